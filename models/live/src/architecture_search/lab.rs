@@ -1,20 +1,30 @@
 //! The lab that searches a small space of networks for those that no other beats in both accuracy and latency.
 
-mod front;
-mod latency;
-mod pictures;
-mod proposals;
-mod session;
-mod setup;
+mod measure;
+mod panels;
 mod space;
 #[cfg(test)]
 mod tests;
 
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_device as device;
+use mlsys_device::choice::pick;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{DeviceId, LabError, Params, Run};
+use mlsys_nn::baseline::Recipe;
+use mlsys_nn::data;
+use mlsys_nn::data::{Batches, DataConfig, Dataset, Examples};
+use mlsys_nn::memory_budget::MemoryBudget;
+use mlsys_nn::nets::{Activation, Initialization};
+use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, unusable};
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::measure::{Clock, Place, chip};
+use self::space::{Budget, Candidate, Known, METHODS, Method, Proposals};
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `architecture-search`.
 ///
@@ -22,4 +32,384 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// Parameters as the run needs them: what is fixed, and the knobs that may be turned between two candidates.
+
+/// Adam's, for every candidate.
+const LEARNING_RATE: f64 = 0.003;
+
+/// What cannot change during a run.
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    method: Method,
+    population: usize,
+    training_steps: u64,
+    batch_size: usize,
+    seed: u64,
+}
+
+/// What may change between two candidates.
+#[derive(Clone, Debug, PartialEq)]
+struct Knobs {
+    evaluations: usize,
+    clock: Clock,
+    /// Images of an inference.
+    images: usize,
+    budgets: Budgets,
+}
+
+/// What a candidate may take at most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Budgets {
+    seconds: Option<f64>,
+    parameters: Option<u64>,
+}
+
+const CLOCKS: [(&str, Which); 2] = [("measured", Which::Measured), ("modelled", Which::Modelled)];
+
+/// The kind of clock that parameter `latency` names.
+#[derive(Clone, Copy)]
+enum Which {
+    Measured,
+    Modelled,
+}
+
+impl Setup {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            method: pick(params, "method", &METHODS)?,
+            population: params.size("population")?,
+            training_steps: params.size("training_steps")? as u64,
+            batch_size: params.size("batch_size")?,
+            seed: params.int("seed")?.unsigned_abs(),
+        })
+    }
+
+    /// How a candidate is trained.
+    fn recipe(&self, candidate: Candidate) -> Recipe {
+        Recipe {
+            data: self.data(),
+            architecture: candidate.architecture(),
+            activation: Activation::Relu,
+            learning_rate: LEARNING_RATE,
+            batch_size: self.batch_size,
+            steps: self.training_steps,
+            seed: self.seed,
+        }
+    }
+
+    fn data(&self) -> DataConfig {
+        DataConfig::new(Dataset::Digits, self.seed)
+    }
+}
+
+impl Knobs {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let parameters = params.optional_int("max_parameters");
+        Ok(Self {
+            evaluations: params.size("evaluations")?,
+            clock: match pick(params, "latency", &CLOCKS)? {
+                Which::Measured => Clock::Measured,
+                Which::Modelled => Clock::Modelled(chip(params.text("gpu")?)?),
+            },
+            images: params.size("latency_batch")?,
+            budgets: Budgets {
+                seconds: params.optional_float("max_latency_seconds"),
+                parameters: parameters.map(i64::unsigned_abs),
+            },
+        })
+    }
+}
+
+impl Budgets {
+    /// Whether a network that takes so much meets them.
+    fn judge(&self, seconds: f64, parameters: u64) -> Budget {
+        let late = self.seconds.is_some_and(|most| seconds > most);
+        let large = self.parameters.is_some_and(|most| parameters > most);
+        if late || large { Budget::Over } else { Budget::Within }
+    }
+}
+
+// A run: candidate by candidate, each proposed, trained, judged and timed.
+
+/// A candidate that has been trained, with all that is known of it.
+#[derive(Clone, Debug)]
+struct Tried {
+    candidate: Candidate,
+    parameters: u64,
+    /// Of one image.
+    flops: u64,
+    accuracy: f64,
+    /// Seconds on the device at hand.
+    measured: f64,
+    /// Seconds by the chosen clock.
+    latency: f64,
+    /// Seconds by the yardstick.
+    by_yardstick: f64,
+    budget: Budget,
+}
+
+/// What the run began with: by it the dominated area is told, whatever is turned, so that its curve has one right end.
+struct Yardstick {
+    clock: Clock,
+    /// Images of an inference.
+    images: usize,
+    /// The right end, in seconds.
+    slowest: f64,
+}
+
+struct Session {
+    setup: Setup,
+    knobs: Knobs,
+    budget: MemoryBudget,
+    id: DeviceId,
+    /// Without autodiff.
+    device: Device,
+    train: Examples,
+    judged: EvaluationSet,
+    proposals: Proposals,
+    tried: Vec<Tried>,
+    yardstick: Yardstick,
+    started: Instant,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let started = Instant::now();
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let budget = MemoryBudget::of(run.device);
+        must_fit(budget, &setup, &knobs)?;
+        let device = device::open(run.device)?;
+        let data = data::load(&setup.data()).map_err(unusable)?;
+        let mut session = Self {
+            proposals: Proposals::new(setup.method, setup.population, setup.seed),
+            judged: EvaluationSet::new(&data.held_out, &device),
+            train: data.train,
+            budget,
+            id: run.device,
+            tried: Vec::new(),
+            yardstick: Yardstick {
+                clock: knobs.clock.clone(),
+                images: knobs.images,
+                slowest: f64::NAN,
+            },
+            setup,
+            knobs,
+            device,
+            started,
+        };
+        session.yardstick.slowest = session.slowest(run)?;
+        run.scalar("candidates", space::SIZE as i64);
+        Ok(session)
+    }
+
+    /// How many candidates are to be tried.
+    fn wanted(&self) -> usize {
+        match self.setup.method {
+            Method::Exhaustive => space::SIZE,
+            Method::Random | Method::Evolution => self.knobs.evaluations,
+        }
+    }
+
+    /// The latency at which the dominated area ends.
+    fn slowest(&self, run: &Run<'_>) -> Result<f64, LabError> {
+        let images = self.yardstick.images;
+        match &self.yardstick.clock {
+            Clock::Modelled(roof) => Ok(measure::slowest(images, roof)),
+            Clock::Measured => Ok(2.0 * self.time(run, Candidate::largest(), images)?),
+        }
+    }
+
+    /// Seconds of a candidate with so many images on the device at hand.
+    fn time(&self, run: &Run<'_>, candidate: Candidate, images: usize) -> Result<f64, LabError> {
+        let place = (self.id, &self.device);
+        measure::measured(candidate, images, place, || run.control.interrupted())
+    }
+
+    /// Seconds of a candidate by the yardstick, given those of now on the device at hand.
+    fn by_yardstick(
+        &self,
+        run: &Run<'_>,
+        candidate: Candidate,
+        measured: f64,
+    ) -> Result<f64, LabError> {
+        let images = self.yardstick.images;
+        match &self.yardstick.clock {
+            Clock::Modelled(roof) => Ok(measure::modelled(candidate, images, roof)),
+            Clock::Measured if images == self.knobs.images => Ok(measured),
+            Clock::Measured => self.time(run, candidate, images),
+        }
+    }
+
+    /// Latency and budgets of a candidate by the knobs as they are.
+    fn weigh(&mut self, index: usize) {
+        let knobs = &self.knobs;
+        let Some(tried) = self.tried.get_mut(index) else {
+            return;
+        };
+        tried.latency = match &knobs.clock {
+            Clock::Measured => tried.measured,
+            Clock::Modelled(roof) => measure::modelled(tried.candidate, knobs.images, roof),
+        };
+        tried.budget = knobs.budgets.judge(tried.latency, tried.parameters);
+    }
+
+    /// Trains a candidate and judges it by fresh digits.
+    fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, StepError> {
+        let recipe = self.setup.recipe(candidate);
+        let how = recipe.knobs();
+        let learning = self.device.clone().autodiff();
+        let network = recipe.architecture.init(Initialization::He, recipe.seed, &learning);
+        let batches = Batches::new(recipe.seed, self.train.len());
+        let place = (self.id, learning);
+        let mut trainer = Trainer::new(network, &how, batches, place, Activations::Kept);
+        for _ in 0..recipe.steps {
+            if run.control.interrupted() {
+                return Err(StepError::Stopped);
+            }
+            trainer.step(&self.train, &how, Measuring::Nothing);
+        }
+        let verdict = self.judged.judge(&trainer.network(), Activation::Relu);
+        Ok(verdict.accuracy)
+    }
+
+    /// The series, after one more candidate.
+    fn report(&self, run: &mut Run<'_>) {
+        let step = self.tried.len() as u64;
+        let mut point = |name: &str, value: f64| point(run, name, step, value);
+        let best = |budget: Budget| {
+            let meet = self.tried.iter().filter(|tried| tried.budget <= budget);
+            meet.map(|tried| tried.accuracy).reduce(f64::max)
+        };
+        if let Some(best) = best(Budget::Over) {
+            point("best_accuracy", best);
+        }
+        if let Some(best) = best(Budget::Within) {
+            point("best_within_budget", best);
+        }
+        let places: Vec<Place> = self
+            .tried
+            .iter()
+            .map(|tried| Place { latency: tried.by_yardstick, accuracy: tried.accuracy })
+            .collect();
+        point("hypervolume", measure::hypervolume(&places, self.yardstick.slowest));
+    }
+
+    /// What holds of all candidates so far.
+    fn report_all(&self, run: &mut Run<'_>) {
+        let places = places(&self.tried);
+        let front = panels::front_of(&self.tried);
+        run.scalar("evaluated", self.tried.len() as i64);
+        run.scalar("front_size", front.len() as i64);
+        run.scalar("front_is_valid", measure::is_valid(&places, &front));
+        let tried = self.tried.iter();
+        let pairs: Vec<(f64, f64)> = tried.map(|x| (x.flops as f64, x.measured)).collect();
+        if let Some(correlation) = measure::rank_correlation(&pairs) {
+            run.scalar("rank_correlation", correlation);
+        }
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.tried.len() as u64
+    }
+
+    fn has_next(&self) -> bool {
+        self.tried.len() < self.wanted()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        let knobs = Knobs::read(params)?;
+        must_fit(self.budget, &self.setup, &knobs)?;
+        Ok(knobs)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if before.images != self.knobs.images {
+            let images = self.knobs.images;
+            for index in 0..self.tried.len() {
+                let seconds = self.time(run, self.tried[index].candidate, images)?;
+                self.tried[index].measured = seconds;
+            }
+        }
+        for index in 0..self.tried.len() {
+            self.weigh(index);
+        }
+        Ok(())
+    }
+
+    /// Tries one more candidate.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let known: Vec<Known> = self.tried.iter().map(Tried::known).collect();
+        // None is left: there is nothing to do but to end.
+        let Some(candidate) = self.proposals.next(&known) else {
+            return Err(StepError::Stopped);
+        };
+        run.sink.report(Report::Status(format!(
+            "training {} of {}: {}",
+            self.tried.len() + 1,
+            self.wanted(),
+            candidate.name()
+        )));
+        let accuracy = self.accuracy(run, candidate)?;
+        let architecture = candidate.architecture();
+        let measured = self.time(run, candidate, self.knobs.images)?;
+        self.tried.push(Tried {
+            candidate,
+            parameters: architecture.parameters(),
+            flops: architecture.forward_flops(1),
+            accuracy,
+            measured,
+            latency: f64::NAN,
+            by_yardstick: self.by_yardstick(run, candidate, measured)?,
+            budget: Budget::Within,
+        });
+        self.weigh(self.tried.len() - 1);
+        self.report(run);
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        stepped::draw(run, (self.done(), moment), &panels::ALL, |_, picture| {
+            picture(&self.tried, &self.knobs)
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        run.sink.report(Report::Status(String::new()));
+        self.report_all(run);
+        self.draw(run, Moment::Final)?;
+        run.scalar("device_seconds", self.started.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+impl Tried {
+    fn known(&self) -> Known {
+        Known { candidate: self.candidate, place: self.place(), budget: self.budget }
+    }
+
+    fn place(&self) -> Place {
+        Place { latency: self.latency, accuracy: self.accuracy }
+    }
+}
+
+fn places(tried: &[Tried]) -> Vec<Place> {
+    tried.iter().map(Tried::place).collect()
+}
+
+/// Refuses batches that the memory cannot hold with the largest network.
+fn must_fit(budget: MemoryBudget, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
+    let largest = Candidate::largest().config();
+    // It learns, is judged by all fresh digits at once, and is timed, one after the other.
+    let images = Dataset::Digits.held_out_samples().max(knobs.images) as u64;
+    let needed = largest.learning_bytes(setup.batch_size as u64).max(largest.judging_bytes(images));
+    budget.require(needed, "the largest network and its batch", "batch_size or latency_batch")
 }

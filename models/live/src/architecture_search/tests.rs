@@ -1,11 +1,13 @@
+use mlsys_device::choice::must_be_listed;
 use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::report::Report;
 use mlsys_lab::{Frame, RunData, Value};
+use mlsys_nn::capture::forward_counts;
 
 use super::space::Candidate;
+use super::*;
 use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, over, run, try_run, values};
-use mlsys_nn::capture::forward_counts;
 
 fn lab() -> LiveLab {
     crate::architecture_search::lab().unwrap()
@@ -172,4 +174,21 @@ fn what_cannot_be_is_said() {
     // Measured, the chip does not matter.
     let data = quick(&["gpu=tpu-v2", "latency=measured", "evaluations=1"]);
     assert!(data.metric("rank_correlation").is_none());
+}
+
+#[test]
+fn the_schema_lists_exactly_the_cases_that_are_read() {
+    let lab = lab();
+    must_be_listed(&lab, "method", &METHODS);
+    must_be_listed(&lab, "latency", &CLOCKS);
+}
+
+#[test]
+fn a_budget_that_is_met_exactly_is_met() {
+    let budgets = Budgets { seconds: Some(2.0), parameters: Some(100) };
+    assert_eq!(budgets.judge(2.0, 100), Budget::Within);
+    assert_eq!(budgets.judge(2.1, 100), Budget::Over);
+    assert_eq!(budgets.judge(2.0, 101), Budget::Over);
+    let none = Budgets { seconds: None, parameters: None };
+    assert_eq!(none.judge(f64::MAX, u64::MAX), Budget::Within);
 }

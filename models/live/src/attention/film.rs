@@ -6,10 +6,9 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Film, Kind, Pane, Tone};
 use mlsys_sim::inference::Pass;
 
-use super::exact::scores;
-use super::setup::{Knobs, Setup};
-use super::tiles::{Sight, Tile};
+use super::tiles::{Sight, Tile, scores};
 use super::ways::Drawn;
+use super::{Knobs, Setup};
 
 /// Rows of the picture: some queries of each row of tiles, or of some rows of tiles.
 const ROWS: usize = 16;

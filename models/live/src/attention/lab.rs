@@ -1,21 +1,30 @@
 //! The lab that computes one attention in four ways.
 
-mod exact;
 mod film;
-mod pictures;
-mod results;
-mod session;
-mod setup;
+mod panels;
 #[cfg(test)]
 mod tests;
 mod tiles;
 mod ways;
 
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use burn::tensor::{Device, Tensor};
+use mlsys_device as device;
+use mlsys_device::memory;
+use mlsys_device::meter::Pass;
+use mlsys_device::timing::{Clock, Pace};
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
+use mlsys_nn::memory_budget::MemoryBudget;
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::panels::{Compared, Point, Swept, TIMED};
+use self::tiles::{Ahead, Sight, Tiling};
+use self::ways::{Drawn, Goes, Hidden, Inputs, Look};
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `attention`: stored scores, tiles with a running softmax, a sliding window and a linear kernel, compared and timed.
 ///
@@ -23,4 +32,501 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// What the parameters ask for.
+
+/// The longest sequence.
+const LONGEST: f64 = 8192.0;
+
+/// More lengths than this are not a sweep but a mistake.
+const MOST_LENGTHS: usize = 16;
+
+/// More tiles than this take too long: each is a handful of operations on the device.
+const MOST_TILES: usize = 1 << 17;
+
+/// What does not change while a run goes on.
+#[derive(Clone, Debug)]
+struct Setup {
+    heads: usize,
+    sequence: usize,
+    width: usize,
+    ahead: Ahead,
+    /// The lengths that are timed.
+    sweep: Vec<usize>,
+    repetitions: usize,
+    seed: u64,
+}
+
+/// What may.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Knobs {
+    tiling: Tiling,
+    window: usize,
+    logit_scale: f64,
+}
+
+impl Setup {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            heads: params.size("heads")?,
+            sequence: params.size("sequence")?,
+            width: params.size("head_dim")?,
+            ahead: match params.bool("causal")? {
+                true => Ahead::Hidden,
+                false => Ahead::Seen,
+            },
+            sweep: lengths(params)?,
+            repetitions: params.size("repetitions")?,
+            seed: params.int("seed")? as u64,
+        })
+    }
+
+    /// Full attention.
+    fn sight(&self) -> Sight {
+        Sight { ahead: self.ahead, window: None }
+    }
+
+    /// Heads, tokens and width, of so many tokens.
+    fn shape(&self, sequence: usize) -> [usize; 3] {
+        [self.heads, sequence, self.width]
+    }
+
+    /// The longest sequence of the run.
+    fn longest(&self) -> usize {
+        self.sweep.iter().copied().fold(self.sequence, usize::max)
+    }
+
+    /// Bytes that the run takes at most, or a little more: scores, their exponentials, a mask that is spread over all heads, and
+    /// the inputs with what is made of them.
+    fn bytes(&self) -> u64 {
+        let [heads, n, d] = self.shape(self.longest()).map(|x| x as u64);
+        4 * (4 * heads * n * n + 16 * heads * n * d)
+    }
+
+    /// 4 * heads * N²: one matrix of scores a head.
+    fn naive_score_bytes(&self, sequence: usize) -> u64 {
+        4 * self.heads as u64 * (sequence as u64).pow(2)
+    }
+
+    /// 4 * heads * (d² + d): what causal linear attention keeps of all earlier tokens, a sum of products and one of features.
+    fn linear_state_bytes(&self) -> u64 {
+        let d = self.width as u64;
+        4 * self.heads as u64 * (d * d + d)
+    }
+
+    /// 4 * heads * N² * d: two products, q kᵀ and shares times v, without what a causal mask saves.
+    fn softmax_flops(&self) -> u64 {
+        let [heads, n, d] = self.shape(self.sequence).map(|x| x as u64);
+        4 * heads * n * n * d
+    }
+
+    /// 4 * heads * N * d²
+    fn linear_flops(&self) -> u64 {
+        let [heads, n, d] = self.shape(self.sequence).map(|x| x as u64);
+        4 * heads * n * d * d
+    }
+
+    /// Elements of one head that the stored scores move: 4Nd for q, k, v and the output, 4N² for scores and shares, each
+    /// written and read.
+    fn naive_accesses(&self) -> u64 {
+        let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
+        4 * n * d + 4 * n * n
+    }
+
+    /// The same by tiles: queries and outputs once, keys and values once for each row of tiles.
+    fn tiled_accesses(&self, tiling: Tiling) -> u64 {
+        let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
+        2 * n * d + 2 * n * d * n.div_ceil(tiling.rows as u64)
+    }
+
+    /// The same over a window: of keys and values only the tiles of which something is seen.
+    fn window_accesses(&self, knobs: &Knobs) -> u64 {
+        let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
+        let tiles = knobs.tiling.tiles(self.sequence, self.windowed(knobs));
+        let keys: u64 = tiles.map(|tile| tile.keys.len() as u64).sum();
+        2 * n * d + 2 * d * keys
+    }
+
+    /// The same with the linear kernel, whose sums stay close: every input and output once.
+    fn linear_accesses(&self) -> u64 {
+        let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
+        4 * n * d
+    }
+
+    /// Attention over a window.
+    fn windowed(&self, knobs: &Knobs) -> Sight {
+        Sight { ahead: self.ahead, window: Some(knobs.window) }
+    }
+}
+
+impl Knobs {
+    /// # Errors
+    /// If the tiles are so small that there are too many.
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let tiling =
+            Tiling { rows: params.size("tile_rows")?, columns: params.size("tile_columns")? };
+        let sequence = params.size("sequence")?;
+        let tiles = tiling.count(sequence);
+        if tiles > MOST_TILES {
+            let message = format!(
+                "{sequence} tokens in tiles of {} x {} make {tiles} tiles, more than the {MOST_TILES} that are computed one by one; make the tiles larger or the sequence shorter",
+                tiling.rows, tiling.columns
+            );
+            let params = ["tile_rows", "tile_columns", "sequence"];
+            return Err(LabError::contradiction(params, message));
+        }
+        Ok(Self {
+            tiling,
+            window: params.size("window")?,
+            logit_scale: params.float("logit_scale")?,
+        })
+    }
+
+    /// 4 * tile_rows * tile_columns for the scores of a tile, and a maximum and a sum of each row.
+    fn tiled_score_bytes(&self) -> u64 {
+        let [rows, columns] = [self.tiling.rows as u64, self.tiling.columns as u64];
+        4 * rows * columns + 8 * rows
+    }
+}
+
+fn lengths(params: &Params) -> Result<Vec<usize>, LabError> {
+    let wrong = |message: String| LabError::contradiction(["sweep"], message);
+    let Some(Value::Array(given)) = params.get("sweep") else {
+        return Err(wrong("give lengths, such as [64, 128]".to_owned()));
+    };
+    if given.is_empty() || given.len() > MOST_LENGTHS {
+        let message =
+            format!("{} lengths; give 1 to {MOST_LENGTHS}, such as [64, 128]", given.len());
+        return Err(wrong(message));
+    }
+    let length = |(place, value): (usize, &Value)| {
+        let whole = value.as_f64().filter(|x| x.fract() == 0.0);
+        let fits = whole.filter(|x| (1.0..=LONGEST).contains(x));
+        fits.map(|x| x as usize).ok_or_else(|| {
+            wrong(format!(
+                "length {} is {value}; each must be a whole number from 1 to {LONGEST}",
+                place + 1
+            ))
+        })
+    };
+    given.iter().enumerate().map(length).collect()
+}
+
+// A run: all ways once, held against double precision, then one length of the sweep after the other, a repetition a step.
+
+const PACE: Pace = Pace {
+    slice: Duration::from_millis(2),
+    least: Duration::from_millis(4),
+    most: Duration::from_millis(40),
+};
+
+struct Session {
+    device: Device,
+    id: DeviceId,
+    setup: Setup,
+    knobs: Knobs,
+    drawn: Drawn,
+    compared: Compared,
+    swept: Swept,
+    /// The length that is being timed.
+    timing: Option<Timing>,
+    /// Repetitions done.
+    done: u64,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        MemoryBudget::of(run.device).require(
+            setup.bytes(),
+            "the scores of this many tokens and heads",
+            "sequence, heads or the lengths of sweep",
+        )?;
+        let device = device::open(run.device)?;
+        status(run, "computing four ways".to_owned());
+        let drawn = Drawn::new(setup.seed, setup.shape(setup.sequence));
+        let mut session = Self {
+            compared: compared(run, &setup, &knobs, &drawn, &device)?,
+            id: run.device,
+            swept: Swept::default(),
+            timing: None,
+            done: 0,
+            device,
+            setup,
+            knobs,
+            drawn,
+        };
+        session.compare(run)?;
+        session.announce(run);
+        Ok(session)
+    }
+
+    /// Reports what the four ways found and what they cost by formula.
+    fn compare(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let (setup, knobs) = (&self.setup, &self.knobs);
+        self.compared.report(run);
+        for (name, value) in [
+            ("naive_score_bytes", setup.naive_score_bytes(setup.sequence)),
+            ("tiled_score_bytes", knobs.tiled_score_bytes()),
+            ("softmax_flops", setup.softmax_flops()),
+            ("linear_flops", setup.linear_flops()),
+            ("naive_accesses", setup.naive_accesses()),
+            ("tiled_accesses", setup.tiled_accesses(knobs.tiling)),
+        ] {
+            run.scalar(name, value as i64);
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    /// Says what is timed next.
+    fn announce(&self, run: &mut Run<'_>) {
+        let said = self.next().map(|sequence| format!("timing {sequence} tokens"));
+        status(run, said.unwrap_or_default());
+    }
+
+    /// The length that is to be timed next.
+    fn next(&self) -> Option<usize> {
+        self.setup.sweep.get(self.swept.points.len()).copied()
+    }
+
+    /// Gets ready to time a length.
+    fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, StepError> {
+        let drawn = Drawn::new(self.setup.seed, self.setup.shape(sequence));
+        let inputs = drawn.on(&self.device, self.knobs.logit_scale);
+        let hidden = Hidden::of(sequence, self.setup.sight(), &self.device);
+        let ways = self.ways(run, &inputs, hidden.as_ref(), sequence);
+        let interrupted = run.control.interruption();
+        let bytes = ways.each_ref();
+        let bytes = bytes.map(|way| self.most_bytes(way.as_ref()?, &interrupted));
+        let mut clocks = Vec::new();
+        for way in ways {
+            let clock = way.map(|work| {
+                let timed = Timed {
+                    device: self.device.clone(),
+                    id: self.id,
+                    work,
+                    interrupted: Box::new(run.control.interruption()),
+                };
+                Clock::warm_up(Box::new(timed), PACE)
+            });
+            clocks.push(clock.transpose()?);
+            if run.control.must_end().is_some() {
+                return Err(StepError::Stopped);
+            }
+        }
+        Ok(Timing { sequence, bytes, clocks, repetitions: 0 })
+    }
+
+    /// The ways that are timed, as work; none where the tiles are too many.
+    fn ways(
+        &self,
+        run: &mut Run<'_>,
+        inputs: &Inputs,
+        hidden: Option<&Hidden>,
+        sequence: usize,
+    ) -> [Option<Work>; 3] {
+        let (tiling, sight, ahead) = (self.knobs.tiling, self.setup.sight(), self.setup.ahead);
+        let hidden = hidden.cloned();
+        let of = || inputs.clone();
+        let (stored, by_tiles, kernel) = (of(), of(), of());
+        let tiled: Option<Work> = if tiling.count(sequence) <= MOST_TILES {
+            Some(Box::new(move |look: Look<'_>| {
+                let tiled = by_tiles.tiled(tiling, sight, look);
+                tiled.map(|tiled| tiled.output)
+            }))
+        } else {
+            let said = format!(
+                "{sequence} tokens in tiles of {} x {} are not timed: that is {} tiles",
+                tiling.rows,
+                tiling.columns,
+                tiling.count(sequence)
+            );
+            run.sink.report(Report::Notice(said));
+            None
+        };
+        [
+            Some(Box::new(move |look: Look<'_>| Some(stored.naive(hidden.as_ref(), look)))),
+            tiled,
+            Some(Box::new(move |look: Look<'_>| Some(kernel.linear(ahead, look)))),
+        ]
+    }
+
+    /// The most bytes in use at the moments a way tells, beyond those before it began.
+    fn most_bytes(&self, work: &Work, interrupted: &dyn Fn() -> bool) -> Option<u64> {
+        device::sync(&self.device, self.id).ok()?;
+        let in_use = || memory::in_use(&self.device, self.id);
+        let before = in_use()?;
+        let mut most = before;
+        drop(work(&mut || {
+            most = most.max(in_use().unwrap_or(0));
+            if interrupted() { Goes::Ends } else { Goes::On }
+        }));
+        Some(most - before)
+    }
+
+    fn push(&mut self, run: &mut Run<'_>, found: Point) {
+        let step = self.swept.points.len() as u64 + 1;
+        point(run, "length", step, found.sequence as f64);
+        for ((way, seconds), bytes) in TIMED.iter().zip(found.seconds).zip(found.bytes) {
+            if let Some(seconds) = seconds {
+                point(run, &format!("{way}_seconds"), step, seconds);
+            }
+            if let Some(bytes) = bytes {
+                point(run, &format!("{way}_bytes"), step, bytes as f64);
+            }
+        }
+        self.swept.points.push(found);
+        let growth = |_: &str, ()| panels::growth(&self.setup, &self.knobs, &self.swept);
+        stepped::draw(run, (step, Moment::Running), &[("growth", ())], growth);
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    /// Repetitions.
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn has_next(&self) -> bool {
+        self.swept.points.len() < self.setup.sweep.len()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    /// What is compared follows at once; what has been timed stays as it was.
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        self.compared = compared(run, &self.setup, &knobs, &self.drawn, &self.device)?;
+        self.knobs = knobs;
+        self.compare(run)
+    }
+
+    /// One repetition, and the first of a length makes it ready.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let mut timing = match (self.timing.take(), self.next()) {
+            (Some(timing), _) => timing,
+            (None, Some(sequence)) => self.prepare(run, sequence)?,
+            (None, None) => return Ok(()),
+        };
+        for clock in timing.clocks.iter_mut().flatten() {
+            clock.repeat(|| run.control.interrupted())?;
+        }
+        // What was cut short is no time.
+        if run.control.must_end().is_some() {
+            return Err(StepError::Stopped);
+        }
+        timing.repetitions += 1;
+        self.done += 1;
+        if timing.repetitions < self.setup.repetitions {
+            self.timing = Some(timing);
+        } else {
+            self.push(run, timing.found());
+            self.announce(run);
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let at = (self.swept.points.len() as u64, moment);
+        stepped::draw(run, at, &panels::ALL, |_, picture| {
+            picture(&panels::Pictured {
+                setup: &self.setup,
+                knobs: &self.knobs,
+                drawn: &self.drawn,
+                compared: &self.compared,
+                swept: &self.swept,
+            })
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        status(run, String::new());
+        self.draw(run, Moment::Final)
+    }
+}
+
+/// A length that is being timed.
+struct Timing {
+    sequence: usize,
+    bytes: [Option<u64>; 3],
+    /// Of each way; none where its tiles are too many.
+    clocks: Vec<Option<Clock>>,
+    /// Repetitions done.
+    repetitions: usize,
+}
+
+impl Timing {
+    fn found(&self) -> Point {
+        let median = |place: usize| self.clocks.get(place)?.as_ref()?.times().median();
+        Point { sequence: self.sequence, seconds: [0, 1, 2].map(median), bytes: self.bytes }
+    }
+}
+
+/// The four ways computed; a stop is heard between two tiles.
+fn compared(
+    run: &mut Run<'_>,
+    setup: &Setup,
+    knobs: &Knobs,
+    drawn: &Drawn,
+    device: &Device,
+) -> Result<Compared, StepError> {
+    /// Tiles between two words about how many are done.
+    const TOLD: usize = 1024;
+    let sights = [setup.sight(), setup.windowed(knobs)];
+    let tiles = sights.map(|sight| knobs.tiling.tiles(setup.sequence, sight).count());
+    let all: usize = tiles.iter().sum();
+    let mut done = 0;
+    let compared = Compared::new(setup, knobs, drawn, device, &mut || {
+        done += 1;
+        if done % TOLD == 0 {
+            status(run, format!("computing four ways: tile {done} of {all}"));
+        }
+        match run.control.must_end() {
+            Some(_) => Goes::Ends,
+            None => Goes::On,
+        }
+    });
+    compared.ok_or(StepError::Stopped)
+}
+
+/// One of the ways, as work; it finds nothing if it is ended.
+type Work = Box<dyn Fn(Look<'_>) -> Option<Tensor<3>>>;
+
+struct Timed {
+    device: Device,
+    id: DeviceId,
+    work: Work,
+    interrupted: Box<dyn Fn() -> bool>,
+}
+
+impl Pass for Timed {
+    fn amount(&self) -> f64 {
+        1.0
+    }
+
+    fn time(&mut self, passes: u64) -> Result<f64, LabError> {
+        device::sync(&self.device, self.id)?;
+        let started = Instant::now();
+        for _ in 0..passes {
+            let look: Look<'_> = &mut || {
+                if (self.interrupted)() { Goes::Ends } else { Goes::On }
+            };
+            let found = (self.work)(look);
+            if black_box(found).is_none() {
+                break;
+            }
+        }
+        device::sync(&self.device, self.id)?;
+        Ok(started.elapsed().as_secs_f64())
+    }
+}
+
+fn status(run: &mut Run<'_>, text: String) {
+    run.sink.report(Report::Status(text));
 }

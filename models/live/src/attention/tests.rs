@@ -1,19 +1,18 @@
 //! Whole runs and the four ways, held against formulas, other labs and double precision.
 
+use mlsys_device as device;
 use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::{Report, Value};
+use mlsys_nn::random::Stream;
 use mlsys_sim::inference::Pass;
 
-use super::exact::{Exact, scores};
-use super::results::numbers;
-use super::setup::Setup;
-use super::tiles::{Ahead, Sight, Tiling};
+use super::Setup;
+use super::panels::numbers;
+use super::tiles::{Ahead, Exact, Sight, Tiling, scores};
 use super::ways::{Drawn, Goes, Hidden};
 use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
-use mlsys_device as device;
-use mlsys_nn::random::Stream;
 
 fn lab() -> LiveLab {
     crate::attention::lab().unwrap()

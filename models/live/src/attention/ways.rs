@@ -3,10 +3,10 @@
 //! All take queries, keys and values `[heads, sequence, head]` and give `[heads, sequence, head]`.
 
 use burn::tensor::{Bool, Device, Tensor, TensorData};
-
-use super::tiles::{Ahead, Seen, Sight, Tile, Tiling};
 use mlsys_nn::nets::FORBIDDEN;
 use mlsys_nn::random::Stream;
+
+use super::tiles::{Ahead, Seen, Sight, Tile, Tiling};
 
 /// Tokens that causal linear attention takes at once.
 const CHUNK: usize = 64;

@@ -3,8 +3,6 @@
 use burn::backend::Dispatch;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-
-use super::setup::Setup;
 use mlsys_nn::capture::execute::{Handle, Machine};
 use mlsys_nn::capture::record::{Forward, RecordError};
 use mlsys_nn::capture::table::Table;
@@ -12,6 +10,8 @@ use mlsys_nn::nets::{
     Architecture, Initialization, Inputs, Network, cross_entropy, gradient, in_f64, larger, moved,
 };
 use mlsys_nn::random::Stream;
+
+use super::Setup;
 
 /// A network with weights and a batch, on a device.
 pub(super) struct Real {
@@ -227,7 +227,7 @@ impl ModuleVisitor for Weights {
 
 #[cfg(test)]
 mod tests {
-    use super::error;
+    use super::*;
 
     #[test]
     fn slopes_without_a_number_are_not_slopes_that_agree() {

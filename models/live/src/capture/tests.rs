@@ -1,11 +1,15 @@
-use super::lab;
-use super::session::Record;
-use super::setup::{Setup, read_counting};
-use mlsys_lab::{Lab, Params, Settings, Tables};
+use std::sync::mpsc;
+use std::sync::mpsc::Sender;
+
+use mlsys_device::choice::must_be_listed;
+use mlsys_lab::control::{Command, Limits};
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{
+    Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
+};
 use mlsys_nn::capture::count::Count;
 
-mod kept;
-mod run;
+use super::{Record, Setup, lab, read_counting, *};
 
 fn counted(set: &[&str]) -> (Record, Count) {
     let lab = lab().unwrap();
@@ -97,4 +101,316 @@ fn every_recorded_operation_is_of_a_kind_that_is_known() {
         }
     }
     assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+// What is kept, moved and done again, counted by hand.
+
+/// Bytes of one f32.
+const SIZE: u64 = 4;
+
+#[test]
+fn an_mlp_keeps_what_a_hand_counts() {
+    let (input, hidden, outputs) = (7 * 3, 7 * 5, 7 * 2);
+    for (activation, numbers) in [
+        // The input for the first weights, relu's result for itself and for the next weights, the loss's softmax.
+        ("relu", input + hidden + outputs),
+        ("identity", input + hidden + outputs),
+        // gelu keeps what goes into it, and the next weights keep what comes out.
+        ("gelu", input + 2 * hidden + outputs),
+        ("silu", input + 2 * hidden + outputs),
+    ] {
+        let activation = format!("activation={activation}");
+        let set = ["layers=[3, 5, 2]", "batch_size=7", &activation];
+        assert_eq!(counted(&set).1.saved_bytes, SIZE * numbers, "{activation}");
+    }
+}
+
+#[test]
+fn a_block_of_llama_keeps_what_a_hand_counts() {
+    // Width 16 in 4 heads of 4 with 2 key/value heads, an MLP of 48, 2 sequences of 8 tokens, 64 symbols.
+    let (width, keys, shares, ffn, vocab) = (16, 8, 4 * 8, 48, 64);
+    let norm = width + 1;
+    // The normed stream, turned queries and keys, values, attention's shares, what they mix.
+    let attention = width + width + keys + keys + shares + width;
+    // The normed stream, the gate, its silu, the other half, their product.
+    let mlp = width + 4 * ffn;
+    // The last norm, the normed stream, the loss's softmax.
+    let after = norm + width + vocab;
+    let of_one_token = norm + attention + norm + mlp + after;
+    let set = ["model=transformer", "width=16", "depth=1", "context=8", "batch_size=2"];
+    assert_eq!(counted(&set).1.saved_bytes, SIZE * 2 * 8 * of_one_token);
+}
+
+#[test]
+fn recomputing_keeps_less_for_work_that_is_counted() {
+    for model in [
+        &["layers=[20, 16, 16, 4]", "activation=gelu"][..],
+        &["model=transformer", "width=16", "context=8", "batch_size=2"],
+    ] {
+        let with = |recompute: &str| {
+            let recompute = format!("recompute={recompute}");
+            counted(&[model, &[&recompute]].concat()).1
+        };
+        let (none, elementwise, blocks) = (with("none"), with("elementwise"), with("blocks"));
+        assert_eq!(none.step.recomputed_flops, 0);
+        assert!(elementwise.saved_bytes < none.saved_bytes, "{model:?}");
+        assert!(blocks.saved_bytes <= elementwise.saved_bytes, "{model:?}");
+        assert!(elementwise.step.recomputed_flops > 0, "{model:?}");
+        // Whoever recomputes a block does its products once more, whoever recomputes elementwise results none.
+        assert!(elementwise.step.recomputed_flops <= none.other_flops);
+        let forward = none.matmul_flops + none.other_flops;
+        assert!(blocks.step.recomputed_flops < forward, "{model:?}");
+        for other in [&elementwise, &blocks] {
+            assert!(other.training_peak_bytes <= none.training_peak_bytes);
+            assert_eq!(other.backward_matmul_flops, none.backward_matmul_flops);
+            assert_eq!(other.recorded.saved_bytes, none.recorded.saved_bytes);
+            assert_eq!(other.inference_peak_bytes, none.inference_peak_bytes);
+        }
+    }
+}
+
+#[test]
+fn of_recomputed_blocks_only_what_goes_into_them_is_kept() {
+    let set = ["model=transformer", "width=16", "context=8", "batch_size=2", "recompute=blocks"];
+    let stream = 16;
+    // What goes into both blocks and into the last norm, the normed stream, and the loss's softmax; the norm's one
+    // number a row is made anew with it.
+    let of_one_token = 3 * stream + 64;
+    let kept = counted(&set).1.saved_bytes / (SIZE * 2 * 8);
+    assert!(kept >= of_one_token && kept <= of_one_token + stream + 2 * 2 + 1, "{kept}");
+}
+
+#[test]
+fn a_fused_chain_moves_less_and_computes_as_much() {
+    for model in ["mlp", "cnn", "transformer"] {
+        let model = format!("model={model}");
+        // silu is recorded as two operations.
+        let (_, apart) = counted(&[&model, "activation=silu"]);
+        let (_, fused) = counted(&[&model, "activation=silu", "fuse=true"]);
+        assert!(fused.moved_bytes() < apart.moved_bytes(), "{model}");
+        assert!(fused.intensity() > apart.intensity(), "{model}");
+        let flops = |count: &Count| count.units.iter().map(|unit| unit.flops).sum::<u64>();
+        assert_eq!(flops(&fused), flops(&apart), "{model}");
+        assert_eq!(fused.saved_bytes, apart.saved_bytes, "{model}");
+    }
+}
+
+#[test]
+fn every_byte_count_is_in_proportion_to_the_size_of_an_element() {
+    let (_, four) = counted(&["model=transformer"]);
+    let (_, two) = counted(&["model=transformer", "bytes_per_element=2"]);
+    for (four, two) in [
+        (four.moved_bytes(), two.moved_bytes()),
+        (four.saved_bytes, two.saved_bytes),
+        (four.inference_peak_bytes, two.inference_peak_bytes),
+        (four.training_peak_bytes, two.training_peak_bytes),
+        (four.recorded.saved_bytes, two.recorded.saved_bytes),
+    ] {
+        assert_eq!(four, 2 * two);
+    }
+}
+
+#[test]
+fn the_largest_networks_are_counted_without_running_over() {
+    let widest = [
+        vec![
+            "model=transformer",
+            "width=4096",
+            "depth=64",
+            "heads=64",
+            "kv_heads=64",
+            "ffn=100000",
+            "vocab=100000",
+            "context=4096",
+            "batch_size=4096",
+            "bytes_per_element=8",
+        ],
+        vec!["model=cnn", "width=4096", "depth=64", "batch_size=4096", "bytes_per_element=8"],
+        vec![
+            "layers=[1000000, 1000000, 1000000, 1000000]",
+            "batch_size=4096",
+            "bytes_per_element=8",
+        ],
+    ];
+    for set in widest {
+        let (record, count) = counted(&set);
+        let flops = record.setup.architecture.forward_flops(4096);
+        assert_eq!(count.matmul_flops, flops, "{set:?}");
+        assert!(i64::try_from(count.backward_matmul_flops).is_ok(), "{set:?}");
+        assert!(count.memory_bound_share.is_finite(), "{set:?}");
+    }
+}
+
+// Whole runs: what is declared is reported, and the record is true.
+
+/// A run on the CPU.
+fn try_capture(set: &[&str]) -> Result<RunData, LabError> {
+    let control = Control::free(Limits::default(), Default::default());
+    let mut data = RunData::default();
+    run(set, control, &mut data)?;
+    Ok(data)
+}
+
+fn run(set: &[&str], control: Control, sink: &mut dyn Sink) -> Result<(), LabError> {
+    let lab = lab().unwrap();
+    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
+    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
+        .unwrap_or_else(|error| panic!("{set:?}: {error:?}"));
+    lab.run(&mut Run { params, device: DeviceId::CPU, sink, control })
+}
+
+/// A run on the CPU that must end well.
+fn capture(set: &[&str]) -> RunData {
+    try_capture(set).unwrap_or_else(|error| panic!("{set:?}: {error}"))
+}
+
+fn number(data: &RunData, name: &str) -> f64 {
+    let found = data.metric(name).and_then(|value| value.as_f64());
+    found.unwrap_or_else(|| panic!("no metric {name}"))
+}
+
+/// Small networks of each kind, with what makes their graphs differ.
+const NETWORKS: [&[&str]; 6] = [
+    &["layers=[20, 16, 16, 4]", "batch_size=8"],
+    &["layers=[6, 3]", "batch_size=2", "activation=identity"],
+    &["layers=[20, 16, 4]", "batch_size=8", "activation=gelu"],
+    &["model=cnn", "width=2", "depth=3", "batch_size=2", "activation=silu"],
+    &["model=transformer", "width=16", "context=8", "batch_size=2"],
+    &["model=transformer", "width=16", "kv_heads=4", "depth=1", "context=1", "batch_size=3"],
+];
+
+#[test]
+fn every_network_reports_what_is_declared_and_draws_every_panel() {
+    let lab = lab().unwrap();
+    let schema = lab.schema();
+    for set in NETWORKS {
+        let data = capture(set);
+        let reported = data.metrics();
+        for metric in &schema.metrics {
+            let found = match metric.name.strip_suffix('*') {
+                Some(stem) => reported.keys().any(|name| name.starts_with(stem)),
+                None => reported.contains_key(metric.name.as_str()),
+            };
+            assert!(found, "{set:?}: {} is not reported", metric.name);
+        }
+        for name in reported.keys() {
+            assert!(schema.metric(name).is_some(), "{set:?}: {name}");
+        }
+        for panel in &schema.panels {
+            let drawn = data.frames.contains_key(panel.name.as_str());
+            assert!(drawn, "{set:?}: {} is not drawn", panel.name);
+        }
+    }
+}
+
+#[test]
+fn the_record_done_again_is_the_network_and_its_gradient_is_the_slope() {
+    for set in NETWORKS {
+        let data = capture(set);
+        let replay = number(&data, "replay_difference");
+        assert!(replay <= 1e-6, "{set:?}: {replay}");
+        let slopes = number(&data, "gradient_check_error");
+        assert!(slopes <= 1e-3, "{set:?}: {slopes}");
+        assert_eq!(number(&data, "steps_done"), 9.0, "{set:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_recorded_is_refused_with_a_sentence_about_its_parameter() {
+    for (set, said) in [
+        (&["layers=[]"][..], "at least two sizes"),
+        (&["layers=[784]"], "at least two sizes"),
+        (&["layers=[784, 0, 10]"], "size 2 is 0"),
+        (&["layers=[784, 2.5]"], "size 2 is 2.5"),
+        (&["layers=[784, 10000000]"], "size 2 is 10000000"),
+        (&["model=transformer", "width=30"], "heads"),
+        (&["model=transformer", "kv_heads=3"], "kv_heads"),
+        (&["model=transformer", "width=12"], "even"),
+        (&["model=transformer", "ffn=100001"], "100001"),
+        (&["gpu=v100-sxm2-16gb", "precision=bf16-tensor"], "precision"),
+    ] {
+        let error = try_capture(set).expect_err(set[0]).to_string();
+        assert!(error.contains(said), "{set:?}: {error}");
+    }
+    let many = format!("layers=[{}]", vec!["2"; 100].join(", "));
+    let error = try_capture(&[&many]).expect_err("100 layers").to_string();
+    assert!(error.contains("at most 64 layers"), "{error}");
+}
+
+#[test]
+fn a_network_too_large_for_the_machine_is_counted_and_says_what_is_left_out() {
+    let data = capture(&["model=transformer", "width=4096", "heads=32", "context=1024"]);
+    assert!(data.notices[0].contains("are left out"), "{:?}", data.notices);
+    assert!(data.metric("gradient_check_error").is_none());
+    assert!(number(&data, "saved_bytes") > 1e9);
+}
+
+/// A sink that turns a knob as soon as the record is counted, before anything is computed.
+struct Turning {
+    data: RunData,
+    sender: Sender<Command>,
+    turns: Vec<(&'static str, Value)>,
+}
+
+impl Sink for Turning {
+    fn report(&mut self, report: Report) {
+        self.data.report(report);
+        for (name, value) in self.turns.drain(..) {
+            let name = name.to_owned();
+            let turn = Command::Set { name, value };
+            self.sender.send(turn).unwrap();
+        }
+    }
+
+    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+        true
+    }
+}
+
+/// A run with knobs turned while it goes on.
+fn turned(turns: &[(&'static str, Value)]) -> (RunData, Result<(), LabError>) {
+    let (sender, receiver) = mpsc::channel();
+    let mut sink = Turning { data: RunData::default(), sender, turns: turns.to_vec() };
+    let control = Control::steered(receiver, Limits::default(), Default::default());
+    let ended = run(&["layers=[20, 16, 4]", "batch_size=8"], control, &mut sink);
+    (sink.data, ended)
+}
+
+#[test]
+fn knobs_that_contradict_on_the_way_to_others_do_not_end_the_run() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let fits = [("gpu", text("v100-sxm2-16gb")), ("precision", text("fp16-tensor"))];
+    let (data, ended) = turned(&fits);
+    ended.unwrap();
+    assert!(data.metric("gradient_check_error").is_some());
+    let (data, ended) =
+        turned(&[("gpu", text("v100-sxm2-16gb")), ("precision", text("bf16-tensor"))]);
+    assert!(data.notices.iter().any(|notice| notice.contains("precision")), "{:?}", data.notices);
+    // The checks were still made; that the knobs fit nothing is how it ends.
+    assert!(data.metric("gradient_check_error").is_some());
+    assert!(ended.unwrap_err().to_string().contains("precision"));
+}
+
+#[test]
+fn turned_live_a_knob_gives_the_counts_of_a_run_that_began_so() {
+    let (data, ended) = turned(&[("batch_size", Value::Int(3)), ("fuse", Value::Bool(true))]);
+    ended.unwrap();
+    let fresh = capture(&["layers=[20, 16, 4]", "batch_size=3", "fuse=true"]);
+    assert_eq!(data.changes.len(), 2);
+    for (name, value) in fresh.metrics() {
+        if !matches!(name, "wall_seconds" | "gradient_check_error" | "replay_difference") {
+            assert_eq!(data.metric(name), Some(value), "{name}");
+        }
+    }
+    assert!(number(&data, "replay_difference") <= 1e-6);
+    assert!(number(&data, "gradient_check_error") <= 1e-3);
+}
+
+#[test]
+fn the_schema_lists_exactly_the_cases_that_are_read() {
+    let capture = lab().unwrap();
+    must_be_listed(&capture, "model", &MODELS);
+    must_be_listed(&capture, "activation", &ACTIVATIONS);
+    must_be_listed(&capture, "optimizer", &RULES);
+    must_be_listed(&capture, "recompute", &RECOMPUTES);
 }

@@ -1,19 +1,30 @@
 //! The lab that takes a convolution apart: a square filter, and four cheaper ways to see as far, trained side by side.
 
-mod field;
-mod form;
+mod forms;
 mod measure;
-mod pictures;
-mod session;
-mod setup;
+mod panels;
 #[cfg(test)]
 mod tests;
 
+use mlsys_device as device;
+use mlsys_lab::nearest::nearest;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{LabError, Params, Run, Value};
+use mlsys_nn::baseline::Recipe;
+use mlsys_nn::data::{Batches, DataConfig, Dataset, Examples, Labelled};
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::memory_budget::MemoryBudget;
+use mlsys_nn::nets::{
+    Activation, Architecture, FilterNetConfig, FilterShape, Initialization, Network, Sight,
+};
+use mlsys_nn::train::{Activations, EvaluationSet, Knobs, Measuring, Trainer, unusable};
+use mlsys_nn::{data, divergence};
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::forms::{FORMS, Form, Sizes};
+use self::measure::Times;
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `conv-factorize`.
 ///
@@ -21,4 +32,366 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// Parameters as the run needs them.
+
+/// What the digits are told apart into.
+const CLASSES: usize = 10;
+
+/// Digits to learn from.
+const SAMPLES: usize = 4000;
+
+/// Edge of the filter that makes channels of an image.
+const STEM: usize = 3;
+
+/// What cannot change during a run.
+#[derive(Clone, Debug)]
+struct Setup {
+    forms: Vec<Form>,
+    sizes: Sizes,
+    batch_size: usize,
+    steps: u64,
+    seed: u64,
+}
+
+impl Setup {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let setup = Self {
+            forms: forms(params)?,
+            sizes: Sizes {
+                channels: params.size("channels")?,
+                kernel: params.size("kernel")?,
+                size: params.size("size")?,
+                ratio: params.size("bottleneck_ratio")?,
+            },
+            batch_size: params.size("batch_size")?,
+            steps: params.size("steps")? as u64,
+            seed: params.int("seed")?.unsigned_abs(),
+        };
+        let Sizes { channels, kernel, ratio, .. } = setup.sizes;
+        if kernel.is_multiple_of(2) {
+            let said = format!(
+                "a filter of {kernel} x {kernel} has no pixel in its middle; take 3, 5 or 7"
+            );
+            return Err(LabError::contradiction(["kernel"], said));
+        }
+        if setup.forms.contains(&Form::Bottleneck) && !channels.is_multiple_of(ratio) {
+            let said = format!(
+                "{channels} channels cannot be divided by {ratio} inside a bottleneck; take a divisor of {channels}, or leave \
+                 bottleneck out of factorizations"
+            );
+            return Err(LabError::contradiction(["channels", "bottleneck_ratio"], said));
+        }
+        Ok(setup)
+    }
+
+    /// The classifier that has this block.
+    fn architecture(&self, form: Form) -> Architecture {
+        Architecture::Filters(self.config(form))
+    }
+
+    fn config(&self, form: Form) -> FilterNetConfig {
+        let stem = FilterShape {
+            channels_in: 1,
+            channels_out: self.sizes.channels,
+            window: [STEM, STEM],
+            stride: 1,
+            sight: Sight::All,
+        };
+        let block = form.layers(&self.sizes);
+        FilterNetConfig {
+            edge: self.sizes.size,
+            filters: std::iter::once(stem).chain(block).collect(),
+            outputs: CLASSES,
+        }
+    }
+
+    fn data(&self) -> DataConfig {
+        DataConfig { samples: SAMPLES, ..DataConfig::new(Dataset::Digits, self.seed) }
+    }
+
+    /// Bytes of all variants that learn, side by side, and of the one that is judged meanwhile, by all fresh digits at once.
+    fn bytes(&self) -> u64 {
+        let images = self.batch_size as u64;
+        let fresh = Dataset::Digits.held_out_samples() as u64;
+        let forms = self.forms.iter();
+        let configs: Vec<FilterNetConfig> = forms.map(|form| self.config(*form)).collect();
+        let learning = configs.iter().map(|config| config.learning_bytes(images));
+        let judging = configs.iter().map(|config| config.judging_bytes(fresh));
+        learning.sum::<u64>() + judging.max().unwrap_or(0)
+    }
+}
+
+fn forms(params: &Params) -> Result<Vec<Form>, LabError> {
+    let wrong = |said: String| LabError::contradiction(["factorizations"], said);
+    let names = || {
+        let names = FORMS.map(|(name, _)| name);
+        names.join(", ")
+    };
+    let Some(Value::Array(wanted)) = params.get("factorizations") else {
+        return Err(wrong(format!("it is a list of variants: {}", names())));
+    };
+    let mut forms = Vec::with_capacity(wanted.len());
+    for value in wanted {
+        let name = value.as_str().unwrap_or_default();
+        let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == name) else {
+            let shown = match value.as_str() {
+                Some(name) => format!("'{}'", name.escape_debug()),
+                None => value.to_string(),
+            };
+            let hint = nearest(name, FORMS.iter().map(|(known, _)| *known))
+                .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            return Err(wrong(format!("{shown} is no variant{hint} (there are {})", names())));
+        };
+        if forms.contains(form) {
+            return Err(wrong(format!("'{name}' stands there twice")));
+        }
+        forms.push(*form);
+    }
+    if forms.is_empty() {
+        return Err(wrong(format!("there is nothing to train; name at least one of {}", names())));
+    }
+    Ok(forms)
+}
+
+/// Square images shrunk to a smaller edge: each new pixel is the mean of the area that it covers.
+fn shrunk(examples: &Examples, edge: usize) -> Examples {
+    let Examples::Labelled(labelled) = examples else {
+        return examples.clone();
+    };
+    let from = labelled.features.isqrt();
+    if from == edge {
+        return examples.clone();
+    }
+    let shares = shares(from, edge);
+    let images = labelled.inputs.chunks(labelled.features.max(1));
+    let inputs = images.flat_map(|image| {
+        let shares = &shares;
+        shares.iter().flat_map(move |rows| {
+            shares.iter().map(move |columns| {
+                let row = |(y, high): &(usize, f32)| {
+                    let pixels = columns.iter().map(|(x, wide)| wide * image[y * from + x]);
+                    high * pixels.sum::<f32>()
+                };
+                rows.iter().map(row).sum::<f32>()
+            })
+        })
+    });
+    Examples::Labelled(Labelled {
+        inputs: inputs.collect(),
+        labels: labelled.labels.clone(),
+        features: edge * edge,
+    })
+}
+
+/// Of each new pixel along an edge, the old ones that it covers and their shares of it.
+fn shares(from: usize, to: usize) -> Vec<Vec<(usize, f32)>> {
+    let wide = from as f64 / to as f64;
+    let pixel = |new: usize| {
+        let (start, end) = (new as f64 * wide, (new + 1) as f64 * wide);
+        let first = start.floor() as usize;
+        let last = (end.ceil() as usize).min(from);
+        let share = |old: usize| {
+            let covered = end.min((old + 1) as f64) - start.max(old as f64);
+            (old, (covered / wide) as f32)
+        };
+        let old = (first..last).map(share);
+        old.filter(|(_, share)| *share > 0.0).collect()
+    };
+    (0..to).map(pixel).collect()
+}
+
+// A run: counts, times, then training, a step of every variant in turn.
+
+/// Steps between two looks at the accuracy.
+const JUDGED: u64 = 20;
+
+/// What formulas say, before anything runs.
+fn count(run: &mut Run<'_>, setup: &Setup) {
+    let sizes = &setup.sizes;
+    let standard = Form::Standard.flops(sizes) as f64;
+    for form in &setup.forms {
+        let name = form.metric();
+        run.scalar(&format!("weights.{name}"), form.weights(sizes) as i64);
+        run.scalar(&format!("flops.{name}"), form.flops(sizes) as i64);
+        let field = form.receptive_field(sizes) as i64;
+        run.scalar(&format!("receptive_field.{name}"), field);
+        run.scalar(&format!("intensity.{name}"), form.intensity(sizes));
+        let ratio = form.flops(sizes) as f64 / standard;
+        run.scalar(&format!("flops_ratio.{name}"), ratio);
+    }
+}
+
+fn report_times(run: &mut Run<'_>, times: &Times) {
+    let standard = times.block(Form::Standard);
+    for (form, seconds) in &times.blocks {
+        let name = form.metric();
+        run.scalar(&format!("seconds.{name}"), *seconds);
+        if let Some(standard) = standard {
+            run.scalar(&format!("seconds_ratio.{name}"), seconds / standard);
+        }
+    }
+}
+
+/// A classifier with one of the blocks.
+struct Variant {
+    form: Form,
+    trainer: Trainer,
+    ceiling: Ceiling,
+}
+
+struct Session {
+    setup: Setup,
+    /// How each step is done.
+    how: Knobs,
+    times: Times,
+    variants: Vec<Variant>,
+    train: Examples,
+    judged: EvaluationSet,
+    divergence: Option<&'static str>,
+    step: u64,
+    /// The step after which accuracy was looked at last.
+    looked: Option<u64>,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        MemoryBudget::of(run.device).require(
+            setup.bytes(),
+            "these blocks, their batch and its slopes",
+            "channels, size or batch_size",
+        )?;
+        let device = device::open(run.device)?;
+        count(run, &setup);
+        let times = Times::measure(run, &setup)?;
+        report_times(run, &times);
+        let data = data::load(&setup.data()).map_err(unusable)?;
+        let train = shrunk(&data.train, setup.sizes.size);
+        let judged = shrunk(&data.held_out, setup.sizes.size);
+        let recipe = |form: Form| Recipe {
+            data: setup.data(),
+            architecture: setup.architecture(form),
+            activation: Activation::Relu,
+            learning_rate: 0.0,
+            batch_size: setup.batch_size,
+            steps: setup.steps,
+            seed: setup.seed,
+        };
+        let mut how = recipe(Form::Standard).knobs();
+        how.update.learning_rate = run.params.float("learning_rate")?;
+        let learning = device.clone().autodiff();
+        let variants = setup.forms.iter().map(|&form| {
+            let architecture = setup.architecture(form);
+            let network = architecture.init(Initialization::He, setup.seed, &learning);
+            // The same examples in the same order for all.
+            let batches = Batches::new(setup.seed, train.len());
+            let place = (run.device, learning.clone());
+            Variant {
+                form,
+                trainer: Trainer::new(network, &how, batches, place, Activations::Kept),
+                ceiling: Ceiling::new(10_f64.ln()),
+            }
+        });
+        let mut session = Self {
+            variants: variants.collect(),
+            judged: EvaluationSet::new(&judged, &device),
+            how,
+            setup,
+            times,
+            train,
+            divergence: None,
+            step: 0,
+            looked: None,
+        };
+        session.draw(run, Moment::Running)?;
+        Ok(session)
+    }
+
+    /// How many fresh digits each variant reads right.
+    fn judge(&mut self, run: &mut Run<'_>) {
+        self.looked = Some(self.step);
+        for variant in &self.variants {
+            let network = variant.trainer.network();
+            let accuracy = self.judged.judge(&network, Activation::Relu).accuracy;
+            run.scalar(&format!("accuracy.{}", variant.form.metric()), accuracy);
+        }
+    }
+}
+
+impl SteppedLab for Session {
+    /// The learning rate.
+    type Knobs = f64;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.step < self.setup.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<f64, LabError> {
+        params.float("learning_rate")
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, rate: f64) -> Result<(), StepError> {
+        self.how.update.learning_rate = rate;
+        for variant in &mut self.variants {
+            variant.ceiling.begin_anew();
+        }
+        Ok(())
+    }
+
+    /// A step of every variant, on the same batch.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        self.step += 1;
+        for variant in &mut self.variants {
+            let step = variant.trainer.step(&self.train, &self.how, Measuring::Nothing);
+            let loss = step.loss.into_data().iter::<f64>().next();
+            let loss = loss.unwrap_or(f64::NAN);
+            let name = format!("loss.{}", variant.form.metric());
+            point(run, &name, self.step, loss);
+            if let Some(what) = variant.ceiling.judge(loss) {
+                self.divergence = Some(what);
+                let reason = format!(
+                    "{}: {}",
+                    variant.form.name(),
+                    divergence::at_rate(what, self.how.update.learning_rate)
+                );
+                let step = self.step;
+                run.sink.report(Report::Diverged { step, reason });
+                break;
+            }
+        }
+        if self.step.is_multiple_of(JUDGED) {
+            self.judge(run);
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let networks = || {
+            let variants = self.variants.iter();
+            let variants = variants.map(|x| (x.form, x.trainer.network()));
+            variants.collect::<Vec<(Form, Network)>>()
+        };
+        let pictured =
+            panels::Pictured { setup: &self.setup, times: &self.times, networks: &networks };
+        let at = (self.step, moment);
+        stepped::draw(run, at, &panels::ALL, |_, make| make(&pictured));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.step > 0 && self.divergence.is_none() && self.looked != Some(self.step) {
+            self.judge(run);
+        }
+        self.draw(run, Moment::Final)
+    }
 }

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use burn::tensor::{Device, Tensor};
-use mlsys_lab::report::Report;
-use mlsys_lab::{DeviceId, LabError, Run};
-
-use super::form::Form;
-use super::setup::Setup;
-use crate::roof::{Ceilings, Roof};
 use mlsys_device::meter::{Meter, Pass, Precision, computing};
 use mlsys_device::timing::{Clock, Pace};
+use mlsys_lab::report::Report;
+use mlsys_lab::{DeviceId, LabError, Run};
 use mlsys_nn::nets::{Activation, Filter, FilterCost, FilterShape, Initial, Initialization};
+
+use super::Setup;
+use super::forms::Form;
+use crate::roof::{Ceilings, Roof};
 
 const PACE: Pace = Pace {
     slice: Duration::from_millis(3),

@@ -2,6 +2,7 @@ use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::{Frame, RunData, Value};
 
+use super::*;
 use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, over, run, steered, try_run, values};
 
@@ -114,4 +115,20 @@ fn what_cannot_be_is_said() {
     }
     let fits = small(&["channels=6", "factorizations=[\"standard\"]"]);
     assert_eq!(number(&fits, "weights.standard"), 900.0);
+}
+
+#[test]
+fn shrinking_keeps_the_mean_and_averages_areas() {
+    let image: Vec<f32> = (0..36).map(|x| (x % 7) as f32).collect();
+    let examples =
+        Examples::Labelled(Labelled { inputs: image.clone(), labels: vec![3], features: 36 });
+    let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
+    for edge in [1, 2, 3, 4, 5, 6] {
+        let Examples::Labelled(small) = shrunk(&examples, edge) else { panic!("labelled") };
+        assert_eq!((small.inputs.len(), small.features), (edge * edge, edge * edge));
+        assert!((mean(&small.inputs) - mean(&image)).abs() < 1e-5, "{edge}");
+    }
+    let Examples::Labelled(half) = shrunk(&examples, 3) else { panic!("labelled") };
+    let corner = [image[0], image[1], image[6], image[7]];
+    assert!((half.inputs[0] - mean(&corner)).abs() < 1e-6);
 }

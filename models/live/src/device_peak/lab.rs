@@ -1,17 +1,23 @@
 //! The lab that measures what the device at hand really reaches.
 
-mod pictures;
-mod plan;
-mod results;
-mod session;
+mod panels;
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
+use mlsys_device::meter::{Arithmetic, Meter, Precision, Units};
+use mlsys_device::timing::{Clock, Pace};
+use mlsys_lab::device::Backend;
+use mlsys_lab::params::Origin;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{LabError, Params, Run};
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::panels::{Outcome, Results};
+use crate::roof::Roof;
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab};
 
 /// Lab `device-peak`: bandwidth, arithmetic and the cost of a start, beside data-centre chips.
 ///
@@ -19,4 +25,272 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// What is measured, in which order.
+
+/// The smallest working set of the ladder, in bytes.
+const LOWEST_RUNG: u64 = 16 * 1024;
+
+/// The parameters.
+struct Plan {
+    precision: Precision,
+    buffer_bytes: u64,
+    repetitions: usize,
+    measurements: Vec<Measurement>,
+}
+
+/// One thing that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measurement {
+    /// Multiply-adds in registers.
+    Arithmetic,
+    /// One buffer copied to another.
+    Copy,
+    /// A buffer summed up.
+    Read,
+    /// The smallest operation.
+    Launch,
+    /// A working set of so many bytes, summed up again and again.
+    Rung(u64),
+}
+
+impl Plan {
+    /// What the parameters ask for on a device whose last cache has so many bytes, where it tells.
+    fn read(params: &Params, last_cache: Option<u64>) -> Result<Self, LabError> {
+        let given = params.size("buffer_bytes")? as u64;
+        let buffer_bytes = match params.origin("buffer_bytes") {
+            Some(Origin::Default) => beyond(given, last_cache),
+            Some(Origin::Set | Origin::Table(_) | Origin::Seed) | None => given,
+        };
+        // What the device may lack comes first, so that it is told before anything is waited for.
+        let mut measurements = vec![
+            Measurement::Arithmetic,
+            Measurement::Copy,
+            Measurement::Read,
+            Measurement::Launch,
+        ];
+        if params.bool("ladder")? {
+            measurements.extend(rungs(buffer_bytes).map(Measurement::Rung));
+        }
+        Ok(Self {
+            precision: Precision::read(params)?,
+            buffer_bytes,
+            repetitions: params.size("repetitions")?,
+            measurements,
+        })
+    }
+}
+
+/// A buffer that nobody chose is made too large for the last cache, or reading it would not need the memory.
+fn beyond(buffer_bytes: u64, last_cache: Option<u64>) -> u64 {
+    /// Beyond this, machines might not have the memory.
+    const MOST: u64 = 512 << 20;
+    let wanted = last_cache.map_or(0, |cache| 2 * cache).next_power_of_two();
+    buffer_bytes.max(wanted.min(MOST))
+}
+
+/// Working sets of a ladder up to a buffer: powers of two.
+fn rungs(buffer_bytes: u64) -> impl Iterator<Item = u64> {
+    let double = |bytes: &u64| bytes.checked_mul(2);
+    std::iter::successors(Some(LOWEST_RUNG), double).take_while(move |bytes| *bytes <= buffer_bytes)
+}
+
+impl Measurement {
+    /// What is told while it is prepared and done.
+    fn status(self, plan: &Plan) -> String {
+        let buffer = size(plan.buffer_bytes);
+        match self {
+            Self::Arithmetic => format!("multiplying and adding in {}", plan.precision.name()),
+            Self::Copy => format!("copying {buffer}"),
+            Self::Read => format!("reading {buffer}"),
+            Self::Launch => "starting the smallest operation".to_owned(),
+            Self::Rung(bytes) => format!("reading {} again and again", size(bytes)),
+        }
+    }
+
+    /// Its name in pictures.
+    fn name(self) -> String {
+        match self {
+            Self::Arithmetic => "multiply-add".to_owned(),
+            Self::Copy => "copy".to_owned(),
+            Self::Read => "read".to_owned(),
+            Self::Launch => "launch".to_owned(),
+            Self::Rung(bytes) => size(bytes),
+        }
+    }
+
+    /// How long is measured at once: all of it together stays within the lab's budget.
+    fn pace(self) -> Pace {
+        let [slice, least, most] = match self {
+            Self::Arithmetic | Self::Copy | Self::Read => [2, 10, 80],
+            Self::Launch | Self::Rung(_) => [1, 4, 15],
+        };
+        Pace {
+            slice: Duration::from_millis(slice),
+            least: Duration::from_millis(least),
+            most: Duration::from_millis(most),
+        }
+    }
+
+    /// Makes its buffers.
+    fn prepare(self, meter: &Meter, plan: &Plan) -> Result<Arithmetic, LabError> {
+        let pass = match self {
+            Self::Arithmetic => return meter.arithmetic(Units::Plain),
+            Self::Copy => meter.copy(plan.buffer_bytes)?,
+            Self::Read => meter.read(plan.buffer_bytes)?,
+            Self::Launch => meter.launch(),
+            Self::Rung(bytes) => meter.read_again(bytes)?,
+        };
+        Ok(Arithmetic::Timed(pass))
+    }
+}
+
+/// A size as caches are named.
+fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = UNITS.iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
+    match unit.filter(|_| bytes > 0) {
+        Some((unit, name)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+// A run: one measurement after the other, one repetition a step.
+
+struct Session {
+    meter: Meter,
+    plan: Plan,
+    compared: Vec<Roof>,
+    results: Results,
+    /// What is being timed, with repetitions done.
+    timing: Option<(Clock, usize)>,
+    /// Measurements done.
+    place: usize,
+    /// Repetitions done.
+    done: u64,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let precision = Precision::read(&run.params)?;
+        let compared = Roof::compared(&run.params, precision)?;
+        run.sink.report(Report::Status(format!("opening {}", run.device)));
+        let meter = Meter::open(run.device, precision)?;
+        let plan = Plan::read(&run.params, meter.last_cache())?;
+        tell_what_to_know(run, &meter, &plan);
+        let session = Self {
+            results: Results { device: meter.name(), precision: plan.precision, all: Vec::new() },
+            meter,
+            plan,
+            compared,
+            timing: None,
+            place: 0,
+            done: 0,
+        };
+        session.announce(run);
+        Ok(session)
+    }
+
+    fn measurement(&self) -> Option<Measurement> {
+        self.plan.measurements.get(self.place).copied()
+    }
+
+    /// Says what is measured next.
+    fn announce(&self, run: &mut Run<'_>) {
+        let said = self.measurement().map(|next| next.status(&self.plan));
+        run.sink.report(Report::Status(said.unwrap_or_default()));
+    }
+
+    /// A repetition gave this, with those before it.
+    fn put(&mut self, measurement: Measurement, outcome: Outcome) {
+        self.results.all.truncate(self.place);
+        self.results.all.push((measurement, outcome));
+    }
+}
+
+impl SteppedLab for Session {
+    /// The chips that are drawn beside the device.
+    type Knobs = Vec<Roof>;
+
+    /// Repetitions.
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn has_next(&self) -> bool {
+        self.measurement().is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Vec<Roof>, LabError> {
+        Roof::compared(params, self.plan.precision)
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, compared: Vec<Roof>) -> Result<(), StepError> {
+        self.compared = compared;
+        Ok(())
+    }
+
+    /// One repetition, and the first of a measurement makes its buffers.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let Some(measurement) = self.measurement() else {
+            return Ok(());
+        };
+        let timing = match self.timing.take() {
+            Some(timing) => Some(timing),
+            None => match measurement.prepare(&self.meter, &self.plan)? {
+                Arithmetic::Told(rate) => {
+                    self.put(measurement, Outcome::Told(rate));
+                    None
+                }
+                Arithmetic::Timed(pass) => Some((Clock::warm_up(pass, measurement.pace())?, 0)),
+            },
+        };
+        if let Some((mut clock, repetitions)) = timing {
+            clock.repeat(|| run.control.interrupted())?;
+            self.put(measurement, Outcome::Timed(clock.times().clone()));
+            if repetitions + 1 < self.plan.repetitions {
+                self.timing = Some((clock, repetitions + 1));
+            }
+        }
+        self.done += 1;
+        self.results.report(run);
+        self.draw(run, Moment::Running)?;
+        if self.timing.is_none() {
+            self.place += 1;
+            self.announce(run);
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        stepped::draw(run, (self.done, moment), &panels::ALL, |_, picture| {
+            picture(&self.results, &self.compared)
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        run.sink.report(Report::Status(String::new()));
+        self.results.report(run);
+        self.draw(run, Moment::Final)
+    }
+}
+
+/// What must be known to read the numbers.
+fn tell_what_to_know(run: &mut Run<'_>, meter: &Meter, plan: &Plan) {
+    if let Some(cache) = meter.last_cache().filter(|cache| *cache >= plan.buffer_bytes) {
+        let whose = match run.device.backend {
+            Backend::Cpu => format!("the processor's last cache of {}", size(cache)),
+            // No driver tells.
+            Backend::Wgpu | Backend::Cuda => {
+                format!("a GPU's last cache, which may have {}", size(cache))
+            }
+        };
+        run.sink.report(Report::Notice(format!(
+            "the buffer of {} fits into {whose}, so that reading it may not need the memory; buffer_bytes={} is surely too large for it",
+            size(plan.buffer_bytes),
+            4 * cache
+        )));
+    }
 }

@@ -3,6 +3,7 @@
 use mlsys_lab::control::Command;
 use mlsys_lab::{Frame, Value};
 
+use super::*;
 use crate::stepped::LiveLab;
 use crate::trial::{must_be_declared, number, run, steered, try_run};
 
@@ -27,14 +28,7 @@ fn every_measurement_is_reported_positive_and_finite() {
     let ridge = number(&data, "peak_flops_per_second") / number(&data, "copy_bytes_per_second");
     assert!((number(&data, "ridge_intensity") / ridge - 1.0).abs() < 1e-12);
     // A small buffer is told to be in a cache, wherever the system tells of caches.
-    if mlsys_device::meter::Meter::open(
-        mlsys_lab::DeviceId::CPU,
-        mlsys_device::meter::Precision::Fp32,
-    )
-    .unwrap()
-    .last_cache()
-    .is_some()
-    {
+    if Meter::open(mlsys_lab::DeviceId::CPU, Precision::Fp32).unwrap().last_cache().is_some() {
         assert!(data.notices.iter().any(|notice| notice.contains("buffer_bytes=")));
     }
 }
@@ -87,4 +81,40 @@ fn compared_chips_change_while_it_runs_and_nonsense_is_told() {
     let (count, notices) = lines(&[chips(&["h300"])]);
     assert_eq!(count, 4);
     assert!(notices.iter().any(|notice| notice.contains("h300")), "{notices:?}");
+}
+
+#[test]
+fn a_ladder_has_every_power_of_two_from_16_kib_to_the_buffer() {
+    let all: Vec<u64> = rungs(1 << 25).collect();
+    assert_eq!(all.len(), 12);
+    assert_eq!((all[0], all[11]), (16_384, 1 << 25));
+    assert_eq!(rungs(100_000).last(), Some(65_536));
+    assert_eq!(rungs(1 << 32).last(), Some(1 << 32));
+}
+
+#[test]
+fn a_buffer_that_nobody_chose_is_too_large_for_the_last_cache() {
+    const MIB: u64 = 1 << 20;
+    for (cache, buffer) in [
+        (None, 32),
+        (Some(8 * MIB), 32),
+        (Some(32 * MIB), 64),
+        (Some(36 * MIB), 128),
+        (Some(1024 * MIB), 512),
+    ] {
+        assert_eq!(beyond(32 * MIB, cache), buffer * MIB);
+    }
+}
+
+#[test]
+fn sizes_are_named_as_caches_are() {
+    for (bytes, name) in [
+        (16_384, "16 KiB"),
+        (1 << 25, "32 MiB"),
+        (1 << 31, "2 GiB"),
+        (1000, "1000 bytes"),
+        (0, "0 bytes"),
+    ] {
+        assert_eq!(size(bytes), name);
+    }
 }

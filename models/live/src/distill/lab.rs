@@ -1,17 +1,28 @@
 //! The lab that trains a student on a teacher's softened answers, and beside it the same student on labels alone.
 
-mod pictures;
-mod session;
-mod setup;
-mod student;
+mod panels;
 #[cfg(test)]
 mod tests;
 
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::activation::{log_softmax, softmax};
+use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_device as device;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{DeviceId, LabError, Params, Run};
+use mlsys_nn::baseline::{Recipe, Trained};
+use mlsys_nn::cases::Model;
+use mlsys_nn::data::{Batches, Examples, Labelled};
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::nets::{Activation, Architecture, Initialization, MlpConfig, Network, cross_entropy};
+use mlsys_nn::train::{EvaluationSet, Optimizer, Rule, UpdateKnobs, batch, unusable};
+use mlsys_nn::{baseline, data, divergence};
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::panels::{Fresh, Pictured};
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `distill`.
 ///
@@ -19,4 +30,370 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// Parameters as the run needs them, and the images that students are shown.
+
+/// Examples of a step.
+const BATCH: usize = 64;
+
+/// What cannot change during a run.
+struct Setup {
+    teacher: Recipe,
+    student: Architecture,
+    labelled: usize,
+    transfer: usize,
+    /// The digit that students are not shown.
+    missing: Option<i32>,
+    seed: u64,
+}
+
+/// What may change between two steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Knobs {
+    temperature: f64,
+    soft_weight: f64,
+    learning_rate: f64,
+    steps: u64,
+}
+
+impl Setup {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let seed = params.int("seed")?.unsigned_abs();
+        let steps = params.int("teacher_steps")?.unsigned_abs();
+        let width = params.size("teacher_width")?;
+        let teacher = Recipe::images(Model::Mlp, width, steps, seed)?;
+        let missing = match params.get("missing_class") {
+            Some(_) => i32::try_from(params.int("missing_class")?).ok(),
+            None => None,
+        };
+        Ok(Self {
+            student: Architecture::Mlp(MlpConfig {
+                inputs: teacher.data.features(),
+                hidden: vec![params.size("student_width")?],
+                outputs: CLASSES,
+            }),
+            teacher,
+            labelled: params.size("labelled_samples")?,
+            transfer: params.size("transfer_samples")?,
+            missing,
+            seed,
+        })
+    }
+}
+
+/// Digits.
+const CLASSES: usize = 10;
+
+impl Knobs {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            temperature: params.float("temperature")?,
+            soft_weight: params.float("soft_weight")?,
+            learning_rate: params.float("learning_rate")?,
+            steps: params.int("steps")?.unsigned_abs(),
+        })
+    }
+}
+
+/// The first so many images of a data set, those of the missing digit left out before they are counted.
+fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
+    let kept = (0..all.len()).filter(|&index| missing != Some(all.labels[index]));
+    let indices: Vec<usize> = kept.take(count).collect();
+    let (inputs, labels) = all.gather(&indices);
+    Examples::Labelled(Labelled { inputs, labels, features: all.features })
+}
+
+// A run from opening the device to the last report.
+
+/// Steps between two values of every series.
+const RECORDED: u64 = 10;
+
+struct Session {
+    setup: Setup,
+    knobs: Knobs,
+    teacher_accuracy: f64,
+    shown: Shown,
+    fresh: Fresh,
+    distilled: Student,
+    label_only: Student,
+    /// Of the distilled student's loss and of the other's.
+    ceilings: [Ceiling; 2],
+    diverged: bool,
+    step: u64,
+    recorded: u64,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let device = device::open(run.device)?;
+        let teacher = baseline::obtain(run, &setup.teacher)?.ok_or(StepError::Stopped)?;
+        let network = teacher.network(&device);
+        let learned = teacher.data()?.train;
+        let Examples::Labelled(learned) = learned else {
+            return Err(LabError::Data("digits are no sequence".to_owned()).into());
+        };
+        let transfer = shown(&learned, setup.missing, setup.transfer);
+        let shown = Shown {
+            labelled: shown(&learned, setup.missing, setup.labelled),
+            logits: EvaluationSet::new(&transfer, &device).logits(&network, teacher.activation),
+            transfer,
+        };
+        let fresh = Self::fresh(&teacher, &network, &device, setup.missing)?;
+        let judged = fresh.set.judge(&network, teacher.activation);
+        let mut session = Self {
+            teacher_accuracy: judged.accuracy,
+            distilled: Student::new(&setup, &shown, run.device, &device),
+            label_only: Student::new(&setup, &shown, run.device, &device),
+            fresh,
+            shown,
+            setup,
+            knobs,
+            ceilings: [(); 2].map(|()| Ceiling::new((CLASSES as f64).ln())),
+            diverged: false,
+            step: 0,
+            recorded: 0,
+        };
+        session.report_sizes(run);
+        session.report_targets(run);
+        session.draw(run, Moment::Final)?;
+        Ok(session)
+    }
+
+    /// Images that neither teacher nor students have seen.
+    fn fresh(
+        teacher: &Trained,
+        network: &Network,
+        device: &Device,
+        missing: Option<i32>,
+    ) -> Result<Fresh, LabError> {
+        const COUNT: usize = 1000;
+        let examples = data::fresh(&teacher.data, COUNT).map_err(unusable)?;
+        let set = EvaluationSet::new(&examples, device);
+        let Examples::Labelled(examples) = examples else {
+            return Err(LabError::Data("digits are no sequence".to_owned()));
+        };
+        let logits = set.logits(network, teacher.activation);
+        Ok(Fresh::new(set, examples, logits, missing))
+    }
+
+    fn report_sizes(&self, run: &mut Run<'_>) {
+        let teacher = self.setup.teacher.architecture.parameters();
+        let student = self.setup.student.parameters();
+        run.scalar("teacher_accuracy", self.teacher_accuracy);
+        run.scalar("teacher_parameters", teacher as i64);
+        run.scalar("student_parameters", student as i64);
+        run.scalar("size_ratio", teacher as f64 / student as f64);
+    }
+
+    /// What the temperature makes of the teacher's answers.
+    fn report_targets(&self, run: &mut Run<'_>) {
+        let rows = self.shown.logits.chunks(CLASSES);
+        let count = rows.len().max(1);
+        let entropies = rows.map(|row| {
+            let p = panels::softened(row, self.knobs.temperature);
+            let terms = p.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln());
+            terms.sum::<f64>()
+        });
+        run.scalar("target_entropy", entropies.sum::<f64>() / count as f64);
+    }
+
+    /// Reports every series.
+    fn record(&mut self, run: &mut Run<'_>) {
+        let step = self.step;
+        self.recorded = step;
+        let mut point = |name: &str, value: Option<f64>| {
+            if let Some(value) = value {
+                point(run, name, step, value);
+            }
+        };
+        let taught = self.fresh.judge(&self.distilled.network());
+        let alone = self.fresh.judge(&self.label_only.network());
+        point("student_accuracy", Some(taught.accuracy));
+        point("label_only_accuracy", Some(alone.accuracy));
+        point("missing_class_accuracy", taught.missing);
+        point("label_only_missing_class_accuracy", alone.missing);
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.diverged
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        // Another temperature or share is another loss.
+        self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
+        if before.temperature != knobs.temperature {
+            self.report_targets(run);
+        }
+        Ok(())
+    }
+
+    /// One step of both students.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let (shown, knobs) = (&self.shown, &self.knobs);
+        let taught = self.distilled.step(shown, Lesson::Teacher, knobs);
+        let alone = self.label_only.step(shown, Lesson::Labels, knobs);
+        self.step += 1;
+        let step = self.step;
+        let [of_taught, of_alone] = &mut self.ceilings;
+        if let Some(what) = of_taught.judge(taught).or(of_alone.judge(alone)) {
+            self.diverged = true;
+            run.sink.report(Report::Diverged {
+                step,
+                reason: divergence::at_rate(what, self.knobs.learning_rate),
+            });
+            return Ok(());
+        }
+        if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
+            self.record(run);
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let pictured = Pictured {
+            fresh: &self.fresh,
+            distilled: &self.distilled,
+            label_only: &self.label_only,
+            temperature: self.knobs.temperature,
+        };
+        let at = (self.step, moment);
+        stepped::draw(run, at, &panels::ALL, |_, make| make(&pictured));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.diverged {
+            return Ok(());
+        }
+        if self.recorded < self.step {
+            self.record(run);
+        }
+        self.draw(run, Moment::Final)
+    }
+}
+
+// A student on its way, and what it learns from.
+
+/// A network that learns.
+struct Student {
+    network: Network,
+    optimizer: Optimizer,
+    labelled: Batches,
+    transfer: Batches,
+    /// With autodiff.
+    device: Device,
+}
+
+/// What students are shown.
+struct Shown {
+    /// With labels.
+    labelled: Examples,
+    /// Those that the teacher has answered.
+    transfer: Examples,
+    /// The teacher's logits for them, `[transfer, classes]`.
+    logits: Vec<f32>,
+}
+
+/// Where a student's loss comes from.
+#[derive(Clone, Copy)]
+enum Lesson {
+    /// Labels alone.
+    Labels,
+    /// The teacher's answers, and labels for the rest.
+    Teacher,
+}
+
+impl Student {
+    /// A student at its start: the same for each that is made with a seed.
+    fn new(setup: &Setup, shown: &Shown, id: DeviceId, device: &Device) -> Self {
+        let device = device.clone().autodiff();
+        let (he, seed) = (Initialization::He, setup.seed);
+        Self {
+            network: setup.student.init(he, seed, &device),
+            optimizer: Optimizer::new(Rule::Adam, id),
+            labelled: Batches::new(seed, shown.labelled.len()),
+            transfer: Batches::new(seed, shown.transfer.len()),
+            device,
+        }
+    }
+
+    /// The network as it is, without autodiff.
+    fn network(&self) -> Network {
+        self.network.valid()
+    }
+
+    /// One step, and its loss.
+    fn step(&mut self, shown: &Shown, lesson: Lesson, knobs: &Knobs) -> f64 {
+        let soft = match lesson {
+            Lesson::Labels => 0.0,
+            Lesson::Teacher => knobs.soft_weight,
+        };
+        // Both orders go on whether or not a part counts, so that turning soft_weight skips no image.
+        let (labelled, transfer) = (self.labelled.next(BATCH), self.transfer.next(BATCH));
+        let hard = (soft < 1.0).then(|| {
+            let (inputs, labels) = batch(&shown.labelled, labelled, &self.device);
+            cross_entropy(self.network.forward(inputs, Activation::Relu), labels)
+        });
+        let softened = (soft > 0.0).then(|| {
+            let (inputs, _) = batch(&shown.transfer, transfer, &self.device);
+            let logits = self.network.forward(inputs, Activation::Relu); // [batch, classes]
+            let teacher = shown.answers(transfer, &self.device); // [batch, classes]
+            soft_loss(logits, teacher, knobs.temperature)
+        });
+        let loss = match (hard, softened) {
+            (Some(hard), Some(softened)) => hard.mul_scalar(1.0 - soft) + softened.mul_scalar(soft),
+            (Some(loss), None) | (None, Some(loss)) => loss,
+            // A weight that is no number: the knob's range keeps it out.
+            (None, None) => return f64::NAN,
+        };
+        let gradients = GradientsParams::from_grads(loss.backward(), &self.network);
+        let update = UpdateKnobs {
+            learning_rate: knobs.learning_rate,
+            weight_decay: 0.0,
+            gradient_clip: None,
+        };
+        self.network = self.optimizer.update(self.network.take(), gradients, update);
+        let loss = loss.without_autodiff().into_data();
+        loss.iter::<f64>().next().unwrap_or(f64::NAN)
+    }
+}
+
+impl Shown {
+    /// The teacher's logits for some transfer images, `[images, classes]`.
+    fn answers(&self, indices: &[usize], device: &Device) -> Tensor<2> {
+        let rows =
+            indices.iter().filter_map(|index| self.logits.get(index * CLASSES..)?.get(..CLASSES));
+        let rows: Vec<f32> = rows.flatten().copied().collect();
+        Tensor::from_data(TensorData::new(rows, [indices.len(), CLASSES]), device)
+    }
+}
+
+/// T^2 times the mean cross-entropy, in nats, of the student's softened answers under the teacher's (Hinton et al. 2015).
+///
+/// Both logits are `[batch, classes]`; the result is `[1]`. Its slope by a logit is T (q - p) over the batch.
+fn soft_loss(student: Tensor<2>, teacher: Tensor<2>, temperature: f64) -> Tensor<1> {
+    let p = softmax(teacher.div_scalar(temperature), 1);
+    let log_q = log_softmax(student.div_scalar(temperature), 1);
+    let each = (p * log_q).sum_dim(1); // [batch, 1]
+    each.mean().mul_scalar(-temperature * temperature)
 }

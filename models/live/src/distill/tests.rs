@@ -3,13 +3,11 @@ use mlsys_analytic::DistillLoss;
 use mlsys_lab::control::Command;
 use mlsys_lab::frame::{Frame, Verdict};
 use mlsys_lab::{DeviceId, RunData, Value};
+use mlsys_nn::data::Examples;
+use mlsys_nn::{data, flat_params};
 
-use super::lab;
-use super::setup::{Knobs, Setup, shown};
-use super::student::{Lesson, Shown, Student, soft_loss};
+use super::{Knobs, Lesson, Setup, Shown, Student, lab, shown, soft_loss};
 use crate::trial::{Then, answered, params, run};
-use mlsys_nn::data::{self, Examples};
-use mlsys_nn::flat_params;
 
 fn distilled(set: &[&str]) -> RunData {
     run(&lab().unwrap(), set)

@@ -1,15 +1,22 @@
 //! The lab from outside and its parts together: what it promises of its numbers.
 
-mod equal;
-mod promises;
-
-use burn::tensor::Device;
-use mlsys_lab::{RunData, Value};
-
-use super::decoder::{Caching, Decoder};
-use super::lab;
-use crate::trial;
+use super::plan;
+use super::plan::{Batching, Server};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use mlsys_lab::control::Command;
+use mlsys_lab::{Frame, RunData, Value};
+use mlsys_nn::data::Vocabulary;
 use mlsys_nn::nets::{Architecture, Initialization, Network, Transformer, TransformerConfig};
+use mlsys_nn::random::Stream;
+use mlsys_sim::inference::bytes_per_token;
+
+use super::decoder::{Bits, Caching, Decoder};
+use super::lab;
+use super::serve::*;
+use super::tracks::{Beside, Density, Same};
+use super::writer::{Turn, Wish, Writer};
+use crate::trial;
+use crate::trial::{must_be_declared, number, values};
 
 /// A run whose model has hardly been trained: what it promises does not depend on that.
 fn generate(set: &[&str]) -> RunData {
@@ -60,4 +67,513 @@ pub(super) fn decoder(
 ) -> Decoder {
     let network = transformer(config, 7);
     Decoder::new(network, config.clone(), &Device::flex(), caching, window)
+}
+
+// However a text is read, the scores are the same.
+
+const CACHED: Caching = Caching::Kept(Bits::Full);
+
+fn tokens(count: usize, stream: &mut Stream) -> Vec<i32> {
+    (0..count).map(|_| stream.below(13) as i32).collect()
+}
+
+/// The scores after the last token of each sequence.
+fn last(decoder: &mut Decoder, new: &[Vec<i32>]) -> Vec<Vec<f32>> {
+    let pass = decoder.read(new, 1).unwrap();
+    pass.scores.into_iter().map(|mut places| places.remove(0)).collect()
+}
+
+fn difference(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
+    let pairs = a.iter().flatten().zip(b.iter().flatten());
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
+/// Heads, key/value heads, numbers of a head, blocks.
+const SHAPES: [[usize; 4]; 5] =
+    [[4, 2, 8, 2], [4, 4, 4, 1], [4, 1, 4, 3], [1, 1, 2, 1], [6, 3, 2, 2]];
+
+fn shape([heads, kv_heads, head, depth]: [usize; 4]) -> TransformerConfig {
+    config(heads, kv_heads, head, depth)
+}
+
+#[test]
+fn a_text_read_at_once_piece_by_piece_and_by_the_model_itself_scores_the_same() {
+    let mut stream = Stream::new(1, "test");
+    for sizes in SHAPES {
+        let config = shape(sizes);
+        let rows: Vec<Vec<i32>> = (0..2).map(|_| tokens(17, &mut stream)).collect();
+        let flat = TensorData::new(rows.concat(), [2, 17]);
+        let network = Network::Transformer(transformer(&config, 7));
+        let whole = Tensor::<2, Int>::from_data(flat, &Device::flex());
+        let logits = network.forward(whole, mlsys_nn::nets::Activation::Relu);
+        let logits: Vec<f32> = logits.into_data().iter::<f32>().collect();
+        let expected: Vec<Vec<f32>> =
+            [16, 33].iter().map(|row| logits[row * 13..(row + 1) * 13].to_vec()).collect();
+        for caching in [CACHED, Caching::Nothing] {
+            // Random cuts, and one token at a time at the end.
+            let mut decoder = decoder(&config, caching, None);
+            let mut begin = 0;
+            let mut found = Vec::new();
+            while begin < 17 {
+                let end =
+                    if begin < 10 { (begin + 1 + stream.below(6)).min(10) } else { begin + 1 };
+                let new: Vec<Vec<i32>> = rows.iter().map(|row| row[begin..end].to_vec()).collect();
+                found = last(&mut decoder, &new);
+                begin = end;
+            }
+            assert!(difference(&found, &expected) < 1e-4, "{sizes:?} {caching:?}");
+        }
+    }
+}
+
+#[test]
+fn a_window_cuts_the_cache_and_changes_nothing_else() {
+    let mut stream = Stream::new(2, "test");
+    let config = shape(SHAPES[0]);
+    let row = tokens(20, &mut stream);
+    let read = |caching, window: Option<usize>| {
+        let mut decoder = decoder(&config, caching, window);
+        let mut all = Vec::new();
+        for (place, piece) in
+            [&row[..6], &row[6..7]].into_iter().chain(row[7..].chunks(1)).enumerate()
+        {
+            decoder.settle();
+            all.extend(last(&mut decoder, &[piece.to_vec()]));
+            decoder.trim();
+            let kept = decoder.kept().map(|kept| kept.len());
+            let most = window.unwrap_or(usize::MAX).min(6 + place);
+            assert!(kept.is_none_or(|kept| kept == most), "{kept:?} {most}");
+        }
+        all
+    };
+    for window in [1, 3, 6, 20, 50] {
+        let [cached, whole] = [CACHED, Caching::Nothing].map(|caching| read(caching, Some(window)));
+        assert!(difference(&cached, &whole) < 1e-4, "{window}");
+        let full = read(CACHED, None);
+        // As long as the text it is no window.
+        assert_eq!(difference(&cached, &full) < 1e-4, window >= 20, "{window}");
+    }
+}
+
+#[test]
+fn what_is_taken_back_leaves_no_trace() {
+    let mut stream = Stream::new(3, "test");
+    let config = shape(SHAPES[0]);
+    let (text, wrong) = (tokens(9, &mut stream), tokens(4, &mut stream));
+    for caching in [CACHED, Caching::Nothing] {
+        let mut decoder = decoder(&config, caching, Some(5));
+        last(&mut decoder, &[text[..6].to_vec()]);
+        last(&mut decoder, std::slice::from_ref(&wrong));
+        decoder.cut(6);
+        let found = last(&mut decoder, &[text[6..].to_vec()]);
+        let mut straight = crate::generate::tests::decoder(&config, caching, Some(5));
+        let expected = last(&mut straight, std::slice::from_ref(&text));
+        assert!(difference(&found, &expected) < 1e-4, "{caching:?}");
+    }
+}
+
+fn written(writer: &mut Writer, wish: Wish) -> Vec<Vec<i32>> {
+    while writer.written() < wish.generated {
+        writer.turn(wish).unwrap();
+    }
+    writer.rows().to_vec()
+}
+
+#[test]
+fn each_row_of_a_batch_is_what_it_would_be_alone() {
+    let mut stream = Stream::new(4, "test");
+    let config = shape(SHAPES[4]);
+    let rows: Vec<Vec<i32>> = (0..3).map(|_| tokens(5, &mut stream)).collect();
+    let wish = Wish { temperature: 0.0, drafted: 0, generated: 12 };
+    let together = Writer::new(decoder(&config, CACHED, None), rows.clone(), 1);
+    let together = written(&mut { together }, wish);
+    for (row, expected) in rows.into_iter().zip(together) {
+        let mut alone = Writer::new(decoder(&config, CACHED, None), vec![row], 1);
+        assert_eq!(written(&mut alone, wish), [expected]);
+    }
+}
+
+#[test]
+fn drafts_do_not_change_the_likeliest_text() {
+    let mut stream = Stream::new(5, "test");
+    let (large, small) = (shape(SHAPES[0]), shape(SHAPES[3]));
+    for (drafted, caching, window) in [
+        (1, CACHED, None),
+        (4, CACHED, None),
+        (4, CACHED, Some(6)),
+        (3, Caching::Nothing, None),
+        (16, CACHED, None),
+    ] {
+        let prompt = tokens(5, &mut stream);
+        let wish = Wish { temperature: 0.0, drafted, generated: 21 };
+        let mut plain = Writer::new(decoder(&large, caching, window), vec![prompt.clone()], 1);
+        let expected = written(&mut plain, wish);
+        let drafter =
+            Decoder::new(transformer(&small, 9), small.clone(), &Device::flex(), caching, window);
+        let with = Writer::new(decoder(&large, caching, window), vec![prompt], 1);
+        let found = written(&mut with.with_drafter(drafter, 1), wish);
+        assert_eq!(found, expected, "{drafted} {caching:?} {window:?}");
+    }
+}
+
+#[test]
+fn a_model_that_drafts_for_itself_is_never_refused() {
+    let config = shape(SHAPES[0]);
+    for temperature in [0.0, 1.0] {
+        let wish = Wish { temperature, drafted: 4, generated: 31 };
+        let writer = Writer::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
+        let mut writer = writer.with_drafter(decoder(&config, CACHED, None), 1);
+        while writer.written() < wish.generated {
+            if let Turn::Judge { gain, accepted, judged } = writer.turn(wish).unwrap() {
+                // Both see the same scores up to rounding, which decides once in a million.
+                assert_eq!((accepted, judged, gain.tokens), (4, 4, 5));
+            }
+        }
+        // The first token, and six rounds of five.
+        assert_eq!(writer.written(), 31);
+    }
+}
+
+#[test]
+fn tokens_drawn_with_drafts_have_the_models_own_frequencies() {
+    let (large, small) = (config(2, 1, 4, 1), config(1, 1, 4, 1));
+    // The token after a prompt and one more, drawn many times over: its own frequencies, and those with drafts.
+    let prompt = vec![3, 1, 4];
+    let mut counts = vec![[0.0_f64; 2]; 13];
+    let draws = 1500;
+    let wish = Wish { temperature: 1.0, drafted: 2, generated: 3 };
+    for seed in 0..draws {
+        let plain = Writer::new(decoder(&large, CACHED, None), vec![prompt.clone()], seed);
+        let drafter =
+            Decoder::new(transformer(&small, 9), small.clone(), &Device::flex(), CACHED, None);
+        let with = Writer::new(decoder(&large, CACHED, None), vec![prompt.clone()], seed + draws);
+        let with = with.with_drafter(drafter, seed + draws);
+        for (way, mut writer) in [plain, with].into_iter().enumerate() {
+            let rows = written(&mut writer, wish);
+            counts[rows[0][4] as usize][way] += 1.0;
+        }
+    }
+    // Two samples of one distribution: the sum of (a - b)² / (a + b), with 12 degrees of freedom.
+    let chi: f64 =
+        counts.iter().filter(|[a, b]| a + b > 0.0).map(|[a, b]| (a - b).powi(2) / (a + b)).sum();
+    assert!(chi < 32.9, "{chi} {counts:?}");
+}
+
+#[test]
+fn the_lab_says_that_both_ways_wrote_the_same() {
+    for set in [
+        &[][..],
+        &["cache=false"],
+        &["draft_width=8"],
+        &["batch_size=3", "kv_heads=1"],
+        &["window=9", "kv_heads=4"],
+        &["dataset=chain", "depth=1"],
+    ] {
+        let data = generate(&[&["generated_tokens=20", "prompt_tokens=7"], set].concat());
+        assert_eq!(data.metric("tokens_identical"), Some(Value::Bool(true)), "{set:?}");
+        assert!(number(&data, "max_logit_difference") <= 1e-4, "{set:?}");
+    }
+    let plain = generate(&["generated_tokens=20"]);
+    assert_eq!(text(&plain), text(&generate(&["generated_tokens=20", "cache=false"])));
+    assert_eq!(text(&plain), text(&generate(&["generated_tokens=20", "draft_width=16"])));
+}
+
+#[test]
+fn of_a_long_text_fewer_and_fewer_tokens_go_through_the_model_again() {
+    let config = shape(SHAPES[0]);
+    let wish = Wish { temperature: 0.0, drafted: 0, generated: 120 };
+    // Tokens that are compared, and operations of that, if it has so much to spend.
+    let compared = |caching, plenty| {
+        let mut writer = Writer::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
+        let mut beside = Beside::new(decoder(&config, caching, None), plenty);
+        let (mut places, mut flops) = (Vec::new(), 0);
+        while writer.written() < wish.generated {
+            let (Turn::Prefill(gain) | Turn::Decode(gain)) = writer.turn(wish).unwrap() else {
+                panic!("nobody drafts here");
+            };
+            for cost in beside.follow(writer.rows(), &gain, 0.0).unwrap() {
+                places.push(writer.written());
+                flops += cost.flops;
+            }
+        }
+        assert!(beside.worst() < 1e-4);
+        assert_eq!(beside.same(), Same::Always);
+        (places, flops, beside.density())
+    };
+    let (all, flops, density) = compared(Caching::Nothing, u64::MAX);
+    assert_eq!((all.len(), density), (120, Density::All));
+    let (few, less, density) = compared(Caching::Nothing, flops / 20);
+    assert_eq!(density, Density::Few);
+    let begin = few.windows(2).take_while(|pair| pair[1] == pair[0] + 1);
+    assert!((20..40).contains(&begin.count()), "{few:?}");
+    assert!(few.last() > Some(&110) && less < flops / 4, "{few:?}");
+    // With a cache each costs as much as in the run.
+    let (all, _, density) = compared(CACHED, 1);
+    assert_eq!((all.len(), density), (120, Density::All));
+}
+
+#[test]
+fn fewer_bits_are_further_from_the_truth() {
+    let of = |bits: &str| number(&generate(&["generated_tokens=12", bits]), "max_logit_difference");
+    let [full, half, eight, four] =
+        ["cache_bits=32", "cache_bits=16", "cache_bits=8", "cache_bits=4"].map(of);
+    assert!(full < half && half < eight && eight < four, "{full} {half} {eight} {four}");
+}
+
+#[test]
+fn the_same_seed_draws_the_same_tokens() {
+    let of = |seed: &str| text(&generate(&["temperature=1", "generated_tokens=24", seed]));
+    assert_eq!(of("seed=3"), of("seed=3"));
+    assert_ne!(of("seed=3"), of("seed=4"));
+    let data = generate(&["temperature=1", "generated_tokens=8"]);
+    assert_eq!(data.metric("tokens_identical"), None);
+    assert_eq!(values(&data, "cache_bytes").len(), 8);
+}
+
+// Counts by formula, knobs, pictures, and what is refused.
+
+#[test]
+fn the_default_run_counts_what_the_contract_says() {
+    let data = generate(&[]);
+    assert_eq!(number(&data, "token_forwards"), 79.0);
+    assert_eq!(*values(&data, "cache_bytes").last().unwrap(), 20224.0);
+    assert_eq!(number(&data, "cache_scale_bytes"), 0.0);
+    assert_eq!(number(&data, "steps_done"), 64.0);
+    assert_eq!(values(&data, "decode_seconds").len(), 63);
+    must_be_declared(&lab().unwrap(), &data);
+    let without = generate(&["cache=false", "compare=false"]);
+    assert_eq!(number(&without, "token_forwards"), 3040.0);
+    assert_eq!(*values(&without, "cache_bytes").last().unwrap(), 0.0);
+    // Reading a prompt at once does more with each byte than reading a token.
+    assert!(number(&data, "prefill_intensity") > 4.0 * number(&data, "decode_intensity"));
+}
+
+#[test]
+fn forwards_and_bytes_follow_their_formulas() {
+    for (prompt, generated, batch, bits, kv_heads) in
+        [(1, 1, 1, 32, 2), (5, 9, 2, 16, 1), (8, 4, 3, 8, 4), (3, 12, 1, 4, 2)]
+    {
+        let set = [
+            format!("prompt_tokens={prompt}"),
+            format!("generated_tokens={generated}"),
+            format!("batch_size={batch}"),
+            format!("cache_bits={bits}"),
+            format!("kv_heads={kv_heads}"),
+        ];
+        let set: Vec<&str> = set.iter().map(String::as_str).collect();
+        let data = generate(&set);
+        let read = f64::from(prompt + generated - 1);
+        assert_eq!(number(&data, "token_forwards"), read, "{set:?}");
+        let bytes = f64::from(bits) / 8.0;
+        let token = bytes_per_token(2.0, f64::from(kv_heads), 8.0, bytes);
+        let kept = values(&data, "cache_bytes");
+        assert_eq!(*kept.last().unwrap(), token * read * f64::from(batch), "{set:?}");
+        assert_eq!(kept[0], token * f64::from(prompt * batch), "{set:?}");
+        let scales =
+            if bits < 16 { 4.0 * 2.0 * 2.0 * f64::from(kv_heads * batch) * read } else { 0.0 };
+        assert_eq!(number(&data, "cache_scale_bytes"), scales, "{set:?}");
+    }
+    let data = generate(&["prompt_tokens=5", "generated_tokens=9", "cache=false", "compare=false"]);
+    assert_eq!(number(&data, "token_forwards"), f64::from(5 * 9 + 9 * 8 / 2));
+}
+
+#[test]
+fn operations_are_those_of_the_products() {
+    // Block: 32 x (2 x 32 + 2 x 16 + 3 x 88) weights; head: 13 symbols.
+    let (block, head) = (32.0 * 360.0, 32.0 * 13.0);
+    let of = |new: f64, seen: f64| 2.0 * (2.0 * new * block + 4.0 * new * seen * 32.0) + 2.0 * head;
+    let data = generate(&["generated_tokens=3"]);
+    assert_eq!(values(&data, "forward_flops"), [of(16.0, 16.0), of(1.0, 17.0), of(1.0, 18.0)]);
+    let data = generate(&["generated_tokens=3", "cache=false"]);
+    assert_eq!(values(&data, "forward_flops"), [of(16.0, 16.0), of(17.0, 17.0), of(18.0, 18.0)]);
+    // A window looks at no more than it holds.
+    let data = generate(&["generated_tokens=3", "window=4"]);
+    assert_eq!(values(&data, "forward_flops"), [of(16.0, 16.0), of(1.0, 4.0), of(1.0, 4.0)]);
+    assert_eq!(values(&data, "cache_bytes"), [1024.0; 3]);
+}
+
+#[test]
+fn drafts_are_counted_and_agree_with_the_formula() {
+    let set = ["draft_width=16", "temperature=1", "generated_tokens=200", "compare=false"];
+    let data = generate(&set);
+    let (share, gained) =
+        (number(&data, "acceptance_rate"), number(&data, "tokens_per_target_run"));
+    assert!(share > 0.0 && share < 1.0, "{share}");
+    // Rounds are independent but for the text they continue; their spread is at most 4 tokens wide.
+    let rounds = 199.0 / gained;
+    let error = 3.0 * 2.0 / rounds.sqrt();
+    assert!((gained - number(&data, "expected_tokens")).abs() < error, "{gained} {error}");
+    assert_eq!(number(&data, "steps_done"), 200.0);
+    assert!(number(&data, "draft_forwards") >= 199.0 - rounds);
+    must_be_declared(&lab().unwrap(), &data);
+}
+
+fn turned(set: &[&str], knobs: &[(f64, &str, Value)]) -> RunData {
+    let few = [&["training_steps=2"], set].concat();
+    let mut knobs = knobs.to_vec();
+    let lab = lab().unwrap();
+    let (data, reason) = trial::answered(&lab, &few, |report| {
+        let mlsys_lab::Report::Point { name, step, .. } = report else {
+            return trial::Then::On;
+        };
+        let due =
+            |(after, ..): &(f64, &str, Value)| &**name == "cache_bytes" && *after <= *step as f64;
+        match knobs.iter().position(due) {
+            Some(place) => {
+                let (_, name, value) = knobs.remove(place);
+                let name = name.to_owned();
+                trial::Then::Order(Command::Set { name, value })
+            }
+            None => trial::Then::On,
+        }
+    });
+    assert!(knobs.is_empty() && reason.is_none());
+    data
+}
+
+#[test]
+fn knobs_turn_between_tokens() {
+    let fewer = turned(&["generated_tokens=40"], &[(5.0, "generated_tokens", Value::Int(9))]);
+    assert_eq!(number(&fewer, "steps_done"), 9.0);
+    let plain = generate(&["generated_tokens=30"]);
+    let hot = turned(&["generated_tokens=30"], &[(10.0, "temperature", Value::Float(3.0))]);
+    let (cold, hot_text) = (text(&plain), text(&hot));
+    assert_eq!(
+        cold.chars().take(10).collect::<String>(),
+        hot_text.chars().take(10).collect::<String>()
+    );
+    assert_ne!(cold, hot_text);
+    // What was drawn at random is no longer compared.
+    assert_eq!(hot.metric("tokens_identical"), None);
+    let drafts = turned(
+        &["generated_tokens=30", "draft_width=8"],
+        &[(6.0, "draft_tokens", Value::Int(1)), (20.0, "generated_tokens", Value::Int(24))],
+    );
+    assert_eq!(number(&drafts, "steps_done"), 24.0);
+    assert_eq!(drafts.metric("tokens_identical"), Some(Value::Bool(true)));
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_before_anything_is_trained() {
+    let lab = lab().unwrap();
+    for (set, said) in [
+        (&["prompt="][..], "the prompt is empty"),
+        (&["prompt=1+y"], "character 3 is 'y'"),
+        (&["prompt_tokens=97"], "longer than the model's window"),
+        (&["draft_width=12"], "a multiple of 8"),
+        (&["batch_size=256", "generated_tokens=4096", "heads=16", "width=512"], "are free; make"),
+    ] {
+        // Nothing is trained: else so many steps would not end.
+        for more in [&[][..], &["requests=3"]] {
+            if more.is_empty() || set[0].starts_with("prompt") {
+                let set = [&["training_steps=100000"], set, more].concat();
+                let error = trial::try_run(&lab, &set).map(|_| ());
+                let error = error.unwrap_err().to_string();
+                assert!(error.contains(said), "{set:?}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_drafts_should_gain_follows_a_knob_that_was_turned() {
+    let set = [
+        "draft_width=16",
+        "draft_tokens=8",
+        "temperature=1",
+        "generated_tokens=240",
+        "compare=false",
+    ];
+    let data = turned(&set, &[(120.0, "draft_tokens", Value::Int(1))]);
+    let [gained, expected] =
+        ["tokens_per_target_run", "expected_tokens"].map(|name| number(&data, name));
+    // With drafts of one token no pass gains more than two.
+    assert!(gained > 2.0 && expected > 2.0, "{gained} {expected}");
+    assert!((gained / expected - 1.0).abs() < 0.25, "{gained} {expected}");
+}
+
+#[test]
+fn a_server_says_how_many_steps_it_takes_and_is_no_point_of_the_picture_of_batches() {
+    let set = ["requests=5", "batch_size=2", "generated_tokens=12"];
+    for batching in ["continuous", "static"] {
+        let own = format!("batching={batching}");
+        let data = generate(&[&set[..], &[own.as_str()]].concat());
+        let steps = number(&data, "steps_planned");
+        assert_eq!(steps, number(&data, &format!("server_steps.{batching}")));
+        assert_eq!(steps, number(&data, "steps_done"));
+        assert!(number(&data, "tokens_per_second") > 0.0);
+        assert!(data.metric("seconds_per_token").is_none());
+        for panel in ["server", "pages", "text", "cache", "attention"] {
+            assert!(data.frames.contains_key(panel), "{panel}");
+        }
+    }
+    assert!(generate(&[]).metric("steps_planned").is_none());
+}
+
+#[test]
+fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
+    let mut standings = Vec::new();
+    let set = ["training_steps=2", "draft_width=8", "temperature=1", "generated_tokens=30"];
+    trial::answered(&lab().unwrap(), &set, |report| {
+        if let mlsys_lab::Report::Frame { panel, frame, .. } = report
+            && let Frame::Passage(passage) = frame.as_ref()
+            && &**panel == "text"
+        {
+            let parts = passage.paragraphs.iter().flat_map(|of| &of.stretches);
+            standings.extend(parts.map(|part| passage.standing(part).unwrap().name.clone()));
+        }
+        trial::Then::On
+    });
+    for name in ["prompt", "written", "drafted", "drafted, stayed", "struck out"] {
+        assert!(standings.iter().any(|of| of == name), "{name}");
+    }
+}
+
+#[test]
+fn attention_adds_up_and_a_window_shows_no_more_than_it_holds() {
+    let data = generate(&["generated_tokens=10", "window=6"]);
+    let Some((_, Frame::HeatMap(map))) = data.frames.get("attention") else { panic!("no field") };
+    assert_eq!((map.columns, map.rows), (6, 8));
+    for row in map.cells.chunks(6) {
+        assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{row:?}");
+    }
+}
+
+#[test]
+fn each_request_is_answered_as_if_it_were_alone() {
+    let config = config(4, 2, 4, 2);
+    let mut stream = Stream::new(6, "test");
+    let prompts: Vec<Vec<i32>> =
+        (0..6).map(|_| (0..6).map(|_| stream.below(13) as i32).collect()).collect();
+    let requests = plan::requests(6, [6, 9], 1, 4);
+    for (batching, window) in
+        [(Batching::Continuous, None), (Batching::Static, None), (Batching::Continuous, Some(4))]
+    {
+        let mut serving = Serving::new(Service {
+            network: transformer(&config, 7),
+            config: config.clone(),
+            vocabulary: Vocabulary::numbers(13),
+            device: Device::flex(),
+            window,
+            server: Server { batching, slots: 3, page: 4, longest: [6, 9] },
+            requests: requests.clone(),
+            prompts: prompts.clone(),
+            temperature: 0.0,
+            seed: 1,
+        });
+        while serving.done < serving.played.steps.len() {
+            serving.step().unwrap();
+        }
+        assert!(serving.pool.owners().iter().all(Option::is_none));
+        for (at, of) in requests.iter().enumerate() {
+            let caching = Caching::Kept(Bits::Full);
+            let prompt = prompts[at][..of.prompt].to_vec();
+            let mut alone = Writer::new(decoder(&config, caching, window), vec![prompt], 1);
+            let wish = Wish { temperature: 0.0, drafted: 0, generated: of.answer };
+            while alone.written() < wish.generated {
+                alone.turn(wish).unwrap();
+            }
+            assert_eq!(alone.rows()[0], serving.texts[at], "{at} {batching:?} {window:?}");
+        }
+    }
 }

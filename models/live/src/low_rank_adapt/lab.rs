@@ -1,19 +1,36 @@
 //! The lab that teaches a frozen network a new task through low-rank adapters.
 
 mod adapters;
-mod pictures;
-mod session;
-mod setup;
-mod spectrum;
+mod panels;
 mod task;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
+use burn::tensor::{Device, Tensor};
+use mlsys_device as device;
+use mlsys_device::choice::pick;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{LabError, Params, Run};
+use mlsys_nn::baseline::{Layer, Recipe, Sizes, Source, Trained};
+use mlsys_nn::cases::Model;
+use mlsys_nn::data::{Batches, Dataset, Examples};
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::memory_budget::MemoryBudget;
+use mlsys_nn::nets::{Activation, Architecture, Inputs, Network};
+use mlsys_nn::train::{
+    Activations, EvaluationSet, Measuring, Rule, Timing, Trainer, UpdateKnobs, batch,
+    training_bytes,
+};
+use mlsys_nn::{baseline, divergence, train};
+use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::adapters::{Apart, attach, beside, changed};
+use self::task::{TASKS, Task, Tasks};
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `low-rank-adapt`: LoRA and QLoRA beside fine-tuning of the whole network.
 ///
@@ -21,4 +38,487 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// What the parameters ask for.
+
+/// Weights of a block that share a scale in NF4 (Dettmers et al. 2023).
+const NF4_BLOCK: usize = 64;
+/// Bytes of a number that is trained: weight, gradient and both moments of Adam, 4 each.
+const TRAINED: u64 = 16;
+
+/// What does not change while a run goes on.
+struct Setup {
+    recipe: Recipe,
+    task: Task,
+    layers: Which,
+    rank: usize,
+    alpha: f64,
+    format: Format,
+    seed: u64,
+}
+
+/// What may.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Knobs {
+    learning_rate: f64,
+    steps: u64,
+}
+
+/// How the frozen weights are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// As they are.
+    Fp32,
+    /// 8 bits, a scale for each output.
+    Int8,
+    /// 4-bit NormalFloat, a scale for each 64 weights in a row.
+    Nf4,
+}
+
+/// The names of `base_format`.
+const FORMATS: [(&str, Format); 3] =
+    [("fp32", Format::Fp32), ("int8", Format::Int8), ("nf4", Format::Nf4)];
+
+/// Which matrices get adapters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    /// Of a perceptron every one, of a transformer all of its blocks.
+    All,
+    /// Of a perceptron the first.
+    First,
+    /// Of a perceptron the last.
+    Last,
+    /// Of a transformer query and value, as in the paper (Hu et al. 2021, section 4.2).
+    QueryValue,
+    /// Of a transformer query, key, value and output.
+    Attention,
+    /// Of a transformer gate, up and down.
+    Gated,
+}
+
+/// The names of `layers`.
+const LAYERS: [(&str, Which); 6] = [
+    ("all", Which::All),
+    ("first", Which::First),
+    ("last", Which::Last),
+    ("query-value", Which::QueryValue),
+    ("attention", Which::Attention),
+    ("gated", Which::Gated),
+];
+
+const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("chain", Dataset::Chain)];
+
+impl Setup {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let seed = params.int("seed")? as u64;
+        let steps = params.int("baseline_steps")? as u64;
+        let dataset = pick(params, "dataset", &DATASETS)?;
+        Ok(Self {
+            recipe: if dataset == Dataset::Digits {
+                Recipe::images(Model::Mlp, 128, steps, seed)?
+            } else {
+                Recipe::tokens(dataset, Sizes::default(), steps, seed)?
+            },
+            task: pick(params, "task", &TASKS)?,
+            layers: pick(params, "layers", &LAYERS)?,
+            rank: params.size("rank")?,
+            alpha: params.float("alpha")?,
+            format: pick(params, "base_format", &FORMATS)?,
+            seed,
+        })
+    }
+
+    /// alpha / rank
+    fn scale(&self) -> f64 {
+        self.alpha / self.rank as f64
+    }
+
+    /// The matrices that get adapters.
+    ///
+    /// # Errors
+    /// If the network has none of them.
+    fn targets(&self, source: &Source<'_>) -> Result<Vec<Layer>, LabError> {
+        let layers = source.layers();
+        let count = layers.len();
+        let tokens = matches!(source.architecture(), Architecture::Transformer(_));
+        // What a layer is, behind "block 1, ".
+        let is_of = |layer: &Layer, parts: &[&str]| {
+            let part = layer.what.split_once(", ").map_or("", |(_, part)| part);
+            tokens
+                && layer.what.starts_with("block ")
+                && (parts.is_empty() || parts.contains(&part))
+        };
+        let wanted = |(index, layer): &(usize, Layer)| match self.layers {
+            Which::All if tokens => is_of(layer, &[]),
+            Which::All => true,
+            Which::First => !tokens && *index == 0,
+            Which::Last => !tokens && index + 1 == count,
+            Which::QueryValue => is_of(layer, &["query", "value"]),
+            Which::Attention => is_of(layer, &["query", "key", "value", "attention output"]),
+            Which::Gated => is_of(layer, &["gate", "up", "down"]),
+        };
+        let found: Vec<Layer> =
+            layers.into_iter().enumerate().filter(wanted).map(|(_, layer)| layer).collect();
+        if found.is_empty() {
+            let has = if tokens {
+                "a transformer has query-value, attention, gated and all"
+            } else {
+                "a perceptron has first, last and all"
+            };
+            return Err(LabError::contradiction(
+                ["layers", "dataset"],
+                format!("the network has no such layers; {has}"),
+            ));
+        }
+        Ok(found)
+    }
+}
+
+impl Knobs {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            learning_rate: params.float("learning_rate")?,
+            steps: params.int("steps")? as u64,
+        })
+    }
+
+    /// As the training lab has them, for a network with this activation, which may be another's than the recipe's.
+    fn training(&self, recipe: &Recipe, activation: Activation) -> train::Knobs {
+        train::Knobs {
+            noise: recipe.data.noise,
+            jitter: recipe.data.jitter,
+            activation,
+            rule: Rule::Adam,
+            update: UpdateKnobs {
+                learning_rate: self.learning_rate,
+                weight_decay: 0.0,
+                gradient_clip: None,
+            },
+            batch_size: recipe.batch_size,
+            steps: self.steps,
+            evaluate_every: self.steps.max(1),
+            record_every: self.steps.max(1),
+            timing: Timing::Steps,
+        }
+    }
+}
+
+/// The frozen weights as they are kept.
+struct Kept {
+    /// What comes back from their format, in the order of the network's row.
+    row: Vec<f32>,
+    /// Bytes, with scales and with what stays in 32 bits: biases and the scales of norms.
+    bytes: u64,
+}
+
+impl Format {
+    /// The weights of a network in this format: all of its matrices, be they adapted or not.
+    fn keep(self, trained: &Trained) -> Kept {
+        let mut row = trained.weights.clone();
+        let mut bytes = 4 * row.len() as u64;
+        for layer in trained.layers() {
+            let matrix = layer.matrix(&trained.weights);
+            let rounded = match self {
+                Self::Fp32 => continue,
+                Self::Int8 => Quantized::linear(
+                    &matrix,
+                    Matrix::by_inputs(layer.inputs, layer.outputs),
+                    8,
+                    Scheme::SymmetricRestricted,
+                    Granularity::Channel,
+                ),
+                Self::Nf4 => Quantized::nf4(
+                    &matrix,
+                    Matrix::by_outputs(matrix.len(), 1),
+                    Granularity::Group(NF4_BLOCK),
+                ),
+            };
+            bytes -= 4 * matrix.len() as u64;
+            bytes += rounded.storage().bytes() as u64;
+            layer.put(&mut row, &rounded.back);
+        }
+        Kept { row, bytes }
+    }
+}
+
+/// What is trained and what that takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Costs {
+    /// Weights and biases of the network.
+    base: u64,
+    /// Numbers of all adapters: rank * (inputs + outputs) each.
+    adapters: u64,
+    /// Bytes of the base as it is kept.
+    base_bytes: u64,
+}
+
+impl Costs {
+    fn new(rank: usize, targets: &[Layer], trained: &Trained, kept: &Kept) -> Self {
+        let of = |layer: &Layer| (rank * (layer.inputs + layer.outputs)) as u64;
+        Self {
+            base: trained.weights.len() as u64,
+            adapters: targets.iter().map(of).sum(),
+            base_bytes: kept.bytes,
+        }
+    }
+
+    /// 100 * adapters / (base + adapters)
+    fn trainable_percent(&self) -> f64 {
+        100.0 * self.adapters as f64 / (self.base + self.adapters) as f64
+    }
+
+    /// The base as it is kept, and 16 bytes for each trained number.
+    fn training_bytes(&self) -> u64 {
+        self.base_bytes + TRAINED * self.adapters
+    }
+
+    /// 16 bytes for each weight.
+    fn full_training_bytes(&self) -> u64 {
+        TRAINED * self.base
+    }
+}
+
+// A run: the network, its adapters and its copy that is trained whole, step by step on the same examples.
+
+/// Steps between two values of every series but the losses.
+const RECORDED: u64 = 10;
+/// Steps between two pictures that take matrices apart.
+const PICTURED: u64 = 50;
+/// Examples whose outputs are compared, merged and not.
+const COMPARED: usize = 256;
+
+/// A run under way.
+struct Session {
+    setup: Setup,
+    knobs: Knobs,
+    trained: Arc<Trained>,
+    kept: Kept,
+    targets: Vec<Layer>,
+    costs: Costs,
+    tasks: Tasks,
+    /// Without autodiff.
+    device: Device,
+    adapted: Trainer,
+    full: Trainer,
+    new: EvaluationSet,
+    old: EvaluationSet,
+    ceilings: [Ceiling; 2],
+    divergence: Option<&'static str>,
+    step: u64,
+    recorded: Option<u64>,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let source = Source::of(&run.params, &setup.recipe)?;
+        let targets = setup.targets(&source)?;
+        let trained = source.network(run)?.ok_or(StepError::Stopped)?;
+        tell_of_ranks(run, &setup, &targets);
+        let training = knobs.training(&setup.recipe, trained.activation);
+        let each = training_bytes(&trained.architecture, Activations::Kept, &training);
+        let who = "the network with adapters and the one that is trained whole";
+        MemoryBudget::of(run.device).require(2 * each, who, &baseline::smaller(&run.params))?;
+        let kept = setup.format.keep(&trained);
+        let costs = Costs::new(setup.rank, &targets, &trained, &kept);
+        let tasks = Tasks::of(&trained, setup.task, setup.seed)?;
+        let device = device::open(run.device)?;
+        let tape = device.clone().autodiff();
+        let network = trained.network_of(&kept.row, &tape);
+        let network = attach(network, &targets, setup.rank, setup.scale(), setup.seed);
+        let trainer = |network: Network| {
+            let batches = Batches::new(setup.seed, tasks.train.len());
+            let at = (run.device, tape.clone());
+            Trainer::new(network, &training, batches, at, Activations::Kept)
+        };
+        let ceiling = || Ceiling::new((guesses(&trained) as f64).ln());
+        let mut session = Self {
+            adapted: trainer(network),
+            full: trainer(trained.network(&tape)),
+            new: EvaluationSet::new(&tasks.new, &device),
+            old: EvaluationSet::new(&tasks.old, &device),
+            ceilings: [ceiling(), ceiling()],
+            divergence: None,
+            step: 0,
+            recorded: None,
+            setup,
+            knobs,
+            trained,
+            kept,
+            targets,
+            costs,
+            tasks,
+            device,
+        };
+        session.begin(run)?;
+        Ok(session)
+    }
+
+    /// What is known before the first step.
+    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let costs = self.costs;
+        run.scalar("adapter_parameters", costs.adapters as i64);
+        run.scalar("trainable_percent", costs.trainable_percent());
+        run.scalar("training_bytes", costs.training_bytes() as i64);
+        run.scalar("full_training_bytes", costs.full_training_bytes() as i64);
+        let [base, kept] = [&self.trained.weights, &self.kept.row]
+            .map(|row| self.trained.network_of(row, &self.device));
+        run.scalar("accuracy_before", self.accuracy(&kept, &self.new));
+        run.scalar("old_accuracy", self.accuracy(&base, &self.old));
+        self.record(run);
+        self.draw(run, Moment::Running)
+    }
+
+    fn accuracy(&self, network: &Network, set: &EvaluationSet) -> f64 {
+        set.judge(network, self.trained.activation).accuracy
+    }
+
+    /// The accuracies of both networks on both tasks.
+    fn record(&mut self, run: &mut Run<'_>) {
+        if self.recorded == Some(self.step) {
+            return;
+        }
+        self.recorded = Some(self.step);
+        let [adapted, full] = [self.adapted.network(), self.full.network()];
+        for (name, network, set) in [
+            ("accuracy_adapted", &adapted, &self.new),
+            ("accuracy_full", &full, &self.new),
+            ("old_task_adapted", &adapted, &self.old),
+            ("old_task_full", &full, &self.old),
+        ] {
+            let accuracy = self.accuracy(network, set);
+            point(run, name, self.step, accuracy);
+        }
+    }
+
+    /// The largest difference between the outputs with adapters beside the weights and those with them merged, over the
+    /// largest output: they are logits of any size, and what floats round grows with it.
+    fn merge_difference(&self, adapted: &Network, apart: &Apart) -> f64 {
+        let merged = apart.merged(&self.targets, self.setup.scale());
+        let merged = self.trained.network_of(&merged, &self.device);
+        let count = match &self.tasks.new {
+            // Windows of a row of tokens have many answers each.
+            Examples::Sequence(_) => COMPARED / 16,
+            Examples::Labelled(_) => COMPARED,
+        };
+        let all: Vec<usize> = (0..self.tasks.new.len().min(count)).collect();
+        let (inputs, _) = batch(&self.tasks.new, &all, &self.device);
+        let activation = self.trained.activation;
+        let apart = match inputs.clone() {
+            Inputs::Numbers(x) => beside(adapted, x, activation),
+            Inputs::Tokens(x) => adapted.forward(x, activation),
+        };
+        let merged = merged.forward(inputs, activation);
+        let most = |of: Tensor<2>| f64::from(of.abs().max().into_scalar::<f32>());
+        most(apart - merged.clone()) / most(merged).max(f64::MIN_POSITIVE)
+    }
+
+    /// Both networks as they are.
+    fn networks(&self) -> [Network; 2] {
+        [self.adapted.network(), self.full.network()]
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        self.knobs = knobs;
+        self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
+        Ok(())
+    }
+
+    /// One step of both networks on the same examples.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let activation = self.trained.activation;
+        let knobs = self.knobs.training(&self.setup.recipe, activation);
+        self.step += 1;
+        let trainers = [&mut self.adapted, &mut self.full];
+        for ((trainer, ceiling), name) in
+            trainers.into_iter().zip(&mut self.ceilings).zip(["loss", "loss_full"])
+        {
+            let step = trainer.step(&self.tasks.train, &knobs, Measuring::Nothing);
+            let loss = f64::from(step.loss.into_scalar::<f32>());
+            point(run, name, self.step, loss);
+            self.divergence = self.divergence.or(ceiling.judge(loss));
+        }
+        if let Some(what) = self.divergence {
+            let reason = divergence::at_rate(what, self.knobs.learning_rate);
+            run.sink.report(Report::Diverged { step: self.step, reason });
+        }
+        let is_due = self.step == 1 || self.step.is_multiple_of(RECORDED);
+        if is_due || self.step == self.knobs.steps {
+            self.record(run);
+        }
+        if self.step.is_multiple_of(PICTURED) {
+            self.draw(run, Moment::Running)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let at = (self.step, moment);
+        stepped::draw(run, at, &panels::ALL, |_, make| make(self));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        self.record(run);
+        let [adapted, full] = [self.adapted.network(), self.full.network()];
+        let apart = Apart::read(&adapted);
+        let off = self.trained.network_of(&apart.base, &self.device);
+        run.scalar("old_accuracy_adapter_off", self.accuracy(&off, &self.old));
+        run.scalar("old_accuracy_full", self.accuracy(&full, &self.old));
+        let changed = changed(&self.kept.row, &apart.base);
+        run.scalar("base_weights_changed", changed as i64);
+        let off_by = self.merge_difference(&adapted, &apart);
+        // Of a run that diverged there is none.
+        if off_by.is_finite() {
+            run.scalar("merge_difference", off_by);
+        }
+        let scale = self.setup.scale();
+        let merged = apart.merged(&self.targets, scale);
+        let back = apart.with_products(&merged, &self.targets, -scale);
+        let pairs = back.iter().zip(&apart.base);
+        let off = pairs.fold(0.0_f64, |most, (a, b)| most.max(f64::from(*a - *b).abs()));
+        run.scalar("unmerge_difference", off);
+        self.draw(run, Moment::Final)
+    }
+}
+
+/// Classes that are guessed among.
+fn guesses(trained: &Trained) -> usize {
+    let last = trained.layers().pop();
+    last.map_or(2, |layer| layer.outputs)
+}
+
+/// A rank above what a matrix can have is no mistake, but it buys nothing.
+fn tell_of_ranks(run: &mut Run<'_>, setup: &Setup, targets: &[Layer]) {
+    let thin = targets.iter().find(|layer| setup.rank > layer.inputs.min(layer.outputs));
+    if let Some(layer) = thin {
+        let most = layer.inputs.min(layer.outputs);
+        let said = format!(
+            "rank {} is more than {} can have: a matrix of {} x {} has rank {most} at most, and A and B above that learn nothing more",
+            setup.rank, layer.what, layer.inputs, layer.outputs
+        );
+        run.sink.report(Report::Notice(said));
+    }
 }

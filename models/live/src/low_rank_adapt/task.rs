@@ -1,9 +1,9 @@
 //! The new task: the old images seen otherwise, or another chain.
 
 use mlsys_lab::LabError;
-
 use mlsys_nn::baseline::Trained;
-use mlsys_nn::data::{self, DataConfig, Examples, Labelled, Vocabulary};
+use mlsys_nn::data;
+use mlsys_nn::data::{DataConfig, Examples, Labelled, Vocabulary};
 use mlsys_nn::random::Stream;
 use mlsys_nn::train::unusable;
 

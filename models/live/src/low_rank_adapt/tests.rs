@@ -1,18 +1,20 @@
 //! Whole runs, held against formulas, the instant lab and promises of the method.
 
-use mlsys_lab::frame::Frame;
-use mlsys_lab::report::RunData;
-
-use super::adapters::{Apart, attach};
-use crate::stepped::LiveLab;
-use crate::trial::{must_be_declared, number, run, try_run, values};
 use burn::tensor::{Tensor, TensorData};
 use mlsys_device as device;
+use mlsys_device::choice::must_be_listed;
+use mlsys_lab::frame::Frame;
+use mlsys_lab::report::RunData;
 use mlsys_lab::{DeviceId, Value};
 use mlsys_nn::baseline::{Layer, Recipe, Sizes, trained};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use mlsys_nn::nets::Activation;
+
+use super::adapters::{Apart, attach};
+use super::*;
+use crate::stepped::LiveLab;
+use crate::trial::{must_be_declared, number, run, try_run, values};
 
 fn lab() -> LiveLab {
     crate::low_rank_adapt::lab().unwrap()
@@ -77,7 +79,7 @@ fn a_transformers_adapters_are_counted_as_the_instant_lab_counts_them() {
     let sizes = ["layers=2", "hidden=32", "heads=4", "kv_heads=2", "rank=3"];
     let ffn = {
         let recipe = Recipe::tokens(Dataset::Chain, Sizes::default(), 1, 1).unwrap();
-        let mlsys_nn::nets::Architecture::Transformer(config) = recipe.architecture else {
+        let Architecture::Transformer(config) = recipe.architecture else {
             panic!("no transformer");
         };
         format!("ffn={}", config.ffn)
@@ -131,7 +133,7 @@ fn adapters_whose_b_is_zero_change_nothing_and_merging_is_the_sum() {
     let network = attach(base.network(&device), &targets, 2, 1.5, 1);
     let x: Vec<f32> = (0..784 * 3).map(|i| (i % 11) as f32 / 11.0).collect();
     let x = Tensor::<2>::from_data(TensorData::new(x, [3, 784]), &device);
-    let out = |network: &mlsys_nn::nets::Network| {
+    let out = |network: &Network| {
         let data = network.forward(x.clone(), Activation::Relu).into_data();
         data.iter::<f32>().collect::<Vec<f32>>()
     };
@@ -180,4 +182,13 @@ fn no_alpha_learns_nothing_and_a_huge_rate_is_told_to_diverge() {
     assert!(adapted.iter().all(|accuracy| *accuracy == adapted[0]));
     let data = short(&["learning_rate=1.0"]);
     assert_eq!(data.metric("diverged"), Some(Value::Bool(true)));
+}
+
+#[test]
+fn the_schema_lists_exactly_the_cases_that_are_read() {
+    let lab = lab();
+    must_be_listed(&lab, "dataset", &DATASETS);
+    must_be_listed(&lab, "task", &TASKS);
+    must_be_listed(&lab, "base_format", &FORMATS);
+    must_be_listed(&lab, "layers", &LAYERS);
 }

@@ -1,18 +1,27 @@
 //! The lab that times matrix products and puts them under the measured roof.
 
 mod matrices;
-mod pictures;
-mod results;
-mod session;
-mod setup;
+mod panels;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use mlsys_device as device;
+use mlsys_device::choice::pick;
+use mlsys_device::meter::{Meter, Precision};
+use mlsys_device::timing::{Clock, Pace};
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{LabError, Params, Run, Value};
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::matrices::{Matrices, Weights};
+use self::panels::{Results, Timed};
+use crate::roof::Ceilings;
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab};
 
 /// Lab `matmul-bench`: products of chosen shapes, timed, checked and marked under the roof.
 ///
@@ -20,4 +29,281 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// What the parameters ask for.
+
+/// The largest dimension of a matrix.
+const LARGEST: f64 = 16_384.0;
+
+/// More sizes than this are not a sweep but a mistake.
+const MOST_SIZES: usize = 64;
+
+/// The parameters.
+struct Setup {
+    precision: Precision,
+    shapes: Vec<Shape>,
+    repetitions: usize,
+    seed: u64,
+    /// The peak to compare with, in flop/s, if somebody has said so.
+    baseline: Option<f64>,
+}
+
+/// A product: (m x k) times (k x n).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    /// The swept size.
+    size: usize,
+    m: usize,
+    n: usize,
+    k: usize,
+}
+
+/// When the clock is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClockStops {
+    /// When the device has done its work.
+    WhenDone,
+    /// When the call returns: the classic mistake.
+    WhenCalled,
+}
+
+impl ClockStops {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        Ok(match params.bool("synchronize")? {
+            true => Self::WhenDone,
+            false => Self::WhenCalled,
+        })
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Sweep {
+    Batch,
+    Square,
+    Nothing,
+}
+
+const SWEEPS: [(&str, Sweep); 3] =
+    [("batch", Sweep::Batch), ("square", Sweep::Square), ("none", Sweep::Nothing)];
+
+impl Setup {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let [m, n, k] = [params.size("m")?, params.size("n")?, params.size("k")?];
+        let shapes = match pick(params, "sweep", &SWEEPS)? {
+            Sweep::Nothing => vec![Shape { size: m, m, n, k }],
+            Sweep::Batch => {
+                sizes(params)?.into_iter().map(|size| Shape { size, m: size, n, k }).collect()
+            }
+            Sweep::Square => sizes(params)?
+                .into_iter()
+                .map(|size| Shape { size, m: size, n: size, k: size })
+                .collect(),
+        };
+        Ok(Self {
+            precision: Precision::read(params)?,
+            shapes,
+            repetitions: params.size("repetitions")?,
+            seed: params.int("seed")? as u64,
+            baseline: params.optional_float("baseline_peak").filter(|peak| *peak > 0.0),
+        })
+    }
+}
+
+fn sizes(params: &Params) -> Result<Vec<usize>, LabError> {
+    let wrong = |message: String| LabError::contradiction(["sizes"], message);
+    let given = match params.get("sizes") {
+        Some(Value::Array(given)) if !given.is_empty() => given,
+        Some(_) | None => {
+            return Err(wrong("a sweep needs at least one size, such as [512]".into()));
+        }
+    };
+    if given.len() > MOST_SIZES {
+        let message = format!("{} sizes are too many; at most {MOST_SIZES}", given.len());
+        return Err(wrong(message));
+    }
+    let size = |(place, value): (usize, &Value)| {
+        let whole = value.as_f64().filter(|x| x.fract() == 0.0);
+        let fits = whole.filter(|x| (1.0..=LARGEST).contains(x));
+        fits.map(|x| x as usize).ok_or_else(|| {
+            wrong(format!(
+                "size {} is {value}; each must be a whole number from 1 to {LARGEST}",
+                place + 1
+            ))
+        })
+    };
+    given.iter().enumerate().map(size).collect()
+}
+
+impl Shape {
+    /// A multiply-add is two: 2mnk.
+    fn flops(self) -> u64 {
+        2 * self.m as u64 * self.n as u64 * self.k as u64
+    }
+
+    /// Every matrix moved once: element size * (mk + kn + mn).
+    fn bytes(self, precision: Precision) -> u64 {
+        let [m, n, k] = [self.m as u64, self.n as u64, self.k as u64];
+        precision.bytes() * (m * k + k * n + m * n)
+    }
+
+    /// flops / bytes
+    fn intensity(self, precision: Precision) -> f64 {
+        self.flops() as f64 / self.bytes(precision) as f64
+    }
+
+    fn name(self) -> String {
+        format!("({} x {}) times ({} x {})", self.m, self.k, self.k, self.n)
+    }
+}
+
+// A run: one shape after the other, one repetition a step.
+
+const PACE: Pace = Pace {
+    slice: Duration::from_millis(2),
+    least: Duration::from_millis(6),
+    most: Duration::from_millis(40),
+};
+
+struct Session {
+    meter: Meter,
+    setup: Setup,
+    ceilings: Ceilings,
+    stops: Rc<Cell<ClockStops>>,
+    weights: Option<Weights>,
+    results: Results,
+    /// The shape that is being timed, with repetitions done.
+    timing: Option<(Clock, usize)>,
+    /// Shapes timed.
+    place: usize,
+    /// Repetitions done.
+    done: u64,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let stops = ClockStops::read(&run.params)?;
+        status(run, format!("opening {}", run.device));
+        let meter = Meter::open(run.device, setup.precision)?;
+        tell_when_the_clock_stops(run, stops);
+        status(run, "measuring the roof".to_owned());
+        let ceilings = Ceilings::measure(&meter, setup.baseline, || run.control.interrupted())?;
+        let session = Self {
+            results: Results { precision: setup.precision, products: Vec::new(), error: 0.0 },
+            meter,
+            setup,
+            ceilings,
+            stops: Rc::new(Cell::new(stops)),
+            weights: None,
+            timing: None,
+            place: 0,
+            done: 0,
+        };
+        session.announce(run);
+        Ok(session)
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        self.setup.shapes.get(self.place).copied()
+    }
+
+    /// Says what is timed next.
+    fn announce(&self, run: &mut Run<'_>) {
+        let said = self.shape().map(|shape| format!("multiplying {}", shape.name()));
+        status(run, said.unwrap_or_default());
+    }
+
+    /// Gets ready to time a shape.
+    fn prepare(&mut self, run: &Run<'_>, shape: Shape) -> Result<Clock, LabError> {
+        let known = self.weights.take();
+        let matrices = Matrices::new(&self.meter, run.device, &self.setup, shape, known)?;
+        self.weights = Some(matrices.weights());
+        self.results.error = self.results.error.max(matrices.error(self.setup.seed));
+        // How much is done at once goes by honest times, or a clock that stops early would ask for far too much.
+        let wanted = self.stops.replace(ClockStops::WhenDone);
+        let work = matrices.work(&self.meter, Rc::clone(&self.stops));
+        let clock = Clock::warm_up(work, PACE)?;
+        self.stops.set(wanted);
+        Ok(clock)
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = ClockStops;
+
+    /// Repetitions.
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn has_next(&self) -> bool {
+        self.shape().is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<ClockStops, LabError> {
+        ClockStops::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, stops: ClockStops) -> Result<(), StepError> {
+        self.stops.set(stops);
+        tell_when_the_clock_stops(run, stops);
+        Ok(())
+    }
+
+    /// One repetition, and the first of a shape makes it ready.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let Some(shape) = self.shape() else {
+            return Ok(());
+        };
+        let (mut clock, repetitions) = match self.timing.take() {
+            Some(timing) => timing,
+            None => (self.prepare(run, shape)?, 0),
+        };
+        self.ceilings.look_again()?;
+        clock.repeat(|| run.control.interrupted())?;
+        self.done += 1;
+        if repetitions + 1 < self.setup.repetitions {
+            self.timing = Some((clock, repetitions + 1));
+            return Ok(());
+        }
+        if let Some(seconds) = clock.times().median() {
+            let roof = self.ceilings.roof();
+            self.results.push(run, Timed { shape, seconds }, &roof);
+        }
+        self.place += 1;
+        self.draw(run, Moment::Running)?;
+        self.announce(run);
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let at = (self.results.products.len() as u64, moment);
+        let roof = self.ceilings.roof();
+        stepped::draw(run, at, &panels::ALL, |_, picture| picture(&self.results, &roof));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        status(run, String::new());
+        self.draw(run, Moment::Final)
+    }
+}
+
+fn status(run: &mut Run<'_>, text: String) {
+    run.sink.report(Report::Status(text));
+}
+
+/// What a clock that is stopped early means on this device.
+fn tell_when_the_clock_stops(run: &mut Run<'_>, stops: ClockStops) {
+    let text = match (stops, device::is_asynchronous(run.device)) {
+        (ClockStops::WhenDone, _) => return,
+        (ClockStops::WhenCalled, true) => {
+            "synchronize = false: the clock stops when the products are queued, not when they are done; the rates below are not those of the device"
+        }
+        (ClockStops::WhenCalled, false) => {
+            "synchronize = false changes nothing on the processor: a call there returns with its product done; on a GPU the clock would stop while the work still waits in a queue"
+        }
+    };
+    run.sink.report(Report::Notice(text.to_owned()));
 }

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use burn::tensor::{Tensor, TensorData};
-use mlsys_lab::{DeviceId, LabError};
-
-use super::setup::{ClockStops, Setup, Shape};
 use mlsys_device as device;
 use mlsys_device::meter::{Meter, Pass};
+use mlsys_lab::{DeviceId, LabError};
 use mlsys_nn::random::Stream;
+
+use super::{ClockStops, Setup, Shape};
 
 /// Larger than most caches, for a device whose last cache has no known size.
 const POOL: u64 = 256 << 20;

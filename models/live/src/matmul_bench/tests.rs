@@ -1,8 +1,12 @@
 //! Whole runs: what is reported, checked against formulas and other labs. Nothing here depends on how fast the machine is.
 
+use mlsys_device::choice::must_be_listed;
+use mlsys_device::meter::PRECISIONS;
+use mlsys_lab::Value;
 use mlsys_lab::control::Command;
-use mlsys_lab::{Value, frame::Frame};
+use mlsys_lab::frame::Frame;
 
+use super::*;
 use crate::stepped::LiveLab;
 use crate::trial::{must_be_declared, number, run, steered, try_run, values};
 
@@ -128,4 +132,26 @@ fn a_stopped_run_keeps_the_products_it_has() {
     let data = steered(&lab(), &set, "(2 x 8)", &[Command::Stop]);
     assert_eq!(values(&data, "size"), [1.0]);
     assert_eq!(number(&data, "steps_done"), 3.0);
+}
+
+#[test]
+fn the_schema_lists_exactly_the_cases_that_are_read() {
+    let lab = lab();
+    must_be_listed(&lab, "sweep", &SWEEPS);
+    must_be_listed(&lab, "precision", &PRECISIONS);
+}
+
+#[test]
+fn operations_and_bytes_are_counted_by_the_formulas() {
+    let shape = |m, n, k| Shape { size: m, m, n, k };
+    for (shape, precision, flops, bytes) in [
+        (shape(512, 512, 512), Precision::Fp32, 268_435_456, 3_145_728),
+        (shape(1, 512, 512), Precision::Fp32, 524_288, 1_052_672),
+        (shape(128, 8192, 8192), Precision::Fp16, 17_179_869_184, 138_412_032),
+        (shape(16_384, 16_384, 16_384), Precision::Bf16, 8_796_093_022_208, 1_610_612_736),
+    ] {
+        assert_eq!((shape.flops(), shape.bytes(precision)), (flops, bytes));
+        let intensity = shape.intensity(precision);
+        assert!((intensity * bytes as f64 / flops as f64 - 1.0).abs() < 1e-12);
+    }
 }

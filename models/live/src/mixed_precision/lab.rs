@@ -2,20 +2,26 @@
 //! 32 bits.
 
 mod learner;
-mod narrow;
-mod pass;
-mod pictures;
+mod panels;
 mod rounding;
-mod session;
-mod setup;
 #[cfg(test)]
 mod tests;
 
+use mlsys_device as device;
+use mlsys_device::choice::pick;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{LabError, Params, Run};
+use mlsys_nn::data::{Data, DataConfig, Dataset};
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::flat_optimizer::{RULES, Rule};
+use mlsys_nn::nets::MlpConfig;
+use mlsys_nn::{data, divergence};
+use mlsys_sim::formats::Format;
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::learner::{Judged, Learner, Tally};
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `mixed-precision`.
 ///
@@ -23,4 +29,304 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
+
+/// What cannot change during a run.
+struct Setup {
+    data: DataConfig,
+    sizes: MlpConfig,
+    rule: Rule,
+    /// What running sums inside a matrix product are rounded to.
+    sums: Format,
+    seed: u64,
+}
+
+/// What may change between two steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Knobs {
+    numbers: Numbers,
+    learning_rate: f64,
+    batch_size: usize,
+    steps: u64,
+    /// The weight that the number line shows.
+    watch: Option<usize>,
+}
+
+/// Which numbers are kept in which format.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Numbers {
+    weights: Format,
+    gradients: Format,
+    activations: Format,
+    master: Master,
+    rounding: Rounding,
+    /// The loss is multiplied by it before the backward pass.
+    loss_scale: f32,
+}
+
+/// What an update is added to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Master {
+    /// A copy of the weights in 32 bits.
+    Kept,
+    /// The rounded weights, and the sum is rounded again.
+    None,
+}
+
+/// How a number becomes one of its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rounding {
+    /// The nearest.
+    Nearest,
+    /// One of the two beside it, by chance.
+    AtRandom,
+}
+
+const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("spiral", Dataset::Spiral)];
+
+const FORMATS: [(&str, Format); 5] = [
+    ("fp32", Format::Fp32),
+    ("bf16", Format::Bf16),
+    ("fp16", Format::Fp16),
+    ("fp8-e4m3", Format::E4m3),
+    ("fp8-e5m2", Format::E5m2),
+];
+
+const SUMS: [(&str, Format); 3] =
+    [("fp32", Format::Fp32), ("fp16", Format::Fp16), ("bf16", Format::Bf16)];
+
+impl Setup {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let dataset = pick(params, "dataset", &DATASETS)?;
+        let seed = params.int("seed")?.unsigned_abs();
+        let data = DataConfig::new(dataset, seed);
+        // As many layers as lab `train` gives this data set.
+        let depth = if dataset.is_points() { 2 } else { 1 };
+        let outputs = data.classes();
+        Ok(Self {
+            sizes: MlpConfig {
+                inputs: data.features(),
+                hidden: vec![params.size("width")?; depth],
+                outputs: outputs.map_err(|error| LabError::Data(error.to_string()))?,
+            },
+            rule: pick(params, "optimizer", &RULES)?,
+            sums: pick(params, "accumulate_format", &SUMS)?,
+            data,
+            seed,
+        })
+    }
+}
+
+impl Knobs {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let watch = params.optional_int("watch");
+        Ok(Self {
+            numbers: Numbers::read(params)?,
+            learning_rate: params.float("learning_rate")?,
+            batch_size: params.size("batch_size")?,
+            steps: params.size("steps")? as u64,
+            watch: watch.map(|weight| usize::try_from(weight).unwrap_or(usize::MAX)),
+        })
+    }
+}
+
+impl Numbers {
+    /// Everything in 32 bits.
+    const WIDE: Self = Self {
+        weights: Format::Fp32,
+        gradients: Format::Fp32,
+        activations: Format::Fp32,
+        master: Master::Kept,
+        rounding: Rounding::Nearest,
+        loss_scale: 1.0,
+    };
+
+    fn read(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            weights: pick(params, "weight_format", &FORMATS)?,
+            gradients: pick(params, "gradient_format", &FORMATS)?,
+            activations: pick(params, "activation_format", &FORMATS)?,
+            master: if params.bool("master_weights")? { Master::Kept } else { Master::None },
+            rounding: if params.bool("stochastic_rounding")? {
+                Rounding::AtRandom
+            } else {
+                Rounding::Nearest
+            },
+            loss_scale: params.float("loss_scale")? as f32,
+        })
+    }
+
+    /// Whether a copy in 32 bits lies beside the weights; weights of 32 bits are their own.
+    fn has_copy(&self) -> bool {
+        self.master == Master::Kept && self.weights != Format::Fp32
+    }
+
+    /// Bytes of a parameter: its weight, the copy, its gradient, and what the optimizer keeps in 32 bits.
+    fn bytes_per_parameter(&self, rule: Rule) -> f64 {
+        let copy = if self.has_copy() { 4 } else { 0 };
+        let state = 4 * rule.moments() as usize;
+        (self.weights.bytes() + copy + self.gradients.bytes() + state) as f64
+    }
+}
+
+// A run from opening the device to the last report.
+
+/// Steps between two values of every series but the losses.
+const RECORDED: u64 = 10;
+
+struct Session {
+    setup: Setup,
+    knobs: Knobs,
+    data: Data,
+    judged: Judged,
+    learner: Learner,
+    /// The same run in 32 bits throughout.
+    reference: Learner,
+    ceiling: Ceiling,
+    divergence: Option<&'static str>,
+    step: u64,
+    recorded: u64,
+    /// Since the beginning.
+    all: Tally,
+    /// Up to what was recorded last.
+    told: Tally,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let device = device::open(run.device)?;
+        let data = data::load(&setup.data).map_err(|error| LabError::Data(error.to_string()))?;
+        let session = Self {
+            judged: Judged::new(&data, &device),
+            learner: Learner::new(&setup, &data, &device)?,
+            reference: Learner::new(&setup, &data, &device)?.wide(),
+            ceiling: Ceiling::new((setup.sizes.outputs as f64).ln()),
+            setup,
+            knobs,
+            data,
+            divergence: None,
+            step: 0,
+            recorded: 0,
+            all: Tally::default(),
+            told: Tally::default(),
+        };
+        session.report_sizes(run);
+        Ok(session)
+    }
+
+    /// What the formats alone decide.
+    fn report_sizes(&self, run: &mut Run<'_>) {
+        let numbers = &self.knobs.numbers;
+        let bytes = numbers.bytes_per_parameter(self.setup.rule);
+        run.scalar("bytes_per_parameter", bytes);
+        run.scalar("smallest_step_at_one", numbers.weights.spacing(1.0));
+        run.scalar("smallest_positive", numbers.gradients.smallest());
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
+        self.divergence = Some(what);
+        let overflows = self.all.overflows;
+        let reason = if overflows > 0 {
+            format!(
+                "{what}: {overflows} gradients were too large for {}; a smaller loss_scale keeps them in its range",
+                self.knobs.numbers.gradients.name()
+            )
+        } else {
+            divergence::at_rate(what, self.knobs.learning_rate)
+        };
+        run.sink.report(Report::Diverged { step: self.step, reason });
+    }
+
+    /// Reports every series that has a value each [`RECORDED`] steps.
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let step = self.step;
+        self.recorded = step;
+        let accuracy = self.learner.accuracy(&self.judged, &self.knobs.numbers)?;
+        point(run, "accuracy", step, accuracy);
+        let reference = self.reference.accuracy(&self.judged, &Numbers::WIDE)?;
+        point(run, "reference_accuracy", step, reference);
+        let (all, told) = (self.all, self.told);
+        let gradients = all.gradients - told.gradients;
+        for (name, some, of) in [
+            ("stalled_update_fraction", all.stalled, all.updates),
+            ("underflow_fraction", all.underflows - told.underflows, gradients),
+            ("overflow_fraction", all.overflows - told.overflows, gradients),
+        ] {
+            if of > 0 {
+                point(run, name, step, some as f64 / of as f64);
+            }
+        }
+        self.told = all;
+        Ok(())
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        self.knobs = knobs;
+        self.ceiling.begin_anew();
+        self.report_sizes(run);
+        Ok(())
+    }
+
+    /// One step of both runs.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let examples = &self.data.train;
+        let loss = self.learner.step(examples, &self.knobs, &mut self.all)?;
+        let wide = Knobs { numbers: Numbers::WIDE, ..self.knobs };
+        let reference = self.reference.step(examples, &wide, &mut Tally::default())?;
+        self.step += 1;
+        let step = self.step;
+        point(run, "loss", step, loss);
+        point(run, "reference_loss", step, reference);
+        let broken = divergence::of_weights(self.learner.weights());
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.diverge(run, what);
+        }
+        if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
+            self.record(run)?;
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let pictured = panels::Pictured {
+            learner: &self.learner,
+            reference: &self.reference,
+            knobs: &self.knobs,
+        };
+        // Before the first step there is nothing to see.
+        let panels = if self.step > 0 { &panels::ALL[..] } else { &[] };
+        stepped::draw(run, (self.step, moment), panels, |_, make| make(&pictured));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.divergence.is_none() && self.recorded < self.step {
+            self.record(run)?;
+        }
+        self.draw(run, Moment::Final)
+    }
 }

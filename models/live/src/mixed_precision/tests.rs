@@ -1,11 +1,11 @@
 //! The lab from outside: what it promises of its numbers.
 
+use mlsys_device::choice::must_be_listed;
 use mlsys_lab::RunData;
 use mlsys_sim::formats::Format;
 
-use super::lab;
-use super::narrow::{Layers, Rows};
-use super::rounding::Rounder;
+use super::rounding::{Layers, Rounder, Rows};
+use super::{lab, *};
 use crate::train;
 use crate::trial::{run, try_run};
 
@@ -140,4 +140,35 @@ fn numbers_too_large_for_their_format_end_the_run_with_a_reason() {
     assert_eq!(metric(&data, "steps_done"), 1.0);
     let small = try_run(&lab().unwrap(), &["loss_scale=1", "batch_size=1", "width=1", "steps=3"]);
     assert!(small.is_ok());
+}
+
+#[test]
+fn the_schema_lists_exactly_the_cases_that_are_read() {
+    let lab = lab().unwrap();
+    must_be_listed(&lab, "dataset", &DATASETS);
+    for name in ["weight_format", "gradient_format", "activation_format"] {
+        must_be_listed(&lab, name, &FORMATS);
+    }
+    must_be_listed(&lab, "accumulate_format", &SUMS);
+    must_be_listed(&lab, "optimizer", &RULES);
+    for (name, format) in FORMATS {
+        assert_eq!(format.name(), name);
+    }
+}
+
+#[test]
+fn bytes_are_counted_once_for_each_copy() {
+    let of = |weights, gradients, master, rule| {
+        let numbers = Numbers { weights, gradients, master, ..Numbers::WIDE };
+        numbers.bytes_per_parameter(rule)
+    };
+    use Format::Bf16;
+    use Format::E4m3;
+    use Format::E5m2;
+    use Format::Fp32;
+    assert_eq!(of(Bf16, Bf16, Master::Kept, Rule::Sgd), 8.0);
+    assert_eq!(of(Bf16, Bf16, Master::None, Rule::Sgd), 4.0);
+    assert_eq!(of(Bf16, Bf16, Master::Kept, Rule::Adam), 16.0);
+    assert_eq!(of(E4m3, E5m2, Master::Kept, Rule::Adam), 14.0);
+    assert_eq!(of(Fp32, Fp32, Master::Kept, Rule::Sgd), 8.0);
 }

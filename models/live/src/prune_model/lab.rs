@@ -1,23 +1,39 @@
 //! The lab that takes weights out of a trained network, lets the rest recover, and says what is left to store and to
 //! compute.
 
-mod cut;
 mod hardware;
+mod masks;
 mod network;
-mod parts;
-mod pictures;
-mod session;
-mod setup;
-mod size;
+mod panels;
+mod params;
 #[cfg(test)]
 mod tests;
-mod tuner;
+mod weight_panels;
 
+use std::sync::Arc;
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_device as device;
+use mlsys_distributed::transport::CommError;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{LabError, Params, Run};
+use mlsys_nn::baseline::Trained;
+use mlsys_nn::data::{Batches, Examples};
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::nets::{Architecture, Initialization, Network};
+use mlsys_nn::train::{EvaluationSet, Verdict};
+use mlsys_nn::{baseline, divergence, flat_params};
+use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::hardware::{Curves, Item, Size, Uses, Work};
+use self::masks::{Cut, Field, Tuner};
+use self::network::Body;
+use self::panels::{Event, Pictured, Sample};
+use self::params::{Choice, Knobs, Setup, Start};
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `prune-model`.
 ///
@@ -25,4 +41,436 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// A run from the trained network to the last report.
+
+/// Steps between two accuracies.
+const RECORDED: u64 = 10;
+
+struct Session {
+    setup: Setup,
+    knobs: Knobs,
+    /// Without autodiff.
+    device: Device,
+    trained: Arc<Trained>,
+    body: Body,
+    uses: Vec<Uses>,
+    work: Work,
+    examples: Examples,
+    judged: EvaluationSet,
+    draws: Vec<Vec<f64>>,
+    batches: Batches,
+    /// Where the weights that are left begin a round, if not where they are.
+    restart: Option<Vec<f32>>,
+    /// Accuracy of the whole network.
+    dense: f64,
+    /// What the last cut was made of.
+    before: Vec<f32>,
+    cut: Cut,
+    tuner: Option<Tuner>,
+    /// All weights now, zero where they are gone.
+    row: Vec<f32>,
+    accuracy: f64,
+    /// Rounds begun.
+    round: u64,
+    /// Steps of the last round.
+    steps_of_round: u64,
+    step: u64,
+    /// Steps after which the run is over.
+    goal: u64,
+    recorded: Option<u64>,
+    trail: Vec<Sample>,
+    curves: Option<Curves>,
+    seconds: Option<[f64; 2]>,
+    ceiling: Ceiling,
+    divergence: Option<&'static str>,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(StepError::Stopped)?;
+        match trained.architecture {
+            Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Transformer(_) => {}
+            Architecture::Filters(_) => {
+                let message = "this lab prunes an mlp, a cnn or a transformer, and what that lab trains is none; name another";
+                return Err(LabError::contradiction(["model_from"], message).into());
+            }
+        }
+        let device = device::open(run.device)?;
+        let body = Body::of(&trained);
+        let data = trained.data()?;
+        let fresh = trained.fresh()?;
+        let judged = EvaluationSet::new(&fresh, &device);
+        let dense = score(&fresh, &judged.judge(&trained.network(&device), trained.activation));
+        let classes = body.layers.last().map_or(2, |layer| layer.outputs);
+        let mut session = Self {
+            uses: hardware::uses(&trained.architecture, &body.layers),
+            work: Work {
+                items: (fresh.len() * fresh.labels_each()) as f64,
+                of: match fresh {
+                    Examples::Labelled(_) => Item::Image,
+                    Examples::Sequence(_) => Item::Token,
+                },
+            },
+            draws: masks::draws(&body, setup.seed),
+            batches: Batches::new(setup.seed, data.train.len()),
+            restart: None,
+            dense,
+            accuracy: dense,
+            before: trained.weights.clone(),
+            row: trained.weights.clone(),
+            cut: Cut::none(&body),
+            tuner: None,
+            round: 0,
+            steps_of_round: 0,
+            step: 0,
+            goal: 0,
+            recorded: None,
+            trail: vec![Sample::at(0, dense, Event::Dense)],
+            curves: None,
+            seconds: None,
+            ceiling: Ceiling::new((classes as f64).ln()),
+            divergence: None,
+            examples: data.train,
+            judged,
+            body,
+            trained,
+            device,
+            setup,
+            knobs,
+        };
+        session.restart = session.initial()?;
+        session.tell_of_beginnings(run);
+        run.scalar("accuracy_before", session.dense);
+        session.begin(run)?;
+        session.draw(run, Moment::Final)?;
+        Ok(session)
+    }
+
+    /// Of a network that another run has left it is not known where it began.
+    fn tell_of_beginnings(&self, run: &mut Run<'_>) {
+        if self.setup.start == Start::Initial && run.params.get("model_from").is_some() {
+            run.sink.report(Report::Notice(
+                "what is left goes back to the weights that He's rule draws from the network's seed; if the run that left \
+                 the network began elsewhere, this is no lottery ticket"
+                    .to_owned(),
+            ));
+        }
+    }
+
+    /// The weights that each round begins with, where those are not the trained ones.
+    fn initial(&self) -> Result<Option<Vec<f32>>, CommError> {
+        let seed = self.trained.data.seed;
+        let seed = match self.setup.start {
+            Start::Trained => return Ok(None),
+            Start::Initial => seed,
+            // Any other number would do as well.
+            Start::Redrawn => seed.wrapping_add(1_000_003),
+        };
+        let architecture = &self.trained.architecture;
+        let network = architecture.init(Initialization::He, seed, &self.device);
+        Ok(Some(flat_params::weights(&network)?))
+    }
+
+    /// The first round, from the trained network on.
+    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
+        self.cut = Cut::none(&self.body);
+        self.row = self.trained.weights.clone();
+        self.goal = self.step + self.setup.all_steps();
+        // Without steps between them, rounds would only choose among the same weights again and again.
+        self.round = if self.setup.steps == 0 { self.setup.rounds - 1 } else { 0 };
+        self.next_round(run)
+    }
+
+    /// Takes away what this round takes.
+    fn next_round(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
+        self.round += 1;
+        self.steps_of_round = 0;
+        let choice = self.knobs.choice.after(self.round, self.setup.rounds);
+        let field = Field { body: &self.body, row: &self.row, draws: &self.draws };
+        let cut = self.cut.choose(&field, choice);
+        self.before = std::mem::take(&mut self.row);
+        self.cut = cut;
+        self.judge_pruned(run, choice)?;
+        // Without steps of fine-tuning nothing begins anywhere: what is left is what was trained.
+        let restart = self.restart.as_ref().filter(|_| self.setup.steps > 0);
+        let rewound = restart.is_some();
+        let from = restart.unwrap_or(&self.before);
+        let device = self.device.clone().autodiff();
+        let tuner = Tuner::new(&self.trained, &self.body, from, &self.cut, &device)?;
+        self.row = tuner.whole()?;
+        if rewound {
+            self.accuracy = self.judge(&tuner.network());
+            let event = Event::Rewound;
+            self.trail.push(Sample::at(self.step, self.accuracy, event));
+        }
+        self.tuner = Some(tuner);
+        self.ceiling.begin_anew();
+        self.report_left(run);
+        self.report_after(run)
+    }
+
+    /// The accuracy right after pruning, with the weights that were trained.
+    fn judge_pruned(&mut self, run: &mut Run<'_>, choice: Choice) -> Result<(), CommError> {
+        let tuner = Tuner::new(&self.trained, &self.body, &self.before, &self.cut, &self.device)?;
+        self.accuracy = self.judge(&tuner.network());
+        run.scalar("accuracy_pruned", self.accuracy);
+        let event = Event::Pruned(choice.in_words());
+        self.trail.push(Sample::at(self.step, self.accuracy, event));
+        // A series has one value a step: what knobs do before the first is in the picture alone.
+        if self.tuner.is_none() {
+            point(run, "accuracy", 0, self.accuracy);
+        }
+        Ok(())
+    }
+
+    fn judge(&self, network: &Network) -> f64 {
+        let verdict = self.judged.judge(network, self.trained.activation);
+        score(&self.examples, &verdict)
+    }
+
+    /// What has become of the accuracy.
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
+        let Some(tuner) = &self.tuner else {
+            return Ok(());
+        };
+        self.row = tuner.whole()?;
+        let network = tuner.network();
+        self.accuracy = self.judge(&network);
+        self.recorded = Some(self.step);
+        point(run, "accuracy", self.step, self.accuracy);
+        let event = Event::Tuned;
+        self.trail.push(Sample::at(self.step, self.accuracy, event));
+        self.report_after(run)
+    }
+
+    /// What networks of all sparsities take to store is found anew only if a knob that it depends on was turned.
+    fn draw_curves(&mut self) {
+        let known = self.curves.as_ref();
+        if known.is_some_and(|curves| curves.are_of(&self.knobs)) {
+            return;
+        }
+        let none = Cut::none(&self.body);
+        let field = Field { body: &self.body, row: &self.trained.weights, draws: &self.draws };
+        self.curves = Some(Curves::compute(&none, &field, &self.knobs));
+    }
+}
+
+/// The share right; of tokens, of which several may follow, minus the loss in nats.
+fn score(examples: &Examples, verdict: &Verdict) -> f64 {
+    match examples {
+        Examples::Labelled(_) => verdict.accuracy,
+        Examples::Sequence(_) => -verdict.loss,
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.step < self.goal
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if before.choice != self.knobs.choice {
+            return Ok(self.begin(run)?);
+        }
+        self.report_left(run);
+        if before.value_bits != self.knobs.value_bits {
+            self.report_after(run)?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.steps_of_round == self.setup.steps && self.round < self.setup.rounds {
+            self.next_round(run)?;
+        }
+        let Some(tuner) = &mut self.tuner else {
+            return Ok(());
+        };
+        let loss = tuner.step(&self.examples, &mut self.batches)?;
+        let broken = divergence::of_weights(tuner.weights());
+        self.step += 1;
+        self.steps_of_round += 1;
+        point(run, "loss", self.step, loss);
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.divergence = Some(what);
+            run.sink.report(Report::Diverged { step: self.step, reason: what.to_owned() });
+        }
+        let is_last = self.steps_of_round == self.setup.steps;
+        if self.divergence.is_none() && (is_last || self.steps_of_round.is_multiple_of(RECORDED)) {
+            self.record(run)?;
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let at = (self.step, moment);
+        stepped::draw(run, at, &panels::ALL, |panel, make| {
+            if panel == "size" {
+                self.draw_curves();
+            }
+            make(&Pictured {
+                body: &self.body,
+                uses: &self.uses,
+                work: self.work,
+                knobs: &self.knobs,
+                cut: &self.cut,
+                before: &self.before,
+                row: &self.row,
+                trail: &self.trail,
+                curves: self.curves.as_ref(),
+                seconds: self.seconds,
+            })
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.divergence.is_none() && self.step > 0 && self.recorded != Some(self.step) {
+            self.record(run)?;
+        }
+        if self.knobs.value_bits < 32 {
+            let after = self.accuracy_after()?;
+            let event = Event::Rounded(self.knobs.value_bits);
+            self.trail.push(Sample::at(self.step, after, event));
+        }
+        let stays = self.cut.row(&self.body, self.row.len());
+        let resurrected = masks::resurrected(&self.row, &stays);
+        run.scalar("resurrected_weights", resurrected as i64);
+        self.time(run)?;
+        self.draw(run, Moment::Final)
+    }
+}
+
+// What is left, what it reads right, and how long it takes.
+
+/// How often each network is timed; the fastest counts, for whatever else the machine does only adds time.
+const TIMINGS: usize = 7;
+
+/// Seconds after which one time of each is enough: a wide network's take long, and nobody waits for seven.
+const TIMEOUT: f64 = 2.0;
+
+impl Session {
+    /// What is left, and what that takes to store and to compute.
+    fn report_left(&self, run: &mut Run<'_>) {
+        let (cut, layers) = (&self.cut, &self.body.layers);
+        let (kept, all) = (cut.kept(), cut.weights_in_all());
+        run.scalar("kept_weights", kept as i64);
+        run.scalar("sparsity_reached", 1.0 - kept as f64 / all as f64);
+        let mut flops = 0.0;
+        for ((layer, mask), uses) in layers.iter().zip(&cut.masks).zip(&self.uses) {
+            let kept = mask.iter().filter(|stays| **stays).count() as f64;
+            let gone = 1.0 - kept / mask.len() as f64;
+            run.scalar(&format!("sparsity.{}", layer.name), gone);
+            flops += 2.0 * uses.places * kept;
+        }
+        run.scalar("remaining_flops", flops as i64);
+        let size = Size::of(&self.body, self.trained.weights.len(), cut, &self.knobs);
+        let (format, bytes) = size.best();
+        run.scalar("stored_bytes", bytes as i64);
+        run.scalar("storage_format", format.name());
+        let dense = 4.0 * self.trained.weights.len() as f64;
+        run.scalar("compression_ratio", dense / bytes as f64);
+        let method = self.knobs.choice.method;
+        let uses = (self.uses.as_slice(), self.work);
+        let products = self.knobs.chip.products(&self.body, uses, cut, method);
+        let of =
+            |seconds: fn(&hardware::Product) -> f64| -> f64 { products.iter().map(seconds).sum() };
+        let speedup = of(|product| product.dense) / of(|product| product.pruned);
+        run.scalar("modelled_speedup", speedup);
+        if let Some(tuner) = &self.tuner {
+            run.scalar("parameters", tuner.parameters() as i64);
+        }
+    }
+
+    /// The accuracy as stored.
+    fn report_after(&self, run: &mut Run<'_>) -> Result<(), CommError> {
+        let after = self.accuracy_after()?;
+        run.scalar("accuracy_after", after);
+        run.scalar("accuracy_drop", self.dense - after);
+        Ok(())
+    }
+
+    /// The accuracy with the kept weights rounded, if they are.
+    fn accuracy_after(&self) -> Result<f64, CommError> {
+        let Some(tuner) = &self.tuner else {
+            return Ok(self.accuracy);
+        };
+        if self.knobs.value_bits >= 32 {
+            return Ok(self.accuracy);
+        }
+        let network = tuner.network_with(&self.rounded());
+        Ok(self.judge(&network))
+    }
+
+    /// All weights with those that are left rounded, each output with a scale of its own; biases stay as they are.
+    fn rounded(&self) -> Vec<f32> {
+        let mut row = self.row.clone();
+        for layer in &self.body.layers {
+            let matrix = layer.matrix(&row);
+            let rounded = Quantized::linear(
+                &matrix,
+                Matrix::by_inputs(layer.inputs, layer.outputs),
+                self.knobs.value_bits,
+                Scheme::SymmetricRestricted,
+                Granularity::Channel,
+            );
+            layer.put(&mut row, &rounded.back);
+        }
+        row
+    }
+
+    /// Times the whole network and the one that is left, in turns.
+    fn time(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let Some(tuner) = &self.tuner else {
+            return Ok(());
+        };
+        let whole = self.trained.network(&self.device);
+        let left = tuner.network();
+        let mut fastest = [f64::INFINITY; 2];
+        let begun = Instant::now();
+        // The first pass of each makes room for its results.
+        for timing in 0..=TIMINGS {
+            if timing > 1 && begun.elapsed().as_secs_f64() > TIMEOUT {
+                break;
+            }
+            for (network, fastest) in [&whole, &left].into_iter().zip(&mut fastest) {
+                let seconds = self.pass(run, network)?;
+                if timing > 0 {
+                    *fastest = fastest.min(seconds);
+                }
+            }
+        }
+        self.seconds = Some(fastest);
+        run.scalar("dense_seconds", fastest[0]);
+        run.scalar("pruned_seconds", fastest[1]);
+        Ok(())
+    }
+
+    /// Seconds of a forward pass over all fresh images, or all sequences held out.
+    fn pass(&self, run: &Run<'_>, network: &Network) -> Result<f64, LabError> {
+        device::sync(&self.device, run.device)?;
+        let begun = Instant::now();
+        self.judged.forward(network, self.trained.activation);
+        device::sync(&self.device, run.device)?;
+        Ok(begun.elapsed().as_secs_f64())
+    }
 }

@@ -1,24 +1,32 @@
 //! The lab that rounds a trained network to few bits and measures what that does to its answers, its size and its noise.
 
-mod calibrated;
-mod judge;
-mod native;
-mod pass;
-mod pictures;
-mod report;
+mod panels;
+mod params;
 mod rounding;
-mod scan;
-mod session;
-mod setup;
 #[cfg(test)]
 mod tests;
 mod tune;
+mod weight_panels;
 
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use mlsys_device as device;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{DeviceId, LabError, Params, Run};
+use mlsys_nn::baseline;
+use mlsys_nn::baseline::{Layer, Trained};
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::nets::Network;
+use mlsys_sim::quantizer::Noise;
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::panels::{Curves, Pictured};
+use self::params::{Execution, Knobs, Method, Setup};
+use self::rounding::{Answers, InputGrids, Judge, Observed, Rounded};
+use self::tune::Tuner;
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `quantize-model`.
 ///
@@ -26,4 +34,454 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// A run from the trained network to the last report.
+
+/// Steps of training between two looks at fresh examples.
+const LOOK_EVERY: u64 = 10;
+
+struct Session {
+    id: DeviceId,
+    /// Without autodiff.
+    device: Device,
+    setup: Setup,
+    knobs: Knobs,
+    trained: Arc<Trained>,
+    layers: Vec<Layer>,
+    judge: Judge,
+    /// What the network answered as it was trained.
+    before: Answers,
+    seconds_before: f64,
+    /// What came into its layers; not looked at before somebody asks for it.
+    observed: Option<Observed>,
+    /// The weights behind the levels: as trained, or as trained on since.
+    row: Vec<f32>,
+    rounded: Rounded,
+    /// What rounding did when weights last took their levels; shared values that are trained since no longer lie nearest.
+    fresh: Noise,
+    grids: InputGrids,
+    /// What the rounded network answers.
+    after: Answers,
+    /// None until no training is left that would change it.
+    seconds_after: Option<f64>,
+    /// Weights that burn holds as quantized tensors, in matrices.
+    native: usize,
+    tuner: Option<Tuner>,
+    /// Steps of training done since the knobs were as they are.
+    tuned: u64,
+    scan: Scan,
+    curves: Option<Curves>,
+    ceiling: Ceiling,
+    diverged: bool,
+    /// Steps done: of training, or layers tried alone.
+    step: u64,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(StepError::Stopped)?;
+        let device = device::open(run.device)?;
+        let layers = trained.layers();
+        let judge = Judge::new(&trained, run.device, &device)?;
+        let network = trained.network(&device);
+        let none = InputGrids::default();
+        let before = judge.answers(&network, &none);
+        let seconds_before = judge.seconds(&network, &none)?;
+        let row = trained.weights.clone();
+        let classes = layers.last().map_or(2, |layer| layer.outputs);
+        let mut session = Self {
+            id: run.device,
+            scan: Scan::new(&knobs, layers.len()),
+            rounded: Rounded::of(&knobs, &layers, &row),
+            fresh: Noise::default(),
+            after: before.clone(),
+            seconds_after: None,
+            native: 0,
+            observed: None,
+            grids: none,
+            tuner: None,
+            tuned: 0,
+            curves: None,
+            ceiling: Ceiling::new((classes as f64).ln()),
+            diverged: false,
+            step: 0,
+            device,
+            setup,
+            knobs,
+            trained,
+            layers,
+            judge,
+            before,
+            seconds_before,
+            row,
+        };
+        session.begin(run)?;
+        session.draw(run, Moment::Final)?;
+        Ok(session)
+    }
+
+    fn knobs(&self) -> &Knobs {
+        &self.knobs
+    }
+
+    /// From the trained network, with the knobs as they are.
+    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        self.row.clone_from(&self.trained.weights);
+        self.tuned = 0;
+        self.tuner = None;
+        if self.knobs.trains() && self.setup.finetune_steps > 0 {
+            let examples = self.trained.data()?.train;
+            self.tuner = Some(Tuner::new(examples, self.setup.seed, &self.device));
+        }
+        self.round(run)
+    }
+
+    /// The weights rounded anew.
+    fn round(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        self.seconds_after = None;
+        self.ceiling.begin_anew();
+        self.rounded = Rounded::of(&self.knobs, &self.layers, &self.row);
+        let noise = self.rounded.noise(&self.layers, &self.row);
+        self.fresh = noise.into_iter().fold(Noise::default(), Noise::and);
+        self.calibrate()?;
+        self.scan.follow(&self.knobs);
+        if self.has_training_left() {
+            self.look();
+            self.report(run);
+            point(run, "tuning_accuracy", self.step, self.after.score);
+            Ok(())
+        } else {
+            self.settle(run)
+        }
+    }
+
+    fn calibrate(&mut self) -> Result<(), LabError> {
+        if self.knobs.activations.is_some() && self.observed.is_none() {
+            let examples = self.trained.data()?.train;
+            let network = self.trained.network(&self.device);
+            let (count, activation) = (self.layers.len(), self.trained.activation);
+            self.observed =
+                Some(Observed::of(&network, count, activation, &examples, &self.device));
+        }
+        let observed = self.observed.as_ref();
+        self.grids = observed.map_or_else(InputGrids::default, |seen| seen.grids(&self.knobs));
+        Ok(())
+    }
+
+    /// The rounded network on the device, as it is executed.
+    fn network(&mut self) -> Network {
+        match self.knobs.execution {
+            Execution::Simulated => {
+                self.native = 0;
+                self.trained.network_of(&self.rounded.row, &self.device)
+            }
+            Execution::Native => {
+                let (network, matrices) = tune::network(
+                    &self.trained,
+                    &self.layers,
+                    &self.rounded,
+                    &self.knobs,
+                    &self.device,
+                );
+                self.native = matrices;
+                network
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let network = self.network();
+        self.after = self.judge.answers(&network, &self.grids);
+    }
+
+    /// What is known once no training is left.
+    fn settle(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let network = self.network();
+        self.after = self.judge.answers(&network, &self.grids);
+        self.seconds_after = Some(self.judge.seconds(&network, &self.grids)?);
+        self.report(run);
+        Ok(())
+    }
+
+    fn has_training_left(&self) -> bool {
+        self.tuner.is_some() && self.tuned < self.setup.finetune_steps && !self.diverged
+    }
+
+    fn train(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let Some(tuner) = &mut self.tuner else {
+            return Ok(());
+        };
+        let loss = tuner.step(
+            &self.knobs,
+            &self.grids,
+            &self.trained,
+            &self.layers,
+            &mut self.row,
+            &mut self.rounded,
+        )?;
+        self.step += 1;
+        self.tuned += 1;
+        point(run, "tuning_loss", self.step, loss);
+        if let Some(what) = self.ceiling.judge(loss) {
+            self.diverged = true;
+            run.sink.report(Report::Diverged { step: self.step, reason: what.to_owned() });
+        }
+        let last = !self.has_training_left();
+        if last {
+            self.settle(run)?;
+        } else if self.tuned.is_multiple_of(LOOK_EVERY) {
+            self.look();
+            self.report(run);
+        }
+        if last || self.tuned.is_multiple_of(LOOK_EVERY) {
+            point(run, "tuning_accuracy", self.step, self.after.score);
+        }
+        Ok(())
+    }
+
+    /// The trained network with one layer rounded.
+    fn try_alone(&mut self, run: &mut Run<'_>, layer: usize, knobs: &Knobs) {
+        let Some(own) = self.layers.get(layer) else {
+            return;
+        };
+        let mut row = self.trained.weights.clone();
+        let rounded = rounding::of_layer(knobs, own, &row);
+        own.put(&mut row, &rounded.back);
+        let network = self.trained.network_of(&row, &self.device);
+        let answers = self.judge.answers(&network, &InputGrids::default());
+        self.scan.tried.push(Tried {
+            layer,
+            bits: knobs.weight_bits(),
+            lost: self.before.score - answers.score,
+        });
+        self.step += 1;
+        if knobs.weight_bits() == self.knobs.weight_bits() {
+            self.report_sensitivity(run, layer);
+        }
+    }
+
+    /// The noise of all widths takes as long as rounding that often, and does not depend on the one that is set.
+    fn draw_curves(&mut self) {
+        let known = self.curves.as_ref();
+        if !known.is_some_and(|curves| curves.is_of(&self.knobs)) {
+            let weights = &self.trained.weights;
+            self.curves = Some(Curves::of(&self.knobs, &self.layers, weights));
+        }
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.has_training_left() || self.scan.next(&self.knobs).is_some()
+    }
+
+    fn diverged(&self) -> bool {
+        self.diverged
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if before.same_rounding(&knobs) {
+            return Ok(());
+        }
+        let has_next = (before.method, knobs.method) == (Method::Aware, Method::Aware);
+        if has_next && self.has_training_left() {
+            self.round(run)?;
+        } else {
+            self.begin(run)?;
+        }
+        Ok(())
+    }
+
+    /// A step of training while some are left, then a layer that is tried alone.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.has_training_left() {
+            self.train(run)?;
+        } else if let Some((layer, knobs)) = self.scan.next(&self.knobs) {
+            self.try_alone(run, layer, &knobs);
+        } else {
+            return Ok(());
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let at = (self.step, moment);
+        stepped::draw(run, at, &panels::ALL, |panel, make| {
+            if panel == panels::NOISE {
+                self.draw_curves();
+            }
+            make(&Pictured {
+                session: self,
+                observed: self.observed.as_ref(),
+                grids: &self.grids,
+                curves: self.curves.as_ref(),
+                device: self.id,
+            })
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.seconds_after.is_none() {
+            self.settle(run)?;
+        }
+        self.draw(run, Moment::Final)
+    }
+}
+
+// What a session says of the network as it is rounded.
+
+impl Session {
+    /// Everything but what trying layers alone finds.
+    fn report(&self, run: &mut Run<'_>) {
+        run.scalar("accuracy_before", self.before.score);
+        run.scalar("accuracy_after", self.after.score);
+        run.scalar("accuracy_drop", self.before.score - self.after.score);
+        let changed = self.after.changed(&self.before).len();
+        run.scalar("changed_predictions", changed as i64);
+        if self.judge.reads_tokens() {
+            run.scalar("perplexity_before", self.before.loss.exp());
+            run.scalar("perplexity_after", self.after.loss.exp());
+        }
+        self.report_noise(run);
+        let size = self.rounded.size();
+        run.scalar("stored_bytes_before", size.before as i64);
+        run.scalar("stored_bytes", size.after() as i64);
+        run.scalar("compression_ratio", size.ratio());
+        run.scalar("bits_per_weight", size.bits_per_weight());
+        run.scalar("forward_seconds_before", self.seconds_before);
+        if let Some(seconds) = self.seconds_after {
+            run.scalar("forward_seconds_after", seconds);
+        }
+        let own = self.knobs().weight_bits();
+        let known = (0..self.layers.len()).filter(|layer| self.scan.lost(*layer, own).is_some());
+        for layer in known {
+            self.report_sensitivity(run, layer);
+        }
+    }
+
+    fn report_noise(&self, run: &mut Run<'_>) {
+        let noise = self.rounded.noise(&self.layers, &self.row);
+        for (layer, noise) in self.layers.iter().zip(&noise) {
+            for (family, decibels) in
+                [("sqnr_db", noise.sqnr_db()), ("predicted_sqnr_db", noise.predicted_db())]
+            {
+                if let Some(decibels) = decibels {
+                    run.scalar(&format!("{family}.{}", layer.name), decibels);
+                }
+            }
+        }
+        let all = match self.knobs().method {
+            Method::Kmeans => self.fresh,
+            Method::Round | Method::Aware | Method::Nf4 => {
+                noise.into_iter().fold(Noise::default(), Noise::and)
+            }
+        };
+        run.scalar("max_error_over_half_step", all.worst);
+        let clipped = all.clipped as f64 / all.weights.max(1) as f64;
+        run.scalar("clipped_fraction", clipped);
+    }
+
+    /// What was lost with one layer alone rounded to the bits that are set.
+    fn report_sensitivity(&self, run: &mut Run<'_>, layer: usize) {
+        let lost = self.scan.lost(layer, self.knobs().weight_bits());
+        if let (Some(lost), Some(layer)) = (lost, self.layers.get(layer)) {
+            run.scalar(&format!("sensitivity.{}", layer.name), lost);
+        }
+    }
+}
+
+// How much each layer minds being rounded: one layer at a time, at several widths.
+
+/// Widths that are tried besides the one that is set.
+const BITS: [u32; 5] = [2, 3, 4, 6, 8];
+
+/// What a network answers with one layer rounded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tried {
+    /// Which, from 0.
+    layer: usize,
+    /// To how many bits.
+    bits: u32,
+    /// Accuracy, or minus the loss, beside that of the network as it was trained.
+    lost: f64,
+}
+
+/// What has been tried so far, and what is next.
+struct Scan {
+    /// By what layers are rounded; none of it depends on the width that is set.
+    by: Knobs,
+    layers: usize,
+    tried: Vec<Tried>,
+}
+
+impl Scan {
+    fn new(knobs: &Knobs, layers: usize) -> Self {
+        Self { by: plain(knobs), layers, tried: Vec::new() }
+    }
+
+    /// Follows the knobs: what was tried stays if it would come out the same.
+    fn follow(&mut self, knobs: &Knobs) {
+        if plain(knobs) != self.by {
+            *self = Self::new(knobs, self.layers);
+        }
+    }
+
+    /// The widths that are tried for these knobs, ascending.
+    fn widths(knobs: &Knobs) -> Vec<u32> {
+        if knobs.method == Method::Nf4 {
+            return vec![4];
+        }
+        let mut widths = BITS.to_vec();
+        if !widths.contains(&knobs.bits) {
+            widths.push(knobs.bits);
+            widths.sort_unstable();
+        }
+        widths
+    }
+
+    /// The layer to try next and the knobs to round it by: first all layers at the width that is set.
+    fn next(&self, knobs: &Knobs) -> Option<(usize, Knobs)> {
+        let own = knobs.weight_bits();
+        let others = Self::widths(knobs).into_iter().filter(|bits| *bits != own);
+        let mut order = std::iter::once(own).chain(others);
+        order.find_map(|bits| {
+            let layer = (0..self.layers).find(|layer| self.lost(*layer, bits).is_none())?;
+            Some((layer, Knobs { bits, ..self.by }))
+        })
+    }
+
+    /// What rounding a layer to so many bits lost.
+    fn lost(&self, layer: usize, bits: u32) -> Option<f64> {
+        let found = self.tried.iter().find(|tried| (tried.layer, tried.bits) == (layer, bits));
+        found.map(|tried| tried.lost)
+    }
+}
+
+/// The knobs that matter to a layer that is rounded alone, without training and with its inputs as they are.
+fn plain(knobs: &Knobs) -> Knobs {
+    Knobs {
+        method: match knobs.method {
+            Method::Aware => Method::Round,
+            Method::Round | Method::Kmeans | Method::Nf4 => knobs.method,
+        },
+        bits: 0,
+        activations: None,
+        layer: 0,
+        ..*knobs
+    }
 }

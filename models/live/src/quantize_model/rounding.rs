@@ -1,9 +1,18 @@
 //! A network's row of weights rounded, matrix by matrix; biases and the scales of norms stay in 32 bits.
 
-use mlsys_sim::quantizer::{Bytes, Matrix, Noise, Quantized};
+use std::time::Instant;
 
-use super::setup::{Knobs, Method};
-use mlsys_nn::baseline::Layer;
+use burn::tensor::{Device, Tensor};
+use mlsys_device as device;
+use mlsys_lab::{DeviceId, LabError};
+use mlsys_nn::baseline::{Layer, Trained};
+use mlsys_nn::data::{Examples, Form, Vocabulary};
+use mlsys_nn::nets::{Activation, Inputs, Network};
+use mlsys_nn::train::{EvaluationSet, batch};
+use mlsys_sim::quantizer::{Bytes, Grid, Matrix, Noise, Quantized, Scheme};
+
+use super::params::{Knobs, Method};
+use super::tune;
 
 /// Lloyd's iterations at most; they end where nothing moves.
 const ITERATIONS: usize = 50;
@@ -96,5 +105,207 @@ impl Size {
     /// Stored bits of the matrices over their weights.
     pub(super) fn bits_per_weight(&self) -> f64 {
         8.0 * self.matrices.all() as f64 / self.weights.max(1) as f64
+    }
+}
+
+// The grids that the inputs of layers are rounded to, calibrated on examples that the network has learned from.
+
+/// Examples that ranges are found from.
+pub(super) const EXAMPLES: usize = 256;
+
+/// Numbers kept of what comes into a layer, evenly taken from all: enough to see its range and its outermost thousandth.
+const KEPT: usize = 16_384;
+
+/// What came into each layer of the network as it was trained; nothing where a layer shares another's input, or has
+/// tokens.
+pub(super) struct Observed(Vec<Vec<f32>>);
+
+/// One grid for the input of each layer that has one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct InputGrids(Vec<Option<Grid>>);
+
+impl Observed {
+    /// Looks at the first examples. The extremes of all numbers are among those that are kept.
+    pub(super) fn of(
+        network: &Network,
+        layers: usize,
+        activation: Activation,
+        examples: &Examples,
+        device: &Device,
+    ) -> Self {
+        let mut seen = vec![Vec::new(); layers];
+        let indices: Vec<usize> = (0..examples.len().min(EXAMPLES)).collect();
+        if indices.is_empty() {
+            return Self(seen);
+        }
+        let (inputs, _) = batch(examples, &indices, device);
+        tune::forward(network, inputs, activation, &mut |layer, x| {
+            if let Some(own) = seen.get_mut(layer) {
+                *own = thinned(x.clone());
+            }
+            x
+        });
+        Self(seen)
+    }
+
+    /// What came into a layer.
+    pub(super) fn layer(&self, layer: usize) -> &[f32] {
+        self.0.get(layer).map_or(&[], Vec::as_slice)
+    }
+
+    /// The grids that the knobs ask for.
+    pub(super) fn grids(&self, knobs: &Knobs) -> InputGrids {
+        let Some((bits, calibration)) = knobs.activations else {
+            return InputGrids::default();
+        };
+        let grid = |seen: &Vec<f32>| {
+            let some = !seen.is_empty();
+            some.then(|| calibration.grid(seen, bits, Scheme::Affine))
+        };
+        InputGrids(self.0.iter().map(grid).collect())
+    }
+}
+
+fn thinned(x: Tensor<2>) -> Vec<f32> {
+    let all: Vec<f32> = x.into_data().iter::<f32>().collect();
+    let every = all.len().div_ceil(KEPT).max(1);
+    let mut kept: Vec<f32> = all.iter().copied().step_by(every).collect();
+    let finite = || all.iter().copied().filter(|x| x.is_finite());
+    kept.extend(finite().min_by(f32::total_cmp));
+    kept.extend(finite().max_by(f32::total_cmp));
+    kept
+}
+
+impl InputGrids {
+    /// A grid for the first layer alone.
+    #[cfg(test)]
+    pub(super) fn just(grid: Grid) -> Self {
+        Self(vec![Some(grid)])
+    }
+
+    /// The grid of a layer's input.
+    pub(super) fn layer(&self, layer: usize) -> Option<Grid> {
+        self.0.get(layer).copied().flatten()
+    }
+
+    /// What comes into a layer, rounded; the same numbers if it has no grid.
+    pub(super) fn round(&self, layer: usize, x: Tensor<2>) -> Tensor<2> {
+        let Some(grid) = self.layer(layer) else {
+            return x;
+        };
+        // round(x/S) within the integers, counted from the one that stands for zero.
+        let (low, high) = (grid.low - grid.zero, grid.high - grid.zero);
+        let places = x.div_scalar(grid.scale).round();
+        places.clamp(low as f32, high as f32).mul_scalar(grid.scale)
+    }
+
+    /// The same for a backward pass, which goes as if nothing had been rounded (straight through, Bengio et al. 2013).
+    pub(super) fn round_straight_through(&self, layer: usize, x: Tensor<2>) -> Tensor<2> {
+        if self.layer(layer).is_none() {
+            return x;
+        }
+        let still = x.clone().detach();
+        let rounded = self.round(layer, still.clone());
+        x + (rounded - still)
+    }
+}
+
+// How well a network does on examples that it has not seen, and how long it takes.
+
+/// Passes that are timed, the middle one of which counts.
+const TIMED: usize = 3;
+
+/// The examples, on the device.
+pub(super) struct Judge {
+    id: DeviceId,
+    /// Without autodiff.
+    device: Device,
+    activation: Activation,
+    form: Form,
+    set: EvaluationSet,
+    /// The same on the host.
+    pub(super) examples: Examples,
+    /// What tokens are called.
+    pub(super) vocabulary: Option<Vocabulary>,
+}
+
+/// What a network answered.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Answers {
+    /// Mean cross-entropy in nats.
+    pub(super) loss: f64,
+    /// Share right; minus the loss where answers are tokens.
+    pub(super) score: f64,
+    /// The class thought likeliest for each label.
+    pub(super) classes: Vec<usize>,
+}
+
+impl Judge {
+    pub(super) fn new(trained: &Trained, id: DeviceId, device: &Device) -> Result<Self, LabError> {
+        let examples = trained.fresh()?;
+        let form = trained.data.dataset.form();
+        let language = match form {
+            Form::Tokens => trained.data()?.language,
+            Form::Images | Form::Points => None,
+        };
+        Ok(Self {
+            id,
+            device: device.clone(),
+            activation: trained.activation,
+            form,
+            set: EvaluationSet::new(&examples, device),
+            examples,
+            vocabulary: language.map(|language| language.vocabulary),
+        })
+    }
+
+    /// Whether answers are tokens.
+    pub(super) fn reads_tokens(&self) -> bool {
+        match self.form {
+            Form::Tokens => true,
+            Form::Images | Form::Points => false,
+        }
+    }
+
+    /// What a network without autodiff answers, if the inputs of its layers are rounded to these grids.
+    pub(super) fn answers(&self, network: &Network, grids: &InputGrids) -> Answers {
+        let mut forward = |inputs: Inputs| {
+            let mut rounding = |layer, x| grids.round(layer, x);
+            tune::forward(network, inputs, self.activation, &mut rounding)
+        };
+        let (verdict, classes) = self.set.answers(&mut forward);
+        Answers {
+            score: if self.reads_tokens() { -verdict.loss } else { verdict.accuracy },
+            loss: verdict.loss,
+            classes,
+        }
+    }
+
+    /// Seconds to answer all examples: the median of a few times, after one that does not count.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub(super) fn seconds(&self, network: &Network, grids: &InputGrids) -> Result<f64, LabError> {
+        let mut times = Vec::with_capacity(TIMED);
+        for time in 0..=TIMED {
+            device::sync(&self.device, self.id)?;
+            let begun = Instant::now();
+            // The answers are read, so that whatever the device put off is done.
+            self.answers(network, grids);
+            if time > 0 {
+                times.push(begun.elapsed().as_secs_f64());
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        Ok(times.get(TIMED / 2).copied().unwrap_or(f64::NAN))
+    }
+}
+
+impl Answers {
+    /// Labels for which the likeliest class is another.
+    pub(super) fn changed(&self, before: &Self) -> Vec<usize> {
+        let pairs = self.classes.iter().zip(&before.classes);
+        let changed = pairs.enumerate().filter(|(_, (now, then))| now != then);
+        changed.map(|(index, _)| index).collect()
     }
 }

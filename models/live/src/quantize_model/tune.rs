@@ -1,20 +1,21 @@
 //! Training that knows of the rounding: weights behind the levels, or the shared values themselves.
 
+use burn::module::Param;
+use burn::nn::Linear;
 use burn::optim::GradientsParams;
-use burn::tensor::Device;
-use mlsys_sim::quantizer::cluster_sums;
-
-use super::calibrated::InputGrids;
-use super::pass;
-use super::rounding::Rounded;
-use super::setup::{Knobs, Method};
+use burn::tensor::quantization::{QuantScheme, QuantValue, QuantizationParameters, ScaleDtype};
+use burn::tensor::{Device, Tensor, TensorData, activation};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::{Layer, Trained};
 use mlsys_nn::data::{Batches, Examples};
 use mlsys_nn::flat_optimizer::{Optimizer, Rule};
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::cross_entropy;
+use mlsys_nn::nets::{Activation, Inputs, Mlp, Network, Transformer, cross_entropy};
 use mlsys_nn::train::batch;
+use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme, cluster_sums};
+
+use super::params::{Knobs, Method};
+use super::rounding::{InputGrids, Rounded};
 
 /// Adam's rate for weights: a third of what the network was trained with.
 const RATE: f64 = 0.001;
@@ -92,7 +93,7 @@ impl Tuner {
         let (inputs, labels) = batch(&self.examples, indices, &self.device);
         let network = trained.network_of(row, &self.device);
         let mut rounding = |layer, x| grids.round_straight_through(layer, x);
-        let logits = pass::forward(&network, inputs, trained.activation, &mut rounding);
+        let logits = forward(&network, inputs, trained.activation, &mut rounding);
         let loss = cross_entropy(logits, labels);
         let value = flat_params::numbers(loss.clone().without_autodiff(), 1)?;
         let mut gradients = GradientsParams::from_grads(loss.backward(), &network);
@@ -130,5 +131,247 @@ impl Tuner {
             moved.push(own.clone().with_centroids(values.iter().map(|x| f64::from(*x)).collect()));
         }
         *rounded = Rounded::with(layers, row, moved);
+    }
+}
+
+// Forward passes that look at what comes into each layer, or change it.
+
+/// Matrices of a block.
+const OF_A_BLOCK: usize = 7;
+
+/// The scores of every class, one row an answer. `at` is given a layer's place, from 0, and what comes into it, a row an
+/// example or a token, and says what goes on instead. Layers that share an input are asked once, by the first of them;
+/// tokens that come into an embedding are no numbers, and nobody is asked.
+pub(super) fn forward(
+    network: &Network,
+    inputs: Inputs,
+    activation: Activation,
+    at: &mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>,
+) -> Tensor<2> {
+    match network {
+        Network::Mlp(mlp) => perceptron(mlp, inputs.numbers(), activation, at),
+        Network::Cnn(cnn) => {
+            let each = |index: usize, x| cnn.convolutions[index].forward(x);
+            let count = cnn.convolutions.len();
+            let x = filtered(inputs.numbers(), count, each, activation, at);
+            layer(&cnn.head, at(count, x))
+        }
+        Network::Filters(net) => {
+            let each = |index: usize, x| net.filters[index].forward(x);
+            let count = net.filters.len();
+            let x = filtered(inputs.numbers(), count, each, activation, at);
+            layer(&net.head, at(count, x))
+        }
+        Network::Transformer(transformer) => decoder(transformer, inputs, at),
+    }
+}
+
+/// `[batch, inputs]` to logits `[batch, outputs]`.
+fn perceptron(
+    mlp: &Mlp,
+    x: Tensor<2>,
+    activation: Activation,
+    at: &mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>,
+) -> Tensor<2> {
+    let mut x = x; // [batch, inputs]
+    for (index, own) in mlp.layers.iter().enumerate() {
+        if index > 0 {
+            x = activation.apply(x); // the same shape
+        }
+        x = layer(own, at(index, x)); // [batch, neurons of the layer]
+    }
+    x // [batch, outputs]
+}
+
+/// `[rows, inputs]` to `[rows, outputs]`. burn's own way reshapes the weights, and quantized weights that have a scale a
+/// block it then rounds anew, to other scales; a plain product leaves them as they are.
+fn layer(own: &Linear, x: Tensor<2>) -> Tensor<2> {
+    let product = x.matmul(own.weight.val());
+    match &own.bias {
+        Some(bias) => product + bias.val().unsqueeze(),
+        None => product,
+    }
+}
+
+/// Square images `[batch, edge * edge]` through so many convolutions, `[batch, numbers]`.
+fn filtered(
+    x: Tensor<2>,
+    count: usize,
+    each: impl Fn(usize, Tensor<4>) -> Tensor<4>,
+    activation: Activation,
+    at: &mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>,
+) -> Tensor<2> {
+    let [batch, pixels] = x.dims();
+    let edge = pixels.isqrt();
+    let mut x = x.reshape([batch, 1, edge, edge]); // [batch, channels, edge, edge]
+    for index in 0..count {
+        let shape = x.dims();
+        x = at(index, x.flatten(1, 3)).reshape(shape);
+        x = activation.apply(each(index, x));
+    }
+    x.flatten(1, 3)
+}
+
+/// Tokens `[batch, time]` to scores `[batch * time, vocab]`.
+fn decoder(
+    transformer: &Transformer,
+    inputs: Inputs,
+    at: &mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>,
+) -> Tensor<2> {
+    let tokens = inputs.tokens();
+    let [batch, _] = tokens.dims();
+    let x = transformer.embed(tokens); // [batch, time, width]
+    let places = transformer.positions(&x);
+    let mut x = x.flatten::<2>(0, 1); // [rows, width]
+    for (index, block) in transformer.blocks.iter().enumerate() {
+        let first = 1 + OF_A_BLOCK * index;
+        let attention = &block.attention;
+        let normal = at(first, block.attention_norm.forward(x.clone()));
+        let (q, k, v) = attention.project(normal, batch, &places);
+        let found = attention.blend(attention.weigh(q, k, &places), v); // [batch, heads, time, head]
+        let [batch, heads, time, head] = found.dims();
+        // Rounding does not look at places, so that the order of the numbers does not matter.
+        let found = at(first + 3, found.reshape([batch * time, heads * head]));
+        x = x + attention.join(found.reshape([batch, heads, time, head]));
+        let normal = at(first + 4, block.mlp_norm.forward(x.clone()));
+        let gate = activation::silu(normal.clone().matmul(block.mlp.gate.val())); // [rows, ffn]
+        let gated = at(first + 6, gate * normal.matmul(block.mlp.up.val()));
+        x = x + gated.matmul(block.mlp.down.val()); // [rows, width]
+    }
+    let last = 1 + OF_A_BLOCK * transformer.blocks.len();
+    let normal = at(last, transformer.norm.forward(x));
+    normal.matmul(transformer.head.val()) // [rows, vocab]
+}
+
+// A network whose weights are burn's own quantized tensors.
+//
+// burn's blocks are rectangles of at most 255 a side that divide the matrix, where ours are any number of weights of one
+// output. So a group is cut into the largest blocks that fit, which all have its scale: the same values, with some scales
+// stored more than once.
+
+/// The network with every matrix that inputs are multiplied by as a quantized tensor, and how many those are.
+/// Convolutions and embeddings, for which burn has no such operation, hold the rounded values as floats.
+pub(super) fn network(
+    trained: &Trained,
+    layers: &[Layer],
+    rounded: &Rounded,
+    knobs: &Knobs,
+    device: &Device,
+) -> (Network, usize) {
+    let mut network = trained.network_of(&rounded.row, device);
+    let mut count = 0;
+    {
+        let mut places = multiplied(&mut network);
+        for (place, (layer, own)) in layers.iter().zip(&rounded.layers).enumerate() {
+            if let Some((_, weight)) = places.iter_mut().find(|(at, _)| *at == place) {
+                **weight = Param::from_tensor(tensor(layer, own, knobs, device));
+                count += 1;
+            }
+        }
+    }
+    (network, count)
+}
+
+/// The matrices that rows are multiplied by, with their places among the layers.
+fn multiplied(network: &mut Network) -> Vec<(usize, &mut Param<Tensor<2>>)> {
+    match network {
+        Network::Mlp(mlp) => {
+            let weights = mlp.layers.iter_mut().map(|layer| &mut layer.weight);
+            weights.enumerate().collect()
+        }
+        Network::Cnn(cnn) => vec![(cnn.convolutions.len(), &mut cnn.head.weight)],
+        Network::Filters(net) => vec![(net.filters.len(), &mut net.head.weight)],
+        Network::Transformer(transformer) => {
+            let mut all = Vec::new();
+            for block in &mut transformer.blocks {
+                let (attention, mlp) = (&mut block.attention, &mut block.mlp);
+                all.extend([
+                    &mut attention.query,
+                    &mut attention.key,
+                    &mut attention.value,
+                    &mut attention.output,
+                    &mut mlp.gate,
+                    &mut mlp.up,
+                    &mut mlp.down,
+                ]);
+            }
+            all.push(&mut transformer.head);
+            // The embedding comes first among the layers.
+            all.into_iter().enumerate().map(|(at, weight)| (at + 1, weight)).collect()
+        }
+    }
+}
+
+/// One layer's weights, `[inputs, outputs]`, with our scales.
+fn tensor(layer: &Layer, own: &Quantized, knobs: &Knobs, device: &Device) -> Tensor<2> {
+    let shape = [layer.inputs, layer.outputs];
+    let scheme = QuantScheme::default().with_value(value(knobs));
+    let (scheme, scales) = match block(layer.inputs, knobs.granularity) {
+        None => (scheme.per_tensor(ScaleDtype::F32), own.scales()),
+        Some(block) => {
+            let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
+            let all = own.scales();
+            let scale = |at: usize| {
+                let (row, output) = (at / layer.outputs, at % layer.outputs);
+                let first = matrix.index(row * usize::from(block), output);
+                all.get(own.group(first)).copied().unwrap_or(1.0)
+            };
+            let blocks = layer.inputs / usize::from(block) * layer.outputs;
+            let scheme = scheme.per_block([block, 1], ScaleDtype::F32);
+            (scheme, (0..blocks).map(scale).collect())
+        }
+    };
+    let count = scales.len();
+    let parameters = QuantizationParameters {
+        scales: Tensor::from_data(TensorData::new(scales, [count]), device),
+        global: None,
+    };
+    // Values that are on the grid already: whoever rounds them again, in whatever order of operations, finds the same
+    // integers.
+    let values = TensorData::new(own.back.clone(), shape);
+    Tensor::<2>::from_data(values, device).quantize(&scheme, parameters)
+}
+
+/// Weights of one output in a block; none for one scale a matrix.
+fn block(inputs: usize, granularity: Granularity) -> Option<u8> {
+    let whole = match granularity {
+        Granularity::Tensor => return None,
+        Granularity::Channel => inputs,
+        Granularity::Group(size) => divisor(inputs, size),
+    };
+    let fits = (1..=u8::MAX).rev().find(|block| whole.is_multiple_of(usize::from(*block)));
+    Some(fits.unwrap_or(1))
+}
+
+/// The greatest number that divides both.
+fn divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// burn's name for the integers. Those of its names that end in S leave the lowest one out.
+fn value(knobs: &Knobs) -> QuantValue {
+    match (knobs.scheme, knobs.bits) {
+        (Scheme::SymmetricRestricted, 2) => QuantValue::Q2S,
+        (Scheme::SymmetricRestricted, 4) => QuantValue::Q4S,
+        (Scheme::SymmetricRestricted, _) => QuantValue::Q8S,
+        // The knobs refuse affine integers here.
+        (Scheme::Symmetric | Scheme::Affine, 2) => QuantValue::Q2F,
+        (Scheme::Symmetric | Scheme::Affine, 4) => QuantValue::Q4F,
+        (Scheme::Symmetric | Scheme::Affine, _) => QuantValue::Q8F,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_divide_what_shares_a_scale() {
+        assert_eq!(block(784, Granularity::Tensor), None);
+        assert_eq!(block(784, Granularity::Channel), Some(196));
+        assert_eq!(block(784, Granularity::Group(32)), Some(16));
+        assert_eq!(block(128, Granularity::Group(1024)), Some(128));
+        assert_eq!(block(257, Granularity::Channel), Some(1));
+        assert_eq!(block(1, Granularity::Group(2)), Some(1));
     }
 }

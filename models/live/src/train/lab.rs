@@ -1,16 +1,34 @@
 //! The lab that trains a network: the same five lines of a training loop in the first lesson and the last.
 
-mod pictures;
-mod session;
-mod setup;
+mod panels;
+mod params;
+mod report;
+mod text_panels;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use burn::tensor::{Device, Tensor};
+use mlsys_device as device;
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{DeviceId, LabError, Params, Run};
+use mlsys_nn::baseline::Trained;
+use mlsys_nn::data::{Answers, Batches, Data, DataConfig};
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::memory_budget::MemoryBudget;
+use mlsys_nn::nets::Architecture;
+use mlsys_nn::train::clock::StepTimes;
+use mlsys_nn::train::evaluate::EvaluationSet;
+use mlsys_nn::train::trainer::{Measuring, Trainer};
+use mlsys_nn::train::{Activations, Knobs, Timing, training_bytes, unusable};
+use mlsys_nn::{data, flat_params, weights};
 
-use self::session::Session;
-
-pub(crate) use pictures::confusion;
-
-use crate::stepped::LiveLab;
+use self::panels::Pictures;
+pub(crate) use self::panels::confusion;
+use self::params::{Setup, read_knobs};
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `train`: trains a multi-layer perceptron or a convolutional network on points or images.
 ///
@@ -18,4 +36,397 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// A run from opening the device to the last report.
+
+/// Between two steps, drawing waits for so many times as long as it took last: it may slow training by a third.
+const DRAWING: u32 = 3;
+
+/// A wait for the next order longer than this was a pause.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Recorded steps whose memory is measured, until a knob is turned: it is the same in all, once the optimizer has its
+/// state, and asking for it takes as long as a step of a small network.
+const WEIGHINGS: u32 = 3;
+
+/// Whether a step follows at once on the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gait {
+    Steady,
+    /// It was waited for: the device is idle.
+    Paced,
+}
+
+struct Session {
+    id: DeviceId,
+    /// Without autodiff.
+    device: Device,
+    architecture: Architecture,
+    config: DataConfig,
+    data: Data,
+    judged: Judged,
+    trainer: Trainer,
+    layers: Vec<usize>,
+    knobs: Knobs,
+    pictures: Pictures,
+    times: StepTimes,
+    gait: Gait,
+    /// When the last step was over.
+    left: Instant,
+    losses: Losses,
+    divergence: Option<&'static str>,
+    /// Steps done.
+    step: u64,
+    samples_seen: u64,
+    evaluated: u64,
+    recorded: u64,
+    /// Bytes in use when the run began.
+    found: u64,
+    /// Most bytes that a step held beyond them.
+    most: u64,
+    /// Steps whose memory was measured since a knob was turned.
+    weighings: u32,
+    /// When pictures were last made, and how long that took.
+    pictured: Option<(Instant, Duration)>,
+    /// Floating-point operations that the device could do in a second, if somebody has said so.
+    peak: Option<f64>,
+    /// The file for the weights at the end.
+    save_to: Option<PathBuf>,
+}
+
+/// The examples that evaluations use, on the device.
+struct Judged {
+    held_out: EvaluationSet,
+    /// Points are few: there accuracy is that on the training set. None for images.
+    train: Option<EvaluationSet>,
+    /// Which held-out labels make up the answer of a sum.
+    answers: Answers,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = read_knobs(&run.params)?;
+        let needed = training_bytes(&setup.architecture, setup.activations, &knobs);
+        let smaller = params::smaller(&setup.architecture);
+        MemoryBudget::of(run.device).require(
+            needed,
+            "weights, gradients and activations of training",
+            smaller,
+        )?;
+        run.sink.report(Report::Status("opening the device".to_owned()));
+        let device = device::open(run.device)?;
+        let found = device::memory::in_use(&device, run.device).unwrap_or(0);
+        let data = load(&setup.data)?;
+        let training = match setup.activations {
+            Activations::Kept | Activations::OfBlocks => device.clone().autodiff(),
+            Activations::Recomputed => device.clone().autodiff().gradient_checkpointing(),
+        };
+        let mut network = setup.architecture.init(setup.initialization, setup.seed, &training);
+        if let Some(path) = &setup.weights.load {
+            let loaded = weights::load(network, &setup.architecture, path);
+            network = loaded
+                .map_err(|error| LabError::contradiction(["load_weights"], error.to_string()))?;
+        }
+        let classes = setup.data.classes().map_err(unusable)?;
+        let batches = Batches::new(setup.seed, data.train.len());
+        let trainer =
+            Trainer::new(network, &knobs, batches, (run.device, training), setup.activations);
+        let status = if device::is_asynchronous(run.device) { "compiling kernels" } else { "" };
+        run.sink.report(Report::Status(status.to_owned()));
+
+        let mut session = Self {
+            id: run.device,
+            judged: Judged::new(&setup.data, &data, &device),
+            layers: trainer.layers(),
+            pictures: Pictures::new(&data, classes, setup.seed, &device),
+            losses: Losses::new(classes),
+            architecture: setup.architecture,
+            config: setup.data,
+            device,
+            data,
+            trainer,
+            knobs,
+            times: StepTimes::default(),
+            gait: Gait::Steady,
+            left: Instant::now(),
+            divergence: None,
+            step: 0,
+            samples_seen: 0,
+            evaluated: 0,
+            recorded: 0,
+            found,
+            most: 0,
+            weighings: 0,
+            pictured: None,
+            peak: setup.peak,
+            save_to: setup.weights.save,
+        };
+        session.report_sizes(run);
+        session.report_yardsticks(run);
+        session.draw(run, Moment::Final)?;
+        session.left = Instant::now();
+        Ok(session)
+    }
+
+    /// The network as it is now.
+    fn trained(&self) -> Result<Trained, LabError> {
+        let weights = flat_params::weights(&self.trainer.network());
+        let weights = weights.map_err(|error| LabError::Failed {
+            device: self.id,
+            reason: format!("the run {error}"),
+        })?;
+        Ok(Trained {
+            architecture: self.architecture.clone(),
+            activation: self.knobs.activation,
+            data: self.config.clone(),
+            steps: self.step,
+            weights,
+        })
+    }
+
+    /// Leaves the network to other runs, unless it is of no use to any.
+    fn leave_network(&self, run: &mut Run<'_>) {
+        if self.divergence.is_some() || self.step == 0 {
+            return;
+        }
+        let Ok(trained) = self.trained() else {
+            return;
+        };
+        let (step, steps) = (self.step, self.knobs.steps);
+        let unfinished =
+            (step < steps).then(|| format!("it was stopped after step {step} of {steps}"));
+        if let Some(artifact) = trained.artifact(unfinished) {
+            run.sink.report(Report::Artifact(Arc::new(artifact)));
+        }
+    }
+
+    /// Writes the weights where they are wanted. Those of a run that diverged or did no step are of no use, and might
+    /// replace some that are.
+    fn save_weights(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let Some(path) = &self.save_to else {
+            return Ok(());
+        };
+        if self.step == 0 {
+            let said = format!(
+                "{}: no weights were saved, because the run was stopped before its first step",
+                path.display()
+            );
+            run.sink.report(Report::Notice(said));
+            return Ok(());
+        }
+        if let Some(what) = self.divergence {
+            return Err(LabError::Data(format!(
+                "{}: no weights were saved, because {what}",
+                path.display()
+            )));
+        }
+        let saved = weights::save(&self.trained()?, path);
+        saved.map_err(|error| LabError::Data(error.to_string()))
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        read_knobs(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if (before.noise, before.jitter) != (self.knobs.noise, self.knobs.jitter) {
+            self.config = DataConfig {
+                noise: self.knobs.noise,
+                jitter: self.knobs.jitter,
+                ..self.config.clone()
+            };
+            self.data = load(&self.config)?;
+            self.judged = Judged::new(&self.config, &self.data, &self.device);
+            let classes = self.config.classes().map_err(unusable)?;
+            self.pictures = Pictures::new(&self.data, classes, self.config.seed, &self.device);
+        }
+        if before.rule != self.knobs.rule {
+            self.trainer.reset_optimizer(&self.knobs);
+        }
+        if (before.batch_size, before.timing) != (self.knobs.batch_size, self.knobs.timing) {
+            self.times.clear();
+        }
+        self.weighings = 0;
+        self.losses.begin_anew();
+        self.report_sizes(run);
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        self.gait = if self.left.elapsed() > PAUSE {
+            self.times.void_window();
+            Gait::Paced
+        } else {
+            Gait::Steady
+        };
+        let step = self.step + 1;
+        let is_due =
+            |every: u64| step == 1 || step.is_multiple_of(every) || step == self.knobs.steps;
+        let (record, evaluate) =
+            (is_due(self.knobs.record_every), is_due(self.knobs.evaluate_every));
+        let measuring = match record {
+            true if self.weighings < WEIGHINGS => Measuring::NormsAndMemory,
+            true => Measuring::Norms,
+            false => Measuring::Nothing,
+        };
+
+        self.times.open_window();
+        let done = self.trainer.step(&self.data.train, &self.knobs, measuring);
+        self.step = step;
+        self.samples_seen += self.knobs.batch_size as u64;
+        self.losses.push(step, done.loss);
+
+        match (device::is_asynchronous(self.id), self.knobs.timing) {
+            (false, _) | (true, Timing::Phases) => {
+                self.read_losses(run);
+                self.times.void_window();
+                self.times.push_phases(done.phases);
+            }
+            // Reading waits for the device, and waiting every step would keep it idle in between; a paced run leaves
+            // it idle anyway, and is timed step by step.
+            (true, Timing::Steps)
+                if record || evaluate || self.gait == Gait::Paced || self.losses.must_be_read() =>
+            {
+                self.read_losses(run);
+                self.times.close_window();
+            }
+            (true, Timing::Steps) => {}
+        }
+        if let Some(held) = done.held {
+            self.report_memory(run, held);
+        }
+        if let Some(norms) = done.norms {
+            self.record(run, norms);
+        }
+        if evaluate && self.divergence.is_none() {
+            self.evaluate(run);
+        }
+        if self.pictured.is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost) {
+            self.draw(run, Moment::Running)?;
+        }
+        self.left = Instant::now();
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        if moment == Moment::Asked {
+            self.read_losses(run);
+        }
+        self.offer(run, moment);
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        self.read_losses(run);
+        device::sync(&self.device, self.id)?;
+        if self.divergence.is_none() && self.step > 0 {
+            if self.recorded < self.step {
+                let change = self.trainer.weight_change();
+                point(run, "weight_change", self.step, change);
+                self.report_progress(run);
+            }
+            if self.evaluated < self.step {
+                self.evaluate(run);
+            }
+        }
+        self.draw(run, Moment::Final)?;
+        self.leave_network(run);
+        self.save_weights(run)?;
+        Ok(())
+    }
+}
+
+impl Judged {
+    fn new(config: &DataConfig, data: &Data, device: &Device) -> Self {
+        Self {
+            held_out: EvaluationSet::new(&data.held_out, device),
+            train: config.dataset.is_points().then(|| EvaluationSet::new(&data.train, device)),
+            answers: Answers::of(config.dataset, data),
+        }
+    }
+}
+
+fn load(config: &DataConfig) -> Result<Data, LabError> {
+    data::load(config).map_err(unusable)
+}
+
+// The loss of every step, read from the device when waiting for it costs nothing, and judged.
+
+/// Losses on their way from the device.
+struct Losses {
+    /// `[1]` each, with their steps.
+    unread: Vec<(u64, Tensor<1>)>,
+    ceiling: Ceiling,
+}
+
+impl Losses {
+    /// On an asynchronous device, losses are read after this many steps at the latest.
+    const MOST_UNREAD: usize = 100;
+
+    fn new(classes: usize) -> Self {
+        Self { unread: Vec::new(), ceiling: Ceiling::new((classes as f64).ln()) }
+    }
+
+    /// A knob was turned: see [`Ceiling::begin_anew`].
+    fn begin_anew(&mut self) {
+        self.ceiling.begin_anew();
+    }
+
+    fn push(&mut self, step: u64, loss: Tensor<1>) {
+        self.unread.push((step, loss));
+    }
+
+    fn must_be_read(&self) -> bool {
+        self.unread.len() >= Self::MOST_UNREAD
+    }
+
+    /// Reads what is still on the device, in one transfer.
+    fn read(&mut self) -> Vec<(u64, f64)> {
+        let (steps, losses): (Vec<u64>, Vec<Tensor<1>>) = self.unread.drain(..).unzip();
+        if losses.is_empty() {
+            return Vec::new();
+        }
+        steps.into_iter().zip(Tensor::cat(losses, 0).into_data().iter::<f64>()).collect()
+    }
+
+    /// Why a loss means that the run has diverged, if it does.
+    fn judge(&mut self, loss: f64) -> Option<&'static str> {
+        self.ceiling.judge(loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_read_in_order_and_once() {
+        let device = Device::flex();
+        let mut losses = Losses::new(2);
+        assert_eq!(losses.read(), []);
+        for step in 1..=3 {
+            losses.push(step, Tensor::from_floats([step as f32 / 2.0], &device));
+        }
+        assert_eq!(losses.read(), [(1, 0.5), (2, 1.0), (3, 1.5)]);
+        assert_eq!(losses.read(), []);
+    }
 }

@@ -1,20 +1,41 @@
 //! The lab that trains on several workers which each see a part of every batch and sum their gradients by real messages.
 
-mod compress;
-mod modelled;
-mod rows;
-mod session;
-mod setup;
-mod task;
+mod exchange;
+mod panels;
+mod params;
 #[cfg(test)]
 mod tests;
+mod timing;
 mod worker;
 
+use std::sync::Arc;
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_device as device;
+use mlsys_distributed::reference::{Reference, Step, difference, relative_difference};
+use mlsys_distributed::transport::{Flow, Traffic};
+use mlsys_distributed::worker_pool::{WorkerPool, contexts, timeout};
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{LabError, Params, Run};
+use mlsys_nn::data::Batches;
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::flat_params;
+use mlsys_nn::memory_budget::MemoryBudget;
+use mlsys_nn::nets::Activation;
+use mlsys_nn::train::EvaluationSet;
+use mlsys_sim::collective::Algorithm;
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::exchange::{Compression, Whole};
+use self::params::{
+    Answer, Average, Begin, Beside, Broken, Held, Kind, Knobs, Order, Scheme, Setup, Task, Want,
+    Zero,
+};
+use self::timing::{Measured, Modelled, Times};
+use self::worker::Member;
+use crate::stepped;
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `train-data-parallel`.
 ///
@@ -22,4 +43,413 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// A run from the first thread to the last report.
+
+/// Whether the workers share every gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Going {
+    Together,
+    /// Each steps alone, with an optimizer's state of its own, and weights are averaged now and then.
+    Apart,
+}
+
+/// What went over the wires.
+struct Sent {
+    traffic: Traffic,
+    /// The steps in which it did.
+    steps: u64,
+}
+
+/// Whether all workers have had the same weights whenever they should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replicas {
+    Identical,
+    Different,
+}
+
+struct Session {
+    /// Without autodiff.
+    device: Device,
+    setup: Setup,
+    knobs: Knobs,
+    scheme: Arc<Scheme>,
+    modelled: Modelled,
+    pool: WorkerPool<Member>,
+    beside: Option<Reference>,
+    batches: Batches,
+    ceiling: Ceiling,
+    divergence: Option<&'static str>,
+    replicas: Replicas,
+    /// Steps done.
+    step: u64,
+    measured: Measured,
+    /// What is free.
+    budget: MemoryBudget,
+    replicas_go: Going,
+    /// From one sum over all to the next, at the last.
+    sent: Option<Sent>,
+    /// The step of that sum.
+    sent_at: u64,
+    /// Of the last step.
+    answers: Vec<Answer>,
+    /// A few numbers of what each gave into the last sum.
+    samples: Vec<Vec<f32>>,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Setup::read(&run.params)?;
+        let budget = MemoryBudget::of(run.device);
+        let knobs = setup.knobs(&run.params, budget)?;
+        let scheme = Arc::new(setup.scheme(&knobs)?);
+        run.sink.report(Report::Status("starting the workers".to_owned()));
+        let device = device::open(run.device)?;
+        // One more where an algorithm asks for a server; it has nothing to do until one does.
+        let workers = setup.workers;
+        let places = contexts(run, workers + 1)?;
+        let limit = timeout(setup.model.flops(knobs.batch as u64) as f64);
+        let beside = match (setup.beside, places.first()) {
+            (Beside::OneWorker, Some(context)) => Some(Reference::start(
+                run.device,
+                context.clone(),
+                &setup.model,
+                setup.rule,
+                limit,
+            )?),
+            (Beside::OneWorker | Beside::Nobody, _) => None,
+        };
+        let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
+        let make = move |spec| Member::new(spec, workers, &model, rule, zero);
+        let pool = WorkerPool::start(run.device, places, limit, make)?;
+        run.scalar("worker_devices", pool.devices(workers));
+        run.sink.report(Report::Status(String::new()));
+        let mut session = Self {
+            device,
+            modelled: Modelled::of(&setup, &knobs, &scheme),
+            batches: Batches::new(setup.model.seed, setup.model.data.train.len()),
+            ceiling: Ceiling::new(setup.model.guessing),
+            setup,
+            knobs,
+            scheme,
+            pool,
+            beside,
+            divergence: None,
+            replicas: Replicas::Identical,
+            step: 0,
+            measured: Measured::default(),
+            budget,
+            replicas_go: Going::Together,
+            sent: None,
+            sent_at: 0,
+            answers: Vec::new(),
+            samples: Vec::new(),
+        };
+        session.report_sizes(run);
+        session.draw(run, Moment::Final)?;
+        Ok(session)
+    }
+
+    /// What is averaged at the end of a step.
+    fn average(&self, step: u64) -> Average {
+        match self.knobs.every {
+            0 | 1 => Average::Gradients,
+            every if step.is_multiple_of(every) || step == self.knobs.steps => Average::Weights,
+            _ => Average::Nothing,
+        }
+    }
+
+    fn compare_replicas(&mut self, answers: &[Answer]) {
+        let mut digests = answers.iter().filter_map(|answer| answer.digest);
+        let first = digests.next();
+        if digests.any(|digest| Some(digest) != first) {
+            self.replicas = Replicas::Different;
+        }
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
+        self.divergence = Some(what);
+        let delay = match self.knobs.delay {
+            0 => String::new(),
+            delay => format!(", and gradients that are {delay} steps late bear less still"),
+        };
+        let reason = format!(
+            "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate \
+             keeps the steps short{delay}",
+            mlsys_lab::value::number(self.knobs.rate),
+        );
+        run.sink.report(Report::Diverged { step: self.step, reason });
+    }
+
+    /// The weights that all workers have together: their mean where they differ.
+    fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, StepError> {
+        let orders = std::iter::repeat_n(Order::Show, self.pool.len());
+        let interrupted = || run.control.interrupted();
+        let answers = self.pool.act(self.step, orders, interrupted)?;
+        let parameters = self.setup.model.parameters() as usize;
+        Ok(Whole::of(&answers, parameters))
+    }
+
+    /// The share of held-out examples that a network with these weights gets right.
+    fn accuracy(&self, weights: &[f32]) -> f64 {
+        let network = self.setup.model.architecture.shapes(&self.device);
+        let network = flat_params::with_weights(network, weights);
+        let held_out = EvaluationSet::new(&self.setup.model.data.held_out, &self.device);
+        held_out.judge(&network, Activation::Relu).accuracy
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        self.setup.knobs(params, self.budget)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        self.knobs = knobs;
+        self.scheme = Arc::new(self.setup.scheme(&self.knobs)?);
+        self.modelled = Modelled::of(&self.setup, &self.knobs, &self.scheme);
+        let flops = self.setup.model.flops(self.knobs.batch as u64);
+        let limit = timeout(flops as f64);
+        self.pool.set_timeout(limit);
+        if let Some(one) = &self.beside {
+            one.set_timeout(limit);
+        }
+        self.ceiling.begin_anew();
+        self.measured.turn();
+        self.report_sizes(run);
+        Ok(())
+    }
+
+    /// One step of the workers, and of the one beside them. It counts when all have done it.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let step = self.step + 1;
+        let average = self.average(step);
+        let indices = Arc::new(self.batches.next(self.knobs.batch).to_vec());
+        let task = Task {
+            indices: Arc::clone(&indices),
+            rate: self.knobs.rate,
+            pieces: self.knobs.pieces,
+            scheme: Arc::clone(&self.scheme),
+            average,
+            begin: match (average, self.replicas_go) {
+                (Average::Gradients, Going::Apart) => Begin::Together,
+                (Average::Gradients, Going::Together)
+                | (Average::Nothing | Average::Weights, _) => Begin::AsTheyAre,
+            },
+        };
+        let rows = match self.beside {
+            Some(_) => Want::Yes,
+            None => Want::No,
+        };
+        let interrupted = || run.control.interrupted();
+        let begun = Instant::now();
+        let orders = std::iter::repeat_n(Order::Train(task), self.pool.len());
+        self.pool.act(step, orders, interrupted)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let orders = std::iter::repeat_n(Order::Tell(rows), self.pool.len());
+        let answers = self.pool.act(step, orders, interrupted)?;
+        let alone = match &mut self.beside {
+            Some(one) => Some(one.step(step, &indices, self.knobs.rate, interrupted)?),
+            None => None,
+        };
+        self.step = step;
+        self.measured
+            .push(Times { workers: seconds, one: alone.as_ref().map(|alone| alone.seconds) });
+        point(run, "measured_step_seconds", step, seconds);
+        self.replicas_go = match average {
+            Average::Gradients => Going::Together,
+            Average::Nothing | Average::Weights => Going::Apart,
+        };
+        if average != Average::Nothing {
+            self.sent = Some(Sent { traffic: self.pool.traffic(), steps: step - self.sent_at });
+            self.sent_at = step;
+            self.compare_replicas(&answers);
+            let samples = answers.iter().map(|answer| answer.samples.clone());
+            self.samples = samples.collect();
+        }
+        let losses: Vec<f64> = answers.iter().filter_map(|answer| answer.loss).collect();
+        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        point(run, "loss", step, loss);
+        if let Some(alone) = alone {
+            compare_with_one(run, step, &answers, &alone);
+        }
+        let broken = answers.iter().any(|answer| answer.broken == Broken::Yes);
+        self.answers = answers;
+        let broken = broken.then_some("a weight is no longer a finite number");
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.diverge(run, what);
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let at = (self.step, moment);
+        stepped::draw(run, at, &panels::ALL, |_, picture| picture(self));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        self.report_results(run);
+        if self.setup.task == Kind::Digits && self.step > 0 && self.divergence.is_none() {
+            match self.weights(run) {
+                Ok(Some(whole)) => {
+                    let accuracy = self.accuracy(&whole.weights);
+                    run.scalar("accuracy", accuracy);
+                }
+                // After a step that was cut short the workers take no orders.
+                Ok(None) | Err(StepError::Stopped) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.draw(run, Moment::Final)
+    }
+}
+
+/// Reports how far the workers' gradient and weights are from those of one worker.
+fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &Step) {
+    point(run, "reference_loss", step, alone.loss);
+    if let Some(whole) = Whole::of(answers, alone.weights.len()) {
+        let gradient = relative_difference(&whole.gradient, &alone.gradient);
+        point(run, "max_gradient_difference", step, gradient);
+        let weights = difference(&whole.weights, &alone.weights);
+        point(run, "max_weight_difference", step, weights);
+    }
+}
+
+// What a session says.
+
+impl Session {
+    /// Reports what follows from the parameters alone.
+    fn report_sizes(&self, run: &mut Run<'_>) {
+        let model = &self.setup.model;
+        let batch = self.knobs.batch as u64;
+        run.scalar("parameters", model.parameters() as i64);
+        run.scalar("model_flops", model.flops(batch) as i64);
+        run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
+        let Modelled { compute, communication, step, speedup, .. } = self.modelled;
+        for (name, value) in [
+            ("compute_seconds", compute),
+            ("communication_seconds", communication),
+            ("step_seconds", step),
+            ("speedup", speedup),
+        ] {
+            run.scalar(name, value);
+        }
+        let bytes = self.knobs.compression.bytes(model.parameters() as usize);
+        let ratio = 4.0 * model.parameters() as f64 / bytes as f64;
+        run.scalar("compression_ratio", ratio);
+        if let Some(notice) = self.notice() {
+            run.sink.report(Report::Notice(notice));
+        }
+    }
+
+    /// Where a knob does not do what its name says.
+    fn notice(&self) -> Option<String> {
+        if self.knobs.algorithm == Algorithm::Ring {
+            return None;
+        }
+        let name = self.knobs.algorithm.name();
+        if self.setup.zero > Zero::Nothing {
+            Some(format!(
+                "zero_stage {} leaves each worker the sum of its own shard, which a ring does: algorithm {name} plays no part",
+                self.setup.zero as u8
+            ))
+        } else if self.knobs.compression != Compression::None {
+            Some(format!(
+                "compressed gradients are passed round a ring whole: algorithm {name} plays no part"
+            ))
+        } else {
+            None
+        }
+    }
+
+    /// The most that a worker sent in a step, averaged over the steps from one sum to the next; and the messages of the
+    /// step that sent them.
+    fn sent(&self) -> Flow {
+        let workers = 0..self.setup.workers;
+        let most = self.sent.as_ref().map(|sent| {
+            workers.map(|rank| sent.traffic.sent_by(rank)).fold(Flow::default(), |most, flow| {
+                Flow {
+                    messages: most.messages.max(flow.messages),
+                    bytes: most.bytes.max(flow.bytes),
+                }
+            })
+        });
+        let most = most.unwrap_or_default();
+        let steps = self.sent.as_ref().map_or(1, |sent| sent.steps);
+        Flow { messages: most.messages, bytes: most.bytes / steps.max(1) }
+    }
+
+    /// What a worker held at most.
+    fn held(&self) -> Held {
+        let most = |of: fn(&Held) -> u64| {
+            let held = self.answers.iter().map(|answer| of(&answer.held));
+            held.max().unwrap_or(0)
+        };
+        Held {
+            weights: most(|held| held.weights),
+            gradient: most(|held| held.gradient),
+            optimizer: most(|held| held.optimizer),
+            left_out: most(|held| held.left_out),
+            late: most(|held| held.late),
+        }
+    }
+
+    /// Bytes of activations of a worker.
+    fn activation_bytes(&self) -> u64 {
+        let each = self.knobs.batch / self.setup.workers / self.knobs.pieces.max(1);
+        self.setup.model.activation_bytes(each as u64)
+    }
+
+    /// Reports what was counted and measured.
+    fn report_results(&self, run: &mut Run<'_>) {
+        if self.step == 0 {
+            return;
+        }
+        let (sent, held) = (self.sent(), self.held());
+        for (name, count) in [
+            ("bytes_sent_per_worker", sent.bytes),
+            ("messages_per_worker", sent.messages),
+            ("weight_bytes_per_worker", held.weights),
+            ("gradient_bytes_per_worker", held.gradient),
+            ("optimizer_bytes_per_worker", held.optimizer),
+            ("activation_bytes_per_worker", self.activation_bytes()),
+        ] {
+            run.scalar(name, count as i64);
+        }
+        run.scalar("replicas_identical", self.replicas == Replicas::Identical);
+        if let (Some(many), Some(one)) = (self.seconds(), self.seconds_of_one()) {
+            run.scalar("measured_speedup", one / many);
+        }
+        if let Some(one) = self.seconds_of_one() {
+            run.scalar("reference_step_seconds", one);
+        }
+        let (_, activations) = self.alone();
+        run.scalar("reference_activation_bytes", activations as i64);
+    }
+
+    /// The median wall time of a step of the workers.
+    fn seconds(&self) -> Option<f64> {
+        self.measured.workers()
+    }
+
+    /// The same of one worker alone.
+    fn seconds_of_one(&self) -> Option<f64> {
+        self.measured.one()
+    }
 }

@@ -1,14 +1,16 @@
-mod promises;
-mod steering;
-
-use super::setup::{COMPRESSIONS, KINDS};
-use crate::stepped::LiveLab;
-use crate::trial::{must_be_declared, number, run, try_run, values};
 use mlsys_device::choice::must_be_listed;
-use mlsys_lab::{RunData, Value};
+use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::{Frame, RunData, Value};
 use mlsys_nn::flat_optimizer::RULES;
+use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::random::Stream;
 use mlsys_sim::collective::Algorithm;
+
+use super::params::{COMPRESSIONS, KINDS, Setup};
+use crate::stepped::LiveLab;
+use crate::trial::{
+    ended_within_a_step, must_be_declared, number, params, run, steered, try_run, turned, values,
+};
 
 fn lab() -> LiveLab {
     crate::train_data_parallel::lab().unwrap()
@@ -154,4 +156,278 @@ fn a_run_that_diverges_ends_and_says_why() {
     assert_eq!(data.metric("diverged"), Some(Value::Bool(true)));
     assert!(number(&data, "steps_done") < 200.0);
     assert_eq!(data.metric("accuracy"), None);
+}
+
+// What the contract of the lab promises of shards, compression, rarer averages and delays.
+
+/// A run on digits with so many steps at that rate.
+fn digits_at(rate: &str, steps: u32, more: &[&str]) -> RunData {
+    let (rate, steps) = (format!("learning_rate={rate}"), format!("steps={steps}"));
+    let set =
+        ["model=mlp", "optimizer=sgd", "global_batch=64", "compare=false", "seed=2", &rate, &steps];
+    run(&lab(), &[&set, more].concat())
+}
+
+#[test]
+fn every_stage_of_sharding_gives_the_same_weights_and_holds_its_share() {
+    let parameters = 209_472.0;
+    let whole = run(&lab(), &["steps=4"]);
+    for (stage, weights, gradient, optimizer, sent) in [
+        (0, 4.0, 4.0, 8.0, 1.0),
+        (1, 4.0, 4.0, 2.0, 1.0),
+        (2, 4.0, 1.0, 2.0, 1.0),
+        (3, 1.0, 1.0, 2.0, 1.5),
+    ] {
+        let data = run(&lab(), &["steps=4", &format!("zero_stage={stage}")]);
+        for name in ["loss", "max_weight_difference"] {
+            let apart = (last(&data, name) - last(&whole, name)).abs();
+            assert!(apart <= 1e-6, "stage {stage}: {name} {apart:e}");
+        }
+        assert!(identical(&data), "stage {stage}");
+        for (name, bytes) in [
+            ("weight_bytes_per_worker", weights * parameters),
+            ("gradient_bytes_per_worker", gradient * parameters),
+            ("optimizer_bytes_per_worker", optimizer * parameters),
+            ("bytes_sent_per_worker", sent * 1_256_832.0),
+        ] {
+            assert_eq!(number(&data, name), bytes, "stage {stage}, {name}");
+        }
+    }
+}
+
+#[test]
+fn exact_schemes_stay_with_one_worker_over_twenty_steps() {
+    let data = run(
+        &lab(),
+        &["model=mlp", "optimizer=sgd", "learning_rate=0.1", "steps=20", "global_batch=64"],
+    );
+    let (gradient, weight) =
+        (most(&data, "max_gradient_difference"), last(&data, "max_weight_difference"));
+    assert!(gradient <= 1e-5 && weight <= 1e-5, "{gradient:e} {weight:e}");
+}
+
+#[test]
+fn every_algorithm_sends_what_its_plan_says_and_sums_alike() {
+    let buffer = 4.0 * 209_472.0;
+    for (algorithm, bytes, messages) in [
+        ("ring", 1.5, 6.0),
+        ("recursive-halving-doubling", 1.5, 4.0),
+        // The root of the tree sends to both that ask it.
+        ("tree", 2.0, 2.0),
+        ("parameter-server", 1.0, 1.0),
+        ("sharded-parameter-server", 1.5, 6.0),
+    ] {
+        let set = [&format!("algorithm={algorithm}")[..], "steps=2"];
+        let data = run(&lab(), &set);
+        assert_eq!(number(&data, "bytes_sent_per_worker") / buffer, bytes, "{algorithm}");
+        assert_eq!(number(&data, "messages_per_worker"), messages, "{algorithm}");
+        let found = most(&data, "max_gradient_difference");
+        assert!(found <= 1e-5 && identical(&data), "{algorithm} {found:e}");
+    }
+}
+
+#[test]
+fn compressed_rarer_and_late_gradients_learn_what_they_can() {
+    let accuracy = |more: &[&str]| number(&digits_at("0.1", 300, more), "accuracy");
+    let dense = accuracy(&[]);
+    let top = digits_at("0.1", 300, &["compression=top-k", "error_feedback=false"]);
+    let lost = number(&top, "accuracy");
+    let ratio = number(&top, "compression_ratio");
+    let kept = accuracy(&["compression=top-k"]);
+    let sign_lost = accuracy(&["compression=sign", "error_feedback=false"]);
+    let sign_kept = accuracy(&["compression=sign"]);
+    let local = accuracy(&["synchronize_every=8"]);
+    let late = accuracy(&["delay=8"]);
+    let late_slow = number(&digits_at("0.03", 300, &["delay=8"]), "accuracy");
+    let slow = number(&digits_at("0.03", 300, &[]), "accuracy");
+    let all = format!(
+        "dense {dense} top {lost} {kept} sign {sign_lost} {sign_kept} local {local} late {late} {late_slow} slow {slow}"
+    );
+    assert!((ratio - 50.0).abs() <= 1.0, "{ratio}");
+    assert!(dense >= 0.95, "{all}");
+    assert!(lost <= dense - 0.04 && kept >= dense - 0.02, "{all}");
+    assert!(sign_lost <= dense - 0.04 && sign_kept >= dense - 0.02, "{all}");
+    assert!(local >= dense - 0.02, "{all}");
+    assert!(late <= dense - 0.1 && late_slow >= late, "{all}");
+    assert!(late_slow <= slow + 0.02, "{all}");
+}
+
+#[test]
+fn averaging_every_eight_steps_sends_an_eighth() {
+    let every = digits_at("0.1", 16, &["synchronize_every=8"]);
+    let always = digits_at("0.1", 16, &[]);
+    let bytes = |data: &RunData| number(data, "bytes_sent_per_worker");
+    assert_eq!(bytes(&every), (bytes(&always) / 8.0).floor());
+    assert!(identical(&every));
+    // One average at the end of five steps.
+    let last = digits_at("0.1", 5, &["synchronize_every=8"]);
+    assert_eq!(bytes(&last), (bytes(&always) / 5.0).floor());
+}
+
+#[test]
+fn the_timeline_takes_as_long_as_a_step() {
+    for more in [
+        &[][..],
+        &["overlap=true"],
+        &["overlap=true", "slow_worker_factor=3"],
+        &["zero_stage=3"],
+        &["zero_stage=3", "overlap=true"],
+        &["zero_stage=2", "overlap=true", "slow_worker_factor=2"],
+        &["algorithm=tree", "overlap=true", "link=nvlink2"],
+        &["algorithm=parameter-server"],
+        &["synchronize_every=2", "overlap=true"],
+    ] {
+        let data = digits_at("0.1", 1, more);
+        let Frame::Timeline(timeline) = &data.frames["timeline"].1 else {
+            panic!("the timeline is drawn otherwise");
+        };
+        let ends = timeline.marks.iter().find(|mark| mark.label == "step ends");
+        let (ends, step) = (ends.unwrap().at, number(&data, "step_seconds"));
+        assert!((ends / step - 1.0).abs() < 1e-9, "{more:?}: {ends} {step}");
+    }
+}
+
+#[test]
+fn compressed_gradients_are_counted_as_they_went_over_the_wire() {
+    for (compression, each) in [("int8", 4 + 25_450), ("sign", 4 + 3182), ("top-k", 8 * 255)] {
+        let data = digits_at("0.1", 2, &[&format!("compression={compression}")]);
+        assert_eq!(number(&data, "bytes_sent_per_worker"), f64::from(3 * each));
+        assert_eq!(number(&data, "messages_per_worker"), 3.0);
+        assert!(identical(&data));
+    }
+}
+
+// Knobs turned, pauses and orders while a run goes on.
+
+fn set(name: &str, value: Value) -> Command {
+    Command::Set { name: name.to_owned(), value }
+}
+
+const SMALL: [&str; 4] = ["layers=1", "hidden=16", "context=8", "steps=4"];
+
+#[test]
+fn a_run_pauses_steps_takes_knobs_and_goes_on() {
+    let orders = [
+        Command::Pause,
+        Command::Step(2),
+        set("algorithm", Value::Text("tree".to_owned())),
+        set("learning_rate", Value::Float(0.001)),
+        set("steps", Value::Int(6)),
+        Command::Redraw,
+        Command::Resume,
+    ];
+    let data = steered(&lab(), &SMALL, "starting the workers", &orders);
+    assert_eq!(number(&data, "steps_done"), 6.0);
+    assert_eq!(number(&data, "messages_per_worker"), 2.0);
+    assert_eq!(data.changes.len(), 3);
+    let found = most(&data, "max_gradient_difference");
+    assert!(found <= 1e-5, "{found:e}");
+}
+
+#[test]
+fn another_link_brings_its_bandwidth_and_a_contradiction_is_refused() {
+    let orders =
+        [set("link", Value::Text("nvlink2".to_owned())), set("global_batch", Value::Int(33))];
+    let data = steered(&lab(), &SMALL, "starting the workers", &orders);
+    let faster = number(&data, "communication_seconds");
+    let slower = number(&run(&lab(), &SMALL), "communication_seconds");
+    assert!(faster < slower / 2.0, "{faster} {slower}");
+    assert_eq!(number(&data, "steps_done"), 4.0);
+    let refused = "global_batch stays what it was";
+    assert!(data.notices.iter().any(|notice| notice.contains(refused)));
+}
+
+#[test]
+fn a_stop_within_a_run_keeps_what_was_done() {
+    let orders = [Command::Pause, Command::Step(1), Command::Stop];
+    let data = steered(&lab(), &SMALL, "starting the workers", &orders);
+    assert!(number(&data, "steps_done") <= 1.0);
+    assert_eq!(data.metric("diverged"), Some(Value::Bool(false)));
+}
+
+#[test]
+fn a_run_that_is_ended_within_a_step_says_so_and_keeps_what_the_steps_before_found() {
+    let knob = set("learning_rate", Value::Float(0.001));
+    let (data, reason) = ended_within_a_step(&lab(), &SMALL, 1, knob);
+    assert_eq!(reason, Some(StopReason::Asked));
+    assert_eq!(number(&data, "steps_done"), 1.0);
+    assert!(number(&data, "weight_bytes_per_worker") > 0.0);
+    // The knob that was turned before the end has not made what was measured disappear.
+    assert!(number(&data, "measured_speedup") > 0.0);
+    assert_eq!(values(&data, "loss").len(), values(&data, "reference_loss").len());
+}
+
+#[test]
+fn workers_that_went_their_own_ways_become_alike_when_every_step_synchronizes_again() {
+    for (after, more) in [
+        (4, &[][..]),
+        (2, &["algorithm=parameter-server"]),
+        (3, &["optimizer=sgd", "algorithm=tree"]),
+        (4, &["delay=2"]),
+    ] {
+        let all = [&SMALL[..3], &["steps=9", "synchronize_every=4"], more].concat();
+        let turns = [(after, "synchronize_every", Value::Int(1))];
+        let data = turned(&lab(), &all, &turns);
+        assert_eq!(number(&data, "steps_done"), 9.0);
+        assert!(identical(&data), "after step {after}: {more:?}");
+    }
+}
+
+#[test]
+fn a_larger_batch_that_is_accepted_is_still_one_workers() {
+    let turns = [(2, "global_batch", Value::Int(64))];
+    let data = turned(&lab(), &SMALL, &turns);
+    let before = number(&run(&lab(), &SMALL), "model_flops");
+    assert_eq!(number(&data, "model_flops"), 2.0 * before);
+    assert_eq!(number(&data, "steps_done"), 4.0);
+    let found = most(&data, "max_gradient_difference");
+    assert!(found <= 1e-5 && identical(&data), "{found:e}");
+}
+
+#[test]
+fn gradients_that_are_late_from_now_on_change_nothing_until_they_are_due() {
+    let turns = [(2, "delay", Value::Int(2))];
+    let data = turned(&lab(), &[&SMALL[..3], &["steps=6"]].concat(), &turns);
+    let losses = values(&data, "loss");
+    let one = values(&data, "reference_loss");
+    // Steps 3 and 4 change nothing, so that step 5 begins where step 3 did.
+    let weights = values(&data, "max_weight_difference");
+    assert!((losses[2] - one[2]).abs() <= 1e-5, "{losses:?} {one:?}");
+    assert!(weights[1] <= 1e-5 && weights[3] > 1e-4, "{weights:?}");
+    assert!(identical(&data));
+}
+
+#[test]
+fn compression_is_turned_on_and_what_it_left_out_is_forgotten_when_it_is_turned_off() {
+    let on = (1, "compression", Value::Text("int8".to_owned()));
+    let compressed = turned(&lab(), &SMALL, std::slice::from_ref(&on));
+    let always = run(&lab(), &[&SMALL[..], &["compression=int8"]].concat());
+    let sent = |data: &RunData| number(data, "bytes_sent_per_worker");
+    assert_eq!(sent(&compressed), sent(&always));
+    let off = (2, "compression", Value::Text("none".to_owned()));
+    // So that no gradient is summed as it is, either.
+    let rarely = (2, "synchronize_every", Value::Int(2));
+    let data = turned(&lab(), &SMALL, &[on.clone(), off, rarely]);
+    for (data, holds) in [(&compressed, true), (&data, false)] {
+        let Frame::Stacks(memory) = &data.frames["memory"].1 else {
+            panic!("memory is drawn otherwise");
+        };
+        let part = memory.parts.iter().position(|part| part.starts_with("left"));
+        let held = memory.stacks[1].values[part.unwrap()].unwrap();
+        assert_eq!(held > 0.0, holds, "{held}");
+    }
+}
+
+#[test]
+fn knobs_that_memory_cannot_hold_are_refused() {
+    let small = params(&lab(), &[]);
+    let setup = Setup::read(&small).unwrap();
+    let knobs = setup.knobs(&small, MemoryBudget::with(u64::MAX)).unwrap();
+    let budget = MemoryBudget::with(setup.bytes(&knobs));
+    assert!(setup.knobs(&small, budget).is_ok());
+    for knob in ["delay=64", "global_batch=4096"] {
+        let error = setup.knobs(&params(&lab(), &[knob]), budget).err();
+        let said = error.unwrap().to_string();
+        assert!(said.contains("make workers, hidden"), "{knob}: {said}");
+    }
 }

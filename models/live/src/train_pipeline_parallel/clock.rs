@@ -1,9 +1,14 @@
 //! What the stages' lists would take on a cluster: modelled, never timed.
 
-use mlsys_lab::LabError;
-use mlsys_sim::pipeline::{Plan, Played, Schedule, Times, Wire, play};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use super::setup::{Kept, Knobs, Setup};
+use mlsys_lab::LabError;
+use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_sim::pipeline::{Plan, Played, Schedule, Slot, Times, Wire, play};
+
+use super::panels;
+use super::params::{Clock, Kept, Knobs, Setup};
 
 /// The steps of an asynchronous pipeline that are played: enough for the last to be steady.
 fn played_steps(setup: &Setup) -> usize {
@@ -95,5 +100,41 @@ fn step(setup: &Setup, played: &Played) -> f64 {
     match (last, before) {
         (Some(last), Some(before)) => ends[last] - ends[before],
         _ => played.makespan(),
+    }
+}
+
+// The timeline of a step that goes on.
+
+/// While a step goes on, its timeline is drawn so often.
+const POLL_INTERVAL: Duration = Duration::from_millis(150);
+
+/// Draws a step's timeline while it goes on.
+pub(super) struct Watch<'a> {
+    pub(super) sink: &'a mut dyn Sink,
+    pub(super) drawn: Instant,
+    pub(super) step: u64,
+}
+
+impl Watch<'_> {
+    /// Draws what has been done so far, if somebody looks and the last picture is old enough.
+    pub(super) fn glance(&mut self, setup: &Setup, clock: Clock, diary: &Mutex<Vec<Vec<Slot>>>) {
+        if clock == Clock::Modelled
+            || self.drawn.elapsed() < POLL_INTERVAL
+            || !self.sink.wants_frame("timeline", Moment::Running)
+        {
+            return;
+        }
+        self.drawn = Instant::now();
+        let stages = diary.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if stages.iter().all(Vec::is_empty) {
+            return;
+        }
+        let played = Played { stages, transfers: Vec::new() };
+        self.sink.report(Report::Frame {
+            panel: "timeline".into(),
+            step: self.step,
+            frame: Box::new(panels::timeline(setup, clock, &played)),
+        });
+        self.sink.frames_done();
     }
 }

@@ -4,19 +4,37 @@
 //! list of operations, [`clock`] what the same list would take on a cluster, [`session`] the run.
 
 mod clock;
+mod held;
+mod panels;
+mod params;
 mod part;
-mod pictures;
-mod session;
-mod setup;
 mod stage;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use mlsys_device as device;
+use mlsys_distributed::model::Model;
+use mlsys_distributed::reference;
+use mlsys_distributed::reference::Reference;
+use mlsys_distributed::transport::Traffic;
+use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, contexts, timeout};
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{LabError, Params, Run, Value};
+use mlsys_nn::divergence;
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::nets::{Activation, Architecture, TransformerConfig};
+use mlsys_sim::pipeline::Played;
 
-use self::session::Session;
-
-use crate::stepped::LiveLab;
+use self::clock::{Modelled, Watch};
+use self::panels::Memory;
+use self::params::{Clock, Comparison, Kept, Knobs, Microbatches, Setup};
+use self::stage::{Answer, Diary, Order, Stage, Wanted};
+use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `train-pipeline-parallel`.
 ///
@@ -24,4 +42,444 @@ use crate::stepped::LiveLab;
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
+}
+
+// A run from starting the workers to the last report.
+
+/// Between two steps, drawing waits for so many times as long as it took last.
+const DRAWING: u32 = 3;
+
+struct Session {
+    setup: Arc<Setup>,
+    model: Model,
+    knobs: Knobs,
+    pool: WorkerPool<Stage>,
+    reference: Option<Reference>,
+    batches: Microbatches,
+    modelled: Modelled,
+    ceiling: Ceiling,
+    divergence: Option<&'static str>,
+    /// Steps done.
+    step: u64,
+    /// What the stages did in the last step.
+    measured: Played,
+    /// What they are doing in this one.
+    diary: Diary,
+    /// Idle shares of the steps, summed up.
+    idle: f64,
+    /// The last step's answers, without their rows.
+    answers: Vec<Answer>,
+    traffic: Option<Traffic>,
+    pictured: Option<(Instant, Duration)>,
+}
+
+/// What was found in a step, of all stages together; nothing where nobody compares it.
+struct Whole {
+    gradients: Vec<f32>,
+    weights: Vec<f32>,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
+        let setup = Arc::new(Setup::read(&run.params)?);
+        let knobs = Knobs::read(&run.params)?;
+        let model = Model::transformer(setup.config.clone(), setup.seed)?;
+        let flops = model.flops(setup.batch() as u64);
+        let modelled = Modelled::of(&setup, flops, &knobs)?;
+        params::must_fit(run.device, &setup, &model)?;
+        run.sink.report(Report::Status("opening the device".to_owned()));
+        let device = device::open(run.device)?;
+        let limit = timeout(flops as f64);
+        let diary = Diary::default();
+        let make = {
+            let (setup, model, diary) = (Arc::clone(&setup), model.clone(), Arc::clone(&diary));
+            move |spec| Stage::new(Arc::clone(&setup), &model, spec, Arc::clone(&diary))
+        };
+        let contexts = contexts(run, setup.stages)?;
+        let pool = WorkerPool::start(run.device, contexts, limit, make)?;
+        run.scalar("worker_devices", pool.devices(setup.stages));
+        let reference = match setup.comparison {
+            Comparison::OneWorker => {
+                let place = run.device.to_string();
+                let context = WorkerContext { device, place };
+                let alone = Reference::start(run.device, context, &model, setup.rule, limit)?;
+                Some(alone)
+            }
+            Comparison::Nobody => None,
+        };
+        run.sink.report(Report::Status(String::new()));
+        let mut session = Self {
+            batches: Microbatches::new(&setup, model.data.train.len()),
+            ceiling: match setup.is_asynchronous() {
+                true => Ceiling::from_guessing(model.guessing),
+                false => Ceiling::new(model.guessing),
+            },
+            measured: Played::default(),
+            setup,
+            model,
+            knobs,
+            pool,
+            reference,
+            modelled,
+            divergence: None,
+            step: 0,
+            diary,
+            idle: 0.0,
+            answers: Vec::new(),
+            traffic: None,
+            pictured: None,
+        };
+        session.report_sizes(run);
+        session.report_model(run);
+        session.draw(run, Moment::Running)?;
+        Ok(session)
+    }
+
+    /// What all stages hold of something, in the order of the model; it is taken out of their answers.
+    fn whole(&self, answers: &mut [Answer], of: fn(&mut Answer) -> &mut Vec<Vec<f32>>) -> Vec<f32> {
+        let mut row = Vec::new();
+        for chunk in 0..self.setup.chunks {
+            for answer in answers.iter_mut() {
+                if let Some(own) = of(answer).get_mut(chunk) {
+                    row.append(own);
+                }
+            }
+        }
+        row
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
+        self.divergence = Some(what);
+        let delay = if self.setup.is_asynchronous() {
+            ", and gradients that come updates late bear less still"
+        } else {
+            ""
+        };
+        let reason = divergence::at_rate(what, self.knobs.learning_rate);
+        run.sink.report(Report::Diverged { step: self.step, reason: format!("{reason}{delay}") });
+    }
+
+    /// The same step by one worker, and how far it is from that of the stages.
+    fn compare(
+        &mut self,
+        run: &mut Run<'_>,
+        microbatches: &[Vec<usize>],
+        whole: &Whole,
+    ) -> Result<(), StepError> {
+        let Some(reference) = &mut self.reference else {
+            return Ok(());
+        };
+        let own = microbatches.get(..self.setup.microbatches);
+        let own = own.unwrap_or(microbatches);
+        let rate = self.knobs.learning_rate;
+        let control = &run.control;
+        // One that is as often updated, but always on the newest weights, shows what delay alone does.
+        let pieces: Vec<Vec<usize>> =
+            if self.setup.is_asynchronous() { own.to_vec() } else { vec![own.concat()] };
+        let (mut loss, mut seconds) = (0.0, 0.0);
+        let mut last = None;
+        for piece in &pieces {
+            let step = reference.step(self.step, piece, rate, || control.interrupted())?;
+            loss += step.loss / pieces.len() as f64;
+            seconds += step.seconds;
+            last = Some(step);
+        }
+        let Some(alone) = last else {
+            return Ok(());
+        };
+        point(run, "reference_step_seconds", self.step, seconds);
+        point(run, "reference_loss", self.step, loss);
+        if !self.setup.is_asynchronous() {
+            let far = reference::relative_difference(&whole.gradients, &alone.gradient);
+            point(run, "max_gradient_difference", self.step, far);
+        }
+        let far = reference::difference(&whole.weights, &alone.weights);
+        point(run, "max_weight_difference", self.step, far);
+        Ok(())
+    }
+
+    fn clear_diary(&self) {
+        let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
+        *diary = vec![Vec::new(); self.setup.stages];
+    }
+
+    /// What the panels go by.
+    fn shown(&self) -> &Played {
+        match self.knobs.clock {
+            Clock::Modelled => &self.modelled.played,
+            Clock::Measured => &self.measured,
+        }
+    }
+}
+
+impl SteppedLab for Session {
+    type Knobs = (Modelled, Knobs);
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn has_next(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Self::Knobs, LabError> {
+        let knobs = Knobs::read(params)?;
+        let flops = self.model.flops(self.setup.batch() as u64);
+        Ok((Modelled::of(&self.setup, flops, &knobs)?, knobs))
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, turned: Self::Knobs) -> Result<(), StepError> {
+        (self.modelled, self.knobs) = turned;
+        self.ceiling.begin_anew();
+        self.report_model(run);
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let begun = Instant::now();
+        let examples = Arc::new(self.batches.of_step(self.step));
+        let wanted = match self.reference {
+            Some(_) => Wanted::Rows,
+            None => Wanted::Counts,
+        };
+        let orders: Vec<Order> = (0..self.setup.stages)
+            .map(|stage| Order {
+                operations: self.setup.operations(stage, self.step),
+                examples: Arc::clone(&examples),
+                rate: self.knobs.learning_rate,
+                wanted,
+                begun,
+            })
+            .collect();
+        self.clear_diary();
+        let (setup, diary, clock) = (&self.setup, &self.diary, self.knobs.clock);
+        let watch = RefCell::new(Watch { sink: &mut *run.sink, drawn: begun, step: self.step + 1 });
+        let control = &run.control;
+        let glance = || {
+            watch.borrow_mut().glance(setup, clock, diary);
+            control.interrupted()
+        };
+        let mut answers = self.pool.act(self.step + 1, orders, glance)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        self.traffic = Some(self.pool.traffic());
+        self.step += 1;
+        let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
+        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        self.measured = Played {
+            stages: answers.iter_mut().map(|answer| std::mem::take(&mut answer.slots)).collect(),
+            transfers: Vec::new(),
+        };
+        self.idle += idle_share(&self.measured);
+        point(run, "loss", self.step, loss);
+        point(run, "measured_step_seconds", self.step, seconds);
+        let whole = Whole {
+            gradients: self.whole(&mut answers, |answer| &mut answer.gradients),
+            weights: self.whole(&mut answers, |answer| &mut answer.weights),
+        };
+        self.answers = answers;
+        self.report_counts(run);
+        // A run that is stopped while the one worker computes has its counts.
+        self.compare(run, &examples.1, &whole)?;
+        let broken = self.answers.iter().find_map(|answer| answer.broken);
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.diverge(run, what);
+        }
+        if self.pictured.is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost) {
+            self.draw(run, Moment::Running)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        let begun = Instant::now();
+        let (setup, clock) = (&self.setup, self.knobs.clock);
+        let there = clock == Clock::Modelled || self.step > 0;
+        let mut offer = |panel: &str, draw: &dyn Fn() -> mlsys_lab::Frame| {
+            if run.sink.wants_frame(panel, moment) {
+                run.sink.report(Report::Frame {
+                    panel: panel.into(),
+                    step: self.step,
+                    frame: Box::new(draw()),
+                });
+            }
+        };
+        if there {
+            offer("timeline", &|| panels::timeline(setup, clock, self.shown()));
+            offer("activations", &|| panels::activations(setup, clock, self.shown()));
+        }
+        if let Some(traffic) = &self.traffic {
+            offer("traffic", &|| panels::traffic(traffic));
+            offer("order", &|| panels::order(setup, &self.measured));
+            let (stages, alone) = self.memory();
+            offer("memory", &|| panels::memory(setup, &stages, &alone));
+        }
+        run.sink.frames_done();
+        self.pictured = Some((Instant::now(), begun.elapsed()));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.step > 0 {
+            let idle = self.idle / self.step as f64;
+            run.scalar("measured_bubble_fraction", idle);
+        }
+        self.draw(run, Moment::Final)
+    }
+}
+
+/// What share of the stages' time nothing was done, from the beginning of the step to its last operation's end.
+fn idle_share(played: &Played) -> f64 {
+    let stages = played.stages.len();
+    let busy: f64 = (0..stages).map(|stage| played.busy(stage)).sum();
+    let whole = stages as f64 * played.makespan();
+    if whole > 0.0 { 1.0 - busy / whole } else { 0.0 }
+}
+
+// The metrics of a run.
+
+/// Bytes of an f32 number, and of a token's number.
+const BYTES: u64 = 4;
+
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+impl Session {
+    /// What the parameters alone say.
+    fn report_sizes(&self, run: &mut Run<'_>) {
+        run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
+        run.scalar("parameters", whole(self.model.parameters()));
+        let flops = self.model.flops(self.setup.batch() as u64);
+        run.scalar("model_flops", whole(flops));
+    }
+
+    /// What the modelled clock says.
+    fn report_model(&self, run: &mut Run<'_>) {
+        let modelled = &self.modelled;
+        run.scalar("bubble_fraction", modelled.bubble_fraction);
+        run.scalar("step_seconds", modelled.step_seconds);
+        run.scalar("compute_seconds", modelled.compute_seconds);
+        let alone = self.setup.stages as f64 * modelled.compute_seconds;
+        run.scalar("speedup", alone / modelled.step_seconds);
+    }
+
+    /// Whether so many microbatches have gone through that the last one was as late on every stage as all that follow.
+    fn is_steady(&self) -> bool {
+        let done = self.step * self.setup.microbatches as u64;
+        !self.setup.is_asynchronous() || done >= self.setup.stages as u64
+    }
+
+    /// What was counted in the last step.
+    fn report_counts(&self, run: &mut Run<'_>) {
+        if self.is_steady() {
+            let staleness = self.answers.iter();
+            let staleness = staleness.map(|answer| Value::Int(whole(answer.staleness)));
+            run.scalar("staleness", Value::Array(staleness.collect()));
+        }
+        let peaks = (0..self.answers.len()).map(|stage| Value::Float(self.peak(stage)));
+        run.scalar("peak_activations", Value::Array(peaks.collect()));
+        // A pipeline that never drains is filled within its first step, which no later one has to do.
+        let fills = self.setup.is_asynchronous() && self.step == 1 && self.setup.stages > 1;
+        if let Some(traffic) = self.traffic.as_ref().filter(|_| !fills) {
+            let most = traffic.most_sent();
+            run.scalar("bytes_sent_per_worker", whole(most.bytes));
+            run.scalar("messages_per_worker", whole(most.messages));
+            let stages = traffic.workers();
+            let pairs = (0..stages).flat_map(|a| (a + 1..stages).map(move |b| (a, b)));
+            let bytes = pairs.map(|(a, b)| traffic.flow(a, b).bytes + traffic.flow(b, a).bytes);
+            run.scalar("bytes_per_boundary", whole(bytes.max().unwrap_or(0)));
+        }
+        let (stages, alone) = self.memory();
+        run.scalar("reference_activation_bytes", whole(alone.activations));
+        let weights = stages.iter().map(|of| of.weights + of.stashed).max();
+        run.scalar("weight_bytes_per_worker", whole(weights.unwrap_or(0)));
+        let activations = stages.iter().map(|of| of.activations).max();
+        run.scalar("activation_bytes_per_worker", whole(activations.unwrap_or(0)));
+        if self.setup.schedule.splits_backward() {
+            let waiting = stages.iter().map(|of| of.waiting).max();
+            run.scalar("waiting_weight_bytes", whole(waiting.unwrap_or(0)));
+        }
+    }
+
+    /// Most microbatches in flight on a stage.
+    fn peak(&self, stage: usize) -> f64 {
+        let peak = self.answers.get(stage).map_or(0, |answer| answer.peak);
+        peak as f64 / self.setup.chunks as f64
+    }
+
+    /// What each stage keeps, and what one worker would.
+    fn memory(&self) -> (Vec<Memory>, Memory) {
+        let setup = &self.setup;
+        let parts = setup.stages * setup.chunks;
+        let depth = setup.config.depth / parts;
+        let sequences = setup.sequences as u64;
+        let kept = |depth| {
+            let config = TransformerConfig { depth, ..setup.config.clone() };
+            let part = Architecture::Transformer(config);
+            BYTES * part.kept_numbers(Activation::Relu, sequences)
+        };
+        // What follows the blocks is kept on the last stage alone.
+        let end = kept(0);
+        let blocks = kept(depth) - end;
+        let of = |stage: usize| {
+            let answer = self.answers.get(stage);
+            let weights = BYTES * self.weights_of(stage);
+            let versions = answer.map_or(1, |answer| answer.versions).max(1) as u64;
+            let end = if stage + 1 == setup.stages { end } else { 0 };
+            let whole = setup.chunks as u64 * blocks + end;
+            let peak = self.peak(stage);
+            let activations = match setup.kept {
+                Kept::Everything => (peak * whole as f64).round() as u64,
+                Kept::Inputs => {
+                    let input = if stage == 0 {
+                        BYTES * sequences * setup.config.context as u64
+                    } else {
+                        BYTES * setup.numbers() as u64
+                    };
+                    let chunks = setup.chunks as f64;
+                    (peak * chunks * input as f64).round() as u64 + blocks + end
+                }
+            };
+            Memory {
+                weights,
+                stashed: weights * (versions - 1),
+                activations,
+                waiting: BYTES * answer.map_or(0, |answer| answer.waiting) as u64,
+                peak,
+            }
+        };
+        let stages = (0..setup.stages).map(of).collect();
+        let alone = Memory {
+            weights: BYTES * self.model.parameters(),
+            stashed: 0,
+            activations: self.model.activation_bytes(setup.batch() as u64),
+            waiting: 0,
+            peak: setup.microbatches as f64,
+        };
+        (stages, alone)
+    }
+
+    /// Weights that lie on a stage.
+    fn weights_of(&self, stage: usize) -> u64 {
+        let config = &self.setup.config;
+        let with = |depth| {
+            let config = TransformerConfig { depth, ..config.clone() };
+            Architecture::Transformer(config).parameters()
+        };
+        let (table, norm) = ((config.vocab * config.width) as u64, config.width as u64);
+        let blocks = with(config.depth) - with(0);
+        let mut own = blocks / self.setup.stages as u64;
+        if stage == 0 {
+            own += table;
+        }
+        if stage + 1 == self.setup.stages {
+            own += table + norm;
+        }
+        own
+    }
 }

@@ -1,14 +1,11 @@
 //! What of the model lies on a stage, and its passes.
 
-mod apart;
-
-use burn::module::{Module, Param};
-use burn::tensor::{Int, Tensor, activation::softmax};
-
+use burn::module::{Module, Param, ParamId};
+use burn::optim::GradientsParams;
+use burn::tensor::activation::{sigmoid, silu, softmax};
+use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 use mlsys_distributed::transport::CommError;
-use mlsys_nn::nets::{Block, Positions, RmsNorm, Transformer, cross_entropy};
-
-pub(super) use apart::{BlockApart, NormApart, Pending};
+use mlsys_nn::nets::{Block, Positions, RMS_EPSILON, RmsNorm, Transformer, cross_entropy};
 
 /// Consecutive layers of a transformer: the embedding is on the first part, the last norm and the head on the last.
 #[derive(Module, Debug)]
@@ -193,4 +190,261 @@ impl Apart {
         }
         Ok((slope.reshape([batch, time, width]), pending))
     }
+}
+
+// A block's backward pass in two halves: first the gradients by its inputs, for which the stage before waits, later
+// those by its weights, for which nobody does (Qi et al. 2024, arXiv:2401.10241).
+//
+// burn's backward pass computes both at once. For y = x W the halves are by hand: gradient by x = s Wᵀ and gradient by
+// W = xᵀ s, where s is the gradient by y. Rows are the tokens of all sequences.
+
+/// What the gradients of weights can be computed of.
+#[derive(Default)]
+pub(super) struct Pending {
+    products: Vec<Product>,
+    scales: Vec<Scale>,
+    rows: Option<Rows>,
+}
+
+/// xᵀ s
+struct Product {
+    weight: ParamId,
+    /// `[rows, inputs]`.
+    x: Tensor<2>,
+    /// `[rows, outputs]`.
+    slope: Tensor<2>,
+}
+
+/// The sum of normal * s over rows.
+struct Scale {
+    scale: ParamId,
+    /// `[rows, width]`.
+    normal: Tensor<2>,
+    slope: Tensor<2>,
+}
+
+/// s, added to the row of each token.
+struct Rows {
+    embedding: Param<Tensor<2>>,
+    /// `[rows]`.
+    tokens: Tensor<1, Int>,
+    slope: Tensor<2>,
+}
+
+impl Pending {
+    /// A product with a matrix that was passed.
+    pub(super) fn product(&mut self, weight: &Param<Tensor<2>>, x: Tensor<2>, slope: Tensor<2>) {
+        self.products.push(Product { weight: weight.id, x, slope });
+    }
+
+    /// Rows that were taken out of an embedding.
+    pub(super) fn rows(
+        &mut self,
+        embedding: &Param<Tensor<2>>,
+        tokens: Tensor<1, Int>,
+        slope: Tensor<2>,
+    ) {
+        self.rows = Some(Rows { embedding: embedding.clone(), tokens, slope });
+    }
+
+    /// Numbers that wait.
+    pub(super) fn numbers(&self) -> usize {
+        let of = |x: &Tensor<2>| x.shape().num_elements();
+        let products = self.products.iter().map(|p| of(&p.x) + of(&p.slope));
+        let scales = self.scales.iter().map(|s| of(&s.normal) + of(&s.slope));
+        let rows = self.rows.iter().map(|r| of(&r.slope));
+        products.sum::<usize>() + scales.sum::<usize>() + rows.sum::<usize>()
+    }
+
+    /// The second half: the gradients of the weights.
+    pub(super) fn gradients(self) -> GradientsParams {
+        let mut gradients = GradientsParams::new();
+        for Product { weight, x, slope } in self.products {
+            gradients.register(weight, x.transpose().matmul(slope));
+        }
+        for Scale { scale, normal, slope } in self.scales {
+            gradients.register(scale, (normal * slope).sum_dim(0).flatten::<1>(0, 1));
+        }
+        if let Some(Rows { embedding, tokens, slope }) = self.rows {
+            let none = Tensor::<2>::zeros(embedding.dims(), &slope.device());
+            let sum = none.select_assign(0, tokens, slope, IndexingUpdateOp::Add);
+            gradients.register(embedding.id, sum);
+        }
+        gradients
+    }
+}
+
+/// What a norm keeps.
+pub(super) struct NormApart {
+    /// x / size, `[rows, width]`.
+    normal: Tensor<2>,
+    /// `[rows, 1]`.
+    size: Tensor<2>,
+}
+
+impl NormApart {
+    pub(super) fn forward(norm: &RmsNorm, x: Tensor<2>) -> (Tensor<2>, Self) {
+        let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
+        let size = mean_square.add_scalar(RMS_EPSILON).sqrt();
+        let normal = x / size.clone();
+        let y = normal.clone() * norm.scale.val().unsqueeze::<2>();
+        (y, Self { normal, size })
+    }
+
+    /// With s the gradient by y and r = s * scale: (r - normal * mean(r * normal))/size.
+    pub(super) fn backward(
+        self,
+        norm: &RmsNorm,
+        slope: Tensor<2>,
+        pending: &mut Pending,
+    ) -> Tensor<2> {
+        let Self { normal, size } = self;
+        let r = slope.clone() * norm.scale.val().unsqueeze::<2>();
+        let along = (r.clone() * normal.clone()).mean_dim(1); // [rows, 1]
+        let by_x = (r - normal.clone() * along) / size;
+        pending.scales.push(Scale { scale: norm.scale.id, normal, slope });
+        by_x
+    }
+}
+
+/// What a block keeps.
+pub(super) struct BlockApart {
+    attention_norm: NormApart,
+    /// What attention is given, `[rows, width]`.
+    given: Tensor<2>,
+    /// Turned, `[batch, heads, time, head]`.
+    q: Tensor<4>,
+    /// Turned, `[batch, kv_heads, time, head]`.
+    k: Tensor<4>,
+    v: Tensor<4>,
+    /// `[batch, heads, time, time]`.
+    weights: Tensor<4>,
+    /// What the output matrix is given, `[rows, width]`.
+    mixed: Tensor<2>,
+    mlp_norm: NormApart,
+    /// What the gated layer is given, `[rows, width]`.
+    gated: Tensor<2>,
+    /// `[rows, ffn]`.
+    gate: Tensor<2>,
+    up: Tensor<2>,
+    /// What the last matrix is given, `[rows, ffn]`.
+    hidden: Tensor<2>,
+}
+
+impl BlockApart {
+    /// `[rows, width]` to the same: what [`Block`] computes, number by number.
+    pub(super) fn forward(
+        block: &Block,
+        x: Tensor<2>,
+        batch: usize,
+        at: &Positions,
+    ) -> (Tensor<2>, Self) {
+        let (given, attention_norm) = NormApart::forward(&block.attention_norm, x.clone());
+        let attention = &block.attention;
+        let (q, k, v) = attention.project(given.clone(), batch, at);
+        let weights = attention.weigh(q.clone(), k.clone(), at);
+        let mixed = mixed(weights.clone(), v.clone());
+        let x = x + mixed.clone().matmul(attention.output.val());
+        let (gated, mlp_norm) = NormApart::forward(&block.mlp_norm, x.clone());
+        let gate = gated.clone().matmul(block.mlp.gate.val());
+        let up = gated.clone().matmul(block.mlp.up.val());
+        let hidden = silu(gate.clone()) * up.clone();
+        let y = x + hidden.clone().matmul(block.mlp.down.val());
+        let kept = Self {
+            attention_norm,
+            given,
+            q,
+            k,
+            v,
+            weights,
+            mixed,
+            mlp_norm,
+            gated,
+            gate,
+            up,
+            hidden,
+        };
+        (y, kept)
+    }
+
+    /// The gradient by the outputs `[rows, width]` to that by the inputs.
+    pub(super) fn backward(
+        self,
+        block: &Block,
+        slope: Tensor<2>,
+        batch: usize,
+        at: &Positions,
+        pending: &mut Pending,
+    ) -> Tensor<2> {
+        let back =
+            |s: &Tensor<2>, weight: &Param<Tensor<2>>| s.clone().matmul(weight.val().transpose());
+        let mlp = &block.mlp;
+        let by_hidden = back(&slope, &mlp.down);
+        pending.product(&mlp.down, self.hidden, slope.clone());
+        // silu(g) = g sigmoid(g), so silu'(g) = sigmoid(g)(1 + g(1 - sigmoid(g))).
+        let open = sigmoid(self.gate.clone());
+        let by_up = by_hidden.clone() * (self.gate.clone() * open.clone());
+        let bent = self.gate * (open.clone().neg().add_scalar(1.0));
+        let by_gate = by_hidden * self.up * open * bent.add_scalar(1.0);
+        let by_gated = back(&by_gate, &mlp.gate) + back(&by_up, &mlp.up);
+        pending.product(&mlp.gate, self.gated.clone(), by_gate);
+        pending.product(&mlp.up, self.gated, by_up);
+        let slope = slope + self.mlp_norm.backward(&block.mlp_norm, by_gated, pending);
+
+        let attention = &block.attention;
+        let by_mixed = back(&slope, &attention.output);
+        pending.product(&attention.output, self.mixed, slope.clone());
+        let (by_q, by_k, by_v) =
+            by_attention(self.q, self.k, self.v, self.weights, by_mixed, batch);
+        let joined = |x: Tensor<4>| {
+            let [batch, heads, time, head] = x.dims();
+            x.swap_dims(1, 2).reshape([batch * time, heads * head])
+        };
+        let by_q = joined(at.turn_back(by_q));
+        let by_k = joined(at.turn_back(by_k));
+        let by_v = joined(by_v);
+        let by_given = back(&by_q, &attention.query)
+            + back(&by_k, &attention.key)
+            + back(&by_v, &attention.value);
+        pending.product(&attention.query, self.given.clone(), by_q);
+        pending.product(&attention.key, self.given.clone(), by_k);
+        pending.product(&attention.value, self.given, by_v);
+        slope + self.attention_norm.backward(&block.attention_norm, by_given, pending)
+    }
+}
+
+/// What tokens take from the values of those they look at, before the output matrix, `[rows, width]`.
+fn mixed(weights: Tensor<4>, v: Tensor<4>) -> Tensor<2> {
+    let ([batch, heads, time, _], [_, kv_heads, _, head]) = (weights.dims(), v.dims());
+    let group = heads / kv_heads.max(1);
+    let stacked = weights.reshape([batch, kv_heads, group * time, time]);
+    let mixed = stacked.matmul(v).reshape([batch, heads, time, head]);
+    mixed.swap_dims(1, 2).reshape([batch * time, heads * head])
+}
+
+/// Gradients by queries, keys and values, in their shapes; `slope` is that by what was gathered, `[rows, width]`.
+fn by_attention(
+    q: Tensor<4>,
+    k: Tensor<4>,
+    v: Tensor<4>,
+    weights: Tensor<4>,
+    slope: Tensor<2>,
+    batch: usize,
+) -> (Tensor<4>, Tensor<4>, Tensor<4>) {
+    let ([_, heads, time, head], [_, kv_heads, _, _]) = (q.dims(), k.dims());
+    let group = heads / kv_heads.max(1);
+    // The queries of a group are stacked, as on the way forward.
+    let stacked = [batch, kv_heads, group * time, head];
+    let looks = [batch, kv_heads, group * time, time];
+    let slope = slope.reshape([batch, time, heads, head]).swap_dims(1, 2);
+    let slope = slope.reshape(stacked);
+    let weights = weights.reshape(looks);
+    let by_v = weights.clone().swap_dims(2, 3).matmul(slope.clone());
+    let by_weights = slope.matmul(v.swap_dims(2, 3));
+    // softmax: w (s - sum(s w)); tokens that lie ahead have w = 0, and nothing reaches them.
+    let along = (by_weights.clone() * weights.clone()).sum_dim(3);
+    let by_scores = weights * (by_weights - along) / (head as f64).sqrt();
+    let by_k = by_scores.clone().swap_dims(2, 3).matmul(q.reshape(stacked));
+    let by_q = by_scores.matmul(k).reshape([batch, heads, time, head]);
+    (by_q, by_k, by_v)
 }

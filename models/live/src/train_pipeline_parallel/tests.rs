@@ -1,15 +1,14 @@
 //! Whole runs, against one worker, against the instant lab and against the formulas of the contract.
 
-mod ends;
-
 use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::frame::Frame;
 use mlsys_lab::report::Report;
-use mlsys_lab::{RunData, Value, frame::Frame};
+use mlsys_lab::{RunData, Value};
+use mlsys_nn::random::Stream;
 use mlsys_sim::pipeline::{Plan, Schedule};
 
 use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
-use mlsys_nn::random::Stream;
 
 fn lab() -> LiveLab {
     crate::train_pipeline_parallel::lab().unwrap()
@@ -295,4 +294,40 @@ fn what_no_machine_has_the_memory_for_is_refused_before_anything_is_made() {
         let error = error.to_string();
         assert!(error.contains("GB are free") && error.contains("global_batch"), "{error}");
     }
+}
+
+// How runs end, and what they do not say before they can.
+
+#[test]
+fn a_learning_rate_far_too_large_ends_the_run_with_a_reason() {
+    for (schedule, said) in [("schedule=gpipe", "overshoots"), ("schedule=asynchronous", "late")] {
+        let set =
+            ["hidden=16", "context=8", "optimizer=adam", "learning_rate=10", "steps=30", schedule];
+        let mut reason = None;
+        let (data, _) = answered(&lab(), &set, |report| {
+            if let Report::Diverged { reason: said, .. } = report {
+                reason = Some(said.clone());
+            }
+            Then::On
+        });
+        let reason = reason.unwrap_or_default();
+        assert!(reason.contains("learning rate 10 ") && reason.contains(said), "{reason}");
+        assert!(number(&data, "steps_done") < 30.0);
+    }
+}
+
+#[test]
+fn a_pipeline_that_is_still_filling_has_no_steady_values() {
+    let set =
+        ["hidden=16", "context=8", "schedule=asynchronous", "microbatches=1", "global_batch=2"];
+    let after = |steps: &str| run(&lab(), &[&set[..], &[steps]].concat());
+    let first = after("steps=1");
+    for metric in ["staleness", "bytes_sent_per_worker", "messages_per_worker"] {
+        assert!(first.metric(metric).is_none(), "{metric}");
+    }
+    assert!(after("steps=3").metric("staleness").is_none());
+    let steady = after("steps=4");
+    assert_eq!(array(&steady, "staleness"), [3.0, 2.0, 1.0, 0.0]);
+    // A stage in the middle sends a microbatch on and its gradient back.
+    assert_eq!(number(&steady, "messages_per_worker"), 2.0);
 }

@@ -2,7 +2,7 @@
 
 use mlsys_sim::network::Network;
 
-use super::setup::{Mode, Setup, Sums};
+use super::params::{Mode, Setup, Sums};
 
 /// Bytes of a number.
 const NUMBER: f64 = 4.0;

@@ -5,10 +5,10 @@
 
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_nn::nets::{Attention, Block, RmsNorm, SwiGlu, Transformer, TransformerConfig};
 use mlsys_sim::slices::Cut;
 
-use super::setup::Mode;
-use mlsys_nn::nets::{Attention, Block, RmsNorm, SwiGlu, Transformer, TransformerConfig};
+use super::params::Mode;
 
 /// A weight of the whole transformer, in the order in which the module names them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,13 +16,15 @@
 //! Why the slope is summed where rows enter: each rank's columns give a slope of the same rows of the norm, and the rows
 //! serve all of them. The cut lies behind the norm, so that the norm's own factors get the whole slope on every rank.
 
-use burn::tensor::Tensor;
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::{Gradients, Tensor};
+use mlsys_distributed::transport::CommError;
+use mlsys_nn::flat_params;
+use mlsys_nn::nets::{Positions, RmsNorm, Transformer};
 
 use super::link::Link;
-use super::setup::{Mode, Sums};
-use super::slopes::{Slopes, leaf, slope_of};
-use mlsys_distributed::transport::CommError;
-use mlsys_nn::nets::{Positions, RmsNorm, Transformer};
+use super::params::{Mode, Sums};
 
 /// A half of a block that has run forward.
 struct Half {
@@ -145,4 +147,53 @@ impl Pass<'_, '_> {
             Mode::TensorSequence => self.link.all_gather(slope, self.batch),
         }
     }
+}
+
+// Where burn's graph begins and ends: leaves, and the slopes of a rank's weights, collected piece by piece.
+
+/// Slopes of weights so far.
+pub(super) struct Slopes(GradientsParams);
+
+impl Slopes {
+    /// None yet.
+    pub(super) fn none() -> Self {
+        Self(GradientsParams::new())
+    }
+
+    /// Takes those of a part of the network out of what a backward pass found. Every weight lies in one piece only, so
+    /// that nothing is added.
+    pub(super) fn take<M: Module>(&mut self, part: &M, gradients: &mut Gradients) {
+        struct Move<'a>(GradientsParams, &'a mut GradientsParams);
+        impl ModuleVisitor for Move<'_> {
+            fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+                if let Some(slope) = self.0.remove::<D>(param.id) {
+                    self.1.register(param.id, slope);
+                }
+            }
+        }
+        let found = GradientsParams::from_module(gradients, part);
+        part.visit(&mut Move(found, &mut self.0));
+    }
+
+    /// All of them as a row, in the order in which the network names its weights.
+    ///
+    /// # Errors
+    /// If the device gives back something else than numbers.
+    pub(super) fn row(mut self, network: &Transformer) -> Result<Vec<f32>, CommError> {
+        Ok(flat_params::gradients(network, &mut self.0)?)
+    }
+}
+
+/// The same numbers as the beginning of a new graph.
+pub(super) fn leaf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    x.autodiff().require_grad()
+}
+
+/// The slope of a leaf.
+pub(super) fn slope_of<const D: usize>(
+    leaf: &Tensor<D>,
+    gradients: &mut Gradients,
+) -> Result<Tensor<D>, CommError> {
+    let lost = || CommError::Failed("found no slope where its graph begins".to_owned());
+    leaf.grad_remove(gradients).ok_or_else(lost)
 }

@@ -14,11 +14,11 @@
 //! The slopes of keys and values travel with them, growing, and need one round more to come home.
 
 use burn::tensor::{Bool, Tensor, TensorData};
-
-use super::link::Link;
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
 use mlsys_nn::nets::FORBIDDEN;
+
+use super::link::Link;
 
 /// What queries, keys and values are, all without autodiff.
 #[derive(Clone)]

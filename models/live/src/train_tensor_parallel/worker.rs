@@ -4,20 +4,18 @@ use std::sync::Arc;
 
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-
-use super::context;
-use super::cut::Layout;
-use super::link::{Done, Link};
-use super::pass;
-use super::setup::{Mode, Setup, Sums};
-use super::slopes::{Slopes, leaf, slope_of};
 use mlsys_distributed::transport::{CommError, Endpoint};
 use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::{Data, Numbers};
-use mlsys_nn::divergence;
 use mlsys_nn::flat_optimizer::Optimizer;
-use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Positions, Transformer, TransformerConfig, cross_entropy};
+use mlsys_nn::{divergence, flat_params};
+
+use super::cut::Layout;
+use super::link::{Done, Link};
+use super::params::{Mode, Setup, Sums};
+use super::pass::{Slopes, leaf, slope_of};
+use super::{link, pass};
 
 /// What a rank is told.
 #[derive(Clone)]
@@ -202,7 +200,7 @@ impl Rank {
                 (loss, logits, pass.backward(walked, slope, &mut slopes)?)
             }
             Mode::Context => {
-                let mut pass = context::Pass { network, link, batch };
+                let mut pass = link::Pass { network, link, batch };
                 let (x, walked) = pass.forward(x, &at)?;
                 let (loss, logits, slope) = end(x)?;
                 (loss, logits, pass.backward(walked, slope, &mut slopes)?)

@@ -1,0 +1,256 @@
+//! How long an inference takes: by the roof of a chip of the table, or timed on the device at hand.
+
+use std::cmp::Ordering;
+use std::time::Duration;
+
+use burn::tensor::{Device, Tensor};
+use mlsys_device::meter::{Precision, computing};
+use mlsys_device::timing;
+use mlsys_lab::{DeviceId, LabError};
+use mlsys_nn::nets::{Activation, Initialization};
+
+use super::space::Candidate;
+use crate::roof::{Roof, short};
+
+/// What tells the latency.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Clock {
+    /// The device at hand.
+    Measured,
+    /// The printed roof of a chip.
+    Modelled(Roof),
+}
+
+impl Clock {
+    /// As an axis names it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Measured => "measured latency here".to_owned(),
+            Self::Modelled(roof) => format!("modelled {} latency", short(&roof.name)),
+        }
+    }
+
+    /// The chip that it models.
+    pub(super) fn chip(&self) -> Option<String> {
+        match self {
+            Self::Measured => None,
+            Self::Modelled(roof) => Some(short(&roof.name)),
+        }
+    }
+}
+
+/// The printed roof of a chip.
+///
+/// # Errors
+/// If the table has no fp32 peak of it.
+pub(super) fn chip(name: &str) -> Result<Roof, LabError> {
+    Roof::printed(name, Precision::Fp32).ok_or_else(|| {
+        let said = format!(
+            "the table has no fp32 peak of {name}, which the modelled latency needs; choose another gpu, or latency=measured"
+        );
+        LabError::contradiction(["gpu", "latency"], said)
+    })
+}
+
+/// Modelled: the sum over the layers of the longer of flops/peak and bytes/bandwidth, each operand in f32 moved once
+/// (the roofline of Williams, Waterman and Patterson 2009, layer by layer).
+pub(super) fn modelled(candidate: Candidate, images: usize, roof: &Roof) -> f64 {
+    let images = images as u64;
+    let costs = candidate.config().costs().into_iter();
+    let layers =
+        costs.map(|cost| roof.seconds(cost.flops(images) as f64, cost.bytes(images) as f64));
+    layers.sum()
+}
+
+/// The slowest of the space by the model.
+pub(super) fn slowest(images: usize, roof: &Roof) -> f64 {
+    let all = Candidate::all().into_iter();
+    all.map(|candidate| modelled(candidate, images, roof)).fold(0.0, f64::max)
+}
+
+const PACE: timing::Pace = timing::Pace {
+    slice: Duration::from_millis(2),
+    least: Duration::from_millis(6),
+    most: Duration::from_millis(40),
+};
+
+/// Seconds of an inference of so many images on the device, given without autodiff.
+pub(super) fn measured(
+    candidate: Candidate,
+    images: usize,
+    (id, device): (DeviceId, &Device),
+    interrupted: impl Fn() -> bool,
+) -> Result<f64, LabError> {
+    let edge = candidate.config().edge;
+    // What the weights are does not change what is done with them.
+    let network = candidate.architecture().init(Initialization::He, 1, device);
+    let images = Tensor::<2>::full([images, edge * edge], 0.5, device);
+    let inference = move || network.forward(images.clone(), Activation::Relu);
+    let mut clock = timing::Clock::warm_up(computing(device, id, inference), PACE)?;
+    clock.repeat(interrupted)?;
+    Ok(clock.times().median().unwrap_or(f64::NAN))
+}
+
+// What is best where two things are wanted at once.
+
+/// A candidate in the plane of both wishes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    /// Seconds; less is better.
+    pub(super) latency: f64,
+    /// Share right; more is better.
+    pub(super) accuracy: f64,
+}
+
+impl Place {
+    /// Whether it is at least as good in both, and better in one.
+    pub(super) fn beats(&self, other: &Self) -> bool {
+        let (faster, righter) = (self.latency <= other.latency, self.accuracy >= other.accuracy);
+        faster && righter && self != other
+    }
+}
+
+/// How many of the others beat each.
+pub(super) fn beaten_by(places: &[Place]) -> Vec<usize> {
+    let count = |one: &Place| places.iter().filter(|other| other.beats(one)).count();
+    places.iter().map(count).collect()
+}
+
+/// Whether a front is what it should be, by trying all pairs: nobody beats a member, and somebody beats each other one.
+pub(super) fn is_valid(places: &[Place], front: &[usize]) -> bool {
+    let mut beaten = beaten_by(places).into_iter().enumerate();
+    beaten.all(|(index, beaten)| front.contains(&index) == (beaten == 0))
+}
+
+/// The area that the front dominates, in decades of latency times accuracy: left of `slowest`, above no accuracy at all.
+///
+/// What is behind the front adds nothing, so that all places may be given.
+pub(super) fn hypervolume(places: &[Place], slowest: f64) -> f64 {
+    let mut places: Vec<&Place> = places.iter().filter(|x| x.latency < slowest).collect();
+    places.sort_by(|a, b| a.latency.total_cmp(&b.latency));
+    let mut reached = 0.0_f64;
+    let mut area = 0.0;
+    for place in places {
+        let gained = (place.accuracy - reached).max(0.0);
+        area += gained * (slowest / place.latency).log10();
+        reached += gained;
+    }
+    area
+}
+
+/// Spearman's rank correlation; nothing of fewer than two, or where all of one side are equal.
+pub(super) fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    let x = ranks(pairs.iter().map(|pair| pair.0));
+    let y = ranks(pairs.iter().map(|pair| pair.1));
+    let mean = (pairs.len() as f64 + 1.0) / 2.0;
+    let product = |a: &[f64], b: &[f64]| -> f64 {
+        let terms = a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean));
+        terms.sum()
+    };
+    let scale = (product(&x, &x) * product(&y, &y)).sqrt();
+    (scale > 0.0).then(|| product(&x, &y) / scale)
+}
+
+/// The rank of each value, from 1; equal ones share the mean of theirs.
+fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let values: Vec<f64> = values.collect();
+    let rank = |one: &f64| {
+        let of = |wanted: Ordering| {
+            let found = values.iter().filter(|other| other.total_cmp(one) == wanted);
+            found.count() as f64
+        };
+        of(Ordering::Less) + (of(Ordering::Equal) + 1.0) / 2.0
+    };
+    values.iter().map(rank).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_nn::random::Stream;
+
+    #[test]
+    fn the_model_is_the_sum_of_its_layers() {
+        let roof = Roof { name: "one".to_owned(), peak: 100.0, bandwidth: 10.0 };
+        let smallest = Candidate::all()[0];
+        // 4-8 3x3, 1 block, of 2 images.
+        let layers = [
+            (4 * 9 * 196, 784 + 4 * 196, 36),
+            (8 * 4 * 9 * 49, 4 * 196 + 8 * 49, 288),
+            (392 * 10, 392 + 10, 3930),
+        ];
+        let seconds = |(products, numbers, weights): (u64, u64, u64)| {
+            let compute = (2 * 2 * products) as f64 / 100.0;
+            compute.max((4 * (2 * numbers + weights)) as f64 / 10.0)
+        };
+        let expected: f64 = layers.into_iter().map(seconds).sum();
+        assert!((modelled(smallest, 2, &roof) - expected).abs() < 1e-9 * expected);
+        assert!(slowest(2, &roof) > expected);
+    }
+
+    #[test]
+    fn a_chip_without_such_a_peak_is_refused() {
+        assert_eq!(chip("h100-sxm5-80gb").unwrap().ridge(), 20.0);
+        let error = chip("mi300x").unwrap_err();
+        assert!(error.is_usage());
+        assert!(error.to_string().contains("choose another gpu"), "{error}");
+    }
+
+    fn places(points: &[(f64, f64)]) -> Vec<Place> {
+        let place = |&(latency, accuracy): &(f64, f64)| Place { latency, accuracy };
+        points.iter().map(place).collect()
+    }
+
+    #[test]
+    fn equals_do_not_beat_one_another() {
+        let all = places(&[(1.0, 0.5), (1.0, 0.5), (1.0, 0.4), (2.0, 0.5), (0.5, 0.1)]);
+        assert_eq!(beaten_by(&all), [0, 0, 2, 2, 0]);
+        assert!(is_valid(&all, &[0, 1, 4]));
+        assert!(!is_valid(&all, &[0, 4]));
+        assert!(!is_valid(&all, &[0, 1, 3, 4]));
+    }
+
+    #[test]
+    fn the_area_is_the_sum_of_its_steps() {
+        let all = places(&[(0.01, 0.4), (0.1, 0.9), (0.2, 0.8)]);
+        let area = hypervolume(&all, 1.0);
+        assert!((area - (2.0 * 0.4 + 1.0 * 0.5)).abs() < 1e-12);
+        // What is slower than the slowest adds nothing.
+        assert_eq!(hypervolume(&all, 0.01), 0.0);
+        assert_eq!(hypervolume(&[], 1.0), 0.0);
+    }
+
+    #[test]
+    fn another_candidate_never_makes_the_area_smaller() {
+        let mut stream = Stream::new(5, "test");
+        for _ in 0..50 {
+            let mut all = Vec::new();
+            let mut before = 0.0;
+            for _ in 0..12 {
+                all.push(Place {
+                    latency: 10_f64.powf(stream.uniform_in(-6.0, -2.0)),
+                    accuracy: (10.0 * stream.uniform()).round() / 10.0,
+                });
+                let beaten = beaten_by(&all);
+                let front: Vec<usize> = (0..all.len()).filter(|i| beaten[*i] == 0).collect();
+                assert!(is_valid(&all, &front));
+                let area = hypervolume(&all, 1e-2);
+                assert!(area >= before - 1e-12, "{area} after {before}");
+                before = area;
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_correlate_whatever_the_spacing() {
+        let of = |pairs: &[(f64, f64)]| rank_correlation(pairs);
+        assert_eq!(of(&[(1.0, 10.0), (2.0, 100.0), (9.0, 101.0)]), Some(1.0));
+        assert_eq!(of(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]), Some(-1.0));
+        // 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15)
+        let some = of(&[(1.0, 1.0), (2.0, 3.0), (3.0, 2.0), (4.0, 4.0)]).unwrap();
+        assert!((some - 0.8).abs() < 1e-12);
+        assert_eq!(of(&[(1.0, 1.0)]), None);
+        assert_eq!(of(&[(1.0, 1.0), (1.0, 2.0)]), None);
+        assert_eq!(ranks([5.0, 1.0, 5.0].into_iter()), [2.5, 1.0, 2.5]);
+    }
+}

@@ -1,0 +1,226 @@
+//! The ways to take a square filter apart, and what each counts.
+
+use mlsys_nn::nets::{FilterCost, FilterShape, Sight};
+
+/// A block that sees a square of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One filter, as high and as wide as the square.
+    Standard,
+    /// Filters of 3 x 3 on top of each other (Simonyan & Zisserman 2015).
+    Stacked,
+    /// A filter of one column, then one of one row (Szegedy et al. 2016).
+    RowColumn,
+    /// A filter for each channel alone, then a mixture of the channels at each pixel (Howard et al. 2017).
+    Separable,
+    /// Fewer channels, the filter between them, and back (He et al. 2016).
+    Bottleneck,
+}
+
+/// The names of the forms in parameter `factorizations`.
+pub(super) const FORMS: [(&str, Form); 5] = [
+    ("standard", Form::Standard),
+    ("stacked-3x3", Form::Stacked),
+    ("row-column", Form::RowColumn),
+    ("depthwise-separable", Form::Separable),
+    ("bottleneck", Form::Bottleneck),
+];
+
+/// The sizes that all forms share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// Channels that come in and go out.
+    pub(super) channels: usize,
+    /// Edge of the square that an output sees.
+    pub(super) kernel: usize,
+    /// Edge of the map.
+    pub(super) size: usize,
+    /// Channels over those inside a bottleneck.
+    pub(super) ratio: usize,
+}
+
+impl Form {
+    /// As parameter `factorizations` names it.
+    pub(super) fn name(self) -> &'static str {
+        let named = FORMS.iter().find(|(_, form)| *form == self);
+        named.map_or("", |(name, _)| name)
+    }
+
+    /// As metrics name it.
+    pub(super) fn metric(self) -> String {
+        self.name().replace('-', "_")
+    }
+
+    /// The block's layers, from the input on, all of the map's size.
+    pub(super) fn layers(self, sizes: &Sizes) -> Vec<FilterShape> {
+        let Sizes { channels, kernel, .. } = *sizes;
+        let square = |edge| FilterShape {
+            channels_in: channels,
+            channels_out: channels,
+            window: [edge, edge],
+            stride: 1,
+            sight: Sight::All,
+        };
+        let window = |window| FilterShape { window, ..square(kernel) };
+        match self {
+            Self::Standard => vec![square(kernel)],
+            Self::Stacked => vec![square(3); (kernel - 1) / 2],
+            Self::RowColumn => vec![window([kernel, 1]), window([1, kernel])],
+            Self::Separable => {
+                let own = FilterShape { sight: Sight::Own, ..square(kernel) };
+                vec![own, square(1)]
+            }
+            Self::Bottleneck => {
+                let few = channels / sizes.ratio;
+                let between = |channels_in, channels_out, edge| FilterShape {
+                    channels_in,
+                    channels_out,
+                    ..square(edge)
+                };
+                vec![
+                    between(channels, few, 1),
+                    between(few, few, kernel),
+                    between(few, channels, 1),
+                ]
+            }
+        }
+    }
+
+    /// What each layer takes for one image.
+    pub(super) fn costs(self, sizes: &Sizes) -> Vec<FilterCost> {
+        let layers = self.layers(sizes).into_iter();
+        layers.map(|layer| layer.cost(sizes.size)).collect()
+    }
+
+    /// Weights of the block.
+    pub(super) fn weights(self, sizes: &Sizes) -> u64 {
+        self.costs(sizes).iter().map(|cost| cost.weights).sum()
+    }
+
+    /// Operations of the block for one image: 2 * size² * weights.
+    pub(super) fn flops(self, sizes: &Sizes) -> u64 {
+        self.costs(sizes).iter().map(|cost| cost.flops(1)).sum()
+    }
+
+    /// Operations per byte for one image, each layer's operands moved once.
+    pub(super) fn intensity(self, sizes: &Sizes) -> f64 {
+        let bytes: u64 = self.costs(sizes).iter().map(|cost| cost.bytes(1)).sum();
+        self.flops(sizes) as f64 / bytes as f64
+    }
+
+    /// Edge of the square of inputs that one output sees: 1 + the sum of what each window reaches beyond its middle.
+    pub(super) fn receptive_field(self, sizes: &Sizes) -> usize {
+        let [height, width] = self.reach(sizes);
+        height.max(width)
+    }
+
+    /// Height and width of what one output sees.
+    fn reach(self, sizes: &Sizes) -> [usize; 2] {
+        let layers = self.layers(sizes);
+        [0, 1].map(|axis| 1 + layers.iter().map(|x| x.window[axis] - 1).sum::<usize>())
+    }
+}
+
+// What one output sees: over how many ways each input pixel reaches it.
+
+/// Of each pixel of a square map, row by row, over how many ways it reaches the output at the middle through these layers:
+/// one pixel of one layer to each that its window lies on. Nothing beyond the map's edge is seen.
+pub(super) fn ways(layers: &[FilterShape], edge: usize) -> Vec<u64> {
+    let middle = edge / 2;
+    let mut ways = vec![0; edge * edge];
+    if let Some(output) = ways.get_mut(middle * edge + middle) {
+        *output = 1;
+    }
+    for layer in layers.iter().rev() {
+        let [high, wide] = layer.window.map(|window| window / 2);
+        let mut before = vec![0; edge * edge];
+        for (place, &count) in ways.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let (y, x) = (place / edge, place % edge);
+            for row in y.saturating_sub(high)..(y + high + 1).min(edge) {
+                for column in x.saturating_sub(wide)..(x + wide + 1).min(edge) {
+                    before[row * edge + column] += count;
+                }
+            }
+        }
+        ways = before;
+    }
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_nn::nets::Sight;
+
+    const SIZES: Sizes = Sizes { channels: 16, kernel: 5, size: 14, ratio: 4 };
+
+    #[test]
+    fn weights_are_those_of_the_formulas() {
+        let expected = [6400, 4608, 2560, 656, 528];
+        for ((_, form), weights) in FORMS.into_iter().zip(expected) {
+            assert_eq!(form.weights(&SIZES), weights, "{form:?}");
+        }
+        for (channels, kernel, ratio) in [(2, 3, 2), (12, 7, 3), (256, 5, 16), (64, 3, 4)] {
+            let sizes = Sizes { channels, kernel, ratio, size: 9 };
+            let (c, k, r) = (channels as u64, kernel as u64, ratio as u64);
+            let formulas = [
+                c * c * k * k,
+                (k - 1) / 2 * 9 * c * c,
+                2 * c * c * k,
+                c * k * k + c * c,
+                2 * c * c / r + (c / r).pow(2) * k * k,
+            ];
+            for ((_, form), weights) in FORMS.into_iter().zip(formulas) {
+                assert_eq!(form.weights(&sizes), weights, "{form:?} {sizes:?}");
+                assert_eq!(form.flops(&sizes), 2 * 81 * weights, "{form:?} {sizes:?}");
+                assert_eq!(form.receptive_field(&sizes), kernel, "{form:?} {sizes:?}");
+                assert_eq!(form.reach(&sizes), [kernel; 2], "{form:?} {sizes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn intensity_of_layers_is_that_of_the_lecture() {
+        let sizes = Sizes { channels: 64, kernel: 3, ..SIZES };
+        let standard = Form::Standard.intensity(&sizes);
+        assert!((standard - 58.3).abs() < 0.05, "{standard}");
+        let depthwise = Form::Separable.costs(&sizes)[0];
+        let own = depthwise.flops(1) as f64 / depthwise.bytes(1) as f64;
+        assert!((own - 2.2).abs() < 0.01, "{own}");
+    }
+
+    fn layer(window: [usize; 2]) -> FilterShape {
+        FilterShape { channels_in: 1, channels_out: 1, window, stride: 1, sight: Sight::All }
+    }
+
+    #[test]
+    fn two_small_filters_see_the_middle_oftener_than_the_rim() {
+        let ways = ways(&[layer([3, 3]); 2], 7);
+        let row = |y: usize| ways[7 * y..7 * y + 7].to_vec();
+        assert_eq!(row(0), [0; 7]);
+        assert_eq!(row(1), [0, 1, 2, 3, 2, 1, 0]);
+        assert_eq!(row(3), [0, 3, 6, 9, 6, 3, 0]);
+        assert_eq!(ways.iter().sum::<u64>(), 81);
+    }
+
+    #[test]
+    fn a_column_and_a_row_see_each_pixel_of_the_square_once() {
+        for layers in [
+            vec![layer([5, 5])],
+            vec![layer([5, 1]), layer([1, 5])],
+            vec![layer([1, 1]), layer([5, 5]), layer([1, 1])],
+        ] {
+            let ways = ways(&layers, 9);
+            for (place, count) in ways.into_iter().enumerate() {
+                let inside = [place / 9, place % 9].iter().all(|x| (2..=6).contains(x));
+                assert_eq!(count, u64::from(inside));
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_beyond_the_edge_is_not_seen() {
+        assert_eq!(ways(&[layer([7, 7])], 4), [1; 16]);
+        assert_eq!(ways(&[layer([3, 3])], 1), [1]);
+    }
+}

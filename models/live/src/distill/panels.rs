@@ -1,0 +1,206 @@
+//! What the teacher says, and what students make of it, as pictures.
+
+use mlsys_lab::frame::{Bar, Bars, Frame, Image, Images, Pane, Verdict};
+use mlsys_lab::schema::Scale;
+use mlsys_lab::value::{number, significant};
+use mlsys_nn::data::Labelled;
+use mlsys_nn::nets::{Activation, Network};
+use mlsys_nn::train::EvaluationSet;
+
+use super::{CLASSES, Student};
+use crate::train::confusion;
+
+/// Images of the missing digit.
+const SHOWN: usize = 12;
+
+/// Images among which the one with the most to say is looked for.
+const LOOKED_AT: usize = 200;
+
+/// Images that nobody has learned.
+pub(super) struct Fresh {
+    pub(super) set: EvaluationSet,
+    examples: Labelled,
+    /// The teacher's, `[images, classes]`.
+    logits: Vec<f32>,
+    missing: Option<i32>,
+    /// The image of which the teacher has the most to say.
+    telling: usize,
+}
+
+/// How far an image is from saying all that a temperature can bring out: a teacher that is sure of it at 1, with a second
+/// digit, if one is missing that one, as near behind as that allows. Smaller is better.
+fn hidden(logits: &[f32], index: usize, missing: Option<i32>) -> f64 {
+    /// Probability at 1 from which the teacher is sure.
+    const SURE: f64 = 0.95;
+    let row = logits.get(index * CLASSES..).unwrap_or_default();
+    let p = softened(row.get(..CLASSES).unwrap_or_default(), 1.0);
+    let first = p.iter().copied().fold(0.0, f64::max);
+    let second = match missing.and_then(|missing| usize::try_from(missing).ok()) {
+        Some(missing) => p.get(missing).copied().unwrap_or(0.0),
+        None => 1.0 - first,
+    };
+    // Where the teacher is sure of none, the image it is surest of.
+    let unsure = if first < SURE { 2.0 - first } else { 0.0 };
+    unsure - second
+}
+
+/// How a student does.
+pub(super) struct Judged {
+    pub(super) accuracy: f64,
+    /// On the digit that it was not shown.
+    pub(super) missing: Option<f64>,
+}
+
+/// What is pictured.
+pub(super) struct Pictured<'a> {
+    pub(super) fresh: &'a Fresh,
+    pub(super) distilled: &'a Student,
+    pub(super) label_only: &'a Student,
+    pub(super) temperature: f64,
+}
+
+/// A panel, and what draws it.
+type Picture = (&'static str, fn(&Pictured<'_>) -> Frame);
+
+/// The pictures by panel.
+pub(super) const ALL: [Picture; 3] =
+    [("soft-targets", soft_targets), ("missing", missing), ("confusion", confused)];
+
+impl Fresh {
+    /// Images with the teacher's logits for them.
+    pub(super) fn new(
+        set: EvaluationSet,
+        examples: Labelled,
+        logits: Vec<f32>,
+        missing: Option<i32>,
+    ) -> Self {
+        // With a digit missing, an image of another one: only those can tell the student of it.
+        let candidates = (0..examples.len().min(LOOKED_AT)).filter(|&index| {
+            let label = examples.labels[index];
+            let row = logits.get(index * CLASSES..).unwrap_or_default();
+            let right = likeliest(row.get(..CLASSES).unwrap_or_default());
+            missing != Some(label) && usize::try_from(label) == Ok(right)
+        });
+        let telling = candidates.min_by(|a, b| {
+            let [a, b] = [*a, *b].map(|index| hidden(&logits, index, missing));
+            a.total_cmp(&b)
+        });
+        Self { set, telling: telling.unwrap_or(0), examples, logits, missing }
+    }
+
+    /// How a student does on them.
+    pub(super) fn judge(&self, network: &Network) -> Judged {
+        let verdict = self.set.judge(network, Activation::Relu);
+        let missing = self.missing.map(|missing| {
+            let hits = verdict.hits.iter().zip(&self.examples.labels);
+            let own: Vec<bool> =
+                hits.filter(|(_, label)| **label == missing).map(|(hit, _)| *hit).collect();
+            let right = own.iter().filter(|hit| **hit).count();
+            right as f64 / own.len().max(1) as f64
+        });
+        Judged { accuracy: verdict.accuracy, missing }
+    }
+
+    fn image(&self, index: usize, label: String, verdict: Verdict) -> Image {
+        let pixels = self.examples.input(index).iter();
+        Image {
+            pixels: pixels.map(|&pixel| (255.0 * pixel).round() as u8).collect(),
+            label,
+            verdict,
+        }
+    }
+
+    fn images(&self, images: Vec<Image>) -> Frame {
+        let edge = self.examples.features.isqrt();
+        Frame::Images(Images { width: edge, height: edge, images, blank: None, together: 1 })
+    }
+}
+
+/// The probabilities that logits mean at a temperature: softmax(v / T).
+pub(super) fn softened(logits: &[f32], temperature: f64) -> Vec<f64> {
+    let scaled = logits.iter().map(|v| f64::from(*v) / temperature);
+    let scaled: Vec<f64> = scaled.collect();
+    let most = scaled.iter().fold(f64::NEG_INFINITY, |most, x| most.max(*x));
+    let powers: Vec<f64> = scaled.iter().map(|x| (x - most).exp()).collect();
+    let total: f64 = powers.iter().sum();
+    powers.into_iter().map(|power| power / total).collect()
+}
+
+/// What the teacher says of an image at the temperature, the image, and what it says at 1.
+fn soft_targets(pictured: &Pictured<'_>) -> Frame {
+    let fresh = pictured.fresh;
+    let index = fresh.telling;
+    let logits = fresh.logits.get(index * CLASSES..).unwrap_or_default();
+    let logits = logits.get(..CLASSES).unwrap_or_default();
+    let bars = |temperature| {
+        let p = softened(logits, temperature);
+        let bars = p.iter().enumerate().map(|(class, p)| Bar {
+            label: class.to_string(),
+            // Three digits: a share, not a measurement.
+            value: Some(significant(100.0 * p, 3)),
+            remark: String::new(),
+        });
+        Frame::Bars(Bars { unit: "%".to_owned(), scale: Scale::Linear, bars: bars.collect() })
+    };
+    let label = fresh.examples.labels.get(index).copied().unwrap_or(0);
+    let image = fresh.image(index, label.to_string(), Verdict::Unjudged);
+    let temperature = pictured.temperature;
+    // Where not all have room, the first are seen: what a temperature does is seen by comparing.
+    let said = |temperature: f64| {
+        let title = format!("teacher at T = {}", number(temperature));
+        pane(&title, bars(temperature))
+    };
+    let mut panes = vec![said(temperature)];
+    if temperature != 1.0 {
+        panes.push(said(1.0));
+    }
+    panes.push(pane("what it was shown", fresh.images(vec![image])));
+    Frame::Panes(panes)
+}
+
+/// Images of the digit that students were not shown, with what each says.
+fn missing(pictured: &Pictured<'_>) -> Frame {
+    let fresh = pictured.fresh;
+    let Some(missing) = fresh.missing else {
+        return Frame::Text(
+            "no digit is missing: the students have been shown them all; missing_class leaves one out".to_owned(),
+        );
+    };
+    let indices =
+        (0..fresh.examples.len()).filter(|&index| fresh.examples.labels[index] == missing);
+    let indices: Vec<usize> = indices.take(SHOWN).collect();
+    let answers = |student: &Student| {
+        let classes = fresh.set.classes(&student.network(), Activation::Relu);
+        let images = indices.iter().map(|&index| {
+            let answer = classes.get(index).copied().unwrap_or(0);
+            let verdict = match usize::try_from(missing) == Ok(answer) {
+                true => Verdict::Right,
+                false => Verdict::Wrong,
+            };
+            fresh.image(index, answer.to_string(), verdict)
+        });
+        fresh.images(images.collect())
+    };
+    Frame::Panes(vec![
+        pane("taught by the teacher", answers(pictured.distilled)),
+        pane("taught by labels", answers(pictured.label_only)),
+    ])
+}
+
+/// True class by row, the distilled student's by column.
+fn confused(pictured: &Pictured<'_>) -> Frame {
+    let fresh = pictured.fresh;
+    let classes = fresh.set.classes(&pictured.distilled.network(), Activation::Relu);
+    let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
+    confusion(&classes, &fresh.examples.labels, &names)
+}
+
+fn pane(title: &str, frame: Frame) -> Pane {
+    Pane { title: title.to_owned(), frame }
+}
+
+/// The index of the largest.
+fn likeliest(row: &[f32]) -> usize {
+    let all = row.iter().enumerate();
+    all.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(index, _)| index)
+}

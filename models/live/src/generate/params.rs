@@ -1,0 +1,457 @@
+//! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two tokens.
+
+use mlsys_device::choice::pick;
+use mlsys_lab::{LabError, Params};
+use mlsys_nn::baseline::{Recipe, Sizes, Source};
+use mlsys_nn::data;
+use mlsys_nn::data::{DataConfig, Dataset, Examples, Sequence, Vocabulary};
+use mlsys_nn::nets::{Architecture, TransformerConfig};
+use mlsys_nn::train::unusable;
+
+use super::decoder::{BITS, Bits, Caching};
+use super::plan::Batching;
+use super::writer::Wish;
+
+/// What cannot change during a run.
+pub(super) struct Setup {
+    /// How the model is trained, unless it comes from an earlier lab.
+    pub(super) recipe: Recipe,
+    /// Numbers that stand for a token in the smaller model that drafts, where one does.
+    pub(super) draft: Option<usize>,
+    pub(super) prompt: Prompt,
+    /// Sequences at once.
+    pub(super) batch: usize,
+    pub(super) caching: Caching,
+    pub(super) window: Option<usize>,
+    pub(super) comparison: Comparison,
+    pub(super) bandwidth: Bandwidth,
+    /// Where requests come and go: how they do.
+    pub(super) traffic: Option<Traffic>,
+    pub(super) seed: u64,
+}
+
+/// Requests that come while others are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Traffic {
+    pub(super) requests: usize,
+    pub(super) batching: Batching,
+    /// Tokens of a page.
+    pub(super) page: usize,
+    /// Steps from one request to the next, on average.
+    pub(super) apart: usize,
+}
+
+/// Whether the same is also generated the other way: without a cache, or with one if the run has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    /// It is.
+    Beside,
+    /// It is not.
+    None,
+}
+
+/// Whether the memory of the device is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bandwidth {
+    /// It is, before the run.
+    Measured,
+    /// It is not.
+    Unknown,
+}
+
+const DATASETS: [(&str, Dataset); 3] =
+    [("sums", Dataset::Sums), ("text", Dataset::Text), ("chain", Dataset::Chain)];
+
+const BATCHINGS: [(&str, Batching); 2] =
+    [("continuous", Batching::Continuous), ("static", Batching::Static)];
+
+impl Setup {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let dataset = pick(params, "dataset", &DATASETS)?;
+        let seed = params.int("seed")?.unsigned_abs();
+        let steps = params.int("training_steps")?.unsigned_abs();
+        let sizes = Sizes {
+            width: params.size("width")?,
+            depth: params.size("depth")?,
+            heads: params.size("heads")?,
+            kv_heads: params.size("kv_heads")?,
+            context: params.size("context")?,
+        };
+        let batch = params.size("batch_size")?;
+        let draft = params.optional_int("draft_width");
+        let draft = draft.map(|width| usize::try_from(width).unwrap_or(usize::MAX));
+        if draft.is_some() && batch > 1 {
+            let message = "drafts are judged one sequence at a time, because each would accept another number of them; set \
+                           batch_size to 1, or leave draft_width unset";
+            return Err(LabError::contradiction(["draft_width", "batch_size"], message));
+        }
+        let prompt = match params.text("prompt") {
+            Ok(text) => Prompt::Given(text.to_owned()),
+            Err(_) => Prompt::Held(params.size("prompt_tokens")?),
+        };
+        let traffic = Traffic::read(params)?;
+        let window =
+            params.optional_int("window").map(|window| usize::try_from(window).unwrap_or(1));
+        Ok(Self {
+            recipe: tokens(dataset, sizes, steps, seed)?,
+            draft,
+            prompt,
+            batch,
+            caching: caching(params)?,
+            window,
+            comparison: if params.bool("compare")? { Comparison::Beside } else { Comparison::None },
+            bandwidth: if params.bool("measure_bandwidth")? {
+                Bandwidth::Measured
+            } else {
+                Bandwidth::Unknown
+            },
+            traffic,
+            seed,
+        })
+    }
+}
+
+/// Places of slots in steps that are planned at most, those aside in which something is served.
+const MOST_PLACES: usize = 1 << 19;
+
+impl Traffic {
+    fn read(params: &Params) -> Result<Option<Self>, LabError> {
+        let Some(requests) = params.optional_int("requests") else {
+            return Ok(None);
+        };
+        let full = params.int("cache_bits")? == 32 && params.bool("cache")?;
+        if !full || params.optional_int("draft_width").is_some() {
+            let message = "requests that come and go are served with a cache in f32 and without drafts; leave cache, \
+                           cache_bits and draft_width as they are, or requests unset";
+            return Err(LabError::contradiction(["requests"], message));
+        }
+        let requests = usize::try_from(requests).unwrap_or(1);
+        let (slots, apart) = (params.size("batch_size")?, params.size("arrival_steps")?);
+        let most = MOST_PLACES / (requests * slots).max(1);
+        if apart > most {
+            let message = format!(
+                "{requests} requests {apart} steps apart leave most of {slots} slots empty most of the time, and each step is \
+                 planned; set arrival_steps to {most} at most"
+            );
+            let params = ["arrival_steps", "requests", "batch_size"];
+            return Err(LabError::contradiction(params, message));
+        }
+        Ok(Some(Self {
+            requests,
+            batching: pick(params, "batching", &BATCHINGS)?,
+            page: params.size("page_tokens")?,
+            apart,
+        }))
+    }
+}
+
+impl Wish {
+    /// The knobs.
+    pub(super) fn of(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            temperature: params.float("temperature")?,
+            drafted: params.size("draft_tokens")?,
+            generated: params.size("generated_tokens")?,
+        })
+    }
+}
+
+/// How a model is trained that drafts for another: of `width`, with one block and the other's heads, on the same data.
+///
+/// # Errors
+/// If the heads do not divide the width.
+pub(super) fn drafting(
+    config: &TransformerConfig,
+    width: usize,
+    (data, steps, seed): (&DataConfig, u64, u64),
+) -> Result<Recipe, LabError> {
+    if !width.is_multiple_of(2 * config.heads) {
+        let message = format!(
+            "the drafting model has the heads of the other, and {} do not divide a width of {width} into parts of an even \
+             size; set draft_width to a multiple of {}",
+            config.heads,
+            2 * config.heads
+        );
+        return Err(LabError::contradiction(["draft_width", "heads"], message));
+    }
+    let sizes = Sizes {
+        width,
+        depth: 1,
+        heads: config.heads,
+        kv_heads: config.kv_heads,
+        context: config.context,
+    };
+    Ok(Recipe { data: data.clone(), ..tokens(data.dataset, sizes, steps, seed)? })
+}
+
+/// How a model is trained here: on long sequences, so that it learns far positions, and on few of them at once, so that a
+/// learner does not wait for it.
+fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Recipe, LabError> {
+    /// Tokens of a step.
+    const TOKENS: usize = 1024;
+    Ok(Recipe {
+        batch_size: (TOKENS / sizes.context.max(1)).clamp(4, 32),
+        ..Recipe::tokens(dataset, sizes, steps, seed)?
+    })
+}
+
+fn caching(params: &Params) -> Result<Caching, LabError> {
+    let bits = params.int("cache_bits")?;
+    let found = BITS.iter().find(|(count, _)| *count == bits);
+    let Some((_, bits)) = found else {
+        let message = format!("a cached number has 32, 16, 8 or 4 bits here, not {bits}");
+        return Err(LabError::contradiction(["cache_bits"], message));
+    };
+    match (params.bool("cache")?, bits) {
+        (true, bits) => Ok(Caching::Kept(*bits)),
+        (false, Bits::Full) => Ok(Caching::Nothing),
+        (false, _) => {
+            let message = "without a cache there are no numbers to be kept in few bits; set cache to true, or leave \
+                           cache_bits at 32";
+            Err(LabError::contradiction(["cache", "cache_bits"], message))
+        }
+    }
+}
+
+// What is to be continued: the learner's own text, or tokens that the model was not trained on.
+
+/// What is to be continued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Prompt {
+    /// A text.
+    Given(String),
+    /// So many tokens of the half held out.
+    Held(usize),
+}
+
+/// What a run is asked to continue, and with what sizes: known and checked before anything is trained.
+pub(super) struct Asked {
+    pub(super) config: TransformerConfig,
+    pub(super) vocabulary: Vocabulary,
+    /// A row a sequence, all of one length.
+    pub(super) prompts: Vec<Vec<i32>>,
+}
+
+impl Asked {
+    /// So many sequences, for the network that comes from `source`.
+    ///
+    /// # Errors
+    /// If the network is no transformer, or cannot continue the prompt.
+    pub(super) fn of(
+        source: &Source<'_>,
+        setup: &Setup,
+        sequences: usize,
+    ) -> Result<Self, LabError> {
+        let config = transformer(source.architecture())?.clone();
+        let data = data::load(source.data()).map_err(unusable)?;
+        let (Examples::Sequence(held_out), Some(language)) = (data.held_out, data.language) else {
+            return Err(LabError::Data("the data set has no tokens".to_owned()));
+        };
+        let vocabulary = language.vocabulary;
+        let prompts = setup.prompt.rows(sequences, &held_out, &vocabulary, config.context)?;
+        Ok(Self { config, vocabulary, prompts })
+    }
+
+    /// Tokens of each prompt.
+    pub(super) fn prompt(&self) -> usize {
+        self.prompts.first().map_or(0, Vec::len)
+    }
+}
+
+/// The sizes of a network that continues tokens.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn transformer(architecture: &Architecture) -> Result<&TransformerConfig, LabError> {
+    match architecture {
+        Architecture::Transformer(config) => Ok(config),
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
+            let message = format!(
+                "what is to be continued are tokens, and the network is a {}; name a lab whose model is a transformer",
+                architecture.in_words()
+            );
+            Err(LabError::contradiction(["model_from"], message))
+        }
+    }
+}
+
+/// Characters that are told of a vocabulary.
+const TOLD: usize = 40;
+
+impl Prompt {
+    /// As many prompts as there are sequences, all of one length: the given one each time, or stretches of what was held
+    /// out, each from the start of a line where there are lines.
+    ///
+    /// # Errors
+    /// If it is empty, has symbols that are not in the vocabulary, or is longer than the model's context.
+    pub(super) fn rows(
+        &self,
+        sequences: usize,
+        held_out: &Sequence,
+        vocabulary: &Vocabulary,
+        context: usize,
+    ) -> Result<Vec<Vec<i32>>, LabError> {
+        let wrong = |name: &str, message: String| Err(LabError::contradiction([name], message));
+        match self {
+            Self::Given(text) => {
+                if let Some((place, symbol)) = vocabulary.strange(text) {
+                    let unit = if vocabulary.is_characters() { "character" } else { "word" };
+                    let message = format!(
+                        "{unit} {place} is '{symbol}', which the model has never seen; it knows {}",
+                        known(vocabulary)
+                    );
+                    return wrong("prompt", message);
+                }
+                let tokens = vocabulary.tokens(text);
+                if tokens.is_empty() {
+                    let message = "the prompt is empty, and a model continues something; give it a token at least, or \
+                                   leave prompt unset for a built-in one";
+                    return wrong("prompt", message.to_owned());
+                }
+                must_fit("prompt", tokens.len(), context)?;
+                Ok(vec![tokens; sequences])
+            }
+            Self::Held(length) => {
+                must_fit("prompt_tokens", *length, context)?;
+                let tokens = &held_out.tokens;
+                if *length > tokens.len() {
+                    let message = format!(
+                        "{length} tokens are asked for, and {} are held out of training; set prompt_tokens to that at most",
+                        tokens.len()
+                    );
+                    return wrong("prompt_tokens", message);
+                }
+                let starts = starts(tokens, *length, vocabulary);
+                let apart = (starts.len() / sequences.max(1)).max(1);
+                let row = |row: usize| {
+                    let start = starts.get(row * apart % starts.len().max(1));
+                    let start = start.copied().unwrap_or(0);
+                    tokens[start..start + length].to_vec()
+                };
+                Ok((0..sequences).map(row).collect())
+            }
+        }
+    }
+}
+
+fn must_fit(name: &str, tokens: usize, context: usize) -> Result<(), LabError> {
+    if tokens <= context {
+        return Ok(());
+    }
+    let message = format!(
+        "a prompt of {tokens} tokens is longer than the model's window: it was trained on sequences of {context}; shorten \
+         it, or set context to {tokens} at least"
+    );
+    Err(LabError::contradiction([name, "context"], message))
+}
+
+/// Places from which so many tokens follow: the starts of lines, or all if there are none.
+fn starts(tokens: &[i32], length: usize, vocabulary: &Vocabulary) -> Vec<usize> {
+    let last = tokens.len() - length;
+    let newline = vocabulary.tokens("\n").first().copied();
+    let newline = newline.filter(|_| vocabulary.is_characters());
+    // The first line may have been cut.
+    let begins = |&place: &usize| {
+        place > 0 && Some(tokens[place - 1]) == newline && Some(tokens[place]) != newline
+    };
+    let lines: Vec<usize> = (0..=last).filter(begins).collect();
+    if lines.is_empty() { (0..=last).collect() } else { lines }
+}
+
+/// The vocabulary in a few words.
+fn known(vocabulary: &Vocabulary) -> String {
+    if !vocabulary.is_characters() {
+        return format!(
+            "the numbers 0 to {}, with spaces between",
+            vocabulary.len().saturating_sub(1)
+        );
+    }
+    let all: Vec<String> =
+        (0..vocabulary.len()).map(|token| vocabulary.label(token as i32)).collect();
+    let mut text = all.iter().take(TOLD).cloned().collect::<Vec<_>>().join(" ");
+    if all.len() > TOLD {
+        text.push_str(&format!(" and {} more", all.len() - TOLD));
+    }
+    format!("{text} (_ is a space, \\n a line end)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_device::choice::must_be_listed;
+    use mlsys_nn::data::{DataConfig, Dataset, Examples, load};
+    use mlsys_nn::nets::Architecture;
+
+    use crate::generate::lab;
+    use crate::trial::params;
+
+    fn read(set: &[&str]) -> Result<Setup, String> {
+        let lab = lab().unwrap();
+        Setup::read(&params(&lab, set)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_schema_lists_exactly_the_cases_that_are_read() {
+        must_be_listed(&lab().unwrap(), "dataset", &DATASETS);
+        must_be_listed(&lab().unwrap(), "batching", &BATCHINGS);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused_with_what_would() {
+        for (set, said) in [
+            (&["cache_bits=5"][..], "32, 16, 8 or 4 bits"),
+            (&["cache=false", "cache_bits=8"], "no numbers to be kept"),
+            (&["draft_width=16", "batch_size=2"], "set batch_size to 1"),
+            (&["requests=4", "cache_bits=8"], "without drafts"),
+            (&["requests=4", "draft_width=8"], "without drafts"),
+            (&["requests=256", "batch_size=256", "arrival_steps=9"], "arrival_steps to 8 at most"),
+            (&["width=30"], "set width to a multiple of 8"),
+            (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
+        ] {
+            let error = read(set).map(|_| ()).unwrap_err();
+            assert!(error.contains(said), "{set:?}: {error}");
+        }
+        let setup = read(&[]).unwrap();
+        let Architecture::Transformer(config) = &setup.recipe.architecture else {
+            panic!("no transformer")
+        };
+        let error = drafting(config, 20, (&setup.recipe.data, 0, 1)).map(|_| ());
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("a multiple of 8"), "{error}");
+        assert!(read(&["draft_width=16", "kv_heads=1", "window=8", "cache_bits=4"]).is_ok());
+    }
+
+    fn rows(dataset: Dataset, prompt: Prompt, context: usize) -> Result<Vec<Vec<i32>>, String> {
+        let data = load(&DataConfig::new(dataset, 1)).unwrap();
+        let Examples::Sequence(held_out) = data.held_out else { panic!("no tokens") };
+        let vocabulary = data.language.unwrap().vocabulary;
+        let rows = prompt.rows(3, &held_out, &vocabulary, context);
+        rows.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_cannot_be_continued_is_refused_with_its_place() {
+        let given = |text: &str| Prompt::Given(text.to_owned());
+        for (dataset, prompt, said) in [
+            (Dataset::Sums, given(""), "the prompt is empty"),
+            (Dataset::Sums, given("1+x=3"), "character 3 is 'x'"),
+            (Dataset::Sums, given("1+1= "), "character 5 is ' '"),
+            (Dataset::Chain, given("1 2 64 3"), "word 3 is '64'"),
+            (Dataset::Chain, given("  "), "the prompt is empty"),
+            (Dataset::Sums, given("12345+6=1"), "9 tokens is longer than the model's window"),
+            (Dataset::Sums, Prompt::Held(9), "9 tokens is longer than the model's window"),
+        ] {
+            let error = rows(dataset, prompt, 8).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+        let error = rows(Dataset::Sums, Prompt::Held(9000), 9000).unwrap_err();
+        assert!(error.contains("5000 are held out"), "{error}");
+    }
+
+    #[test]
+    fn built_in_prompts_begin_with_a_line_and_differ() {
+        let rows = rows(Dataset::Sums, Prompt::Held(8), 8).unwrap();
+        assert!(rows.iter().all(|row| row.len() == 8 && row[0] > 2), "{rows:?}");
+        assert!(rows[0] != rows[1] && rows[1] != rows[2]);
+    }
+}

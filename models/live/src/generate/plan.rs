@@ -1,0 +1,219 @@
+//! Who is served when: requests of different lengths, slots that serve one each, and pages that hold their caches.
+//!
+//! A step serves one token to each request that has a slot. Static batching fills all slots, and begins anew only when the
+//! last of them is done; continuous batching (Yu et al. 2022) fills a slot as soon as it is free. A request's cache is
+//! reserved in one piece for the longest that it may become, or grows by pages (Kwon et al. 2023).
+
+use mlsys_nn::random::Stream;
+
+/// When slots are filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Batching {
+    /// When all are free, in pieces of memory for the longest.
+    Static,
+    /// When one is free, in pages.
+    Continuous,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    /// The step at which it comes.
+    pub(super) arrives: usize,
+    /// Tokens of its prompt.
+    pub(super) prompt: usize,
+    /// Tokens that it is answered with.
+    pub(super) answer: usize,
+}
+
+/// What serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Server {
+    pub(super) batching: Batching,
+    /// Requests at once.
+    pub(super) slots: usize,
+    /// Tokens of a page.
+    pub(super) page: usize,
+    /// Longest prompt and longest answer.
+    pub(super) longest: [usize; 2],
+}
+
+/// One step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Step {
+    /// The request in each slot, with the tokens that it has been served by the end of the step.
+    pub(super) slots: Vec<Option<(usize, usize)>>,
+    /// Requests that have come and wait.
+    pub(super) waiting: usize,
+    /// Tokens that caches hold, and tokens that they have room for.
+    pub(super) held: usize,
+    pub(super) budget: usize,
+}
+
+/// How requests are served.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Played {
+    pub(super) steps: Vec<Step>,
+}
+
+/// So many requests: prompts and answers of half the longest up to it and of one token up to it, one coming on average
+/// each `apart` steps.
+pub(super) fn requests(
+    count: usize,
+    [prompt, answer]: [usize; 2],
+    apart: usize,
+    seed: u64,
+) -> Vec<Request> {
+    let mut stream = Stream::new(seed, "generate/requests");
+    let mut arrives = 0;
+    (0..count)
+        .map(|_| {
+            let least = prompt.div_ceil(2);
+            let request = Request {
+                arrives,
+                prompt: least + stream.below(prompt - least + 1),
+                answer: 1 + stream.below(answer),
+            };
+            arrives += stream.below(2 * apart + 1);
+            request
+        })
+        .collect()
+}
+
+impl Server {
+    /// Serves all of them, first come first served.
+    pub(super) fn play(&self, requests: &[Request]) -> Played {
+        let mut slots: Vec<Option<(usize, usize)>> = vec![None; self.slots.max(1)];
+        let (mut next, mut played) = (0, Played::default());
+        while next < requests.len() || slots.iter().any(Option::is_some) {
+            let now = played.steps.len();
+            let come = requests.iter().filter(|of| of.arrives <= now).count();
+            let open = match self.batching {
+                Batching::Continuous => true,
+                Batching::Static => slots.iter().all(Option::is_none),
+            };
+            for slot in slots.iter_mut().filter(|slot| open && slot.is_none()) {
+                if next < come {
+                    *slot = Some((next, 0));
+                    next += 1;
+                }
+            }
+            let mut step = Step { waiting: come - next, ..Step::default() };
+            for (request, served) in slots.iter_mut().flatten() {
+                let of = requests[*request];
+                // In a static batch a request that is done keeps its slot and its memory.
+                *served = (*served + 1).min(of.answer);
+                // The token that comes last is not read again.
+                let held = of.prompt + *served - 1;
+                step.held += held;
+                step.budget += self.budget(held);
+            }
+            step.slots = slots.clone();
+            played.steps.push(step);
+            let done = |slot: &Option<(usize, usize)>| {
+                slot.is_none_or(|(request, served)| served >= requests[request].answer)
+            };
+            match self.batching {
+                Batching::Continuous => {
+                    slots.iter_mut().filter(|slot| done(slot)).for_each(|slot| *slot = None)
+                }
+                Batching::Static if slots.iter().all(done) => slots.fill(None),
+                Batching::Static => {}
+            }
+        }
+        played
+    }
+
+    /// Tokens that a cache of so many has room for.
+    pub(super) fn budget(&self, held: usize) -> usize {
+        match self.batching {
+            Batching::Static => self.longest.iter().sum::<usize>() - 1,
+            Batching::Continuous => held.next_multiple_of(self.page.max(1)),
+        }
+    }
+}
+
+impl Played {
+    /// The share of slots, over all steps, in which a token was served.
+    pub(super) fn slot_use(&self) -> f64 {
+        let mut before: Vec<Option<(usize, usize)>> = Vec::new();
+        let (mut used, mut all) = (0_usize, 0_usize);
+        for step in &self.steps {
+            all += step.slots.len();
+            let fresh = step.slots.iter().enumerate().filter(|(place, slot)| {
+                slot.is_some() && before.get(*place).copied().flatten() != **slot
+            });
+            used += fresh.count();
+            before.clone_from(&step.slots);
+        }
+        used as f64 / all.max(1) as f64
+    }
+
+    /// The share of the room for caches, over all steps, that held no token.
+    pub(super) fn waste(&self) -> f64 {
+        let held: usize = self.steps.iter().map(|step| step.held).sum();
+        let budget: usize = self.steps.iter().map(|step| step.budget).sum();
+        1.0 - held as f64 / budget.max(1) as f64
+    }
+
+    /// Steps from the coming of a request to its first token, on average.
+    pub(super) fn mean_wait(&self, requests: &[Request]) -> f64 {
+        let first = |request: usize| {
+            let found = |step: &Step| step.slots.iter().flatten().any(|(of, _)| *of == request);
+            self.steps.iter().position(found).unwrap_or(0)
+        };
+        let waits =
+            requests.iter().enumerate().map(|(at, of)| first(at).saturating_sub(of.arrives));
+        waits.sum::<usize>() as f64 / requests.len().max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(batching: Batching) -> Server {
+        Server { batching, slots: 2, page: 4, longest: [4, 8] }
+    }
+
+    fn request(arrives: usize, prompt: usize, answer: usize) -> Request {
+        Request { arrives, prompt, answer }
+    }
+
+    #[test]
+    fn a_slot_that_is_free_is_filled_at_once_or_when_all_are() {
+        let requests = [request(0, 4, 5), request(0, 4, 1), request(1, 2, 3)];
+        let continuous = server(Batching::Continuous).play(&requests);
+        let static_ = server(Batching::Static).play(&requests);
+        assert_eq!((continuous.steps.len(), static_.steps.len()), (5, 8));
+        assert_eq!(continuous.steps[1].slots, [Some((0, 2)), Some((2, 1))]);
+        assert_eq!(static_.steps[1].slots, [Some((0, 2)), Some((1, 1))]);
+        // 9 tokens in 10 and in 16 slots.
+        assert!((continuous.slot_use() - 0.9).abs() < 1e-12);
+        assert!((static_.slot_use() - 9.0 / 16.0).abs() < 1e-12);
+        assert_eq!(continuous.mean_wait(&requests), 0.0);
+        assert_eq!(static_.mean_wait(&requests), 4.0 / 3.0);
+    }
+
+    #[test]
+    fn everybody_is_served_whole_whatever_comes() {
+        for seed in 0..20 {
+            let requests = requests(9, [4, 8], seed as usize % 5, seed);
+            for batching in [Batching::Static, Batching::Continuous] {
+                let played = server(batching).play(&requests);
+                for (at, of) in requests.iter().enumerate() {
+                    let served = played.steps.iter().flat_map(|step| step.slots.iter().flatten());
+                    let most = served
+                        .filter(|(request, _)| *request == at)
+                        .map(|(_, served)| *served)
+                        .max();
+                    assert_eq!(most, Some(of.answer));
+                }
+                assert!(played.steps.iter().all(|step| step.held <= step.budget));
+                assert!((0.0..1.0).contains(&played.waste()));
+            }
+            let steps = |batching| server(batching).play(&requests).steps.len();
+            assert!(steps(Batching::Continuous) <= steps(Batching::Static));
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Which weights and units are left.
+
+use burn::optim::GradientsParams;
+use burn::tensor::Device;
+use mlsys_distributed::transport::CommError;
+use mlsys_nn::baseline::{Layer, Trained};
+use mlsys_nn::data::{Batches, Examples};
+use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::flat_params;
+use mlsys_nn::nets::{Activation, Network, cross_entropy};
+use mlsys_nn::random::Stream;
+use mlsys_nn::train::batch;
+use mlsys_sim::pruning::mask;
+
+use super::network::{Body, Kind, Part, Side, narrowed};
+use super::params::{Choice, Method, Scope};
+
+/// What is left of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Cut {
+    /// Of each layer `[inputs, outputs]`, row-major: whether a weight stays.
+    pub(super) masks: Vec<Vec<bool>>,
+    /// Of each part: whether a unit, or a head, stays.
+    pub(super) units: Vec<Vec<bool>>,
+    /// Of each layer the size below which weights went, or of each part the norm below which units did; none where
+    /// sizes do not decide.
+    pub(super) thresholds: Vec<Option<f64>>,
+}
+
+/// What weights are chosen from.
+pub(super) struct Field<'a> {
+    pub(super) body: &'a Body,
+    /// All weights, in the network's order.
+    pub(super) row: &'a [f32],
+    /// A number for each weight of each layer, for those who choose by chance.
+    pub(super) draws: &'a [Vec<f64>],
+}
+
+impl Cut {
+    /// Nothing is removed.
+    pub(super) fn none(body: &Body) -> Self {
+        let layers = body.layers.iter();
+        let parts = body.parts.iter();
+        Self {
+            masks: layers.map(|layer| vec![true; size(layer)]).collect(),
+            units: parts.map(|part| vec![true; part.count]).collect(),
+            thresholds: vec![None; body.layers.len()],
+        }
+    }
+
+    /// What is left after choosing among what is left now.
+    pub(super) fn choose(&self, field: &Field<'_>, choice: Choice) -> Self {
+        match choice.method {
+            Method::Magnitude => self.weights(&self.scores(field, choice.method), choice),
+            Method::Random => Self {
+                thresholds: vec![None; field.body.layers.len()],
+                ..self.weights(&self.scores(field, choice.method), choice)
+            },
+            Method::Groups => {
+                let sizes = self.sizes(field);
+                let layers = field.body.layers.iter().zip(&sizes);
+                let mask = |(layer, sizes): (&Layer, &Vec<f64>)| {
+                    mask::groups_of_inputs(sizes, layer.outputs, choice.keep, choice.group)
+                };
+                Self {
+                    masks: layers.map(mask).collect(),
+                    units: self.units.clone(),
+                    thresholds: vec![None; sizes.len()],
+                }
+            }
+            Method::Neurons => self.without(Kind::Units, field, choice),
+            Method::Heads => self.without(Kind::Heads, field, choice),
+        }
+    }
+
+    /// By what weights are chosen: numbers drawn for each, or their sizes.
+    pub(super) fn scores(&self, field: &Field<'_>, method: Method) -> Vec<Vec<f64>> {
+        match method {
+            Method::Random => self.alive(field.draws.to_vec()),
+            Method::Magnitude | Method::Groups | Method::Neurons | Method::Heads => {
+                self.sizes(field)
+            }
+        }
+    }
+
+    /// The size of each weight.
+    fn sizes(&self, field: &Field<'_>) -> Vec<Vec<f64>> {
+        let of = |layer: &Layer| {
+            let matrix = layer.matrix(field.row);
+            matrix.iter().map(|weight| f64::from(weight.abs())).collect()
+        };
+        self.alive(field.body.layers.iter().map(of).collect())
+    }
+
+    /// The same scores, and those of weights that went before below all others.
+    fn alive(&self, mut scores: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        for (scores, mask) in scores.iter_mut().zip(&self.masks) {
+            for (score, stays) in scores.iter_mut().zip(mask) {
+                if !stays {
+                    *score = f64::NEG_INFINITY;
+                }
+            }
+        }
+        scores
+    }
+
+    fn weights(&self, scores: &[Vec<f64>], choice: Choice) -> Self {
+        let masks = match choice.scope {
+            Scope::Global => mask::global(scores, choice.sparsity),
+            Scope::Layer => mask::by_layer(scores, choice.sparsity),
+        };
+        let of_layers = scores.iter().zip(&masks);
+        let of_layers = of_layers.map(|(scores, mask)| mask::threshold(scores, mask));
+        let thresholds: Vec<Option<f64>> = match choice.scope {
+            Scope::Layer => of_layers.collect(),
+            Scope::Global => {
+                let least = of_layers.flatten().min_by(f64::total_cmp);
+                vec![least; scores.len()]
+            }
+        };
+        Self { masks, units: self.units.clone(), thresholds }
+    }
+
+    /// The norm of each thing of each part, as [`Body::norms`] has it; minus infinity where it is gone.
+    pub(super) fn norms(&self, field: &Field<'_>) -> Vec<Vec<f64>> {
+        let parts = field.body.parts.iter().zip(&self.units);
+        let of = |(part, units): (&Part, &Vec<bool>)| {
+            let norms = field.body.norms(part, field.row).into_iter().zip(units);
+            norms.map(|(norm, stays)| if *stays { norm } else { f64::NEG_INFINITY }).collect()
+        };
+        parts.map(of).collect()
+    }
+
+    fn without(&self, kind: Kind, field: &Field<'_>, choice: Choice) -> Self {
+        let parts = &field.body.parts;
+        let is_of = |place: &usize| parts.get(*place).is_some_and(|part| part.kind == kind);
+        let (places, norms): (Vec<usize>, Vec<Vec<f64>>) =
+            self.norms(field).into_iter().enumerate().filter(|(place, _)| is_of(place)).unzip();
+        let left = match choice.scope {
+            Scope::Layer => norms
+                .iter()
+                .map(|norms| mask::largest(norms, left(choice.sparsity, norms.len(), 1)))
+                .collect(),
+            Scope::Global => best_of_all(&norms, choice.sparsity),
+        };
+        let mut units = self.units.clone();
+        let mut thresholds = vec![None; units.len()];
+        for ((place, norms), left) in places.into_iter().zip(&norms).zip(left) {
+            if let (Some(units), Some(at)) = (units.get_mut(place), thresholds.get_mut(place)) {
+                *at = mask::threshold(norms, &left);
+                *units = left;
+            }
+        }
+        Self { masks: field.body.masks(&units), units, thresholds }
+    }
+
+    /// Weights that stay.
+    pub(super) fn kept(&self) -> usize {
+        self.masks.iter().map(|mask| mask::count(mask)).sum()
+    }
+
+    /// All weights.
+    pub(super) fn weights_in_all(&self) -> usize {
+        self.masks.iter().map(Vec::len).sum()
+    }
+
+    /// How many of a kind stay, and all; outputs are of none.
+    pub(super) fn left_of(&self, kind: Kind, body: &Body) -> (usize, usize) {
+        let parts = body.parts.iter().zip(&self.units);
+        let units = parts.filter(|(part, _)| part.kind == kind).map(|(_, units)| units);
+        units.fold((0, 0), |(left, all), units| (left + mask::count(units), all + units.len()))
+    }
+
+    /// Whether something is gone whole.
+    pub(super) fn is_narrower(&self) -> bool {
+        self.units.iter().flatten().any(|stays| !stays)
+    }
+
+    /// Whether each number of the network's row stays: weights by their masks, biases with their unit.
+    pub(super) fn row(&self, body: &Body, len: usize) -> Vec<bool> {
+        let mut row = vec![1.0; len];
+        for (layer, mask) in body.layers.iter().zip(&self.masks) {
+            let ones: Vec<f32> = mask.iter().map(|stays| f32::from(u8::from(*stays))).collect();
+            layer.put(&mut row, &ones);
+        }
+        let mut row: Vec<bool> = row.into_iter().map(|one| one > 0.5).collect();
+        for (index, layer) in body.layers.iter().enumerate() {
+            let biases = layer.biases.clone().and_then(|range| row.get_mut(range));
+            let units = body.stays(&self.units, index, Side::Outputs);
+            for (bias, stays) in biases.unwrap_or_default().iter_mut().zip(units) {
+                *bias = stays;
+            }
+        }
+        row
+    }
+}
+
+/// So many numbers for each layer, each weight with an equal chance to have the largest.
+pub(super) fn draws(body: &Body, seed: u64) -> Vec<Vec<f64>> {
+    let mut stream = Stream::new(seed, "prune/random");
+    let of = |layer: &Layer| (0..size(layer)).map(|_| stream.uniform()).collect();
+    body.layers.iter().map(of).collect()
+}
+
+fn size(layer: &Layer) -> usize {
+    layer.inputs * layer.outputs
+}
+
+/// How many stay of so many, never fewer than `least`.
+fn left(sparsity: f64, count: usize, least: usize) -> usize {
+    (count - mask::removed(sparsity, count)).max(least.min(count))
+}
+
+/// The units of the largest norm in all layers together, and the largest of each layer in any case.
+fn best_of_all(norms: &[Vec<f64>], sparsity: f64) -> Vec<Vec<bool>> {
+    let mut scores = norms.to_vec();
+    for scores in &mut scores {
+        let best = scores.iter_mut().max_by(|a, b| a.total_cmp(b));
+        if let Some(best) = best {
+            *best = f64::INFINITY;
+        }
+    }
+    let all: usize = scores.iter().map(Vec::len).sum();
+    mask::largest_of_all(&scores, left(sparsity, all, norms.len()))
+}
+
+// Fine-tuning with the mask held.
+
+/// Adam's rate, which is that of the training before.
+const RATE: f64 = 0.003;
+/// Examples of a step.
+const BATCH: usize = 64;
+/// Sequences of a step; each has many tokens.
+const SEQUENCES: usize = 16;
+
+/// A pruned network that learns on.
+pub(super) struct Tuner {
+    /// As executed: with zeros, or without the units that are gone.
+    network: Network,
+    /// Its weights, in its own order.
+    row: Vec<f32>,
+    /// Which of them may be other than zero.
+    stays: Vec<bool>,
+    /// Which numbers of the whole network's row it has.
+    inside: Vec<bool>,
+    optimizer: Optimizer,
+    activation: Activation,
+    /// With autodiff.
+    device: Device,
+}
+
+impl Tuner {
+    /// The network that is left of `row`, with fresh moments. `device` is one with autodiff.
+    pub(super) fn new(
+        trained: &Trained,
+        body: &Body,
+        row: &[f32],
+        cut: &Cut,
+        device: &Device,
+    ) -> Result<Self, CommError> {
+        let stays = cut.row(body, row.len());
+        let mut held = row.to_vec();
+        hold(&mut held, &stays);
+        let whole = trained.network_of(&held, device);
+        let (network, inside) = if cut.is_narrower() {
+            (narrowed(&whole, &cut.units, device), stays.clone())
+        } else {
+            (whole, vec![true; row.len()])
+        };
+        let inside_of = |stays: &[bool]| -> Vec<bool> {
+            let pairs = stays.iter().zip(&inside).filter(|(_, inside)| **inside);
+            pairs.map(|(stays, _)| *stays).collect()
+        };
+        Ok(Self {
+            row: flat_params::weights(&network)?,
+            stays: inside_of(&stays),
+            network,
+            inside,
+            optimizer: Optimizer::new(Rule::Adam),
+            activation: trained.activation,
+            device: device.clone(),
+        })
+    }
+
+    /// One step; the loss of its batch.
+    pub(super) fn step(
+        &mut self,
+        examples: &Examples,
+        batches: &mut Batches,
+    ) -> Result<f64, CommError> {
+        let size = match examples {
+            Examples::Labelled(_) => BATCH,
+            Examples::Sequence(_) => SEQUENCES,
+        };
+        let (inputs, labels) = batch(examples, batches.next(size), &self.device);
+        let loss = cross_entropy(self.network.forward(inputs, self.activation), labels);
+        let value = flat_params::numbers(loss.clone().without_autodiff(), 1)?;
+        let mut gradients = GradientsParams::from_grads(loss.backward(), &self.network);
+        let slopes = flat_params::gradients(&self.network, &mut gradients)?;
+        self.optimizer.update(&mut self.row, &slopes, RATE);
+        // Adam moves a weight even without a slope, so it is the weights that are held, not their slopes.
+        hold(&mut self.row, &self.stays);
+        self.network = flat_params::with_weights(self.network.take(), &self.row);
+        Ok(value.first().map_or(f64::NAN, |loss| f64::from(*loss)))
+    }
+
+    /// The weights of the whole network, zero where they are gone, as the device has them.
+    pub(super) fn whole(&self) -> Result<Vec<f32>, CommError> {
+        let own = flat_params::weights(&self.network)?;
+        let mut next = own.iter();
+        let number = |inside: &bool| if *inside { next.next().copied() } else { None };
+        let whole = self.inside.iter().map(number);
+        Ok(whole.map(|number| number.unwrap_or(0.0)).collect())
+    }
+
+    /// The network as executed, without autodiff.
+    pub(super) fn network(&self) -> Network {
+        burn::module::Module::valid(&self.network)
+    }
+
+    /// The same with other weights, a row of the whole network.
+    pub(super) fn network_with(&self, whole: &[f32]) -> Network {
+        let own = whole.iter().zip(&self.inside).filter(|(_, inside)| **inside);
+        let own: Vec<f32> = own.map(|(number, _)| *number).collect();
+        flat_params::with_weights(self.network(), &own)
+    }
+
+    /// Weights and biases as executed.
+    pub(super) fn parameters(&self) -> usize {
+        self.row.len()
+    }
+
+    /// Its weights.
+    pub(super) fn weights(&self) -> &[f32] {
+        &self.row
+    }
+}
+
+/// Sets to zero what is removed.
+pub(super) fn hold(row: &mut [f32], stays: &[bool]) {
+    for (weight, stays) in row.iter_mut().zip(stays) {
+        if !stays {
+            *weight = 0.0;
+        }
+    }
+}
+
+/// Numbers that should be zero and are not.
+pub(super) fn resurrected(row: &[f32], stays: &[bool]) -> usize {
+    let weights = row.iter().zip(stays);
+    weights.filter(|(weight, stays)| !**stays && **weight != 0.0).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weight_that_came_back_is_counted_until_it_is_held() {
+        let stays = [true, false, false, true];
+        let mut row = [0.5, 0.1, 0.0, 0.0];
+        assert_eq!(resurrected(&row, &stays), 1);
+        hold(&mut row, &stays);
+        assert_eq!((resurrected(&row, &stays), row), (0, [0.5, 0.0, 0.0, 0.0]));
+    }
+}

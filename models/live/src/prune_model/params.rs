@@ -1,0 +1,235 @@
+//! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
+
+use mlsys_device::choice::pick;
+use mlsys_lab::{LabError, Params};
+use mlsys_nn::baseline::{Recipe, Sizes};
+use mlsys_nn::cases::{MODELS, Model};
+use mlsys_nn::data::Dataset;
+
+use super::hardware::Chip;
+
+/// Heads of each block of a transformer that is trained here, each with keys and values of its own.
+const HEADS: usize = 8;
+
+/// What cannot change during a run.
+pub(super) struct Setup {
+    pub(super) recipe: Recipe,
+    pub(super) rounds: u64,
+    /// Steps after each round.
+    pub(super) steps: u64,
+    pub(super) start: Start,
+    pub(super) seed: u64,
+}
+
+/// What may change between two steps.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Knobs {
+    pub(super) choice: Choice,
+    /// Bits of a kept weight; 32 are not rounded.
+    pub(super) value_bits: u32,
+    pub(super) offset_bits: u32,
+    pub(super) chip: Chip,
+}
+
+/// Which weights go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Choice {
+    pub(super) method: Method,
+    pub(super) scope: Scope,
+    pub(super) sparsity: f64,
+    pub(super) keep: usize,
+    pub(super) group: usize,
+}
+
+/// By what weights are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    /// The smallest.
+    Magnitude,
+    /// All but so many of every group along the inputs.
+    Groups,
+    /// Hidden units with the smallest norm.
+    Neurons,
+    /// Attention heads with the smallest norm.
+    Heads,
+    /// Any.
+    Random,
+}
+
+/// How far a threshold reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All layers have the same.
+    Global,
+    /// Each layer has its own.
+    Layer,
+}
+
+/// Where the weights that are left begin a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// Where they are.
+    Trained,
+    /// Where they were before training.
+    Initial,
+    /// At initial values of another draw.
+    Redrawn,
+}
+
+const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("chain", Dataset::Chain)];
+const METHODS: [(&str, Method); 5] = [
+    ("magnitude", Method::Magnitude),
+    ("n-of-m", Method::Groups),
+    ("neurons", Method::Neurons),
+    ("heads", Method::Heads),
+    ("random", Method::Random),
+];
+const SCOPES: [(&str, Scope); 2] = [("global", Scope::Global), ("layer", Scope::Layer)];
+const STARTS: [(&str, Start); 3] =
+    [("trained", Start::Trained), ("initial", Start::Initial), ("redrawn", Start::Redrawn)];
+
+impl Setup {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let seed = params.int("seed")?.unsigned_abs();
+        Ok(Self {
+            recipe: recipe(params, seed)?,
+            rounds: params.size("rounds")?.max(1) as u64,
+            steps: params.size("finetune_steps")? as u64,
+            start: pick(params, "finetune_from", &STARTS)?,
+            seed,
+        })
+    }
+
+    /// Steps of all rounds.
+    pub(super) fn all_steps(&self) -> u64 {
+        self.rounds * self.steps
+    }
+}
+
+/// The network that is pruned.
+fn recipe(params: &Params, seed: u64) -> Result<Recipe, LabError> {
+    let dataset = pick(params, "dataset", &DATASETS)?;
+    let model = pick(params, "model", &MODELS)?;
+    let width = params.size("width")?;
+    let steps = params.size("baseline_steps")? as u64;
+    match (dataset, model) {
+        (Dataset::Chain, Model::Transformer) if width.is_multiple_of(2 * HEADS) => {
+            let sizes = Sizes { width, heads: HEADS, kv_heads: HEADS, ..Sizes::default() };
+            Recipe::tokens(dataset, sizes, steps, seed)
+        }
+        (Dataset::Chain, Model::Transformer) => {
+            let message = format!(
+                "{HEADS} heads share a width of {width}, each with an even number of columns, because rotary positions turn \
+                 numbers in pairs; set width to a multiple of {}",
+                2 * HEADS
+            );
+            Err(LabError::contradiction(["width", "model"], message))
+        }
+        (Dataset::Chain, Model::Mlp | Model::Cnn) => Err(LabError::contradiction(
+            ["dataset", "model"],
+            "a chain is a row of symbols, and a transformer reads it; set model to transformer, or dataset to digits",
+        )),
+        (_, model) => Recipe::images(model, width, steps, seed),
+    }
+}
+
+impl Knobs {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let bits = |name| params.size(name).map(|bits| bits as u32);
+        let choice = Choice {
+            method: pick(params, "method", &METHODS)?,
+            scope: pick(params, "scope", &SCOPES)?,
+            sparsity: params.float("sparsity")?,
+            keep: params.size("keep")?,
+            group: params.size("group")?,
+        };
+        let Choice { keep, group, .. } = choice;
+        let model = pick(params, "model", &MODELS)?;
+        match (choice.method, model) {
+            (Method::Heads, Model::Mlp | Model::Cnn) => {
+                let message = "method heads removes attention heads, and only a transformer has some; set model to \
+                               transformer and dataset to chain, or method to neurons";
+                return Err(LabError::contradiction(["method", "model"], message));
+            }
+            (Method::Heads, Model::Transformer)
+            | (
+                Method::Magnitude | Method::Groups | Method::Neurons | Method::Random,
+                Model::Mlp | Model::Cnn | Model::Transformer,
+            ) => {}
+        }
+        if choice.method == Method::Groups && keep > group {
+            let message =
+                format!("keep is {keep} and a group has {group} weights; keep at most {group}");
+            return Err(LabError::contradiction(["keep", "group"], message));
+        }
+        Ok(Self {
+            choice,
+            value_bits: bits("value_bits")?,
+            offset_bits: bits("offset_bits")?,
+            chip: Chip::read(params)?,
+        })
+    }
+}
+
+impl Choice {
+    /// What is chosen after so many of all rounds: each removes the same share of what the one before left, and the
+    /// last reaches the goal exactly. Groups lose as many in each round.
+    pub(super) fn after(self, round: u64, rounds: u64) -> Self {
+        if round >= rounds {
+            return self;
+        }
+        let share = round as f64 / rounds as f64;
+        let gone = self.group.saturating_sub(self.keep) as f64;
+        Self {
+            sparsity: 1.0 - (1.0 - self.sparsity).powf(share),
+            keep: self.group - (gone * share).round() as usize,
+            ..self
+        }
+    }
+
+    /// In a few words, for a label.
+    pub(super) fn in_words(&self) -> String {
+        let percent = mlsys_lab::value::number((1000.0 * self.sparsity).round() / 10.0);
+        match self.method {
+            Method::Magnitude | Method::Random | Method::Neurons | Method::Heads => {
+                format!("{percent}% gone")
+            }
+            Method::Groups => format!("{} of {}", self.keep, self.group),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_device::choice::must_be_listed;
+
+    use crate::prune_model::lab;
+
+    #[test]
+    fn the_schema_lists_exactly_the_cases_that_are_read() {
+        let lab = lab().unwrap();
+        must_be_listed(&lab, "dataset", &DATASETS);
+        must_be_listed(&lab, "method", &METHODS);
+        must_be_listed(&lab, "scope", &SCOPES);
+        must_be_listed(&lab, "finetune_from", &STARTS);
+        must_be_listed(&lab, "model", &MODELS);
+    }
+
+    #[test]
+    fn rounds_take_the_same_share_of_what_is_left_and_end_at_the_goal() {
+        let goal = Choice {
+            method: Method::Magnitude,
+            scope: Scope::Global,
+            sparsity: 0.9,
+            keep: 2,
+            group: 4,
+        };
+        let left: Vec<f64> = (0..=3).map(|r| 1.0 - goal.after(r, 3).sparsity).collect();
+        assert!(left.windows(2).all(|pair| (pair[1] / pair[0] - 0.1_f64.cbrt()).abs() < 1e-9));
+        assert_eq!(goal.after(3, 3), goal);
+        assert_eq!(goal.after(1, 1), goal);
+        let keeps: Vec<usize> = (0..=2).map(|round| goal.after(round, 2).keep).collect();
+        assert_eq!(keeps, [4, 3, 2]);
+    }
+}

@@ -1,0 +1,304 @@
+//! Weights and inputs of one layer: how they are spread, and what they look like.
+
+use mlsys_device as device;
+use mlsys_lab::frame::{
+    Bar, Bars, Frame, HeatMap, Histogram, Image, Images, Level, Pane, Stack, Stacks, Verdict,
+};
+use mlsys_lab::schema::Scale;
+use mlsys_lab::value::number;
+use mlsys_nn::baseline::Layer;
+use mlsys_nn::nets::Architecture;
+use mlsys_sim::quantizer::{Granularity, Levels, Matrix};
+
+use super::Session;
+use super::panels::Pictured;
+use super::params::Execution;
+use super::rounding::EXAMPLES;
+
+/// Ranges of a histogram.
+const BINS: usize = 61;
+/// Hidden units that are shown, each three times.
+const UNITS: usize = 6;
+/// What the marked values of a histogram are.
+const LEVELS: &str = "levels";
+/// Rows and columns of a matrix that are shown.
+const MOST: usize = 48;
+
+/// All weights of the layer, and those of one group alone, over the same range and with that group's levels.
+pub(super) fn histogram(of: &Pictured<'_>) -> Frame {
+    let session = of.session;
+    let Some((layer, rounded)) = pair(of) else {
+        return nothing();
+    };
+    let weights = layer.matrix(&session.row);
+    let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
+    // Of the weights as they came, so that it is the same output while training moves them.
+    let output = typical(&layer.matrix(&session.trained.weights), matrix);
+    let group = rounded.group(matrix.index(0, output));
+    let Some(levels) = rounded.levels.get(group) else {
+        return nothing();
+    };
+    let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    if !(reach.is_finite() && reach > 0.0) {
+        return Frame::Text("Every weight of this layer is zero.".to_owned());
+    }
+    let reach = f64::from(reach);
+    let marks = marks(levels, reach);
+    let draw = |title: String, values: Vec<f64>| Pane {
+        title,
+        frame: Frame::Histogram(Histogram {
+            levels: marks.clone(),
+            marked: LEVELS.to_owned(),
+            ..Histogram::between("weight", "", &values, (-reach, reach), BINS)
+        }),
+    };
+    let all: Vec<f64> = weights.iter().map(|weight| f64::from(*weight)).collect();
+    let own = weights.iter().enumerate();
+    let own: Vec<f64> = own
+        .filter(|(index, _)| rounded.group(*index) == group && matrix.place(*index).1 == output)
+        .map(|(_, weight)| f64::from(*weight))
+        .collect();
+    let all_of_it = format!("{}, all weights", layer.what);
+    let alone = match (levels, session.knobs().granularity) {
+        (Levels::Even(_), Granularity::Tensor | Granularity::Channel) => {
+            format!("output {} alone", output + 1)
+        }
+        (Levels::Even(_), Granularity::Group(size)) => {
+            format!("output {}, first {}", output + 1, size.min(own.len()))
+        }
+        (Levels::Listed(_), _) => format!("output {}, {} levels", output + 1, levels.all().len()),
+    };
+    Frame::Panes(vec![draw(all_of_it, all), draw(alone, own)])
+}
+
+/// The levels that lie within the picture.
+fn marks(levels: &Levels, reach: f64) -> Vec<Level> {
+    let all = levels.all().into_iter().map(f64::from);
+    let inside = all.filter(|at| at.abs() <= reach * 1.000_001);
+    inside.map(|at| Level { at: at.clamp(-reach, reach), label: String::new() }).collect()
+}
+
+/// The output whose largest weight is the median of all outputs' largest.
+fn typical(weights: &[f32], matrix: Matrix) -> usize {
+    let mut largest = vec![0.0_f32; matrix.outputs()];
+    for (index, weight) in weights.iter().enumerate() {
+        if let Some(largest) = largest.get_mut(matrix.place(index).1) {
+            *largest = largest.max(weight.abs());
+        }
+    }
+    let mut order: Vec<usize> = (0..largest.len()).collect();
+    order.sort_by(|a, b| largest[*a].total_cmp(&largest[*b]));
+    order.get(order.len() / 2).copied().unwrap_or(0)
+}
+
+/// Units before, after, and what they lost; where they look at no square image, the matrix itself.
+pub(super) fn weights(of: &Pictured<'_>) -> Frame {
+    let Some((layer, rounded)) = pair(of) else {
+        return nothing();
+    };
+    let before = layer.matrix(&of.session.trained.weights);
+    let lost: Vec<f32> = before.iter().zip(&rounded.back).map(|(old, new)| new - old).collect();
+    let edge = layer.inputs.isqrt();
+    // Inputs of other layers are no pixels, however many they are.
+    let sees = of.layer() == 0 && !of.session.judge.reads_tokens();
+    if sees && edge * edge == layer.inputs && edge >= 8 {
+        return units(layer, edge, [&before, &rounded.back, &lost]);
+    }
+    let maps = [("before", &before), ("after", &rounded.back), ("difference", &lost)];
+    let panes = maps.map(|(name, matrix)| Pane {
+        title: format!("{}, {name}", layer.what),
+        frame: map(layer, matrix, name),
+    });
+    Frame::Panes(panes.into())
+}
+
+/// Black is the most negative, white the most positive, grey 0. A unit has one scale before and after, and another for
+/// what it lost, which would be too faint to see.
+fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Frame {
+    let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
+    let column = |of: &[f32], unit: usize| -> Vec<f32> {
+        (0..layer.inputs)
+            .map(|input| of.get(matrix.index(input, unit)).copied().unwrap_or(0.0))
+            .collect()
+    };
+    let reach = |of: &[f32]| of.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    let mut images = Vec::new();
+    for unit in 0..layer.outputs.min(UNITS) {
+        let [before, after, lost] = [before, after, lost].map(|of| column(of, unit));
+        let (own, faint) = (reach(&before).max(reach(&after)), reach(&lost));
+        let times = if faint > 0.0 { (own / faint).round().max(1.0) } else { 1.0 };
+        for (values, largest, label) in [
+            (before, own, format!("unit {}", unit + 1)),
+            (after, own, "rounded".to_owned()),
+            (lost, own / times, format!("lost x{times}")),
+        ] {
+            let largest = largest.max(f32::MIN_POSITIVE);
+            let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
+            images.push(Image {
+                pixels: values.iter().map(grey).collect(),
+                label,
+                verdict: Verdict::Unjudged,
+            });
+        }
+    }
+    Frame::Images(Images { width: edge, height: edge, images, blank: None, together: 3 })
+}
+
+/// A row an input, a column an output.
+fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
+    let (rows, columns) = (layer.inputs.min(MOST), layer.outputs.min(MOST));
+    let place = Matrix::by_inputs(layer.inputs, layer.outputs);
+    let mut cells = Vec::with_capacity(rows * columns);
+    for row in 0..rows {
+        for column in 0..columns {
+            let weight = matrix.get(place.index(row, column)).copied();
+            cells.push(weight.filter(|x| x.is_finite()).unwrap_or(f32::NAN));
+        }
+    }
+    let finite = cells.iter().filter(|x| x.is_finite());
+    let reach = finite.fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    Frame::HeatMap(HeatMap {
+        columns,
+        rows,
+        cells,
+        low: -reach,
+        high: reach,
+        x: (0.0, columns as f32),
+        y: (0.0, rows as f32),
+        column_labels: Vec::new(),
+        row_labels: Vec::new(),
+        points: Vec::new(),
+        legend: legend.to_owned(),
+    })
+}
+
+/// What came into the layer in calibration, with the levels that it is rounded to.
+pub(super) fn activations(of: &Pictured<'_>) -> Frame {
+    let session = of.session;
+    let Some((bits, _)) = session.knobs().activations else {
+        let said = "Only weights are rounded. With activation_bits set, what comes into each layer is rounded as well, and \
+                    this panel shows it with its levels.";
+        return Frame::Text(said.to_owned());
+    };
+    let layer = of.layer();
+    let what = session.layers.get(layer).map_or("", |layer| layer.what.as_str());
+    let (Some(grid), Some(observed)) = (of.grids.layer(layer), of.observed) else {
+        let said = format!(
+            "Layer {}, {what}, has no input of its own to round: tokens are no numbers, and layers that share an input \
+             are rounded with the first of them.",
+            layer + 1
+        );
+        return Frame::Text(said);
+    };
+    let values: Vec<f64> = observed.layer(layer).iter().map(|x| f64::from(*x)).collect();
+    let Some(mut histogram) = Histogram::of("input", "", &values, BINS) else {
+        return nothing();
+    };
+    let ends = (histogram.edges.first().copied(), histogram.edges.last().copied());
+    let levels = Levels::Even(grid).all().into_iter().map(f64::from);
+    histogram.levels = levels
+        .filter(|at| ends.0.is_some_and(|low| *at >= low) && ends.1.is_some_and(|high| *at <= high))
+        .map(|at| Level { at, label: String::new() })
+        .collect();
+    histogram.marked = LEVELS.to_owned();
+    let title = format!("into {what}, {EXAMPLES} examples, {bits} bits");
+    Frame::Panes(vec![Pane { title, frame: Frame::Histogram(histogram) }])
+}
+
+fn pair<'a>(of: &'a Pictured<'_>) -> Option<(&'a Layer, &'a mlsys_sim::quantizer::Quantized)> {
+    let layer = of.layer();
+    let session = of.session;
+    Some((session.layers.get(layer)?, session.rounded.layers.get(layer)?))
+}
+
+fn nothing() -> Frame {
+    Frame::Text("There is nothing to show of this layer.".to_owned())
+}
+
+// Bytes and seconds.
+
+/// Bytes of a weight in 32 bits.
+const FLOAT: usize = 4;
+
+/// Stored bytes before and after, part by part.
+pub(super) fn size(of: &Pictured<'_>) -> Frame {
+    let size = of.session.rounded.size();
+    let stack = |label: &str, parts: [usize; 3], remark: String| Stack {
+        label: label.to_owned(),
+        values: parts.map(|bytes| Some(bytes as f64)).into(),
+        remark,
+    };
+    let bits = size.bits_per_weight();
+    Frame::Stacks(Stacks {
+        unit: "bytes".to_owned(),
+        parts: ["weights", "scales", "biases"].map(str::to_owned).into(),
+        stacks: vec![
+            stack("32-bit floats", [FLOAT * size.weights, 0, size.others], String::new()),
+            stack(
+                "as stored",
+                [size.matrices.weights, size.matrices.scales, size.others],
+                format!("{:.2}x smaller", size.ratio()),
+            ),
+        ],
+        limit: None,
+        note: format!(
+            "{} bits a weight, scales included",
+            number((1000.0 * bits).round() / 1000.0)
+        ),
+    })
+}
+
+/// Seconds of a forward pass before and after, and what they mean.
+pub(super) fn speed(of: &Pictured<'_>) -> Frame {
+    let session = of.session;
+    let bar = |label: &str, seconds: Option<f64>| Bar {
+        label: label.to_owned(),
+        value: seconds.filter(|seconds| seconds.is_finite()),
+        remark: String::new(),
+    };
+    let bars = Frame::Bars(Bars {
+        unit: "s".to_owned(),
+        scale: Scale::Linear,
+        bars: vec![
+            bar("before", Some(session.seconds_before)),
+            bar("rounded", session.seconds_after),
+        ],
+    });
+    let words = match (session.knobs().execution, device::is_asynchronous(of.device)) {
+        (Execution::Simulated, _) => {
+            "The rounded weights lie in memory as 32-bit floats and are multiplied as such: the same arithmetic on other \
+             values. No time is saved. What is stored is counted by the scheme."
+                .to_owned()
+        }
+        (Execution::Native, false) => format!(
+            "{} On the processor burn keeps each of their weights in 8 bits, however few are asked for, and turns them back \
+             into floats before it multiplies: no time is saved, some is added. What is stored is counted by the scheme.",
+            held(session)
+        ),
+        (Execution::Native, true) => format!(
+            "{} This device reads them packed; the products are sums of floats. What is stored is counted by the scheme.",
+            held(session)
+        ),
+    };
+    Frame::Panes(vec![
+        Pane { title: "seconds for all fresh examples".to_owned(), frame: bars },
+        Pane { title: "what computes".to_owned(), frame: Frame::Text(words) },
+    ])
+}
+
+/// Which matrices burn holds as quantized tensors, in a sentence.
+fn held(session: &Session) -> String {
+    let (native, all) = (session.native, session.layers.len());
+    if native == all {
+        return format!("All {all} matrices are burn's quantized tensors.");
+    }
+    let others = match session.trained.architecture {
+        Architecture::Transformer(_) => "the embedding, of which rows are looked up, holds",
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
+            "convolutions, which burn has for floats alone, hold"
+        }
+    };
+    format!(
+        "{native} of {all} matrices are burn's quantized tensors; {others} the rounded values as floats."
+    )
+}

@@ -1,0 +1,455 @@
+//! What the network makes of its data, as pictures.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_lab::Sink;
+use mlsys_lab::frame::{Frame, HeatMap, Histogram, Image, Images, Pane, Point, Verdict};
+use mlsys_lab::report::{Moment, Report};
+use mlsys_nn::data::{Data, Examples, Labelled, Vocabulary};
+use mlsys_nn::nets::{Activation, Network};
+use mlsys_nn::train::evaluate::{EvaluationSet, probabilities};
+use mlsys_nn::train::trainer::Trainer;
+
+use super::text_panels::{Reading, Writing};
+
+/// Everything pictures need besides the network.
+pub(super) struct Pictures {
+    held_out: EvaluationSet,
+    labels: Vec<i32>,
+    /// What the classes are called.
+    classes: Vec<String>,
+    view: View,
+}
+
+enum View {
+    Plane(Plane),
+    Samples(Samples),
+    Tokens(Box<Tokens>),
+}
+
+/// What is pictured.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) trainer: &'a Trainer,
+    pub(super) train: &'a Examples,
+    pub(super) activation: Activation,
+    /// Steps done.
+    pub(super) step: u64,
+    /// Steps done at the last evaluation.
+    pub(super) evaluated: u64,
+}
+
+/// A few held-out tokens, to read and to write on from.
+struct Tokens {
+    reading: Reading,
+    writing: Writing,
+}
+
+/// A grid over the plane that shows all points.
+struct Plane {
+    /// `[ROWS * COLUMNS, 2]`, row by row from the top left.
+    grid: Tensor<2>,
+    /// Half the edge of the square shown.
+    reach: f32,
+    points: Vec<Point>,
+}
+
+/// A few held-out images.
+struct Samples {
+    /// `[count, pixels]`.
+    inputs: Tensor<2>,
+    examples: Labelled,
+}
+
+const COLUMNS: usize = 72;
+const ROWS: usize = 36;
+/// Points drawn; more would hide the field.
+const MOST_POINTS: usize = 400;
+/// Images shown.
+const MOST_SAMPLES: usize = 20;
+
+impl Pictures {
+    /// Pictures of a network that learns `data`; what is drawn at random comes from `seed`.
+    pub(super) fn new(data: &Data, classes: usize, seed: u64, device: &Device) -> Self {
+        let vocabulary = match &data.language {
+            Some(language) => language.vocabulary.clone(),
+            None => Vocabulary::numbers(classes),
+        };
+        let (view, labels) = match (&data.train, &data.held_out) {
+            (_, Examples::Sequence(held_out)) => {
+                let tokens = Tokens {
+                    reading: Reading::new(held_out, &vocabulary, device),
+                    writing: Writing::new(held_out, &vocabulary, seed, device),
+                };
+                (View::Tokens(Box::new(tokens)), held_out.all_labels())
+            }
+            (Examples::Labelled(train), Examples::Labelled(held_out)) if train.features == 2 => {
+                let plane = Plane::new(train, device);
+                (View::Plane(plane), held_out.labels.clone())
+            }
+            (_, Examples::Labelled(held_out)) => {
+                let samples = Samples::new(held_out, device);
+                (View::Samples(samples), held_out.labels.clone())
+            }
+        };
+        let classes = (0..classes).map(|class| vocabulary.label(class as i32)).collect();
+        Self { held_out: EvaluationSet::new(&data.held_out, device), labels, classes, view }
+    }
+
+    /// Sends the pictures that somebody wants now, and says how many.
+    pub(super) fn offer(
+        &mut self,
+        sink: &mut dyn Sink,
+        moment: Moment,
+        subject: Subject<'_>,
+    ) -> usize {
+        let Subject { trainer, train, activation, step, evaluated } = subject;
+        let mut made = 0;
+        let mut send = |panel: &str, make: &mut dyn FnMut() -> Option<Frame>| {
+            if sink.wants_frame(panel, moment)
+                && let Some(frame) = make()
+            {
+                made += 1;
+                sink.report(Report::Frame { panel: panel.into(), step, frame: Box::new(frame) });
+            }
+        };
+        send("confusion", &mut || Some(self.confusion(&trainer.network(), activation)));
+        send("weights", &mut || draw_weights(&trainer.network()));
+        send("network", &mut || draw_neurons(trainer, train, activation));
+        match &mut self.view {
+            View::Plane(plane) => {
+                send("decision-boundary", &mut || plane.draw(&trainer.network(), activation))
+            }
+            View::Samples(samples) => send("samples", &mut || {
+                Some(samples.draw(&trainer.network(), activation, self.classes.len()))
+            }),
+            View::Tokens(tokens) => {
+                let Tokens { reading, writing } = tokens.as_mut();
+                send("next-token", &mut || reading.next_token(&trainer.network()));
+                send("attention", &mut || reading.attention(&trainer.network()));
+                send("logit-lens", &mut || reading.lens(&trainer.network()));
+                // Writing takes as long as many steps: once an evaluation is enough.
+                if moment == Moment::Final || writing.is_due(evaluated) {
+                    send("text", &mut || writing.draw_writing(&trainer.network(), step, evaluated));
+                }
+            }
+        }
+        made
+    }
+
+    fn confusion(&self, network: &Network, activation: Activation) -> Frame {
+        let classes = self.held_out.classes(network, activation);
+        confusion(&classes, &self.labels, &self.classes)
+    }
+}
+
+/// True class by row, predicted class by column, as shares of the row.
+pub(crate) fn confusion(predicted: &[usize], labels: &[i32], names: &[String]) -> Frame {
+    let classes = names.len();
+    let mut counts = vec![0.0_f32; classes * classes];
+    for (&read, &label) in predicted.iter().zip(labels) {
+        if let Ok(row) = usize::try_from(label)
+            && let Some(count) = counts.get_mut(row * classes + read)
+        {
+            *count += 1.0;
+        }
+    }
+    for row in counts.chunks_mut(classes.max(1)) {
+        let total: f32 = row.iter().sum::<f32>().max(1.0);
+        row.iter_mut().for_each(|count| *count /= total);
+    }
+    Frame::HeatMap(HeatMap {
+        columns: classes,
+        rows: classes,
+        cells: counts,
+        low: 0.0,
+        high: 1.0,
+        x: (0.0, classes as f32),
+        y: (0.0, classes as f32),
+        column_labels: names.to_vec(),
+        row_labels: names.to_vec(),
+        points: Vec::new(),
+        legend: "share of a true class (row) read as a class (column)".to_owned(),
+    })
+}
+
+impl Plane {
+    fn new(examples: &Labelled, device: &Device) -> Self {
+        let farthest = examples.inputs.iter().fold(1.0_f32, |far, x| far.max(x.abs()));
+        let reach = 1.1 * farthest;
+        let mut grid = Vec::with_capacity(2 * ROWS * COLUMNS);
+        for row in 0..ROWS {
+            for column in 0..COLUMNS {
+                // The middle of each cell.
+                let at =
+                    |index: usize, count: usize| (2.0 * index as f32 + 1.0) / count as f32 - 1.0;
+                grid.extend([reach * at(column, COLUMNS), -reach * at(row, ROWS)]);
+            }
+        }
+        let count = examples.len().min(MOST_POINTS);
+        let points = (0..count).map(|index| {
+            let input = examples.input(index);
+            Point {
+                x: input[0],
+                y: input[1],
+                class: u8::try_from(examples.labels[index]).unwrap_or(u8::MAX),
+            }
+        });
+        Self {
+            grid: Tensor::from_data(TensorData::new(grid, [ROWS * COLUMNS, 2]), device),
+            reach,
+            points: points.collect(),
+        }
+    }
+
+    /// The probability of class 1 over the plane; nothing once it is not a number any more.
+    fn draw(&self, network: &Network, activation: Activation) -> Option<Frame> {
+        let both = probabilities(network, self.grid.clone(), activation);
+        let cells: Vec<f32> = both.chunks(2).map(|of| of[1]).collect();
+        cells.iter().all(|cell| cell.is_finite()).then(|| {
+            Frame::HeatMap(HeatMap {
+                columns: COLUMNS,
+                rows: ROWS,
+                cells,
+                low: 0.0,
+                high: 1.0,
+                x: (-self.reach, self.reach),
+                y: (-self.reach, self.reach),
+                column_labels: Vec::new(),
+                row_labels: Vec::new(),
+                points: self.points.clone(),
+                legend: "probability of class 1".to_owned(),
+            })
+        })
+    }
+}
+
+impl Samples {
+    fn new(held_out: &Labelled, device: &Device) -> Self {
+        let indices: Vec<usize> = (0..held_out.len().min(MOST_SAMPLES)).collect();
+        let (inputs, labels) = held_out.gather(&indices);
+        let shape = [indices.len(), held_out.features];
+        let on_device = TensorData::new(inputs.clone(), shape);
+        Self {
+            inputs: Tensor::from_data(on_device, device),
+            examples: Labelled { inputs, labels, features: held_out.features },
+        }
+    }
+
+    fn draw(&self, network: &Network, activation: Activation, classes: usize) -> Frame {
+        let predicted = probabilities(network, self.inputs.clone(), activation);
+        let images = predicted.chunks(classes).enumerate().map(|(index, probabilities)| {
+            let (read, truth) = (most_likely(probabilities), self.examples.labels[index]);
+            let right = usize::try_from(truth) == Ok(read);
+            Image {
+                pixels: self
+                    .examples
+                    .input(index)
+                    .iter()
+                    .map(|&pixel| (255.0 * pixel).round() as u8)
+                    .collect(),
+                label: if right { read.to_string() } else { format!("{read} ({truth})") },
+                verdict: if right { Verdict::Right } else { Verdict::Wrong },
+            }
+        });
+        let edge = self.examples.features.isqrt();
+        Frame::Images(Images {
+            width: edge,
+            height: edge,
+            images: images.collect(),
+            blank: None,
+            together: 1,
+        })
+    }
+}
+
+/// The index of the largest probability, the first of equals.
+pub(super) fn most_likely(probabilities: &[f32]) -> usize {
+    let better = |best: usize, index: usize| {
+        if probabilities[index] > probabilities[best] { index } else { best }
+    };
+    (1..probabilities.len()).fold(0, better)
+}
+
+// A small perceptron whole: every weight, and what the loss asks of it.
+
+/// Inputs and neurons of the widest layer that is shown: larger pictures cannot be read.
+const MOST: usize = 32;
+/// Examples whose mean gradient is shown.
+const MOST_EXAMPLES: usize = 1000;
+
+/// Of each layer a map of the weights and one of their gradients: a row a neuron, a column an input, the bias last.
+/// The gradient is that of the mean loss of all training examples, where the network stands.
+pub(super) fn draw_neurons(
+    trainer: &Trainer,
+    train: &Examples,
+    activation: Activation,
+) -> Option<Frame> {
+    let network = trainer.network();
+    let Network::Mlp(mlp) = &network else {
+        return None;
+    };
+    let is_small = |layer: &burn::nn::Linear| layer.weight.dims().iter().all(|&size| size <= MOST);
+    if !mlp.layers.iter().all(is_small) {
+        return None;
+    }
+    let indices: Vec<usize> = (0..train.len().min(MOST_EXAMPLES)).collect();
+    let gradients = trainer.gradients(train, &indices, activation);
+    let mut panes = Vec::new();
+    for (index, layer) in mlp.layers.iter().enumerate() {
+        let bias = layer.bias.as_ref()?;
+        let of_weights = gradients.get::<2>(layer.weight.id)?;
+        let of_biases = gradients.get::<1>(bias.id)?;
+        let name = format!("layer{}", index + 1);
+        panes.push(Pane {
+            title: format!("{name} weights"),
+            frame: map(layer.weight.val(), bias.val(), index, "weight")?,
+        });
+        panes.push(Pane {
+            title: format!("{name} gradients"),
+            frame: map(of_weights, of_biases, index, "gradient of the mean loss")?,
+        });
+    }
+    Some(Frame::Panes(panes))
+}
+
+/// Weights `[inputs, neurons]` and biases `[neurons]` as a map around zero; nothing if one is no number.
+fn map(weights: Tensor<2>, biases: Tensor<1>, layer: usize, legend: &str) -> Option<Frame> {
+    let [inputs, neurons] = weights.dims();
+    let rows = Tensor::cat(vec![weights.transpose(), biases.unsqueeze_dim(1)], 1);
+    let cells: Vec<f32> = rows.into_data().iter::<f32>().collect();
+    if !cells.iter().all(|cell| cell.is_finite()) {
+        return None;
+    }
+    let reach = cells.iter().fold(f32::MIN_POSITIVE, |most, cell| most.max(cell.abs()));
+    let from = |index: usize| match (layer, inputs) {
+        (0, 2) => ["x", "y"][index].to_owned(),
+        (0, _) => format!("x{}", index + 1),
+        (_, _) => format!("n{}", index + 1),
+    };
+    Some(Frame::HeatMap(HeatMap {
+        columns: inputs + 1,
+        rows: neurons,
+        cells,
+        low: -reach,
+        high: reach,
+        x: (0.0, (inputs + 1) as f32),
+        y: (0.0, neurons as f32),
+        column_labels: (0..inputs).map(from).chain(["bias".to_owned()]).collect(),
+        row_labels: (1..=neurons).map(|neuron| format!("n{neuron}")).collect(),
+        points: Vec::new(),
+        legend: legend.to_owned(),
+    }))
+}
+
+// Weights as pictures, where they have the shape of one, else as a histogram.
+
+/// Units shown.
+const MOST_UNITS: usize = 32;
+/// Ranges of the histogram.
+const BINS: usize = 15;
+
+pub(super) fn draw_weights(network: &Network) -> Option<Frame> {
+    match network {
+        Network::Mlp(mlp) => {
+            let first = mlp.layers.first()?.weight.val();
+            let [inputs, units] = first.dims();
+            let edge = inputs.isqrt();
+            if edge * edge == inputs {
+                // `[inputs, units]` to one row of inputs a unit.
+                let rows: Vec<f32> = values(first.transpose());
+                Some(units_as_images(&rows, edge, units))
+            } else {
+                let largest = mlp.layers.iter().map(|layer| layer.weight.val());
+                histogram(values(largest.max_by_key(|weight| weight.shape().num_elements())?))
+            }
+        }
+        Network::Cnn(cnn) => {
+            let largest = cnn.convolutions.iter().map(|convolution| convolution.weight.val());
+            match largest.max_by_key(|weight| weight.shape().num_elements()) {
+                Some(weight) => histogram(values(weight)),
+                None => histogram(values(cnn.head.weight.val())),
+            }
+        }
+        Network::Filters(net) => {
+            let largest = net.filters.iter().map(|filter| filter.weight.val());
+            match largest.max_by_key(|weight| weight.shape().num_elements()) {
+                Some(weight) => histogram(values(weight)),
+                None => histogram(values(net.head.weight.val())),
+            }
+        }
+        Network::Transformer(transformer) => {
+            let gates = transformer.blocks.iter().map(|block| &block.mlp.gate);
+            let largest = gates.chain([&transformer.embedding, &transformer.head]);
+            histogram(values(
+                largest.max_by_key(|weight| weight.val().shape().num_elements())?.val(),
+            ))
+        }
+    }
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+/// Each unit's weights on a scale of their own: black is the most negative, white the most positive, grey 0.
+fn units_as_images(rows: &[f32], edge: usize, units: usize) -> Frame {
+    let images =
+        rows.chunks(edge * edge).take(units.min(MOST_UNITS)).enumerate().map(|(index, row)| {
+            let largest = row.iter().fold(f32::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
+            // A weight that is not finite is cast to 0 or clamped, never an error.
+            let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
+            Image {
+                pixels: row.iter().map(grey).collect(),
+                label: format!("unit {}", index + 1),
+                verdict: Verdict::Unjudged,
+            }
+        });
+    Frame::Images(Images {
+        width: edge,
+        height: edge,
+        images: images.collect(),
+        blank: None,
+        together: 1,
+    })
+}
+
+/// The weights counted by value, zero in the middle; nothing if one is not finite.
+fn histogram(weights: Vec<f32>) -> Option<Frame> {
+    let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    if weights.is_empty() || !weights.iter().all(|weight| weight.is_finite()) {
+        return None;
+    }
+    // All weights zero fall into the middle bin.
+    let reach = f64::from(reach.max(f32::MIN_POSITIVE));
+    let values: Vec<f64> = weights.iter().map(|weight| f64::from(*weight)).collect();
+    Some(Frame::Histogram(Histogram::between("weight", "", &values, (-reach, reach), BINS)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(weights: &[f32]) -> Vec<f64> {
+        match histogram(weights.to_vec()) {
+            Some(Frame::Histogram(histogram)) => histogram.first.shares().collect(),
+            other => panic!("no histogram: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_histogram_holds_every_weight_once() {
+        let halves = shares(&[-1.0, 1.0]);
+        assert_eq!((halves[0], halves[BINS - 1]), (0.5, 0.5));
+        assert_eq!(shares(&[0.0; 7])[BINS / 2], 1.0);
+        assert!((shares(&[0.1, -0.3, 0.25, 0.7]).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert_eq!(histogram(vec![f32::NAN]), None);
+    }
+
+    #[test]
+    fn the_sign_of_a_weight_is_its_brightness() {
+        let Frame::Images(images) = units_as_images(&[-2.0, 0.0, 2.0, 1.0], 2, 1) else {
+            panic!("no images")
+        };
+        assert_eq!(images.images[0].pixels, [0, 128, 255, 191]);
+    }
+}

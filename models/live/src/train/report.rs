@@ -1,0 +1,187 @@
+//! What a session says while it trains.
+
+use std::time::Instant;
+
+use mlsys_device as device;
+use mlsys_device::memory::Held;
+use mlsys_lab::Run;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_nn::train::Timing;
+use mlsys_nn::train::clock::Phase;
+use mlsys_nn::train::measure::{Norms, StepNorms};
+
+use super::Session;
+use super::panels::Subject;
+use crate::stepped::point;
+
+impl Session {
+    /// Reads and reports the losses that are still on the device.
+    pub(super) fn read_losses(&mut self, run: &mut Run<'_>) {
+        for (step, loss) in self.losses.read() {
+            if step == 1 {
+                // Whatever was compiled is compiled now.
+                run.sink.report(Report::Status(String::new()));
+            }
+            point(run, "loss", step, loss);
+            if let Some(what) = self.losses.judge(loss) {
+                self.diverge(run, step, what);
+                // Steps that were under way meanwhile say nothing any more.
+                break;
+            }
+        }
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, step: u64, what: &'static str) {
+        if self.divergence.is_none() {
+            self.divergence = Some(what);
+            let rate = self.knobs.update.learning_rate;
+            let reason = format!(
+                "{what}: at learning rate {} each update overshoots and the next gradient is larger still; \
+                 a smaller rate, or gradient_clip, keeps the steps short",
+                mlsys_lab::value::number(rate),
+            );
+            run.sink.report(Report::Diverged { step, reason });
+        }
+    }
+
+    /// Reports every series that has a value each `record_every` steps.
+    pub(super) fn record(&mut self, run: &mut Run<'_>, norms: StepNorms) {
+        let step = self.step;
+        self.recorded = step;
+        let Norms { gradient_of_layer, weights_of_layer, gradient, weights, update, change } =
+            norms.read(&self.layers);
+        point(run, "gradient_norm", step, gradient);
+        for (family, norms) in
+            [("gradient_norm", gradient_of_layer), ("weight_norm", weights_of_layer)]
+        {
+            for (index, norm) in norms.into_iter().enumerate() {
+                point(run, &format!("{family}.layer{}", index + 1), step, norm);
+            }
+        }
+        if weights > 0.0 {
+            point(run, "update_ratio", step, update / weights);
+        }
+        point(run, "weight_change", step, change);
+        if !(weights.is_finite() && update.is_finite()) {
+            self.diverge(run, step, "a weight is no longer a finite number");
+        }
+        self.report_progress(run);
+    }
+
+    /// Reports what is known at any step.
+    pub(super) fn report_progress(&mut self, run: &mut Run<'_>) {
+        let step = self.step;
+        point(run, "samples_seen", step, self.samples_seen as f64);
+        let epochs = self.data.train.epochs(self.samples_seen);
+        point(run, "epochs", step, epochs);
+        if let Some(seconds) = self.times.seconds_per_step() {
+            let samples = self.knobs.batch_size as f64 / seconds;
+            let flops = self.flops_per_step() as f64 / seconds;
+            point(run, "seconds_per_step", step, seconds);
+            point(run, "samples_per_second", step, samples);
+            if self.data.language.is_some() {
+                let tokens = samples * self.config.context as f64;
+                point(run, "tokens_per_second", step, tokens);
+            }
+            point(run, "flops_per_second", step, flops);
+            if let Some(peak) = self.peak {
+                point(run, "mfu", step, flops / peak);
+            }
+        }
+        if self.knobs.timing == Timing::Phases {
+            for phase in Phase::ALL {
+                if let Some(seconds) = self.times.seconds_of(phase) {
+                    run.scalar(phase.metric(), seconds);
+                }
+            }
+        }
+    }
+
+    /// Reports what a step held.
+    pub(super) fn report_memory(&mut self, run: &mut Run<'_>, held: Held) {
+        self.weighings += 1;
+        self.most = self.most.max(held.most.saturating_sub(self.found));
+        run.scalar("kept_bytes", held.kept as i64);
+        run.scalar("peak_memory_bytes", self.most as i64);
+    }
+
+    pub(super) fn evaluate(&mut self, run: &mut Run<'_>) {
+        self.evaluated = self.step;
+        let network = self.trainer.network();
+        let held_out = self.judged.held_out.judge(&network, self.knobs.activation);
+        let accuracy = match &self.judged.train {
+            Some(train) => train.judge(&network, self.knobs.activation).accuracy,
+            None => held_out.accuracy,
+        };
+        point(run, "validation_loss", self.step, held_out.loss);
+        if self.data.language.as_ref().is_some_and(|language| language.vocabulary.is_characters()) {
+            let bits = held_out.loss / std::f64::consts::LN_2;
+            point(run, "bits_per_character", self.step, bits);
+        }
+        if let Some(right) = self.judged.answers.right(&held_out.hits) {
+            point(run, "exact_match", self.step, right);
+        }
+        point(run, "accuracy", self.step, accuracy);
+        point(run, "validation_accuracy", self.step, held_out.accuracy);
+    }
+
+    /// Offers a picture to every panel that has one.
+    pub(super) fn offer(&mut self, run: &mut Run<'_>, moment: Moment) {
+        if self.divergence.is_none() {
+            let subject = Subject {
+                trainer: &self.trainer,
+                train: &self.data.train,
+                activation: self.knobs.activation,
+                step: self.step,
+                evaluated: self.evaluated,
+            };
+            let begun = Instant::now();
+            let made = self.pictures.offer(run.sink, moment, subject);
+            if made > 0 {
+                self.pictured = Some((Instant::now(), begun.elapsed()));
+                // The device did other work than steps.
+                self.times.void_window();
+            }
+        }
+        run.sink.frames_done();
+    }
+
+    /// Reports what a sequence's losses can be compared with.
+    pub(super) fn report_yardsticks(&self, run: &mut Run<'_>) {
+        if let Some(language) = &self.data.language {
+            run.scalar("unigram_entropy", language.unigram_entropy);
+            run.scalar("bigram_entropy", language.bigram_entropy);
+            if let Some(floor) = language.floor {
+                run.scalar("loss_floor", floor);
+            }
+        }
+    }
+
+    /// Reports the sizes that follow from the knobs.
+    pub(super) fn report_sizes(&self, run: &mut Run<'_>) {
+        const BYTES: u64 = 4;
+        let parameters = self.architecture.parameters();
+        let kept =
+            self.architecture.kept_numbers(self.knobs.activation, self.knobs.batch_size as u64);
+        let moments = self.knobs.rule.moments();
+        for (name, count) in [
+            ("parameters", parameters),
+            ("flops_per_step", self.flops_per_step()),
+            ("weight_bytes", BYTES * parameters),
+            ("gradient_bytes", BYTES * parameters),
+            ("optimizer_bytes", BYTES * parameters * moments),
+            ("activation_bytes", BYTES * kept),
+        ] {
+            run.scalar(name, count as i64);
+        }
+        if self.knobs.timing == Timing::Phases && device::is_asynchronous(self.id) {
+            let notice = "profile: waiting for the device between phases makes each step slower";
+            run.sink.report(Report::Notice(notice.to_owned()));
+        }
+    }
+
+    fn flops_per_step(&self) -> u64 {
+        let batch = self.knobs.batch_size as u64;
+        self.architecture.forward_flops(batch) + self.architecture.backward_flops(batch)
+    }
+}

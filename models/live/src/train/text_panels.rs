@@ -1,0 +1,299 @@
+//! What a transformer makes of a few held-out tokens: where each looks, what it expects next, and when it knows.
+
+use burn::tensor::activation::softmax;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use mlsys_lab::frame::{Bar, Bars, Frame, HeatMap, Pane, Table};
+use mlsys_lab::schema::Scale;
+use mlsys_lab::value::Value;
+use mlsys_nn::data::{Sequence, Vocabulary};
+use mlsys_nn::nets::{Looks, Network, Transformer};
+use mlsys_nn::random::Stream;
+
+use super::panels::most_likely;
+
+/// Tokens that are read.
+const READ: usize = 16;
+/// Positions of the table, the last ones read.
+const POSITIONS: usize = 12;
+/// Heads shown, from the first block on.
+const MOST_HEADS: usize = 16;
+/// Tokens that may come next, the likeliest.
+const GUESSES: usize = 8;
+/// Characters before the one that comes next, as a reminder.
+const REMINDER: usize = 10;
+/// Tokens before it, where they are numbers: what is guessed must not be cut off by what is read.
+const REMINDER_NUMBERS: usize = 2;
+
+/// The first held-out tokens.
+pub(super) struct Reading {
+    /// `[1, READ]`, without autodiff.
+    inputs: Tensor<2, Int>,
+    tokens: Vec<i32>,
+    /// What follows each of them.
+    truth: Vec<i32>,
+    vocabulary: Vocabulary,
+}
+
+impl Reading {
+    pub(super) fn new(held_out: &Sequence, vocabulary: &Vocabulary, device: &Device) -> Self {
+        let read = READ.min(held_out.context);
+        let tokens = held_out.tokens[..read].to_vec();
+        let inputs = TensorData::new(tokens.clone(), [1, read]);
+        Self {
+            inputs: Tensor::from_data(inputs, device),
+            tokens,
+            truth: held_out.tokens[1..=read].to_vec(),
+            vocabulary: vocabulary.clone(),
+        }
+    }
+
+    /// One heat map a head: how much each token (row) attends to each before it (column).
+    pub(super) fn attention(&self, network: &Network) -> Option<Frame> {
+        let looks = transformer(network)?.look(self.inputs.clone());
+        let labels: Vec<String> = self.labels(&self.tokens);
+        let mut panes = Vec::new();
+        for (block, attention) in looks.attention.into_iter().enumerate() {
+            let [_, heads, rows, columns] = attention.dims();
+            let weights: Vec<f32> = values(attention);
+            for (head, cells) in weights.chunks(rows * columns).take(heads).enumerate() {
+                panes.push(Pane {
+                    title: format!("block {} head {}", block + 1, head + 1),
+                    frame: Frame::HeatMap(HeatMap {
+                        columns,
+                        rows,
+                        cells: cells.to_vec(),
+                        low: 0.0,
+                        high: 1.0,
+                        x: (0.0, columns as f32),
+                        y: (0.0, rows as f32),
+                        column_labels: labels.clone(),
+                        row_labels: labels.clone(),
+                        points: Vec::new(),
+                        legend: "attention given".to_owned(),
+                    }),
+                });
+            }
+        }
+        panes.truncate(MOST_HEADS);
+        Some(Frame::Panes(panes))
+    }
+
+    /// The tokens thought likeliest after the last one read, and the one that does come.
+    pub(super) fn next_token(&self, network: &Network) -> Option<Frame> {
+        let logits = transformer(network)?.forward(self.inputs.clone());
+        let probabilities = probabilities(logits);
+        let last = probabilities.last()?;
+        let truth = *self.truth.last()?;
+        let mut order: Vec<usize> = (0..last.len()).collect();
+        order.sort_by(|&a, &b| last[b].total_cmp(&last[a]));
+        let (best, rest) = order.split_at(GUESSES.min(order.len()));
+        let missing = rest.iter().filter(|&&token| token as i32 == truth);
+        let reminder = if self.vocabulary.is_characters() { REMINDER } else { REMINDER_NUMBERS };
+        let before = &self.tokens[self.tokens.len().saturating_sub(reminder)..];
+        let before = self.vocabulary.text(before).replace('\n', "\\n");
+        let bars = best.iter().chain(missing).map(|&token| Bar {
+            label: format!("{before}|{}", self.vocabulary.label(token as i32)),
+            value: Some(f64::from(last[token])).filter(|p| p.is_finite()),
+            remark: if token as i32 == truth { "comes next".to_owned() } else { String::new() },
+        });
+        Some(Frame::Bars(Bars { unit: String::new(), scale: Scale::Linear, bars: bars.collect() }))
+    }
+
+    /// What the head would say of the stream after each block, at the last positions (nostalgebraist 2020).
+    pub(super) fn lens(&self, network: &Network) -> Option<Frame> {
+        let transformer = transformer(network)?;
+        let Looks { streams, .. } = transformer.look(self.inputs.clone());
+        let after: Vec<Vec<Vec<f32>>> =
+            streams.into_iter().map(|stream| probabilities(transformer.read(stream))).collect();
+        let mut columns = vec!["reads".to_owned()];
+        columns.extend((1..=after.len()).map(|block| format!("after block {block}")));
+        columns.push("comes next".to_owned());
+        let first = self.tokens.len().saturating_sub(POSITIONS);
+        let rows = (first..self.tokens.len()).map(|position| {
+            let name = |token: i32| Value::from(self.vocabulary.label(token));
+            let said = after.iter().map(|stream| {
+                let likely = most_likely(&stream[position]);
+                let label = self.vocabulary.label(likely as i32);
+                Value::from(format!("{label} {:.2}", stream[position][likely]))
+            });
+            [name(self.tokens[position])]
+                .into_iter()
+                .chain(said)
+                .chain([name(self.truth[position])])
+                .collect()
+        });
+        let rows = rows.collect();
+        Some(Frame::Table(Table { columns, rows, ..Table::default() }))
+    }
+
+    fn labels(&self, tokens: &[i32]) -> Vec<String> {
+        let label = |&token: &i32| self.vocabulary.label(token);
+        tokens.iter().map(label).collect()
+    }
+}
+
+/// The transformer, if the network is one.
+pub(super) fn transformer(network: &Network) -> Option<&Transformer> {
+    match network {
+        Network::Transformer(transformer) => Some(transformer),
+        Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => None,
+    }
+}
+
+/// Logits `[1, time, vocabulary]` to the probability of every token at each position.
+pub(super) fn probabilities(logits: Tensor<3>) -> Vec<Vec<f32>> {
+    let [_, _, classes] = logits.dims();
+    let flat = values(softmax(logits, 2));
+    flat.chunks(classes).map(<[f32]>::to_vec).collect()
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+// Text that the model writes, and what it wrote before: one sees it learn.
+
+/// Characters written.
+const CHARACTERS: usize = 140;
+/// Symbols written, where tokens are numbers.
+const SYMBOLS: usize = 32;
+/// Characters given to begin with, where no line of sums shows another end.
+const GIVEN: usize = 12;
+/// Below 1, likely tokens are drawn more often than the model says: fewer slips, less variety.
+const TEMPERATURE: f64 = 0.8;
+/// Earlier texts shown above the latest.
+const EARLIER: usize = 4;
+/// Characters shown of an earlier text.
+const SHORT: usize = 64;
+
+/// Writes on from a few held-out tokens.
+pub(super) struct Writing {
+    prompt: Vec<i32>,
+    vocabulary: Vocabulary,
+    context: usize,
+    seed: u64,
+    device: Device,
+    /// What was written, with the steps done by then; the latest last.
+    written: Vec<(u64, Vec<i32>)>,
+    /// The evaluation after which the latest was written.
+    evaluated: Option<u64>,
+}
+
+impl Writing {
+    pub(super) fn new(
+        held_out: &Sequence,
+        vocabulary: &Vocabulary,
+        seed: u64,
+        device: &Device,
+    ) -> Self {
+        let most = GIVEN.min(held_out.context);
+        let newline = vocabulary.tokens("\n").first().copied();
+        // From the start of a line, if there are lines; the last of a sum is its equals sign.
+        let whole = held_out.tokens.len() - most;
+        let starts = held_out.tokens[..=whole].windows(2).position(|pair| {
+            let [end, first] = [pair[0], pair[1]].map(|token| Some(token) == newline);
+            end && !first
+        });
+        let prompt = &held_out.tokens[starts.map_or(0, |line_end| line_end + 1)..][..most];
+        let equals = vocabulary.tokens("+=").get(1).copied();
+        let given = prompt
+            .iter()
+            .position(|&token| vocabulary.is_characters() && Some(token) == equals)
+            .map_or(most, |place| place + 1);
+        Self {
+            prompt: prompt[..given].to_vec(),
+            vocabulary: vocabulary.clone(),
+            context: held_out.context,
+            seed,
+            device: device.clone(),
+            written: Vec::new(),
+            evaluated: None,
+        }
+    }
+
+    /// Whether there is something new to be said after the evaluation at step `evaluated`.
+    pub(super) fn is_due(&self, evaluated: u64) -> bool {
+        self.evaluated != Some(evaluated)
+    }
+
+    /// Writes, and shows it under what was written before.
+    pub(super) fn draw_writing(
+        &mut self,
+        network: &Network,
+        step: u64,
+        evaluated: u64,
+    ) -> Option<Frame> {
+        if self.written.last().is_none_or(|(written_at, _)| *written_at != step) {
+            let tokens = self.write(network, step)?;
+            self.written.push((step, tokens));
+        }
+        self.evaluated = Some(evaluated);
+        if self.written.len() > EARLIER + 1 {
+            // The first one stays: that is where it all began.
+            self.written.remove(1);
+        }
+        let (latest, earlier) = self.written.split_last()?;
+        let mut text = String::new();
+        for (step, tokens) in earlier {
+            let line = self.vocabulary.text(tokens).replace('\n', " ");
+            let line: String = line.chars().take(SHORT).collect();
+            text.push_str(&format!("{step:>6}: {line}\n"));
+        }
+        let (step, tokens) = latest;
+        let [given, written] = [&self.prompt, tokens].map(|part| self.vocabulary.text(part));
+        text.push_str(&format!("{step:>6}: {given}|{written}\n"));
+        Some(Frame::Text(text))
+    }
+
+    /// Draws token after token; at one step always the same, whoever looks and how often.
+    fn write(&self, network: &Network, step: u64) -> Option<Vec<i32>> {
+        let transformer = transformer(network)?;
+        let mut stream = Stream::new(self.seed, &format!("text/{step}"));
+        let length = if self.vocabulary.is_characters() { CHARACTERS } else { SYMBOLS };
+        let mut tokens = self.prompt.clone();
+        for _ in 0..length {
+            let seen = &tokens[tokens.len().saturating_sub(self.context)..];
+            // Always as many tokens, so that a GPU needs no kernels for each length: no token sees those after it.
+            let mut window = seen.to_vec();
+            window.resize(self.context, 0);
+            let window = TensorData::new(window, [1, self.context]);
+            let logits = transformer.forward(Tensor::from_data(window, &self.device));
+            let here = logits.slice([0..1, seen.len() - 1..seen.len()]);
+            tokens.push(choose(probabilities(here).first()?, &mut stream) as i32);
+        }
+        Some(tokens.split_off(self.prompt.len()))
+    }
+}
+
+/// Draws an index by probabilities sharpened by the temperature: p^(1/T), made to sum to one.
+fn choose(probabilities: &[f32], stream: &mut Stream) -> usize {
+    let sharpen = |&p: &f32| f64::from(p).powf(1.0 / TEMPERATURE);
+    let total: f64 = probabilities.iter().map(sharpen).sum();
+    let mut left = stream.uniform() * total;
+    for (index, share) in probabilities.iter().map(sharpen).enumerate() {
+        left -= share;
+        if left < 0.0 {
+            return index;
+        }
+    }
+    // Rounding, or probabilities that are no numbers any more.
+    probabilities.len().saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn likely_tokens_are_drawn_more_often_than_their_share() {
+        let mut stream = Stream::new(1, "test");
+        let draws = 20_000;
+        let first = (0..draws).filter(|_| choose(&[0.8, 0.0, 0.2], &mut stream) == 0).count();
+        // 0.8^1.25 over 0.8^1.25 + 0.2^1.25.
+        let share = first as f64 / f64::from(draws);
+        assert!((share - 0.850).abs() < 0.01, "{share}");
+        let none = (0..draws).filter(|_| choose(&[0.8, 0.0, 0.2], &mut stream) == 1);
+        assert_eq!(none.count(), 0);
+        assert_eq!(choose(&[f32::NAN, f32::NAN], &mut stream), 1);
+    }
+}

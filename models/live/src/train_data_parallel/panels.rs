@@ -1,0 +1,358 @@
+//! What a session draws.
+
+use mlsys_lab::Frame;
+use mlsys_lab::frame::exchange::{Begins, Exchange, Layout};
+use mlsys_lab::frame::{HeatMap, Milestone, Span, Stack, Stacks, Timeline};
+
+use super::exchange::Compression;
+use super::params::{Held, Overlap, SAMPLED};
+use super::timing::{Send, sends};
+use super::{Sent, Session, Zero};
+
+type Picture = fn(&Session) -> Frame;
+
+/// Every panel that is no curve.
+pub(super) const ALL: [(&str, Picture); 4] = [
+    ("timeline", Session::timeline),
+    ("ring", Session::ring),
+    ("traffic", Session::matrix),
+    ("memory", Session::memory),
+];
+
+impl Session {
+    /// The messages of a step, with real numbers of every worker's own gradient.
+    fn ring(&self) -> Frame {
+        let workers = self.setup.workers;
+        if workers == 1 {
+            let said = "One worker has the whole sum already: nothing is sent.";
+            return Frame::Text(said.to_owned());
+        }
+        let all = sends(&self.setup, &self.knobs, &self.scheme);
+        let Some(send) = all.iter().find(|send| send.sums()) else {
+            return Frame::Text("Nothing is summed.".to_owned());
+        };
+        let mut exchange = self.exchange(send);
+        exchange.note = self.note();
+        Frame::Exchange(Box::new(exchange))
+    }
+
+    fn exchange(&self, send: &Send<'_>) -> Exchange {
+        let workers = self.setup.workers;
+        let compressed = self.knobs.compression != Compression::None && self.knobs.every <= 1;
+        let layout = if self.setup.zero == Zero::Nothing && !compressed {
+            self.knobs.algorithm.layout()
+        } else {
+            Layout::Ring
+        };
+        let what = match self.step {
+            0 => format!("{} of the first step", send.what),
+            step => format!("{} of step {step}", send.what),
+        };
+        let mut exchange = send.plan.exchange(&what, layout, send.width as u64);
+        let chunks = exchange.chunks.len();
+        let samples = |rank: usize| self.samples.get(rank).filter(|own| !own.is_empty());
+        if compressed {
+            exchange.begins = Begins::Shards;
+            for (rank, chunk) in exchange.chunks.iter_mut().enumerate() {
+                chunk.name = format!("gradient of {rank}");
+                chunk.elements = self.setup.model.parameters();
+            }
+        }
+        if (0..workers).all(|rank| samples(rank).is_some()) {
+            exchange.sampled = SAMPLED;
+            let ranks = 0..send.plan.endpoints();
+            let of = |rank: usize| {
+                let own = samples(rank);
+                (0..chunks * SAMPLED).map(move |place| {
+                    // A compressed gradient is one chunk, that of its worker.
+                    let place = match compressed {
+                        true => (place / SAMPLED == rank).then_some(place % SAMPLED),
+                        false => Some(place),
+                    };
+                    let known = place.and_then(|place| own?.get(place));
+                    known.copied().unwrap_or(f32::NAN)
+                })
+            };
+            exchange.samples = ranks.flat_map(of).collect();
+        }
+        exchange
+    }
+
+    /// What the picture of messages leaves out.
+    fn note(&self) -> String {
+        let said = match (self.setup.zero, self.knobs.compression, self.knobs.every) {
+            (_, _, 2..) => "Weights are summed here, and divided by the number of workers.",
+            (_, Compression::Int8 | Compression::Sign | Compression::TopK { .. }, _) => {
+                "Each adds up all compressed gradients that it got, in the order of ranks."
+            }
+            (Zero::Nothing, Compression::None, _) => {
+                "Every worker divides the sum by the number of workers, and updates its weights alike."
+            }
+            (Zero::Optimizer | Zero::Gradients, Compression::None, _) => {
+                "Each then updates its own shard, and the shards of weights go round in as many rounds."
+            }
+            (Zero::Weights, Compression::None, _) => {
+                "Before it the shards of weights went round twice, for the forward and the backward pass."
+            }
+        };
+        said.to_owned()
+    }
+
+    /// Who sent how many bytes to whom in a step.
+    fn matrix(&self) -> Frame {
+        let Some(Sent { traffic, .. }) = &self.sent else {
+            let said = "No step has sent anything yet.";
+            return Frame::Text(said.to_owned());
+        };
+        let workers = self.setup.workers;
+        let all = match self.scheme.all_reduce.server() {
+            Some(server) if traffic.sent_by(server).messages > 0 => workers + 1,
+            Some(_) | None => workers,
+        };
+        let names: Vec<String> = (0..all).map(|rank| self.name(rank)).collect();
+        let bytes = |(from, to)| traffic.flow(from, to).bytes as f32;
+        let pairs = (0..all).flat_map(|from| (0..all).map(move |to| (from, to)));
+        let cells: Vec<f32> = pairs.map(bytes).collect();
+        Frame::HeatMap(HeatMap {
+            columns: all,
+            rows: all,
+            low: 0.0,
+            high: cells.iter().copied().fold(1.0, f32::max),
+            cells,
+            x: (0.0, all as f32),
+            y: (0.0, all as f32),
+            column_labels: names.clone(),
+            row_labels: names,
+            points: Vec::new(),
+            legend: "bytes sent by a row to a column in a step".to_owned(),
+        })
+    }
+
+    /// What each worker holds, beside one that has all.
+    fn memory(&self) -> Frame {
+        let stack = |label: String, held: Held, activations: u64| {
+            let all = [
+                held.weights,
+                held.gradient,
+                held.optimizer,
+                activations,
+                held.left_out,
+                held.late,
+            ];
+            Stack {
+                label,
+                values: all.iter().map(|&bytes| Some(bytes as f64)).collect(),
+                remark: String::new(),
+            }
+        };
+        let (alone, activations) = self.alone();
+        let mut stacks = vec![stack("one worker".to_owned(), alone, activations)];
+        let workers = self.answers.iter().take(self.setup.workers);
+        stacks.extend(
+            workers
+                .enumerate()
+                .map(|(rank, answer)| stack(self.name(rank), answer.held, self.activation_bytes())),
+        );
+        let parts = [
+            "weights",
+            "gradients",
+            "optimizer state",
+            "activations",
+            "left out by compression",
+            "late gradients",
+        ];
+        Frame::Stacks(Stacks {
+            unit: "bytes".to_owned(),
+            parts: parts.map(str::to_owned).to_vec(),
+            stacks,
+            limit: None,
+            note: "Weights, gradients and state as they are held; activations by the rules of lab capture.".to_owned(),
+        })
+    }
+
+    /// What one worker with the whole batch holds, and its activations.
+    pub(super) fn alone(&self) -> (Held, u64) {
+        let model = &self.setup.model;
+        let bytes = 4 * model.parameters();
+        let held = Held {
+            weights: bytes,
+            gradient: bytes,
+            optimizer: bytes * self.setup.rule.moments(),
+            ..Held::default()
+        };
+        (held, model.activation_bytes(self.knobs.batch as u64))
+    }
+
+    /// What a thread of the run is called.
+    pub(super) fn name(&self, rank: usize) -> String {
+        if rank < self.setup.workers { format!("worker {rank}") } else { "server".to_owned() }
+    }
+}
+
+// The step by the modelled clock: what each worker does when.
+
+const CLASSES: [&str; 4] = ["forward", "backward", "sending", "waiting"];
+const FORWARD: usize = 0;
+const BACKWARD: usize = 1;
+const SENDING: usize = 2;
+const WAITING: usize = 3;
+
+/// Rounds that are drawn one by one.
+const ROUNDS: usize = 64;
+
+impl Session {
+    /// Forward, backward, sending and waiting of every worker.
+    pub(super) fn timeline(&self) -> Frame {
+        let all = sends(&self.setup, &self.knobs, &self.scheme);
+        let mut clock = Clock {
+            session: self,
+            at: 0.0,
+            done: vec![0.0; self.setup.workers],
+            spans: Vec::new(),
+            marks: Vec::new(),
+        };
+        // Weights that are sharded are gathered before each pass.
+        let (before, after): (Vec<_>, Vec<_>) = all.iter().partition(|send| send.precedes());
+        let mut before = before.into_iter();
+        if let Some(send) = before.next() {
+            clock.send(send);
+        }
+        clock.compute("forward", FORWARD, 1.0 / 3.0);
+        if let Some(send) = before.next() {
+            clock.meet();
+            clock.send(send);
+        }
+        let forward_ends = clock.latest();
+        clock.compute("backward", BACKWARD, 2.0 / 3.0);
+        clock.meet();
+        let backward_ends = clock.at;
+        if self.knobs.overlap == Overlap::Together {
+            clock.at = forward_ends;
+        }
+        for send in after {
+            clock.send(send);
+        }
+        clock
+            .marks
+            .push(Milestone { at: clock.at.max(backward_ends), label: "step ends".to_owned() });
+        let lanes = (0..self.lanes()).map(|lane| self.lane(lane));
+        Frame::Timeline(Timeline {
+            unit: "seconds".to_owned(),
+            lanes: lanes.collect(),
+            classes: CLASSES.map(str::to_owned).to_vec(),
+            spans: clock.spans,
+            marks: clock.marks,
+            total: None,
+        })
+    }
+
+    /// Workers, a server if there is one, and once more where they send while they compute.
+    fn lanes(&self) -> usize {
+        self.endpoints() + self.first_sender()
+    }
+
+    fn endpoints(&self) -> usize {
+        let server = self.scheme.all_reduce.server();
+        let serves = sends(&self.setup, &self.knobs, &self.scheme)
+            .iter()
+            .any(|send| server.is_some() && send.plan.server() == server);
+        self.setup.workers + usize::from(serves)
+    }
+
+    /// The lane in which worker 0 sends.
+    fn first_sender(&self) -> usize {
+        match self.knobs.overlap {
+            Overlap::Apart => 0,
+            Overlap::Together => self.setup.workers,
+        }
+    }
+
+    fn lane(&self, lane: usize) -> String {
+        match lane.checked_sub(self.first_sender()) {
+            Some(rank) if self.first_sender() > 0 => format!("{} sends", self.name(rank)),
+            Some(rank) => self.name(rank),
+            None => self.name(lane),
+        }
+    }
+}
+
+struct Clock<'a> {
+    session: &'a Session,
+    /// When the next message leaves.
+    at: f64,
+    /// When each worker has done what it had to do so far.
+    done: Vec<f64>,
+    spans: Vec<Span>,
+    marks: Vec<Milestone>,
+}
+
+impl Clock<'_> {
+    /// A share of everybody's compute, each as soon as it can.
+    fn compute(&mut self, label: &str, class: usize, share: f64) {
+        let modelled = &self.session.modelled;
+        for (worker, begin) in self.done.clone().into_iter().enumerate() {
+            let whole = match worker {
+                0 => modelled.compute,
+                _ => modelled.compute_of_others,
+            };
+            let end = begin + whole * share;
+            self.span(worker, begin, end, class, label.to_owned());
+            if let Some(done) = self.done.get_mut(worker) {
+                *done = end;
+            }
+        }
+    }
+
+    /// When the slowest worker is done.
+    fn latest(&self) -> f64 {
+        self.done.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// All wait for the slowest.
+    fn meet(&mut self) {
+        self.at = self.latest();
+        for (worker, done) in self.done.clone().into_iter().enumerate() {
+            if done < self.at {
+                self.span(worker, done, self.at, WAITING, String::new());
+            }
+        }
+        self.done.fill(self.at);
+    }
+
+    /// One collective, round by round. Between two averages of weights it takes its share of a step only.
+    fn send(&mut self, send: &Send<'_>) {
+        let session = self.session;
+        let (network, every) = (&session.knobs.network, session.knobs.every.max(1) as f64);
+        let rounds = send.plan.rounds();
+        let lane = session.first_sender();
+        for round in 0..rounds {
+            let end = self.at + send.round(round, network) / every;
+            if rounds <= ROUNDS {
+                let mut busy: Vec<(usize, String)> = Vec::new();
+                for message in send.plan.round(round) {
+                    for endpoint in [message.from, message.to] {
+                        if !busy.iter().any(|(other, _)| *other == endpoint) {
+                            busy.push((endpoint, message.pieces.start.to_string()));
+                        }
+                    }
+                }
+                for (endpoint, label) in busy {
+                    self.span(lane + endpoint, self.at, end, SENDING, label);
+                }
+            }
+            self.at = end;
+        }
+        if rounds > ROUNDS {
+            let begin = self.at - send.seconds(network) / every;
+            for endpoint in 0..send.plan.endpoints() {
+                let label = format!("{rounds} rounds");
+                self.span(lane + endpoint, begin, self.at, SENDING, label);
+            }
+        }
+        self.done.fill(self.at);
+    }
+
+    fn span(&mut self, lane: usize, start: f64, end: f64, class: usize, label: String) {
+        self.spans.push(Span { lane, start, end, class, label, amount: None });
+    }
+}

@@ -1,0 +1,174 @@
+//! What a stage keeps of a microbatch between its forward and its backward pass.
+
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::Tensor;
+use mlsys_distributed::transport::CommError;
+use mlsys_nn::flat_params;
+use mlsys_nn::nets::Positions;
+
+use super::part::{Answers, Apart, Input, Output, Part, Pending};
+
+/// How a backward pass is made possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// burn's autodiff records the forward pass.
+    Recorded,
+    /// Our own formulas, in two halves.
+    Apart,
+    /// Only the input is kept, and burn's autodiff records it the second time.
+    Again,
+    /// Only the input is kept, and our own formulas go back.
+    AgainApart,
+}
+
+/// What blocks need to know of positions, for passes that are recorded and for others.
+pub(super) struct Tables {
+    pub(super) recorded: Positions,
+    pub(super) plain: Positions,
+}
+
+/// What is kept.
+pub(super) struct Held {
+    kind: Kind,
+    version: u64,
+}
+
+enum Kind {
+    Recorded(Recorded),
+    Apart(Box<Apart>),
+    Again {
+        /// The weights of the forward pass, if those are to be used again.
+        part: Option<Part>,
+        input: Input,
+        answers: Option<Answers>,
+    },
+}
+
+struct Recorded {
+    /// The weights of the forward pass: a copy of its own once they have been updated.
+    part: Part,
+    /// A leaf, whose gradient is sent back; none for tokens.
+    leaf: Option<Tensor<3>>,
+    output: Output,
+}
+
+/// What a backward pass found.
+pub(super) struct Back {
+    /// By the input, `[sequences, time, width]`.
+    pub(super) by_input: Option<Tensor<3>>,
+    /// By the weights, in their order.
+    pub(super) gradients: Option<Vec<f32>>,
+    /// What they can be computed of.
+    pub(super) pending: Option<Pending>,
+}
+
+impl Held {
+    /// Runs forward; what comes out is without autodiff. `part` has autodiff.
+    pub(super) fn forward(
+        way: Way,
+        part: &Part,
+        input: Input,
+        answers: Option<Answers>,
+        at: &Tables,
+        version: u64,
+    ) -> (Output, Self) {
+        let (output, kind) = match way {
+            Way::Recorded => {
+                let recorded = Recorded::forward(part, input, answers, at);
+                let output = match recorded.output.clone() {
+                    Output::Loss(loss) => Output::Loss(loss.without_autodiff()),
+                    Output::Vectors(x) => Output::Vectors(x.without_autodiff()),
+                };
+                (output, Kind::Recorded(recorded))
+            }
+            Way::Apart => {
+                let (output, apart) = part.valid().forward_apart(input, answers, &at.plain);
+                (output, Kind::Apart(Box::new(apart)))
+            }
+            Way::Again | Way::AgainApart => {
+                let output = part.valid().forward(input.clone(), answers.clone(), &at.plain);
+                let part = (way == Way::Again).then(|| part.clone());
+                let kind = Kind::Again { part, input, answers };
+                (output, kind)
+            }
+        };
+        (output, Self { kind, version })
+    }
+
+    /// The number of updates before the forward pass.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The version of the weights that are kept with it.
+    pub(super) fn stashed(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Recorded(_) => Some(self.version),
+            Kind::Again { part, .. } => part.as_ref().map(|_| self.version),
+            Kind::Apart(_) => None,
+        }
+    }
+
+    /// Runs back from the gradient by the output, `[sequences, time, width]`; the last part needs none. `now` has the
+    /// weights as they are.
+    pub(super) fn backward(
+        self,
+        now: &Part,
+        slope: Option<Tensor<3>>,
+        at: &Tables,
+    ) -> Result<Back, CommError> {
+        match self.kind {
+            Kind::Recorded(recorded) => recorded.backward(slope),
+            Kind::Apart(apart) => apart_back(*apart, now, slope, at),
+            Kind::Again { part, input, answers } => match part {
+                Some(part) => Recorded::forward(&part, input, answers, at).backward(slope),
+                None => {
+                    let (_, apart) = now.valid().forward_apart(input, answers, &at.plain);
+                    apart_back(apart, now, slope, at)
+                }
+            },
+        }
+    }
+}
+
+fn apart_back(
+    apart: Apart,
+    now: &Part,
+    slope: Option<Tensor<3>>,
+    at: &Tables,
+) -> Result<Back, CommError> {
+    let (by_input, pending) = apart.backward(&now.valid(), slope, &at.plain)?;
+    Ok(Back { by_input: Some(by_input), gradients: None, pending: Some(pending) })
+}
+
+impl Recorded {
+    fn forward(part: &Part, input: Input, answers: Option<Answers>, at: &Tables) -> Self {
+        let (leaf, input) = match input {
+            Input::Tokens(tokens) => (None, Input::Tokens(tokens)),
+            Input::Vectors(x) => {
+                let leaf = x.autodiff().require_grad();
+                (Some(leaf.clone()), Input::Vectors(leaf))
+            }
+        };
+        Self { output: part.forward(input, answers, &at.recorded), part: part.clone(), leaf }
+    }
+
+    fn backward(self, slope: Option<Tensor<3>>) -> Result<Back, CommError> {
+        let mut slopes = match (self.output, slope) {
+            (Output::Loss(loss), _) => loss.backward(),
+            // With s the gradient by y, the gradient of sum(y * s) by anything is that of the loss.
+            (Output::Vectors(y), Some(slope)) => (y * slope).sum().backward(),
+            (Output::Vectors(_), None) => {
+                return Err(CommError::Failed("was sent no gradient".to_owned()));
+            }
+        };
+        let by_input = self.leaf.and_then(|leaf| leaf.grad_remove(&mut slopes));
+        let mut slopes = GradientsParams::from_grads(slopes, &self.part);
+        Ok(Back {
+            by_input,
+            gradients: Some(flat_params::gradients(&self.part, &mut slopes)?),
+            pending: None,
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! What the stages of a pipeline did, as pictures.
+
+use mlsys_distributed::transport::Traffic;
+use mlsys_lab::frame::{HeatMap, Limit, Stack, Stacks, Table, Timeline};
+use mlsys_lab::{Frame, Value};
+use mlsys_sim::pipeline::{Played, label, lanes, places};
+
+use super::params::{Clock, Kept, Setup};
+
+/// Operations of a stage that the table of the order shows.
+const SHOWN: usize = 400;
+
+/// Says whose seconds they are, so that the two clocks are never taken for one another.
+fn by(clock: Clock, mut timeline: Timeline) -> Frame {
+    let clock = match clock {
+        Clock::Measured => "measured on this machine",
+        Clock::Modelled => "modelled",
+    };
+    if let Some(total) = &mut timeline.total {
+        total.name = format!("{}, {clock}", total.name);
+    }
+    Frame::Timeline(timeline)
+}
+
+/// One row a stage, a box an operation.
+pub(super) fn timeline(setup: &Setup, clock: Clock, played: &Played) -> Frame {
+    by(clock, lanes("seconds", setup.schedule, setup.chunks, played))
+}
+
+/// The places that each stage needs for what it keeps.
+pub(super) fn activations(setup: &Setup, clock: Clock, played: &Played) -> Frame {
+    by(clock, places("seconds", setup.chunks, played))
+}
+
+/// Who sent how many bytes to whom.
+pub(super) fn traffic(traffic: &Traffic) -> Frame {
+    let stages = traffic.workers();
+    let names: Vec<String> = (0..stages).map(|stage| format!("stage {stage}")).collect();
+    let pairs = (0..stages).flat_map(|from| (0..stages).map(move |to| (from, to)));
+    let cells: Vec<f32> = pairs.map(|(from, to)| traffic.flow(from, to).bytes as f32).collect();
+    Frame::HeatMap(HeatMap {
+        columns: stages,
+        rows: stages,
+        low: 0.0,
+        high: cells.iter().copied().fold(0.0, f32::max),
+        cells,
+        x: (0.0, stages as f32),
+        y: (0.0, stages as f32),
+        column_labels: names.clone(),
+        row_labels: names,
+        points: Vec::new(),
+        legend: "bytes sent in a step, from the stage of the row to that of the column".to_owned(),
+    })
+}
+
+/// What each stage keeps in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Memory {
+    pub(super) weights: u64,
+    /// Copies of the weights besides those in use.
+    pub(super) stashed: u64,
+    pub(super) activations: u64,
+    /// What waits for the second half of a backward pass.
+    pub(super) waiting: u64,
+    /// Microbatches in flight at most.
+    pub(super) peak: f64,
+}
+
+/// What each stage keeps, beside one worker that keeps everything.
+pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
+    let stack = |label: String, of: &Memory, remark: String| Stack {
+        label,
+        values: vec![
+            Some(of.weights as f64),
+            Some(of.stashed as f64),
+            Some(of.activations as f64),
+            Some(of.waiting as f64),
+        ],
+        remark,
+    };
+    let mut stacks =
+        vec![stack("one worker".to_owned(), alone, "the whole batch at once".to_owned())];
+    stacks.extend(stages.iter().enumerate().map(|(stage, of)| {
+        let kept = match setup.kept {
+            Kept::Everything => "",
+            Kept::Inputs => ", inputs alone",
+        };
+        let remark = format!("{} in flight{kept}", mlsys_lab::value::number(of.peak));
+        stack(format!("stage {stage}"), of, remark)
+    }));
+    Frame::Stacks(Stacks {
+        unit: "bytes".to_owned(),
+        parts: ["weights", "stashed weights", "activations", "waiting for W"]
+            .map(str::to_owned)
+            .to_vec(),
+        stacks,
+        limit: None::<Limit>,
+        note: "activations by the rules of kind capture; gradients and optimizer state are not shown: they are as \
+               large as the weights, and twice as large"
+            .to_owned(),
+    })
+}
+
+/// What each stage did, in order.
+pub(super) fn order(setup: &Setup, played: &Played) -> Frame {
+    let name = |slot: &mlsys_sim::pipeline::Slot| {
+        format!("{}{}", slot.operation.work.letter(), label(slot.operation, setup.chunks))
+    };
+    let longest = played.stages.iter().map(Vec::len).max().unwrap_or(0);
+    let row = |at: usize| {
+        let of = |slots: &Vec<_>| slots.get(at).map_or_else(String::new, name);
+        let stages = played.stages.iter().map(of).map(Value::from);
+        let number = Value::Int(i64::try_from(at + 1).unwrap_or(i64::MAX));
+        std::iter::once(number).chain(stages).collect()
+    };
+    let stages = (0..played.stages.len()).map(|stage| format!("stage {stage}"));
+    Frame::Table(Table {
+        columns: std::iter::once("no.".to_owned()).chain(stages).collect(),
+        rows: (0..longest.min(SHOWN)).map(row).collect(),
+        ..Table::default()
+    })
+}

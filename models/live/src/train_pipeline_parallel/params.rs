@@ -1,0 +1,315 @@
+//! The parameters of the lab, checked against each other.
+
+use std::collections::VecDeque;
+
+use mlsys_device::choice::pick;
+use mlsys_distributed::model;
+use mlsys_distributed::model::Model;
+use mlsys_lab::{DeviceId, LabError, Params};
+use mlsys_nn::data::Batches;
+use mlsys_nn::flat_optimizer::{RULES, Rule};
+use mlsys_nn::memory_budget::MemoryBudget;
+use mlsys_nn::nets::TransformerConfig;
+use mlsys_sim::network::Network;
+use mlsys_sim::pipeline::{Operation, Plan, Schedule, stream};
+
+/// What does not change while the run goes on.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) config: TransformerConfig,
+    pub(super) schedule: Schedule,
+    pub(super) stages: usize,
+    pub(super) microbatches: usize,
+    /// 1 unless the schedule interleaves.
+    pub(super) chunks: usize,
+    /// Sequences of a microbatch.
+    pub(super) sequences: usize,
+    pub(super) kept: Kept,
+    pub(super) stash: Stash,
+    pub(super) rule: Rule,
+    pub(super) comparison: Comparison,
+    pub(super) seed: u64,
+    /// The order of a step; of an asynchronous pipeline that of its first microbatches.
+    pub(super) plan: Plan,
+}
+
+/// What a stage keeps of a forward pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// All that the backward pass needs.
+    Everything,
+    /// Its input, and it runs forward again.
+    Inputs,
+}
+
+/// Which weights a backward pass of an asynchronous pipeline uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stash {
+    /// Those of its forward pass.
+    Copies,
+    /// Those that are there.
+    Nothing,
+}
+
+/// Whether one worker runs beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    OneWorker,
+    Nobody,
+}
+
+/// Whose clock the timelines go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    Measured,
+    Modelled,
+}
+
+/// What may be turned while the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Knobs {
+    pub(super) learning_rate: f64,
+    pub(super) steps: u64,
+    /// Floating-point operations that a worker of the cluster does in a second.
+    pub(super) flops_per_second: f64,
+    pub(super) network: Network,
+    pub(super) clock: Clock,
+}
+
+impl Knobs {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            learning_rate: params.float("learning_rate")?,
+            steps: params.int("steps")?.unsigned_abs(),
+            flops_per_second: params.float("worker_flops_per_second")?,
+            network: Network::read(params)?,
+            clock: match params.text("clock")? {
+                "modelled" => Clock::Modelled,
+                _ => Clock::Measured,
+            },
+        })
+    }
+}
+
+impl Setup {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let config = model::transformer(params)?;
+        let name = params.text("schedule")?;
+        // The schema knows no name but these.
+        let schedule = Schedule::named(name).unwrap_or(Schedule::GPipe);
+        let stages = params.size("stages")?;
+        let microbatches = params.size("microbatches")?;
+        let batch = params.size("global_batch")?;
+        let chunks = match schedule {
+            Schedule::Interleaved => params.size("chunks_per_stage")?,
+            Schedule::GPipe
+            | Schedule::OneForwardOneBackward
+            | Schedule::ZeroBubbleH1
+            | Schedule::ZeroBubbleH2
+            | Schedule::Asynchronous => 1,
+        };
+        divides_layers(config.depth, stages, chunks)?;
+        if !batch.is_multiple_of(microbatches) {
+            let near = divisors(batch, microbatches);
+            return Err(LabError::contradiction(
+                ["microbatches", "global_batch"],
+                format!(
+                    "{batch} sequences cannot be dealt to {microbatches} microbatches of one size; take {near} microbatches"
+                ),
+            ));
+        }
+        Ok(Self {
+            plan: Plan::new(schedule, stages, microbatches, chunks)?,
+            config,
+            schedule,
+            stages,
+            microbatches,
+            chunks,
+            sequences: batch / microbatches,
+            kept: if params.bool("recompute")? { Kept::Inputs } else { Kept::Everything },
+            stash: if params.bool("stash_weights")? { Stash::Copies } else { Stash::Nothing },
+            rule: pick(params, "optimizer", &RULES)?,
+            comparison: if params.bool("compare")? {
+                Comparison::OneWorker
+            } else {
+                Comparison::Nobody
+            },
+            seed: params.int("seed")?.unsigned_abs(),
+        })
+    }
+
+    /// Whether every microbatch is followed by an update.
+    pub(super) fn is_asynchronous(&self) -> bool {
+        self.schedule == Schedule::Asynchronous
+    }
+
+    /// Sequences of a step.
+    pub(super) fn batch(&self) -> usize {
+        self.sequences * self.microbatches
+    }
+
+    /// Whether the backward pass is by our own formulas instead of burn's autodiff: where it runs in two halves, and
+    /// where it uses other weights than the forward pass.
+    pub(super) fn is_apart(&self) -> bool {
+        self.schedule.splits_backward() || (self.is_asynchronous() && self.stash == Stash::Nothing)
+    }
+
+    /// What a stage does in a step, counted from 0. Microbatches of an asynchronous pipeline are counted through all
+    /// steps, those of the others anew in each.
+    pub(super) fn operations(&self, stage: usize, step: u64) -> Vec<Operation> {
+        if self.is_asynchronous() {
+            let step = usize::try_from(step).unwrap_or(usize::MAX);
+            stream(self.stages, stage, self.microbatches, step).collect()
+        } else {
+            self.plan.stage(stage).to_vec()
+        }
+    }
+
+    /// Numbers that travel between two stages for a microbatch: vectors of the model's width for each token.
+    pub(super) fn numbers(&self) -> usize {
+        self.sequences * self.config.context * self.config.width
+    }
+
+    /// By how much the mean loss of a microbatch counts in what is differentiated.
+    pub(super) fn share(&self) -> f64 {
+        if self.is_asynchronous() { 1.0 } else { 1.0 / self.microbatches as f64 }
+    }
+}
+
+fn divides_layers(layers: usize, stages: usize, chunks: usize) -> Result<(), LabError> {
+    if chunks == 1 {
+        if layers.is_multiple_of(stages) {
+            return Ok(());
+        }
+        let near = divisors(layers, stages);
+        return Err(LabError::contradiction(
+            ["stages", "layers"],
+            format!(
+                "{layers} layers cannot be cut into {stages} stages of equally many; take {near} stages"
+            ),
+        ));
+    }
+    if layers.is_multiple_of(stages * chunks) {
+        return Ok(());
+    }
+    Err(LabError::contradiction(
+        ["layers", "stages", "chunks_per_stage"],
+        format!(
+            "{stages} stages of {chunks} chunks each are {} parts, into which {layers} layers cannot be cut evenly; take {} layers, or fewer chunks",
+            stages * chunks,
+            layers.next_multiple_of(stages * chunks)
+        ),
+    ))
+}
+
+/// The divisors of `of` next to `wanted`, in words.
+fn divisors(of: usize, wanted: usize) -> String {
+    let below = (1..wanted).rev().find(|&d| of.is_multiple_of(d));
+    let above = (wanted + 1..=of).find(|&d| of.is_multiple_of(d));
+    match (below, above) {
+        (Some(below), Some(above)) => format!("{below} or {above}"),
+        (Some(one), None) | (None, Some(one)) => one.to_string(),
+        (None, None) => "1".to_owned(),
+    }
+}
+
+// Whether a machine has the memory for a run.
+
+/// Refuses what the memory that all workers share cannot hold, before the system ends the program for it.
+pub(super) fn must_fit(id: DeviceId, setup: &Setup, model: &Model) -> Result<(), LabError> {
+    let who = format!("{} workers with this model", setup.stages);
+    let smaller = "global_batch, context, hidden or layers";
+    MemoryBudget::of(id).require(bytes(setup, model), &who, smaller)
+}
+
+/// What all workers keep at the end of their forward passes.
+fn bytes(setup: &Setup, model: &Model) -> u64 {
+    // Weights and gradients, on the host and on the device, and the next weights.
+    let stashed = if setup.is_asynchronous() { setup.stages as u64 - 1 } else { 0 };
+    let own = 5 + setup.rule.moments();
+    let (copies, alone) = match setup.comparison {
+        // It has a model of its own, and keeps the activations of the whole batch, after the stages have used theirs.
+        Comparison::OneWorker => (2 * own + stashed, setup.batch()),
+        Comparison::Nobody => (own + stashed, 0),
+    };
+    let split = match setup.kept {
+        // The stages together keep the whole model's activations of the microbatches that are in flight.
+        Kept::Everything => {
+            let chunks = (0..setup.stages).map(|stage| setup.plan.peak_chunks(stage));
+            let most = chunks.max().unwrap_or(0).div_ceil(setup.chunks);
+            setup.sequences * most
+        }
+        // Each computes one microbatch anew.
+        Kept::Inputs => setup.sequences,
+    };
+    let activations = model.activation_bytes(alone.max(split) as u64);
+    4 * copies * model.parameters() + activations
+}
+
+// Which examples a microbatch holds.
+
+/// Microbatches in the order in which they are trained on.
+pub(super) struct Microbatches {
+    batches: Batches,
+    sequences: usize,
+    /// Of a step.
+    each: usize,
+    /// How many a stage runs ahead into the next step.
+    ahead: usize,
+    /// Whether they are counted through all steps.
+    counting: Counting,
+    drawn: VecDeque<Vec<usize>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counting {
+    Anew,
+    Through,
+}
+
+impl Microbatches {
+    pub(super) fn new(setup: &Setup, examples: usize) -> Self {
+        let (ahead, counting) = if setup.is_asynchronous() {
+            (setup.stages - 1, Counting::Through)
+        } else {
+            (0, Counting::Anew)
+        };
+        Self {
+            batches: Batches::new(setup.seed, examples),
+            sequences: setup.sequences,
+            each: setup.microbatches,
+            ahead,
+            counting,
+            drawn: VecDeque::new(),
+        }
+    }
+
+    /// The number of the first microbatch of a step, counted from 0, and the examples of that and all others which the
+    /// step touches. Steps are asked for one after the other.
+    pub(super) fn of_step(&mut self, step: u64) -> (usize, Vec<Vec<usize>>) {
+        while self.drawn.len() < self.each + self.ahead {
+            let next = self.batches.next(self.sequences).to_vec();
+            self.drawn.push_back(next);
+        }
+        let all: Vec<Vec<usize>> = self.drawn.iter().cloned().collect();
+        self.drawn.drain(..self.each);
+        let first = match self.counting {
+            Counting::Anew => 0,
+            Counting::Through => usize::try_from(step).unwrap_or(usize::MAX) * self.each,
+        };
+        (first, all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_that_divide_are_named() {
+        assert_eq!(divisors(4, 3), "2 or 4");
+        assert_eq!(divisors(4, 16), "4");
+        assert_eq!(divisors(7, 2), "1 or 7");
+        assert_eq!(divisors(32, 12), "8 or 16");
+    }
+}

@@ -1,0 +1,274 @@
+//! What a run shows.
+
+use mlsys_lab::Frame;
+use mlsys_lab::frame::exchange::{Action, Begins, Chunk, Exchange, Layout, Message, Round};
+use mlsys_lab::frame::{
+    Cell, CellRow, Cells, HeatMap, Kind, Pane, Span, Stack, Stacks, Timeline, Tone,
+};
+use mlsys_lab::value::number;
+use mlsys_sim::collective::{Algorithm, Plan};
+use mlsys_sim::slices;
+use mlsys_sim::slices::{Cut, Region, Weight};
+
+use super::clock::{Part, What};
+use super::link::SAMPLED;
+use super::params::{Mode, Setup};
+use super::ring::holder;
+use super::{Last, Session, clock};
+
+type Picture = fn(&Session) -> Option<Frame>;
+
+/// Every panel that is no curve.
+pub(super) const ALL: [(&str, Picture); 5] = [
+    ("matrices", |of| Some(of.matrices())),
+    ("timeline", |of| Some(of.timeline())),
+    ("ring", Session::ring),
+    ("traffic", Session::traffic),
+    ("memory", |of| Some(of.memory())),
+];
+
+impl Session {
+    /// The weights of a block with their slices, and what each rank holds of activations and gradients.
+    fn matrices(&self) -> Frame {
+        // Neighbours that are cut alike share a picture.
+        let mut drawn: Vec<(Vec<&str>, String, Cut)> = Vec::new();
+        for weight in self.layout.of_block() {
+            let [rows, columns] = weight.shape;
+            let shape = format!("{rows} x {columns}");
+            match drawn.last_mut() {
+                Some((names, of, cut))
+                    if *of == shape && *cut == weight.cut && *cut != Cut::Rows =>
+                {
+                    names.push(weight.name);
+                }
+                Some(_) | None => drawn.push((vec![weight.name], shape, weight.cut)),
+            }
+        }
+        let names: Vec<String> = drawn.iter().map(|(names, ..)| names.join(", ")).collect();
+        let drawn: Vec<Weight<'_>> = drawn
+            .iter()
+            .zip(&names)
+            .map(|((_, shape, cut), name)| Weight { name, shape, cut: *cut })
+            .collect();
+        let ranks = self.setup.ranks;
+        let mut panes = slices::weights(&drawn, ranks);
+        match self.setup.mode {
+            Mode::Tensor => panes.extend(slices::walks(Region::Whole, "gate, up", ranks)),
+            Mode::TensorSequence => panes.extend(slices::walks(Region::Tokens, "gate, up", ranks)),
+            Mode::Context => panes.insert(0, rounds(ranks)),
+        }
+        Frame::Panes(panes)
+    }
+
+    /// A step of every rank to the modelled clock.
+    fn timeline(&self) -> Frame {
+        let parts = clock::parts(&self.setup, self.knobs.sums);
+        let (mut classes, mut spans) = (Vec::new(), Vec::new());
+        let ranks = self.setup.ranks;
+        let mut at = 0.0;
+        for part in parts {
+            let end = at + clock::seconds(part, ranks, self.knobs.rate, &self.knobs.network);
+            let (class, label) = told(part);
+            let known = classes.iter().position(|known| *known == class);
+            let class = known.unwrap_or_else(|| {
+                classes.push(class);
+                classes.len() - 1
+            });
+            spans.extend((0..ranks).map(|lane| Span {
+                lane,
+                start: at,
+                end,
+                class,
+                label: label.clone(),
+                amount: None,
+            }));
+            at = end;
+        }
+        Frame::Timeline(Timeline {
+            unit: "seconds".to_owned(),
+            lanes: (0..ranks).map(|rank| format!("worker {rank}")).collect(),
+            classes: classes.into_iter().map(str::to_owned).collect(),
+            spans,
+            marks: Vec::new(),
+            total: None,
+        })
+    }
+
+    /// Bytes of the last step by who sent them to whom.
+    fn traffic(&self) -> Option<Frame> {
+        let last = self.last.as_ref()?;
+        let ranks = self.setup.ranks;
+        let bytes = |from: usize, to: usize| last.traffic.flow(from, to).bytes as f32;
+        let cells: Vec<f32> = (0..ranks)
+            .flat_map(|from| (0..ranks).map(move |to| (from, to)))
+            .map(|(from, to)| if from == to { f32::NAN } else { bytes(from, to) })
+            .collect();
+        let most = cells.iter().copied().fold(0.0, f32::max);
+        let labels: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
+        Some(Frame::HeatMap(HeatMap {
+            columns: ranks,
+            rows: ranks,
+            cells,
+            low: 0.0,
+            high: most.max(1.0),
+            x: (0.0, ranks as f32),
+            y: (0.0, ranks as f32),
+            column_labels: labels.clone(),
+            row_labels: labels,
+            points: Vec::new(),
+            legend: "bytes of the last step from worker (row) to worker (column)".to_owned(),
+        }))
+    }
+
+    /// What every rank keeps, beside one worker.
+    fn memory(&self) -> Frame {
+        let alone = Setup { ranks: 1, ..self.setup.clone() };
+        let weights = |setup: &Setup| clock::weight_bytes(setup);
+        let moments = self.setup.rule.moments() as f64;
+        let values = |setup: &Setup| {
+            let weights = weights(setup);
+            let parts = [weights, weights, moments * weights, clock::activation_bytes(setup)];
+            parts.map(Some).to_vec()
+        };
+        let mut stacks = vec![Stack {
+            label: "one worker".to_owned(),
+            values: values(&alone),
+            remark: String::new(),
+        }];
+        stacks.extend((0..self.setup.ranks).map(|rank| Stack {
+            label: format!("worker {rank}"),
+            values: values(&self.setup),
+            remark: String::new(),
+        }));
+        let note = match self.setup.mode {
+            Mode::Tensor => {
+                "Matrices and what lies inside them are shared; norms and residuals are whole on every worker."
+            }
+            Mode::TensorSequence => {
+                "Norms and residuals are shared as well; what enters the matrices is gathered, and kept whole."
+            }
+            Mode::Context => {
+                "All activations are shared by tokens; every worker has all weights, gradients and optimizer state."
+            }
+        };
+        Frame::Stacks(Stacks {
+            unit: "bytes".to_owned(),
+            parts: ["weights", "gradients", "optimizer state", "activations"]
+                .map(str::to_owned)
+                .to_vec(),
+            stacks,
+            limit: None,
+            note: note.to_owned(),
+        })
+    }
+}
+
+/// The class of a part and what stands on its bar.
+fn told(part: Part) -> (&'static str, String) {
+    let what = |what: What| match what {
+        What::Attention(block) => format!("attention {}", block + 1),
+        What::Mlp(block) => format!("mlp {}", block + 1),
+        What::Head => "head".to_owned(),
+    };
+    match part {
+        Part::Forward(_, of) => ("forward", what(of)),
+        Part::Backward(_, of) => ("backward", what(of)),
+        Part::Send(operation, _, bytes) => (operation.name(), format!("{} bytes", number(bytes))),
+    }
+}
+
+// What goes round the ring: the terms of a sum, or keys and values.
+
+impl Session {
+    /// The first messages of a step, round by round: the sum of the first block's attention, or its keys on their way.
+    pub(super) fn ring(&self) -> Option<Frame> {
+        let ranks = self.setup.ranks;
+        if ranks == 1 {
+            return None;
+        }
+        let elements = self.setup.batch * self.setup.config.context * self.setup.config.width;
+        let plan = match self.setup.mode {
+            Mode::Tensor => Plan::all_reduce(Algorithm::Ring, ranks, elements),
+            Mode::TensorSequence => Plan::reduce_scatter(ranks, elements),
+            Mode::Context => return Some(Frame::Exchange(Box::new(self.keys()))),
+        };
+        let what = match self.step {
+            0 => "terms of attention, block 1".to_owned(),
+            step => format!("terms of attention, block 1, step {step}"),
+        };
+        let mut exchange = plan.ok()?.exchange(&what, Layout::Ring, 4);
+        let own = SAMPLED * exchange.chunks.len();
+        let of_all = |last: &&Last| last.samples.iter().all(|samples| samples.len() == own);
+        if let Some(last) = self.last.as_ref().filter(of_all) {
+            exchange.sampled = SAMPLED;
+            exchange.samples = last.samples.concat();
+        }
+        Some(Frame::Exchange(Box::new(exchange)))
+    }
+
+    /// Keys and values of every rank, passed on until each has been with all.
+    fn keys(&self) -> Exchange {
+        let (ranks, config) = (self.setup.ranks, &self.setup.config);
+        let elements = 2 * self.setup.batch * config.context / ranks * config.keys();
+        let message = |from: usize, round: usize| Message {
+            from,
+            to: (from + 1) % ranks,
+            chunk: holder(from, round, ranks),
+            count: 1,
+            bytes: 4 * elements as u64,
+            action: Action::Replace,
+        };
+        let round = |round: usize| Round {
+            phase: "keys and values on".to_owned(),
+            messages: (0..ranks).map(|from| message(from, round)).collect(),
+        };
+        let chunk = |rank: usize| Chunk { name: slices::letter(rank), elements: elements as u64 };
+        Exchange {
+            what: "keys and values, block 1".to_owned(),
+            layout: Layout::Ring,
+            ranks,
+            chunks: (0..ranks).map(chunk).collect(),
+            begins: Begins::Shards,
+            rounds: (0..ranks - 1).map(round).collect(),
+            note: "A worker looks through what comes and passes it on; it need not keep it."
+                .to_owned(),
+            ..Exchange::default()
+        }
+    }
+}
+
+/// Whose keys and values are with each rank in each round of the ring, and whether they tell it anything.
+pub(super) fn rounds(ranks: usize) -> Pane {
+    let kind = |name: &str, tone: Tone| Kind { name: name.to_owned(), tone };
+    let row = |rank: usize| CellRow {
+        label: slices::letter(rank),
+        cells: (0..ranks)
+            .map(|round| {
+                let holder = holder(rank, round, ranks);
+                let kind = match holder.cmp(&rank) {
+                    std::cmp::Ordering::Less => 0,
+                    std::cmp::Ordering::Equal => 1,
+                    std::cmp::Ordering::Greater => 2,
+                };
+                let text = slices::letter(holder);
+                Some(Cell { kind, text })
+            })
+            .collect(),
+        remark: String::new(),
+    };
+    Pane {
+        title: "whose keys, by round".to_owned(),
+        frame: Frame::Cells(Cells {
+            across: "round".to_owned(),
+            kinds: vec![
+                kind("all seen", Tone::First),
+                kind("own: up to itself", Tone::Second),
+                kind("ahead: passed on unseen", Tone::Empty),
+            ],
+            rows: (0..ranks).map(row).collect(),
+            note: "A token looks back only, so that the first worker has little to do and the last one the most."
+                .to_owned(),
+            ..Cells::default()
+        }),
+    }
+}

@@ -1,0 +1,173 @@
+//! What is asked of a run, read and checked.
+
+use mlsys_device::choice::pick;
+use mlsys_distributed::model;
+use mlsys_lab::{LabError, Params};
+use mlsys_nn::flat_optimizer::{RULES, Rule};
+use mlsys_nn::nets::TransformerConfig;
+use mlsys_sim::network::Network;
+
+/// How a layer is shared by ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Matrices are cut, what lies between them is the same on every rank.
+    Tensor,
+    /// Matrices are cut, norms and residuals are cut along the sequence.
+    TensorSequence,
+    /// No matrix is cut: each rank has its part of the sequence, and keys and values go round.
+    Context,
+}
+
+impl Mode {
+    const ALL: [(&'static str, Self); 3] = [
+        ("tensor", Self::Tensor),
+        ("tensor-sequence", Self::TensorSequence),
+        ("context", Self::Context),
+    ];
+
+    /// Whether each rank computes some of the tokens only, outside the cut matrices.
+    pub(super) fn cuts_tokens(self) -> bool {
+        match self {
+            Self::Tensor => false,
+            Self::TensorSequence | Self::Context => true,
+        }
+    }
+
+    /// Whether matrices are cut.
+    pub(super) fn cuts_matrices(self) -> bool {
+        match self {
+            Self::Tensor | Self::TensorSequence => true,
+            Self::Context => false,
+        }
+    }
+}
+
+/// What stays as it is while a run goes on.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) ranks: usize,
+    pub(super) mode: Mode,
+    pub(super) config: TransformerConfig,
+    /// Sequences of a step.
+    pub(super) batch: usize,
+    pub(super) rule: Rule,
+    pub(super) compare: Compare,
+    pub(super) seed: u64,
+}
+
+/// Whether one worker does the same beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compare {
+    Yes,
+    No,
+}
+
+/// What may be turned while a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Knobs {
+    pub(super) learning_rate: f64,
+    pub(super) steps: u64,
+    pub(super) sums: Sums,
+    pub(super) network: Network,
+    /// Floating-point operations of one worker in a second, modelled.
+    pub(super) rate: f64,
+}
+
+/// Whether partial results of the row-split matrices are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sums {
+    Done,
+    LeftOut,
+}
+
+impl Setup {
+    /// From the parameters.
+    ///
+    /// # Errors
+    /// If ranks do not divide what the mode cuts.
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let config = model::transformer(params)?;
+        let mode = pick(params, "mode", &Mode::ALL)?;
+        let ranks = params.size("ranks")?;
+        check(&config, mode, ranks)?;
+        Ok(Self {
+            ranks,
+            mode,
+            config,
+            batch: params.size("global_batch")?,
+            rule: pick(params, "optimizer", &RULES)?,
+            compare: if params.bool("compare")? { Compare::Yes } else { Compare::No },
+            seed: params.int("seed")?.unsigned_abs(),
+        })
+    }
+}
+
+fn check(config: &TransformerConfig, mode: Mode, ranks: usize) -> Result<(), LabError> {
+    let refuse = |params: [&str; 2], reason: String| Err(LabError::contradiction(params, reason));
+    let even = |count: usize| (1..=16).filter(|ranks| count.is_multiple_of(*ranks)).collect();
+    let choose = |counts: Vec<usize>| {
+        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+        format!("take one of {} ranks", counts.join(", "))
+    };
+    if mode.cuts_matrices() {
+        let (heads, kv_heads) = (config.heads, config.kv_heads);
+        if !heads.is_multiple_of(ranks) {
+            let width = config.width;
+            return refuse(
+                ["ranks", "hidden"],
+                format!(
+                    "{ranks} ranks cannot share {heads} heads evenly (a width of {width} has {heads} heads of 16 \
+                     numbers); {}, or another width",
+                    choose(even(heads))
+                ),
+            );
+        }
+        if !kv_heads.is_multiple_of(ranks) {
+            return refuse(
+                ["ranks", "kv_heads"],
+                format!(
+                    "{ranks} ranks cannot share {kv_heads} key/value heads evenly, and a head cannot be halved (large \
+                     models copy heads then, which this lab does not); {}",
+                    choose(even(kv_heads))
+                ),
+            );
+        }
+        if !config.ffn.is_multiple_of(ranks) {
+            return refuse(
+                ["ranks", "hidden"],
+                format!(
+                    "{ranks} ranks cannot share the {} columns of the gated layer evenly; {}, or another width",
+                    config.ffn,
+                    choose(even(config.ffn))
+                ),
+            );
+        }
+    }
+    if mode.cuts_tokens() && !config.context.is_multiple_of(ranks) {
+        return refuse(
+            ["ranks", "context"],
+            format!(
+                "{ranks} ranks cannot share a sequence of {} tokens evenly; set context to a multiple of {ranks}, such as {}",
+                config.context,
+                config.context.next_multiple_of(ranks)
+            ),
+        );
+    }
+    Ok(())
+}
+
+impl Knobs {
+    /// From the parameters as they stand.
+    ///
+    /// # Errors
+    /// If the modelled network carries nothing.
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            learning_rate: params.float("learning_rate")?,
+            steps: params.int("steps")?.unsigned_abs(),
+            sums: if params.bool("skip_all_reduce")? { Sums::LeftOut } else { Sums::Done },
+            network: Network::read(params)?,
+            rate: params.float("worker_flops_per_second")?,
+        })
+    }
+}
