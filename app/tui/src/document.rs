@@ -9,7 +9,7 @@ use std::ops::Range;
 use mlsys_lesson::{Block, Check};
 use ratatui::text::{Line, Span};
 
-use super::page::{Audience, CheckState, Page};
+use crate::state::page::{Audience, CheckState, Page};
 use card::Card;
 use mlsys_view::prose::{self, Signs, Styles};
 use mlsys_view::theme::Look;

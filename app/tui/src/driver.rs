@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 
 use mlsys_lesson::Progress;
 
-use super::app::{App, Instructors};
 use super::message::{Effect, Message};
-use super::preview::Preview;
 use super::terminal::{Guard, Screen};
 use super::view;
+use crate::state::preview::Preview;
+use crate::state::{App, Instructors};
 use desk::Desk;
 use events::message_of;
 use inputs::Input;

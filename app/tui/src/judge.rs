@@ -9,7 +9,7 @@ use mlsys_lesson::{Event, Progress};
 
 use super::answer;
 use super::editor::{Known, Trial, TrialState, Tried, Try};
-use super::page::{Answered, CheckState, Page, Prediction};
+use crate::state::page::{Answered, CheckState, Page, Prediction};
 use mlsys_run::peaks::Peaks;
 
 /// The machine that a lesson is judged on.

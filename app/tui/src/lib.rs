@@ -1,41 +1,35 @@
 //! The workbench on the screen: an event loop around a pure state.
 //!
-//! Keys, runs, probing and signals are messages; [`app::App::update`] turns each into effects; [`view::draw`] reads
+//! Keys, runs, probing and signals are messages; [`state::App::update`] turns each into effects; [`view::draw`] reads
 //! the state. The loop draws after a message and never otherwise, so nothing moves when nothing happens.
 
 #![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
 
 pub mod answer;
-pub mod app;
 pub mod command;
-pub mod confirm;
 pub mod document;
 pub mod driver;
 pub mod editor;
 pub mod entry;
 pub mod fuzzy;
-pub mod history;
 pub mod judge;
 pub mod key;
 pub mod line;
 pub mod message;
-pub mod overlay;
 pub mod own_page;
-pub mod page;
 pub mod palette;
 pub mod picture;
 pub mod plain;
-pub mod preview;
 pub mod recall;
 pub mod records;
 pub mod search;
-pub mod slot;
+pub mod state;
 pub mod terminal;
 pub mod terms;
 #[cfg(test)]
 mod tests;
+pub mod update;
 pub mod view;
-pub mod wait;
 
 pub use driver::{
     Broken, Follow, Leaving, Left, Opening, Options, Prompt, run, run_plain, serve_run,

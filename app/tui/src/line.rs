@@ -4,10 +4,10 @@ use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::params::Origin;
 use mlsys_lab::value::Value;
 
-use super::app::App;
 use super::own_page;
-use super::page::Page;
-use super::slot::Slot;
+use crate::state::App;
+use crate::state::lab::Slot;
+use crate::state::page::Page;
 
 /// The words of the line, as a program gets them.
 pub fn words(app: &App) -> Vec<String> {

@@ -12,13 +12,13 @@ use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 use mlsys_lesson::Event;
 
-use super::app::Mouse;
 use super::command;
 use super::editor::{Tried, Try, Whence};
 use super::key::Key;
-use super::preview::Sight;
 use super::records::{Entry, Fetched};
 use crate::recall::Wanted;
+use crate::state::Mouse;
+use crate::state::preview::Sight;
 use mlsys_run::drafts::Draft;
 use mlsys_run::exports::Export;
 use mlsys_run::peaks::Peaks;

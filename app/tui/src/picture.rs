@@ -13,10 +13,10 @@ use mlsys_lesson::{Lesson, Progress};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::app::App;
 use super::key::Key;
 use super::message::{Effect, Message};
 use super::view;
+use crate::state::App;
 use mlsys_run::session::guarded;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::svg::to_svg;

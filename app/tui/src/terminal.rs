@@ -24,7 +24,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
 use self::frame::Bytes;
-use crate::app::Mouse;
+use crate::state::Mouse;
 use mlsys_run::quiet;
 use mlsys_run::session::{RUN_THREAD, panic_message};
 

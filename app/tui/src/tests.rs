@@ -31,10 +31,10 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
-use super::app::App;
 use super::key::Key;
 use super::message::{Effect, Message};
 use super::view;
+use crate::state::App;
 use mlsys_harness::snapshot::rows;
 use mlsys_run::session::Outcome;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};

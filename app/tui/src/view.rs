@@ -22,8 +22,8 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Widget};
 
-use super::app::App;
-use super::overlay::Overlay;
+use crate::state::App;
+use crate::state::overlay::Overlay;
 
 /// Below this many columns text and lab take turns.
 pub const TWO_SIDES: u16 = 100;

@@ -12,7 +12,7 @@ use crate::cli::{Machine, Open};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::settings;
 use mlsys_run::settings::KnobTurn;
-use mlsys_tui::app::Instructors;
+use mlsys_tui::state::Instructors;
 use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt};
 use mlsys_view::theme::choice::appearance;
 

@@ -1,4 +1,4 @@
-//! The rows of the table: a command is a row here and an arm in `app/dispatch.rs`.
+//! The rows of the table: a command is a row here and an arm in `update.rs`.
 
 use mlsys_kernel::{Goal, Way};
 

@@ -10,7 +10,7 @@ use super::card::Card;
 use super::instructor;
 use crate::answer;
 use crate::editor::TrialState;
-use crate::slot::State;
+use crate::state::lab::State;
 
 impl Card<'_> {
     pub(super) fn notes(&mut self, notes: &Notes) {

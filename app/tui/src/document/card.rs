@@ -8,7 +8,7 @@ use super::instructor::Remark;
 use super::{finder, signs, styles};
 use crate::answer;
 use crate::entry::{Entry, For};
-use crate::page::{Audience, Page, Side};
+use crate::state::page::{Audience, Page, Side};
 use mlsys_view::prose;
 use mlsys_view::theme::Look;
 use mlsys_view::wrap::wrap;

@@ -7,7 +7,7 @@ use mlsys_lesson::{
 };
 
 use crate::answer;
-use crate::page::Page;
+use crate::state::page::Page;
 
 /// A fact with its name.
 pub(super) struct Remark {

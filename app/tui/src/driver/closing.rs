@@ -9,9 +9,9 @@ use mlsys_lab::tables::Tables;
 
 use super::idle::Loop;
 use super::{Message, unsaid};
-use crate::app::Tempo;
 use crate::key::Key;
 use crate::own_page;
+use crate::state::Tempo;
 use mlsys_run::record;
 
 struct Folder(PathBuf);

@@ -8,7 +8,7 @@ use mlsys_lab::registry::Registry;
 use mlsys_lesson::{Course, Lesson};
 
 use super::Follow;
-use crate::app::Instructors;
+use crate::state::Instructors;
 use mlsys_run::paths::Paths;
 use mlsys_run::settings::KnobTurn;
 use mlsys_view::theme::choice::Appearance;

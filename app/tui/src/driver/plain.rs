@@ -13,11 +13,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use super::inputs::{self, Input};
 use super::runs::Runner;
 use super::{Broken, Driver, Left, Options, Pulse, desk, state, unsaid};
-use crate::app::{App, Tempo};
 use crate::message::Message;
-use crate::page::Page;
 use crate::plain::say;
 use crate::plain::words;
+use crate::state::page::Page;
+use crate::state::{App, Tempo};
 use crate::terminal::{Screen, Stop};
 use mlsys_run::paths::Paths;
 

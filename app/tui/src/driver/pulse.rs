@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::app::Restless;
-use crate::wait::{Wait, Waiting};
+use crate::state::wait::{Wait, Waiting};
+use crate::update::Restless;
 
 /// Shortest time between two frames while a run reports; keys are answered at once.
 const FRAME: Duration = Duration::from_millis(33);

@@ -12,11 +12,11 @@ use mlsys_lab::registry::Registry;
 use mlsys_lab::report::Report;
 
 use super::{Input, Outbox, records};
-use crate::app::App;
 use crate::editor::Try;
 use crate::message::{Message, ReplayStart, SaveWeights, Start};
 use crate::recall;
 use crate::records::Wanted;
+use crate::state::App;
 use mlsys_run::chores::Chores;
 use mlsys_run::record::{About, Ending, Pictures, Record};
 use mlsys_run::replay::Replayed;

@@ -7,8 +7,8 @@ use mlsys_lesson::{Block, Check};
 
 use super::words::WORDS;
 use crate::answer;
-use crate::app::App;
-use crate::page::{CheckState, Page};
+use crate::state::App;
+use crate::state::page::{CheckState, Page};
 pub use asked::{answered, comparison, hint, lab_of, trial};
 use asked::{prediction, question};
 use lab::lab_lines;

@@ -3,7 +3,7 @@
 use super::{Bench, point};
 use crate::key::Key;
 use crate::message::Message;
-use crate::page::Side;
+use crate::state::page::Side;
 use mlsys_harness::snapshot;
 use mlsys_run::session::Outcome;
 

@@ -7,10 +7,10 @@ use mlsys_lesson::{Event, Progress};
 
 use super::Bench;
 use super::screens::compare;
-use crate::app::App;
 use crate::editor::Whence;
 use crate::key::{Key, Way};
 use crate::message::{Effect, Message};
+use crate::state::App;
 use mlsys_run::drafts::Draft;
 
 const LESSON: &str = include_str!("kernel.md");

@@ -3,10 +3,10 @@
 use mlsys_lab::control::Command;
 
 use super::Bench;
-use crate::app::Mouse;
 use crate::command::Place;
 use crate::message::{Effect, Gesture, Message};
-use crate::overlay::Overlay;
+use crate::state::Mouse;
+use crate::state::overlay::Overlay;
 
 /// Does something with the mouse where a text stands, at its first letter.
 #[track_caller]

@@ -4,8 +4,8 @@ use super::Bench;
 use crate::command::{Command, TABLE};
 use crate::key::Key;
 use crate::message::{Effect, Message};
-use crate::overlay::Overlay;
 use crate::palette::{Item, Palette, Target};
+use crate::state::overlay::Overlay;
 
 fn press(bench: &mut Bench, key: Key) -> Vec<Effect> {
     bench.app.update(Message::Key(key))

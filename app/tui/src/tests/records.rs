@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{Bench, point};
 use crate::message::{Effect, Message};
 use crate::records::{Entry, Fetched, Purpose, Source, Wanted};
-use crate::slot::State;
+use crate::state::lab::State;
 use mlsys_run::session::Outcome;
 
 fn entry(source: Source, rate: f64) -> Entry {

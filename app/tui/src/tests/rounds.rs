@@ -6,8 +6,8 @@ use mlsys_lab::Report;
 use mlsys_lab::frame::{Film, Frame, Pane};
 
 use super::Bench;
-use crate::app::Restless;
 use crate::message::Message;
+use crate::update::Restless;
 use mlsys_harness::samples::{pipeline, ring};
 use mlsys_run::session::Outcome;
 use mlsys_view::panel::Tint;

@@ -8,12 +8,12 @@ use mlsys_lab::lab::Run;
 use mlsys_lab::report::{Moment, Report, Sink};
 
 use super::Bench;
-use crate::app::Restless;
 use crate::command::Command;
 use crate::editor::Whence;
 use crate::key::Key;
 use crate::message::{Effect, Gesture, Message};
-use crate::slot::Edited;
+use crate::state::lab::Edited;
+use crate::update::Restless;
 use mlsys_harness::snapshot;
 use mlsys_run::drafts::Draft;
 use mlsys_run::session::Outcome;

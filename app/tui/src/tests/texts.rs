@@ -3,7 +3,7 @@
 use mlsys_lab::value::Value;
 
 use super::Bench;
-use crate::slot::Slot;
+use crate::state::lab::Slot;
 use mlsys_run::session::Outcome;
 
 /// The lab `graph` on its own page, at its knobs.

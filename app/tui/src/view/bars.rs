@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::app::App;
-use crate::page::Audience;
+use crate::state::App;
+use crate::state::page::Audience;
 use mlsys_run::settings;
 
 /// The name of the program, where the learner is, and the device.

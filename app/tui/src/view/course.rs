@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::app::App;
+use crate::state::App;
 use mlsys_view::wrap::wrap;
 
 /// Columns of the list where there is room for details beside it.

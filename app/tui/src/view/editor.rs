@@ -10,9 +10,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
 use super::{TWO_SIDES, body};
-use crate::app::App;
 use crate::editor::{Editor, Subject, TrialState};
-use crate::page::Page;
+use crate::state::App;
+use crate::state::page::Page;
 
 /// Where the editor stands and what is seen beside it.
 pub struct Sides {

@@ -6,11 +6,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
 use super::prompt::Prompt;
-use crate::app::App;
 use crate::command::{self, Binding, Command, Rank};
 use crate::editor::Subject;
-use crate::overlay::Overlay;
-use crate::slot::State;
+use crate::state::App;
+use crate::state::lab::State;
+use crate::state::overlay::Overlay;
 use mlsys_view::panel::Inspect;
 use mlsys_view::panel::Tint;
 use mlsys_view::wrap::wrap;

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::palette::{BOXED, draw_box, list};
-use crate::app::App;
+use crate::state::App;
 use crate::terms::Terms;
 use mlsys_run::glossary::Term;
 use mlsys_view::wrap::wrap;

@@ -6,8 +6,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::body;
-use crate::app::App;
 use crate::command::{Binding, Place, TABLE};
+use crate::state::App;
 use mlsys_view::wrap::wrap;
 
 /// Columns of the keys, where there is room for them beside the sentences.

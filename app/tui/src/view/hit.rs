@@ -4,11 +4,11 @@ use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr;
 
 use super::{body, course, editor, lab, lesson, palette, presets, sides, text_size};
-use crate::app::App;
 use crate::document;
-use crate::overlay::Overlay;
-use crate::page::{Page, Side, Telling};
-use crate::slot::Slot;
+use crate::state::App;
+use crate::state::lab::Slot;
+use crate::state::overlay::Overlay;
+use crate::state::page::{Page, Side, Telling};
 use mlsys_view::panel::{self, Spot};
 
 /// Something on the screen.

@@ -11,9 +11,9 @@ use ratatui::widgets::Widget;
 use unicode_width::UnicodeWidthStr;
 
 use super::sides;
-use crate::app::App;
-use crate::page::{Page, Side, Telling};
-use crate::slot::{Slot, State};
+use crate::state::App;
+use crate::state::lab::{Slot, State};
+use crate::state::page::{Page, Side, Telling};
 use mlsys_view::panel::{Focus, Scene, draw_panel, words};
 use mlsys_view::wrap::wrap;
 

@@ -7,12 +7,12 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::{editor, lab, sides, text_size};
-use crate::app::App;
 use crate::document;
 use crate::editor::Subject;
-use crate::overlay::Overlay;
-use crate::page::{Page, Side};
 use crate::search::{hits, mark};
+use crate::state::App;
+use crate::state::overlay::Overlay;
+use crate::state::page::{Page, Side};
 
 /// Draws the page; returns where the cursor stands if a field is open.
 pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {

@@ -7,9 +7,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use unicode_width::UnicodeWidthChar;
 
-use crate::app::App;
 use crate::fuzzy::Query;
 use crate::palette::{Item, Palette};
+use crate::state::App;
 
 /// Most columns and rows it takes.
 const LARGEST: (u16, u16) = (96, 22);

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::app::App;
+use crate::state::App;
 use mlsys_view::wrap::wrap;
 
 /// Columns of the names, where there is room for the sentences beside them.

@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
-use crate::app::App;
-use crate::preview::Preview;
+use crate::state::App;
+use crate::state::preview::Preview;
 use mlsys_view::theme::Look;
 
 /// The least the strip is drawn on.

@@ -6,9 +6,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::app::App;
 use crate::entry::Entry;
-use crate::overlay::Overlay;
+use crate::state::App;
+use crate::state::overlay::Overlay;
 
 /// A field in the last line.
 pub struct Prompt<'a> {

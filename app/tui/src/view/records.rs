@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::app::App;
-use crate::page::Page;
 use crate::records::{Entry, Records, Source};
+use crate::state::App;
+use crate::state::page::Page;
 
 /// Rows it takes at most.
 const ROWS: u16 = 18;

@@ -7,7 +7,7 @@ use crate::commands::{World, open};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::{self, languages};
 use mlsys_tui::Follow;
-use mlsys_tui::preview::Sight;
+use mlsys_tui::state::preview::Sight;
 
 /// Opens it; a file with mistakes too, since they are mended while it is open.
 pub fn run(path: &Path, machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {

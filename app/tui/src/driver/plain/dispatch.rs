@@ -8,9 +8,9 @@ use mlsys_lesson::Block;
 use super::Talk;
 use crate::command::Command;
 use crate::message::Message;
-use crate::page::Page;
 use crate::plain::say;
 use crate::plain::words::{self, Line};
+use crate::state::page::Page;
 use mlsys_view::figure::kernel::Thread;
 use mlsys_view::panel::Inspect;
 

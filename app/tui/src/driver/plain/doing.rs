@@ -6,14 +6,15 @@ use mlsys_kernel::{Goal, Way};
 use mlsys_lesson::{Asked, Block};
 
 use super::{NoScreen, Talk};
-use crate::app::{App, Restless};
 use crate::command::Command;
 use crate::driver::Pulse;
 use crate::key::Key;
 use crate::message::Message;
-use crate::page::{Page, Side};
 use crate::plain::say;
-use crate::slot::Slot;
+use crate::state::App;
+use crate::state::lab::Slot;
+use crate::state::page::{Page, Side};
+use crate::update::Restless;
 use mlsys_view::figure::kernel::{Walk, about_thread};
 
 impl Talk<'_> {

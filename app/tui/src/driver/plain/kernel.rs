@@ -10,8 +10,8 @@ use crate::command::Command;
 use crate::driver::Pulse;
 use crate::editor::{Editor, Subject, TrialState, Whence};
 use crate::message::Message;
-use crate::page::{Page, Side};
 use crate::plain::say;
+use crate::state::page::{Page, Side};
 
 impl Talk<'_> {
     /// Answers the marked question with a kernel: `@FILE`, or the text itself.

@@ -7,8 +7,8 @@ use mlsys_lesson::Block;
 use super::Talk;
 use crate::command::Command;
 use crate::message::Message;
-use crate::page::Page;
 use crate::plain::say;
+use crate::state::page::Page;
 
 impl Talk<'_> {
     pub(super) fn open(&mut self, which: &str) -> io::Result<()> {

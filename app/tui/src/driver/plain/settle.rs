@@ -8,9 +8,9 @@ use super::{NoScreen, Talk};
 use crate::command::Command;
 use crate::driver::Pulse;
 use crate::message::Message;
-use crate::page::CheckState;
 use crate::plain::say;
 use crate::plain::words::{self, Line};
+use crate::state::page::CheckState;
 
 /// Time between two lines about a run: often enough to know that it lives, seldom enough to be read out.
 const PROGRESS: Duration = Duration::from_secs(3);

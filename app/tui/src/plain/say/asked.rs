@@ -5,7 +5,7 @@ use mlsys_lesson::{Asked, Case, CaseResult, Predict, PredictKind, Question, Ques
 use super::{markdown, sentence};
 use crate::answer;
 use crate::editor::TrialState;
-use crate::page::Page;
+use crate::state::page::Page;
 
 pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
     let all = page.lesson.predictions().count();

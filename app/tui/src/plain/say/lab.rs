@@ -4,8 +4,8 @@ use mlsys_lab::value::number;
 use mlsys_lesson::LabDirective;
 
 use super::sentence;
-use crate::page::Page;
-use crate::slot::{Knob, Slot, State};
+use crate::state::lab::{Knob, Slot, State};
+use crate::state::page::Page;
 use mlsys_view::panel::words;
 
 pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {

@@ -4,10 +4,10 @@ use mlsys_lesson::{Block, CaseResult};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::app::App;
 use crate::editor::{Editor, Subject, TrialState};
-use crate::page::Page;
-use crate::slot::State;
+use crate::state::App;
+use crate::state::lab::State;
+use crate::state::page::Page;
 use mlsys_view::wrap::wrap;
 
 /// The lines below the text, a rule above them; none where there is nothing to say.

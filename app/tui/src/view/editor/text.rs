@@ -8,10 +8,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::App;
 use crate::editor::Editor;
 use crate::editor::highlight::{Class, Inside, parts};
 use crate::editor::text::advance;
+use crate::state::App;
 use mlsys_view::theme::Theme;
 
 /// The least columns in which a complaint is begun behind its line.

@@ -8,10 +8,10 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::app::App;
 use crate::entry::For;
-use crate::page::{Page, Side};
-use crate::slot::{Knob, Slot};
+use crate::state::App;
+use crate::state::lab::{Knob, Slot};
+use crate::state::page::{Page, Side};
 
 /// Columns of one knob.
 const KNOB: u16 = 31;

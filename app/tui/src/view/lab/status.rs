@@ -7,11 +7,11 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::app::{App, How, Tempo};
 use crate::entry::For;
-use crate::page::Page;
-use crate::slot::{Slot, State};
-use crate::wait::Waiting;
+use crate::state::lab::{Slot, State};
+use crate::state::page::Page;
+use crate::state::wait::Waiting;
+use crate::state::{App, How, Tempo};
 use mlsys_view::figure::{metrics, quantity};
 use mlsys_view::wrap::wrap;
 

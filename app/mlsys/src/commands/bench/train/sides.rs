@@ -19,10 +19,10 @@ use super::unseen::{SIZE, Unseen};
 use mlsys_run::exit::Failure;
 use mlsys_run::record::{About, Record};
 use mlsys_run::session::{Outcome, guarded};
-use mlsys_tui::app::{App, Tempo};
 use mlsys_tui::key::Key;
 use mlsys_tui::message::Message;
 use mlsys_tui::serve_run;
+use mlsys_tui::state::{App, Tempo};
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 

@@ -1,0 +1,282 @@
+//! The state of the app. Pure: no clock, no terminal, no file.
+
+pub mod comparison;
+pub mod knob;
+pub mod lab;
+pub mod overlay;
+pub mod page;
+pub mod preview;
+pub mod wait;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mlsys_lab::device::{DeviceChoice, DeviceInfo};
+use mlsys_lab::registry::Registry;
+use mlsys_lab::report::RunData;
+use mlsys_lesson::{Lesson, Module, Progress};
+use mlsys_run::peaks::Peaks;
+use mlsys_view::attempts::Attempt;
+use mlsys_view::theme::Look;
+
+use crate::judge::Machine;
+
+use crate::palette::{Item, Target};
+use crate::records::Entry;
+use overlay::Overlay;
+use page::Page;
+use preview::Preview;
+use wait::Waiting;
+
+/// Everything the screen shows.
+pub struct App {
+    /// What the course is called; lessons that belong to none have no title over them.
+    pub title: String,
+    /// The parts of the course.
+    pub modules: Vec<Module>,
+    /// All lessons, in the order of the course.
+    pub lessons: Vec<Arc<Lesson>>,
+    /// The labs there are.
+    pub registry: &'static Registry,
+    /// Which lesson is marked on the course page.
+    pub chosen: usize,
+    /// The open lesson.
+    pub page: Option<Page>,
+    /// What lies over the page and takes the keys.
+    pub overlay: Option<Overlay>,
+    /// Whose the mouse is.
+    pub mouse: Mouse,
+    /// What was chosen from the palette, the newest first.
+    pub recent: Vec<Target>,
+    /// What lessons that are no built-in ones were opened by, by their ids.
+    pub sources: BTreeMap<String, String>,
+    /// Recorded runs, as the palette lists them.
+    pub recorded: Vec<Item>,
+    /// All recorded runs, the newest first, with those that ship with the program last.
+    pub records: Vec<Entry>,
+    /// The devices, once they are known.
+    pub devices: Option<Vec<DeviceInfo>>,
+    /// The highest rates measured on them.
+    pub peaks: Peaks,
+    /// Which device new runs take.
+    pub choice: DeviceChoice,
+    /// What the learner has done so far.
+    pub progress: Progress,
+    /// One sentence at the bottom, until the next key.
+    pub notice: Option<String>,
+    /// The run that is going on.
+    pub active: Option<Active>,
+    /// Runs that have ended, for pictures of several.
+    pub attempts_kept: Attempts,
+    /// Pages left behind, by lesson, so that coming back finds them as they were.
+    pub kept: BTreeMap<String, Page>,
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Colours and glyphs.
+    pub look: Look,
+    /// How fast runs go.
+    pub tempo: Tempo,
+    /// Whether the instructor view may be opened without following a file.
+    pub instructors: Instructors,
+    /// The lesson file that is followed, if one is.
+    pub preview: Option<Preview>,
+    /// The seed that wins over the lessons' own.
+    pub seed: Option<u64>,
+    /// The processes whose devices the workers of labs take, as `--workers` names them.
+    pub workers: Option<String>,
+    /// What is waited for, while something is.
+    pub waiting: Option<Waiting>,
+    /// How many steps were asked for last.
+    pub step_count: u64,
+    /// What was searched for last.
+    pub searched: String,
+    /// The file that weights were saved in last.
+    pub weights_file: Option<String>,
+    /// Whether weights are being saved.
+    pub is_saving: bool,
+    pub runs: u64,
+    /// How many kernels were tested.
+    pub attempts: u64,
+    /// What was cut or copied last from a text.
+    pub aside: String,
+    /// Whether the file of a text is followed.
+    pub drafts: Drafts,
+}
+
+/// Whether the file of a text is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drafts {
+    Closed,
+    Followed,
+}
+
+/// Whether the mouse is ours, or the terminal's, where it selects text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mouse {
+    /// The terminal's.
+    Off,
+    /// Ours.
+    On,
+}
+
+/// Whether instructors may see what students do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instructors {
+    /// They may.
+    Admitted,
+    /// Somebody who learns is at the screen.
+    Refused,
+}
+
+/// How fast runs go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tempo {
+    /// At least some seconds from the first step to the last, so that a person can follow.
+    Watch,
+    /// As fast as the device can.
+    Full,
+}
+
+/// The run that is going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Active {
+    /// Its number.
+    pub run: u64,
+    /// The lab on the open page.
+    pub slot: usize,
+    /// Whether it waits for the devices to be known.
+    pub waiting: bool,
+    /// How it goes.
+    pub how: How,
+    /// What it was asked to do and has not done yet.
+    pub asked: Asked,
+}
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// At the learner's tempo.
+    Run,
+    /// So many steps, then a pause.
+    Steps(u64),
+    /// To the last step at full speed.
+    ToTheEnd,
+}
+
+/// What a run was asked to do and does when its step is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Nothing.
+    Nothing,
+    /// To wait.
+    Pause,
+    /// To end.
+    Stop,
+}
+
+impl Tempo {
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Watch => Self::Full,
+            Self::Full => Self::Watch,
+        }
+    }
+
+    /// What it means.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Watch => "runs go at a pace that can be watched",
+            Self::Full => "runs go at full speed",
+        }
+    }
+}
+
+/// All runs that ended in this session, and those of earlier ones that lessons took back in, the oldest first.
+#[derive(Default)]
+pub struct Attempts {
+    pub all: Vec<Arc<Attempt>>,
+    /// What was taken back in from records, by lesson and kind of lab.
+    pub recalled: BTreeSet<(Option<String>, String)>,
+}
+
+/// As many are kept: a picture of more would be one of nothing.
+const MOST: usize = 400;
+
+impl Attempts {
+    /// Keeps one more run and forgets the oldest beyond the limit.
+    pub fn keep(&mut self, one: Arc<Attempt>) {
+        self.all.push(one);
+        let surplus = self.all.len().saturating_sub(MOST);
+        self.all.drain(..surplus);
+    }
+}
+
+impl App {
+    /// The course page of lessons that belong to no course; see [`Self::take_course`].
+    pub fn new(
+        lessons: Vec<Arc<Lesson>>,
+        registry: &'static Registry,
+        choice: DeviceChoice,
+        progress: Progress,
+        size: (u16, u16),
+        look: Look,
+    ) -> Self {
+        let loose = Module {
+            id: String::new(),
+            title: "Lessons".to_owned(),
+            about: String::new(),
+            lessons: 0..lessons.len(),
+        };
+        Self {
+            title: String::new(),
+            modules: vec![loose],
+            lessons,
+            registry,
+            chosen: 0,
+            page: None,
+            overlay: None,
+            mouse: Mouse::Off,
+            recent: Vec::new(),
+            sources: BTreeMap::new(),
+            recorded: Vec::new(),
+            records: Vec::new(),
+            devices: None,
+            peaks: Peaks::new(),
+            choice,
+            progress,
+            notice: None,
+            active: None,
+            attempts_kept: Default::default(),
+            kept: BTreeMap::new(),
+            size,
+            look,
+            tempo: Tempo::Watch,
+            instructors: Instructors::Refused,
+            preview: None,
+            seed: None,
+            workers: None,
+            waiting: None,
+            step_count: 10,
+            weights_file: None,
+            is_saving: false,
+            searched: String::new(),
+            runs: 0,
+            attempts: 0,
+            aside: String::new(),
+            drafts: Drafts::Closed,
+        }
+    }
+
+    /// What lessons are judged on.
+    pub fn machine(&self) -> Machine<'_> {
+        Machine { devices: self.devices.as_deref().unwrap_or_default(), peaks: &self.peaks }
+    }
+
+    /// What the run that is going on has reported.
+    pub fn data_of(&self, run: u64) -> Option<&RunData> {
+        let active = self.active.filter(|active| active.run == run)?;
+        let slot = self.page.as_ref()?.slots.get(active.slot)?;
+        Some(&slot.data)
+    }
+}

@@ -1,0 +1,118 @@
+//! What pictures of several runs show beside a lab's own run.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use mlsys_lab::frame::Frame;
+use mlsys_lab::schema::{Draw, Panel, Schema};
+use mlsys_lab::value::Value;
+use mlsys_lesson::{Goal, Lesson};
+use mlsys_view::attempts::{Attempt, Company, OWN_PAGES, Own};
+use mlsys_view::earlier::{Earlier, MOST, Overlay};
+
+use crate::state::lab::Slot;
+
+/// The runs of the lesson, as one of its labs holds them.
+#[derive(Default)]
+pub struct Attempts {
+    /// All that have ended, the oldest first.
+    all: Arc<[Arc<Attempt>]>,
+    /// What the run on the screen left, if it has ended.
+    pub(super) left: Option<Arc<Attempt>>,
+    /// What the lesson wants reached, by the panel's place in the schema.
+    goals: Vec<Vec<Goal>>,
+    /// The curves of the newest other runs, by the panel's place in the schema; empty for a panel that has none.
+    behind: Vec<Vec<Earlier>>,
+    /// The pictures of several runs, by the panel's place in the schema, made when somebody asks for one.
+    pub(super) drawn: Vec<OnceCell<Option<Frame>>>,
+}
+
+/// What a run's lab is called: on a lab's own page all have one id, and the kind tells more.
+fn named(lesson: &str, lab: &str, schema: &Schema) -> String {
+    let own = lesson.starts_with(OWN_PAGES);
+    if own { &schema.kind } else { lab }.to_owned()
+}
+
+impl Slot {
+    /// Keeps what the run on the screen leaves, which has just ended.
+    pub fn leave(&mut self, lesson: &str) -> Option<Arc<Attempt>> {
+        if !self.schema.compares_runs() || self.replay.is_some() {
+            return None;
+        }
+        let params = self.begun_params.as_ref()?.iter();
+        let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
+        let left = Arc::new(Attempt::new(
+            self.schema,
+            (Some(lesson.to_owned()), named(lesson, &self.id, self.schema)),
+            params.collect(),
+            self.turned_at_start.clone(),
+            &self.data,
+        ));
+        self.attempts.left = Some(Arc::clone(&left));
+        Some(left)
+    }
+
+    /// Makes the pictures of several runs anew when somebody asks for them: something has happened.
+    pub fn forget_drawn(&mut self) {
+        if self.schema.compares_runs() {
+            let panels = self.schema.panels.iter();
+            self.attempts.drawn = panels.map(|_| OnceCell::new()).collect();
+        }
+    }
+
+    /// Takes the runs of the lesson in, and what it wants reached.
+    pub fn share(&mut self, all: Arc<[Arc<Attempt>]>, lesson: &Lesson) {
+        self.attempts.all = all;
+        self.forget_drawn();
+        let panels = self.schema.panels.iter();
+        self.attempts.goals = panels.map(|panel| lesson.goals(&panel.name).to_vec()).collect();
+        let company = self.company(None);
+        let curves = |panel: &Panel| {
+            if panel.draw != Draw::Line || panel.attempts.is_none() {
+                return Vec::new();
+            }
+            let behind = company.behind(self.schema, &panel.name).into_iter();
+            let behind = behind.take(MOST).map(|one| {
+                let params = one.params.iter();
+                let params = params.map(|(n, v)| (n.clone(), v.clone()));
+                Earlier::new(one.label(), params.collect(), one.data.clone())
+            });
+            behind.collect()
+        };
+        self.attempts.behind = self.schema.panels.iter().map(curves).collect();
+    }
+
+    /// The runs beside the one on the screen, and what a panel of the schema wants reached.
+    pub(super) fn company(&self, panel: Option<usize>) -> Company<'_> {
+        let goals = panel.and_then(|panel| self.attempts.goals.get(panel));
+        Company {
+            all: &self.attempts.all,
+            own: self.begun_params.as_ref().map(|params| Own {
+                lab: &self.id,
+                params,
+                turned: &self.turned_at_start,
+                left: self.attempts.left.as_ref(),
+            }),
+            goals: goals.map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// The runs whose curves stand behind those of a panel: those of this lab, or of all that the panel shows.
+    pub(super) fn behind(&self, panel: usize) -> &[Earlier] {
+        match self.attempts.behind.get(panel).filter(|runs| !runs.is_empty()) {
+            Some(runs) if self.overlay != Overlay::Nothing => runs,
+            Some(_) => &[],
+            None => self.overlay.of(&self.earlier),
+        }
+    }
+
+    /// The knobs that are not where the lesson has them.
+    pub(super) fn turned_knobs(&self) -> Vec<(String, Value)> {
+        let turned = self.knobs.iter().filter(|knob| knob.value != knob.initial);
+        let turned = turned.map(|knob| {
+            let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
+            (knob.name.clone(), value)
+        });
+        turned.collect()
+    }
+}

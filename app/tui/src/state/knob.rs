@@ -1,0 +1,370 @@
+//! The knobs of a lab and how they are turned, typed and put back.
+
+use mlsys_lab::Schema;
+use mlsys_lab::params::{Given, Params};
+use mlsys_lab::schema::{Param, Type};
+use mlsys_lab::value::{Value, significant};
+
+use crate::state::lab::Slot;
+
+/// A parameter the learner may turn.
+pub struct Knob {
+    /// Its name: the parameter's, or `inputs.x` for one entry of a table.
+    pub name: String,
+    /// The parameter.
+    pub param: &'static Param,
+    /// Its value now; absent if it is unset.
+    pub value: Option<Value>,
+    /// Its value in the lesson.
+    pub initial: Option<Value>,
+    /// The values it steps through, if they are a list.
+    pub values: Vec<Value>,
+    /// Smallest and largest value here.
+    pub range: (Option<f64>, Option<f64>),
+}
+
+impl Knob {
+    /// What it turns: an entry of a table is a number.
+    pub fn ty(&self) -> Type {
+        if self.name == self.param.name { self.param.ty } else { Type::Float }
+    }
+
+    /// The value so many notches further, kept inside the range.
+    ///
+    /// Rates and widths are felt as ratios, so numbers that span decades go in steps of 1, 2, 5, 10.
+    fn after(&self, notches: i32) -> Option<Value> {
+        if !self.values.is_empty() {
+            let at = self.values.iter().position(|v| Some(v) == self.value.as_ref());
+            let at = at.map_or(0, |at| at as i64 + i64::from(notches));
+            let at = at.clamp(0, self.values.len() as i64 - 1);
+            return self.values.get(at as usize).cloned();
+        }
+        let current = self.value.as_ref().and_then(Value::as_f64);
+        match self.ty() {
+            Type::Bool => Some(Value::Bool(notches > 0)),
+            Type::Int => {
+                let next = whole_notch(current.unwrap_or(0.0) as i64, notches);
+                Some(Value::Int(self.clamp(next as f64) as i64))
+            }
+            Type::Float if self.param.ty == Type::Table => {
+                let next = even_notch(current.unwrap_or(0.0), notches);
+                Some(Value::Float(self.clamp(next)))
+            }
+            Type::Float => Some(Value::Float(self.clamp(notch(current.unwrap_or(0.0), notches)))),
+            Type::String | Type::Enum | Type::Array | Type::Table => None,
+        }
+    }
+
+    fn clamp(&self, x: f64) -> f64 {
+        let x = self.range.0.map_or(x, |low| x.max(low));
+        self.range.1.map_or(x, |high| x.min(high))
+    }
+
+    /// Checks a value against the lab and against the lesson.
+    fn accepts(&self, schema: &Schema, given: Given) -> Result<Value, String> {
+        let value = Params::check(schema, &self.name, given).map_err(|error| error.to_string())?;
+        if let Some(x) = value.as_f64()
+            && (self.range.0.is_some_and(|low| x < low)
+                || self.range.1.is_some_and(|high| x > high))
+        {
+            return Err(format!("this lesson keeps {} within {}", self.name, self.range_text()));
+        }
+        if !self.values.is_empty() && !self.values.contains(&value) {
+            let values: Vec<_> = self.values.iter().map(ToString::to_string).collect();
+            return Err(format!("in this lesson {} is one of: {}", self.name, values.join(", ")));
+        }
+        Ok(value)
+    }
+
+    /// The range in words.
+    pub fn range_text(&self) -> String {
+        use mlsys_lab::value::number;
+        match self.range {
+            (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
+            (Some(low), None) => format!("{} and above", number(low)),
+            (None, Some(high)) => format!("{} and below", number(high)),
+            (None, None) => "any value".to_owned(),
+        }
+    }
+}
+
+impl Slot {
+    /// Gives a knob a value; a table and the knobs of its entries stay one.
+    pub fn give(&mut self, place: usize, value: Option<Value>) {
+        let Some(knob) = self.knobs.get_mut(place) else {
+            return;
+        };
+        knob.value = value.clone();
+        let given = knob.name.clone();
+        for other in &mut self.knobs {
+            match (&value, other.name.strip_prefix(&given), &mut other.value) {
+                // The entry `.x` of the table that was given.
+                (Some(Value::Table(entries)), Some(entry), held) if entry.starts_with('.') => {
+                    *held = entries.get(&entry[1..]).cloned();
+                }
+                // The table that the entry belongs to.
+                (Some(value), _, Some(Value::Table(entries))) => {
+                    let entry = given.strip_prefix(&other.name);
+                    if let Some(entry) = entry.and_then(|entry| entry.strip_prefix('.')) {
+                        entries.insert(entry.to_owned(), value.clone());
+                    }
+                }
+                (Some(_) | None, _, _) => {}
+            }
+        }
+    }
+
+    /// Turns the marked knob by so many notches and returns its name and new value, if it moved.
+    pub fn turn(&mut self, notches: i32) -> Option<(String, Value)> {
+        let index = self.knob;
+        let knob = self.knobs.get(index)?;
+        let next = knob.after(notches)?;
+        if knob.value.as_ref() == Some(&next) {
+            return None;
+        }
+        let (name, from) = (knob.name.clone(), knob.value.clone());
+        self.give(index, Some(next.clone()));
+        self.history.record(Turned { knob: index, from, to: Some(next.clone()) });
+        Some((name, next))
+    }
+
+    /// Gives the marked knob a typed value.
+    pub fn type_value(&mut self, text: &str) -> Result<(String, Value), String> {
+        let index = self.knob;
+        let Some(knob) = self.knobs.get(index) else {
+            return Err("this lab has no knobs".to_owned());
+        };
+        let value = knob.accepts(self.schema, Given::Text(text.trim().to_owned()))?;
+        let (name, from) = (knob.name.clone(), knob.value.clone());
+        self.give(index, Some(value.clone()));
+        if from.as_ref() != Some(&value) {
+            self.history.record(Turned { knob: index, from, to: Some(value.clone()) });
+        }
+        Ok((name, value))
+    }
+
+    /// Checks a value for the knob at a place.
+    pub fn accepts(&self, place: usize, value: Value) -> Result<Value, String> {
+        let knob = self.knobs.get(place).ok_or("there is no such knob")?;
+        knob.accepts(self.schema, Given::Value(value))
+    }
+
+    /// Puts every knob back to the lesson's value.
+    pub fn reset_knobs(&mut self) {
+        for knob in &mut self.knobs {
+            knob.value = knob.initial.clone();
+        }
+        self.history = History::default();
+    }
+}
+
+/// The next count in a direction: by one while it is small, by doubling between powers of two, else as [`notch`].
+pub fn whole_notch(n: i64, notches: i32) -> i64 {
+    const SMALL: i64 = 8;
+    let mut n = n;
+    for _ in 0..notches.unsigned_abs() {
+        let up = notches > 0;
+        let doubles = n >= SMALL && u64::try_from(n).is_ok_and(u64::is_power_of_two);
+        n = match (up, doubles) {
+            (true, true) => n.saturating_mul(2),
+            (false, true) => n / 2,
+            (true, false) if n < SMALL => n + 1,
+            (false, false) if n <= SMALL => n - 1,
+            (_, false) => notch(n as f64, notches.signum()) as i64,
+        };
+    }
+    n
+}
+
+/// The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... in a direction; below a millionth it is zero.
+pub fn notch(x: f64, notches: i32) -> f64 {
+    const SMALLEST: f64 = 1e-6;
+    const MANTISSAS: [f64; 3] = [1.0, 2.0, 5.0];
+    if notches == 0 {
+        return x;
+    }
+    if x < 0.0 {
+        return -notch(-x, -notches);
+    }
+    let mut x = x;
+    for _ in 0..notches.unsigned_abs() {
+        let exponent = if x > 0.0 { x.log10().floor() } else { -6.0 };
+        let ladder = (-1..=1).flat_map(|shift| {
+            MANTISSAS
+                .iter()
+                .map(move |m| m * 10f64.powf(exponent + f64::from(shift)))
+                // Without the last bits of rounding, so that a knob reads 0.2 and not 0.2000000001.
+                .map(|v| significant(v, 4))
+        });
+        let near = x * 1e-9;
+        x = if notches > 0 {
+            ladder.filter(|&v| v > x + near && v >= SMALLEST).fold(f64::INFINITY, f64::min)
+        } else {
+            ladder.filter(|&v| v < x - near && v >= SMALLEST).fold(0.0, f64::max)
+        };
+    }
+    x
+}
+
+/// The next multiple of a quarter in a direction, or of a quarter of the power of ten that the number has: a coordinate
+/// is felt as a distance, and crosses zero.
+pub fn even_notch(x: f64, notches: i32) -> f64 {
+    let mut x = x;
+    for _ in 0..notches.unsigned_abs() {
+        let towards_zero = (x > 0.0) != (notches > 0);
+        let size = x.abs().max(1.0);
+        // From 10 down the steps are those below 10.
+        let size = if towards_zero { size * (1.0 - 1e-9) } else { size };
+        let step = 0.25 * 10_f64.powf(size.log10().floor().max(0.0));
+        let near = 1e-9 * f64::from(notches.signum());
+        x = if notches > 0 {
+            ((x / step + near).floor() + 1.0) * step
+        } else {
+            ((x / step + near).ceil() - 1.0) * step
+        };
+    }
+    x
+}
+
+/// One turn of a knob.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turned {
+    /// Which knob of the lab.
+    pub knob: usize,
+    /// Its value before; absent if it was unset.
+    pub from: Option<Value>,
+    /// Its value after.
+    pub to: Option<Value>,
+}
+
+/// The turns of a lab's knobs, the newest last, and those that were taken back.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    done: Vec<Turned>,
+    undone: Vec<Turned>,
+}
+
+/// How many turns are remembered.
+const LONGEST: usize = 100;
+
+impl History {
+    /// Remembers a turn; what was taken back before it cannot be redone any more.
+    pub fn record(&mut self, turned: Turned) {
+        self.undone.clear();
+        if self.done.len() == LONGEST {
+            self.done.remove(0);
+        }
+        self.done.push(turned);
+    }
+
+    /// The turn to take back, if there is one.
+    pub fn undo(&mut self) -> Option<Turned> {
+        let turned = self.done.pop()?;
+        self.undone.push(turned.clone());
+        Some(turned)
+    }
+
+    /// The turn to do again, if one was taken back.
+    pub fn redo(&mut self) -> Option<Turned> {
+        let turned = self.undone.pop()?;
+        self.done.push(turned.clone());
+        Some(turned)
+    }
+
+    /// Whether there is a turn to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// Whether there is a turn to do again.
+    pub fn can_redo(&self) -> bool {
+        !self.undone.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notches_walk_a_ladder_both_ways_and_end_at_zero() {
+        let mut x = 0.01;
+        let mut seen = Vec::new();
+        for _ in 0..5 {
+            x = notch(x, 1);
+            seen.push(x);
+        }
+        assert_eq!(seen, [0.02, 0.05, 0.1, 0.2, 0.5]);
+        for _ in 0..5 {
+            x = notch(x, -1);
+        }
+        assert_eq!(x, 0.01);
+        assert_eq!(notch(3.0, 1), 5.0);
+        assert_eq!(notch(3.0, -1), 2.0);
+        assert_eq!(notch(1e-6, -1), 0.0);
+        assert_eq!(notch(0.0, 1), 1e-6);
+    }
+
+    #[test]
+    fn coordinates_go_by_quarters_through_zero() {
+        for (from, notches, to) in [
+            (2.0, 1, 2.25),
+            (2.1, 1, 2.25),
+            (2.1, -1, 2.0),
+            (0.25, -2, -0.25),
+            (-1.25, 1, -1.0),
+            (9.75, 2, 12.5),
+            (12.5, -2, 9.75),
+            (-10.0, -1, -12.5),
+            (1e6, 1, 1.25e6),
+        ] {
+            assert_eq!(even_notch(from, notches), to, "{from} by {notches}");
+        }
+    }
+
+    #[test]
+    fn counts_go_by_one_then_double() {
+        let walk = |from: i64, notches: i32| {
+            let mut n = from;
+            std::iter::repeat_with(|| {
+                n = whole_notch(n, notches);
+                n
+            })
+            .take(4)
+            .collect::<Vec<_>>()
+        };
+        assert_eq!(walk(6, 1), [7, 8, 16, 32]);
+        assert_eq!(walk(32, -1), [16, 8, 4, 3]);
+        assert_eq!(walk(2, -1), [1, 0, -1, -2]);
+        assert_eq!(walk(400, 1), [500, 1000, 2000, 5000]);
+    }
+
+    fn turn(from: i64, to: i64) -> Turned {
+        Turned { knob: 0, from: Some(Value::Int(from)), to: Some(Value::Int(to)) }
+    }
+
+    #[test]
+    fn turns_are_taken_back_in_order_until_a_new_one_is_made() {
+        let mut history = History::default();
+        history.record(turn(1, 2));
+        history.record(turn(2, 3));
+        assert_eq!(history.undo(), Some(turn(2, 3)));
+        assert_eq!(history.undo(), Some(turn(1, 2)));
+        assert_eq!(history.undo(), None);
+        assert_eq!(history.redo(), Some(turn(1, 2)));
+        history.record(turn(2, 9));
+        assert!(!history.can_redo());
+        assert_eq!(history.undo(), Some(turn(2, 9)));
+    }
+
+    #[test]
+    fn the_oldest_turns_are_forgotten() {
+        let mut history = History::default();
+        for n in 0..=LONGEST as i64 {
+            history.record(turn(n, n + 1));
+        }
+        let back: Vec<_> = std::iter::from_fn(|| history.undo()).collect();
+        assert_eq!(back.len(), LONGEST);
+        assert_eq!(back.last(), Some(&turn(1, 2)));
+    }
+}

@@ -1,0 +1,472 @@
+//! One lab of the open lesson: its knobs, its run, and what the run has shown.
+
+use std::time::Duration;
+
+use mlsys_lab::Schema;
+use mlsys_lab::device::DeviceId;
+use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::kernel::Kernel;
+use mlsys_lab::params::{Given, ParamError, Params, Settings, allowed};
+use mlsys_lab::registry::Registry;
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::schema::{Draw, Type};
+use mlsys_lab::tables::Tables;
+use mlsys_lab::value::Value;
+use mlsys_lesson::LabDirective;
+use mlsys_view::earlier::{self, Earlier, Overlay};
+use mlsys_view::figure::kernel::Walk;
+use mlsys_view::panel::{Focus, FrameView, Origin, Scene, View};
+
+use crate::records::Replay;
+use crate::state::comparison::Attempts;
+use crate::state::knob::History;
+pub use crate::state::knob::Knob;
+
+/// A lab beside the text.
+pub struct Slot {
+    /// Its id in the lesson.
+    pub id: String,
+    /// What it is called above its panels.
+    pub title: String,
+    /// Its schema.
+    pub schema: &'static Schema,
+    /// What the lesson sets.
+    pub settings: Settings,
+    /// The panels the lesson names, or all of the schema's, by index into it.
+    pub panels: Vec<usize>,
+    /// Which of the panels is drawn large.
+    pub panel: usize,
+    /// The knobs, as the lesson declares them.
+    pub knobs: Vec<Knob>,
+    /// Which knob is marked.
+    pub knob: usize,
+    /// Where the run stands.
+    pub state: State,
+    /// What the newest run has reported.
+    pub data: RunData,
+    /// What it had reported when the view was frozen, while it is.
+    pub frozen: Option<Box<RunData>>,
+    /// The turns of its knobs that can be taken back.
+    pub history: History,
+    /// The runs before it, the newest first.
+    pub earlier: Vec<Earlier>,
+    /// The runs of the lesson that have ended, for pictures of several.
+    pub attempts: Attempts,
+    /// Which of them stand behind the curves.
+    pub overlay: Overlay,
+    /// How each panel of the schema is looked at.
+    pub views: Vec<View>,
+    /// The step that all charts point at.
+    pub cursor: Option<u64>,
+    /// Where the learner stands in the lab's kernel, for all its pictures.
+    pub walk: Option<Walk>,
+    /// How many runs have become earlier ones.
+    pub retired: u64,
+    /// The knobs as the newest run began with them.
+    pub begun_with: Vec<(String, Value)>,
+    /// All parameters of it.
+    pub begun_params: Option<Params>,
+    /// The knobs that were not where the lesson has them as it began.
+    pub turned_at_start: Vec<(String, Value)>,
+    /// The last run that finished with the lesson's own values: what predictions and checks are held against.
+    pub reference: Option<RunData>,
+    /// The learner's own text in the place of a kernel.
+    pub edited: Option<Edited>,
+    /// The device of the newest run.
+    pub device: Option<DeviceId>,
+    /// The recorded run that is shown in place of one, which never counts.
+    pub replay: Option<Replay>,
+    /// Whether a knob has left the lesson's value in the newest run.
+    pub explored: bool,
+    /// The run's seed.
+    pub seed: u64,
+    /// Whether what is shown is the answer before the one under way.
+    pub superseded: bool,
+    /// How long the run has taken.
+    pub elapsed: Duration,
+    /// When, in the run's time, pictures were last asked for.
+    pub pictured: Duration,
+    /// Steps a second over the last second or so.
+    pub rate: Rate,
+}
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// Never started.
+    Ready,
+    /// Going on.
+    Running,
+    /// Waiting for the learner.
+    Paused,
+    /// It reached its end.
+    Finished,
+    /// It diverged: a result, explained.
+    Diverged(String),
+    /// It was ended before its last step.
+    Stopped,
+    /// It failed, and what to do.
+    Failed(String),
+}
+
+impl State {
+    /// The word in the status line.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+            Self::Diverged(_) => "diverged",
+            Self::Stopped => "stopped",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+impl Slot {
+    /// The parameters of the next run, knobs included.
+    pub fn params(&self) -> Result<Params, Vec<ParamError>> {
+        let settings = self.with_own_text(self.turned());
+        Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed))
+    }
+
+    /// What the lesson sets, with the knobs as they are turned.
+    fn turned(&self) -> Settings {
+        let mut settings = self.settings.clone();
+        for knob in &self.knobs {
+            if let Some(value) = &knob.value
+                && knob.value != knob.initial
+            {
+                settings = settings.turned(self.schema, &knob.name, value.clone());
+            }
+        }
+        settings
+    }
+
+    /// How many steps the run will do: what it says itself as metric `steps_planned`, else what a change during the run said
+    /// last, else the parameter.
+    pub fn steps(&self) -> Option<i64> {
+        if let Some(Value::Int(planned)) = self.data.metric("steps_planned") {
+            return Some(planned);
+        }
+        let param = self.schema.steps.as_deref().unwrap_or("steps");
+        let changed = self.data.changes.iter().rev().find(|change| change.name == param);
+        match changed {
+            Some(change) => match change.value {
+                Value::Int(steps) => Some(steps),
+                Value::Bool(_)
+                | Value::Float(_)
+                | Value::Text(_)
+                | Value::Array(_)
+                | Value::Table(_) => None,
+            },
+            None => self.params().ok()?.int(param).ok(),
+        }
+    }
+
+    /// Makes the newest run an earlier one and the slot ready for the next.
+    pub fn begin(&mut self) {
+        if !self.data.series.is_empty() {
+            self.retired += 1;
+            let name = match &self.replay {
+                Some(replay) => replay.origin.clone(),
+                None => format!("run {}", self.retired),
+            };
+            let data = std::mem::take(&mut self.data);
+            let values = std::mem::take(&mut self.begun_with);
+            earlier::keep(&mut self.earlier, Earlier::new(name, values, data));
+        }
+        self.replay = None;
+        self.attempts.left = None;
+        let values = self.knobs.iter().map(|knob| {
+            let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
+            (knob.name.clone(), value)
+        });
+        self.begun_with = values.collect();
+        self.turned_at_start = self.turned_knobs();
+        for run in &mut self.earlier {
+            run.relabel(&self.begun_with);
+        }
+        if self.schema.is_live() {
+            self.data = RunData::default();
+        } else {
+            // The answer to come is a moment away: until then the last one stays, so that nothing flickers.
+            self.superseded = true;
+        }
+        self.frozen = None;
+        self.state = State::Running;
+        self.explored =
+            self.runs_own_text() || self.knobs.iter().any(|knob| knob.value != knob.initial);
+        self.elapsed = Duration::ZERO;
+        self.pictured = Duration::ZERO;
+        self.rate = Rate::default();
+    }
+
+    /// The panel drawn large, by index into the schema.
+    pub fn chosen(&self) -> Option<usize> {
+        let place = self.panel % self.panels.len().max(1);
+        self.panels.get(place).copied()
+    }
+
+    /// How the panel drawn large is drawn.
+    pub fn draws(&self) -> Option<Draw> {
+        Some(self.schema.panels.get(self.chosen()?)?.draw)
+    }
+
+    /// The view of the panel drawn large.
+    pub fn chosen_view(&mut self) -> Option<&mut View> {
+        let index = self.chosen()?;
+        self.views.get_mut(index)
+    }
+
+    /// What the pictures show: the newest reports, or those at which the view was frozen.
+    pub fn shown(&self) -> &RunData {
+        self.frozen.as_deref().unwrap_or(&self.data)
+    }
+
+    /// The frame that the lab sent for a panel of the schema, if it did.
+    pub fn frame(&self, index: usize) -> Option<&Frame> {
+        let panel = self.schema.panels.get(index)?;
+        let (_, frame) = self.shown().frames.get(panel.name.as_str())?;
+        Some(frame)
+    }
+
+    /// What a panel of the schema is drawn from.
+    pub fn scene(&self, index: usize) -> Option<Scene<'_>> {
+        Some(Scene {
+            schema: self.schema,
+            panel: self.schema.panels.get(index)?,
+            data: self.shown(),
+            earlier: self.behind(index),
+            view: self.views.get(index)?,
+            cursor: self.cursor,
+            focus: Focus::Aside,
+            origin: self.replay.as_ref().map_or(Origin::Here, |_| Origin::Recorded),
+            walk: self.walk.as_ref(),
+            company: self.company(Some(index)),
+            drawn: self.attempts.drawn.get(index),
+        })
+    }
+
+    /// The lab's kernel, as its first picture that can be stepped through has it.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        let mut panels = self.panels.iter();
+        panels.find_map(|&index| self.frame(index)?.kernel())
+    }
+
+    /// Takes a kernel that was launched anew into the walk, which keeps its place where it can.
+    fn follow_kernel(&mut self) {
+        let mut walk = self.walk.take();
+        if let Some(kernel) = self.kernel() {
+            match &mut walk {
+                Some(walk) => walk.renew(kernel),
+                None => walk = Some(Walk::of(kernel)),
+            }
+        }
+        self.walk = walk;
+    }
+
+    /// Takes reports in.
+    pub fn receive(&mut self, reports: Vec<Report>) {
+        let before = match std::mem::take(&mut self.superseded) {
+            true => std::mem::take(&mut self.data),
+            false => RunData::default(),
+        };
+        for report in reports {
+            self.data.apply(report);
+        }
+        for (panel, view) in self.schema.panels.iter().zip(&mut self.views) {
+            let name = panel.name.as_str();
+            let (before, now) = (before.frames.get(name), self.data.frames.get(name));
+            if let (Some((_, before)), Some((_, now))) = (before, now)
+                && is_of_something_else(before, now)
+            {
+                view.frame = FrameView::default();
+            }
+        }
+        self.follow_kernel();
+        self.rate.update(self.elapsed, self.data.step);
+    }
+}
+
+/// Whether a table has other columns than before, or a plane other axes: how the one was sorted and marked says nothing of the
+/// other.
+fn is_of_something_else(before: &Frame, now: &Frame) -> bool {
+    match (before, now) {
+        (Frame::Table(before), Frame::Table(now)) => before.columns != now.columns,
+        (Frame::Scatter(before), Frame::Scatter(now)) => {
+            (&before.x.name, &before.y.name) != (&now.x.name, &now.y.name)
+        }
+        _ => false,
+    }
+}
+
+/// The lab of a directive.
+pub(super) fn slot(
+    directive: &LabDirective,
+    seed: u64,
+    registry: &'static Registry,
+) -> Option<Slot> {
+    let schema = registry.find(&directive.kind.value).ok()?.schema();
+    let settings = directive.settings();
+    let params = Params::resolve(schema, &settings, Tables::builtin(), Some(seed)).ok()?;
+    let knobs = directive.knobs.iter().filter_map(|knob| {
+        let param = schema.param(&knob.param)?;
+        let value = match (params.get(&param.name), knob.param.split_once('.')) {
+            (Some(Value::Table(entries)), Some((_, entry))) => entries.get(entry).cloned(),
+            (value, _) => value.cloned(),
+        };
+        let values = match (&knob.values, param.ty) {
+            (Some(values), _) => values.clone(),
+            (None, Type::Enum) => {
+                allowed(param, Tables::builtin()).into_iter().map(Value::Text).collect()
+            }
+            (None, Type::Bool) => vec![Value::Bool(false), Value::Bool(true)],
+            (None, Type::Int | Type::Float | Type::String | Type::Array | Type::Table) => {
+                Vec::new()
+            }
+        };
+        Some(Knob {
+            name: knob.param.clone(),
+            param,
+            initial: value.clone(),
+            value,
+            values,
+            range: (knob.min.or(param.min), knob.max.or(param.max)),
+        })
+    });
+    let named: Vec<usize> = directive
+        .panels
+        .iter()
+        .filter_map(|panel| schema.panels.iter().position(|p| p.name == panel.name))
+        .collect();
+    let panels = if named.is_empty() { (0..schema.panels.len()).collect() } else { named };
+    Some(Slot {
+        id: directive.id.clone(),
+        title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
+        schema,
+        settings,
+        panels,
+        panel: 0,
+        knobs: knobs.collect(),
+        knob: 0,
+        state: State::Ready,
+        data: Default::default(),
+        frozen: None,
+        history: Default::default(),
+        earlier: Vec::new(),
+        attempts: Default::default(),
+        overlay: Default::default(),
+        views: schema.panels.iter().map(View::of).collect(),
+        cursor: None,
+        walk: None,
+        retired: 0,
+        begun_with: Vec::new(),
+        begun_params: None,
+        turned_at_start: Vec::new(),
+        reference: None,
+        edited: None,
+        device: None,
+        replay: None,
+        explored: false,
+        superseded: false,
+        seed,
+        elapsed: Default::default(),
+        pictured: Default::default(),
+        rate: Default::default(),
+    })
+}
+
+impl Slot {
+    /// The names of those of the panels given whose pictures the lab sends when asked; others draw its metrics.
+    pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
+        let schema = self.schema;
+        let panels = panels.iter().filter_map(|&index| schema.panels.get(index));
+        panels.filter(|panel| panel.draw == Draw::Frame).map(|panel| panel.name.as_str())
+    }
+}
+
+/// The kind of lab that runs kernels.
+const KIND: &str = "kernel";
+
+/// A text that a lab runs in the place of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// The example that it began as; with another one it means nothing.
+    pub example: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Slot {
+    /// The example that the lab runs and its text without the learner's changes; none if it runs no kernel.
+    pub fn kernel_text(&self) -> Option<(String, String)> {
+        if self.schema.kind != KIND {
+            return None;
+        }
+        let settings = self.turned();
+        let params =
+            Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed)).ok()?;
+        let example = params.get("example").and_then(Value::as_str)?;
+        let given = params.get("source").and_then(Value::as_str);
+        let source = given.or_else(|| mlsys_kernel::example(example)).unwrap_or_default();
+        Some((example.to_owned(), source.to_owned()))
+    }
+
+    /// Whether the learner's own text is of the example that the knobs choose.
+    pub(super) fn runs_own_text(&self) -> bool {
+        let example = self.kernel_text().map(|(example, _)| example);
+        let own = self.edited.as_ref().map(|edited| &edited.example);
+        own.is_some() && own == example.as_ref()
+    }
+
+    /// Settings with the learner's own text over them, where there is one for the example that they choose.
+    pub(super) fn with_own_text(&self, settings: Settings) -> Settings {
+        let Some(edited) = &self.edited else {
+            return settings;
+        };
+        if !self.runs_own_text() {
+            return settings;
+        }
+        let mut own = Settings::new();
+        own.push("source", Given::Value(edited.text.as_str().into()));
+        settings.overlaid(&own)
+    }
+}
+
+/// Steps a second, smoothed over about a second.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rate {
+    window: Option<(Duration, u64)>,
+    /// Steps a second; absent until it has been measured.
+    pub per_second: Option<f64>,
+}
+
+impl Rate {
+    /// Takes in how far the run is.
+    pub fn update(&mut self, elapsed: Duration, steps: u64) {
+        const WINDOW: Duration = Duration::from_millis(500);
+        let (since, from) = *self.window.get_or_insert((elapsed, steps));
+        let span = elapsed.saturating_sub(since);
+        if span >= WINDOW {
+            self.per_second = Some(steps.saturating_sub(from) as f64 / span.as_secs_f64());
+            self.window = Some((elapsed, steps));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_measured_over_half_a_second() {
+        let mut rate = Rate::default();
+        rate.update(Duration::ZERO, 0);
+        rate.update(Duration::from_millis(100), 50);
+        assert_eq!(rate.per_second, None);
+        rate.update(Duration::from_millis(500), 250);
+        assert_eq!(rate.per_second, Some(500.0));
+    }
+}

@@ -1,0 +1,105 @@
+//! What lies over the page: one thing at a time, which takes the keys until Esc leaves it.
+
+use crate::command::Place;
+use crate::entry::Entry;
+use crate::palette::{Palette, Target};
+use crate::records::Records;
+use crate::search::Search;
+use crate::terms::Terms;
+
+/// Something over the page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Overlay {
+    /// The page of all commands.
+    Help {
+        /// Its first line shown.
+        scroll: usize,
+    },
+    /// The presets of the lab shown.
+    Presets {
+        /// Which is marked.
+        chosen: usize,
+    },
+    /// The line that opens what is on the screen.
+    Line(String),
+    /// Everything that can be done or opened, by name.
+    Palette(Palette),
+    /// A question that y answers with yes.
+    Confirm(Confirm),
+    /// The field for a number of steps.
+    Steps(Entry),
+    /// A search in the open lesson.
+    Search(Search),
+    /// A filter of the list of lessons.
+    Filter(Entry),
+    /// A filter of the rows of the chosen table.
+    Rows(Entry),
+    /// The field for the file of weights.
+    Weights(Entry),
+    /// The glossary.
+    Glossary(Terms),
+    /// The recorded runs of the shown lab.
+    Records(Records),
+    /// Everything that is wrong with the followed lesson file.
+    Problems {
+        /// The first line shown.
+        scroll: usize,
+    },
+}
+
+impl Overlay {
+    /// Where the keys go while it is there.
+    pub fn place(&self) -> Place {
+        match self {
+            Self::Help { .. } | Self::Problems { .. } => Place::Help,
+            Self::Presets { .. } => Place::Presets,
+            Self::Line(_) => Place::Line,
+            Self::Palette(_) => Place::Palette,
+            Self::Confirm(_) => Place::Confirm,
+            Self::Steps(_) => Place::Steps,
+            Self::Search(_) => Place::Search,
+            Self::Filter(_) => Place::Filter,
+            Self::Rows(_) => Place::Rows,
+            Self::Weights(_) => Place::Weights,
+            Self::Glossary(_) => Place::Glossary,
+            Self::Records(_) => Place::Records,
+        }
+    }
+
+    /// Whether it is of the same kind as another, whatever either shows.
+    pub fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// What is asked before it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Confirm {
+    /// Ending the run and putting the knobs back.
+    Reset,
+    /// Leaving the lesson while its run goes on.
+    Leave,
+    /// Going elsewhere while the lesson's run goes on.
+    Go(Target),
+    /// Opening a lab's own page anew with the preset of this place in its list, while its run goes on.
+    Preset(usize),
+    /// Leaving mlsys while a run goes on.
+    Quit,
+}
+
+impl Confirm {
+    /// The question.
+    pub fn sentence(&self) -> &'static str {
+        match self {
+            Self::Reset => "reset: y puts the knobs back and ends the run, any other key keeps",
+            Self::Leave => {
+                "a run goes on: y ends it and goes back to the course, any other key stays"
+            }
+            Self::Go(_) => "a run goes on: y ends it and leaves this lesson, any other key stays",
+            Self::Preset(_) => "a run goes on: y ends it and takes the preset, any other key keeps",
+            Self::Quit => {
+                "a run goes on: y or ctrl-c again ends it and leaves mlsys, any other key stays"
+            }
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The open lesson: where the learner is in it, what they have answered, and its labs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mlsys_lab::registry::Registry;
+use mlsys_lesson::{Answer, Block, Event, Lesson, Predict, Question, Target};
+use mlsys_run::glossary::Glossary;
+use mlsys_run::settings;
+use mlsys_view::figure::kernel::Play;
+
+use crate::editor::{Editor, Trial};
+use crate::entry::Entry;
+use crate::state::lab::{Slot, slot};
+
+/// A lesson on the screen.
+pub struct Page {
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+    /// What its terms mean.
+    pub glossary: Arc<Glossary>,
+    /// Its labs, in file order.
+    pub slots: Vec<Slot>,
+    /// Which of them is shown.
+    pub current: usize,
+    /// Where keys go.
+    pub side: Side,
+    /// The side to come back to, while the chosen picture has the whole screen.
+    pub full_screen: Option<Side>,
+    /// The marked block: a prediction, a lab or a question.
+    pub marked: Option<usize>,
+    /// First line of the text that is shown.
+    pub scroll: usize,
+    /// What is being typed.
+    pub entry: Option<Entry>,
+    /// The kernel that is being written.
+    pub editor: Option<Box<Editor>>,
+    /// Tests of kernels, by question.
+    pub trials: BTreeMap<String, Trial>,
+    /// Answers by question.
+    pub answers: BTreeMap<String, Answered>,
+    /// Predictions by their ids.
+    pub predictions: BTreeMap<String, Prediction>,
+    /// Hints shown, by question.
+    pub hints: BTreeMap<String, usize>,
+    /// What each check says, once its labs have run.
+    pub checks: BTreeMap<String, CheckState>,
+    /// How the lab's pictures are told.
+    pub telling: Telling,
+    /// For whom the text is laid out.
+    pub audience: Audience,
+    /// The lab whose prediction the learner has been asked for and may skip.
+    pub reminded: Option<usize>,
+}
+
+/// A part of the lesson page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The text.
+    Text,
+    /// The lab's knobs.
+    Lab,
+    /// The lab's chosen picture.
+    Picture,
+}
+
+impl Side {
+    /// The one after it.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Text => Self::Lab,
+            Self::Lab => Self::Picture,
+            Self::Picture => Self::Text,
+        }
+    }
+
+    /// The one before it.
+    pub fn previous(self) -> Self {
+        self.next().next()
+    }
+}
+
+/// How pictures are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// Drawn.
+    Drawn,
+    /// Said in sentences.
+    InWords,
+}
+
+/// For whom a lesson is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Notes, answers and what checks come to are left out.
+    Student,
+    /// Everything is shown, what students do not see marked as such.
+    Instructor,
+}
+
+/// An answer and what was said to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// What was answered.
+    pub given: Answer,
+    /// Whether it is right.
+    pub right: bool,
+    /// What to say to it.
+    pub feedback: String,
+}
+
+/// A guess made before a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// What was guessed.
+    pub given: Answer,
+    /// Whether it stands: its run has started, or it was about what is known beforehand.
+    pub locked: bool,
+    /// Prediction, theory and measurement in words, once there is a measurement.
+    pub comparison: Option<String>,
+}
+
+/// What a check says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckState {
+    /// It holds.
+    Passed,
+    /// It does not, with the values.
+    Failed(String),
+    /// It cannot be told here, and why.
+    Skipped(String),
+}
+
+impl Page {
+    /// The same with these processes for the workers of its labs that split their work.
+    pub fn with_workers(mut self, urls: Option<&str>) -> Self {
+        for slot in &mut self.slots {
+            if settings::takes_workers(slot.schema) {
+                settings::set_workers(&mut slot.settings, urls);
+            }
+        }
+        self
+    }
+
+    /// Opens a lesson whose labs and panels the registry has; a lab it lacks is left out.
+    pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
+        let seed = seed.unwrap_or(lesson.front.seed);
+        let slots = lesson.labs().filter_map(|directive| slot(directive, seed, registry)).collect();
+        let mut page = Self {
+            glossary: Glossary::of(&lesson),
+            lesson,
+            slots,
+            current: 0,
+            side: Side::Text,
+            full_screen: None,
+            marked: None,
+            scroll: 0,
+            entry: None,
+            editor: None,
+            trials: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            predictions: BTreeMap::new(),
+            hints: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            telling: Telling::Drawn,
+            audience: Audience::Student,
+            reminded: None,
+        };
+        page.marked = page.activities().first().copied();
+        page
+    }
+
+    /// Gives the keys to a side; the whole screen is shown again.
+    pub fn turn_to(&mut self, side: Side) {
+        self.side = side;
+        self.full_screen = None;
+    }
+
+    /// The blocks a learner does something at: predictions, labs, questions.
+    pub fn activities(&self) -> Vec<usize> {
+        let is_activity = |block: &Block| match block {
+            Block::Lab(_) | Block::Predict(_) | Block::Question(_) => true,
+            Block::Prose(_) | Block::Check(_) | Block::Notes(_) => false,
+        };
+        let blocks = self.lesson.blocks.iter().enumerate();
+        blocks.filter(|(_, block)| is_activity(block)).map(|(index, _)| index).collect()
+    }
+
+    /// Marks the activity so many places on, and shows its lab if it is one.
+    pub fn mark(&mut self, places: isize) {
+        let activities = self.activities();
+        let at = self.marked.and_then(|marked| activities.iter().position(|&a| a == marked));
+        let next = match at {
+            Some(at) => at.saturating_add_signed(places).min(activities.len().saturating_sub(1)),
+            None => 0,
+        };
+        self.marked = activities.get(next).copied();
+        if let Some(Block::Lab(lab)) = self.marked_block() {
+            let id = lab.id.clone();
+            self.show_lab(&id);
+        }
+    }
+
+    /// The marked block.
+    pub fn marked_block(&self) -> Option<&Block> {
+        self.lesson.blocks.get(self.marked?)
+    }
+
+    /// The marked question.
+    pub fn marked_question(&self) -> Option<&Question> {
+        self.marked_block()?.as_question()
+    }
+
+    /// Shows a lab by its id.
+    pub fn show_lab(&mut self, id: &str) {
+        if let Some(index) = self.slots.iter().position(|slot| slot.id == id) {
+            self.current = index;
+        }
+    }
+
+    /// The lab shown.
+    pub fn slot(&self) -> Option<&Slot> {
+        self.slots.get(self.current)
+    }
+
+    /// The lab shown, to be changed.
+    pub fn slot_mut(&mut self) -> Option<&mut Slot> {
+        self.slots.get_mut(self.current)
+    }
+
+    /// Stops what goes on by itself in any lab's pictures: it would go on where nobody looks.
+    pub fn rest_walks(&mut self) {
+        for slot in &mut self.slots {
+            if let Some(walk) = &mut slot.walk {
+                walk.rest();
+            }
+            for view in &mut slot.views {
+                view.frame.play = Play::Still;
+            }
+        }
+    }
+
+    /// Stops the steps that follow each other in any lab's pictures; a search for a place goes on, for it has an end.
+    pub fn rest_plays(&mut self) {
+        for slot in &mut self.slots {
+            if let Some(walk) = slot.walk.as_mut().filter(|walk| walk.play() == Play::Going) {
+                walk.rest();
+            }
+            for view in &mut slot.views {
+                view.frame.play = Play::Still;
+            }
+        }
+    }
+
+    /// The predictions that a lab's run will be held against.
+    pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
+        self.lesson.predictions().filter(move |predict| match &predict.target {
+            Target::Metric(formula) | Target::Answer(formula) => {
+                formula.expr.names().iter().any(|(name, _)| name.parts().next() == Some(lab))
+            }
+            Target::Choice(_) => false,
+        })
+    }
+
+    /// Makes the predictions of a lab stand, because its run starts.
+    pub fn lock_predictions(&mut self, lab: &str) -> Vec<Event> {
+        let ids: Vec<String> = self.predictions_of(lab).map(|predict| predict.id.clone()).collect();
+        let mut events = Vec::new();
+        for id in ids {
+            if let Some(made) = self.predictions.get_mut(&id).filter(|made| !made.locked) {
+                made.locked = true;
+                events.push(Event::PredictionLocked {
+                    lesson: self.lesson.front.id.clone(),
+                    prediction: id,
+                    given: made.given.clone(),
+                });
+            }
+        }
+        events
+    }
+
+    /// The first prediction of a lab that has not been made, as an index into the blocks.
+    pub fn unmade_prediction(&self, lab: &str) -> Option<usize> {
+        let id = &self
+            .predictions_of(lab)
+            .find(|predict| !self.predictions.contains_key(&predict.id))?
+            .id;
+        let is_it = |block: &Block| block.as_predict().is_some_and(|p| p.id == *id);
+        self.lesson.blocks.iter().position(is_it)
+    }
+
+    /// The checks that hold.
+    pub fn passed_checks(&self) -> impl Iterator<Item = &str> {
+        let passed = self.checks.iter().filter(|(_, state)| **state == CheckState::Passed);
+        passed.map(|(id, _)| id.as_str())
+    }
+
+    /// The checks that cannot be told here.
+    pub fn skipped_checks(&self) -> impl Iterator<Item = &str> {
+        let skipped =
+            self.checks.iter().filter(|(_, state)| matches!(state, CheckState::Skipped(_)));
+        skipped.map(|(id, _)| id.as_str())
+    }
+
+    /// Whether every question has been answered rightly and no check has failed.
+    ///
+    /// A page that asks nothing, such as that of a single lab, is never complete.
+    pub fn is_complete(&self) -> bool {
+        let asks =
+            self.lesson.questions().next().is_some() || self.lesson.checks().next().is_some();
+        asks && self.is_answered()
+    }
+
+    fn is_answered(&self) -> bool {
+        self.lesson.questions().all(|q| {
+            let answered = self.answers.get(&q.id);
+            answered.is_some_and(|a| a.right || q.kind.is_withheld())
+        }) && self.lesson.checks().all(|check| {
+            matches!(self.checks.get(&check.id), Some(CheckState::Passed | CheckState::Skipped(_)))
+        })
+    }
+}

@@ -1,0 +1,336 @@
+//! How messages change the state. Pure: no clock, no terminal, no file.
+
+mod availability;
+mod debugger;
+mod editor;
+mod export;
+mod knobs;
+mod lesson;
+mod mouse;
+mod overlay;
+mod pictures;
+mod preview;
+mod records;
+mod run;
+mod search;
+mod steer;
+
+use mlsys_view::theme::Theme;
+
+use crate::command::{Command, Motion, Place};
+use crate::key::Key;
+use crate::message::{Effect, Message};
+use crate::records::Purpose;
+use crate::state::App;
+use crate::state::overlay::Overlay;
+use crate::state::page::{Audience, Side};
+use crate::{command, line};
+pub use debugger::Restless;
+
+/// The side, and the lab with its picture.
+type Shown = (Place, Option<(usize, usize)>);
+
+impl App {
+    /// Takes a message in and says what is to be done.
+    pub fn update(&mut self, message: Message) -> Vec<Effect> {
+        let before = self.sight();
+        let effects = self.take(message);
+        // Whatever it was, it may have changed a run; a frame is not drawn without a message.
+        for slot in self.page.iter_mut().flat_map(|page| &mut page.slots) {
+            slot.forget_drawn();
+        }
+        let now = self.sight();
+        // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not beside a run.
+        let elsewhere = now.0 != before.0;
+        let started = now.1.is_some() && now.1 != before.1;
+        if (elsewhere || started)
+            && let Some(page) = self.page.as_mut()
+        {
+            page.rest_plays();
+        }
+        self.note_wait();
+        effects
+    }
+
+    /// What is looked at, as side, lab and picture, and the run that goes on.
+    fn sight(&self) -> (Shown, Option<u64>) {
+        let shown = self.page.as_ref().and_then(|page| {
+            let slot = page.slot()?;
+            Some((page.current, slot.panel))
+        });
+        ((self.ground(), shown), self.active.map(|active| active.run))
+    }
+
+    fn take(&mut self, message: Message) -> Vec<Effect> {
+        match message {
+            Message::Key(key) => self.key(key),
+            Message::Do(command) => {
+                self.notice = None;
+                self.dispatch(command)
+            }
+            Message::Mouse { gesture, column, row } => self.gesture(gesture, column, row),
+            Message::Paste(text) => {
+                if self.overlay.is_some() {
+                    self.paste_over(&text);
+                } else if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut())
+                {
+                    entry.paste(&text);
+                } else {
+                    return self.paste_into_editor(&text);
+                }
+                Vec::new()
+            }
+            Message::Resize { width, height } => {
+                self.size = (width, height);
+                self.keep_marked_in_view();
+                self.follow_cursor();
+                Vec::new()
+            }
+            Message::Background(background) => {
+                self.look.theme = Theme::new(background, self.look.theme.depth);
+                Vec::new()
+            }
+            Message::Probed(devices) => {
+                self.devices = Some(devices);
+                self.start_waiting()
+            }
+            Message::Measured(peaks) => {
+                // What has been measured since is newer than what was kept.
+                for (device, peak) in peaks {
+                    self.peaks.entry(device).or_insert(peak);
+                }
+                Vec::new()
+            }
+            Message::Reports { run, reports, since } => self.reports(run, reports, since),
+            Message::Ended { run, outcome, after } => self.ended(run, outcome, after),
+            Message::Settled { run } => {
+                self.settled(run);
+                Vec::new()
+            }
+            Message::Beat => {
+                self.beat();
+                Vec::new()
+            }
+            Message::Waited { seconds } => {
+                if let Some(waiting) = &mut self.waiting {
+                    waiting.seconds = seconds;
+                }
+                Vec::new()
+            }
+            Message::WeightsSaved(result) => {
+                self.is_saving = false;
+                self.notice = Some(result.unwrap_or_else(|why| why));
+                Vec::new()
+            }
+            Message::NotSaved(sentence) | Message::Exported(sentence) => {
+                self.notice = Some(sentence);
+                Vec::new()
+            }
+            Message::Records(entries) => self.take_records(entries),
+            Message::Fetched(fetched) => self.fetched(fetched),
+            Message::Recalled(found) => self.recalled(found),
+            Message::Previewed(sight) => self.previewed(sight),
+            Message::Draft { draft, text, whence } => self.take_draft(&draft, text, whence),
+            Message::Tried(tried) => self.tried(*tried),
+            Message::Terminate => vec![Effect::Abandon, Effect::Quit],
+        }
+    }
+
+    /// Where keys go now.
+    pub fn place(&self) -> Place {
+        self.overlay.as_ref().map_or_else(|| self.ground(), Overlay::place)
+    }
+
+    /// Where keys go when nothing lies over the page.
+    pub fn ground(&self) -> Place {
+        match &self.page {
+            None => Place::Course,
+            Some(page) if page.editor.is_some() => Place::Kernel,
+            Some(page) => match page.side {
+                Side::Text => Place::Text,
+                Side::Lab => Place::Lab,
+                Side::Picture => Place::Picture,
+            },
+        }
+    }
+
+    pub(super) fn key(&mut self, key: Key) -> Vec<Effect> {
+        self.notice = None;
+        self.give_up_search();
+        let typing =
+            self.overlay.is_none() && self.page.as_ref().is_some_and(|page| page.entry.is_some());
+        // A field takes letters before they are commands, but nothing keeps Ctrl-C from leaving.
+        if typing && !matches!(key, Key::Ctrl('c' | 'z')) {
+            return self.typed(key);
+        }
+        let place = self.place();
+        // Shift means nothing where there is no text to select in.
+        let key = if let Key::Shift(way) = key
+            && place != Place::Kernel
+        {
+            way.key()
+        } else {
+            key
+        };
+        match (command::find(key, place), place) {
+            (Some(command), _) => self.dispatch(command),
+            (None, Place::Kernel) => self.editor_key(key),
+            (None, _) if self.overlay.is_some() => self.overlay_key(key),
+            (None, _) => Vec::new(),
+        }
+    }
+
+    /// Does a command, or says why it cannot be done now.
+    pub(super) fn dispatch(&mut self, command: Command) -> Vec<Effect> {
+        match self.available(command) {
+            Ok(()) => self.carry_out(command),
+            Err(reason) => {
+                self.notice = Some(reason);
+                Vec::new()
+            }
+        }
+    }
+
+    /// One arm a command; what depends on the place is told apart by the arm's own function.
+    fn carry_out(&mut self, command: Command) -> Vec<Effect> {
+        match command {
+            Command::Run if self.place() == Place::Records => {
+                return self.fetch_marked(Purpose::Replay);
+            }
+            Command::Run if self.ground() == Place::Kernel => return self.run_written(),
+            Command::Run if self.plays_steps() => self.play_steps(),
+            Command::Run => return self.run_or_pause(),
+            Command::Step => return self.step(1),
+            Command::Steps => self.ask_for_steps(),
+            Command::ToTheEnd => return self.run_to_the_end(),
+            Command::Freeze => return self.freeze(),
+            Command::Undo if self.ground() == Place::Kernel => return self.undo_typing(),
+            Command::Redo if self.ground() == Place::Kernel => return self.redo_typing(),
+            Command::Reset if self.ground() == Place::Kernel => return self.start_over(),
+            Command::Edit => return self.edit_kernel(),
+            Command::Outside => return self.edit_outside(),
+            Command::Select => self.toggle_selection(),
+            Command::Cut => return self.cut_text(),
+            Command::CopyText => return self.copy_text(),
+            Command::PasteText => return self.paste_text(),
+            Command::NextComplaint => self.next_complaint(),
+            Command::Undo => return self.undo(),
+            Command::Redo => return self.redo(),
+            Command::Search => self.open_search(),
+            Command::Glossary => self.toggle_glossary(),
+            Command::Yes => return self.confirmed(),
+            Command::Records => return self.open_records(),
+            Command::Stop => return self.stop(),
+            Command::Reset => return self.ask_to_reset(),
+            Command::Move(motion) => self.move_by(motion),
+            Command::Less => return self.turn_knob(-1),
+            Command::More => return self.turn_knob(1),
+            Command::Enter => return self.enter(),
+            Command::NextActivity => return self.mark(1),
+            Command::PreviousActivity => return self.mark(-1),
+            Command::SwitchSide => return self.switch_side(Side::next),
+            Command::PreviousSide => return self.switch_side(Side::previous),
+            Command::NextPanel => return self.next_panel(),
+            Command::FullScreen => self.full_screen(),
+            Command::Inspect(inspect) => self.inspect(inspect),
+            Command::EarlierRuns => self.next_earlier_runs(),
+            Command::Tempo => return self.change_tempo(),
+            Command::Words => self.change_telling(),
+            Command::NextLab => return self.show_lab(1),
+            Command::PreviousLab => return self.show_lab(-1),
+            Command::Hint => return self.hint(),
+            Command::Device => self.next_device(),
+            Command::Help => self.lay_over(Overlay::Help { scroll: 0 }),
+            Command::Instructor => self.change_audience(),
+            Command::Problems => self.lay_over(Overlay::Problems { scroll: 0 }),
+            Command::Presets => self.lay_over(Overlay::Presets { chosen: 0 }),
+            Command::Mouse => return self.change_mouse(),
+            Command::CopyLine => {
+                let line = line::line(self);
+                self.lay_over(Overlay::Line(line.clone()));
+                return vec![Effect::Copy(line)];
+            }
+            Command::Walk(goal, way) => self.walk_kernel(goal, way),
+            Command::Choose(choice) => self.choose_in_kernel(choice),
+            Command::Breakpoint => self.change_breakpoint(),
+            Command::Fold => self.fold_group(),
+            Command::FoldAll => self.fold_groups(),
+            Command::Sort => self.sort_table(),
+            Command::FilterRows => self.open_row_filter(),
+            Command::Export => return self.export(),
+            Command::SaveWeights => self.ask_for_file(),
+            Command::Palette => self.open_palette(),
+            Command::Back => return self.back(),
+            Command::Quit => return self.quit(),
+            Command::Suspend => return vec![Effect::Suspend],
+        }
+        Vec::new()
+    }
+
+    fn enter(&mut self) -> Vec<Effect> {
+        if self.overlay.is_some() {
+            return self.enter_overlay();
+        }
+        match self.page.as_ref().map(|page| page.side) {
+            None => self.open_chosen(),
+            Some(Side::Text) => self.enter_activity(),
+            Some(Side::Lab) => {
+                self.open_knob_entry();
+                Vec::new()
+            }
+            Some(Side::Picture) => Vec::new(),
+        }
+    }
+
+    /// As instructors see it, or again as students do.
+    fn change_audience(&mut self) {
+        let Some(page) = self.page.as_mut() else {
+            return;
+        };
+        page.audience = match page.audience {
+            Audience::Student => Audience::Instructor,
+            Audience::Instructor => Audience::Student,
+        };
+        self.notice = Some(
+            match page.audience {
+                Audience::Instructor => "as instructors see it: i shows what students see",
+                Audience::Student => "as students see it",
+            }
+            .to_owned(),
+        );
+        self.keep_marked_in_view();
+    }
+
+    /// Leaves what lies over the page, or the page.
+    fn back(&mut self) -> Vec<Effect> {
+        if self.overlay.is_some() {
+            self.leave_overlay();
+        } else if self.editor().is_some() {
+            self.leave_editor();
+        } else if !self.leave_picture() {
+            return self.ask_to_leave();
+        }
+        Vec::new()
+    }
+
+    fn move_by(&mut self, motion: Motion) {
+        if self.overlay.is_some() {
+            self.move_overlay(motion);
+            return;
+        }
+        match self.page.as_ref().map(|page| page.side) {
+            None => {
+                let last = self.lessons.len().saturating_sub(1);
+                self.chosen = motion.from(self.chosen, self.half_screen(), last);
+            }
+            Some(Side::Text) => self.move_text(motion),
+            Some(Side::Lab) => self.move_lab(motion),
+            Some(Side::Picture) => self.move_picture(motion),
+        }
+    }
+
+    /// Half the rows of the screen: how far the page keys go.
+    pub(super) fn half_screen(&self) -> usize {
+        usize::from(self.size.1 / 2)
+    }
+}

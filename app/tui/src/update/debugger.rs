@@ -1,0 +1,243 @@
+//! Commands on the lab's kernel: going along it, both ways, and choosing what of it is looked at.
+
+use mlsys_kernel::{Goal, Way};
+use mlsys_lab::frame::kernel::View;
+use mlsys_view::figure::kernel::{Play, Walk, said};
+use mlsys_view::panel::{Inspect, Spot};
+
+use crate::command::{Choice, Motion, Place};
+use crate::state::App;
+use crate::state::lab::Slot;
+use crate::state::page::Page;
+use crate::update::pictures;
+
+/// What goes on by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restless {
+    /// A place is looked for, as fast as can be.
+    Searching,
+    /// Steps follow each other at a pace that can be watched.
+    Playing,
+}
+
+impl App {
+    /// What goes on by itself and wants [`crate::message::Message::Beat`]; nothing most of the time.
+    pub fn restless(&self) -> Option<Restless> {
+        let slot = self.page.as_ref().and_then(Page::slot)?;
+        let walk = slot.walk.as_ref();
+        // Steps that nobody sees would be over when somebody looks.
+        let is_in_front = self.ground() == Place::Picture;
+        if walk.and_then(Walk::sought).is_some() {
+            return Some(Restless::Searching);
+        }
+        let plays = walk.is_some_and(|walk| walk.play() == Play::Going) || pictures::plays(slot);
+        (plays && is_in_front).then_some(Restless::Playing)
+    }
+
+    /// The clock of what goes on by itself.
+    pub(super) fn beat(&mut self) {
+        let Some(was) = self.restless() else {
+            return;
+        };
+        if let Some(walk) = self.walk() {
+            walk.beat();
+        }
+        if was == Restless::Playing
+            && let Some(slot) = self.page.as_mut().and_then(Page::slot_mut)
+        {
+            pictures::beat(slot);
+        }
+        if was == Restless::Searching && self.restless() != Some(Restless::Searching) {
+            self.tell_from_afar();
+        }
+    }
+
+    /// Any key ends a search: it stands where it has come to.
+    pub(super) fn give_up_search(&mut self) {
+        if let Some(walk) = self.walk() {
+            walk.give_up();
+        }
+    }
+
+    /// Whether the chosen picture is one of a kernel.
+    pub fn has_kernel_chosen(&self) -> bool {
+        let slot = self.page.as_ref().and_then(Page::slot);
+        slot.is_some_and(|slot| slot.walk.is_some() && view(slot).is_some())
+    }
+
+    /// Whether space plays the steps of a picture: on the side of the picture, where a run has nothing else to do.
+    pub fn plays_steps(&self) -> bool {
+        let has_steps = self.is_walked() || self.has_kernel_chosen();
+        self.place() == Place::Picture && self.active.is_none() && has_steps
+    }
+
+    /// Lets steps go on by themselves, or no longer.
+    pub(super) fn play_steps(&mut self) {
+        let is_kernel = self.has_kernel_chosen();
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
+            return;
+        };
+        match slot.walk.as_mut().filter(|_| is_kernel) {
+            Some(walk) => walk.change_play(),
+            None => pictures::change_play(slot),
+        }
+    }
+
+    /// Goes along the kernel.
+    pub(super) fn walk_kernel(&mut self, goal: Goal, way: Way) {
+        if let Some(walk) = self.walk() {
+            walk.seek(goal, way);
+        }
+        self.show_kernel();
+        self.tell_from_afar();
+    }
+
+    /// Looks at another part of the kernel.
+    pub(super) fn choose_in_kernel(&mut self, choice: Choice) {
+        if let Some(walk) = self.walk() {
+            match choice {
+                Choice::NextLane => walk.choose_lane(1),
+                Choice::PreviousLane => walk.choose_lane(-1),
+                Choice::NextWarp => walk.choose_warp(1),
+                Choice::NextBlock => walk.choose_block(1),
+                Choice::PreviousBlock => walk.choose_block(-1),
+                Choice::NextVariable => walk.next_variable(),
+            }
+        }
+        self.show_kernel();
+    }
+
+    /// Sets a breakpoint on the marked line, or takes it away.
+    pub(super) fn change_breakpoint(&mut self) {
+        self.notice = self.walk().map(Walk::change_breakpoint);
+    }
+
+    /// A way to look that steps through a kernel; false if there is none, or if the way is no such one.
+    pub(super) fn inspect_kernel(&mut self, inspect: Inspect) -> bool {
+        let afar = self.ground() != Place::Picture;
+        let there = if afar {
+            let slot = self.page.as_ref().and_then(Page::slot);
+            slot.is_some_and(|slot| slot.walk.is_some() && slot.kernel().is_some())
+        } else {
+            self.has_kernel_chosen()
+        };
+        if !there {
+            return false;
+        }
+        let (goal, way) = match inspect {
+            Inspect::NextPoint => (Goal::Instruction, Way::On),
+            Inspect::PreviousPoint => (Goal::Instruction, Way::Back),
+            Inspect::Right if !afar => (Goal::Instruction, Way::On),
+            Inspect::Left if !afar => (Goal::Instruction, Way::Back),
+            Inspect::Later if !afar => (Goal::Block, Way::On),
+            Inspect::Earlier if !afar => (Goal::Block, Way::Back),
+            Inspect::Fit if !afar => {
+                if let Some(walk) = self.walk() {
+                    walk.follow();
+                }
+                return true;
+            }
+            Inspect::Closer | Inspect::Wider | Inspect::LogAxis | Inspect::Smooth => return !afar,
+            Inspect::Right | Inspect::Left | Inspect::Later | Inspect::Earlier | Inspect::Fit => {
+                return false;
+            }
+        };
+        self.walk_kernel(goal, way);
+        true
+    }
+
+    /// Moves through the chosen picture of a kernel; false if it is none.
+    pub(super) fn move_in_kernel(&mut self, motion: Motion) -> bool {
+        let half = self.half_screen();
+        let slot = self.page.as_ref().and_then(Page::slot);
+        let Some(view) = slot.and_then(view) else {
+            return false;
+        };
+        let kernel = slot.and_then(Slot::kernel);
+        let problems = kernel.map_or(Vec::new(), |kernel| kernel.whole.problems.clone());
+        let Some(walk) = self.walk() else {
+            return false;
+        };
+        match (motion, view) {
+            (Motion::Top, _) => walk.seek(Goal::End, Way::Back),
+            (Motion::Bottom, _) => walk.seek(Goal::End, Way::On),
+            (motion, View::Source) => walk.mark(|at, last| motion.from(at, half, last)),
+            (Motion::Up, View::Grid) => walk.choose_block(-1),
+            (Motion::Down, View::Grid) => walk.choose_block(1),
+            (Motion::Up, View::Lanes | View::Memory) => walk.choose_lane(-1),
+            (Motion::Down, View::Lanes | View::Memory) => walk.choose_lane(1),
+            (Motion::Up, View::Sectors | View::Banks | View::Timeline) => walk.choose_warp(-1),
+            (Motion::Down, View::Sectors | View::Banks | View::Timeline) => walk.choose_warp(1),
+            (Motion::Up, View::Problems) => walk.go_to_problem(&problems, -1),
+            (Motion::Down, View::Problems) => walk.go_to_problem(&problems, 1),
+            (Motion::PageUp, View::Grid | View::Lanes | View::Memory) => walk.choose_warp(-1),
+            (Motion::PageDown, View::Grid | View::Lanes | View::Memory) => walk.choose_warp(1),
+            (Motion::PageUp, View::Sectors | View::Banks | View::Timeline) => walk.choose_block(-1),
+            (Motion::PageDown, View::Sectors | View::Banks | View::Timeline) => {
+                walk.choose_block(1)
+            }
+            (Motion::PageUp, View::Problems) => walk.go_to_problem(&problems, -10),
+            (Motion::PageDown, View::Problems) => walk.go_to_problem(&problems, 10),
+        }
+        true
+    }
+
+    /// Marks the line, or follows the thread, that was clicked; a click on the marked line sets a breakpoint on it.
+    pub(super) fn point_in_kernel(&mut self, spot: Spot) {
+        let Some(walk) = self.walk() else {
+            return;
+        };
+        match spot {
+            Spot::Line(line) if walk.is_marked(line) => self.change_breakpoint(),
+            Spot::Line(line) => walk.mark(|_, last| (line as usize).saturating_sub(1).min(last)),
+            Spot::Thread(thread) => {
+                walk.choose(thread);
+            }
+        }
+    }
+
+    /// Where the walk stands, in sentences.
+    pub fn walk_said(&self) -> Vec<String> {
+        let slot = self.page.as_ref().and_then(Page::slot);
+        let walk = slot.and_then(|slot| slot.walk.as_ref());
+        walk.map(said).unwrap_or_default()
+    }
+
+    fn walk(&mut self) -> Option<&mut Walk> {
+        self.page.as_mut()?.slot_mut()?.walk.as_mut()
+    }
+
+    /// A picture of the kernel is shown large, else its steps were done in the dark.
+    fn show_kernel(&mut self) {
+        if self.ground() == Place::Picture {
+            return;
+        }
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
+            return;
+        };
+        if view(slot).is_some() {
+            return;
+        }
+        let shows = |index: &usize| view_of(slot, *index).is_some();
+        if let Some(place) = slot.panels.iter().position(shows) {
+            slot.panel = place;
+        }
+    }
+
+    /// On a small screen the picture is not in sight from the text.
+    fn tell_from_afar(&mut self) {
+        if self.ground() != Place::Picture {
+            let told = self.walk_said();
+            self.notice = (!told.is_empty()).then(|| told.join(" "));
+        }
+    }
+}
+
+/// The view of the kernel that the chosen picture is.
+fn view(slot: &Slot) -> Option<View> {
+    view_of(slot, slot.chosen()?)
+}
+
+fn view_of(slot: &Slot, index: usize) -> Option<View> {
+    Some(slot.frame(index)?.kernel()?.view)
+}

@@ -1,0 +1,153 @@
+//! The chosen picture as files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mlsys_lab::params::{Given, Params, Settings};
+use mlsys_lab::tables::Tables;
+use mlsys_run::exports::Export;
+use mlsys_view::figure::{Figure, Nothing, Options, Source, changed, csv, svg};
+use mlsys_view::panel::{Scene, Window, extent};
+
+use crate::entry::{Entry, For};
+use crate::message::{Effect, SaveWeights};
+use crate::state::App;
+use crate::state::lab::{Slot, State};
+use crate::state::overlay::Overlay;
+use crate::state::page::Page;
+
+impl App {
+    /// Draws the chosen picture as it is looked at, for files.
+    pub(super) fn export(&mut self) -> Vec<Effect> {
+        let Some(page) = self.page.as_ref() else {
+            return Vec::new();
+        };
+        let scene = page.slot().and_then(|slot| Some((slot, slot.scene(slot.chosen()?)?)));
+        let Some((slot, scene)) = scene else {
+            return Vec::new();
+        };
+        match drawn(&scene, self.source(page, slot)) {
+            Ok((svg, csv)) => {
+                let name = format!("{}-{}", page.lesson.front.id, scene.panel.name);
+                vec![Effect::Export(Box::new(Export { name, svg, csv }))]
+            }
+            Err(nothing) => {
+                self.notice = Some(nothing.to_string());
+                Vec::new()
+            }
+        }
+    }
+
+    /// Where the run on the screen comes from.
+    fn source(&self, page: &Page, slot: &Slot) -> Source {
+        let devices = self.devices.iter().flatten();
+        let device = devices.into_iter().find(|info| Some(info.id) == slot.device);
+        let params = began_with(slot);
+        let params = params.iter().flat_map(Params::iter);
+        let live = slot.schema.is_live();
+        Source {
+            lesson: Some(page.lesson.front.id.to_string()),
+            changed: changed(slot.schema, params),
+            seed: live.then(|| slot.seed.to_string()),
+            device: device.filter(|_| live).map(|info| format!("{} ({})", info.name, info.id)),
+            remark: None,
+        }
+    }
+}
+
+fn drawn(scene: &Scene<'_>, source: Source) -> Result<(String, String), Nothing> {
+    let chart = &scene.view.chart;
+    let steps = match chart.window {
+        Window::All => None,
+        window @ (Window::Newest(_) | Window::Between(..)) => {
+            extent(scene).map(|there| window.steps(there))
+        }
+    };
+    let earlier = scene.earlier.iter();
+    let figure = Figure {
+        earlier: earlier.map(|run| (run.label.as_str(), &run.data)).collect(),
+        options: Options { scale: Some(chart.scale), steps, smoothing: chart.smoothing },
+        walk: scene.walk,
+        company: scene.company,
+        ..Figure::of(scene.schema, scene.panel, scene.data, source)
+    };
+    Ok((svg(&figure)?, csv(&figure)?))
+}
+
+/// The parameters of the run on the screen: knobs may have been turned since.
+fn began_with(slot: &Slot) -> Option<Params> {
+    let mut knobs = Settings::new();
+    for (name, value) in &slot.begun_with {
+        knobs.push(name, Given::Value(value.clone()));
+    }
+    let settings = slot.settings.clone().overlaid(&knobs);
+    Params::resolve(slot.schema, &settings, Tables::builtin(), Some(slot.seed)).ok()
+}
+
+impl App {
+    /// Opens the field for the file; it holds the last one.
+    pub(super) fn ask_for_file(&mut self) {
+        let Some(slot) = self.page.as_ref().and_then(Page::slot) else {
+            return;
+        };
+        let file = self.weights_file.clone();
+        let file = file.unwrap_or_else(|| format!("{}.safetensors", slot.schema.kind));
+        self.overlay = Some(Overlay::Weights(Entry::new(For::File, file)));
+    }
+
+    /// Saves what the run on the screen has left in the file that the field names.
+    pub(super) fn save_weights(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Weights(entry)) = &mut self.overlay else {
+            return Vec::new();
+        };
+        let file = entry.text().trim().to_owned();
+        if file.is_empty() {
+            entry.complaint = Some("the name of a file".to_owned());
+            return Vec::new();
+        }
+        self.overlay = None;
+        // The run may have been replaced while the name was typed.
+        let slot = self.page.as_ref().and_then(Page::slot);
+        let left = may_save(slot).map(|()| slot.and_then(|slot| slot.data.artifact.as_ref()));
+        match left {
+            Ok(Some(left)) => {
+                self.is_saving = true;
+                self.notice = Some(format!("saving {file}"));
+                let save = SaveWeights { left: Arc::clone(left), path: PathBuf::from(&file) };
+                self.weights_file = Some(file);
+                vec![Effect::SaveWeights(save)]
+            }
+            Ok(None) => Vec::new(),
+            Err(why) => {
+                self.notice = Some(why);
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Whether the run on the screen has left weights; else what it takes to have some.
+pub(super) fn may_save(slot: Option<&Slot>) -> Result<(), String> {
+    let Some(slot) = slot else {
+        return Err("this lesson has no lab".to_owned());
+    };
+    let why = match (&slot.state, &slot.data.artifact) {
+        _ if slot.schema.yields.is_none() => {
+            return Err(format!("lab {} leaves no trained network; train does", slot.schema.kind));
+        }
+        _ if slot.replay.is_some() => {
+            "a recorded run has its network in its folder: `mlsys runs show` names it"
+        }
+        (State::Ready, _) => "no run has left weights yet: space trains",
+        (State::Running | State::Paused, _) => {
+            "the weights can be saved when the run has ended: E goes to its end, x ends it now"
+        }
+        (State::Diverged(_), _) => "the run diverged: its weights are of no use",
+        (State::Failed(_), _) => "the run failed, and left no weights",
+        (State::Finished | State::Stopped, Some(_)) => return Ok(()),
+        (State::Finished | State::Stopped, None) => {
+            "no weights are kept of a run without steps or of over 4 million: see mlsys lab --save-weights"
+        }
+    };
+    Err(why.to_owned())
+}

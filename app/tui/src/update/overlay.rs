@@ -1,0 +1,282 @@
+//! What lies over the page: laying it there, typing into it, moving through it, leaving it.
+
+use std::sync::Arc;
+
+use mlsys_run::glossary::Glossary;
+
+use crate::command::Motion;
+use crate::entry::Edit;
+use crate::key::Key;
+use crate::message::Effect;
+use crate::palette::Target;
+use crate::records::Purpose;
+use crate::search::running_text;
+use crate::state::App;
+use crate::state::lab::Slot;
+use crate::state::overlay::{Confirm, Overlay};
+use crate::state::page::Side;
+use crate::state::preview::Preview;
+use crate::terms::Terms;
+use crate::{document, view};
+
+impl App {
+    /// Lays something over the page, in place of what lies there; if it is there already, takes it away.
+    pub(super) fn lay_over(&mut self, overlay: Overlay) {
+        let there = self.overlay.take();
+        if !there.is_some_and(|there| there.is_like(&overlay)) {
+            self.overlay = Some(overlay);
+        }
+    }
+
+    /// Takes a key that is no command there.
+    pub(super) fn overlay_key(&mut self, key: Key) -> Vec<Effect> {
+        match &mut self.overlay {
+            Some(Overlay::Palette(palette)) => palette.key(key),
+            Some(Overlay::Glossary(terms)) => terms.key(key),
+            Some(Overlay::Steps(entry) | Overlay::Rows(entry) | Overlay::Weights(entry)) => {
+                match entry.key(key) {
+                    Edit::Typed | Edit::Done | Edit::Dropped | Edit::Unused => {}
+                }
+            }
+            Some(Overlay::Search(_) | Overlay::Filter(_)) => self.search_key(key),
+            Some(Overlay::Confirm(_)) => {
+                self.overlay = None;
+                self.notice = Some("nothing was changed".to_owned());
+            }
+            Some(
+                Overlay::Help { .. }
+                | Overlay::Problems { .. }
+                | Overlay::Presets { .. }
+                | Overlay::Records(_)
+                | Overlay::Line(_),
+            )
+            | None => {}
+        }
+        Vec::new()
+    }
+
+    /// Takes pasted text.
+    pub(super) fn paste_over(&mut self, text: &str) {
+        match &mut self.overlay {
+            Some(Overlay::Palette(palette)) => palette.paste(text),
+            Some(Overlay::Glossary(terms)) => terms.paste(text),
+            Some(
+                Overlay::Steps(entry)
+                | Overlay::Filter(entry)
+                | Overlay::Rows(entry)
+                | Overlay::Weights(entry),
+            ) => entry.paste(text),
+            Some(Overlay::Search(search)) => {
+                search.entry.paste(text);
+                self.sought();
+            }
+            Some(
+                Overlay::Help { .. }
+                | Overlay::Problems { .. }
+                | Overlay::Presets { .. }
+                | Overlay::Records(_)
+                | Overlay::Line(_)
+                | Overlay::Confirm(_),
+            )
+            | None => {}
+        }
+    }
+
+    /// Does or opens what is marked or typed.
+    pub(super) fn enter_overlay(&mut self) -> Vec<Effect> {
+        match &mut self.overlay {
+            Some(Overlay::Palette(_)) => return self.choose_from_palette(),
+            Some(Overlay::Presets { .. }) => return self.choose_preset(),
+            Some(Overlay::Records(_)) => return self.fetch_marked(Purpose::Overlay),
+            Some(Overlay::Steps(_)) => return self.do_steps(),
+            Some(Overlay::Weights(_)) => return self.save_weights(),
+            Some(Overlay::Filter(_)) => return self.open_filtered(),
+            Some(Overlay::Rows(_)) => self.filter_rows(),
+            Some(Overlay::Search(_)) => self.next_hit(1),
+            Some(Overlay::Glossary(terms)) => terms.enter(),
+            Some(
+                Overlay::Help { .. }
+                | Overlay::Problems { .. }
+                | Overlay::Line(_)
+                | Overlay::Confirm(_),
+            )
+            | None => {}
+        }
+        Vec::new()
+    }
+
+    /// Goes back in what lies over the page, or takes it away.
+    pub(super) fn leave_overlay(&mut self) {
+        let went_back = match &mut self.overlay {
+            Some(Overlay::Glossary(terms)) => terms.back(),
+            Some(_) | None => false,
+        };
+        if !went_back {
+            self.overlay = None;
+        }
+    }
+
+    /// Moves through what lies over the page.
+    pub(super) fn move_overlay(&mut self, motion: Motion) {
+        let half = self.half_screen();
+        let last = self.last_of_overlay();
+        match &mut self.overlay {
+            Some(
+                Overlay::Help { scroll: at }
+                | Overlay::Problems { scroll: at }
+                | Overlay::Presets { chosen: at },
+            ) => *at = motion.from(*at, half, last),
+            Some(Overlay::Palette(palette)) => palette.move_by(motion, half),
+            Some(Overlay::Glossary(terms)) => terms.move_by(motion, half),
+            Some(Overlay::Records(records)) => records.move_by(motion, half),
+            Some(Overlay::Search(_)) => match motion {
+                Motion::Up | Motion::PageUp => self.next_hit(-1),
+                Motion::Down | Motion::PageDown => self.next_hit(1),
+                Motion::Top | Motion::Bottom => {}
+            },
+            Some(Overlay::Filter(_)) => {
+                let listed = self.listed();
+                let at = listed.iter().position(|&index| index == self.chosen);
+                let to = motion.from(at.unwrap_or(0), half, listed.len().saturating_sub(1));
+                self.chosen = listed.get(to).copied().unwrap_or(self.chosen);
+            }
+            Some(
+                Overlay::Line(_)
+                | Overlay::Confirm(_)
+                | Overlay::Steps(_)
+                | Overlay::Rows(_)
+                | Overlay::Weights(_),
+            )
+            | None => {}
+        }
+    }
+
+    /// How far one gets in what lies over the page, where it does not know that itself.
+    fn last_of_overlay(&self) -> usize {
+        match &self.overlay {
+            Some(Overlay::Help { .. }) => view::help::longest(self),
+            Some(Overlay::Problems { .. }) => {
+                let lines = self.preview.as_ref().map_or(0, Preview::lines);
+                lines.saturating_sub(usize::from(self.size.1.saturating_sub(2)))
+            }
+            Some(Overlay::Presets { .. }) => self.presets().len().saturating_sub(1),
+            Some(_) | None => 0,
+        }
+    }
+}
+
+impl App {
+    /// Leaves mlsys; asks if that ends a run, but never twice.
+    pub(super) fn quit(&mut self) -> Vec<Effect> {
+        let asked = matches!(self.overlay, Some(Overlay::Confirm(Confirm::Quit)));
+        if self.is_at_stake() && !asked {
+            return self.ask(Confirm::Quit);
+        }
+        vec![Effect::Abandon, Effect::Quit]
+    }
+
+    /// Leaves the lesson; asks if that ends a run that has something to show.
+    pub(super) fn ask_to_leave(&mut self) -> Vec<Effect> {
+        if self.is_at_stake() { self.ask(Confirm::Leave) } else { self.leave() }
+    }
+
+    /// Goes to a lesson or a lab; asks if that ends a run that has something to show.
+    pub(super) fn ask_to_go(&mut self, target: Target) -> Vec<Effect> {
+        if self.is_at_stake() { self.ask(Confirm::Go(target)) } else { self.go(target) }
+    }
+
+    /// Puts everything back; asks if that ends a run or undoes a turn of a knob.
+    pub(super) fn ask_to_reset(&mut self) -> Vec<Effect> {
+        let page = self.page.as_ref();
+        let turned = page
+            .and_then(|page| page.slot())
+            .is_some_and(|slot| slot.knobs.iter().any(|knob| knob.value != knob.initial));
+        let here = self.active.map(|active| active.slot) == page.map(|page| page.current);
+        if turned || here && self.is_at_stake() { self.ask(Confirm::Reset) } else { self.reset() }
+    }
+
+    /// The answer to the question on the screen is yes.
+    pub(super) fn confirmed(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Confirm(confirm)) = self.overlay.take() else {
+            return Vec::new();
+        };
+        match confirm {
+            Confirm::Reset => self.reset(),
+            Confirm::Leave => self.leave(),
+            Confirm::Go(target) => self.go(target),
+            Confirm::Preset(chosen) => self.take_preset(chosen),
+            Confirm::Quit => vec![Effect::Abandon, Effect::Quit],
+        }
+    }
+
+    pub(super) fn ask(&mut self, confirm: Confirm) -> Vec<Effect> {
+        self.overlay = Some(Overlay::Confirm(confirm));
+        Vec::new()
+    }
+
+    /// Whether a run goes on that has done steps: what has none can be had again at once.
+    pub(super) fn is_at_stake(&self) -> bool {
+        let running = self.active.and_then(|active| {
+            let slot = self.page.as_ref()?.slots.get(active.slot)?;
+            Some(slot.schema.is_live() && slot.data.step > 0)
+        });
+        running == Some(true)
+    }
+}
+
+impl App {
+    /// Opens the glossary, or closes it.
+    pub(super) fn toggle_glossary(&mut self) {
+        self.overlay = match self.overlay {
+            Some(Overlay::Glossary(_)) => None,
+            Some(_) | None => {
+                let page = self.page.as_ref();
+                let glossary = match page {
+                    Some(page) => &page.glossary,
+                    None => Glossary::builtin(),
+                };
+                let terms = glossary.terms_in(&self.readable());
+                Some(Overlay::Glossary(Terms::new(Arc::clone(glossary), terms)))
+            }
+        };
+    }
+
+    /// What can be read on the screen: the shown part of the text, and what the lab calls its things.
+    fn readable(&self) -> String {
+        let Some(page) = &self.page else {
+            let chosen = self.lessons.get(self.chosen);
+            return chosen.map_or_else(String::new, |lesson| {
+                let front = &lesson.front;
+                plain(&format!("{}\n{}", front.title, front.teaches.join("\n")))
+            });
+        };
+        let both = view::sides(self.size).tabs.is_none();
+        let mut text = String::new();
+        if both || page.side == Side::Text {
+            let (width, height) = view::text_size(self.size);
+            let lines = document::build(page, width, &self.look).lines;
+            let from = page.scroll.min(lines.len());
+            let shown = &lines[from..(from + height).min(lines.len())];
+            text = running_text(shown, &[self.look.glyphs.vertical]);
+        }
+        if both || page.side != Side::Text {
+            text.push('\n');
+            text.push_str(&page.slot().map_or_else(String::new, named));
+        }
+        text
+    }
+}
+
+/// What a lab calls itself, its knobs and its pictures.
+fn named(slot: &Slot) -> String {
+    let mut names = vec![slot.title.as_str()];
+    names.extend(slot.knobs.iter().map(|knob| knob.name.as_str()));
+    let panels = slot.panels.iter().filter_map(|&panel| slot.schema.panels.get(panel));
+    names.extend(panels.map(|panel| panel.name.as_str()));
+    plain(&names.join("\n"))
+}
+
+/// Names of parameters and pictures as people write them.
+fn plain(text: &str) -> String {
+    text.replace(['_', '-'], " ")
+}

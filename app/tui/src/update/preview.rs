@@ -1,0 +1,345 @@
+//! A lesson file that is followed while its author writes it: what it says now, and what is wrong with it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mlsys_lesson::{Answer, Block, Knob, LabDirective, Lesson, Setting};
+
+use crate::editor::Subject;
+use crate::entry::For;
+use crate::message::Effect;
+use crate::state::App;
+use crate::state::lab::Slot;
+use crate::state::page::{Answered, Page};
+use crate::state::preview::Sight;
+use crate::{document, view};
+
+impl App {
+    /// Takes in what the followed file says now. What is wrong with it is shown, and the last good lesson stays.
+    pub(super) fn previewed(&mut self, sight: Sight) -> Vec<Effect> {
+        let Some(preview) = self.preview.as_mut() else {
+            return Vec::new();
+        };
+        match sight {
+            Sight::Unreadable(reason) => {
+                preview.unreadable = Some(reason);
+                Vec::new()
+            }
+            Sight::Read(parsed) => {
+                preview.unreadable = None;
+                preview.problems = parsed.diagnostics;
+                match parsed.lesson {
+                    Some(lesson) => self.show_anew(Arc::new(lesson)),
+                    None => Vec::new(),
+                }
+            }
+        }
+    }
+
+    /// Puts the new version of the followed lesson where the last one was.
+    fn show_anew(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
+        let before =
+            self.preview.as_mut().and_then(|preview| preview.id.replace(lesson.front.id.clone()));
+        if let Some(preview) = &self.preview {
+            let id = lesson.front.id.to_string();
+            self.sources.insert(id, preview.file.clone());
+        }
+        let known = |known: &Arc<Lesson>| {
+            known.front.id == lesson.front.id || Some(&known.front.id) == before.as_ref()
+        };
+        match self.lessons.iter_mut().find(|lesson| known(lesson)) {
+            Some(place) => *place = Arc::clone(&lesson),
+            None => self.lessons.push(Arc::clone(&lesson)),
+        }
+        let Some(before) = before else {
+            return self.open(lesson);
+        };
+        let is_open = self.page.as_ref().is_some_and(|page| page.lesson.front.id == before);
+        if is_open {
+            return self.renew_open(lesson);
+        }
+        if let Some(page) = self.kept.remove(before.as_str()) {
+            // Left behind, it has no run that could go on.
+            let renewed = self.renewed(page, &lesson, None);
+            let id = lesson.front.id.to_string();
+            self.kept.insert(id, renewed.page);
+        }
+        Vec::new()
+    }
+
+    fn renew_open(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
+        let Some(page) = self.page.take() else {
+            return Vec::new();
+        };
+        let running = self.active.map(|active| active.slot);
+        let renewed = self.renewed(page, &lesson, running);
+        self.page = Some(renewed.page);
+        let mut effects = Vec::new();
+        match (self.active.as_mut(), renewed.running) {
+            (Some(active), Some(slot)) => active.slot = slot,
+            (Some(_), None) => {
+                self.active = None;
+                effects.push(Effect::Abandon);
+            }
+            (None, _) => {}
+        }
+        self.notice = renewed.notice;
+        self.share_attempts();
+        effects.extend(self.start_instant());
+        effects
+    }
+
+    fn renewed(&self, page: Page, lesson: &Arc<Lesson>, running: Option<usize>) -> Renewed {
+        let fresh = Page::open(Arc::clone(lesson), self.registry, self.seed)
+            .with_workers(self.workers.as_deref());
+        renew(page, fresh, running, self)
+    }
+}
+
+/// What came of it.
+pub(super) struct Renewed {
+    /// The page of the new version.
+    pub(super) page: Page,
+    /// Where the lab whose run goes on is now, if it is still there.
+    pub(super) running: Option<usize>,
+    /// What the author should know.
+    pub(super) notice: Option<String>,
+}
+
+/// Carries over what belongs together by its id: labs that are set as they were with their runs, answers graded
+/// afresh, predictions and hints, the marked activity, the open field and the place in the text.
+pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> Renewed {
+    let running_id = running.and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
+    let shown_id = old.slot().map(|slot| slot.id.clone());
+    let reminded_id = old.reminded.and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
+    let old_slot_ids: Vec<String> = old.slots.iter().map(|slot| slot.id.clone()).collect();
+    let before = lines(&old, app);
+
+    let mut changed = Vec::new();
+    let mut kept_run = None;
+    for (index, slot) in fresh.slots.iter_mut().enumerate() {
+        let Some(at) = old.slots.iter().position(|old| old.id == slot.id) else {
+            continue;
+        };
+        if is_set_alike(&old.lesson, &fresh.lesson, &slot.id) && old.slots[at].seed == slot.seed {
+            if running_id.as_ref() == Some(&slot.id) {
+                kept_run = Some(index);
+            }
+            let old = old.slots.remove(at);
+            take_over(slot, old);
+        } else {
+            changed.push((slot.id.clone(), running_id.as_ref() == Some(&slot.id)));
+        }
+    }
+    let removed = running_id.filter(|id| !fresh.slots.iter().any(|slot| slot.id == *id));
+
+    let slot_at = |id: Option<String>| {
+        let id = id?;
+        fresh.slots.iter().position(|slot| slot.id == id)
+    };
+    fresh.current = slot_at(shown_id).unwrap_or(0);
+    fresh.reminded = slot_at(reminded_id);
+    if !fresh.slots.is_empty() {
+        fresh.side = old.side;
+        fresh.full_screen = old.full_screen;
+    }
+    fresh.telling = old.telling;
+    fresh.audience = old.audience;
+    fresh.marked =
+        old.marked.and_then(|block| same_block(&old.lesson, &fresh.lesson, block)).or(fresh.marked);
+    fresh.entry = old.entry.take().and_then(|mut entry| {
+        if let For::Block(block) = entry.purpose {
+            entry.purpose = For::Block(same_block(&old.lesson, &fresh.lesson, block)?);
+        }
+        Some(entry)
+    });
+    fresh.editor = old.editor.take().and_then(|mut editor| {
+        match &mut editor.subject {
+            Subject::Question(block) => {
+                *block = same_block(&old.lesson, &fresh.lesson, *block)?;
+            }
+            Subject::Lab(place, _) => {
+                let id = old_slot_ids.get(*place)?;
+                *place = fresh.slots.iter().position(|slot| slot.id == *id)?;
+            }
+        }
+        Some(editor)
+    });
+    fresh.trials = std::mem::take(&mut old.trials);
+    keep_answers(&mut old, &mut fresh, app);
+    fresh.judge(app.machine());
+    fresh.scroll =
+        scroll(&before, old.scroll, &lines(&fresh, app)).min(longest_scroll(&fresh, app));
+    Renewed { notice: notice(&changed, removed.as_deref()), page: fresh, running: kept_run }
+}
+
+/// What an author reads about labs that could not be kept.
+fn notice(changed: &[(String, bool)], removed: Option<&str>) -> Option<String> {
+    if let Some(id) = removed {
+        return Some(format!("lab '{id}' was taken out: its run was ended"));
+    }
+    let names = |running: bool| {
+        let names: Vec<&str> =
+            changed.iter().filter(|(_, ran)| *ran == running).map(|(id, _)| id.as_str()).collect();
+        (!names.is_empty()).then(|| names.join("', '"))
+    };
+    match (names(true), names(false)) {
+        (Some(ended), _) => Some(format!("lab '{ended}' was changed: its run was ended")),
+        (None, Some(changed)) => Some(format!("lab '{changed}' was changed and starts afresh")),
+        (None, None) => None,
+    }
+}
+
+/// Whether a run of the lab is the same run in both versions: titles and pictures do not touch it.
+fn is_set_alike(old: &Lesson, new: &Lesson, id: &str) -> bool {
+    let setting = |setting: &Setting| (setting.name.clone(), setting.value.clone());
+    let knob = |knob: &Knob| {
+        (knob.param.clone(), knob.values.clone(), (knob.min, knob.max), knob.default.clone())
+    };
+    let what = |lab: &LabDirective| {
+        (
+            lab.kind.value.clone(),
+            lab.devices.clone(),
+            lab.set.iter().map(setting).collect::<Vec<_>>(),
+            lab.knobs.iter().map(knob).collect::<Vec<_>>(),
+        )
+    };
+    match (old.lab(id), new.lab(id)) {
+        (Some(old), Some(new)) => what(old) == what(new),
+        _ => false,
+    }
+}
+
+/// Puts the old lab, with its run and its knobs, in the place of the new one, whose titles and panels hold.
+fn take_over(slot: &mut Slot, mut old: Slot) {
+    old.title = std::mem::take(&mut slot.title);
+    let shown = old.panels.get(old.panel).copied();
+    old.panels = std::mem::take(&mut slot.panels);
+    old.panel = old.panels.iter().position(|&panel| Some(panel) == shown).unwrap_or(0);
+    *slot = old;
+}
+
+/// The block of the new version that is the same activity.
+fn same_block(old: &Lesson, new: &Lesson, block: usize) -> Option<usize> {
+    let id = activity(old.blocks.get(block)?)?;
+    new.blocks.iter().position(|block| activity(block) == Some(id))
+}
+
+/// What kind of activity a block is, and its id.
+fn activity(block: &Block) -> Option<(u8, &str)> {
+    match block {
+        Block::Lab(lab) => Some((0, &lab.id)),
+        Block::Predict(predict) => Some((1, &predict.id)),
+        Block::Question(question) => Some((2, &question.id)),
+        Block::Check(check) => Some((3, &check.id)),
+        Block::Prose(_) | Block::Notes(_) => None,
+    }
+}
+
+/// Answers are graded by the new version's questions; one that is no answer to them any more is dropped.
+fn keep_answers(old: &mut Page, fresh: &mut Page, app: &App) {
+    let lesson = fresh.lesson.clone();
+    let given: Vec<(String, Answer)> = std::mem::take(&mut old.answers)
+        .into_iter()
+        .map(|(id, answered)| (id, answered.given))
+        .collect();
+    for (id, given) in given {
+        let Some(question) = lesson.question(&id) else {
+            continue;
+        };
+        if let Some((right, feedback)) = fresh.graded(question, &given, app.registry) {
+            let answered = Answered { given, right, feedback };
+            fresh.answers.insert(id, answered);
+        }
+    }
+    for predict in lesson.predictions() {
+        if let Some(made) = old.predictions.remove(&predict.id)
+            && predict.accepts(&made.given).is_ok()
+        {
+            fresh.predictions.insert(predict.id.clone(), made);
+        }
+    }
+    for question in lesson.questions() {
+        if let Some(shown) = old.hints.remove(&question.id) {
+            let shown = shown.min(question.hints.len());
+            fresh.hints.insert(question.id.clone(), shown);
+        }
+    }
+}
+
+fn longest_scroll(page: &Page, app: &App) -> usize {
+    let (width, height) = view::text_size(app.size);
+    document::length(page, width, &app.look).saturating_sub(height)
+}
+
+/// The lines of a page's text as they stand on the screen.
+pub(super) fn lines(page: &Page, app: &App) -> Vec<String> {
+    let (width, _) = view::text_size(app.size);
+    document::build(page, width, &app.look).lines.iter().map(ToString::to_string).collect()
+}
+
+/// Where the new text is to be scrolled to, so that what was read stays where it was.
+///
+/// Of all lines that both texts have exactly once, such as headings and the heads of activities, the one nearest to
+/// the top of the screen holds. A text without any such line begins at its first.
+/// Whoever is at the first line stays there.
+pub(super) fn scroll(old: &[String], scroll: usize, new: &[String]) -> usize {
+    if scroll == 0 {
+        return 0;
+    }
+    let (in_old, in_new) = (places(old), places(new));
+    let anchors = in_old.iter().filter_map(|(line, old)| {
+        let (old, new) = ((*old)?, in_new.get(line).copied().flatten()?);
+        Some((old, new))
+    });
+    // On a tie the line below the top wins: it is on the screen, the one above is not.
+    let nearest = anchors.min_by_key(|(old, _)| (old.abs_diff(scroll), *old < scroll));
+    match nearest {
+        Some((old, new)) => (new + scroll).saturating_sub(old),
+        None => 0,
+    }
+}
+
+/// Each line that says something, with its place if it has only one.
+fn places(lines: &[String]) -> HashMap<&str, Option<usize>> {
+    let mut places = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let line = line.trim();
+        if line.chars().any(char::is_alphanumeric) {
+            places.entry(line).and_modify(|place| *place = None).or_insert(Some(at));
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+mod scroll_tests {
+    use super::scroll;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_is_read_stays_where_it_is() {
+        let old = lines("a b c d e f g h");
+        for (top, new, expected) in [
+            (4, "a b c d e f g h", 4),
+            (4, "new new a b c d e f g h", 6),
+            (4, "c d e f g h", 2),
+            // The line at the top was rewritten: the one below it holds.
+            (4, "a b c d x f g h", 4),
+            // And so were all below it.
+            (4, "a 1 2 b c d x y z", 6),
+            // A line that stands twice holds nothing.
+            (4, "e e a b c d e f g h", 6),
+            (0, "new a b c", 0),
+            (4, "nothing stayed", 0),
+        ] {
+            assert_eq!(scroll(&old, top, &lines(new)), expected, "{top} {new}");
+        }
+    }
+}

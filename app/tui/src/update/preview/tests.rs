@@ -1,0 +1,232 @@
+//! The author writes, the screen follows.
+
+use crate::message::{Effect, Message};
+use crate::state::Instructors;
+use crate::state::preview::{Preview, Sight};
+use crate::tests::{Bench, point};
+
+const LESSON: &str = include_str!("../../tests/lesson.md");
+
+/// The app that follows the tests' lesson, with devices found.
+struct Author {
+    bench: Bench,
+}
+
+impl Author {
+    fn new(size: (u16, u16)) -> Self {
+        Self::opening(size, LESSON)
+    }
+
+    fn opening(size: (u16, u16), text: &str) -> Self {
+        let mut bench = Bench::new(size);
+        bench.app.lessons.clear();
+        bench.probed();
+        bench.app.preview = Some(Preview::new("lesson.md".to_owned()));
+        let mut author = Self { bench };
+        author.saves(text);
+        author
+    }
+
+    fn saves(&mut self, text: &str) -> Vec<Effect> {
+        let parsed = mlsys_lesson::read("lesson.md", text.as_bytes(), mlsys_registry::registry());
+        self.sees(Sight::Read(Box::new(parsed)))
+    }
+
+    /// Saves the lesson with a part of its text replaced.
+    fn replaces(&mut self, part: &str, by: &str) -> Vec<Effect> {
+        assert!(LESSON.contains(part), "{part:?} is in the lesson");
+        self.saves(&LESSON.replace(part, by))
+    }
+
+    fn sees(&mut self, sight: Sight) -> Vec<Effect> {
+        self.bench.app.update(Message::Previewed(sight))
+    }
+
+    fn is_abandoned(effects: &[Effect]) -> bool {
+        effects.iter().any(|effect| matches!(effect, Effect::Abandon))
+    }
+}
+
+#[test]
+fn new_prose_is_shown_and_stops_no_run() {
+    let mut author = Author::new((120, 40));
+    author.bench.keys("  ");
+    author.bench.report(vec![point("loss", 1, 0.7)], 50);
+    let effects = author.replaces("Some text to read", "Some other words");
+    assert!(!Author::is_abandoned(&effects), "{effects:?}");
+    author.bench.shows("Some other words");
+    author.bench.shows("running");
+    author.bench.train(1.0);
+    author.bench.shows("finished");
+}
+
+#[test]
+fn a_changed_lab_ends_its_own_run_and_no_other() {
+    let mut author = Author::new((120, 40));
+    author.bench.keys("  ");
+    author.bench.report(vec![point("loss", 1, 0.7)], 50);
+    let run = "```{lab} run\n";
+    let effects =
+        author.replaces(run, &format!("```{{lab}} other\nkind = \"train\"\n```\n\n{run}"));
+    assert!(!Author::is_abandoned(&effects), "a lab was added before it");
+    let active = author.bench.app.active.unwrap();
+    assert_eq!(active.slot, 1);
+    author.bench.report(vec![point("loss", 2, 0.6)], 60);
+    let page = author.bench.app.page.as_ref().unwrap();
+    assert_eq!(page.slots[1].data.series["loss"].points().len(), 2);
+
+    let effects = author.replaces("default = 32", "default = 16");
+    assert!(Author::is_abandoned(&effects));
+    author.bench.shows("lab 'run' was changed: its run was ended");
+    assert!(author.bench.app.active.is_none());
+
+    author.bench.keys("  ");
+    let effects = author.replaces(run, "```{lab} renamed\n");
+    assert!(!Author::is_abandoned(&effects), "not a valid lesson: checks name the lab");
+    let without = LESSON.replace("run.", "renamed.").replace(run, "```{lab} renamed\n");
+    let effects = author.saves(&without);
+    assert!(Author::is_abandoned(&effects));
+    author.bench.shows("lab 'run' was taken out: its run was ended");
+}
+
+#[test]
+fn an_error_is_shown_with_its_place_until_it_is_mended() {
+    let mut author = Author::new((120, 40));
+    let good = author.bench.screen();
+    author.replaces("minutes = ", "minuets = ");
+    author.bench.shows("the last good version stays on the screen");
+    author.bench.shows("--> lesson.md:");
+    author.bench.shows("did you mean");
+    author.bench.shows("minuets = ");
+    author.bench.shows("Some text to read");
+    author.saves(LESSON);
+    assert_eq!(author.bench.screen(), good);
+}
+
+#[test]
+fn a_file_that_goes_away_leaves_its_last_version() {
+    let mut author = Author::new((120, 40));
+    let good = author.bench.screen();
+    author.sees(Sight::Unreadable("lesson.md is not there any more".to_owned()));
+    author.bench.shows("lesson.md is not there any more");
+    author.bench.shows("Some text to read");
+    author.saves(LESSON);
+    assert_eq!(author.bench.screen(), good);
+}
+
+#[test]
+fn a_lesson_that_is_wrong_from_the_start_opens_once_it_is_right() {
+    let mut author = Author::opening((80, 24), &LESSON.replace("minutes = ", "minuets = "));
+    author.bench.shows("it opens as soon as it is right");
+    assert!(author.bench.app.page.is_none());
+    author.saves(LESSON);
+    author.bench.shows("Some text to read");
+}
+
+#[test]
+fn answers_stay_with_their_questions_and_are_graded_by_the_new_version() {
+    let mut author = Author::new((120, 60));
+    author.bench.keys("nnn\n1152\n");
+    author.bench.shows("Biases are parameters too.");
+    let answered = |author: &Author| {
+        let page = author.bench.app.page.as_ref().unwrap();
+        page.answers.values().next().map(|answered| answered.right)
+    };
+    assert_eq!(answered(&author), Some(false));
+    author.replaces("answer = \"1218\"", "answer = 1152");
+    // The stated wrong answer is now the right one: that is for `lesson check` to tell.
+    assert_eq!(answered(&author), Some(true));
+}
+
+#[test]
+fn the_reader_stays_at_the_same_lines() {
+    let mut author = Author::new((80, 12));
+    author.bench.keys("nnn");
+    let top = |author: &Author| author.bench.screen().lines().nth(3).map(str::to_owned);
+    let before = top(&author);
+    author.replaces(
+        "Some text to read",
+        "Five\n\nnew\n\nparagraphs\n\nbefore\n\nall. Some text to read",
+    );
+    assert_eq!(top(&author), before);
+}
+
+#[test]
+fn a_page_left_behind_is_renewed_too() {
+    let mut author = Author::new((120, 40));
+    author.bench.keys("\u{1b}");
+    author.replaces("Some text to read", "Some other words");
+    author.bench.keys("\n");
+    author.bench.shows("Some other words");
+}
+
+#[test]
+fn any_size_bears_any_number_of_errors() {
+    let text = LESSON.replace(" = ", " == ");
+    for width in (0..60).step_by(7) {
+        for height in 0..20 {
+            Author::opening((width, height), &text).bench.screen();
+        }
+    }
+}
+
+#[test]
+fn instructors_see_what_students_do_not() {
+    let mut author = Author::new((200, 120));
+    let notes = "```{notes}\nAsk who sees *why*.\n```\n\n```{question} q1\n";
+    author.replaces("```{question} q1\n", notes);
+    author.bench.hides("Ask who sees");
+    author.bench.hides("students do not see");
+    author.bench.keys("i");
+    for text in [
+        "instructor view",
+        "Ask who sees why.",
+        "students do not see this",
+        "held against: run.accuracy = no value yet",
+        "kind: occupancy",
+        "knob: width, at first 32",
+        "answer: 1218",
+        "tolerance: none",
+        "wrong: 1152: Biases are parameters too.",
+        "hint 2: Add the biases.",
+        "changes weights: The optimizer does that.",
+        "class: seeded",
+        "part: run.parameters == 1218 = no value yet",
+    ] {
+        author.bench.shows(text);
+    }
+    author.bench.keys("  ");
+    author.bench.train(0.5);
+    author.bench.shows("part: run.parameters = 1218");
+    author.bench.shows("part: run.accuracy >= 0.95 = false");
+    author.bench.keys("i");
+    author.bench.hides("students do not see");
+    author.bench.hides("instructor view");
+}
+
+#[test]
+fn learners_are_told_why_they_do_not() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("i");
+    bench.shows("only with --instructor");
+    bench.hides("students do not see");
+    bench.app.instructors = Instructors::Admitted;
+    bench.keys("i");
+    bench.shows("students do not see");
+}
+
+#[test]
+fn all_problems_can_be_read_one_by_one() {
+    let mut author = Author::new((80, 16));
+    author.bench.keys("!");
+    author.bench.shows("nothing is wrong with the file");
+    author.saves(&LESSON.replace("answer = ", "anser = ").replace("minutes", "minuets"));
+    author.bench.shows("! shows them all");
+    author.bench.keys("!");
+    author.bench.shows("minuets");
+    author.bench.hides("anser");
+    author.bench.keys("G^^");
+    author.bench.shows("anser");
+    author.bench.keys("\u{1b}");
+    author.bench.shows("! shows them all");
+}

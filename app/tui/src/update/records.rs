@@ -1,0 +1,296 @@
+//! Recorded runs: listed, put behind the curves, replayed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use mlsys_lab::control::Command;
+use mlsys_lab::params::Params;
+use mlsys_lab::tables::Tables;
+use mlsys_view::attempts::Attempt;
+use mlsys_view::earlier::{self, Earlier};
+
+use crate::message::{Effect, ReplayStart};
+use crate::own_page;
+use crate::palette::{Item, Target};
+use crate::recall;
+use crate::records::{Entry, Fetched, Purpose, Records, Replay, Source, Speed, Wanted};
+use crate::state::overlay::Overlay;
+use crate::state::page::Page;
+use crate::state::{Active, App, Asked, How};
+use crate::update::run::WATCHED;
+
+impl App {
+    /// Opens the list of the shown lab's recorded runs, or leaves it.
+    pub(super) fn open_records(&mut self) -> Vec<Effect> {
+        if matches!(self.overlay, Some(Overlay::Records(_))) {
+            self.overlay = None;
+            return Vec::new();
+        }
+        self.overlay = Some(Overlay::Records(Records::default()));
+        vec![Effect::ListRecords]
+    }
+
+    /// Takes in what has been recorded, the newest first.
+    pub(super) fn take_records(&mut self, entries: Vec<Entry>) -> Vec<Effect> {
+        let items = entries.iter().filter(|entry| matches!(entry.source, Source::Folder(_)));
+        let item = |entry: &Entry| {
+            let about = format!("{} {} {}", entry.started, entry.device, entry.standing);
+            Item::new(Target::Run(entry.name.clone()), &entry.name, &about)
+        };
+        self.recorded = items.map(item).collect();
+        self.records = entries;
+        let here = self.records_here();
+        if let Some(Overlay::Records(records)) = &mut self.overlay {
+            records.entries = Some(here);
+            records.chosen = 0;
+        }
+        Vec::new()
+    }
+
+    /// The recorded runs of the shown lab.
+    fn records_here(&self) -> Vec<Entry> {
+        let kind = self.page.as_ref().and_then(Page::slot).map(|slot| slot.schema.kind.as_str());
+        let of_lab = |entry: &&Entry| Some(entry.lab.as_str()) == kind;
+        self.records.iter().filter(of_lab).cloned().collect()
+    }
+
+    /// Puts the marked run behind the curves, or replays it.
+    pub(super) fn fetch_marked(&mut self, purpose: Purpose) -> Vec<Effect> {
+        let Some(Overlay::Records(records)) = &self.overlay else {
+            return Vec::new();
+        };
+        let Some(entry) = records.entry().cloned() else {
+            return Vec::new();
+        };
+        let slot = self.page.as_ref().map_or(0, |page| page.current);
+        self.overlay = None;
+        self.fetch(entry, purpose, slot)
+    }
+
+    /// Has a run read for a lab of the page.
+    pub(super) fn fetch(&mut self, entry: Entry, purpose: Purpose, slot: usize) -> Vec<Effect> {
+        let Some(page) = &self.page else {
+            return Vec::new();
+        };
+        self.notice = Some(format!("reading {}", entry.name));
+        vec![Effect::ReadRecord(Box::new(Wanted {
+            entry,
+            purpose,
+            lesson: page.lesson.front.id.to_string(),
+            slot,
+        }))]
+    }
+
+    /// Shows a run chosen by its name: on the page of its lab, where it is replayed.
+    pub(super) fn go_to_record(&mut self, name: &str) -> Vec<Effect> {
+        let Some(entry) = self.records.iter().find(|entry| entry.name == name).cloned() else {
+            return Vec::new();
+        };
+        let shown = self.page.as_ref().and_then(Page::slot);
+        let mut effects = match shown {
+            Some(slot) if slot.schema.kind == entry.lab => Vec::new(),
+            Some(_) | None => self.go_to_lab(&entry.lab),
+        };
+        if let Some(page) = &self.page
+            && page.slot().is_some_and(|slot| slot.schema.kind == entry.lab)
+        {
+            let slot = page.current;
+            effects.extend(self.fetch(entry, Purpose::Replay, slot));
+        }
+        effects
+    }
+
+    /// A recorded run has been read, or could not be.
+    pub(super) fn fetched(&mut self, fetched: Result<Box<Fetched>, String>) -> Vec<Effect> {
+        let fetched = match fetched {
+            Ok(fetched) => *fetched,
+            Err(reason) => {
+                self.notice = Some(reason);
+                return Vec::new();
+            }
+        };
+        let wanted = fetched.wanted.clone();
+        let is_here = |page: &&mut Page| page.lesson.front.id.as_str() == wanted.lesson;
+        let Some(page) = self.page.as_mut().filter(is_here) else {
+            return Vec::new();
+        };
+        let Some(slot) = page.slots.get_mut(wanted.slot) else {
+            return Vec::new();
+        };
+        self.notice = fetched.warnings.first().cloned();
+        match wanted.purpose {
+            Purpose::Overlay => {
+                let params = slot.params().ok();
+                let differences = params.map(|params| wanted.entry.differences(&params));
+                let mut name = wanted.entry.origin();
+                if let Some(differences) = differences.filter(|list| !list.is_empty()) {
+                    name = format!("{name}: {}", differences.join(", "));
+                }
+                earlier::keep(&mut slot.earlier, Earlier::new(name, Vec::new(), fetched.data));
+                if slot.overlay == earlier::Overlay::Nothing {
+                    slot.overlay = earlier::Overlay::Newest;
+                }
+                Vec::new()
+            }
+            Purpose::Replay => self.replay(fetched),
+        }
+    }
+
+    /// Replays a run in place of one.
+    fn replay(&mut self, fetched: Fetched) -> Vec<Effect> {
+        let Fetched { wanted, data, .. } = fetched;
+        let mut effects = self.abandon();
+        let Some(page) = self.page.as_mut() else {
+            return effects;
+        };
+        let Some(slot) = page.slots.get_mut(wanted.slot) else {
+            return effects;
+        };
+        slot.begin();
+        slot.explored = false;
+        slot.device = None;
+        let Ok(params) = slot.params() else {
+            return effects;
+        };
+        let steps = data.series.values().map(|series| series.points().len() + series.gaps().len());
+        let replay = Replay {
+            origin: wanted.entry.origin(),
+            speed: Speed::Watch,
+            seconds: wanted.entry.seconds,
+            steps: steps.max().unwrap_or(0),
+        };
+        let interval = replay.interval(WATCHED);
+        slot.replay = Some(replay);
+        page.current = wanted.slot;
+        self.runs += 1;
+        self.active = Some(Active {
+            run: self.runs,
+            slot: wanted.slot,
+            waiting: false,
+            how: How::Run,
+            asked: Asked::Nothing,
+        });
+        effects.push(Effect::Replay(Box::new(ReplayStart {
+            run: self.runs,
+            schema: slot.schema,
+            params,
+            data: Arc::new(data),
+        })));
+        effects.push(Effect::Order(Command::Pace(interval)));
+        effects
+    }
+
+    /// The next speed of the replay that is going on, if one is.
+    pub(super) fn change_speed(&mut self) -> Option<Vec<Effect>> {
+        let active = self.active?;
+        let replay = self.page.as_mut()?.slots.get_mut(active.slot)?.replay.as_mut()?;
+        replay.speed = replay.speed.next();
+        self.notice = Some(format!("the recorded run goes {}", replay.speed.word()));
+        let interval = replay.interval(WATCHED);
+        Some(vec![Effect::Order(Command::Pace(interval))])
+    }
+
+    /// The recording that may stand in for a missing device in a lab of the page: one of that very lab, which ships.
+    pub(super) fn recording_for(&self, slot: usize) -> Option<Entry> {
+        let page = self.page.as_ref()?;
+        let lesson = &page.lesson;
+        let lab = lesson.lab(&page.slots.get(slot)?.id)?;
+        let is_meant = |entry: &&Entry| {
+            let ships = matches!(entry.source, Source::Shipped(_));
+            let theirs = entry.lesson.as_ref().map(|(lesson, lab)| (lesson.as_str(), lab.as_str()));
+            ships && theirs == Some((lesson.front.id.as_str(), lab.id.as_str()))
+        };
+        self.records.iter().find(is_meant).filter(|_| lab.may_replay()).cloned()
+    }
+}
+
+impl App {
+    /// Asks for what earlier sessions recorded of a lesson that shows several runs, once.
+    pub(super) fn recall_attempts(&mut self) -> Vec<Effect> {
+        let Some(page) = &self.page else {
+            return Vec::new();
+        };
+        let (lesson, mut kinds) = (scope(page), kinds(page));
+        let recalled = &mut self.attempts_kept.recalled;
+        kinds.retain(|kind| recalled.insert((lesson.clone(), kind.clone())));
+        if kinds.is_empty() {
+            return Vec::new();
+        }
+        let kinds = kinds.into_iter().collect();
+        vec![Effect::Recall(recall::Wanted { lesson, kinds })]
+    }
+
+    /// What earlier sessions recorded; it comes before what has ended in this one.
+    pub(super) fn recalled(&mut self, mut found: Vec<Attempt>) -> Vec<Effect> {
+        // Another page may have been opened since they were asked for.
+        let lesson = self.page.as_ref().map(|page| page.lesson.front.id.to_string());
+        let slots = self.page.iter().flat_map(|page| &page.slots);
+        for slot in slots {
+            let set =
+                Params::resolve(slot.schema, &slot.settings, Tables::builtin(), Some(slot.seed));
+            let Ok(set) = set else { continue };
+            let theirs = |one: &&mut Attempt| {
+                one.lesson == lesson && one.lab == slot.id && one.schema.kind == slot.schema.kind
+            };
+            found.iter_mut().filter(theirs).for_each(|one| one.tell_apart(&set));
+        }
+        let found = found.into_iter().map(Arc::new);
+        self.attempts_kept.all.splice(..0, found);
+        self.share_attempts();
+        Vec::new()
+    }
+
+    /// Keeps what the run of a lab leaves, which has just ended.
+    pub(super) fn keep_attempt(&mut self, slot: usize) {
+        let Some(page) = self.page.as_mut() else {
+            return;
+        };
+        let lesson = page.lesson.front.id.to_string();
+        let left = page.slots.get_mut(slot).and_then(|slot| slot.leave(&lesson));
+        if let Some(left) = left {
+            self.attempts_kept.keep(left);
+            self.share_attempts();
+        }
+    }
+
+    /// Gives the labs of the open page the runs of their lesson.
+    pub(crate) fn share_attempts(&mut self) {
+        let Some(page) = self.page.as_mut() else {
+            return;
+        };
+        let kinds = kinds(page);
+        if kinds.is_empty() {
+            return;
+        }
+        let (lesson, asked) = (scope(page), Arc::clone(&page.lesson));
+        let all = self.attempts_kept.all.iter();
+        let here: Arc<[Arc<Attempt>]> = all
+            .filter(|one| lesson.is_none() || one.lesson == lesson)
+            .filter(|one| kinds.contains(&one.schema.kind))
+            .cloned()
+            .collect();
+        let slots = page.slots.iter_mut();
+        for slot in slots.filter(|slot| slot.schema.compares_runs()) {
+            slot.share(Arc::clone(&here), &asked);
+        }
+    }
+}
+
+/// The lesson whose runs a page shows; none for a lab's own page, which shows those of all.
+fn scope(page: &Page) -> Option<String> {
+    (!own_page::is_own(&page.lesson)).then(|| page.lesson.front.id.to_string())
+}
+
+/// The kinds of labs whose runs any panel of the page shows.
+fn kinds(page: &Page) -> BTreeSet<String> {
+    let schemas = page.slots.iter().map(|slot| slot.schema);
+    let comparing = schemas.filter(|schema| schema.compares_runs());
+    comparing
+        .flat_map(|schema| {
+            let panels = schema.panels.iter();
+            let named = panels.filter_map(|panel| panel.attempts.as_ref());
+            let named = named.flat_map(|attempts| attempts.kinds.iter().cloned());
+            named.chain([schema.kind.clone()]).collect::<Vec<_>>()
+        })
+        .collect()
+}

@@ -1,0 +1,340 @@
+//! Runs: starting and steering.
+
+use std::time::Duration;
+
+use mlsys_lab::control::{Command, Limits};
+use mlsys_lab::device::{DeviceChoice, DeviceId, choose};
+use mlsys_lab::params::Params;
+use mlsys_lab::tables::Tables;
+use mlsys_lab::value::Value;
+use mlsys_lesson::Lesson;
+use mlsys_run::session::Panels;
+use mlsys_run::sources::{Earlier, Sources};
+
+use crate::message::{Effect, Start};
+use crate::records::Purpose;
+use crate::state::lab::{Slot, State};
+use crate::state::page::Side;
+use crate::state::{Active, App, Asked, How, Tempo};
+use crate::view::TWO_SIDES;
+
+impl App {
+    /// Space: starts the shown lab, pauses it, or goes on.
+    pub(super) fn run_or_pause(&mut self) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        match &mut self.active {
+            Some(active) if active.slot == current => {
+                let Some(slot) = page.slot_mut() else {
+                    return Vec::new();
+                };
+                let order = match slot.state {
+                    State::Paused => {
+                        slot.state = State::Running;
+                        active.asked = Asked::Nothing;
+                        Command::Resume
+                    }
+                    State::Ready
+                    | State::Running
+                    | State::Finished
+                    | State::Diverged(_)
+                    | State::Stopped
+                    | State::Failed(_) => {
+                        slot.state = State::Paused;
+                        active.asked = Asked::Pause;
+                        Command::Pause
+                    }
+                };
+                vec![
+                    Effect::Order(order),
+                    Effect::WantPictures(Panels::All),
+                    Effect::Order(Command::Redraw),
+                ]
+            }
+            Some(_) => Vec::new(),
+            None => self.ask_or_start(How::Run),
+        }
+    }
+
+    /// The labs of the page that one may start from, with the lesson's own values: the learner's knobs are for trying out,
+    /// and what a later lab shows must not hang on them unseen.
+    pub(crate) fn sources_of(&self, id: &str) -> Sources {
+        let slots = self.page.iter().flat_map(|page| &page.slots);
+        let (mut earlier, mut others) = (Vec::new(), Vec::new());
+        let mut is_earlier = true;
+        for slot in slots {
+            is_earlier &= slot.id != id;
+            let seed = Some(slot.seed);
+            let params = Params::resolve(slot.schema, &slot.settings, Tables::builtin(), seed);
+            match (self.registry.find(&slot.schema.kind), params) {
+                (Ok(lab), Ok(params)) if is_earlier => {
+                    earlier.push(Earlier { id: slot.id.clone(), lab, params })
+                }
+                _ => others.push(slot.id.clone()),
+            }
+        }
+        Sources { earlier, others, ..Sources::default() }
+    }
+
+    /// Forgets the run and puts the knobs back.
+    pub(super) fn reset(&mut self) -> Vec<Effect> {
+        let shown = self.page.as_ref().map(|page| page.current);
+        let mut effects = match self.active {
+            Some(active) if Some(active.slot) == shown => self.abandon(),
+            Some(_) | None => Vec::new(),
+        };
+        if let Some(slot) = self.page.as_mut().and_then(|page| page.slot_mut()) {
+            slot.begin();
+            slot.state = State::Ready;
+            slot.explored = false;
+            slot.reset_knobs();
+            slot.edited = None;
+        }
+        effects.extend(self.start_instant());
+        effects
+    }
+
+    /// Ends the run that is going on, whatever comes of it.
+    pub(super) fn abandon(&mut self) -> Vec<Effect> {
+        let Some(active) = self.active.take() else {
+            return Vec::new();
+        };
+        if let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) {
+            slot.state = State::Stopped;
+            slot.data.status.clear();
+        }
+        vec![Effect::Abandon]
+    }
+
+    /// Runs the shown lab if it answers at once and has not run yet.
+    pub(crate) fn start_instant(&mut self) -> Vec<Effect> {
+        let instant = self.page.as_ref().is_some_and(|page| {
+            page.slot().is_some_and(|slot| {
+                !slot.schema.is_live()
+                    && slot.state == State::Ready
+                    && page.unmade_prediction(&slot.id).is_none()
+            })
+        });
+        if instant && self.active.is_none() { self.start(How::Run) } else { Vec::new() }
+    }
+
+    /// Whether a lab cannot run because another does, which is said.
+    pub(super) fn is_kept_from_running(&mut self, place: usize) -> bool {
+        let another = self.active.is_some_and(|active| active.slot != place);
+        if another {
+            self.notice = Some("another lab is still running: x ends it".to_owned());
+        }
+        another
+    }
+
+    /// Runs a lab whose kernel was changed, in place of the run that may go on.
+    pub(super) fn run_anew(&mut self, place: usize) -> Vec<Effect> {
+        let mut effects = self.abandon();
+        if let Some(page) = self.page.as_mut() {
+            page.current = place;
+        }
+        effects.extend(self.start(How::Run));
+        effects
+    }
+
+    pub(super) fn turn_knob(&mut self, notches: i32) -> Vec<Effect> {
+        let Some(slot) = self.page.as_mut().and_then(|page| page.slot_mut()) else {
+            return Vec::new();
+        };
+        match slot.turn(notches) {
+            Some((name, value)) => self.knob_turned(&name, Some(value)),
+            None => Vec::new(),
+        }
+    }
+
+    /// A knob has a new value: the run hears of it, or the next one will.
+    pub(super) fn knob_turned(&mut self, name: &str, value: Option<Value>) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        let Some(slot) = page.slot_mut() else {
+            return Vec::new();
+        };
+        let live = slot.schema.param(name).is_some_and(|param| param.live);
+        let instant = !slot.schema.is_live();
+        match self.active {
+            // The answer under way is of a knob that has moved on.
+            Some(active) if active.slot == current && instant => self.start(How::Run),
+            None if instant => self.start(How::Run),
+            Some(active) if active.slot == current && slot.replay.is_some() => {
+                self.notice = Some(format!(
+                    "a recorded run does not hear knobs: {name} takes effect with the next run"
+                ));
+                Vec::new()
+            }
+            // A value that is unset again has no order: the next run is without it.
+            Some(active)
+                if active.slot == current
+                    && live
+                    && let Some(value) = value =>
+            {
+                slot.explored = true;
+                let name = name.to_owned();
+                vec![Effect::Order(Command::Set { name, value }), Effect::WantPictures(Panels::All)]
+            }
+            Some(active) if active.slot == current => {
+                self.notice =
+                    Some(format!("{name} changes the network: it takes effect with the next run"));
+                Vec::new()
+            }
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    /// Asks for a missing prediction once, then starts.
+    pub(super) fn ask_or_start(&mut self, how: How) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        let Some(slot) = page.slots.get(current) else {
+            return Vec::new();
+        };
+        if page.reminded != Some(current)
+            && let Some(block) = page.unmade_prediction(&slot.id)
+        {
+            page.reminded = Some(current);
+            page.marked = Some(block);
+            page.turn_to(Side::Text);
+            self.notice = Some(
+                "predict first: enter types your guess; space again runs without one".to_owned(),
+            );
+            self.keep_marked_in_view();
+            return Vec::new();
+        }
+        self.start(how)
+    }
+
+    /// Starts the shown lab, now or as soon as the devices are known.
+    fn start(&mut self, how: How) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let slot_index = page.current;
+        let Some(slot) = page.slots.get_mut(slot_index) else {
+            return Vec::new();
+        };
+        self.runs += 1;
+        slot.begin();
+        let live = slot.schema.is_live();
+        let id = slot.id.clone();
+        if self.size.0 < TWO_SIDES && live && page.side == Side::Text {
+            page.turn_to(Side::Lab);
+        }
+        let mut effects: Vec<Effect> =
+            page.lock_predictions(&id).into_iter().map(Effect::Save).collect();
+        self.share_attempts();
+        self.active = Some(Active {
+            run: self.runs,
+            slot: slot_index,
+            waiting: true,
+            how,
+            asked: match how {
+                How::Steps(_) => Asked::Pause,
+                How::Run | How::ToTheEnd => Asked::Nothing,
+            },
+        });
+        effects.extend(self.start_waiting());
+        effects
+    }
+
+    /// Starts the run that waits for the devices, if they are known and it needs one.
+    pub(super) fn start_waiting(&mut self) -> Vec<Effect> {
+        let Some(active) = self.active.filter(|active| active.waiting) else {
+            return Vec::new();
+        };
+        let recording = self.recording_for(active.slot);
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let lesson = page.lesson.clone();
+        let Some(slot) = page.slots.get_mut(active.slot) else {
+            return Vec::new();
+        };
+        let params = slot.params();
+        let uses_device = match &params {
+            Ok(params) => slot.schema.uses_device(params),
+            Err(_) => slot.schema.is_live(),
+        };
+        let device = if !uses_device {
+            Ok(DeviceId::CPU)
+        } else if let Some(devices) = &self.devices {
+            match (choose(self.choice, devices, &backends(&lesson, &slot.id)), recording) {
+                (Ok(device), _) => Ok(device),
+                (Err(_), Some(recording)) if self.choice == DeviceChoice::Auto => {
+                    slot.state = State::Ready;
+                    self.active = None;
+                    return self.fetch(recording, Purpose::Replay, active.slot);
+                }
+                (Err(missing), _) => Err(missing.to_string()),
+            }
+        } else {
+            return Vec::new();
+        };
+        let prepared = device.and_then(|device| {
+            let params = params.map_err(|errors| {
+                errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+            })?;
+            Ok((device, params))
+        });
+        match prepared {
+            Ok((device, params)) => {
+                slot.device = Some(device);
+                slot.begun_params = Some(params.clone());
+                self.active = Some(Active { waiting: false, ..active });
+                let mut effects = vec![Effect::Start(Box::new(Start {
+                    run: active.run,
+                    kind: &slot.schema.kind,
+                    params,
+                    device,
+                    limits: Limits::default(),
+                    lesson: lesson.front.id.to_string(),
+                    lab: slot.id.clone(),
+                }))];
+                if slot.schema.is_live() {
+                    let pace = match active.how {
+                        How::ToTheEnd => Duration::ZERO,
+                        How::Run | How::Steps(_) => interval(self.tempo, slot),
+                    };
+                    effects.push(Effect::Order(Command::Pace(pace)));
+                }
+                if let How::Steps(steps) = active.how {
+                    slot.state = State::Paused;
+                    effects.push(Effect::Order(Command::Pause));
+                    effects.push(Effect::Order(Command::Step(steps)));
+                    effects.push(Effect::Order(Command::Redraw));
+                }
+                effects
+            }
+            Err(reason) => {
+                slot.state = State::Failed(reason);
+                self.active = None;
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Long enough to see a boundary bend and to turn a knob, short enough to be waited for.
+pub(super) const WATCHED: Duration = Duration::from_secs(6);
+
+/// The least time from step to step at a tempo.
+pub(super) fn interval(tempo: Tempo, slot: &Slot) -> Duration {
+    match (tempo, slot.steps()) {
+        (Tempo::Watch, Some(steps)) => WATCHED / u32::try_from(steps).unwrap_or(u32::MAX).max(1),
+        (Tempo::Watch, None) | (Tempo::Full, _) => Duration::ZERO,
+    }
+}
+
+/// The back ends a lab of a lesson may run on, in the lesson's order.
+fn backends(lesson: &Lesson, lab: &str) -> Vec<mlsys_lab::Backend> {
+    lesson.lab(lab).map(mlsys_lesson::LabDirective::backends).unwrap_or_default()
+}

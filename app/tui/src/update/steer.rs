@@ -1,0 +1,353 @@
+//! Steps, the rest of a run at once, the end of a run, the frozen view, and the device of the next run.
+
+use std::time::Duration;
+
+use mlsys_lab::control::Command;
+use mlsys_lab::device::{DeviceChoice, DeviceState};
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lesson::{Event, Progress};
+use mlsys_run::peaks;
+use mlsys_run::session::{Outcome, Panels};
+
+use crate::entry::{Entry, For};
+use crate::judge::Machine;
+use crate::message::Effect;
+use crate::records::Speed;
+use crate::state::lab::State;
+use crate::state::overlay::Overlay;
+use crate::state::page::Page;
+use crate::state::wait::{Wait, Waiting};
+use crate::state::{Active, App, Asked, How};
+use crate::update::run::interval;
+use crate::view;
+
+/// Most steps that can be asked for at once.
+const MOST_STEPS: u64 = 1_000_000_000;
+
+impl App {
+    /// Goes on to the next usable device after the current choice.
+    pub(super) fn next_device(&mut self) {
+        let Some(devices) = &self.devices else {
+            return;
+        };
+        let mut choices = vec![DeviceChoice::Auto];
+        choices.extend(devices.iter().filter_map(|info| match info.state {
+            DeviceState::Usable | DeviceState::Software => Some(DeviceChoice::Exactly(info.id)),
+            DeviceState::Unusable(_) => None,
+        }));
+        let at = choices.iter().position(|&choice| choice == self.choice);
+        let next = at.map_or(0, |at| (at + 1) % choices.len());
+        self.choice = choices.get(next).copied().unwrap_or_default();
+        let name = devices.iter().find(|info| DeviceChoice::Exactly(info.id) == self.choice);
+        let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
+        self.notice = Some(format!("new runs use device {}{name}", self.choice));
+    }
+
+    /// So many steps, then a pause; starts the lab if it is not running.
+    pub(super) fn step(&mut self, steps: u64) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        match &mut self.active {
+            Some(active) if active.slot == current => {
+                active.asked = Asked::Pause;
+                if let Some(slot) = page.slot_mut() {
+                    slot.state = State::Paused;
+                }
+                vec![
+                    Effect::WantPictures(Panels::All),
+                    Effect::Order(Command::Step(steps)),
+                    Effect::Order(Command::Redraw),
+                ]
+            }
+            Some(_) => Vec::new(),
+            None => self.ask_or_start(How::Steps(steps)),
+        }
+    }
+
+    /// Opens the field for a number of steps; it holds the last one.
+    pub(super) fn ask_for_steps(&mut self) {
+        let entry = Entry::new(For::Steps, self.step_count.to_string());
+        self.overlay = Some(Overlay::Steps(entry));
+    }
+
+    /// Does as many steps as the field says.
+    pub(super) fn do_steps(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Steps(entry)) = &mut self.overlay else {
+            return Vec::new();
+        };
+        match entry.text().trim().replace(['_', ','], "").parse::<u64>() {
+            Ok(steps @ 1..=MOST_STEPS) => {
+                self.overlay = None;
+                self.step_count = steps;
+                self.step(steps)
+            }
+            Ok(_) | Err(_) => {
+                entry.complaint = Some("a whole number of steps, at least 1".to_owned());
+                Vec::new()
+            }
+        }
+    }
+
+    /// Goes on to the last step as fast as the device can; the next run has its tempo again.
+    pub(super) fn run_to_the_end(&mut self) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        match &mut self.active {
+            Some(active) if active.slot == current => {
+                active.how = How::ToTheEnd;
+                active.asked = Asked::Nothing;
+                if let Some(slot) = page.slot_mut() {
+                    slot.state = State::Running;
+                    if let Some(replay) = &mut slot.replay {
+                        replay.speed = Speed::ToTheEnd;
+                    }
+                }
+                vec![
+                    Effect::Order(Command::Pace(Duration::ZERO)),
+                    Effect::Order(Command::Resume),
+                    Effect::WantPictures(Panels::All),
+                ]
+            }
+            Some(_) => Vec::new(),
+            None => self.ask_or_start(How::ToTheEnd),
+        }
+    }
+
+    /// Ends the run; one that was asked long ago and does not answer is left behind.
+    pub(super) fn stop(&mut self) -> Vec<Effect> {
+        let unanswered = self.waiting.as_ref().is_some_and(Waiting::is_unanswered);
+        match &mut self.active {
+            None => Vec::new(),
+            Some(Active { waiting: true, .. }) => self.abandon(),
+            Some(_) if unanswered => {
+                self.notice = Some(
+                    "the run was left behind: its device may stay busy; d takes another".to_owned(),
+                );
+                self.abandon()
+            }
+            Some(active) => {
+                active.asked = Asked::Stop;
+                vec![Effect::Order(Command::Stop)]
+            }
+        }
+    }
+
+    /// Keeps the pictures as they are while the run goes on, or lets them catch up.
+    pub(super) fn freeze(&mut self) -> Vec<Effect> {
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
+            return Vec::new();
+        };
+        match slot.frozen.take() {
+            Some(_) => vec![Effect::WantPictures(Panels::All), Effect::Order(Command::Redraw)],
+            None => {
+                slot.frozen = Some(Box::new(slot.data.clone()));
+                Vec::new()
+            }
+        }
+    }
+
+    /// The run has stopped at its next step and waits for orders.
+    pub(super) fn settled(&mut self, run: u64) {
+        let active = self.active.as_mut().filter(|active| active.run == run);
+        if let Some(active) = active.filter(|active| active.asked == Asked::Pause) {
+            active.asked = Asked::Nothing;
+        }
+    }
+
+    /// Full speed, or a pace that can be watched; a run that is going on changes with it.
+    pub(super) fn change_tempo(&mut self) -> Vec<Effect> {
+        if let Some(effects) = self.change_speed() {
+            return effects;
+        }
+        self.tempo = self.tempo.other();
+        self.notice = Some(self.tempo.sentence().to_owned());
+        let Some(active) = &mut self.active else {
+            return Vec::new();
+        };
+        if active.how == How::ToTheEnd {
+            active.how = How::Run;
+        }
+        let slots = self.page.as_ref().map(|page| &page.slots);
+        let slot = slots.and_then(|slots| slots.get(active.slot));
+        slot.map(|slot| Effect::Order(Command::Pace(interval(self.tempo, slot))))
+            .into_iter()
+            .collect()
+    }
+
+    /// Notes what is being waited for, and begins to count anew when it is something else.
+    pub(super) fn note_wait(&mut self) {
+        let what = self.awaited();
+        if self.waiting.as_ref().map(|waiting| &waiting.what) != what.as_ref() {
+            self.waiting = what.map(|what| Waiting { what, seconds: 0 });
+        }
+    }
+
+    fn awaited(&self) -> Option<Wait> {
+        let active = self.active?;
+        let slot = self.page.as_ref()?.slots.get(active.slot)?;
+        if active.waiting {
+            return Some(Wait::Devices);
+        }
+        match active.asked {
+            Asked::Stop => Some(Wait::Stop),
+            // It waits for us, be it in what comes before its first step.
+            Asked::Nothing if slot.state == State::Paused => None,
+            Asked::Pause | Asked::Nothing if !slot.data.status.is_empty() => {
+                Some(Wait::Preparing(slot.data.status.clone()))
+            }
+            Asked::Pause => Some(Wait::Pause),
+            Asked::Nothing => None,
+        }
+    }
+}
+
+/// Time between two pictures of a run: a picture costs it about a millisecond, and the eye asks for no more.
+const PICTURE_PERIOD: Duration = Duration::from_millis(125);
+
+impl App {
+    /// Takes in what the run says.
+    pub(super) fn reports(
+        &mut self,
+        run: u64,
+        reports: Vec<Report>,
+        since: Duration,
+    ) -> Vec<Effect> {
+        let Some(active) = self.active.filter(|active| active.run == run) else {
+            return Vec::new();
+        };
+        let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) else {
+            return Vec::new();
+        };
+        slot.elapsed = since;
+        slot.receive(reports);
+        let due = since.saturating_sub(slot.pictured) >= PICTURE_PERIOD;
+        if !due || slot.frozen.is_some() || slot.state != State::Running {
+            return Vec::new();
+        }
+        // A run of a lab that is not shown has nothing to draw.
+        let shown = match &self.page {
+            Some(page) if page.current == active.slot => view::lab::shown(self, page),
+            Some(_) | None => Vec::new(),
+        };
+        let slot = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot));
+        let Some(slot) = slot else {
+            return Vec::new();
+        };
+        let wanted: Vec<&'static str> = slot.pictures_of_the_lab(&shown).collect();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        slot.pictured = since;
+        vec![Effect::WantPictures(Panels::These(wanted))]
+    }
+
+    /// The run is over: its last state, what it says to predictions and checks.
+    pub(super) fn ended(&mut self, run: u64, outcome: Outcome, after: Duration) -> Vec<Effect> {
+        let Some(active) = self.active.filter(|active| active.run == run) else {
+            return Vec::new();
+        };
+        self.active = None;
+        let usable = self.devices.clone().unwrap_or_default();
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let Some(slot) = page.slots.get_mut(active.slot) else {
+            return Vec::new();
+        };
+        slot.elapsed = after;
+        slot.data.status.clear();
+        slot.state = match outcome {
+            Outcome::Finished => match &slot.data.diverged {
+                Some((_, reason)) => State::Diverged(reason.clone()),
+                None => State::Finished,
+            },
+            Outcome::Stopped(_) => State::Stopped,
+            Outcome::Failed(error) => State::Failed(error.to_string()),
+            Outcome::Panicked(message) => State::Failed(format!(
+                "the run broke off on its device ({message}); d takes another device, space runs again"
+            )),
+        };
+        if matches!(slot.state, State::Failed(_)) && std::mem::take(&mut slot.superseded) {
+            // What stood there answers another question.
+            slot.data = RunData::default();
+            slot.walk = None;
+        }
+        let complete = matches!(slot.state, State::Finished | State::Diverged(_));
+        let (explored, replayed) = (slot.explored, slot.replay.is_some());
+        if complete && !replayed {
+            // The knobs may have been turned since.
+            let params = slot.begun_params.as_ref();
+            let measured =
+                params.and_then(|params| peaks::measured_by(&slot.schema.kind, params, &slot.data));
+            let device = usable.iter().find(|info| Some(info.id) == slot.device);
+            if let (Some(peak), Some(device)) = (measured, device) {
+                self.peaks.insert(device.name.clone(), peak);
+            }
+        }
+        if complete {
+            self.keep_attempt(active.slot);
+        }
+        // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
+        if !complete || explored || replayed {
+            return Vec::new();
+        }
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let Some(slot) = page.slots.get_mut(active.slot) else {
+            return Vec::new();
+        };
+        slot.reference = Some(slot.data.clone());
+        let lesson = page.lesson.front.id.clone();
+        let mut effects = vec![Effect::Save(Event::RunFinished {
+            lesson: lesson.clone(),
+            lab: slot.id.clone(),
+            record: None,
+        })];
+        let held: Vec<String> = page.passed_checks().map(str::to_owned).collect();
+        let machine = Machine { devices: &usable, peaks: &self.peaks };
+        page.judge(machine);
+        let newly = page.passed_checks().filter(|check| !held.iter().any(|h| h == check));
+        effects.extend(newly.map(|check| {
+            Effect::Save(Event::CheckPassed { lesson: lesson.clone(), check: check.to_owned() })
+        }));
+        effects.extend(told_first(page, machine, &self.progress));
+        if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
+            // The comparison has just grown below the prediction.
+            self.keep_marked_in_view();
+        }
+        self.note_progress(&effects);
+        effects.extend(self.completed());
+        effects
+    }
+}
+
+/// What predictions came to and which checks cannot be told here, as far as the progress does not know it yet.
+fn told_first(page: &Page, machine: Machine<'_>, progress: &Progress) -> Vec<Effect> {
+    let lesson = page.lesson.front.id.clone();
+    let known = progress.lesson(&lesson);
+    let mut effects = Vec::new();
+    for (prediction, actual) in page.truths(machine) {
+        if known.and_then(|known| known.outcomes.get(&prediction)) != Some(&actual) {
+            effects.push(Effect::Save(Event::PredictionCompared {
+                lesson: lesson.clone(),
+                prediction,
+                actual,
+            }));
+        }
+    }
+    for check in page.skipped_checks() {
+        if !known.is_some_and(|known| known.skipped.contains(check) || known.checks.contains(check))
+        {
+            effects.push(Effect::Save(Event::CheckSkipped {
+                lesson: lesson.clone(),
+                check: check.to_owned(),
+            }));
+        }
+    }
+    effects
+}
