@@ -181,7 +181,7 @@ reached through ssh:
   here    ssh -N -L 4100:127.0.0.1:4100 USER@THERE")]
 pub struct Worker {
     /// Listen on this address of this machine; port 0 takes any that is free
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4100", value_parser = mlsys_nets::device::workers::listening)]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4100", value_parser = mlsys_device::workers::listening)]
     pub listen: SocketAddr,
     /// The device that is served: auto, cpu, wgpu, wgpu:N, cuda or cuda:N
     #[arg(long, env = "MLSYS_DEVICE", value_name = "DEVICE", default_value_t, hide_default_value = true, value_parser = device)]

@@ -5,8 +5,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use mlsys_device::processor;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, NoDevice, choose};
-use mlsys_nets::device::processor;
 
 use crate::quiet;
 
@@ -24,7 +24,7 @@ pub struct Probed {
 
 /// Probes on a thread of its own, so that a driver that hangs or panics costs its devices and nothing else.
 pub fn probe(limit: Duration) -> Probed {
-    probe_with(limit, mlsys_nets::device::probe)
+    probe_with(limit, mlsys_device::probe)
 }
 
 fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 'static) -> Probed {

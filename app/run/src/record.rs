@@ -171,7 +171,7 @@ fn description(about: &About<'_>, started: SystemTime) -> Json {
         "seed": about.params.get("seed").map(output::value),
         "device": device,
         "mlsys": env!("CARGO_PKG_VERSION"),
-        "burn": mlsys_nets::BURN,
+        "burn": mlsys_nn::BURN,
         "started": humantime::format_rfc3339_seconds(started).to_string(),
     })
 }

@@ -21,7 +21,7 @@ const LOAD_WEIGHTS: &str = "load_weights";
 const SAVE_WEIGHTS: &str = "save_weights";
 
 /// The parameter that `--workers` sets.
-const WORKER_URLS: &str = mlsys_nets::device::workers::PARAM;
+const WORKER_URLS: &str = mlsys_device::workers::PARAM;
 
 /// The largest file that `@` reads, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -106,7 +106,7 @@ pub fn set_workers(settings: &mut Settings, urls: Option<&str>) {
 pub fn workers(text: &str) -> Result<String, String> {
     let list = content("--workers", text).map_err(|failure| failure.to_string())?;
     let lines: Vec<&str> = list.trim().lines().collect();
-    mlsys_nets::device::workers::urls(&lines.join(","))
+    mlsys_device::workers::urls(&lines.join(","))
 }
 
 /// Whether a lab splits its work over workers whose devices may be elsewhere.

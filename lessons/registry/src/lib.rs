@@ -15,14 +15,14 @@ pub fn registry() -> &'static Registry {
 }
 
 fn read() -> Result<Registry, SchemaError> {
-    let mut labs = mlsys_nets::labs()?;
+    let mut labs = mlsys_live::labs()?;
     labs.extend(mlsys_analytic::labs_beside(
-        Box::new(mlsys_nets::expression::Autodiff),
+        Box::new(mlsys_nn::expression::Autodiff),
         Beside {
-            classifier: Some(Box::new(mlsys_nets::train::Reader::default())),
-            launcher: Some(Box::new(mlsys_nets::device::kernel::Devices)),
+            classifier: Some(Box::new(mlsys_nn::reader::Reader::default())),
+            launcher: Some(Box::new(mlsys_device::kernel::Devices)),
         },
-        Box::new(mlsys_nets::device::lowering::Compilers),
+        Box::new(mlsys_device::lowering::Compilers),
     )?);
     Ok(Registry::new(labs))
 }

@@ -10,8 +10,8 @@ pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure>
     use std::io::Write as _;
     use std::time::Duration;
 
+    use mlsys_device::workers::{Served, Server};
     use mlsys_lab::device::Backend;
-    use mlsys_nets::device::workers::{Served, Server};
 
     /// How often it looks for Ctrl-C.
     const GLANCE: Duration = Duration::from_millis(100);
@@ -47,6 +47,6 @@ pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure>
 pub fn run(_options: cli::Worker, _world: &mut World<'_>) -> Result<Exit, Failure> {
     Err(Failure::usage(format!(
         "this mlsys cannot serve its device; {}",
-        mlsys_nets::device::workers::BUILD
+        mlsys_device::workers::BUILD
     )))
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use mlsys_device::processor;
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::{DeviceId, DeviceInfo};
 use mlsys_lab::params::Params;
 use mlsys_lesson::{DeviceFacts, LessonEnv};
-use mlsys_nets::device::processor;
 
 use super::plan::{Place, Plan};
 use crate::commands::World;

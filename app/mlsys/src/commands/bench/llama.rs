@@ -1,7 +1,7 @@
 //! `mlsys bench llama`: where the time of a training step of the tiny llama goes.
 
 use mlsys_lab::device::Backend;
-use mlsys_nets::bare::{self, Part, Parts};
+use mlsys_nn::bare::{self, Part, Parts};
 
 use super::sample::{self, Sample};
 use crate::cli::BenchLlama;

@@ -10,7 +10,7 @@ mod unseen;
 use std::fs;
 
 use mlsys_lab::device::Backend;
-use mlsys_nets::bare::{TASKS, Task};
+use mlsys_nn::bare::{TASKS, Task};
 
 use super::sample::{self, Sample};
 use crate::cli::BenchTrain;

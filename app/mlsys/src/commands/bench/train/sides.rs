@@ -12,7 +12,7 @@ use mlsys_lab::report::{Moment, Report, Sink};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::{Control, Registry};
 use mlsys_lesson::{Lesson, Progress};
-use mlsys_nets::bare::{self, Task, Update};
+use mlsys_nn::bare::{self, Task, Update};
 
 use super::timed::{Stopwatch, Timed};
 use super::unseen::{SIZE, Unseen};
