@@ -5,6 +5,7 @@
 #![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
 
 pub mod attempts;
+pub mod canvas;
 pub mod earlier;
 pub mod figure;
 pub mod glyphs;

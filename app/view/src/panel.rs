@@ -3,7 +3,6 @@
 //! Drawing is pure: what is drawn depends on the arguments alone, and no size or value makes it fail.
 
 mod bars;
-mod canvas;
 mod cells;
 mod exchange;
 mod film;
@@ -18,7 +17,6 @@ mod matrix;
 mod naming;
 mod panes;
 mod passage;
-mod pen;
 mod plane;
 mod scatter;
 mod stacks;
@@ -37,6 +35,7 @@ use std::cell::OnceCell;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Draw, Panel, Schema};
+use crate::canvas::Canvas;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -50,7 +49,7 @@ pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
 pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
-use pen::Pen;
+use crate::canvas::{self as pen, Pen};
 pub use view::Tint;
 pub use view::{Extent, FrameView, Inspect, Smoothing, Stepped, View, Way, Window};
 pub use words::words;
@@ -140,23 +139,27 @@ impl<'a> Scene<'a> {
 
 /// Draws a panel: a row of title and latest value, and the picture or a sentence why there is none.
 pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) {
-    let area = area.intersection(buf.area);
+    Canvas::over(buf, |canvas| draw(area, canvas, scene, look));
+}
+
+fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
+    let area = area.intersection(canvas.cells.area);
     if area.is_empty() {
         return;
     }
-    let body = title(area, buf, scene, look);
+    let body = title(area, canvas, scene, look);
     if body.is_empty() {
         return;
     }
     let drawn = match scene.panel.draw {
-        Draw::Line => line::draw(body, buf, scene, look),
+        Draw::Line => line::draw(body, canvas, scene, look),
         Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
             match scene.frame(&look.glyphs) {
                 Some(frame) => {
                     match frame.kernel().zip(scene.walk) {
-                        Some((kernel, walk)) => kernel::draw(body, buf, kernel, Some(walk), look),
+                        Some((kernel, walk)) => kernel::draw(body, canvas, kernel, Some(walk), look),
                         None => {
-                            draw_frame(body, buf, &frame, &scene.view.frame, scene.focus, look);
+                            draw_frame(body, canvas, &frame, &scene.view.frame, scene.focus, look);
                         }
                     }
                     true
@@ -166,7 +169,7 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
         }
     };
     if !drawn {
-        empty(body, buf, scene, look);
+        empty(body, canvas, scene, look);
     }
 }
 
@@ -200,7 +203,7 @@ fn named_lines(named: &str, frame: &Frame, area: Rect) -> Vec<String> {
 /// Draws a frame without a title; below it, what is marked in it is named.
 fn draw_frame(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     frame: &Frame,
     view: &FrameView,
     focus: Focus,
@@ -208,7 +211,7 @@ fn draw_frame(
 ) {
     /// With fewer rows the picture needs them all.
     const NAMED: u16 = 4;
-    let area = area.intersection(buf.area);
+    let area = area.intersection(canvas.cells.area);
     if area.is_empty() {
         return;
     }
@@ -223,43 +226,43 @@ fn draw_frame(
     let whole = area;
     let area = Rect { height: area.height.saturating_sub(kept), ..area };
     for ((line, style), y) in below.iter().zip(area.bottom()..whole.bottom()) {
-        Pen::new(whole, buf, &look.glyphs).text(whole.x, y, line, *style);
+        Pen::new(whole, canvas, &look.glyphs).text(whole.x, y, line, *style);
     }
     let mark = view.mark;
     let along = mark.map(|mark| mark.column);
     match frame {
         Frame::HeatMap(map) if matrix::is_matrix(map) && matrix::fits(area, map) => {
-            matrix::draw(area, buf, map, mark, look);
+            matrix::draw(area, canvas, map, mark, look);
         }
-        Frame::HeatMap(map) => heat::draw(area, buf, map, mark, look),
+        Frame::HeatMap(map) => heat::draw(area, canvas, map, mark, look),
         Frame::Bars(bars) => {
             let marked = mark.map(|mark| mark.within(1, bars.bars.len()).row);
-            bars::draw(area, buf, bars, marked, look);
+            bars::draw(area, canvas, bars, marked, look);
         }
         Frame::Stacks(of) => {
             let marked = mark.map(|mark| mark.within(1, of.stacks.len()).row);
-            stacks::draw(area, buf, of, marked, look);
+            stacks::draw(area, canvas, of, marked, look);
         }
-        Frame::Histogram(histogram) => histogram::draw(area, buf, histogram, along, look),
-        Frame::Scatter(scatter) => scatter::draw(area, buf, scatter, along, look),
-        Frame::Table(table) => table::draw(airy(area), buf, table, view, focus, look),
-        Frame::Cells(cells) => cells::draw(area, buf, cells, mark, look),
+        Frame::Histogram(histogram) => histogram::draw(area, canvas, histogram, along, look),
+        Frame::Scatter(scatter) => scatter::draw(area, canvas, scatter, along, look),
+        Frame::Table(table) => table::draw(airy(area), canvas, table, view, focus, look),
+        Frame::Cells(cells) => cells::draw(area, canvas, cells, mark, look),
         Frame::Images(images) => {
             let marked = mark.map(|mark| mark.within(images.images.len(), 1).column);
-            images::draw(airy(area), buf, images, marked, look);
+            images::draw(airy(area), canvas, images, marked, look);
         }
         Frame::Graph(graph) => {
-            graph::draw(area, buf, graph, &view.graph, look);
+            graph::draw(area, canvas, graph, &view.graph, look);
         }
         Frame::Timeline(timeline) => {
-            timeline::draw(area, buf, timeline, (view.stretch, view.tint), along, look);
+            timeline::draw(area, canvas, timeline, (view.stretch, view.tint), along, look);
         }
-        Frame::Exchange(of) => exchange::draw(area, buf, of, view, look),
-        Frame::Film(film) => film::draw(area, buf, film, view, focus, look),
-        Frame::Kernel(kernel) => kernel::draw(area, buf, kernel, None, look),
-        Frame::Panes(panes) => panes::draw(area, buf, panes, mark, focus, look),
-        Frame::Passage(of) => passage::draw(airy(area), buf, of, look),
-        Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),
+        Frame::Exchange(of) => exchange::draw(area, canvas, of, view, look),
+        Frame::Film(film) => film::draw(area, canvas, film, view, focus, look),
+        Frame::Kernel(kernel) => kernel::draw(area, canvas, kernel, None, look),
+        Frame::Panes(panes) => panes::draw(area, canvas, panes, mark, focus, look),
+        Frame::Passage(of) => passage::draw(airy(area), canvas, of, look),
+        Frame::Text(text) => text::draw(airy(area), canvas, text, view.scroll, look.theme.text),
     }
 }
 
@@ -272,9 +275,9 @@ fn airy(area: Rect) -> Rect {
 /// Draws the row with the panel's name, the latest value and its step; returns the area below.
 ///
 /// A panel of one row has no room for a picture: the row is then the whole panel.
-fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
+fn title(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> Rect {
     let theme = &look.theme;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let name = scene.panel.name.as_str();
     let style = match scene.focus {
         Focus::Keys => theme.selection,
@@ -320,11 +323,11 @@ fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
 }
 
 /// Says why there is no picture.
-fn empty(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) {
+fn empty(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
     let sentence = words::why_empty(scene);
     let wrapped = text::wrap(&sentence, area.width);
     let top = area.y + area.height.saturating_sub(wrapped.len() as u16) / 2;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (row, line) in wrapped.iter().enumerate().take(usize::from(area.height)) {
         let x = area.x + area.width.saturating_sub(pen::width(line)) / 2;
         pen.text(x, top.saturating_add(row as u16), line, look.theme.dim);

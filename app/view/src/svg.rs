@@ -1,6 +1,5 @@
 //! A drawn screen as a picture that looks the same everywhere: blocks, dots and lines are shapes, only text needs a font.
 
-mod shape;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +11,7 @@ use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr;
 
 use super::theme::{Rgb, Theme, to_rgb};
-use shape::Shape;
+use crate::canvas::Shape;
 
 /// A cell in pixels: as in most terminals, twice as high as wide.
 const CELL: (f32, f32) = (9.0, 18.0);

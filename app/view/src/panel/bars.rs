@@ -3,11 +3,11 @@
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::axis::Axis;
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::quantity;
 use crate::figure::unit;
 use crate::theme::Look;
@@ -18,7 +18,7 @@ const SHORTEST: u16 = 8;
 /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
 ///
 /// The marked bar is always among them.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usize>, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, bars: &Bars, marked: Option<usize>, look: &Look) {
     let unit = unit(&bars.unit);
     let said: Vec<String> = bars.bars.iter().map(|bar| said(bar, bars.scale, unit, look)).collect();
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
@@ -42,7 +42,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usi
     let shown = fitting(bars.bars.len(), rows);
     // Room for air between the bars, if there is any.
     let pitch = if bars.bars.len() * 2 <= usize::from(rows) { 2 } else { 1 };
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let mut y = area.y + pitch - 1;
     let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
     let all = bars.bars.iter().zip(&said).enumerate();

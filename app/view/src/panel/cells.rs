@@ -1,12 +1,12 @@
 //! Cells in rows, each of one of a few kinds, told apart by colour and by glyph.
 
 use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::legend::{self, Item};
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::text;
 use super::view::Mark;
 use crate::theme::Look;
@@ -39,10 +39,10 @@ enum Written {
 }
 
 /// Draws the rows that fit, the marked cell among them, a legend and the sentence.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, cells: &Cells, mark: Option<Mark>, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, cells: &Cells, mark: Option<Mark>, look: &Look) {
     let columns = cells.columns();
     if columns == 0 || area.is_empty() {
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no cells", look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "no cells", look.theme.dim);
         return;
     }
     let mark = mark.map(|mark| mark.within(columns, cells.rows.len()));
@@ -60,15 +60,15 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, cells: &Cells, mark: Option<Mar
     let body = Rect { y: area.y + head, height: area.height - head - legend - said, ..area };
     let plan = plan(body, cells, columns, mark);
     if head > 0 {
-        numbers(area, buf, cells, &plan, look);
+        numbers(area, canvas, cells, &plan, look);
     }
-    let end = rows(body, buf, cells, &plan, mark, look);
+    let end = rows(body, canvas, cells, &plan, mark, look);
     // Close below the last row, so that legend and cells are seen together.
     let mut y = end.min(area.bottom() - legend - said);
     let below = Rect { y, height: legend, ..area };
-    legend::draw(below, buf, &items, look);
+    legend::draw(below, canvas, &items, look);
     y += legend;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     for line in note.iter().take(usize::from(said)) {
         pen.text(area.x, y, line, look.theme.text);
         y += 1;
@@ -195,8 +195,8 @@ impl Plan {
 }
 
 /// The numbers above: where groups begin, or every fourth or eighth column.
-fn numbers(area: Rect, buf: &mut Buffer, cells: &Cells, plan: &Plan, look: &Look) {
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+fn numbers(area: Rect, canvas: &mut Canvas, cells: &Cells, plan: &Plan, look: &Look) {
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     pen.ending(area.x + plan.labels, area.y, &cells.across, look.theme.dim);
     let (first, shown) = plan.columns;
     let step = match cells.group {
@@ -218,14 +218,14 @@ fn numbers(area: Rect, buf: &mut Buffer, cells: &Cells, plan: &Plan, look: &Look
 /// Draws the rows in sight; returns the first screen row below them.
 fn rows(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     cells: &Cells,
     plan: &Plan,
     mark: Option<Mark>,
     look: &Look,
 ) -> u16 {
     let (glyphs, theme) = (&look.glyphs, &look.theme);
-    let mut pen = Pen::new(area, buf, glyphs);
+    let mut pen = Pen::new(area, canvas, glyphs);
     let (first, shown) = plan.columns;
     let mut y = area.y;
     let seen = cells.rows.iter().enumerate().skip(plan.rows.0).take(plan.rows.1);

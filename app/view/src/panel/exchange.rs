@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::{After, Arrived, Round};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::legend::{self, Item};
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::view::{FrameView, Mark};
 use crate::figure::exchange::{self as figure, Stage};
 use crate::theme::Look;
@@ -23,7 +23,7 @@ use diagram::Diagram;
 /// Draws an exchange where the view stands in it.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     exchange: &Exchange,
     view: &FrameView,
     look: &Look,
@@ -31,7 +31,7 @@ pub(super) fn draw(
     if area.is_empty() {
         return;
     }
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     if exchange.ranks == 0 || exchange.chunks.is_empty() {
         pen.text(area.x, area.y, "nobody takes part", look.theme.dim);
         return;
@@ -71,8 +71,8 @@ pub(super) fn draw(
     let end = plan.draw(&mut pen, exchange, at, &after, mark, look);
     let y = end.min(area.bottom() - legend - said);
     let row = Rect { y, height: legend, ..area };
-    legend::draw(row, buf, &items, look);
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    legend::draw(row, canvas, &items, look);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let lines = below::lines(body.width, &kept, exchange, &after, mark, look);
     let rows = row.bottom()..area.bottom();
     for ((line, style), y) in lines.iter().zip(rows) {

@@ -4,10 +4,10 @@ mod boxes;
 mod wires;
 
 use mlsys_lab::frame::{Graph, Pass};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
-use super::pen::Pen;
+use crate::canvas::Pen;
 use super::text;
 use crate::figure::graph::{Drawing, Form, Sight, facts, line};
 use crate::theme::Look;
@@ -41,23 +41,23 @@ struct At {
 }
 
 /// Draws a graph as it is looked at.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight, look: &Look) {
     let foot = foot(area);
-    let [canvas, foot] = [
+    let [body, foot] = [
         Rect { height: area.height - foot, ..area },
         Rect { y: area.bottom() - foot, height: foot, ..area },
     ];
-    let room = (usize::from(canvas.width), usize::from(canvas.height));
+    let room = (usize::from(body.width), usize::from(body.height));
     let drawing = Drawing::fitting(graph, sight, room);
     let at = at(graph, sight, &drawing);
-    let window = window(canvas, &drawing, at.focus);
-    wires::draw(&window, buf, graph, sight, &drawing, at, look);
-    boxes::draw(&window, buf, graph, &drawing, at, look);
+    let window = window(body, &drawing, at.focus);
+    wires::draw(&window, canvas, graph, sight, &drawing, at, look);
+    boxes::draw(&window, canvas, graph, &drawing, at, look);
     if let Some(said) = beyond(&drawing, &window) {
-        let mut pen = Pen::new(canvas, buf, &look.glyphs);
-        pen.ending(canvas.right(), canvas.y, &said, look.theme.dim);
+        let mut pen = Pen::new(body, canvas, &look.glyphs);
+        pen.ending(body.right(), body.y, &said, look.theme.dim);
     }
-    say(foot, buf, graph, sight, &drawing, look);
+    say(foot, canvas, graph, sight, &drawing, look);
 }
 
 /// Rows for what is said below, the same at every step so that the picture stands still.
@@ -130,7 +130,7 @@ fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
 }
 
 /// The step written out, then the facts of the node.
-fn say(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, drawing: &Drawing, look: &Look) {
+fn say(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight, drawing: &Drawing, look: &Look) {
     let mut rows = area.y..area.bottom();
     let said = [
         (line(graph, sight), look.theme.accent),
@@ -141,7 +141,7 @@ fn say(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, drawing: &Dra
         let fold = ", c folds its group or unfolds it, C all";
         let fold = if graph.groups.is_empty() { "" } else { fold };
         let said = format!("down selects a box{fold}");
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, &said, look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, &said, look.theme.dim);
     }
     for (place, (text, style)) in said.into_iter().filter(|s| s.0.is_some()).enumerate() {
         let text = text.unwrap_or_default();
@@ -150,7 +150,7 @@ fn say(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, drawing: &Dra
         let most = rows.len().saturating_sub(more);
         for part in text::wrap(&text, area.width).into_iter().take(most) {
             if let Some(y) = rows.next() {
-                Pen::new(area, buf, &look.glyphs).text(area.x, y, &part, style);
+                Pen::new(area, canvas, &look.glyphs).text(area.x, y, &part, style);
             }
         }
     }

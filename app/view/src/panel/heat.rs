@@ -1,20 +1,20 @@
 //! A field of numbers over the plane, with points on it.
 
 use mlsys_lab::frame::HeatMap;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 use super::legend::{self, Item};
 use super::matrix;
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::view::Mark;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::theme::Look;
 use mlsys_lab::value::{number, significant};
 
 /// Draws the field as large as its proportions allow, a row of edges and scale below it.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mark>, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, map: &HeatMap, mark: Option<Mark>, look: &Look) {
     let field = Field::new(map);
     let (items, scale) = (classes(map, look), area.height >= 5 && area.width >= 16);
     let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
@@ -22,19 +22,19 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
     let room = Rect { height: area.height - below, ..area };
     let plot = proportioned(room, map);
     if field.is_empty() {
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "an empty field", look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "an empty field", look.theme.dim);
         return;
     }
     for (x, y) in plot.positions().map(Into::into) {
-        cell(buf, (x, y), plot, &field, look);
+        cell(canvas, (x, y), plot, &field, look);
     }
-    points(buf, plot, map, look);
+    points(canvas, plot, map, look);
     if let Some(mark) = mark {
-        self::mark(buf, plot, map, mark, look);
+        self::mark(canvas, plot, map, mark, look);
     }
     if scale {
-        self::scale(Rect { y: plot.bottom(), height: 1, ..area }, buf, map, look);
-        legend::draw(Rect { y: plot.bottom() + 1, height: rows, ..area }, buf, &items, look);
+        self::scale(Rect { y: plot.bottom(), height: 1, ..area }, canvas, map, look);
+        legend::draw(Rect { y: plot.bottom() + 1, height: rows, ..area }, canvas, &items, look);
     }
 }
 
@@ -101,12 +101,12 @@ impl<'a> Field<'a> {
 }
 
 /// One cell: two values above one another where the glyphs allow it, one shade where there is no colour.
-fn cell(buf: &mut Buffer, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, look: &Look) {
+fn cell(canvas: &mut Canvas, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, look: &Look) {
     let across = (f32::from(x - plot.x) + 0.5) / f32::from(plot.width);
     let down = |part: f32| (f32::from(y - plot.y) + part) / f32::from(plot.height);
     let color =
         |part| field.at(across, down(part)).and_then(|share| color_of(field.map, look, share));
-    let target = &mut buf[(x, y)];
+    let target = &mut canvas.cells[(x, y)];
     match (look.glyphs.set, color(0.25), color(0.75)) {
         (GlyphSet::Unicode, Some(upper), Some(lower)) if upper != lower => {
             target.set_symbol("▀").set_fg(upper).set_bg(lower);
@@ -125,7 +125,7 @@ fn cell(buf: &mut Buffer, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, loo
 }
 
 /// The data on top, each point the glyph of its class.
-fn points(buf: &mut Buffer, plot: Rect, map: &HeatMap, look: &Look) {
+fn points(canvas: &mut Canvas, plot: Rect, map: &HeatMap, look: &Look) {
     let place = |value: f32, (low, high): (f32, f32), cells: u16| {
         let share = (value - low) / (high - low);
         let inside = (0.0..=1.0).contains(&share);
@@ -141,7 +141,7 @@ fn points(buf: &mut Buffer, plot: Rect, map: &HeatMap, look: &Look) {
         let column = place(point.x, map.x, plot.width);
         let row = place(point.y, (map.y.1, map.y.0), plot.height);
         if let (Some(column), Some(row)) = (column, row) {
-            let target = &mut buf[(plot.x + column, plot.y + row)];
+            let target = &mut canvas.cells[(plot.x + column, plot.y + row)];
             let field = behind(target.style().bg, target.style().fg, target.symbol());
             let style = look.theme.on(field).add_modifier(Modifier::BOLD);
             target.set_symbol(look.glyphs.class(point.class)).set_style(style);
@@ -150,7 +150,7 @@ fn points(buf: &mut Buffer, plot: Rect, map: &HeatMap, look: &Look) {
 }
 
 /// A cross where the marked cell is, in the colours of what is selected.
-fn mark(buf: &mut Buffer, plot: Rect, map: &HeatMap, mark: Mark, look: &Look) {
+fn mark(canvas: &mut Canvas, plot: Rect, map: &HeatMap, mark: Mark, look: &Look) {
     let mark = mark.within(map.columns, map.rows);
     let at = |place: usize, cells: usize, size: u16| {
         let share = (place as f64 + 0.5) / cells.max(1) as f64;
@@ -158,7 +158,7 @@ fn mark(buf: &mut Buffer, plot: Rect, map: &HeatMap, mark: Mark, look: &Look) {
     };
     let x = plot.x + at(mark.column, map.columns, plot.width);
     let y = plot.y + at(mark.row, map.rows, plot.height);
-    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    let mut pen = Pen::new(plot, canvas, &look.glyphs);
     pen.glyph(x, y, look.glyphs.mark, look.theme.selection);
 }
 
@@ -174,9 +174,9 @@ fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
 }
 
 /// The scale from low to high with what it measures.
-fn scale(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
+fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, look: &Look) {
     let theme = &look.theme;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let end = |x: f32| number(significant(f64::from(x), 3));
     let mut x = pen.text(area.x, area.y, &end(map.low), theme.dim) + 1;
     let steps = (area.width / 6).clamp(4, 16);

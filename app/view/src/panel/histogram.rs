@@ -2,14 +2,14 @@
 
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Ink, Stroke};
+use crate::canvas::{DotGrid, Ink, Stroke};
 use super::legend::{self, Item};
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::plane::{Plane, SMALLEST, Side, unit};
 use super::quantity;
 use crate::glyphs::{GlyphSet, Glyphs};
@@ -21,18 +21,18 @@ const FEWEST_BETWEEN: usize = 3;
 /// Draws columns, the outline and marked values.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     histogram: &Histogram,
     chosen: Option<usize>,
     look: &Look,
 ) {
     let Some(bounds) = bounds(histogram) else {
         let text = "an empty histogram";
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
         return;
     };
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        small(area, buf, histogram, look);
+        small(area, canvas, histogram, look);
         return;
     }
     let items = items(histogram, look);
@@ -46,16 +46,16 @@ pub(super) fn draw(
     };
     let y = Side { axis: heights(histogram), name: "share of values", unit: None };
     let plane = Plane::new(upper, x, y, look);
-    plane.draw(buf, look);
-    levels(&plane, buf, histogram, look);
-    columns(&plane, buf, histogram, chosen, look);
+    plane.draw(canvas, look);
+    levels(&plane, canvas, histogram, look);
+    columns(&plane, canvas, histogram, chosen, look);
     if let Some(second) = &histogram.second {
-        outline(&plane, buf, histogram, second, look);
+        outline(&plane, canvas, histogram, second, look);
     }
-    gaps(&plane, buf, histogram, look);
-    labels(&plane, buf, histogram, look);
+    gaps(&plane, canvas, histogram, look);
+    labels(&plane, canvas, histogram, look);
     let below = Rect { y: upper.bottom(), height: rows, ..area };
-    legend::draw(below, buf, &items, look);
+    legend::draw(below, canvas, &items, look);
 }
 
 /// The first and the last edge, if there is a range between them and something in it.
@@ -88,7 +88,7 @@ fn bin_at(histogram: &Histogram, x: f64) -> Option<usize> {
 /// Columns from the axis up, in eighths of a cell where the glyphs have them.
 fn columns(
     plane: &Plane<'_>,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     histogram: &Histogram,
     chosen: Option<usize>,
     look: &Look,
@@ -98,7 +98,7 @@ fn columns(
         return;
     };
     let total = histogram.first.total().max(1) as f64;
-    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    let mut pen = Pen::new(plot, canvas, &look.glyphs);
     for column in 0..plot.width {
         let share = (f64::from(column) + 0.5) / f64::from(plot.width);
         let Some(bin) = bin_at(histogram, first + (last - first) * share) else {
@@ -134,7 +134,7 @@ fn columns(
 /// The outline of the second population: a line at each height, joined at the edges.
 fn outline(
     plane: &Plane<'_>,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     histogram: &Histogram,
     second: &Distribution,
     look: &Look,
@@ -142,13 +142,14 @@ fn outline(
     let total = second.total().max(1) as f64;
     match look.glyphs.set {
         GlyphSet::Unicode => {
-            let mut canvas = Canvas::new(plane.plot, &look.glyphs);
-            let (width, height) = canvas.size();
+            let mut dots = DotGrid::new(plane.plot, canvas, &look.glyphs);
+            let (width, height) = dots.size();
             let ink = Ink {
                 rank: 1,
                 style: look.theme.curve(1),
                 marker: look.glyphs.point,
                 stroke: Stroke::Solid,
+                wide: 1.8,
             };
             let at =
                 |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
@@ -161,30 +162,30 @@ fn outline(
                 };
                 let top = (dot(from), dot(to));
                 if let (true, (Some(left), Some(right))) = (*count > 0, top) {
-                    canvas.line(before.unwrap_or((left.0, bottom)), left, ink);
-                    canvas.line(left, right, ink);
+                    dots.line(before.unwrap_or((left.0, bottom)), left, ink);
+                    dots.line(left, right, ink);
                     before = Some(right);
                 } else if let Some((x, y)) = before.take() {
-                    canvas.line((x, y), (x, bottom), ink);
+                    dots.line((x, y), (x, bottom), ink);
                 }
             }
             if let Some((x, y)) = before {
-                canvas.line((x, y), (x, bottom), ink);
+                dots.line((x, y), (x, bottom), ink);
             }
             // Dots take a column's place in their cell: its colour stays behind them.
-            for position in plane.plot.intersection(buf.area).positions() {
-                let cell = &mut buf[position];
+            for position in plane.plot.intersection(canvas.cells.area).positions() {
+                let cell = &mut canvas.cells[position];
                 if cell.symbol() == full(look) {
                     cell.bg = cell.fg;
                 }
             }
-            canvas.draw(buf);
+            dots.draw(canvas);
         }
         GlyphSet::Ascii => {
             for ((from, to), count) in histogram.ranges().zip(&second.counts) {
                 let place = (f64::midpoint(from, to), *count as f64 / total);
                 if let Some((x, y)) = plane.cell(place).filter(|_| *count > 0) {
-                    Pen::new(plane.plot, buf, &look.glyphs).glyph(
+                    Pen::new(plane.plot, canvas, &look.glyphs).glyph(
                         x,
                         y,
                         look.glyphs.classes[0],
@@ -217,9 +218,9 @@ fn places<'a>(
 }
 
 /// A line up from each marked value.
-fn levels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+fn levels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
-    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    let mut pen = Pen::new(plot, canvas, &look.glyphs);
     for (x, _) in places(plane, histogram) {
         let glyph = look.glyphs.change;
         pen.column(x, plot.y..plot.bottom(), glyph, look.theme.warn);
@@ -228,11 +229,11 @@ fn levels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Loo
 
 /// The names of marked values at the top, over what lies there: to the right of their line, to the left of it where
 /// there is no room before the next, or cut.
-fn labels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+fn labels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
     let mut lines: Vec<(u16, &Level)> = places(plane, histogram).collect();
     lines.sort_by_key(|(x, _)| *x);
-    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    let mut pen = Pen::new(plot, canvas, &look.glyphs);
     let mut taken = plot.x;
     for (place, (x, level)) in lines.iter().enumerate() {
         let end = lines.get(place + 1).map_or(plot.right(), |(next, _)| *next);
@@ -248,7 +249,7 @@ fn labels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Loo
 }
 
 /// The lines where columns hide them, as gaps in the columns; where lines stand close, columns would be all gaps.
-fn gaps(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+fn gaps(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
     let close = histogram.levels.len().saturating_mul(FEWEST_BETWEEN) > usize::from(plot.width);
     if close || look.glyphs.set == GlyphSet::Ascii {
@@ -256,7 +257,7 @@ fn gaps(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look)
     }
     for (x, _) in places(plane, histogram) {
         for y in plot.y..plot.bottom() {
-            let cell = &mut buf[(x, y)];
+            let cell = &mut canvas.cells[(x, y)];
             if cell.symbol() == full(look) {
                 cell.set_symbol(look.glyphs.change);
                 // The outline leaves the column's colour behind, on which a gap would not be seen.
@@ -299,9 +300,9 @@ fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
 }
 
 /// The heights alone, where there is no room for axes.
-fn small(area: Rect, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+fn small(area: Rect, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let most = histogram.first.counts.iter().max().copied().unwrap_or(0).max(1);
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let every = histogram.first.counts.len().div_ceil(usize::from(area.width.max(1))).max(1);
     for (x, counts) in (area.x..area.right()).zip(histogram.first.counts.chunks(every)) {
         let count = counts.iter().max().copied().unwrap_or(0);

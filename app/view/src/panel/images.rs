@@ -1,11 +1,11 @@
 //! Small grey images side by side, each with its label.
 
 use mlsys_lab::frame::{Image, Images, Verdict};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use crate::glyphs::GlyphSet;
 use crate::theme::Look;
 
@@ -17,13 +17,13 @@ const GAP: u16 = 2;
 /// The marked image is always among them, and where some are left out, their number stands in the corner.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     images: &Images,
     marked: Option<usize>,
     look: &Look,
 ) {
     if images.images.is_empty() || images.width == 0 || images.height == 0 {
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no images", look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "no images", look.theme.dim);
         return;
     }
     let (width, height) = size(area, images);
@@ -43,9 +43,9 @@ pub(super) fn draw(
             height,
         };
         let tile = tile.intersection(area);
-        pixels(buf, tile, images, image, look);
+        pixels(canvas, tile, images, image, look);
         label(
-            buf,
+            canvas,
             Rect { height: height + 1, ..tile }.intersection(area),
             image,
             (marked == Some(index)).then_some(look.theme.selection),
@@ -56,7 +56,7 @@ pub(super) fn draw(
     if left_out > 0 {
         let more = format!(" +{left_out} more");
         let y = (area.y + in_column * (height + 1)).min(area.bottom()) - 1;
-        Pen::new(area, buf, &look.glyphs).ending(area.right(), y, &more, look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).ending(area.right(), y, &more, look.theme.dim);
     }
 }
 
@@ -103,7 +103,7 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
 }
 
 /// The pixels, two above one another in a cell; several pixels that share one are averaged.
-fn pixels(buf: &mut Buffer, tile: Rect, images: &Images, image: &Image, look: &Look) {
+fn pixels(canvas: &mut Canvas, tile: Rect, images: &Images, image: &Image, look: &Look) {
     // None where no pixel is to be seen.
     let mean = |x: u16, half: u16, halves: u16| {
         let columns = part(images.width, usize::from(x), usize::from(tile.width));
@@ -122,7 +122,7 @@ fn pixels(buf: &mut Buffer, tile: Rect, images: &Images, image: &Image, look: &L
     };
     for y in 0..tile.height {
         for x in 0..tile.width {
-            let target = &mut buf[(tile.x + x, tile.y + y)];
+            let target = &mut canvas.cells[(tile.x + x, tile.y + y)];
             let (upper, lower) = (mean(x, 2 * y, 2), mean(x, 2 * y + 1, 2));
             let grey = |level: Option<u8>| level.and_then(|level| look.theme.grey(level));
             match (look.glyphs.set, grey(upper), grey(lower)) {
@@ -151,7 +151,7 @@ fn part(pixels: usize, cell: usize, cells: usize) -> std::ops::Range<usize> {
 }
 
 /// The label below an image, with a mark and a word if the image was mistaken.
-fn label(buf: &mut Buffer, tile: Rect, image: &Image, marked: Option<Style>, look: &Look) {
+fn label(canvas: &mut Canvas, tile: Rect, image: &Image, marked: Option<Style>, look: &Look) {
     let (theme, glyphs) = (&look.theme, &look.glyphs);
     let (text, style) = match image.verdict {
         Verdict::Unjudged => (image.label.clone(), theme.dim),
@@ -163,11 +163,13 @@ fn label(buf: &mut Buffer, tile: Rect, image: &Image, marked: Option<Style>, loo
         }
     };
     let y = tile.bottom().saturating_sub(1);
-    Pen::new(tile, buf, glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
+    Pen::new(tile, canvas, glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
 }
 
 #[cfg(test)]
 mod tests {
+    use ratatui::buffer::Buffer;
+
     use super::*;
     use crate::glyphs::Glyphs;
     use crate::theme::{Background, ColorDepth, Theme};
@@ -186,7 +188,7 @@ mod tests {
         let look = Look { theme: Theme::new(Background::Dark, depth), glyphs: Glyphs::new(set) };
         let area = Rect::new(0, 0, 4, 1);
         let mut buf = Buffer::empty(area);
-        pixels(&mut buf, area, &images, &image, &look);
+        Canvas::over(&mut buf, |canvas| pixels(canvas, area, &images, &image, &look));
         buf.content().iter().map(|cell| cell.symbol()).collect()
     }
 

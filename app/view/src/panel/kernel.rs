@@ -6,11 +6,11 @@ mod source;
 
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::{Kernel, View};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::pen::Pen;
+use crate::canvas::Pen;
 use super::view::{FrameView, Mark, Stretch};
 use super::{Focus, cells, text};
 use crate::figure::kernel::{self as figure, LaneState, Room, Thread, Walk, about_thread, said};
@@ -20,7 +20,7 @@ use crate::theme::{Look, Theme};
 /// Draws a view of a launch; without anybody who steps through it, as before the first step.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     kernel: &Kernel,
     walk: Option<&Walk>,
     look: &Look,
@@ -34,22 +34,22 @@ pub(super) fn draw(
         }
     };
     match kernel.view {
-        View::Source => source::draw(area, buf, kernel, walk, look),
-        View::Grid => grid::draw(area, buf, walk, look),
-        View::Lanes => lanes::draw(area, buf, walk, look),
+        View::Source => source::draw(area, canvas, kernel, walk, look),
+        View::Grid => grid::draw(area, canvas, walk, look),
+        View::Lanes => lanes::draw(area, canvas, walk, look),
         View::Memory => {
             let room = Room { columns: usize::from(area.width), rows: usize::from(area.height) };
             let memory = figure::memory(walk, room);
             let mark = memory.mark.map(|(row, column)| Mark { column, row });
             // The sentence below names the marked cell.
-            cells::draw(area, buf, &memory.cells, mark, look);
+            cells::draw(area, canvas, &memory.cells, mark, look);
         }
-        View::Sectors => shown(area, buf, figure::sectors(walk), None, look),
-        View::Banks => shown(area, buf, figure::banks(walk), None, look),
-        View::Timeline => timeline(area, buf, kernel, walk, look),
+        View::Sectors => shown(area, canvas, figure::sectors(walk), None, look),
+        View::Banks => shown(area, canvas, figure::banks(walk), None, look),
+        View::Timeline => timeline(area, canvas, kernel, walk, look),
         View::Problems => {
             let mark = walk.problem().map(|row| Mark { column: 0, row });
-            shown(area, buf, Frame::Table(figure::problems(kernel)), mark, look);
+            shown(area, canvas, Frame::Table(figure::problems(kernel)), mark, look);
         }
     }
 }
@@ -78,13 +78,13 @@ pub(super) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) ->
 }
 
 /// Draws a picture that is like those of other labs, with a place in it marked.
-fn shown(area: Rect, buf: &mut Buffer, frame: Frame, mark: Option<Mark>, look: &Look) {
+fn shown(area: Rect, canvas: &mut Canvas, frame: Frame, mark: Option<Mark>, look: &Look) {
     let view = FrameView { mark, ..FrameView::default() };
-    super::draw_frame(area, buf, &frame, &view, Focus::Aside, look);
+    super::draw_frame(area, canvas, &frame, &view, Focus::Aside, look);
 }
 
 /// Draws the order of instructions around where the walk stands, a column or more each.
-fn timeline(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, look: &Look) {
+fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk, look: &Look) {
     let order = figure::order(kernel, walk);
     let mark = figure::current(&order, walk).map(|column| Mark { column, row: 0 });
     // Names of warps take about a fifth.
@@ -93,7 +93,7 @@ fn timeline(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, look: &L
     let from = (at - 0.75 * wide).max(0.0);
     let view =
         FrameView { mark, stretch: Stretch::between(from, from + wide), ..FrameView::default() };
-    super::draw_frame(area, buf, &Frame::Timeline(order), &view, Focus::Aside, look);
+    super::draw_frame(area, canvas, &Frame::Timeline(order), &view, Focus::Aside, look);
 }
 
 /// Where a walk stands and the rows of a picture, in words.
@@ -145,14 +145,14 @@ fn legend(states: &[LaneState]) -> String {
 }
 
 /// Says sentences below each other, wrapped, as far as there are rows; returns the rows used.
-fn say(area: Rect, buf: &mut Buffer, lines: &[(String, Style)], look: &Look) -> u16 {
+fn say(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look: &Look) -> u16 {
     let rows = lines.iter().flat_map(|(line, style)| {
         let parts = text::wrap(line, area.width);
         parts.into_iter().map(move |part| (part, *style))
     });
     let mut used = 0;
     for ((part, style), y) in rows.zip(area.y..area.bottom()) {
-        Pen::new(area, buf, &look.glyphs).text(area.x, y, part.trim_end(), style);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, y, part.trim_end(), style);
         used += 1;
     }
     used

@@ -1,10 +1,10 @@
 //! The line below a chart that says what its marks mean.
 
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// A mark and what it means.
@@ -58,10 +58,10 @@ pub(super) fn rows(items: &[Item], width: u16, most: u16) -> u16 {
 }
 
 /// Draws the items; those that do not fit are counted at the end.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, items: &[Item], look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, items: &[Item], look: &Look) {
     let rows = arrange(items, area.width, area.height);
     let shown: usize = rows.iter().map(Vec::len).sum();
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (y, row) in (area.y..).zip(&rows) {
         let mut x = area.x;
         for item in row {

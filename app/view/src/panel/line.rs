@@ -9,12 +9,12 @@ mod marks;
 mod steps;
 mod strokes;
 
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::axis::Axis;
 use super::legend;
-use super::pen::Pen;
+use crate::canvas::Pen;
 use super::{Scene, Window, metrics, quantity};
 use crate::theme::Look;
 use chart::Chart;
@@ -26,26 +26,26 @@ pub use steps::{extent, step_after, step_before};
 const SMALLEST: (u16, u16) = (16, 4);
 
 /// Draws the chart; false if the run has none of its metrics yet.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> bool {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> bool {
     let curves = Curves::gather(scene, usize::from(area.width) * 2);
     if curves.is_empty() {
         return false;
     }
     let Some((low, high)) = curves.bounds() else {
-        return nothing_finite(area, buf, &curves, look);
+        return nothing_finite(area, canvas, &curves, look);
     };
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        sparkline(area, buf, scene, &curves, look);
+        sparkline(area, canvas, scene, &curves, look);
         return true;
     }
     let items = items::items(scene, &curves, look);
     let (chart, lower) = lay_out(area, scene, &curves, &items, (low, high), look);
-    chart.axes(buf, look);
-    marks::draw(&chart, buf, scene, &curves, look);
-    chart.cursor(buf, &curves, look);
-    chart.curves(buf, &curves, look);
-    chart.readings(buf, &curves, look);
-    legend::draw(lower, buf, &items, look);
+    chart.axes(canvas, look);
+    marks::draw(&chart, canvas, scene, &curves, look);
+    chart.cursor(canvas, &curves, look);
+    chart.curves(canvas, &curves, look);
+    chart.readings(canvas, &curves, look);
+    legend::draw(lower, canvas, &items, look);
     true
 }
 
@@ -136,14 +136,14 @@ fn split(area: Rect, above: u16) -> [Rect; 2] {
 }
 
 /// Says that a series has no finite value; false if it has no value at all.
-fn nothing_finite(area: Rect, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) -> bool {
+fn nothing_finite(area: Rect, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) -> bool {
     let hidden: usize = curves.now.iter().map(Curve::hidden).sum();
     let sentence = match (curves.first_gap(), hidden) {
         (Some(step), _) => format!("no finite value, from step {step} on"),
         (None, 0) => return false,
         (None, _) => "no positive value for a logarithmic axis".to_owned(),
     };
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let y = area.y + area.height / 2;
     let x = pen.text(area.x, y, look.glyphs.not_finite, look.theme.bad);
     pen.text(x.saturating_add(1), y, &sentence, look.theme.bad);
@@ -151,11 +151,11 @@ fn nothing_finite(area: Rect, buf: &mut Buffer, curves: &Curves<'_>, look: &Look
 }
 
 /// The latest value and the way it came, in one row.
-fn sparkline(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) {
+fn sparkline(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) {
     let Some(curve) = curves.now.first() else {
         return;
     };
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let style = look.theme.curve(0);
     let latest = curve.latest().map_or_else(
         || look.glyphs.not_finite.to_owned(),

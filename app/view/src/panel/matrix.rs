@@ -2,10 +2,10 @@
 
 use mlsys_lab::frame::HeatMap;
 use mlsys_lab::value::{number, significant};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::view::Mark;
 use crate::figure::quantity;
 use crate::glyphs::Glyphs;
@@ -36,7 +36,7 @@ pub(super) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
 }
 
 /// Draws one coloured field for each pair, with its number where there is room.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mark>, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, map: &HeatMap, mark: Option<Mark>, look: &Look) {
     let mark = mark.map(|mark| mark.within(map.columns, map.rows));
     let theme = &look.theme;
     let visible = usize::from(area.height);
@@ -59,7 +59,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
     let rows = u16::try_from(map.rows).unwrap_or(u16::MAX);
     // Square fields, if the height allows it.
     let pitch = ((area.height.saturating_sub(2)) / rows.max(1)).clamp(1, (width / 2).max(1));
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (column, title) in (0..columns).zip(&map.column_labels) {
         let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
         let title = pen::cut(title, width, "");

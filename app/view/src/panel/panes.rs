@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use mlsys_lab::frame::{Frame, Pane};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::pen::Pen;
+use crate::canvas::Pen;
 use super::view::{FrameView, Mark};
 use super::{Focus, bars, cells, draw_frame};
 use crate::theme::Look;
@@ -19,7 +19,7 @@ const ROWS: u16 = 8;
 /// Draws a grid of pictures; the marked one is among them.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     panes: &[Pane],
     mark: Option<Mark>,
     focus: Focus,
@@ -75,13 +75,13 @@ pub(super) fn draw(
             ("", look.theme.title)
         };
         let title = format!("{before}{}", pane.title);
-        Pen::new(cell, buf, &look.glyphs).text(cell.x, cell.y, &title, style);
+        Pen::new(cell, canvas, &look.glyphs).text(cell.x, cell.y, &title, style);
         let below = super::below_title(cell);
-        draw_frame(below, buf, &pane.frame, &FrameView::default(), focus, look);
+        draw_frame(below, canvas, &pane.frame, &FrameView::default(), focus, look);
     }
     if seen.len() < panes.len() {
         let said = format!("{} to {} of {}", seen.start + 1, seen.end, panes.len());
-        let mut pen = Pen::new(whole, buf, &look.glyphs);
+        let mut pen = Pen::new(whole, canvas, &look.glyphs);
         pen.ending(whole.right(), area.bottom(), &said, look.theme.dim);
     }
 }

@@ -1,18 +1,18 @@
 //! A text whose parts stand differently, each in its colour and between its marks.
 
 use mlsys_lab::frame::{Passage, Tone};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::legend::{self, Item};
-use super::pen::Pen;
+use crate::canvas::Pen;
 use super::text;
 use crate::figure::passage::{Row, rows};
 use crate::theme::Look;
 
 /// Draws the end of each text, a legend and the sentence: what is new is at the end.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, passage: &Passage, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, passage: &Passage, look: &Look) {
     if area.is_empty() {
         return;
     }
@@ -32,7 +32,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, passage: &Passage, look: &Look)
     let told = u16::from(texts > usize::from(height) && height > 1);
     let rows = usize::from(height - told);
     let shown = fitting(passage, area.width, rows);
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let mut y = area.y;
     for row in shown.iter().take(rows) {
         let mut x = area.x;
@@ -51,9 +51,9 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, passage: &Passage, look: &Look)
     }
     y += gap;
     let below = Rect { y, height: legend.min(area.bottom().saturating_sub(y)), ..area };
-    legend::draw(below, buf, &items, look);
+    legend::draw(below, canvas, &items, look);
     y += legend;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     for line in note.iter().take(usize::from(said)) {
         pen.text(area.x, y, line, look.theme.text);
         y += 1;

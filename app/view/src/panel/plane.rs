@@ -1,10 +1,10 @@
 //! Two axes and the field between them, for pictures that are not over steps.
 
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::axis::Axis;
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// The smallest area with room for axes.
@@ -57,9 +57,9 @@ impl<'a> Plane<'a> {
     }
 
     /// Draws both axes with their ticks and names.
-    pub(super) fn draw(&self, buf: &mut Buffer, look: &Look) {
+    pub(super) fn draw(&self, canvas: &mut Canvas, look: &Look) {
         let (plot, glyphs, theme) = (self.plot, &look.glyphs, &look.theme);
-        let mut pen = Pen::new(self.area, buf, glyphs);
+        let mut pen = Pen::new(self.area, canvas, glyphs);
         let axis = plot.x.saturating_sub(1);
         if plot.y > self.area.y {
             let name = named(self.y.name, self.y.unit);

@@ -1,14 +1,14 @@
 //! Named points between two axes, the ones that no other beats joined.
 
 use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Ink, Stroke};
+use crate::canvas::{DotGrid, Ink, Stroke};
 use super::legend::{self, Item};
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::plane::{Plane, SMALLEST, Side, unit};
 use super::quantity;
 use crate::glyphs::Glyphs;
@@ -17,7 +17,7 @@ use crate::theme::Look;
 /// Draws axes, points with their names where there is room, and the front.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     scatter: &Scatter,
     chosen: Option<usize>,
     look: &Look,
@@ -25,13 +25,13 @@ pub(super) fn draw(
     let (Some(x), Some(y)) =
         (side(&scatter.x, scatter, |p| p.0), side(&scatter.y, scatter, |p| p.1))
     else {
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no points", look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "no points", look.theme.dim);
         return;
     };
     let front = scatter.front();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let text = format!("{} points", scatter.points.len());
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
         return;
     }
     let items = items(scatter, area.width, look);
@@ -39,13 +39,13 @@ pub(super) fn draw(
     let rows = if area.height >= 8 { rows } else { 0 };
     let upper = Rect { height: area.height - rows, ..area };
     let plane = Plane::new(upper, x, y, look);
-    plane.draw(buf, look);
-    join(&plane, buf, scatter, &front, look);
+    plane.draw(canvas, look);
+    join(&plane, canvas, scatter, &front, look);
     let order = order(scatter, &front, chosen);
-    marks(&plane, buf, scatter, &front, &order, chosen, look);
-    names(&plane, buf, scatter, &order, look);
+    marks(&plane, canvas, scatter, &front, &order, chosen, look);
+    names(&plane, canvas, scatter, &order, look);
     let below = Rect { y: upper.bottom(), height: rows, ..area };
-    legend::draw(below, buf, &items, look);
+    legend::draw(below, canvas, &items, look);
 }
 
 /// A side of the plane that holds all points; nothing if there is no point.
@@ -93,14 +93,15 @@ fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize
 
 /// Joins the front by a line; in between two of its points the better corner is not known, so it is straight. Lines of
 /// the picture's own lie over it.
-fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize], look: &Look) {
-    let mut canvas = Canvas::new(plane.plot, &look.glyphs);
-    let (width, height) = canvas.size();
+fn join(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, front: &[usize], look: &Look) {
+    let mut dots = DotGrid::new(plane.plot, canvas, &look.glyphs);
+    let (width, height) = dots.size();
     let ink = Ink {
         rank: 1,
         style: look.theme.dim,
         marker: look.glyphs.faint_point,
         stroke: Stroke::Solid,
+        wide: 1.4,
     };
     let dot = |place: (f64, f64)| {
         let (x, y) = plane.shares(shown(scatter, place))?;
@@ -114,12 +115,12 @@ fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize],
         let ink = Ink { rank: 2, style: line_style(scatter, place, look), ..ink };
         strokes.push((line.points.iter().copied().filter_map(dot).collect(), ink));
     }
-    for (dots, ink) in strokes {
-        for pair in dots.windows(2) {
-            canvas.line(pair[0], pair[1], ink);
+    for (places, ink) in strokes {
+        for pair in places.windows(2) {
+            dots.line(pair[0], pair[1], ink);
         }
     }
-    canvas.draw(buf);
+    dots.draw(canvas);
 }
 
 /// Lines have the colours that follow those of the groups, but one that joins a group has the group's.
@@ -132,7 +133,7 @@ fn line_style(scatter: &Scatter, line: usize, look: &Look) -> Style {
 /// Draws each point as the glyph of its group; beside one on the front stands the mark of the front.
 fn marks(
     plane: &Plane<'_>,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     scatter: &Scatter,
     front: &[usize],
     order: &[usize],
@@ -154,7 +155,7 @@ fn marks(
             style = look.theme.selection;
         }
         let glyph = look.glyphs.class(point.series.min(255) as u8);
-        let mut pen = Pen::new(plane.plot, buf, &look.glyphs);
+        let mut pen = Pen::new(plane.plot, canvas, &look.glyphs);
         pen.glyph(x, y, glyph, style);
         if front.contains(&index) {
             pen.glyph(x.saturating_add(1), y, look.glyphs.front, style);
@@ -163,7 +164,7 @@ fn marks(
 }
 
 /// Writes the names that fit beside their points without touching anything, the most important first.
-fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize], look: &Look) {
+fn names(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, order: &[usize], look: &Look) {
     /// Columns of a name, where there is room and where there is less; longer ones are cut.
     const WIDTHS: [u16; 2] = [28, 16];
     let plot = plane.plot;
@@ -192,13 +193,13 @@ fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize]
             let free = |from: u16| {
                 from >= plot.x
                     && from.saturating_add(wide) <= plot.right()
-                    && (from..from + wide).all(|x| is_free(buf[(x, y)].symbol()))
+                    && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol()))
             };
             let start = [right, left].into_iter().find(|from| free(*from))?;
             Some((start, text))
         });
         if let Some((start, text)) = found {
-            Pen::new(plot, buf, &look.glyphs).text(start, y, &text, look.theme.text);
+            Pen::new(plot, canvas, &look.glyphs).text(start, y, &text, look.theme.text);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Stacked lengths on one linear axis, each part with a fill of its own, and the line that no stack should pass.
 
 use mlsys_lab::frame::{Stack, Stacks};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::legend::{self, Item};
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::{quantity, text};
 use crate::figure::unit;
 use crate::theme::Look;
@@ -14,7 +14,7 @@ use crate::theme::Look;
 /// Draws the stacks from the top, the marked one among them, and below what the parts are.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     stacks: &Stacks,
     marked: Option<usize>,
     look: &Look,
@@ -24,7 +24,7 @@ pub(super) fn draw(
     }
     let theme = &look.theme;
     let Some(most) = stacks.extent() else {
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "all are empty", theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "all are empty", theme.dim);
         return;
     };
     let items = parts(stacks, look);
@@ -49,7 +49,7 @@ pub(super) fn draw(
     let limit = limit.map(|limit| columns.at(limit.at / most));
     let mut y = area.y;
     let all = stacks.stacks.iter().zip(&said).enumerate();
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (place, (stack, said)) in all.skip(first).take(shown) {
         let style = match marked == Some(place) {
             true => theme.selection,
@@ -84,10 +84,10 @@ pub(super) fn draw(
         y += 1;
     }
     let below = Rect { y: y.min(area.bottom() - legend), height: legend, ..area };
-    legend::draw(below, buf, &items, look);
+    legend::draw(below, canvas, &items, look);
     let y = below.bottom();
     let rest = area.bottom().saturating_sub(y);
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (line, y) in text::wrap(&stacks.note, area.width).iter().zip(y..y + rest) {
         pen.text(area.x, y, line.trim_end(), theme.text);
     }

@@ -6,11 +6,11 @@ pub mod order;
 use mlsys_lab::frame::Table;
 use mlsys_lab::frame::table::Order;
 use mlsys_lab::value::Value;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::view::{FrameView, Mark};
 use super::{Focus, naming, text};
 use crate::theme::Look;
@@ -22,7 +22,7 @@ const TITLE: u16 = 6;
 /// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     table: &Table,
     view: &FrameView,
     focus: Focus,
@@ -31,8 +31,8 @@ pub(super) fn draw(
     let shown = order::rows(table, view);
     let mark = view.mark.map(|mark| mark.within(table.columns.len(), shown.len()));
     let layout = Layout::new(area, table, &shown, view, mark, look);
-    layout.titles(buf, view, mark.filter(|_| focus == Focus::Keys), look);
-    layout.rows(buf, &shown, mark, look);
+    layout.titles(canvas, view, mark.filter(|_| focus == Focus::Keys), look);
+    layout.rows(canvas, &shown, mark, look);
 }
 
 /// Where columns and rows stand.
@@ -133,8 +133,8 @@ impl<'a> Layout<'a> {
         pen.within(x.saturating_add(indent), y, width - indent, text, style);
     }
 
-    fn titles(&self, buf: &mut Buffer, view: &FrameView, mark: Option<Mark>, look: &Look) {
-        let mut pen = Pen::new(self.area, buf, &look.glyphs);
+    fn titles(&self, canvas: &mut Canvas, view: &FrameView, mark: Option<Mark>, look: &Look) {
+        let mut pen = Pen::new(self.area, canvas, &look.glyphs);
         for &place in &self.columns {
             let sorted = view.sort.is_some_and(|sort| sort.column == place.0);
             let style = match mark {
@@ -166,9 +166,9 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn rows(&self, buf: &mut Buffer, shown: &[usize], mark: Option<Mark>, look: &Look) {
+    fn rows(&self, canvas: &mut Canvas, shown: &[usize], mark: Option<Mark>, look: &Look) {
         let theme = &look.theme;
-        let mut pen = Pen::new(self.area, buf, &look.glyphs);
+        let mut pen = Pen::new(self.area, canvas, &look.glyphs);
         if shown.is_empty() && !self.table.rows.is_empty() && self.height > 0 {
             let text = "no row is like that: / and an empty filter show all";
             pen.text(self.area.x, self.top, text, theme.dim);

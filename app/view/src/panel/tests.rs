@@ -10,12 +10,14 @@ pub(crate) mod odd;
 mod snapshots;
 pub(crate) mod structures;
 
+use mlsys_lab::frame::Frame;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Scale, Schema};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Focus, Origin, Scene, Smoothing, View, Window, draw_panel, words};
+use super::{Focus, FrameView, Origin, Scene, Smoothing, View, Window, draw_panel, words};
+use crate::canvas::Canvas;
 use crate::earlier::Earlier;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::theme::{Background, ColorDepth, Look, Theme};
@@ -49,6 +51,18 @@ fn earlier(data: RunData) -> Earlier {
 /// The view a panel begins with; the views of a test's few panels may outlive it.
 fn view(schema: &Schema, panel: &str) -> &'static View {
     Box::leak(Box::new(View::of(schema.panel(panel).unwrap())))
+}
+
+/// Draws a frame into a terminal's buffer.
+fn draw_frame(
+    area: Rect,
+    buf: &mut Buffer,
+    frame: &Frame,
+    view: &FrameView,
+    focus: Focus,
+    look: &Look,
+) {
+    Canvas::over(buf, |canvas| super::draw_frame(area, canvas, frame, view, focus, look));
 }
 
 fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {

@@ -1,14 +1,14 @@
 //! Running text in a rectangle.
 
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 
-use super::pen;
+use crate::canvas as pen;
 
 /// Draws text from a line on, wrapped at spaces; what does not fit below is left out.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, text: &str, first: usize, style: Style) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, text: &str, first: usize, style: Style) {
     let above = text.split_inclusive('\n').take(first).map(str::len).sum();
     let text = text.get(above..).unwrap_or_default();
     // A row holds at most its width in letters, so that what lies below need not be looked at.
@@ -16,7 +16,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, text: &str, first: usize, style
     let seen = text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]);
     let lines = seen.split('\n').flat_map(|line| wrap(line, area.width));
     for (y, line) in (area.y..area.bottom()).zip(lines) {
-        buf.set_stringn(area.x, y, line, usize::from(area.width), style);
+        canvas.cells.set_stringn(area.x, y, line, usize::from(area.width), style);
     }
 }
 

@@ -4,11 +4,11 @@ mod tints;
 mod total;
 
 use mlsys_lab::frame::Timeline;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::legend::{self, Item};
-use super::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use super::view::{Stretch, Tint};
 use crate::figure::axis::Axis;
 use crate::theme::Look;
@@ -39,33 +39,33 @@ struct Parts {
 /// Draws a timeline; `marked` is the bar that is looked at.
 pub(super) fn draw(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     timeline: &Timeline,
     (window, tint): (Stretch, Tint),
     marked: Option<usize>,
     look: &Look,
 ) {
     let Some((low, high)) = window.of(timeline) else {
-        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "nothing happens", look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "nothing happens", look.theme.dim);
         return;
     };
     let items = classes(timeline, tint, look);
     let parts = parts(area, timeline, &items);
     let axis = Axis::exactly(low, high);
     let first = first_lane(timeline, marked, parts.lanes.height / parts.pitch);
-    draw_axis(&parts, buf, timeline, &axis, look);
-    draw_milestones(&parts, buf, timeline, &axis, look);
+    draw_axis(&parts, canvas, timeline, &axis, look);
+    draw_milestones(&parts, canvas, timeline, &axis, look);
     if let Some(total) = &timeline.total {
         if parts.total.height > 0 {
-            draw_total(&parts, buf, total, &timeline.unit, &axis, look);
+            draw_total(&parts, canvas, total, &timeline.unit, &axis, look);
         } else {
-            say_peak(&parts, buf, total, &timeline.unit, look);
+            say_peak(&parts, canvas, total, &timeline.unit, look);
         }
     }
-    draw_names(&parts, buf, timeline, first, marked, look);
+    draw_names(&parts, canvas, timeline, first, marked, look);
     let shown = Shown { first, marked, tint };
-    draw_spans(&parts, buf, timeline, &axis, &shown, look);
-    legend::draw(parts.legend, buf, &items, look);
+    draw_spans(&parts, canvas, timeline, &axis, &shown, look);
+    legend::draw(parts.legend, canvas, &items, look);
 }
 
 /// What of the bars is in sight, and what they tell.
@@ -139,12 +139,12 @@ fn columns(plot: Rect, axis: &Axis, start: f64, end: f64) -> Option<(u16, u16)> 
     Some((plot.x + from as u16, plot.x + to as u16))
 }
 
-fn draw_axis(parts: &Parts, buf: &mut Buffer, timeline: &Timeline, axis: &Axis, look: &Look) {
+fn draw_axis(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axis, look: &Look) {
     let (area, glyphs, theme) = (parts.axis, &look.glyphs, &look.theme);
     if area.height < 2 {
         return;
     }
-    let mut pen = Pen::new(area, buf, glyphs);
+    let mut pen = Pen::new(area, canvas, glyphs);
     pen.run(area.x, area.y, area.width, glyphs.horizontal, theme.border);
     let unit = crate::figure::unit(&timeline.unit);
     let name = pen::cut(&timeline.unit, area.width / 3, glyphs.ellipsis);
@@ -165,7 +165,7 @@ fn draw_axis(parts: &Parts, buf: &mut Buffer, timeline: &Timeline, axis: &Axis, 
 }
 
 /// A line down at each marked place, its name above where there is room.
-fn draw_milestones(parts: &Parts, buf: &mut Buffer, timeline: &Timeline, axis: &Axis, look: &Look) {
+fn draw_milestones(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axis, look: &Look) {
     let mut free = parts.marks.x;
     for mark in &timeline.marks {
         let Some((x, _)) = columns(parts.lanes, axis, mark.at, mark.at) else {
@@ -173,12 +173,12 @@ fn draw_milestones(parts: &Parts, buf: &mut Buffer, timeline: &Timeline, axis: &
         };
         let down = parts.total.y..parts.lanes.bottom();
         let area = parts.total.union(parts.lanes);
-        let mut pen = Pen::new(area, buf, &look.glyphs);
+        let mut pen = Pen::new(area, canvas, &look.glyphs);
         pen.column(x, down, look.glyphs.change, look.theme.warn);
         let wide = pen::width(&mark.label);
         let start = x.min(parts.marks.right().saturating_sub(wide)).max(parts.marks.x);
         if start >= free && parts.marks.height > 0 {
-            let mut pen = Pen::new(parts.marks, buf, &look.glyphs);
+            let mut pen = Pen::new(parts.marks, canvas, &look.glyphs);
             free = pen.text(start, parts.marks.y, &mark.label, look.theme.warn) + 2;
         }
     }
@@ -186,14 +186,14 @@ fn draw_milestones(parts: &Parts, buf: &mut Buffer, timeline: &Timeline, axis: &
 
 fn draw_names(
     parts: &Parts,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     timeline: &Timeline,
     first: usize,
     marked: Option<usize>,
     look: &Look,
 ) {
     let marked = marked.and_then(|marked| timeline.spans.get(marked)).map(|span| span.lane);
-    let mut pen = Pen::new(parts.names, buf, &look.glyphs);
+    let mut pen = Pen::new(parts.names, canvas, &look.glyphs);
     let names = timeline.lanes.iter().enumerate().skip(first);
     for (y, (lane, name)) in
         (parts.names.y..parts.names.bottom()).step_by(usize::from(parts.pitch)).zip(names)
@@ -211,21 +211,21 @@ fn draw_names(
             timeline.lanes.len() - below,
             timeline.lanes.len()
         );
-        let mut pen = Pen::new(parts.axis, buf, &look.glyphs);
+        let mut pen = Pen::new(parts.axis, canvas, &look.glyphs);
         pen.ending(parts.axis.right(), parts.axis.y, &said, look.theme.dim);
     }
 }
 
 fn draw_spans(
     parts: &Parts,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     timeline: &Timeline,
     axis: &Axis,
     &Shown { first, marked, tint }: &Shown,
     look: &Look,
 ) {
     let area = parts.lanes;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let mut labels = Vec::new();
     for (index, span) in timeline.spans.iter().enumerate() {
         let row = span.lane.checked_sub(first).and_then(|row| u16::try_from(row).ok());

@@ -6,7 +6,7 @@ use mlsys_lab::value::{number, significant};
 use ratatui::style::Style;
 
 use crate::figure::exchange::{self as figure, Stage};
-use crate::panel::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// How a cell is written, by the room there is.

@@ -14,7 +14,7 @@ use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::{After, Layout, Round};
 use ratatui::layout::Rect;
 
-use crate::panel::pen::Pen;
+use crate::canvas::Pen;
 use crate::theme::Look;
 use boxes::Shape;
 use lines::{Line, Place};

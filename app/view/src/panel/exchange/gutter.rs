@@ -6,7 +6,7 @@ use std::ops::Range;
 use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::Round;
 
-use crate::panel::pen::Pen;
+use crate::canvas::Pen;
 use crate::theme::Look;
 
 /// Arrows side by side; of more nobody can tell which is which.

@@ -1,11 +1,11 @@
 //! The boxes: name and operation, value, adjoint.
 
 use mlsys_lab::frame::{Graph, NodeKind};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 
-use super::super::pen::{Pen, width};
+use crate::canvas::{Pen, width};
 use super::{At, Window, has_border};
 use crate::figure::graph::{Card, Drawing, Form, Head, Item, not_finite};
 use crate::figure::layout::Place;
@@ -14,7 +14,7 @@ use crate::theme::Look;
 /// Draws the boxes that are in sight.
 pub(super) fn draw(
     window: &Window,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     graph: &Graph,
     drawing: &Drawing,
     at: At,
@@ -44,14 +44,14 @@ pub(super) fn draw(
             tint(kind, look)
         };
         let mut sheet =
-            Sheet { window, place: *place, pen: Pen::new(window.area, buf, &look.glyphs) };
+            Sheet { window, place: *place, pen: Pen::new(window.area, canvas, &look.glyphs) };
         if has_border(drawing.form) {
             border(&mut sheet, kind, outline, style, look);
         }
         write(&mut sheet, card, drawing.form, outline, look);
     }
     if has_border(drawing.form) {
-        leave(window, buf, drawing, at, look);
+        leave(window, canvas, drawing, at, look);
     }
 }
 
@@ -81,7 +81,7 @@ impl Sheet<'_> {
     fn text(&mut self, x: usize, y: usize, room: usize, text: &str, style: Style) {
         // What a lab calls something must not steer the terminal.
         let text = text.replace(char::is_control, " ");
-        let cut = super::super::pen::cut(&text, room as u16, self.pen.ellipsis());
+        let cut = crate::canvas::cut(&text, room as u16, self.pen.ellipsis());
         let mut x = x;
         for letter in cut.chars() {
             let columns = letter.width().unwrap_or(0);
@@ -143,7 +143,7 @@ fn border(sheet: &mut Sheet<'_>, kind: NodeKind, outline: Outline, style: Style,
 }
 
 /// Where lines leave, the border opens towards them.
-fn leave(window: &Window, buf: &mut Buffer, drawing: &Drawing, at: At, look: &Look) {
+fn leave(window: &Window, canvas: &mut Canvas, drawing: &Drawing, at: At, look: &Look) {
     for (link, route) in drawing.shown.links.iter().zip(&drawing.layout.routes) {
         let (Some(place), Some(start)) = (drawing.layout.places.get(link.from), route.first())
         else {
@@ -159,10 +159,10 @@ fn leave(window: &Window, buf: &mut Buffer, drawing: &Drawing, at: At, look: &Lo
             Some(Item::Node(_)) | None => 0,
         };
         if let Some((x, y)) = window.cell(start.0 - 1, start.1)
-            && buf.area.contains((x, y).into())
+            && canvas.cells.area.contains((x, y).into())
         {
             // The style of the border stays.
-            buf[(x, y)].set_symbol(look.glyphs.strokes[weight][14]);
+            canvas.cells[(x, y)].set_symbol(look.glyphs.strokes[weight][14]);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The lines between the boxes: the thicker, the more of the adjoint they carried.
 
 use mlsys_lab::frame::{Graph, Pass};
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::style::Style;
 
-use super::super::pen::Pen;
+use crate::canvas::Pen;
 use super::{At, Window};
 use crate::figure::graph::{Drawing, Link, Sight, carried};
 use crate::theme::Look;
@@ -40,7 +40,7 @@ enum Tone {
 /// Draws the lines that are in sight.
 pub(super) fn draw(
     window: &Window,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     graph: &Graph,
     sight: &Sight,
     drawing: &Drawing,
@@ -78,7 +78,7 @@ pub(super) fn draw(
             cell.tone = cell.tone.max(tone);
         });
     }
-    let mut pen = Pen::new(window.area, buf, &look.glyphs);
+    let mut pen = Pen::new(window.area, canvas, &look.glyphs);
     for (place, cell) in cells.iter().enumerate() {
         if cell.sides == 0 {
             continue;

@@ -1,12 +1,12 @@
 //! Blocks and their warps, and the threads of the block that is looked at.
 
 use mlsys_kernel::LANES;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::{Position, Rect};
 
 use super::{legend, say, split, style};
 use crate::figure::kernel::{Block, LaneState, Thread, Walk, blocks, threads, warp_word};
-use crate::panel::pen::Pen;
+use crate::canvas::Pen;
 use crate::theme::Look;
 
 /// Threads in a row where the block has more along x: a warp.
@@ -14,20 +14,20 @@ const ACROSS: u32 = 32;
 /// Columns before them, for the number of the first of a row.
 const MARGIN: u16 = 6;
 
-pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
     let theme = &look.theme;
     if let Err(reason) = walk.machine() {
-        say(area, buf, &[(reason.to_owned(), theme.dim)], look);
+        say(area, canvas, &[(reason.to_owned(), theme.dim)], look);
         return;
     }
     let states = threads(walk);
     let [above, below, foot] = parts(area, walk);
-    draw_blocks(above, buf, walk, look);
-    draw_threads(below, buf, walk, &states, look);
+    draw_blocks(above, canvas, walk, look);
+    draw_threads(below, canvas, walk, &states, look);
     let mut told = vec![(legend(&states), theme.dim)];
     let blocks = ". waiting, r running, b at a barrier, d done";
     told.push((format!("blocks and warps: {blocks}"), theme.dim));
-    say(foot, buf, &told, look);
+    say(foot, canvas, &told, look);
 }
 
 /// Blocks, threads, and what the letters mean. The threads have what they need, as long as some blocks are seen above them.
@@ -102,7 +102,7 @@ impl Field {
 }
 
 /// A row a block that is in flight; the others are counted, those near the one that is looked at shown by their letters.
-fn draw_blocks(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
+fn draw_blocks(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
     let theme = &look.theme;
     let here = walk.here();
     let room = u64::from(area.width.max(1));
@@ -111,7 +111,7 @@ fn draw_blocks(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
     let first = u64::from(here.block) / room * room;
     let line = blocks(walk, first, room);
     if let Some(y) = rows.next() {
-        let mut pen = Pen::new(area, buf, &look.glyphs);
+        let mut pen = Pen::new(area, canvas, &look.glyphs);
         for (block, x) in line.iter().zip(area.x..) {
             let style = if block.number == here.block {
                 theme.selection
@@ -141,7 +141,7 @@ fn draw_blocks(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
     for (place, (block, y)) in looked_at.iter().chain(&flying).zip(rows.clone()).enumerate() {
         let more = count - place;
         let is_last = y + 1 == rows.end;
-        let mut pen = Pen::new(area, buf, &look.glyphs);
+        let mut pen = Pen::new(area, canvas, &look.glyphs);
         if is_last && more > 1 {
             pen.text(area.x, y, &format!("and {more} more blocks in flight"), theme.dim);
             break;
@@ -177,13 +177,13 @@ fn letter_style(letter: char, look: &Look) -> ratatui::style::Style {
 }
 
 /// The threads of the block, a letter each, in rows along x.
-fn draw_threads(area: Rect, buf: &mut Buffer, walk: &Walk, states: &[LaneState], look: &Look) {
+fn draw_threads(area: Rect, canvas: &mut Canvas, walk: &Walk, states: &[LaneState], look: &Look) {
     let theme = &look.theme;
     let here = walk.here();
     let field = Field::of(area, walk);
     let [dx, dy, dz] = walk.recipe().block_dim;
     let title = format!("threads of block {}: {dx} x {dy} x {dz}", here.block);
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     pen.text(area.x, area.y, &title, theme.title);
     for (state, thread) in states.iter().zip(0_u32..) {
         let Some((x, y)) = field.cell(thread) else {

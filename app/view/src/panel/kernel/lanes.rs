@@ -2,22 +2,22 @@
 
 use mlsys_kernel::LANES;
 use mlsys_lab::Value;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::{legend, say, style};
 use crate::figure::kernel::{Lane, LaneState, Walk, Weight, about_thread, lanes, shown_variable};
-use crate::panel::pen::{Pen, width};
+use crate::canvas::{Pen, width};
 use crate::theme::Look;
 
 /// Rows of a band of lanes: numbers, letters, values.
 const BAND: u16 = 3;
 
-pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
     let theme = &look.theme;
     if let Err(reason) = walk.machine() {
-        say(area, buf, &[(reason.to_owned(), theme.dim)], look);
+        say(area, canvas, &[(reason.to_owned(), theme.dim)], look);
         return;
     }
     let here = walk.here();
@@ -40,21 +40,21 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
         },
         variable.as_ref().map_or(String::new(), |name| format!(", {name} in each lane"))
     );
-    let used = say(Rect { height: rest.height.min(1), ..rest }, buf, &[(head, theme.title)], look);
+    let used = say(Rect { height: rest.height.min(1), ..rest }, canvas, &[(head, theme.title)], look);
     take(&mut rest, used);
     let texts: Vec<String> = all.iter().map(value_text).collect();
     let bands = Bands::of(&texts, rest);
     for (lane, (state, text)) in all.iter().zip(&texts).enumerate() {
         if let Some(cell) = bands.cell(lane as u16) {
             let chosen = lane as u32 == here.lane;
-            draw_lane(cell, buf, lane, (state, text), chosen, look);
+            draw_lane(cell, canvas, lane, (state, text), chosen, look);
         }
     }
     take(&mut rest, bands.rows());
     let states: Vec<LaneState> = all.iter().map(|lane| lane.state).collect();
     let mut told = vec![(legend(&states), theme.dim)];
     told.extend(thread(walk, look));
-    say(rest, buf, &told, look);
+    say(rest, canvas, &told, look);
 }
 
 /// The lane at a place of the picture.
@@ -111,7 +111,7 @@ impl Bands {
 
 fn draw_lane(
     area: Rect,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     number: usize,
     (lane, value): (&Lane, &str),
     chosen: bool,
@@ -119,7 +119,7 @@ fn draw_lane(
 ) {
     let theme = &look.theme;
     let Rect { x, y, width: room, .. } = area;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let own = style(lane.state, theme);
     let head = if chosen { theme.selection } else { theme.dim };
     pen.ending(x + room, y, &number.to_string(), head);

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use mlsys_lab::frame::kernel::Kernel;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::{say, split};
 use crate::figure::kernel::{Line, Walk, listing, said};
-use crate::panel::pen::{Pen, width};
+use crate::canvas::{Pen, width};
 use crate::theme::Look;
 
 /// Columns of the marks before a line: problem or breakpoint, the warp that is looked at, how many others are there.
@@ -32,7 +32,7 @@ const COLUMNS: [Column; 5] = [
     ("banks", |line| nonzero(line.cost.replays)),
 ];
 
-pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk, look: &Look) {
     let theme = &look.theme;
     let [body, foot] = parts(area);
     let lines = listing(kernel, walk);
@@ -51,7 +51,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
     let margin = area.right().saturating_sub(COUNT * shown as u16);
     if body.height > 3 {
         let y = body.y;
-        let mut pen = Pen::new(body, buf, &look.glyphs);
+        let mut pen = Pen::new(body, canvas, &look.glyphs);
         let so_far = if walk.clock() == 0 { "whole run" } else { "so far" };
         let room = margin.saturating_sub(body.x + before);
         pen.within(body.x + before, y, room, so_far, theme.dim);
@@ -64,7 +64,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
     let rows = rows(body);
     let first = first(lines.len(), marked, rows.len());
     for (line, y) in lines.iter().skip(first).zip(rows) {
-        let mut pen = Pen::new(body, buf, &look.glyphs);
+        let mut pen = Pen::new(body, canvas, &look.glyphs);
         match (&line.problem, line.breakpoint) {
             (Some(_), true) => pen.glyph(body.x, y, "&", theme.bad),
             (Some(_), false) => pen.glyph(body.x, y, "!", theme.bad),
@@ -104,7 +104,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
     if let Some(problem) = trouble.filter(|_| !found).and_then(|line| line.problem.as_ref()) {
         told.insert(0, (format!("Line {marked}: {problem}."), theme.bad));
     }
-    say(foot, buf, &told, look);
+    say(foot, canvas, &told, look);
 }
 
 /// The word of the line that the warp comes to is set off.

@@ -1,12 +1,12 @@
 //! A line chart laid out, and its axes.
 
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::curves::Curves;
 use crate::glyphs::Glyphs;
 use crate::panel::axis::{Axis, Measure};
-use crate::panel::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// A chart laid out in an area.
@@ -74,9 +74,9 @@ impl Chart {
     }
 
     /// Draws both axes with their ticks.
-    pub(super) fn axes(&self, buf: &mut Buffer, look: &Look) {
+    pub(super) fn axes(&self, canvas: &mut Canvas, look: &Look) {
         let (plot, glyphs, theme) = (self.plot, &look.glyphs, &look.theme);
-        let mut pen = Pen::new(self.area, buf, glyphs);
+        let mut pen = Pen::new(self.area, canvas, glyphs);
         let axis = plot.x.saturating_sub(1);
         for y in plot.y..plot.bottom() {
             pen.glyph(axis, y, glyphs.vertical, theme.border);

@@ -1,12 +1,12 @@
 //! The step that all charts point at, and what the curves say there.
 
 use mlsys_lab::report::Series;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::style::Modifier;
 
 use super::chart::Chart;
 use super::curves::{Curves, Kind};
-use crate::panel::pen::Pen;
+use crate::canvas::Pen;
 use crate::theme::Look;
 
 /// What a series says at a step: what it said last by then.
@@ -37,10 +37,10 @@ pub fn reading(series: &Series, step: u64) -> Reading {
 
 impl Chart {
     /// Draws the line at the cursor, under the curves.
-    pub(super) fn cursor(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
+    pub(super) fn cursor(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
         let Some(step) = curves.cursor else { return };
         let (x, glyphs, style) = (self.column(step), &look.glyphs, look.theme.accent);
-        let mut pen = Pen::new(self.area, buf, glyphs);
+        let mut pen = Pen::new(self.area, canvas, glyphs);
         pen.column(x, self.plot.y..self.plot.bottom(), glyphs.cursor, style);
         if self.area.bottom() - self.plot.bottom() > 1 {
             pen.glyph(x, self.plot.bottom(), glyphs.cursor_foot, style);
@@ -48,9 +48,9 @@ impl Chart {
     }
 
     /// Marks the value of each curve at the cursor, over the curves.
-    pub(super) fn readings(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
+    pub(super) fn readings(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
         let Some(step) = curves.cursor else { return };
-        let mut pen = Pen::new(self.plot, buf, &look.glyphs);
+        let mut pen = Pen::new(self.plot, canvas, &look.glyphs);
         for curve in curves.now.iter().rev() {
             let Kind::Series { series, .. } = &curve.kind else {
                 continue;

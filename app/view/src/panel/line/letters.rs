@@ -1,12 +1,12 @@
 //! The letters and numerals by which curves and runs are told apart without colour.
 
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::style::{Modifier, Style};
 
 use super::chart::Chart;
 use super::curves::{Curve, Curves, Kind};
 use crate::glyphs::GlyphSet;
-use crate::panel::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use crate::theme::{ColorDepth, Look};
 
 /// The names of curves in the legend, in the chart and at its right edge.
@@ -32,12 +32,12 @@ pub(super) fn numeral(place: usize) -> &'static str {
 
 impl Chart {
     /// Numerals on the curves of earlier runs, with the curve's letter where there are several.
-    pub(super) fn numerals(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
+    pub(super) fn numerals(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
         if look.glyphs.set == GlyphSet::Ascii {
             // There the curves are made of them.
             return;
         }
-        let mut pen = Pen::new(self.plot, buf, &look.glyphs);
+        let mut pen = Pen::new(self.plot, canvas, &look.glyphs);
         for (place, run) in curves.before.iter().enumerate() {
             for curve in run {
                 let mut mark = numeral(place).to_owned();
@@ -51,8 +51,8 @@ impl Chart {
     }
 
     /// Letters at the right edge, where each curve ends; without colour on the curves themselves, too.
-    pub(super) fn letters(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
-        let mut pen = Pen::new(self.area, buf, &look.glyphs);
+    pub(super) fn letters(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
+        let mut pen = Pen::new(self.area, canvas, &look.glyphs);
         for (y, place) in self.ends(curves) {
             let style = look.theme.curve(place).add_modifier(Modifier::BOLD);
             if self.plot.right() < self.area.right() {

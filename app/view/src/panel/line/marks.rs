@@ -1,24 +1,24 @@
 //! What a line chart marks besides its curves: knobs turned, and values that were not finite.
 
 use mlsys_lab::report::Change;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 
 use super::chart::Chart;
 use super::curves::Curves;
 use crate::panel::Scene;
-use crate::panel::pen::Pen;
+use crate::canvas::Pen;
 use crate::theme::Look;
 
 /// Draws a line at each knob turn and at each step where values stopped being finite.
 pub(super) fn draw(
     chart: &Chart,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     scene: &Scene<'_>,
     curves: &Curves<'_>,
     look: &Look,
 ) {
     let (plot, glyphs) = (chart.plot, &look.glyphs);
-    let mut pen = Pen::new(plot, buf, glyphs);
+    let mut pen = Pen::new(plot, canvas, glyphs);
     for change in shown_changes(scene, curves) {
         pen.column(
             chart.column(change.step),

@@ -1,11 +1,11 @@
 //! The curves of a line chart.
 
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 
 use super::chart::Chart;
 use super::curves::{Curve, Curves, Kind};
 use super::letters::{letter, numeral};
-use crate::panel::canvas::{Canvas, Ink, Stroke};
+use crate::canvas::{DotGrid, Ink, Stroke};
 use crate::panel::trace::{Bucket, Trace};
 use crate::theme::Look;
 
@@ -32,9 +32,9 @@ struct Inks {
 
 impl Chart {
     /// Draws all curves, and their letters and numerals.
-    pub(super) fn curves(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
+    pub(super) fn curves(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
         let theme = &look.theme;
-        let mut canvas = Canvas::new(self.plot, &look.glyphs);
+        let mut dots = DotGrid::new(self.plot, canvas, &look.glyphs);
         // The newest of the earlier runs is drawn last, over the others.
         for (place, run) in curves.before.iter().enumerate().rev() {
             let bright = Ink {
@@ -42,9 +42,10 @@ impl Chart {
                 style: theme.previous,
                 marker: numeral(place),
                 stroke: STROKES[place % STROKES.len()],
+                wide: 1.2,
             };
             for curve in run {
-                self.trace(&mut canvas, curve, Inks { bright, raw: None });
+                self.trace(&mut dots, curve, Inks { bright, raw: None });
             }
         }
         let several = curves.names.len() > 1;
@@ -56,28 +57,30 @@ impl Chart {
                 style: theme.curve(curve.place),
                 marker,
                 stroke: Stroke::Solid,
+                wide: 2.0,
             };
             let faint = Ink {
                 rank: rank::RAW,
                 style: theme.faint[curve.place % theme.faint.len()],
                 marker: look.glyphs.faint_point,
                 stroke: Stroke::Solid,
+                wide: 0.6,
             };
             let raw = Some(faint);
-            self.trace(&mut canvas, curve, Inks { bright, raw });
+            self.trace(&mut dots, curve, Inks { bright, raw });
         }
-        canvas.draw(buf);
-        self.numerals(buf, curves, look);
+        dots.draw(canvas);
+        self.numerals(canvas, curves, look);
         if several {
-            self.letters(buf, curves, look);
+            self.letters(canvas, curves, look);
         }
     }
 
     /// One curve: bright as it is, or faint with the smoothed curve bright on top.
-    fn trace(&self, canvas: &mut Canvas, curve: &Curve<'_>, inks: Inks) {
+    fn trace(&self, dots: &mut DotGrid, curve: &Curve<'_>, inks: Inks) {
         let (series, trace) = match &curve.kind {
             Kind::Series { series, trace } => (series, trace),
-            Kind::Level(value) => return self.level(canvas, *value, inks.bright),
+            Kind::Level(value) => return self.level(dots, *value, inks.bright),
         };
         let raw = if trace.smoothed { inks.raw } else { Some(inks.bright) };
         let (first, last) = self.steps;
@@ -90,15 +93,15 @@ impl Chart {
                     Some(_) => joined.map(|b| b.last),
                     None => trace.enters.map(|value| (first, value)),
                 };
-                self.join(canvas, from, bucket.first, raw);
+                self.join(dots, from, bucket.first, raw);
                 let middle =
                     bucket.first.0 + (bucket.last.0 - bucket.first.0.min(bucket.last.0)) / 2;
                 let low = Some((middle, bucket.low));
-                self.join(canvas, low, (middle, bucket.high), raw);
+                self.join(dots, low, (middle, bucket.high), raw);
             }
             if trace.smoothed {
                 let smooth = joined.map(|b| (b.last.0, b.smooth));
-                self.join(canvas, smooth, (bucket.last.0, bucket.smooth), inks.bright);
+                self.join(dots, smooth, (bucket.last.0, bucket.smooth), inks.bright);
             }
             before = Some(bucket);
         }
@@ -107,13 +110,13 @@ impl Chart {
                 Some(bucket) => Some(bucket.last),
                 None => trace.enters.map(|value| (first, value)),
             };
-            self.join(canvas, from, (last, leaves), raw);
+            self.join(dots, from, (last, leaves), raw);
         }
     }
 
     /// A straight line between two points, or the second alone.
-    fn join(&self, canvas: &mut Canvas, from: Option<(u64, f64)>, to: (u64, f64), ink: Ink) {
-        let (width, height) = canvas.size();
+    fn join(&self, dots: &mut DotGrid, from: Option<(u64, f64)>, to: (u64, f64), ink: Ink) {
+        let (width, height) = dots.size();
         let (x_axis, y_axis) = self.measures;
         let dot = |(step, value): (u64, f64)| {
             let x = x_axis.share(step as f64)? * width.saturating_sub(1) as f64;
@@ -121,20 +124,18 @@ impl Chart {
             Some((x.round() as usize, y.round() as usize))
         };
         if let Some(to) = dot(to) {
-            canvas.line(from.and_then(dot).unwrap_or(to), to, ink);
+            dots.line(from.and_then(dot).unwrap_or(to), to, ink);
         }
     }
 
     /// A broken line across the chart.
-    fn level(&self, canvas: &mut Canvas, value: f64, ink: Ink) {
-        let (width, height) = canvas.size();
+    fn level(&self, dots: &mut DotGrid, value: f64, ink: Ink) {
+        let (_, height) = dots.size();
         let Some(share) = self.y.share(value) else {
             return;
         };
         let y = ((1.0 - share) * height.saturating_sub(1) as f64).round() as usize;
         let rank = rank::LEVEL.min(ink.rank);
-        for x in (0..width).filter(|x| x % 4 < 2) {
-            canvas.dot(x, y, Ink { rank, ..ink });
-        }
+        dots.level(y, Ink { rank, ..ink });
     }
 }

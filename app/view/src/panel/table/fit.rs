@@ -2,7 +2,7 @@
 
 use mlsys_lab::value::{Value, number, significant};
 
-use super::pen;
+use crate::canvas as pen;
 use crate::figure::Prefix;
 
 /// Columns between two columns.

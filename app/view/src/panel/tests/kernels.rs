@@ -13,6 +13,7 @@ use ratatui::layout::Rect;
 
 use super::super::kernel;
 use super::look;
+use crate::canvas::Canvas;
 use crate::figure::kernel::{Thread, Walk};
 use crate::glyphs::GlyphSet;
 use crate::theme::ColorDepth;
@@ -53,7 +54,10 @@ fn drawn(
     set: GlyphSet,
 ) -> Buffer {
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-    kernel::draw(buf.area, &mut buf, kernel, Some(walk), &look(depth, set));
+    let area = buf.area;
+    Canvas::over(&mut buf, |canvas| {
+        kernel::draw(area, canvas, kernel, Some(walk), &look(depth, set));
+    });
     buf
 }
 

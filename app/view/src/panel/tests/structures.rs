@@ -11,7 +11,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::super::view::{FrameView, Mark};
-use super::super::{Focus, draw_frame};
+use super::super::Focus;
+use super::draw_frame;
 use super::{graphs, look};
 use crate::figure::graph::Sight;
 use crate::glyphs::GlyphSet;

@@ -1,19 +1,19 @@
 //! The total of a timeline above its lanes.
 
 use mlsys_lab::frame::Total;
-use ratatui::buffer::Buffer;
+use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::{Parts, columns};
 use crate::figure::axis::Axis;
 use crate::figure::{outline, quantity};
-use crate::panel::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// The total as columns of its height, the peak named where it is.
 pub(super) fn draw_total(
     parts: &Parts,
-    buf: &mut Buffer,
+    canvas: &mut Canvas,
     total: &Total,
     unit: &str,
     axis: &Axis,
@@ -25,7 +25,7 @@ pub(super) fn draw_total(
     };
     // The first row is kept for the peak's name.
     let rows = area.height - 1;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     let steps = look.glyphs.heights;
     for column in 0..area.width {
         let place = |column: u16| {
@@ -71,7 +71,7 @@ pub(super) fn draw_total(
 }
 
 /// The peak in words, in the row above the lanes where that is free, if there is no room for the total.
-pub(super) fn say_peak(parts: &Parts, buf: &mut Buffer, total: &Total, unit: &str, look: &Look) {
+pub(super) fn say_peak(parts: &Parts, canvas: &mut Canvas, total: &Total, unit: &str, look: &Look) {
     let Some(said) = outline::peak(total, unit, &look.glyphs) else {
         return;
     };
@@ -79,7 +79,7 @@ pub(super) fn say_peak(parts: &Parts, buf: &mut Buffer, total: &Total, unit: &st
     let area = Rect { x: parts.names.x, width: parts.marks.right() - parts.names.x, ..parts.marks };
     let wide = pen::width(&said);
     let free = |start: u16| {
-        let mut cells = (start..start + wide).map(|x| buf.cell((x, area.y)));
+        let mut cells = (start..start + wide).map(|x| canvas.cells.cell((x, area.y)));
         cells.all(|cell| cell.is_some_and(|cell| cell.symbol() == " "))
     };
     let ends = [Some(area.x), area.right().checked_sub(wide)];
@@ -88,6 +88,6 @@ pub(super) fn say_peak(parts: &Parts, buf: &mut Buffer, total: &Total, unit: &st
         return;
     };
     if area.height > 0 {
-        Pen::new(area, buf, &look.glyphs).text(start, area.y, &said, look.theme.accent);
+        Pen::new(area, canvas, &look.glyphs).text(start, area.y, &said, look.theme.accent);
     }
 }

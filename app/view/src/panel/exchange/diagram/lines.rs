@@ -5,7 +5,7 @@ use mlsys_lab::frame::exchange::Message;
 
 use super::boxes::carried;
 use super::wires::Wires;
-use crate::panel::pen::{self, Pen};
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// A place on the screen.

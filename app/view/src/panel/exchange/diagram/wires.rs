@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::panel::pen::Pen;
+use crate::canvas::Pen;
 use crate::theme::Look;
 
 const LEFT: usize = 1;

@@ -2,7 +2,7 @@
 
 /// What a character is made of.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Filled rectangles (left, top, right, bottom) of an opacity.
     Fills(Vec<[f32; 4]>, f32),
     /// Straight lines from a point to a point.
@@ -13,7 +13,7 @@ pub(super) enum Shape {
 
 impl Shape {
     /// The shape of a character; letters have none.
-    pub(super) fn of(symbol: &str) -> Option<Self> {
+    pub(crate) fn of(symbol: &str) -> Option<Self> {
         let mut chars = symbol.chars();
         let (Some(c), None) = (chars.next(), chars.next()) else {
             return None;
@@ -41,6 +41,18 @@ impl Shape {
     fn fill(part: [f32; 4]) -> Self {
         Self::Fills(vec![part], 1.0)
     }
+}
+
+/// The outline of the mark of a class about the middle of its cell, in pixels.
+pub(crate) fn mark(symbol: &str) -> Option<&'static str> {
+    Some(match symbol {
+        "●" => "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
+        "✕" => "M-5 -3l2 -2l3 3l3 -3l2 2l-3 3l3 3l-2 2l-3 -3l-3 3l-2 -2l3 -3z",
+        "▲" => "M0 -5.5l5 9h-10z",
+        "■" => "M-4 -4h8v8h-8z",
+        "◆" => "M0 -5.5l5 5.5l-5 5.5l-5 -5.5z",
+        _ => return None,
+    })
 }
 
 const WHOLE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];

@@ -1,0 +1,97 @@
+//! What a picture is drawn on: the cells of a terminal, or a vector graphic over the same grid of columns and rows.
+//!
+//! The layout of a picture is computed once, in columns and rows. On a terminal every primitive becomes glyphs. A vector
+//! graphic gets text as text, and glyphs as lines, rectangles and marks; lengths, curves and fields are drawn there at
+//! full resolution. Its canvas keeps the cells as well, so that "is this place free?" has the same answer on both targets.
+
+mod dots;
+mod pen;
+mod shape;
+mod vector;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Style};
+
+pub(crate) use dots::{DotGrid, Ink, Stroke};
+pub(crate) use pen::{Pen, cut, cut_name, width};
+pub(crate) use shape::Shape;
+pub(crate) use vector::{Anchor, CELL, Vector, hex};
+
+/// The target of a drawing.
+pub struct Canvas {
+    /// The cells of the terminal; of a vector graphic, what occupies its grid.
+    pub(crate) cells: Buffer,
+    vector: Option<Vector>,
+}
+
+impl Canvas {
+    /// Draws into a terminal's buffer.
+    pub fn over<T>(buf: &mut Buffer, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let mut canvas = Self { cells: std::mem::take(buf), vector: None };
+        let result = draw(&mut canvas);
+        *buf = canvas.cells;
+        result
+    }
+
+    /// An empty vector graphic of so many columns and rows.
+    pub(crate) fn vector((columns, rows): (u16, u16), vector: Vector) -> Self {
+        Self { cells: Buffer::empty(Rect::new(0, 0, columns, rows)), vector: Some(vector) }
+    }
+
+    /// The elements of the vector graphic.
+    pub(crate) fn into_elements(self) -> String {
+        self.vector.map_or_else(String::new, Vector::into_elements)
+    }
+
+    /// Whether it becomes a page that is read without keys.
+    pub(crate) fn is_page(&self) -> bool {
+        self.vector.is_some()
+    }
+
+    /// Draws with letters of one width, where the target has others.
+    pub(crate) fn fixed<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.vector.as_mut().map(|vector| std::mem::replace(&mut vector.fixed, true));
+        let result = draw(self);
+        if let (Some(vector), Some(before)) = (&mut self.vector, before) {
+            vector.fixed = before;
+        }
+        result
+    }
+
+    /// Draws into the cells alone: for what the vector graphic gets as an exact shape instead.
+    pub(crate) fn in_cells<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let vector = self.vector.take();
+        let result = draw(self);
+        self.vector = vector;
+        result
+    }
+
+    /// A filled rectangle between two corners in columns and rows, as dense as a glyph; nothing on a terminal.
+    pub(crate) fn block(&mut self, from: (f64, f64), to: (f64, f64), fill: &str, style: Style) {
+        if let Some(vector) = &mut self.vector {
+            vector.block(from, to, fill, style);
+        }
+    }
+
+    /// A straight line between two places in columns and rows; nothing on a terminal.
+    pub(crate) fn rule(&mut self, from: (f64, f64), to: (f64, f64), style: Style, dash: &str) {
+        if let Some(vector) = &mut self.vector {
+            vector.polyline(&[from, to], style, 1.0, dash);
+        }
+    }
+
+    /// Fills a rectangle with a grid of colours, each cell of the grid exactly; whether the target can.
+    pub(crate) fn mosaic(
+        &mut self,
+        area: Rect,
+        grid: (usize, usize),
+        color: impl Fn(usize, usize) -> Option<Color>,
+    ) -> bool {
+        let Some(vector) = &mut self.vector else {
+            return false;
+        };
+        vector.mosaic(area, grid, color);
+        true
+    }
+}

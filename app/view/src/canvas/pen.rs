@@ -1,0 +1,208 @@
+//! Puts text into a rectangle and never outside it.
+
+use std::ops::Range;
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::{Anchor, Canvas};
+use crate::glyphs::Glyphs;
+
+/// A rectangle of a buffer and the glyphs to use in it.
+pub(crate) struct Pen<'a> {
+    area: Rect,
+    canvas: &'a mut Canvas,
+    glyphs: &'a Glyphs,
+}
+
+impl<'a> Pen<'a> {
+    /// A pen for the part of `area` that lies in the buffer.
+    pub(crate) fn new(area: Rect, canvas: &'a mut Canvas, glyphs: &'a Glyphs) -> Self {
+        Self { area: area.intersection(canvas.cells.area), canvas, glyphs }
+    }
+
+    /// What stands for text that was cut off.
+    pub(crate) fn ellipsis(&self) -> &'static str {
+        self.glyphs.ellipsis
+    }
+
+    /// Writes to the right edge, with an ellipsis where the text is cut; returns the column after it.
+    pub(crate) fn text(&mut self, x: u16, y: u16, text: &str, style: Style) -> u16 {
+        let room = self.area.right().saturating_sub(x);
+        self.within(x, y, room, text, style)
+    }
+
+    /// Writes into `room` columns, with an ellipsis where the text is cut; returns the column after it.
+    pub(crate) fn within(&mut self, x: u16, y: u16, room: u16, text: &str, style: Style) -> u16 {
+        self.put((x, y), room, None, text, style)
+    }
+
+    /// Writes so that the text ends before column `right`.
+    pub(crate) fn ending(&mut self, right: u16, y: u16, text: &str, style: Style) {
+        let room = right.saturating_sub(self.area.x);
+        let wide = width(text);
+        let x = right.saturating_sub(wide.min(room));
+        let held = (wide <= room).then_some((right.into(), Anchor::End));
+        self.put((x, y), right.saturating_sub(x), held, text, style);
+    }
+
+    /// Writes from a column on a text whose middle belongs to the middle of another column; returns the column after it.
+    pub(crate) fn about(&mut self, middle: u16, from: u16, y: u16, text: &str, style: Style) -> u16 {
+        let room = self.area.right().saturating_sub(from);
+        // Where it had to be moved, it stays where it was put.
+        let moved = from.abs_diff(middle.saturating_sub(width(text) / 2)) > 0;
+        let held = (!moved).then_some((f64::from(middle) + 0.5, Anchor::Middle));
+        self.put((from, y), room, held, text, style)
+    }
+
+    fn put(
+        &mut self,
+        (x, y): (u16, u16),
+        room: u16,
+        held: Option<(f64, Anchor)>,
+        text: &str,
+        style: Style,
+    ) -> u16 {
+        let room = room.min(self.area.right().saturating_sub(x));
+        if room == 0 || !self.holds(x, y) {
+            return x;
+        }
+        let cut = cut(text, room, self.glyphs.ellipsis);
+        let Canvas { cells, vector } = self.canvas;
+        if let Some(vector) = vector {
+            let over = x..x.saturating_add(width(&cut));
+            let crosses = over.filter_map(|x| cells.cell((x, y))).any(|cell| cell.symbol() != " ");
+            vector.text((x, y), held, &cut, style, crosses);
+        }
+        cells.set_stringn(x, y, cut, usize::from(room), style).0
+    }
+
+    /// Puts one glyph, if the place is inside.
+    pub(crate) fn glyph(&mut self, x: u16, y: u16, glyph: &str, style: Style) {
+        self.repeat((x, y), (1, 1), glyph, style);
+    }
+
+    /// Repeats one glyph over `count` columns.
+    pub(crate) fn run(&mut self, x: u16, y: u16, count: u16, glyph: &str, style: Style) {
+        self.repeat((x, y), (count, 1), glyph, style);
+    }
+
+    /// Repeats one glyph down the rows.
+    pub(crate) fn column(&mut self, x: u16, rows: Range<u16>, glyph: &str, style: Style) {
+        self.repeat((x, rows.start), (1, rows.end.saturating_sub(rows.start)), glyph, style);
+    }
+
+    /// Repeats one glyph over a rectangle, as far as that is inside.
+    fn repeat(&mut self, (x, y): (u16, u16), (wide, high): (u16, u16), glyph: &str, style: Style) {
+        let seen = Rect::new(x, y, wide, high).intersection(self.area);
+        for position in seen.positions() {
+            self.canvas.cells[position].set_symbol(glyph).set_style(style);
+        }
+        if let Some(vector) = &mut self.canvas.vector {
+            vector.glyph((seen.x, seen.y), (seen.width, seen.height), glyph, style);
+        }
+    }
+
+    /// A bar along a row: these columns of the terminal, and its exact ends in a vector graphic.
+    pub(crate) fn bar(
+        &mut self,
+        y: u16,
+        columns: Range<u16>,
+        exact: (f64, f64),
+        fill: &str,
+        style: Style,
+    ) {
+        let vector = self.canvas.vector.take();
+        self.run(columns.start, y, columns.end.saturating_sub(columns.start), fill, style);
+        self.canvas.vector = vector;
+        let inside = |x: f64| x.clamp(self.area.left().into(), self.area.right().into());
+        let ((from, to), y) = ((inside(exact.0), inside(exact.1)), f64::from(y));
+        self.canvas.block((from, y + 0.1), (to, y + 0.9), fill, style);
+    }
+
+    /// Puts one glyph into the cells alone: a part of a bar that a vector graphic has exactly.
+    pub(crate) fn end_of_bar(&mut self, x: u16, y: u16, glyph: &str, style: Style) {
+        let vector = self.canvas.vector.take();
+        self.glyph(x, y, glyph, style);
+        self.canvas.vector = vector;
+    }
+
+    /// Whether so many columns show dots in a style's colour and nothing else.
+    pub(crate) fn shows_dots(&self, x: u16, y: u16, columns: u16, style: Style) -> bool {
+        (x..x.saturating_add(columns)).all(|x| {
+            self.holds(x, y) && {
+                let cell = &self.canvas.cells[(x, y)];
+                style.fg.is_none_or(|color| cell.fg == color) && !cell.symbol().is_ascii()
+            }
+        })
+    }
+
+    fn holds(&self, x: u16, y: u16) -> bool {
+        self.area.contains((x, y).into())
+    }
+}
+
+/// The columns a text takes.
+pub(crate) fn width(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
+}
+
+/// The text, cut to `room` columns with an ellipsis if it is longer.
+pub(crate) fn cut(text: &str, room: u16, ellipsis: &str) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let room = usize::from(room.saturating_sub(width(ellipsis)));
+    let mut used = 0;
+    let kept = text.chars().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used <= room
+    });
+    let mut kept: String = kept.collect();
+    kept.push_str(ellipsis);
+    kept
+}
+
+/// A name cut in its middle where it has parts: `block1.attention` and `block1.mlp` differ at their ends.
+pub(crate) fn cut_name(name: &str, room: u16, ellipsis: &str) -> String {
+    let whole = width(name) <= room;
+    let spared = room.saturating_sub(width(ellipsis));
+    if whole || spared < 4 || !name.contains(['.', '_', '/']) {
+        return cut(name, room, ellipsis);
+    }
+    let (before, after) = (usize::from(spared / 2), usize::from(spared.div_ceil(2)));
+    let take = |letters: &mut dyn Iterator<Item = char>, room: usize| {
+        let mut used = 0;
+        let kept = letters.take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= room
+        });
+        kept.collect::<String>()
+    };
+    let start = take(&mut name.chars(), before);
+    let end = take(&mut name.chars().rev(), after);
+    let end: String = end.chars().rev().collect();
+    format!("{start}{ellipsis}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_parts_are_cut_in_their_middle_and_words_at_their_end() {
+        for (name, room, expected) in [
+            ("block1.attention", 16, "block1.attention"),
+            ("block1.attention", 11, "block~ntion"),
+            ("block1.attention_norm", 9, "bloc~norm"),
+            ("block1.attention", 4, "blo~"),
+            ("matmul [64, 16]", 8, "matmul ~"),
+            ("漢字.漢字", 7, "漢~字"),
+        ] {
+            let found = cut_name(name, room, "~");
+            assert_eq!(found, expected, "{name} in {room}");
+            assert!(width(&found) <= room);
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The elements of a vector graphic, placed on a grid of cells.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::shape::{Shape, mark};
+use crate::theme::{Rgb, Theme, to_rgb};
+use crate::xml::escaped;
+
+/// The width and the height of a cell in pixels: letters of the size of labels fit their columns.
+pub(crate) const CELL: (f64, f64) = (8.0, 16.0);
+/// Where letters stand in their cell.
+const BASELINE: f64 = 12.0;
+
+/// Which end of a text its place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Elements being written.
+pub(crate) struct Vector {
+    body: String,
+    ink: Rgb,
+    paper: Rgb,
+    /// Whether letters all have the same width.
+    pub(super) fixed: bool,
+}
+
+impl Vector {
+    /// No elements yet; what has no colour of its own takes the theme's.
+    pub(crate) fn new(theme: &Theme) -> Self {
+        let (ink, paper) = theme.defaults();
+        Self { body: String::new(), ink, paper, fixed: false }
+    }
+
+    pub(super) fn into_elements(self) -> String {
+        self.body
+    }
+
+    /// The colours of a style: what is drawn, and the field behind it if there is one.
+    fn colors(&self, style: Style) -> (Rgb, Option<Rgb>) {
+        let set = |color: Option<Color>| color.filter(|color| *color != Color::Reset).map(to_rgb);
+        let (ink, behind) = (set(style.fg).unwrap_or(self.ink), set(style.bg));
+        if style.add_modifier.contains(Modifier::REVERSED) {
+            (behind.unwrap_or(self.paper), Some(ink))
+        } else {
+            (ink, behind)
+        }
+    }
+
+    /// A text that begins in a cell, or is held elsewhere; `crosses` what was drawn before, from which it is set off.
+    pub(super) fn text(
+        &mut self,
+        (x, y): (u16, u16),
+        held: Option<(f64, Anchor)>,
+        text: &str,
+        style: Style,
+        crosses: bool,
+    ) {
+        let (_, behind) = self.colors(style);
+        if let Some(behind) = behind {
+            let wide = f64::from(u16::try_from(text.width()).unwrap_or(u16::MAX));
+            self.fill((x.into(), y.into()), (f64::from(x) + wide, f64::from(y) + 1.0), behind, 1.0);
+        }
+        // Glyphs that are pictures are drawn in their own cells, and the words between them as text.
+        let mut column = x;
+        let mut words = (column, String::new());
+        let mut parts: Vec<(u16, String)> = Vec::new();
+        for letter in text.chars() {
+            let wide = letter.width().unwrap_or(0) as u16;
+            let symbol = letter.encode_utf8(&mut [0; 4]).to_owned();
+            if !letter.is_ascii() && (mark(&symbol).is_some() || Shape::of(&symbol).is_some()) {
+                self.glyph((column, y), (1, 1), &symbol, Style { bg: None, ..style });
+                parts.push(std::mem::replace(&mut words, (column + wide, String::new())));
+            } else if letter == ' ' && words.1.trim().is_empty() {
+                words = (column + wide, String::new());
+            } else {
+                words.1.push(letter);
+            }
+            column = column.saturating_add(wide);
+        }
+        let is_whole = parts.iter().all(|part| part.1.trim().is_empty());
+        parts.push(words);
+        let parts = parts.into_iter().filter(|part| !part.1.trim().is_empty());
+        for (x, words) in parts {
+            let (x, anchor) = match held {
+                Some(held) if is_whole => held,
+                Some(_) | None => (f64::from(x), Anchor::Start),
+            };
+            self.words((x, y), anchor, words.trim_end(), style, crosses && behind.is_none());
+        }
+    }
+
+    fn words(
+        &mut self,
+        (x, y): (f64, u16),
+        anchor: Anchor,
+        text: &str,
+        style: Style,
+        crosses: bool,
+    ) {
+        let (ink, _) = self.colors(style);
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let class = match (self.fixed, style.add_modifier.contains(Modifier::BOLD)) {
+            (false, false) => "",
+            (false, true) => " class=\"b\"",
+            (true, false) => " class=\"m\"",
+            (true, true) => " class=\"m b\"",
+        };
+        let halo = match crosses {
+            true => format!(
+                " paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"",
+                hex(self.paper)
+            ),
+            false => String::new(),
+        };
+        let (x, y) = (short(x * CELL.0), short(f64::from(y) * CELL.1 + BASELINE));
+        let _ = writeln!(
+            self.body,
+            "<text x=\"{x}\" y=\"{y}\"{anchor}{class}{halo} fill=\"{}\">{}</text>",
+            hex(ink),
+            escaped(text)
+        );
+    }
+
+    /// A glyph repeated over so many columns and rows: lines, rectangles and marks as shapes, others as text.
+    pub(super) fn glyph(
+        &mut self,
+        (x, y): (u16, u16),
+        (across, down): (u16, u16),
+        symbol: &str,
+        style: Style,
+    ) {
+        if across == 0 || down == 0 {
+            return;
+        }
+        let (ink, behind) = self.colors(style);
+        let (left, top) = (f64::from(x), f64::from(y));
+        let (right, bottom) = (left + f64::from(across), top + f64::from(down));
+        if let Some(behind) = behind {
+            self.fill((left, top), (right, bottom), behind, 1.0);
+        }
+        if symbol.trim().is_empty() {
+            return;
+        }
+        if let Some(outline) = mark(symbol) {
+            return self.marks((x, y), (across, down), outline, ink);
+        }
+        let cells = || (y..y + down).flat_map(|y| (x..x + across).map(move |x| (x, y)));
+        match (symbol, Shape::of(symbol)) {
+            ("─" | "━", _) => {
+                let wide = if symbol == "━" { 2.0 } else { 1.0 };
+                for y in y..y + down {
+                    let y = f64::from(y) + 0.5;
+                    self.path(&line(&[(left, y), (right, y)]), ink, wide, "");
+                }
+            }
+            ("│" | "┃" | "┊", _) => {
+                let wide = if symbol == "┃" { 2.0 } else { 1.0 };
+                let dash = if symbol == "┊" { "3 3" } else { "" };
+                for x in x..x + across {
+                    let x = f64::from(x) + 0.5;
+                    self.path(&line(&[(x, top), (x, bottom)]), ink, wide, dash);
+                }
+            }
+            (_, Some(Shape::Fills(parts, opacity))) => match parts.as_slice() {
+                [[l, t, r, b]] if (*l, *r) == (0.0, 1.0) || (*t, *b) == (0.0, 1.0) => {
+                    // Repeated, a part of the cell stays that part of the whole.
+                    let (wide, high) = (right - left, bottom - top);
+                    let from = (left + wide * f64::from(*l), top + high * f64::from(*t));
+                    let to = (left + wide * f64::from(*r), top + high * f64::from(*b));
+                    self.fill(from, to, ink, opacity.into());
+                }
+                parts => {
+                    for (x, y) in cells() {
+                        for [l, t, r, b] in parts {
+                            let place = |dx: &f32, dy: &f32| {
+                                (f64::from(x) + f64::from(*dx), f64::from(y) + f64::from(*dy))
+                            };
+                            self.fill(place(l, t), place(r, b), ink, opacity.into());
+                        }
+                    }
+                }
+            },
+            (_, Some(Shape::Lines(parts))) => {
+                let mut d = String::new();
+                for (x, y) in cells() {
+                    for [x0, y0, x1, y1] in &parts {
+                        let at = |dx: &f32, dy: &f32| {
+                            (f64::from(x) + f64::from(*dx), f64::from(y) + f64::from(*dy))
+                        };
+                        d.push_str(&line(&[at(x0, y0), at(x1, y1)]));
+                    }
+                }
+                self.path(&d, ink, 1.0, "");
+            }
+            // Dots come as exact curves.
+            (_, Some(Shape::Dots(_))) => {}
+            (_, None) => {
+                for (x, y) in cells() {
+                    let x = f64::from(x) + symbol.width() as f64 / 2.0;
+                    self.words((x, y), Anchor::Middle, symbol, style, false);
+                }
+            }
+        }
+    }
+
+    /// A mark in each cell, set off from what lies behind it.
+    fn marks(&mut self, (x, y): (u16, u16), (across, down): (u16, u16), outline: &str, ink: Rgb) {
+        for (x, y) in (y..y + down).flat_map(|y| (x..x + across).map(move |x| (x, y))) {
+            let (x, y) = ((f64::from(x) + 0.5) * CELL.0, (f64::from(y) + 0.5) * CELL.1);
+            let _ = writeln!(
+                self.body,
+                "<path transform=\"translate({} {})\" d=\"{outline}\" fill=\"{}\" stroke=\"{}\" \
+                 stroke-width=\"0.8\"/>",
+                short(x),
+                short(y),
+                hex(ink),
+                hex(self.paper)
+            );
+        }
+    }
+
+    /// A rectangle as dense as a glyph: what is not full has an edge.
+    pub(super) fn block(&mut self, from: (f64, f64), to: (f64, f64), fill: &str, style: Style) {
+        let (ink, _) = self.colors(style);
+        let opacity = match Shape::of(fill) {
+            Some(Shape::Fills(_, opacity)) => f64::from(opacity),
+            Some(_) | None => 0.12,
+        };
+        self.fill(from, to, ink, opacity);
+        if opacity < 1.0 {
+            let d = line(&[from, (to.0, from.1), to, (from.0, to.1), from]);
+            self.path(&d, ink, 1.0, "");
+        }
+    }
+
+    /// A line through places in columns and rows.
+    pub(super) fn polyline(&mut self, places: &[(f64, f64)], style: Style, wide: f64, dash: &str) {
+        let (ink, _) = self.colors(style);
+        self.path(&line(places), ink, wide, dash);
+    }
+
+    /// Lines of one colour and width as one element.
+    pub(super) fn polylines(
+        &mut self,
+        lines: &[Vec<(f64, f64)>],
+        style: Style,
+        wide: f64,
+        dash: &str,
+    ) {
+        let (ink, _) = self.colors(style);
+        let d: String = lines.iter().map(|places| line(places)).collect();
+        self.path(&d, ink, wide, dash);
+    }
+
+    /// Cells of one colour side by side are one rectangle, and all of one colour one element.
+    pub(super) fn mosaic(
+        &mut self,
+        area: Rect,
+        (columns, rows): (usize, usize),
+        color: impl Fn(usize, usize) -> Option<Color>,
+    ) {
+        let size = (
+            f64::from(area.width) * CELL.0 / columns.max(1) as f64,
+            f64::from(area.height) * CELL.1 / rows.max(1) as f64,
+        );
+        let (left, top) = (f64::from(area.x) * CELL.0, f64::from(area.y) * CELL.1);
+        let mut paths: BTreeMap<String, String> = BTreeMap::new();
+        for row in 0..rows {
+            let colors: Vec<Option<Color>> = (0..columns).map(|column| color(row, column)).collect();
+            let mut column = 0;
+            for run in colors.chunk_by(|a, b| a == b) {
+                if let Some(Some(color)) = run.first() {
+                    let d = paths.entry(hex(coarse(to_rgb(*color)))).or_default();
+                    let (x, y) = (left + column as f64 * size.0, top + row as f64 * size.1);
+                    let (wide, high) = (short(run.len() as f64 * size.0), short(size.1));
+                    let _ = write!(d, "M{} {}h{wide}v{high}h-{wide}z", short(x), short(y));
+                }
+                column += run.len();
+            }
+        }
+        for (color, d) in paths {
+            let _ = writeln!(
+                self.body,
+                "<path d=\"{d}\" fill=\"{color}\" shape-rendering=\"crispEdges\"/>"
+            );
+        }
+    }
+
+    fn fill(&mut self, from: (f64, f64), to: (f64, f64), color: Rgb, opacity: f64) {
+        let (x, y) = (from.0.min(to.0), from.1.min(to.1));
+        let (wide, high) = ((to.0 - from.0).abs(), (to.1 - from.1).abs());
+        let opacity = match opacity {
+            opacity if opacity < 1.0 => format!(" fill-opacity=\"{opacity}\""),
+            _ => String::new(),
+        };
+        let _ = writeln!(
+            self.body,
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"{opacity}/>",
+            short(x * CELL.0),
+            short(y * CELL.1),
+            short(wide * CELL.0),
+            short(high * CELL.1),
+            hex(color)
+        );
+    }
+
+    fn path(&mut self, d: &str, color: Rgb, wide: f64, dash: &str) {
+        if d.is_empty() {
+            return;
+        }
+        let dash = match dash {
+            "" => String::new(),
+            dash => format!(" stroke-dasharray=\"{dash}\""),
+        };
+        let _ = writeln!(
+            self.body,
+            "<path d=\"{d}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{wide}\"{dash}/>",
+            hex(color)
+        );
+    }
+}
+
+/// The path through places in columns and rows; a single place is a dot.
+fn line(places: &[(f64, f64)]) -> String {
+    let mut d = String::new();
+    for (place, (x, y)) in places.iter().enumerate() {
+        let pen = if place == 0 { 'M' } else { 'L' };
+        let _ = write!(d, "{pen}{} {}", short(x * CELL.0), short(y * CELL.1));
+    }
+    if places.len() == 1 {
+        d.push_str("h0.1");
+    }
+    d
+}
+
+/// A coordinate to a tenth; what is not finite is no place at all.
+fn short(x: f64) -> f64 {
+    if x.is_finite() { (x * 10.0).round() / 10.0 + 0.0 } else { 0.0 }
+}
+
+/// A colour among so few that cells of a field share elements.
+fn coarse(Rgb(r, g, b): Rgb) -> Rgb {
+    let near = |x: u8| (u16::from(x) / 8 * 255 / 31) as u8;
+    Rgb(near(r), near(g), near(b))
+}
+
+pub(crate) fn hex(Rgb(r, g, b): Rgb) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
