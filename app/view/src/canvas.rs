@@ -9,14 +9,14 @@ mod pen;
 mod shape;
 mod vector;
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
 pub(crate) use dots::{DotGrid, Ink, Stroke};
 pub(crate) use pen::{Pen, cut, cut_name, width};
 pub(crate) use shape::Shape;
-pub(crate) use vector::{Anchor, CELL, Vector, hex};
+pub(crate) use vector::{CELL, Vector, hex};
 
 /// The target of a drawing.
 pub struct Canvas {
@@ -44,6 +44,14 @@ impl Canvas {
         self.vector.map_or_else(String::new, Vector::into_elements)
     }
 
+    /// The rows down to the last in which something is drawn.
+    pub(crate) fn used_rows(&self) -> u16 {
+        let wide = usize::from(self.cells.area.width).max(1);
+        let empty = |cell: &Cell| cell.symbol() == " " && cell.bg == Color::Reset;
+        let used = self.cells.content.chunks(wide).rposition(|row| !row.iter().all(empty));
+        used.map_or(0, |last| u16::try_from(last + 1).unwrap_or(u16::MAX))
+    }
+
     /// Whether it becomes a page that is read without keys.
     pub(crate) fn is_page(&self) -> bool {
         self.vector.is_some()
@@ -59,18 +67,10 @@ impl Canvas {
         result
     }
 
-    /// Draws into the cells alone: for what the vector graphic gets as an exact shape instead.
-    pub(crate) fn in_cells<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
-        let vector = self.vector.take();
-        let result = draw(self);
-        self.vector = vector;
-        result
-    }
-
-    /// A filled rectangle between two corners in columns and rows, as dense as a glyph; nothing on a terminal.
-    pub(crate) fn block(&mut self, from: (f64, f64), to: (f64, f64), fill: &str, style: Style) {
+    /// Filled rectangles between two corners each, in columns and rows, as dense as a glyph; nothing on a terminal.
+    pub(crate) fn blocks(&mut self, blocks: &[[(f64, f64); 2]], fill: &str, style: Style) {
         if let Some(vector) = &mut self.vector {
-            vector.block(from, to, fill, style);
+            vector.blocks(blocks, fill, style);
         }
     }
 
@@ -92,6 +92,9 @@ impl Canvas {
             return false;
         };
         vector.mosaic(area, grid, color);
+        for position in area.intersection(self.cells.area).positions() {
+            self.cells[position].set_symbol("█");
+        }
         true
     }
 }

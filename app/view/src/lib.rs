@@ -7,6 +7,7 @@
 pub mod attempts;
 pub mod canvas;
 pub mod earlier;
+pub mod export;
 pub mod figure;
 pub mod glyphs;
 pub mod panel;

@@ -12,7 +12,7 @@ mod histogram;
 mod images;
 mod kernel;
 mod legend;
-mod line;
+pub(crate) mod line;
 mod matrix;
 mod naming;
 mod panes;
@@ -23,7 +23,7 @@ mod stacks;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
-mod text;
+pub(crate) mod text;
 mod timeline;
 mod trace;
 mod view;
@@ -32,10 +32,10 @@ mod words;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use crate::canvas::Canvas;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Draw, Panel, Schema};
-use crate::canvas::Canvas;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -44,12 +44,12 @@ use super::earlier::Earlier;
 use super::glyphs::Glyphs;
 use super::theme::Look;
 use crate::attempts::{self, Company};
+use crate::canvas::{self as pen, Pen};
 use crate::figure::kernel::Walk;
 pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
 pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
-use crate::canvas::{self as pen, Pen};
 pub use view::Tint;
 pub use view::{Extent, FrameView, Inspect, Smoothing, Stepped, View, Way, Window};
 pub use words::words;
@@ -100,6 +100,23 @@ pub enum Focus {
 }
 
 impl<'a> Scene<'a> {
+    /// All of a run's panel, with nothing behind it and nothing to press.
+    pub fn of(schema: &'a Schema, panel: &'a Panel, data: &'a RunData, view: &'a View) -> Self {
+        Self {
+            schema,
+            panel,
+            data,
+            earlier: &[],
+            view,
+            cursor: None,
+            focus: Focus::Aside,
+            origin: Origin::Here,
+            walk: None,
+            company: Company::default(),
+            drawn: None,
+        }
+    }
+
     /// The picture of a panel that is no chart, sent by the lab or made from its metrics; nothing if there is none yet.
     pub fn frame(&self, glyphs: &Glyphs) -> Option<Cow<'a, Frame>> {
         match self.panel.draw {
@@ -157,7 +174,9 @@ fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
             match scene.frame(&look.glyphs) {
                 Some(frame) => {
                     match frame.kernel().zip(scene.walk) {
-                        Some((kernel, walk)) => kernel::draw(body, canvas, kernel, Some(walk), look),
+                        Some((kernel, walk)) => {
+                            kernel::draw(body, canvas, kernel, Some(walk), look)
+                        }
                         None => {
                             draw_frame(body, canvas, &frame, &scene.view.frame, scene.focus, look);
                         }
@@ -201,7 +220,7 @@ fn named_lines(named: &str, frame: &Frame, area: Rect) -> Vec<String> {
 }
 
 /// Draws a frame without a title; below it, what is marked in it is named.
-fn draw_frame(
+pub(crate) fn draw_frame(
     area: Rect,
     canvas: &mut Canvas,
     frame: &Frame,
@@ -215,7 +234,10 @@ fn draw_frame(
     if area.is_empty() {
         return;
     }
-    let noted = naming::noted(frame, view, area.width, area.height / 4);
+    let noted = match canvas.is_page() {
+        true => Vec::new(),
+        false => naming::noted(frame, view, area.width, area.height / 4),
+    };
     let named = naming::said(frame, view, &look.glyphs).filter(|_| area.height >= NAMED);
     let named = named.map(|named| named_lines(&named, frame, area));
     let named = named.unwrap_or_default().into_iter();
@@ -252,7 +274,7 @@ fn draw_frame(
             images::draw(airy(area), canvas, images, marked, look);
         }
         Frame::Graph(graph) => {
-            graph::draw(area, canvas, graph, &view.graph, look);
+            canvas.fixed(|canvas| graph::draw(area, canvas, graph, &view.graph, look));
         }
         Frame::Timeline(timeline) => {
             timeline::draw(area, canvas, timeline, (view.stretch, view.tint), along, look);
@@ -261,8 +283,12 @@ fn draw_frame(
         Frame::Film(film) => film::draw(area, canvas, film, view, focus, look),
         Frame::Kernel(kernel) => kernel::draw(area, canvas, kernel, None, look),
         Frame::Panes(panes) => panes::draw(area, canvas, panes, mark, focus, look),
-        Frame::Passage(of) => passage::draw(airy(area), canvas, of, look),
-        Frame::Text(text) => text::draw(airy(area), canvas, text, view.scroll, look.theme.text),
+        Frame::Passage(of) => {
+            canvas.fixed(|canvas| passage::draw(airy(area), canvas, of, look));
+        }
+        Frame::Text(text) => canvas.fixed(|canvas| {
+            text::draw(airy(area), canvas, text, view.scroll, look);
+        }),
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::tables::Tables;
 use mlsys_run::exports::Export;
-use mlsys_view::figure::{Figure, Nothing, Options, Source, changed, csv, svg};
-use mlsys_view::panel::{Scene, Window, extent};
+use mlsys_view::export::svg;
+use mlsys_view::figure::{Source, changed, csv};
 
 use crate::entry::{Entry, For};
 use crate::message::{Effect, SaveWeights};
@@ -26,7 +26,8 @@ impl App {
         let Some((slot, scene)) = scene else {
             return Vec::new();
         };
-        match drawn(&scene, self.source(page, slot)) {
+        let source = self.source(page, slot);
+        match svg(&scene, &source).and_then(|svg| Ok((svg, csv(&scene)?))) {
             Ok((svg, csv)) => {
                 let name = format!("{}-{}", page.lesson.front.id, scene.panel.name);
                 vec![Effect::Export(Box::new(Export { name, svg, csv }))]
@@ -53,25 +54,6 @@ impl App {
             remark: None,
         }
     }
-}
-
-fn drawn(scene: &Scene<'_>, source: Source) -> Result<(String, String), Nothing> {
-    let chart = &scene.view.chart;
-    let steps = match chart.window {
-        Window::All => None,
-        window @ (Window::Newest(_) | Window::Between(..)) => {
-            extent(scene).map(|there| window.steps(there))
-        }
-    };
-    let earlier = scene.earlier.iter();
-    let figure = Figure {
-        earlier: earlier.map(|run| (run.label.as_str(), &run.data)).collect(),
-        options: Options { scale: Some(chart.scale), steps, smoothing: chart.smoothing },
-        walk: scene.walk,
-        company: scene.company,
-        ..Figure::of(scene.schema, scene.panel, scene.data, source)
-    };
-    Ok((svg(&figure)?, csv(&figure)?))
 }
 
 /// The parameters of the run on the screen: knobs may have been turned since.

@@ -199,7 +199,8 @@ mod tests {
 
     use super::*;
 
-    const INK: Ink = Ink { rank: 1, style: Style::new(), marker: "*", stroke: Stroke::Solid, wide: 1.0 };
+    const INK: Ink =
+        Ink { rank: 1, style: Style::new(), marker: "*", stroke: Stroke::Solid, wide: 1.0 };
 
     fn drawn(set: GlyphSet, from: (usize, usize), to: (usize, usize)) -> Vec<String> {
         let area = Rect::new(0, 0, 4, 2);

@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{Anchor, Canvas};
+use super::Canvas;
+use super::vector::{Anchor, Held};
 use crate::glyphs::Glyphs;
 
 /// A rectangle of a buffer and the glyphs to use in it.
@@ -43,24 +44,31 @@ impl<'a> Pen<'a> {
         let room = right.saturating_sub(self.area.x);
         let wide = width(text);
         let x = right.saturating_sub(wide.min(room));
-        let held = (wide <= room).then_some((right.into(), Anchor::End));
+        let held = Held { x: right.into(), y: None, anchor: Anchor::End };
+        let held = (wide <= room).then_some(held);
         self.put((x, y), right.saturating_sub(x), held, text, style);
     }
 
-    /// Writes from a column on a text whose middle belongs to the middle of another column; returns the column after it.
-    pub(crate) fn about(&mut self, middle: u16, from: u16, y: u16, text: &str, style: Style) -> u16 {
+    /// Writes from a column on; in a vector graphic about an exact place.
+    pub(crate) fn about(&mut self, exact: f64, from: u16, y: u16, text: &str, style: Style) -> u16 {
         let room = self.area.right().saturating_sub(from);
-        // Where it had to be moved, it stays where it was put.
-        let moved = from.abs_diff(middle.saturating_sub(width(text) / 2)) > 0;
-        let held = (!moved).then_some((f64::from(middle) + 0.5, Anchor::Middle));
-        self.put((from, y), room, held, text, style)
+        let held = Held { x: exact, y: None, anchor: Anchor::Middle };
+        self.put((from, y), room, Some(held), text, style)
+    }
+
+    /// Writes so that the text ends before a column; in a vector graphic about an exact height.
+    pub(crate) fn beside(&mut self, right: u16, y: u16, exact: f64, text: &str, style: Style) {
+        let room = right.saturating_sub(self.area.x);
+        let x = right.saturating_sub(width(text).min(room));
+        let held = Held { x: right.into(), y: Some(exact), anchor: Anchor::End };
+        self.put((x, y), right.saturating_sub(x), Some(held), text, style);
     }
 
     fn put(
         &mut self,
         (x, y): (u16, u16),
         room: u16,
-        held: Option<(f64, Anchor)>,
+        held: Option<Held>,
         text: &str,
         style: Style,
     ) -> u16 {
@@ -118,7 +126,56 @@ impl<'a> Pen<'a> {
         self.canvas.vector = vector;
         let inside = |x: f64| x.clamp(self.area.left().into(), self.area.right().into());
         let ((from, to), y) = ((inside(exact.0), inside(exact.1)), f64::from(y));
-        self.canvas.block((from, y + 0.1), (to, y + 0.9), fill, style);
+        self.canvas.blocks(&[[(from, y + 0.1), (to, y + 0.9)]], fill, style);
+    }
+
+    /// A line down the rows of a column of the terminal; in a vector graphic at an exact place.
+    pub(crate) fn upright(
+        &mut self,
+        x: u16,
+        rows: Range<u16>,
+        exact: f64,
+        glyph: &str,
+        style: Style,
+    ) {
+        let vector = self.canvas.vector.take();
+        self.column(x, rows.clone(), glyph, style);
+        self.canvas.vector = vector;
+        let dash = if glyph == self.glyphs.change { "3 3" } else { "" };
+        let ends = (f64::from(rows.start), f64::from(rows.end.min(self.area.bottom())));
+        if self.holds(x, rows.start) && ends.0 < ends.1 {
+            self.canvas.rule((exact, ends.0), (exact, ends.1), style, dash);
+        }
+    }
+
+    /// A faint line across a field at an exact height, with a tick left of it; nothing on a terminal.
+    pub(crate) fn level(&mut self, columns: Range<u16>, exact: f64, style: Style) {
+        let (left, right) = (f64::from(columns.start), f64::from(columns.end));
+        self.canvas.rule((left - 0.5, exact), (left, exact), style, "");
+        self.canvas.rule((left, exact), (right, exact), style, "1 4");
+    }
+
+    /// A tick below the line along a row, at an exact place; nothing on a terminal.
+    pub(crate) fn notch(&mut self, exact: f64, y: u16, style: Style) {
+        let y = f64::from(y);
+        self.canvas.rule((exact, y + 0.5), (exact, y + 0.85), style, "");
+    }
+
+    /// A mark in a cell of the terminal; in a vector graphic about an exact place.
+    pub(crate) fn point(
+        &mut self,
+        (x, y): (u16, u16),
+        exact: (f64, f64),
+        glyph: &str,
+        style: Style,
+    ) {
+        if !self.holds(x, y) {
+            return;
+        }
+        self.canvas.cells[(x, y)].set_symbol(glyph).set_style(style);
+        if let Some(vector) = &mut self.canvas.vector {
+            vector.point(exact, glyph, style);
+        }
     }
 
     /// Puts one glyph into the cells alone: a part of a bar that a vector graphic has exactly.

@@ -24,6 +24,14 @@ pub(crate) enum Anchor {
     End,
 }
 
+/// Where a text is held, in columns and rows; its height where it does not stand in a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) x: f64,
+    pub(super) y: Option<f64>,
+    pub(super) anchor: Anchor,
+}
+
 /// Elements being written.
 pub(crate) struct Vector {
     body: String,
@@ -59,7 +67,7 @@ impl Vector {
     pub(super) fn text(
         &mut self,
         (x, y): (u16, u16),
-        held: Option<(f64, Anchor)>,
+        held: Option<Held>,
         text: &str,
         style: Style,
         crosses: bool,
@@ -67,7 +75,8 @@ impl Vector {
         let (_, behind) = self.colors(style);
         if let Some(behind) = behind {
             let wide = f64::from(u16::try_from(text.width()).unwrap_or(u16::MAX));
-            self.fill((x.into(), y.into()), (f64::from(x) + wide, f64::from(y) + 1.0), behind, 1.0);
+            let (x, y) = (f64::from(x), f64::from(y));
+            self.fill((x, y + 0.1), (x + wide, y + 0.9), behind, 1.0);
         }
         // Glyphs that are pictures are drawn in their own cells, and the words between them as text.
         let mut column = x;
@@ -91,16 +100,17 @@ impl Vector {
         let parts = parts.into_iter().filter(|part| !part.1.trim().is_empty());
         for (x, words) in parts {
             let (x, anchor) = match held {
-                Some(held) if is_whole => held,
+                Some(held) if is_whole => (held.x, held.anchor),
                 Some(_) | None => (f64::from(x), Anchor::Start),
             };
+            let y = held.and_then(|held| held.y).map_or(f64::from(y), |middle| middle - 0.5);
             self.words((x, y), anchor, words.trim_end(), style, crosses && behind.is_none());
         }
     }
 
     fn words(
         &mut self,
-        (x, y): (f64, u16),
+        (x, y): (f64, f64),
         anchor: Anchor,
         text: &str,
         style: Style,
@@ -119,13 +129,12 @@ impl Vector {
             (true, true) => " class=\"m b\"",
         };
         let halo = match crosses {
-            true => format!(
-                " paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"",
-                hex(self.paper)
-            ),
+            true => {
+                format!(" paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"", hex(self.paper))
+            }
             false => String::new(),
         };
-        let (x, y) = (short(x * CELL.0), short(f64::from(y) * CELL.1 + BASELINE));
+        let (x, y) = (short(x * CELL.0), short(y * CELL.1 + BASELINE));
         let _ = writeln!(
             self.body,
             "<text x=\"{x}\" y=\"{y}\"{anchor}{class}{halo} fill=\"{}\">{}</text>",
@@ -159,15 +168,15 @@ impl Vector {
         }
         let cells = || (y..y + down).flat_map(|y| (x..x + across).map(move |x| (x, y)));
         match (symbol, Shape::of(symbol)) {
-            ("─" | "━", _) => {
-                let wide = if symbol == "━" { 2.0 } else { 1.0 };
+            ("─" | "━" | "═", _) => {
+                let wide = if symbol == "─" { 1.0 } else { 2.2 };
                 for y in y..y + down {
                     let y = f64::from(y) + 0.5;
                     self.path(&line(&[(left, y), (right, y)]), ink, wide, "");
                 }
             }
-            ("│" | "┃" | "┊", _) => {
-                let wide = if symbol == "┃" { 2.0 } else { 1.0 };
+            ("│" | "┃" | "║" | "┊", _) => {
+                let wide = if matches!(symbol, "│" | "┊") { 1.0 } else { 2.2 };
                 let dash = if symbol == "┊" { "3 3" } else { "" };
                 for x in x..x + across {
                     let x = f64::from(x) + 0.5;
@@ -203,14 +212,20 @@ impl Vector {
                         d.push_str(&line(&[at(x0, y0), at(x1, y1)]));
                     }
                 }
-                self.path(&d, ink, 1.0, "");
+                let wide = if "┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬".contains(symbol)
+                {
+                    2.2
+                } else {
+                    1.0
+                };
+                self.path(&d, ink, wide, "");
             }
             // Dots come as exact curves.
             (_, Some(Shape::Dots(_))) => {}
             (_, None) => {
                 for (x, y) in cells() {
                     let x = f64::from(x) + symbol.width() as f64 / 2.0;
-                    self.words((x, y), Anchor::Middle, symbol, style, false);
+                    self.words((x, f64::from(y)), Anchor::Middle, symbol, style, false);
                 }
             }
         }
@@ -219,31 +234,53 @@ impl Vector {
     /// A mark in each cell, set off from what lies behind it.
     fn marks(&mut self, (x, y): (u16, u16), (across, down): (u16, u16), outline: &str, ink: Rgb) {
         for (x, y) in (y..y + down).flat_map(|y| (x..x + across).map(move |x| (x, y))) {
-            let (x, y) = ((f64::from(x) + 0.5) * CELL.0, (f64::from(y) + 0.5) * CELL.1);
-            let _ = writeln!(
-                self.body,
-                "<path transform=\"translate({} {})\" d=\"{outline}\" fill=\"{}\" stroke=\"{}\" \
-                 stroke-width=\"0.8\"/>",
-                short(x),
-                short(y),
-                hex(ink),
-                hex(self.paper)
-            );
+            self.outlined((f64::from(x) + 0.5, f64::from(y) + 0.5), outline, ink);
         }
     }
 
-    /// A rectangle as dense as a glyph: what is not full has an edge.
-    pub(super) fn block(&mut self, from: (f64, f64), to: (f64, f64), fill: &str, style: Style) {
+    fn outlined(&mut self, (x, y): (f64, f64), outline: &str, ink: Rgb) {
+        let _ = writeln!(
+            self.body,
+            "<path transform=\"translate({} {})\" d=\"{outline}\" fill=\"{}\" stroke=\"{}\" \
+             stroke-width=\"0.8\"/>",
+            short(x * CELL.0),
+            short(y * CELL.1),
+            hex(ink),
+            hex(self.paper)
+        );
+    }
+
+    /// A mark about a place in columns and rows.
+    pub(super) fn point(&mut self, (x, y): (f64, f64), symbol: &str, style: Style) {
+        let (ink, _) = self.colors(style);
+        match mark(symbol) {
+            Some(outline) => self.outlined((x, y), outline, ink),
+            None => self.words((x, y - 0.5), Anchor::Middle, symbol, style, true),
+        }
+    }
+
+    /// Rectangles between two corners each, as dense as a glyph: what is not full has an edge.
+    pub(super) fn blocks(&mut self, blocks: &[[(f64, f64); 2]], fill: &str, style: Style) {
         let (ink, _) = self.colors(style);
         let opacity = match Shape::of(fill) {
             Some(Shape::Fills(_, opacity)) => f64::from(opacity),
             Some(_) | None => 0.12,
         };
-        self.fill(from, to, ink, opacity);
-        if opacity < 1.0 {
-            let d = line(&[from, (to.0, from.1), to, (from.0, to.1), from]);
-            self.path(&d, ink, 1.0, "");
+        let mut d = String::new();
+        for [(left, top), (right, bottom)] in blocks {
+            let (left, right) = (short(left * CELL.0), short(right * CELL.0));
+            let (top, bottom) = (short(top * CELL.1), short(bottom * CELL.1));
+            let _ = write!(d, "M{left} {top}H{right}V{bottom}H{left}z");
         }
+        if d.is_empty() {
+            return;
+        }
+        let color = hex(ink);
+        let edge = match opacity < 1.0 {
+            true => format!(" fill-opacity=\"{opacity}\" stroke=\"{color}\""),
+            false => String::new(),
+        };
+        let _ = writeln!(self.body, "<path d=\"{d}\" fill=\"{color}\"{edge}/>");
     }
 
     /// A line through places in columns and rows.
@@ -279,7 +316,8 @@ impl Vector {
         let (left, top) = (f64::from(area.x) * CELL.0, f64::from(area.y) * CELL.1);
         let mut paths: BTreeMap<String, String> = BTreeMap::new();
         for row in 0..rows {
-            let colors: Vec<Option<Color>> = (0..columns).map(|column| color(row, column)).collect();
+            let colors: Vec<Option<Color>> =
+                (0..columns).map(|column| color(row, column)).collect();
             let mut column = 0;
             for run in colors.chunk_by(|a, b| a == b) {
                 if let Some(Some(color)) = run.first() {

@@ -11,17 +11,30 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Draw;
 use mlsys_lab::value::Value;
 
-use super::{Content, Figure, Nothing, metrics};
+use super::metrics;
+use crate::export::{Nothing, nothing};
+use crate::panel::{Scene, extent};
 
-/// The figure's values: series side by side by step, pictures by their kind. Empty cells are values there are none of.
-pub fn csv(figure: &Figure<'_>) -> Result<String, Nothing> {
-    let content = figure.content()?;
+/// The values of a picture: series side by side by step, pictures by their kind. Empty cells are values there are none of.
+pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
     let mut lines = Lines::default();
-    match &content {
-        Content::Lines(names) => series(&mut lines, figure, names),
+    let names = metrics::expand(&scene.panel.metrics, scene.data);
+    let is_absent = |data| metrics::expand(&scene.panel.metrics, data).is_empty();
+    match scene.panel.draw {
+        Draw::Line if names.is_empty() && scene.earlier.iter().all(|run| is_absent(&run.data)) => {
+            return Err(nothing(scene));
+        }
+        Draw::Table | Draw::Bars if names.is_empty() => return Err(nothing(scene)),
+        Draw::Line => series(&mut lines, scene, &names),
         // The screen's table of metrics is rounded for people; the file has the values.
-        Content::Frame(_) if figure.panel.draw == Draw::Table => values(&mut lines, figure),
-        Content::Frame(picture) => frame(&mut lines, picture.as_ref()),
+        Draw::Table => values(&mut lines, scene),
+        Draw::Frame | Draw::Bars | Draw::Attempts => {
+            let picture = scene.frame(&super::glyphs()).ok_or_else(|| nothing(scene))?;
+            match picture.kernel() {
+                Some(kernel) => frame(&mut lines, &super::kernel::picture(kernel, scene.walk)),
+                None => frame(&mut lines, picture.as_ref()),
+            }
+        }
     }
     Ok(lines.text)
 }
@@ -128,21 +141,22 @@ fn titled(name: &str, unit: &str) -> String {
 }
 
 /// One line a step, one column a metric; `NaN` where a value was not finite. Earlier runs have columns of their own.
-fn series(lines: &mut Lines, figure: &Figure<'_>, names: &[&str]) {
-    let unit = |name: &str| metrics::unit(figure.schema, name).unwrap_or_default();
+fn series(lines: &mut Lines, scene: &Scene<'_>, names: &[&str]) {
+    let unit = |name: &str| metrics::unit(scene.schema, name).unwrap_or_default();
     let mut titles = vec!["step".to_owned()];
     let mut columns: Vec<(&RunData, &str)> = Vec::new();
     for name in names {
         titles.push(titled(name, unit(name)));
-        columns.push((figure.data, name));
+        columns.push((scene.data, name));
     }
-    for (run, data) in &figure.earlier {
-        for name in metrics::expand(&figure.panel.metrics, data) {
-            titles.push(format!("{} of {run}", titled(name, unit(name))));
-            columns.push((data, name));
+    for run in scene.earlier {
+        for name in metrics::expand(&scene.panel.metrics, &run.data) {
+            titles.push(format!("{} of {}", titled(name, unit(name)), run.label));
+            columns.push((&run.data, name));
         }
     }
-    let (from, to) = figure.steps();
+    let (from, to) =
+        extent(scene).map_or((0, scene.data.step), |there| scene.view.chart.window.steps(there));
     let mut rows: BTreeMap<u64, Vec<Option<f64>>> = BTreeMap::new();
     for (place, (data, name)) in columns.iter().enumerate() {
         let Some(series) = data.series.get(*name) else {
@@ -174,13 +188,13 @@ fn series(lines: &mut Lines, figure: &Figure<'_>, names: &[&str]) {
 }
 
 /// The latest values of metrics, not rounded.
-fn values(lines: &mut Lines, figure: &Figure<'_>) {
+fn values(lines: &mut Lines, scene: &Scene<'_>) {
     lines.line(["metric", "value", "unit"]);
-    for name in metrics::expand(&figure.panel.metrics, figure.data) {
-        let broken = figure.data.series.get(name).is_some_and(|s| s.ends_in_gap());
-        let value = figure.data.metric(name).filter(|_| !broken);
+    for name in metrics::expand(&scene.panel.metrics, scene.data) {
+        let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
+        let value = scene.data.metric(name).filter(|_| !broken);
         let value = value.map_or(String::new(), |value| exact(&value));
-        let unit = metrics::unit(figure.schema, name).unwrap_or_default();
+        let unit = metrics::unit(scene.schema, name).unwrap_or_default();
         lines.line([name, &value, unit]);
     }
 }

@@ -42,7 +42,7 @@ pub fn changed<'a>(
 
 impl Source {
     /// The line: lab, lesson, changed parameters, seed, device, version.
-    pub(super) fn line(&self, schema: &Schema) -> String {
+    pub(crate) fn line(&self, schema: &Schema) -> String {
         let mut parts = vec![format!("mlsys {} lab {}", env!("CARGO_PKG_VERSION"), schema.kind)];
         parts.extend(self.lesson.iter().map(|lesson| format!("lesson {lesson}")));
         if self.changed.is_empty() {

@@ -3,12 +3,19 @@
 use mlsys_lab::report::Report;
 
 use super::*;
+use crate::earlier::Earlier;
+use crate::export::svg;
+use crate::panel::Scene;
 use crate::panel::tests::exchanges;
 use crate::panel::tests::fixtures::{learning, point, schema, steered};
 use crate::panel::tests::graphs;
+use crate::panel::tests::named;
 use crate::panel::tests::odd::{odd_frames, odd_runs};
 use crate::panel::tests::structures::{heads, lifetimes, warps};
 use mlsys_harness::reading::{parsed, well_formed};
+use mlsys_lab::frame::Frame;
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::Schema;
 
 fn source() -> Source {
     Source {
@@ -20,6 +27,10 @@ fn source() -> Source {
     }
 }
 
+fn earlier(name: &str, data: &RunData) -> Earlier {
+    Earlier::new(name.to_owned(), Vec::new(), data.clone())
+}
+
 #[test]
 fn every_picture_of_every_run_is_a_document_or_says_why_not() {
     let schema = schema();
@@ -27,9 +38,9 @@ fn every_picture_of_every_run_is_a_document_or_says_why_not() {
     let runs = odd_runs();
     for (turn, data) in runs.iter().enumerate() {
         for panel in &schema.panels {
-            let mut figure = Figure::of(&schema, panel, data, source());
-            figure.earlier = vec![("run <1>", &runs[(turn + 1) % runs.len()])];
-            match (svg(&figure), csv(&figure)) {
+            let before = [earlier("run <1>", &runs[(turn + 1) % runs.len()])];
+            let scene = Scene { earlier: &before, ..named(&schema, data, &panel.name) };
+            match (svg(&scene, &source()), csv(&scene)) {
                 (Ok(svg), Ok(csv)) => {
                     well_formed(&svg);
                     let rows = parsed(&csv);
@@ -47,14 +58,13 @@ fn every_picture_of_every_run_is_a_document_or_says_why_not() {
 #[test]
 fn no_frame_breaks_the_document() {
     let schema = schema();
-    let panel = schema.panel("memory").unwrap();
     for frame in odd_frames() {
         let mut data = RunData::default();
         data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
-        let figure = Figure::of(&schema, panel, &data, source());
-        let document = svg(&figure).unwrap();
+        let figure = named(&schema, &data, "memory");
+        let document = svg(&figure, &source()).unwrap();
         well_formed(&document);
-        assert!(document.len() < 3_000_000, "{}", document.len());
+        assert!(document.len() < 3_000_000, "{}: {}", document.len(), &document[..3000]);
         parsed(&csv(&figure).unwrap());
     }
 }
@@ -63,24 +73,23 @@ fn no_frame_breaks_the_document() {
 fn a_figure_says_what_it_shows_and_where_it_comes_from() {
     let schema = schema();
     let data = steered(400);
-    let earlier = learning(300);
-    let mut figure = Figure::of(&schema, schema.panel("loss-curve").unwrap(), &data, source());
-    figure.earlier = vec![("run 1: learning_rate 0.05", &earlier)];
-    let texts = well_formed(&svg(&figure).unwrap()).join("\n");
+    let mut figure = named(&schema, &data, "loss-curve");
+    let before = [earlier("run 1: learning_rate 0.05", &learning(300))];
+    figure.earlier = &before;
+    let texts = well_formed(&svg(&figure, &source()).unwrap()).join("\n");
     for said in [
         "Made up: loss-curve",
-        "loss, last 0.0582",
-        "loss_floor = 0.02 nats (modelled)",
-        "learning_rate = 0.1 from step 120",
-        "earlier: run 1: learning_rate 0.05",
+        "loss 0.05829 nats (smoothed)",
+        "loss_floor 0.02 nats (modelled)",
+        "learning_rate = 0.1 at step 120",
+        "run 1: learning_rate 0.05",
         "lesson systems/&lt;training&gt; &amp; &quot;loop&quot;",
         "learning_rate = 0.1 · seed 7 · on a GPU",
-        "thin: as measured",
     ] {
         assert!(texts.contains(said), "{said:?} is not in\n{texts}");
     }
-    let front = Figure::of(&schema, schema.panel("compression").unwrap(), &data, source());
-    let texts = well_formed(&svg(&front).unwrap());
+    let front = named(&schema, &data, "compression");
+    let texts = well_formed(&svg(&front, &source()).unwrap());
     assert_eq!(texts.iter().filter(|text| *text == "★").count(), 6, "{texts:?}");
 }
 
@@ -98,7 +107,7 @@ fn series_stand_side_by_side_and_read_back() {
         point(&mut data, name, step, value);
     }
     data.apply(Report::Scalar { name: "loss_floor".into(), value: 0.5.into() });
-    let mut figure = Figure::of(&schema, schema.panel("loss-curve").unwrap(), &data, source());
+    let figure = named(&schema, &data, "loss-curve");
     let rows = parsed(&csv(&figure).unwrap());
     assert_eq!(
         rows,
@@ -110,8 +119,10 @@ fn series_stand_side_by_side_and_read_back() {
         ]
     );
     assert_eq!(rows[1][1].parse::<f64>().unwrap(), 0.1 + 0.2);
-    figure.options.steps = Some((2, 2));
-    figure.earlier = vec![("run 1, slow", &data)];
+    let mut view = figure.view.clone();
+    view.chart.window = crate::panel::Window::Between(2, 2);
+    let before = [earlier("run 1, slow", &data)];
+    let figure = Scene { earlier: &before, view: &view, ..figure };
     let rows = parsed(&csv(&figure).unwrap());
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0][4], "loss (nats) of run 1, slow");
@@ -122,7 +133,7 @@ fn pictures_are_values_by_their_kind() {
     let schema = schema();
     let data = steered(400);
     let first = |panel: &str| {
-        let figure = Figure::of(&schema, schema.panel(panel).unwrap(), &data, source());
+        let figure = named(&schema, &data, panel);
         let rows = parsed(&csv(&figure).unwrap());
         (rows[0].join("|"), rows[1].join("|"), rows.len())
     };
@@ -159,15 +170,14 @@ fn pictures_are_values_by_their_kind() {
 #[test]
 fn graphs_timelines_and_panes_are_values_and_drawings() {
     let schema = schema();
-    let panel = schema.panel("memory").unwrap();
     let files = |frame: Frame| {
         let mut data = RunData::default();
         data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
-        let figure = Figure::of(&schema, panel, &data, source());
+        let figure = named(&schema, &data, "memory");
         let rows = parsed(&csv(&figure).unwrap());
         assert!(rows.iter().all(|row| row.len() == rows[0].len()));
         let rows: Vec<String> = rows.iter().map(|row| row.join("|")).collect();
-        let texts = well_formed(&svg(&figure).unwrap());
+        let texts = well_formed(&svg(&figure, &source()).unwrap());
         (rows, texts)
     };
     let has = |all: &[String], said: &str| {
@@ -177,7 +187,7 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     assert_eq!(rows[0], "step|node|operation|kind|group|reads|value|adjoint");
     has(&rows, "|c|x*y|operation||x y|6|0.11904761904761904");
     has(&rows, "9|z|the derivative of z by itself is 1|backward||||1");
-    for said in ["a = x^2", "∂ 0.642857", "backward", "3."] {
+    for said in ["= x^2", "∂ 0.642857", "backward:", "3. a = x^2 = 4"] {
         has(&texts, said);
     }
     let (rows, texts) = files(Frame::Timeline(lifetimes()));
@@ -210,12 +220,9 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     let (_, texts) = files(Frame::Exchange(Box::new(exchanges::star(4))));
     tells(&texts, "The server's link carries what all workers send.");
     let (rows, texts) = files(Frame::Stacks(exchanges::memory()));
-    // A part is told by its number, in its segment and in the legend.
-    has(&texts, "3 optimizer");
-    assert!(texts.iter().filter(|text| *text == "3").count() > 2, "{texts:?}");
     assert!(rows[0].starts_with("stack|weights"), "{}", rows[0]);
     has(&rows, "worker 2|209472|209472|418944|500000|sharded");
-    for said in ["worker 2", "4 activations", "4 MB there are"] {
+    for said in ["worker 2", "activations", "4 MB there are"] {
         has(&texts, said);
     }
     let (rows, texts) = files(Frame::Panes(heads(2)));
@@ -232,22 +239,25 @@ fn a_million_points_make_a_small_file_that_keeps_the_spike() {
         let value = if step == 654_321 { 100.0 } else { (step % 3) as f64 };
         point(&mut data, "loss", step, value);
     }
-    let figure = Figure::of(&schema, schema.panel("loss-curve").unwrap(), &data, source());
-    let document = svg(&figure).unwrap();
+    let figure = named(&schema, &data, "loss-curve");
+    let document = svg(&figure, &source()).unwrap();
     assert!(document.len() < 200_000, "{}", document.len());
     well_formed(&document);
     // The spike reaches the top of the field, where the axis has 100.
-    let high = document.split_whitespace().filter_map(|word| word.split(['L', 'M']).next());
-    assert!(high.filter(|y| *y == "82").count() >= 1, "{}", &document[..2000]);
+    assert!(
+        [" 0.3L", " 0.3M"].iter().any(|place| document.contains(place)),
+        "{}",
+        &document[..2000]
+    );
 }
 
 #[test]
 fn nothing_says_so() {
     let schema = schema();
     let data = RunData::default();
-    let figure = Figure::of(&schema, schema.panel("loss-curve").unwrap(), &data, source());
+    let figure = named(&schema, &data, "loss-curve");
     assert_eq!(
-        svg(&figure).unwrap_err().to_string(),
+        svg(&figure, &source()).unwrap_err().to_string(),
         "the picture 'loss-curve' has nothing to show yet: run the lab first"
     );
     assert!(csv(&figure).is_err());
@@ -266,4 +276,36 @@ fn only_what_differs_from_the_lab_is_named() {
     let (one, two, text) = (Value::Int(1), Value::Int(2), Value::from("y"));
     let found = changed(&schema, [("rate", &one), ("seed", &two), ("name", &text)]);
     assert_eq!(found, [("name".to_owned(), "y".to_owned())]);
+}
+
+/// Writes one document a kind of picture into the folder of `MLSYS_PICTURES`, to be looked at.
+#[test]
+fn pictures_to_look_at() {
+    let Some(folder) = std::env::var_os("MLSYS_PICTURES").map(std::path::PathBuf::from) else {
+        return;
+    };
+    let schema = schema();
+    let data = steered(400);
+    let write = |name: &str, scene: &Scene<'_>| {
+        if let Ok(document) = svg(scene, &source()) {
+            std::fs::write(folder.join(format!("{name}.svg")), document).unwrap();
+        }
+    };
+    for panel in &schema.panels {
+        let before = [earlier("run 1: learning_rate 0.05", &learning(300))];
+        let scene = Scene { earlier: &before, ..named(&schema, &data, &panel.name) };
+        write(&panel.name, &scene);
+    }
+    for (name, frame) in [
+        ("graph", Frame::Graph(graphs::expression())),
+        ("timeline", Frame::Timeline(lifetimes())),
+        ("cells", Frame::Cells(warps("7"))),
+        ("exchange", Frame::Exchange(Box::new(exchanges::ring(4)))),
+        ("stacks", Frame::Stacks(exchanges::memory())),
+        ("panes", Frame::Panes(heads(2))),
+    ] {
+        let mut data = RunData::default();
+        data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
+        write(name, &named(&schema, &data, "memory"));
+    }
 }

@@ -1,14 +1,14 @@
 //! Labelled lengths on one axis, linear or logarithmic.
 
+use crate::canvas::Canvas;
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
-use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::axis::Axis;
-use crate::canvas::{self as pen, Pen};
 use super::quantity;
+use crate::canvas::{self as pen, Pen};
 use crate::figure::unit;
 use crate::theme::Look;
 
@@ -18,7 +18,13 @@ const SHORTEST: u16 = 8;
 /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
 ///
 /// The marked bar is always among them.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, bars: &Bars, marked: Option<usize>, look: &Look) {
+pub(super) fn draw(
+    area: Rect,
+    canvas: &mut Canvas,
+    bars: &Bars,
+    marked: Option<usize>,
+    look: &Look,
+) {
     let unit = unit(&bars.unit);
     let said: Vec<String> = bars.bars.iter().map(|bar| said(bar, bars.scale, unit, look)).collect();
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
@@ -130,7 +136,8 @@ fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
     if zero > 0.0 {
         let x =
             track.x + ((zero * f64::from(track.width)) as u16).min(track.width.saturating_sub(1));
-        pen.glyph(x, track.y, look.glyphs.vertical, look.theme.border);
+        let exact = f64::from(track.x) + zero * f64::from(track.width);
+        pen.upright(x, track.y..track.y + 1, exact, look.glyphs.vertical, look.theme.border);
     }
     let Some(share) = bar.value.filter(|x| x.is_finite()).and_then(|x| axis.share(x)) else {
         return;
@@ -149,13 +156,15 @@ fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
         (theme.curve(1), to / per_cell)
     };
     let cells = (from.max(to) / per_cell).saturating_sub(first);
-    pen.run(track.x + first as u16, track.y, cells as u16, full, style);
+    let exact = |share: f64| f64::from(track.x) + share * f64::from(track.width);
+    let columns = track.x + first as u16..track.x + (first + cells) as u16;
+    pen.bar(track.y, columns, (exact(zero), exact(share)), full, style);
     // The end of a bar to the left cannot be finer than a cell.
     let rest = to % per_cell;
     if to >= from && rest > 0 && !modelled {
         let x = track.x + (to / per_cell) as u16;
         if x < track.right() {
-            pen.glyph(x, track.y, parts[rest - 1], style);
+            pen.end_of_bar(x, track.y, parts[rest - 1], style);
         }
     } else if to == from && total > 0 {
         let x = track.x + ((from / per_cell) as u16).min(track.width - 1);
@@ -173,7 +182,10 @@ fn ticks(pen: &mut Pen<'_>, track: Rect, axis: &Axis, unit: Option<&str>, look: 
         let x = track.x + (share * f64::from(track.width)) as u16;
         let text = format!("{}{label}", look.glyphs.vertical);
         if x >= free && x + pen::width(&text) <= track.right() + 1 {
-            free = pen.text(x, track.y, &text, look.theme.dim) + 1;
+            let exact = f64::from(track.x) + share * f64::from(track.width);
+            let rows = track.y..track.y + 1;
+            pen.upright(x, rows, exact, look.glyphs.vertical, look.theme.dim);
+            free = pen.text(x + 1, track.y, &label, look.theme.dim) + 1;
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Cells in rows, each of one of a few kinds, told apart by colour and by glyph.
 
-use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::legend::{self, Item};
-use crate::canvas::{self as pen, Pen};
 use super::text;
 use super::view::Mark;
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// The widest that a cell without text is drawn.
@@ -39,7 +39,13 @@ enum Written {
 }
 
 /// Draws the rows that fit, the marked cell among them, a legend and the sentence.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, cells: &Cells, mark: Option<Mark>, look: &Look) {
+pub(super) fn draw(
+    area: Rect,
+    canvas: &mut Canvas,
+    cells: &Cells,
+    mark: Option<Mark>,
+    look: &Look,
+) {
     let columns = cells.columns();
     if columns == 0 || area.is_empty() {
         Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "no cells", look.theme.dim);

@@ -7,14 +7,14 @@ mod gutter;
 
 use std::ops::Range;
 
+use crate::canvas::Canvas;
 use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::{After, Arrived, Round};
-use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::legend::{self, Item};
-use crate::canvas::{self as pen, Pen};
 use super::view::{FrameView, Mark};
+use crate::canvas::{self as pen, Pen};
 use crate::figure::exchange::{self as figure, Stage};
 use crate::theme::Look;
 use cell::Form;

@@ -1,12 +1,12 @@
 //! Pictures one after the other: which of them is seen, its title, and the picture.
 
-use mlsys_lab::frame::Film;
 use crate::canvas::Canvas;
+use mlsys_lab::frame::Film;
 use ratatui::layout::Rect;
 
-use crate::canvas::Pen;
 use super::view::FrameView;
 use super::{Focus, draw_frame};
+use crate::canvas::Pen;
 use crate::figure::outline;
 use crate::theme::Look;
 

@@ -3,12 +3,12 @@
 mod boxes;
 mod wires;
 
-use mlsys_lab::frame::{Graph, Pass};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Graph, Pass};
 use ratatui::layout::Rect;
 
-use crate::canvas::Pen;
 use super::text;
+use crate::canvas::Pen;
 use crate::figure::graph::{Drawing, Form, Sight, facts, line};
 use crate::theme::Look;
 
@@ -42,14 +42,18 @@ struct At {
 
 /// Draws a graph as it is looked at.
 pub(super) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight, look: &Look) {
-    let foot = foot(area);
+    // A page has the steps below the picture.
+    let foot = if canvas.is_page() { 0 } else { foot(area) };
     let [body, foot] = [
         Rect { height: area.height - foot, ..area },
         Rect { y: area.bottom() - foot, height: foot, ..area },
     ];
     let room = (usize::from(body.width), usize::from(body.height));
     let drawing = Drawing::fitting(graph, sight, room);
-    let at = at(graph, sight, &drawing);
+    let at = match canvas.is_page() {
+        true => At { focus: None, link: None },
+        false => at(graph, sight, &drawing),
+    };
     let window = window(body, &drawing, at.focus);
     wires::draw(&window, canvas, graph, sight, &drawing, at, look);
     boxes::draw(&window, canvas, graph, &drawing, at, look);
@@ -57,7 +61,9 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight
         let mut pen = Pen::new(body, canvas, &look.glyphs);
         pen.ending(body.right(), body.y, &said, look.theme.dim);
     }
-    say(foot, canvas, graph, sight, &drawing, look);
+    if foot.height > 0 {
+        say(foot, canvas, graph, sight, &drawing, look);
+    }
 }
 
 /// Rows for what is said below, the same at every step so that the picture stands still.
@@ -130,7 +136,14 @@ fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
 }
 
 /// The step written out, then the facts of the node.
-fn say(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight, drawing: &Drawing, look: &Look) {
+fn say(
+    area: Rect,
+    canvas: &mut Canvas,
+    graph: &Graph,
+    sight: &Sight,
+    drawing: &Drawing,
+    look: &Look,
+) {
     let mut rows = area.y..area.bottom();
     let said = [
         (line(graph, sight), look.theme.accent),

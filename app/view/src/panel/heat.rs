@@ -1,22 +1,28 @@
 //! A field of numbers over the plane, with points on it.
 
-use mlsys_lab::frame::HeatMap;
 use crate::canvas::Canvas;
+use mlsys_lab::frame::HeatMap;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 use super::legend::{self, Item};
 use super::matrix;
-use crate::canvas::{self as pen, Pen};
 use super::view::Mark;
+use crate::canvas::{self as pen, Pen};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::theme::Look;
 use mlsys_lab::value::{number, significant};
 
 /// Draws the field as large as its proportions allow, a row of edges and scale below it.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, map: &HeatMap, mark: Option<Mark>, look: &Look) {
+pub(super) fn draw(
+    area: Rect,
+    canvas: &mut Canvas,
+    map: &HeatMap,
+    mark: Option<Mark>,
+    look: &Look,
+) {
     let field = Field::new(map);
-    let (items, scale) = (classes(map, look), area.height >= 5 && area.width >= 16);
+    let (items, scale) = (classes(map, canvas, look), area.height >= 5 && area.width >= 16);
     let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
     let below = rows + u16::from(scale);
     let room = Rect { height: area.height - below, ..area };
@@ -25,8 +31,17 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, map: &HeatMap, mark: Option<
         Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "an empty field", look.theme.dim);
         return;
     }
-    for (x, y) in plot.positions().map(Into::into) {
-        cell(canvas, (x, y), plot, &field, look);
+    let most = |cells: usize, places: u16, each: usize| cells.min(usize::from(places) * each);
+    let grid = (most(map.columns, plot.width, 8), most(map.rows, plot.height, 16));
+    let exact = canvas.mosaic(plot, grid, |row, column| {
+        let middle = |place: usize, of: usize| (place as f32 + 0.5) / of as f32;
+        let share = field.at(middle(column, grid.0), middle(row, grid.1))?;
+        color_of(map, look, share)
+    });
+    if !exact {
+        for (x, y) in plot.positions().map(Into::into) {
+            cell(canvas, (x, y), plot, &field, look);
+        }
     }
     points(canvas, plot, map, look);
     if let Some(mark) = mark {
@@ -129,7 +144,8 @@ fn points(canvas: &mut Canvas, plot: Rect, map: &HeatMap, look: &Look) {
     let place = |value: f32, (low, high): (f32, f32), cells: u16| {
         let share = (value - low) / (high - low);
         let inside = (0.0..=1.0).contains(&share);
-        inside.then(|| ((share * f32::from(cells)) as u16).min(cells.saturating_sub(1)))
+        let cell = ((share * f32::from(cells)) as u16).min(cells.saturating_sub(1));
+        inside.then(|| (cell, f64::from(share) * f64::from(cells)))
     };
     // More points than this would hide the field; which are left out has nothing to do with their order.
     let most = usize::from(plot.width) * usize::from(plot.height) / 2;
@@ -140,11 +156,19 @@ fn points(canvas: &mut Canvas, plot: Rect, map: &HeatMap, look: &Look) {
     for (_, point) in shown {
         let column = place(point.x, map.x, plot.width);
         let row = place(point.y, (map.y.1, map.y.0), plot.height);
-        if let (Some(column), Some(row)) = (column, row) {
-            let target = &mut canvas.cells[(plot.x + column, plot.y + row)];
-            let field = behind(target.style().bg, target.style().fg, target.symbol());
-            let style = look.theme.on(field).add_modifier(Modifier::BOLD);
-            target.set_symbol(look.glyphs.class(point.class)).set_style(style);
+        if let (Some((column, across)), Some((row, down))) = (column, row) {
+            let at = (plot.x + column, plot.y + row);
+            let style = if canvas.is_page() {
+                look.theme.curve(usize::from(point.class) + 1)
+            } else {
+                let cell = canvas.cells[at].style();
+                let field = behind(cell.bg, cell.fg, canvas.cells[at].symbol());
+                look.theme.on(field)
+            };
+            let exact = (f64::from(plot.x) + across, f64::from(plot.y) + down);
+            let style = style.add_modifier(Modifier::BOLD);
+            let glyph = look.glyphs.class(point.class);
+            Pen::new(plot, canvas, &look.glyphs).point(at, exact, glyph, style);
         }
     }
 }
@@ -207,7 +231,7 @@ fn span((low, high): (f32, f32), glyphs: &Glyphs) -> String {
 }
 
 /// The glyph of each class that occurs.
-fn classes(map: &HeatMap, look: &Look) -> Vec<Item> {
+fn classes(map: &HeatMap, canvas: &Canvas, look: &Look) -> Vec<Item> {
     let mut seen = [0_usize; 256];
     for point in &map.points {
         seen[usize::from(point.class)] += 1;
@@ -216,7 +240,10 @@ fn classes(map: &HeatMap, look: &Look) -> Vec<Item> {
     present
         .map(|(count, class)| Item {
             mark: look.glyphs.class(class).to_owned(),
-            style: look.theme.title,
+            style: match canvas.is_page() {
+                true => look.theme.curve(usize::from(class) + 1),
+                false => look.theme.title,
+            },
             text: format!("class {class} ({count} points)"),
             text_style: look.theme.dim,
         })

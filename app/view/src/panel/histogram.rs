@@ -1,17 +1,17 @@
 //! How often values fall between edges, as columns; a second population as an outline over them.
 
+use crate::canvas::Canvas;
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
-use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 use super::axis::Axis;
-use crate::canvas::{DotGrid, Ink, Stroke};
 use super::legend::{self, Item};
-use crate::canvas::{self as pen, Pen};
 use super::plane::{Plane, SMALLEST, Side, unit};
 use super::quantity;
+use crate::canvas::{self as pen, Pen};
+use crate::canvas::{DotGrid, Ink, Stroke};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::theme::Look;
 
@@ -47,8 +47,14 @@ pub(super) fn draw(
     let y = Side { axis: heights(histogram), name: "share of values", unit: None };
     let plane = Plane::new(upper, x, y, look);
     plane.draw(canvas, look);
-    levels(&plane, canvas, histogram, look);
+    // On a terminal the lines behind the columns are seen in gaps of theirs.
+    if !canvas.is_page() {
+        levels(&plane, canvas, histogram, look);
+    }
     columns(&plane, canvas, histogram, chosen, look);
+    if canvas.is_page() {
+        levels(&plane, canvas, histogram, look);
+    }
     if let Some(second) = &histogram.second {
         outline(&plane, canvas, histogram, second, look);
     }
@@ -124,11 +130,20 @@ fn columns(
         let whole = self::full(look);
         let base = plot.bottom();
         let top = base.saturating_sub(full as u16).max(plot.y);
-        pen.column(x, top..base, whole, style);
+        for y in top..base {
+            pen.end_of_bar(x, y, whole, style);
+        }
         if rest > 0 && top > plot.y {
-            pen.glyph(x, top - 1, parts[rest - 1], style);
+            pen.end_of_bar(x, top - 1, parts[rest - 1], style);
         }
     }
+    let exact = histogram.ranges().zip(&histogram.first.counts).filter(|(_, count)| **count > 0);
+    let exact = exact.filter_map(|((from, to), count)| {
+        let corner = plane.exact((from, *count as f64 / total))?;
+        Some([corner, (plane.across(to)?, plot.bottom().into())])
+    });
+    let exact: Vec<[(f64, f64); 2]> = exact.collect();
+    canvas.blocks(&exact, look.glyphs.fills[1], look.theme.curve(0));
 }
 
 /// The outline of the second population: a line at each height, joined at the edges.
@@ -221,9 +236,9 @@ fn places<'a>(
 fn levels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
     let mut pen = Pen::new(plot, canvas, &look.glyphs);
-    for (x, _) in places(plane, histogram) {
-        let glyph = look.glyphs.change;
-        pen.column(x, plot.y..plot.bottom(), glyph, look.theme.warn);
+    for (x, level) in places(plane, histogram) {
+        let exact = plane.across(level.at).unwrap_or(x.into());
+        pen.upright(x, plot.y..plot.bottom(), exact, look.glyphs.change, look.theme.warn);
     }
 }
 

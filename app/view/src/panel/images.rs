@@ -1,7 +1,7 @@
 //! Small grey images side by side, each with its label.
 
-use mlsys_lab::frame::{Image, Images, Verdict};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Image, Images, Verdict};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -120,6 +120,14 @@ fn pixels(canvas: &mut Canvas, tile: Rect, images: &Images, image: &Image, look:
         Some(level) => look.glyphs.shade(floor + (1.0 - floor) * f32::from(level) / 255.0),
         None => " ",
     };
+    let exact = canvas.mosaic(tile, (images.width, images.height), |row, column| {
+        // So few greys that pixels share elements.
+        let level = images.level(image, row, column)?;
+        look.theme.grey(level / 16 * 17)
+    });
+    if exact {
+        return;
+    }
     for y in 0..tile.height {
         for x in 0..tile.width {
             let target = &mut canvas.cells[(tile.x + x, tile.y + y)];

@@ -4,15 +4,15 @@ mod grid;
 mod lanes;
 mod source;
 
+use crate::canvas::Canvas;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::{Kernel, View};
-use crate::canvas::Canvas;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::canvas::Pen;
 use super::view::{FrameView, Mark, Stretch};
 use super::{Focus, cells, text};
+use crate::canvas::Pen;
 use crate::figure::kernel::{self as figure, LaneState, Room, Thread, Walk, about_thread, said};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::theme::{Look, Theme};

@@ -14,8 +14,8 @@ use ratatui::layout::Rect;
 
 use super::axis::Axis;
 use super::legend;
-use crate::canvas::Pen;
 use super::{Scene, Window, metrics, quantity};
+use crate::canvas::Pen;
 use crate::theme::Look;
 use chart::Chart;
 pub use cursor::{Reading, reading};
@@ -26,8 +26,9 @@ pub use steps::{extent, step_after, step_before};
 const SMALLEST: (u16, u16) = (16, 4);
 
 /// Draws the chart; false if the run has none of its metrics yet.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> bool {
-    let curves = Curves::gather(scene, usize::from(area.width) * 2);
+pub(crate) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> bool {
+    let curves =
+        Curves::gather(scene, usize::from(area.width) * if canvas.is_page() { 8 } else { 2 });
     if curves.is_empty() {
         return false;
     }

@@ -1,12 +1,12 @@
 //! A table of counts between categories, such as true against predicted class.
 
+use crate::canvas::Canvas;
 use mlsys_lab::frame::HeatMap;
 use mlsys_lab::value::{number, significant};
-use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
-use crate::canvas::{self as pen, Pen};
 use super::view::Mark;
+use crate::canvas::{self as pen, Pen};
 use crate::figure::quantity;
 use crate::glyphs::Glyphs;
 use crate::theme::Look;
@@ -36,7 +36,13 @@ pub(super) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
 }
 
 /// Draws one coloured field for each pair, with its number where there is room.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, map: &HeatMap, mark: Option<Mark>, look: &Look) {
+pub(super) fn draw(
+    area: Rect,
+    canvas: &mut Canvas,
+    map: &HeatMap,
+    mark: Option<Mark>,
+    look: &Look,
+) {
     let mark = mark.map(|mark| mark.within(map.columns, map.rows));
     let theme = &look.theme;
     let visible = usize::from(area.height);

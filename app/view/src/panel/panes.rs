@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use mlsys_lab::frame::{Frame, Pane};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Frame, Pane};
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use crate::canvas::Pen;
 use super::view::{FrameView, Mark};
 use super::{Focus, bars, cells, draw_frame};
+use crate::canvas::Pen;
 use crate::theme::Look;
 
 /// What a picture needs to be worth looking at.

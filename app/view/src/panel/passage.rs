@@ -1,13 +1,13 @@
 //! A text whose parts stand differently, each in its colour and between its marks.
 
-use mlsys_lab::frame::{Passage, Tone};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Passage, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::legend::{self, Item};
-use crate::canvas::Pen;
 use super::text;
+use crate::canvas::Pen;
 use crate::figure::passage::{Row, rows};
 use crate::theme::Look;
 

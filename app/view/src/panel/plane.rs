@@ -56,6 +56,18 @@ impl<'a> Plane<'a> {
         (!plot.is_empty()).then(|| (plot.x + at(x, plot.width), plot.y + at(y, plot.height)))
     }
 
+    /// Where a value lies across, in columns.
+    pub(super) fn across(&self, value: f64) -> Option<f64> {
+        Some(f64::from(self.plot.x) + self.x.axis.share(value)? * f64::from(self.plot.width))
+    }
+
+    /// Where a place lies, in columns and rows.
+    pub(super) fn exact(&self, place: (f64, f64)) -> Option<(f64, f64)> {
+        let (x, y) = self.shares(place)?;
+        let (left, top) = (f64::from(self.plot.x), f64::from(self.plot.y));
+        Some((left + x * f64::from(self.plot.width), top + y * f64::from(self.plot.height)))
+    }
+
     /// Draws both axes with their ticks and names.
     pub(super) fn draw(&self, canvas: &mut Canvas, look: &Look) {
         let (plot, glyphs, theme) = (self.plot, &look.glyphs, &look.theme);
@@ -66,18 +78,7 @@ impl<'a> Plane<'a> {
             pen.text(self.area.x, self.area.y, &name, theme.dim);
         }
         pen.column(axis, plot.y..plot.bottom(), glyphs.vertical, theme.border);
-        let mut taken = None;
-        for (value, label) in &self.ticks {
-            let share = self.y.axis.share(*value).unwrap_or(0.0);
-            let row = ((1.0 - share) * f64::from(plot.height)) as u16;
-            let y = plot.y + row.min(plot.height.saturating_sub(1));
-            if taken == Some(y) || plot.is_empty() {
-                continue;
-            }
-            taken = Some(y);
-            pen.ending(axis, y, label, theme.dim);
-            pen.glyph(axis, y, glyphs.tick_left, theme.border);
-        }
+        left_ticks(&mut pen, plot, &self.y.axis, &self.ticks, look);
         let labels = self.area.bottom().saturating_sub(1);
         let has_line = labels > plot.bottom();
         if has_line {
@@ -99,13 +100,45 @@ impl<'a> Plane<'a> {
             let wide = pen::width(&label);
             let start = x.saturating_sub(wide / 2).max(self.area.x);
             if start >= free && start.saturating_add(wide) <= end {
-                free = pen.text(start, labels, &label, theme.dim) + 1;
+                let exact = f64::from(plot.x) + share * f64::from(plot.width);
+                free = pen.about(exact, start, labels, &label, theme.dim) + 1;
                 if has_line {
-                    pen.glyph(x, plot.bottom(), glyphs.tick_below, theme.border);
+                    tick_below(&mut pen, (x, plot.bottom()), exact, look);
                 }
             }
         }
     }
+}
+
+/// Ticks and their labels on the axis left of a field, no two in one row.
+pub(super) fn left_ticks(
+    pen: &mut Pen<'_>,
+    plot: Rect,
+    axis: &Axis,
+    ticks: &[(f64, String)],
+    look: &Look,
+) {
+    let left = plot.x.saturating_sub(1);
+    let mut taken = None;
+    for (value, label) in ticks {
+        let Some(share) = axis.share(*value) else { continue };
+        let row = ((1.0 - share) * f64::from(plot.height)) as u16;
+        let y = plot.y + row.min(plot.height.saturating_sub(1));
+        if taken == Some(y) || plot.is_empty() {
+            continue;
+        }
+        taken = Some(y);
+        let exact = f64::from(plot.y) + (1.0 - share) * f64::from(plot.height);
+        pen.beside(left, y, exact, label, look.theme.dim);
+        pen.end_of_bar(left, y, look.glyphs.tick_left, look.theme.border);
+        pen.level(plot.x..plot.right(), exact, look.theme.border);
+    }
+}
+
+/// A tick below a field.
+pub(super) fn tick_below(pen: &mut Pen<'_>, (x, y): (u16, u16), exact: f64, look: &Look) {
+    pen.end_of_bar(x, y, look.glyphs.tick_below, look.theme.border);
+    pen.notch(exact, y, look.theme.border);
 }
 
 /// A name with its unit.

@@ -1,16 +1,16 @@
 //! Named points between two axes, the ones that no other beats joined.
 
-use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::axis::Axis;
-use crate::canvas::{DotGrid, Ink, Stroke};
 use super::legend::{self, Item};
-use crate::canvas::{self as pen, Pen};
 use super::plane::{Plane, SMALLEST, Side, unit};
 use super::quantity;
+use crate::canvas::{self as pen, Pen};
+use crate::canvas::{DotGrid, Ink, Stroke};
 use crate::glyphs::Glyphs;
 use crate::theme::Look;
 
@@ -156,7 +156,8 @@ fn marks(
         }
         let glyph = look.glyphs.class(point.series.min(255) as u8);
         let mut pen = Pen::new(plane.plot, canvas, &look.glyphs);
-        pen.glyph(x, y, glyph, style);
+        let exact = point.place().and_then(|place| plane.exact(shown(scatter, place)));
+        pen.point((x, y), exact.unwrap_or_default(), glyph, style);
         if front.contains(&index) {
             pen.glyph(x.saturating_add(1), y, look.glyphs.front, style);
         }

@@ -1,13 +1,13 @@
 //! Stacked lengths on one linear axis, each part with a fill of its own, and the line that no stack should pass.
 
-use mlsys_lab::frame::{Stack, Stacks};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Stack, Stacks};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::legend::{self, Item};
-use crate::canvas::{self as pen, Pen};
 use super::{quantity, text};
+use crate::canvas::{self as pen, Pen};
 use crate::figure::unit;
 use crate::theme::Look;
 
@@ -46,7 +46,7 @@ pub(super) fn draw(
     };
     let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown));
     let limit = stacks.limit.as_ref().filter(|limit| limit.at.is_finite());
-    let limit = limit.map(|limit| columns.at(limit.at / most));
+    let limit = limit.map(|limit| (columns.at(limit.at / most), columns.exact(limit.at / most)));
     let mut y = area.y;
     let all = stacks.stacks.iter().zip(&said).enumerate();
     let mut pen = Pen::new(area, canvas, &look.glyphs);
@@ -63,10 +63,9 @@ pub(super) fn draw(
         };
         let beside = columns.right + 1;
         pen.text(beside, y, said, style);
-        for row in y..(y + pitch).min(area.y + rows) {
-            if let Some(x) = limit {
-                pen.glyph(x, row, look.glyphs.change, theme.warn);
-            }
+        if let Some((x, exact)) = limit {
+            let rows = y..(y + pitch).min(area.y + rows);
+            pen.upright(x, rows, exact, look.glyphs.change, theme.warn);
         }
         y += pitch;
     }
@@ -76,7 +75,7 @@ pub(super) fn draw(
         pen.text(area.x, y, &more, theme.dim);
         y += 1;
     }
-    if let (Some(x), Some(limit), 1) = (limit, &stacks.limit, limited) {
+    if let (Some((x, _)), Some(limit), 1) = (limit, &stacks.limit, limited) {
         let said = format!("{} {}", look.glyphs.change, limit.label);
         let wide = pen::width(&said);
         let x = x.min(area.right().saturating_sub(wide)).max(area.x);
@@ -110,6 +109,11 @@ impl Columns {
         Self { labels, left, right: area.right().saturating_sub(beside).max(left + 1) }
     }
 
+    /// Where a share of the axis lies, in columns.
+    fn exact(&self, share: f64) -> f64 {
+        f64::from(self.left) + share.clamp(0.0, 1.0) * f64::from(self.right - self.left)
+    }
+
     /// The column of a share of the axis.
     fn at(&self, share: f64) -> u16 {
         let wide = f64::from(self.right - self.left);
@@ -130,7 +134,8 @@ fn lengths(pen: &mut Pen<'_>, y: u16, columns: &Columns, stack: &Stack, most: f6
         let end = (sum / most * wide).round().min(wide) as u16;
         let to = (columns.left + end).max(from + 1).min(columns.right);
         let (style, fill) = part_look(part, look);
-        pen.run(from, y, to.saturating_sub(from), fill, style);
+        let exact = |sum: f64| f64::from(columns.left) + sum / most * wide;
+        pen.bar(y, from..to, (exact(sum - length), exact(sum)), fill, style);
         from = to;
     }
 }

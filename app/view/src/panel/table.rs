@@ -3,16 +3,16 @@
 mod fit;
 pub mod order;
 
+use crate::canvas::Canvas;
 use mlsys_lab::frame::Table;
 use mlsys_lab::frame::table::Order;
 use mlsys_lab::value::Value;
-use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas::{self as pen, Pen};
 use super::view::{FrameView, Mark};
 use super::{Focus, naming, text};
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 use fit::{GAP, Wish};
 
@@ -129,8 +129,11 @@ impl<'a> Layout<'a> {
     fn put(&self, pen: &mut Pen<'_>, y: u16, place: (usize, u16, u16), text: &str, style: Style) {
         let (column, x, width) = place;
         let right = self.numeric.get(column).copied().unwrap_or(false);
-        let indent = if right { width.saturating_sub(pen::width(text)) } else { 0 };
-        pen.within(x.saturating_add(indent), y, width - indent, text, style);
+        if right && pen::width(text) <= width {
+            pen.ending(x.saturating_add(width), y, text, style);
+        } else {
+            pen.within(x, y, width, text, style);
+        }
     }
 
     fn titles(&self, canvas: &mut Canvas, view: &FrameView, mark: Option<Mark>, look: &Look) {

@@ -71,7 +71,7 @@ fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {
     buf
 }
 
-fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
+pub(crate) fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
     Scene {
         schema,
         panel: schema.panel(panel).unwrap(),

@@ -2,13 +2,13 @@
 
 use crate::canvas::Canvas;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 
-use crate::canvas as pen;
+use crate::canvas::{self as pen, Pen};
+use crate::theme::Look;
 
 /// Draws text from a line on, wrapped at spaces; what does not fit below is left out.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, text: &str, first: usize, style: Style) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, text: &str, first: usize, look: &Look) {
     let above = text.split_inclusive('\n').take(first).map(str::len).sum();
     let text = text.get(above..).unwrap_or_default();
     // A row holds at most its width in letters, so that what lies below need not be looked at.
@@ -16,12 +16,12 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, text: &str, first: usize, st
     let seen = text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]);
     let lines = seen.split('\n').flat_map(|line| wrap(line, area.width));
     for (y, line) in (area.y..area.bottom()).zip(lines) {
-        canvas.cells.set_stringn(area.x, y, line, usize::from(area.width), style);
+        Pen::new(area, canvas, &look.glyphs).text(area.x, y, &line, look.theme.text);
     }
 }
 
 /// Breaks a line at spaces into rows of at most `width` columns; longer words are cut.
-pub(super) fn wrap(line: &str, width: u16) -> Vec<String> {
+pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
     let width = usize::from(width.max(1));
     let mut rows = vec![String::new()];
     let mut used = 0;

@@ -3,13 +3,14 @@
 mod tints;
 mod total;
 
-use mlsys_lab::frame::Timeline;
 use crate::canvas::Canvas;
+use mlsys_lab::frame::Timeline;
 use ratatui::layout::Rect;
 
 use super::legend::{self, Item};
-use crate::canvas::{self as pen, Pen};
+use super::plane::tick_below;
 use super::view::{Stretch, Tint};
+use crate::canvas::{self as pen, Pen};
 use crate::figure::axis::Axis;
 use crate::theme::Look;
 use tints::{by_label, class, classes, on_bar};
@@ -46,7 +47,12 @@ pub(super) fn draw(
     look: &Look,
 ) {
     let Some((low, high)) = window.of(timeline) else {
-        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "nothing happens", look.theme.dim);
+        Pen::new(area, canvas, &look.glyphs).text(
+            area.x,
+            area.y,
+            "nothing happens",
+            look.theme.dim,
+        );
         return;
     };
     let items = classes(timeline, tint, look);
@@ -139,6 +145,12 @@ fn columns(plot: Rect, axis: &Axis, start: f64, end: f64) -> Option<(u16, u16)> 
     Some((plot.x + from as u16, plot.x + to as u16))
 }
 
+/// Where a place on the axis lies, in columns.
+fn exact(plot: Rect, axis: &Axis, at: f64) -> f64 {
+    let share = axis.share(at).filter(|share| share.is_finite()).unwrap_or(0.0);
+    f64::from(plot.x) + share.clamp(0.0, 1.0) * f64::from(plot.width)
+}
+
 fn draw_axis(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axis, look: &Look) {
     let (area, glyphs, theme) = (parts.axis, &look.glyphs, &look.theme);
     if area.height < 2 {
@@ -158,14 +170,21 @@ fn draw_axis(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axi
         let wide = pen::width(&label);
         let start = x.saturating_sub(wide / 2).max(area.x);
         if start >= free && start.saturating_add(wide) <= end {
-            free = pen.text(start, area.y + 1, &label, theme.dim) + 1;
-            pen.glyph(x, area.y, glyphs.tick_below, theme.border);
+            let exact = exact(area, axis, value);
+            free = pen.about(exact, start, area.y + 1, &label, theme.dim) + 1;
+            tick_below(&mut pen, (x, area.y), exact, look);
         }
     }
 }
 
 /// A line down at each marked place, its name above where there is room.
-fn draw_milestones(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axis, look: &Look) {
+fn draw_milestones(
+    parts: &Parts,
+    canvas: &mut Canvas,
+    timeline: &Timeline,
+    axis: &Axis,
+    look: &Look,
+) {
     let mut free = parts.marks.x;
     for mark in &timeline.marks {
         let Some((x, _)) = columns(parts.lanes, axis, mark.at, mark.at) else {
@@ -174,7 +193,8 @@ fn draw_milestones(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis
         let down = parts.total.y..parts.lanes.bottom();
         let area = parts.total.union(parts.lanes);
         let mut pen = Pen::new(area, canvas, &look.glyphs);
-        pen.column(x, down, look.glyphs.change, look.theme.warn);
+        let exact = exact(parts.lanes, axis, mark.at);
+        pen.upright(x, down, exact, look.glyphs.change, look.theme.warn);
         let wide = pen::width(&mark.label);
         let start = x.min(parts.marks.right().saturating_sub(wide)).max(parts.marks.x);
         if start >= free && parts.marks.height > 0 {
@@ -243,7 +263,13 @@ fn draw_spans(
             Tint::Class => style,
             Tint::Label => by_label(&span.label, look),
         };
-        pen.run(from, y, to - from, fill, style);
+        pen.bar(
+            y,
+            from..to,
+            (exact(area, axis, span.start), exact(area, axis, span.end)),
+            fill,
+            style,
+        );
         let chosen = marked == Some(index);
         let label = pen::width(&span.label);
         let wide = label.saturating_add(2);

@@ -10,8 +10,6 @@ pub use frame::{FrameView, Mark, Way};
 pub use rounds::Stepped;
 pub use timeline::{Stretch, Tint};
 
-pub use crate::figure::Smoothing;
-
 /// A way to look at the chosen picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inspect {
@@ -60,6 +58,18 @@ impl View {
             frame: FrameView::default(),
         }
     }
+}
+
+/// Which curves are smoothed; the raw curve stays visible behind a smoothed one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Smoothing {
+    /// Those that jump about so much that the trend is hard to see.
+    #[default]
+    WhereNoisy,
+    /// None.
+    Off,
+    /// All.
+    On,
 }
 
 /// How a line chart is looked at.

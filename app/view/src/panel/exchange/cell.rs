@@ -5,8 +5,8 @@ use mlsys_lab::frame::exchange::Held;
 use mlsys_lab::value::{number, significant};
 use ratatui::style::Style;
 
-use crate::figure::exchange::{self as figure, Stage};
 use crate::canvas::{self as pen, Pen};
+use crate::figure::exchange::{self as figure, Stage};
 use crate::theme::Look;
 
 /// How a cell is written, by the room there is.

@@ -1,12 +1,12 @@
 //! The boxes: name and operation, value, adjoint.
 
-use mlsys_lab::frame::{Graph, NodeKind};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Graph, NodeKind};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 
-use crate::canvas::{Pen, width};
 use super::{At, Window, has_border};
+use crate::canvas::{Pen, width};
 use crate::figure::graph::{Card, Drawing, Form, Head, Item, not_finite};
 use crate::figure::layout::Place;
 use crate::theme::Look;
@@ -82,6 +82,12 @@ impl Sheet<'_> {
         // What a lab calls something must not steer the terminal.
         let text = text.replace(char::is_control, " ");
         let cut = crate::canvas::cut(&text, room as u16, self.pen.ellipsis());
+        let seen = self.window.cell(self.place.x + x, self.place.y + y);
+        let last = self.place.x + x + usize::from(width(&cut)).saturating_sub(1);
+        if let (Some((x, y)), Some(_)) = (seen, self.window.cell(last, self.place.y + y)) {
+            self.pen.text(x, y, &cut, style);
+            return;
+        }
         let mut x = x;
         for letter in cut.chars() {
             let columns = letter.width().unwrap_or(0);

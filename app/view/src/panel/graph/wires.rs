@@ -1,11 +1,11 @@
 //! The lines between the boxes: the thicker, the more of the adjoint they carried.
 
-use mlsys_lab::frame::{Graph, Pass};
 use crate::canvas::Canvas;
+use mlsys_lab::frame::{Graph, Pass};
 use ratatui::style::Style;
 
-use crate::canvas::Pen;
 use super::{At, Window};
+use crate::canvas::Pen;
 use crate::figure::graph::{Drawing, Link, Sight, carried};
 use crate::theme::Look;
 

@@ -1,12 +1,12 @@
 //! Blocks and their warps, and the threads of the block that is looked at.
 
-use mlsys_kernel::LANES;
 use crate::canvas::Canvas;
+use mlsys_kernel::LANES;
 use ratatui::layout::{Position, Rect};
 
 use super::{legend, say, split, style};
-use crate::figure::kernel::{Block, LaneState, Thread, Walk, blocks, threads, warp_word};
 use crate::canvas::Pen;
+use crate::figure::kernel::{Block, LaneState, Thread, Walk, blocks, threads, warp_word};
 use crate::theme::Look;
 
 /// Threads in a row where the block has more along x: a warp.

@@ -1,14 +1,14 @@
 //! The 32 lanes of the warp that is looked at, and one thread in full: where its index comes from, what it reads and writes.
 
+use crate::canvas::Canvas;
 use mlsys_kernel::LANES;
 use mlsys_lab::Value;
-use crate::canvas::Canvas;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::{legend, say, style};
-use crate::figure::kernel::{Lane, LaneState, Walk, Weight, about_thread, lanes, shown_variable};
 use crate::canvas::{Pen, width};
+use crate::figure::kernel::{Lane, LaneState, Walk, Weight, about_thread, lanes, shown_variable};
 use crate::theme::Look;
 
 /// Rows of a band of lanes: numbers, letters, values.
@@ -40,7 +40,8 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
         },
         variable.as_ref().map_or(String::new(), |name| format!(", {name} in each lane"))
     );
-    let used = say(Rect { height: rest.height.min(1), ..rest }, canvas, &[(head, theme.title)], look);
+    let used =
+        say(Rect { height: rest.height.min(1), ..rest }, canvas, &[(head, theme.title)], look);
     take(&mut rest, used);
     let texts: Vec<String> = all.iter().map(value_text).collect();
     let bands = Bands::of(&texts, rest);

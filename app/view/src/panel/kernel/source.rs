@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use mlsys_lab::frame::kernel::Kernel;
 use crate::canvas::Canvas;
+use mlsys_lab::frame::kernel::Kernel;
 use ratatui::layout::Rect;
 
 use super::{say, split};
-use crate::figure::kernel::{Line, Walk, listing, said};
 use crate::canvas::{Pen, width};
+use crate::figure::kernel::{Line, Walk, listing, said};
 use crate::theme::Look;
 
 /// Columns of the marks before a line: problem or breakpoint, the warp that is looked at, how many others are there.

@@ -4,9 +4,10 @@ use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
 use super::curves::Curves;
+use crate::canvas::{self as pen, Pen};
 use crate::glyphs::Glyphs;
 use crate::panel::axis::{Axis, Measure};
-use crate::canvas::{self as pen, Pen};
+use crate::panel::plane::{left_ticks, tick_below};
 use crate::theme::Look;
 
 /// A chart laid out in an area.
@@ -62,6 +63,12 @@ impl Chart {
         self.place(self.x.share(step as f64).unwrap_or(0.0), self.plot.width) + self.plot.x
     }
 
+    /// Where a step lies, in columns.
+    pub(super) fn exact(&self, step: u64) -> f64 {
+        let share = self.x.share(step as f64).unwrap_or(0.0);
+        f64::from(self.plot.x) + share * f64::from(self.plot.width)
+    }
+
     /// The row of a value.
     pub(super) fn row(&self, value: f64) -> Option<u16> {
         Some(self.place(1.0 - self.y.share(value)?, self.plot.height) + self.plot.y)
@@ -78,18 +85,8 @@ impl Chart {
         let (plot, glyphs, theme) = (self.plot, &look.glyphs, &look.theme);
         let mut pen = Pen::new(self.area, canvas, glyphs);
         let axis = plot.x.saturating_sub(1);
-        for y in plot.y..plot.bottom() {
-            pen.glyph(axis, y, glyphs.vertical, theme.border);
-        }
-        let mut taken = None;
-        for (value, label) in &self.ticks {
-            let Some(y) = self.row(*value).filter(|y| taken != Some(*y)) else {
-                continue;
-            };
-            taken = Some(y);
-            pen.ending(axis, y, label, theme.dim);
-            pen.glyph(axis, y, glyphs.tick_left, theme.border);
-        }
+        pen.column(axis, plot.y..plot.bottom(), glyphs.vertical, theme.border);
+        left_ticks(&mut pen, plot, &self.y, &self.ticks, look);
         let has_line = self.area.bottom() - plot.bottom() > 1;
         if has_line {
             pen.glyph(axis, plot.bottom(), glyphs.corners[2], theme.border);
@@ -104,9 +101,10 @@ impl Chart {
             let wide = pen::width(&label);
             let start = x.saturating_sub(wide / 2).min(self.area.right().saturating_sub(wide));
             if start > free || (start == free && free == self.area.x) {
-                free = pen.text(start, labels, &label, theme.dim);
+                let exact = self.exact(value as u64);
+                free = pen.about(exact, start, labels, &label, theme.dim);
                 if has_line {
-                    pen.glyph(x, plot.bottom(), glyphs.tick_below, theme.border);
+                    tick_below(&mut pen, (x, plot.bottom()), exact, look);
                 }
             }
         }

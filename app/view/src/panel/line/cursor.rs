@@ -1,7 +1,7 @@
 //! The step that all charts point at, and what the curves say there.
 
-use mlsys_lab::report::Series;
 use crate::canvas::Canvas;
+use mlsys_lab::report::Series;
 use ratatui::style::Modifier;
 
 use super::chart::Chart;

@@ -5,8 +5,8 @@ use ratatui::style::{Modifier, Style};
 
 use super::chart::Chart;
 use super::curves::{Curve, Curves, Kind};
-use crate::glyphs::GlyphSet;
 use crate::canvas::{self as pen, Pen};
+use crate::glyphs::GlyphSet;
 use crate::theme::{ColorDepth, Look};
 
 /// The names of curves in the legend, in the chart and at its right edge.

@@ -1,12 +1,12 @@
 //! What a line chart marks besides its curves: knobs turned, and values that were not finite.
 
-use mlsys_lab::report::Change;
 use crate::canvas::Canvas;
+use mlsys_lab::report::Change;
 
 use super::chart::Chart;
 use super::curves::Curves;
-use crate::panel::Scene;
 use crate::canvas::Pen;
+use crate::panel::Scene;
 use crate::theme::Look;
 
 /// Draws a line at each knob turn and at each step where values stopped being finite.
@@ -20,12 +20,8 @@ pub(super) fn draw(
     let (plot, glyphs) = (chart.plot, &look.glyphs);
     let mut pen = Pen::new(plot, canvas, glyphs);
     for change in shown_changes(scene, curves) {
-        pen.column(
-            chart.column(change.step),
-            plot.y..plot.bottom(),
-            glyphs.change,
-            look.theme.warn,
-        );
+        let (x, exact) = (chart.column(change.step), chart.exact(change.step));
+        pen.upright(x, plot.y..plot.bottom(), exact, glyphs.change, look.theme.warn);
     }
     let foot = plot.bottom().saturating_sub(1);
     for (from, to) in curves.gaps() {

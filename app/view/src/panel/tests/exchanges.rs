@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 
 use mlsys_harness::samples::{double_tree, halving, traffic, tree};
 
-use super::super::view::{FrameView, Mark, Way};
 use super::super::Focus;
+use super::super::view::{FrameView, Mark, Way};
 use super::draw_frame;
 use super::look;
 use super::structures::compare;

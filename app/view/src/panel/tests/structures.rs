@@ -10,8 +10,8 @@ use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::view::{FrameView, Mark};
 use super::super::Focus;
+use super::super::view::{FrameView, Mark};
 use super::draw_frame;
 use super::{graphs, look};
 use crate::figure::graph::Sight;

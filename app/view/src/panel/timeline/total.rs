@@ -1,13 +1,13 @@
 //! The total of a timeline above its lanes.
 
-use mlsys_lab::frame::Total;
 use crate::canvas::Canvas;
+use mlsys_lab::frame::Total;
 use ratatui::layout::Rect;
 
 use super::{Parts, columns};
+use crate::canvas::{self as pen, Pen};
 use crate::figure::axis::Axis;
 use crate::figure::{outline, quantity};
-use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// The total as columns of its height, the peak named where it is.
@@ -45,14 +45,27 @@ pub(super) fn draw_total(
         let whole = (cells as u16).min(rows);
         let x = area.x + column;
         let style = look.theme.faint[0];
-        pen.column(x, area.bottom() - whole..area.bottom(), look.glyphs.fills[0], style);
+        for y in area.bottom() - whole..area.bottom() {
+            pen.end_of_bar(x, y, look.glyphs.fills[0], style);
+        }
         let rest = cells - f64::from(whole);
         if rest > 0.1 && whole < rows {
             let step = (rest * steps.len() as f64) as usize;
             let glyph = steps[step.min(steps.len() - 1)];
-            pen.glyph(x, area.bottom() - whole - 1, glyph, style);
+            pen.end_of_bar(x, area.bottom() - whole - 1, glyph, style);
         }
     }
+    let bottom = f64::from(area.bottom());
+    let next = total.points.iter().skip(1).map(|point| point.0).chain([axis.high]);
+    let points = total.points.iter().zip(next).filter(|(point, _)| point.1 > 0.0);
+    let exact = points.map(|((from, value), to)| {
+        let high = (value / most).min(1.0) * f64::from(rows);
+        let (left, right) = (super::exact(area, axis, *from), super::exact(area, axis, to));
+        [(left, bottom - high), (right, bottom)]
+    });
+    let exact: Vec<[(f64, f64); 2]> = exact.collect();
+    canvas.blocks(&exact, look.glyphs.fills[0], look.theme.faint[0]);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
     if let Some((x, _)) = columns(area, axis, at, at) {
         let said = outline::peak(total, unit, &look.glyphs).unwrap_or_default();
         let said = format!("{} {said}", look.glyphs.reading);

@@ -3,9 +3,9 @@
 use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::{After, Message};
 
+use crate::canvas::{self as pen, Pen};
 use crate::figure::exchange as figure;
 use crate::panel::exchange::cell;
-use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// Rows of a box with a frame.
