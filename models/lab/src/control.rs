@@ -1,4 +1,4 @@
-//! What steers a run from outside, read by the run between two steps.
+//! Steering a run from outside: commands, limits and the stop flag, which the run reads between two steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use crate::value::Value;
 
-/// An order to a run.
+/// A command to a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Wait before the next step.
     Pause,
     /// Go on.
     Resume,
-    /// Do this many steps, besides those that were ordered and not yet done, then pause.
+    /// Do this many steps more than those already ordered and not yet done, then pause.
     Step(u64),
     /// Give a live parameter a value, already checked.
     Set {
@@ -23,9 +23,9 @@ pub enum Command {
         /// Its new value.
         value: Value,
     },
-    /// Let at least this long pass from step to step, so that a person can watch; zero is full speed.
+    /// The least time from step to step, so that a person can watch; zero is full speed.
     Pace(Duration),
-    /// Draw now: a picture is wanted although the run may be paused. While ordered steps are left, it is drawn after them.
+    /// Draw now, although the run may be paused; while ordered steps are left, after them.
     Redraw,
     /// End the run; what it has reported stays.
     Stop,
@@ -45,7 +45,7 @@ pub enum Turn {
 /// Why a run ended before its last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Somebody asked for it.
+    /// A stop was requested.
     Asked,
     /// It did as many steps as it was allowed.
     StepLimit,
@@ -62,14 +62,14 @@ pub struct Limits {
     pub time: Option<Duration>,
 }
 
-/// The run's end of the wire: orders from outside, limits, and the stop flag.
+/// The run's end of the command channel, with its limits and the stop flag.
 pub struct Control {
     orders: Option<Receiver<Command>>,
     stop: Arc<AtomicBool>,
     limits: Limits,
     started: Instant,
-    gait: Gait,
-    stage: Stage,
+    pace_state: PaceState,
+    phase: Phase,
     /// Knobs that were turned before the run's own first step.
     early: Vec<(String, Value)>,
     /// Whether a picture is to be drawn when the ordered steps are done.
@@ -78,40 +78,40 @@ pub struct Control {
     /// When the last step was let go.
     last: Option<Instant>,
     stopped: Option<StopReason>,
-    /// Told each time the run is about to wait for an order.
+    /// Called each time the run is about to wait for a command.
     settled: Option<Box<dyn FnMut() + Send>>,
 }
 
-/// Whether the next step waits for an order.
+/// Whether the next step waits for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gait {
+enum PaceState {
     Running,
     Paused,
     Steps(u64),
 }
 
-/// Whose steps are let go.
+/// Which work a step belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// The run's.
-    Own,
-    /// Those of work that comes before the run's own.
-    Before,
+enum Phase {
+    /// The run itself.
+    Run,
+    /// Work that comes before the run's first step.
+    WarmUp,
 }
 
-/// Whoever gave orders is gone.
-struct Gone;
+/// The command channel is closed.
+struct Disconnected;
 
 impl Control {
-    /// A run that nobody steers; `stop` ends it.
+    /// A run without a command channel; `stop` ends it.
     pub fn free(limits: Limits, stop: Arc<AtomicBool>) -> Self {
         Self {
             orders: None,
             stop,
             limits,
             started: Instant::now(),
-            gait: Gait::Running,
-            stage: Stage::Own,
+            pace_state: PaceState::Running,
+            phase: Phase::Run,
             early: Vec::new(),
             redraw: false,
             interval: Duration::ZERO,
@@ -121,37 +121,36 @@ impl Control {
         }
     }
 
-    /// Does what comes before the run's own steps, such as the training of the network that it starts from: there
-    /// [`turn`](Self::turn) hears pause and stop as ever. What is ordered for the run's own steps waits for them: so many
-    /// steps let go on what comes before them, and knobs that are turned take effect with the first. Pace and limit of
-    /// steps do not count, and nobody is asked for pictures.
+    /// Does the work before the run's first step, such as training the network that it starts from. There
+    /// [`turn`](Self::turn) obeys pause and stop. Ordered steps let the work go on and are not used up by it, knobs take
+    /// effect with the run's first step, pace and the limit of steps do not apply, and no frames are requested.
     pub fn before<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let stage = std::mem::replace(&mut self.stage, Stage::Before);
+        let phase = std::mem::replace(&mut self.phase, Phase::WarmUp);
         let done = work(self);
-        self.stage = stage;
+        self.phase = phase;
         done
     }
 
-    /// One that has nothing to say, to stand in for one that was lent.
+    /// A detached placeholder, for the time that the real control is lent out.
     pub fn spent() -> Self {
         Self::free(Limits::default(), Arc::default())
     }
 
-    /// A run that takes orders; it ends when the sender is gone.
+    /// A run that takes commands; it ends when the sender is dropped.
     pub fn steered(orders: Receiver<Command>, limits: Limits, stop: Arc<AtomicBool>) -> Self {
         Self { orders: Some(orders), ..Self::free(limits, stop) }
     }
 
-    /// Has somebody told each time a paused run has done its last step and is about to wait for an order.
+    /// Calls `tell` each time a paused run has done its last step and is about to wait for a command.
     pub fn when_settled(&mut self, tell: impl FnMut() + Send + 'static) {
         self.settled = Some(Box::new(tell));
     }
 
     /// Called before each step with the number of steps done; blocks while the run is paused or ahead of its pace.
     pub fn turn(&mut self, steps_done: u64) -> Turn {
-        let mut changes = match self.stage {
-            Stage::Own => std::mem::take(&mut self.early),
-            Stage::Before => Vec::new(),
+        let mut changes = match self.phase {
+            Phase::Run => std::mem::take(&mut self.early),
+            Phase::WarmUp => Vec::new(),
         };
         loop {
             if let Some(reason) = self.must_stop(steps_done) {
@@ -159,52 +158,55 @@ impl Control {
             }
             let order = match self.next_order() {
                 Ok(order) => order,
-                Err(Gone) => return self.end(StopReason::Asked),
+                Err(Disconnected) => return self.end(StopReason::Asked),
             };
             match order {
-                Some(Command::Pause) => self.gait = Gait::Paused,
-                Some(Command::Resume) => self.gait = Gait::Running,
+                Some(Command::Pause) => self.pace_state = PaceState::Paused,
+                Some(Command::Resume) => self.pace_state = PaceState::Running,
                 Some(Command::Step(steps)) => {
-                    let left = match self.gait {
-                        Gait::Steps(left) => left,
-                        Gait::Running | Gait::Paused => 0,
+                    let left = match self.pace_state {
+                        PaceState::Steps(left) => left,
+                        PaceState::Running | PaceState::Paused => 0,
                     };
-                    self.gait = Gait::Steps(steps.saturating_add(left));
+                    self.pace_state = PaceState::Steps(steps.saturating_add(left));
                 }
-                Some(Command::Set { name, value }) => match self.stage {
-                    Stage::Own => changes.push((name, value)),
-                    Stage::Before => self.early.push((name, value)),
+                Some(Command::Set { name, value }) => match self.phase {
+                    Phase::Run => changes.push((name, value)),
+                    Phase::WarmUp => self.early.push((name, value)),
                 },
                 Some(Command::Pace(interval)) => self.interval = interval,
-                Some(Command::Redraw) => match (self.stage, self.gait) {
-                    (Stage::Own | Stage::Before, Gait::Steps(1..)) => self.redraw = true,
+                Some(Command::Redraw) => match (self.phase, self.pace_state) {
+                    (Phase::Run | Phase::WarmUp, PaceState::Steps(1..)) => self.redraw = true,
                     // There is nothing to be seen yet; the run draws when it begins.
-                    (Stage::Before, Gait::Steps(0) | Gait::Running | Gait::Paused) => {}
-                    (Stage::Own, Gait::Steps(0) | Gait::Running | Gait::Paused) => {
+                    (
+                        Phase::WarmUp,
+                        PaceState::Steps(0) | PaceState::Running | PaceState::Paused,
+                    ) => {}
+                    (Phase::Run, PaceState::Steps(0) | PaceState::Running | PaceState::Paused) => {
                         self.redraw = false;
                         return Turn::Redraw(changes);
                     }
                 },
                 Some(Command::Stop) => return self.end(StopReason::Asked),
-                None => match self.gait {
-                    Gait::Paused => {}
-                    Gait::Steps(0) => {
-                        self.gait = Gait::Paused;
+                None => match self.pace_state {
+                    PaceState::Paused => {}
+                    PaceState::Steps(0) => {
+                        self.pace_state = PaceState::Paused;
                         if std::mem::take(&mut self.redraw) {
                             return Turn::Redraw(changes);
                         }
                     }
-                    Gait::Steps(left) => {
-                        self.gait = match self.stage {
-                            Stage::Own => Gait::Steps(left - 1),
-                            Stage::Before => Gait::Steps(left),
+                    PaceState::Steps(left) => {
+                        self.pace_state = match self.phase {
+                            Phase::Run => PaceState::Steps(left - 1),
+                            Phase::WarmUp => PaceState::Steps(left),
                         };
                         return Turn::Go(changes);
                     }
-                    Gait::Running => {
-                        self.last = match self.stage {
-                            Stage::Own => Some(Instant::now()),
-                            Stage::Before => None,
+                    PaceState::Running => {
+                        self.last = match self.phase {
+                            Phase::Run => Some(Instant::now()),
+                            Phase::WarmUp => None,
                         };
                         return Turn::Go(changes);
                     }
@@ -213,36 +215,36 @@ impl Control {
         }
     }
 
-    /// The next order; none when it is time for a step. Waits in the channel, never in a loop.
-    fn next_order(&mut self) -> Result<Option<Command>, Gone> {
+    /// The next command; none when it is time for a step. Blocks on the channel and never spins.
+    fn next_order(&mut self) -> Result<Option<Command>, Disconnected> {
         let Some(orders) = &self.orders else {
             return Ok(None);
         };
-        let wait = match (self.gait, self.last) {
-            (Gait::Paused, _) => match (orders.try_recv(), &mut self.settled) {
+        let wait = match (self.pace_state, self.last) {
+            (PaceState::Paused, _) => match (orders.try_recv(), &mut self.settled) {
                 (Ok(order), _) => return Ok(Some(order)),
-                (Err(TryRecvError::Disconnected), _) => return Err(Gone),
+                (Err(TryRecvError::Disconnected), _) => return Err(Disconnected),
                 (Err(TryRecvError::Empty), tell) => {
                     if let Some(tell) = tell {
                         tell();
                     }
-                    return orders.recv().map(Some).map_err(|_| Gone);
+                    return orders.recv().map(Some).map_err(|_| Disconnected);
                 }
             },
-            (Gait::Running, Some(last)) => self.interval.saturating_sub(last.elapsed()),
-            (Gait::Running, None) | (Gait::Steps(_), _) => Duration::ZERO,
+            (PaceState::Running, Some(last)) => self.interval.saturating_sub(last.elapsed()),
+            (PaceState::Running, None) | (PaceState::Steps(_), _) => Duration::ZERO,
         };
         if wait.is_zero() {
             match orders.try_recv() {
                 Ok(order) => Ok(Some(order)),
                 Err(TryRecvError::Empty) => Ok(None),
-                Err(TryRecvError::Disconnected) => Err(Gone),
+                Err(TryRecvError::Disconnected) => Err(Disconnected),
             }
         } else {
             match orders.recv_timeout(wait) {
                 Ok(order) => Ok(Some(order)),
                 Err(RecvTimeoutError::Timeout) => Ok(None),
-                Err(RecvTimeoutError::Disconnected) => Err(Gone),
+                Err(RecvTimeoutError::Disconnected) => Err(Disconnected),
             }
         }
     }
@@ -252,13 +254,13 @@ impl Control {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The same question for whoever cannot hold the control.
+    /// The same as a function, for code that cannot borrow the control.
     pub fn interruption(&self) -> impl Fn() -> bool + 'static {
         let stop = Arc::clone(&self.stop);
         move || stop.load(Ordering::Relaxed)
     }
 
-    /// Why the run must end now, if it must; for work within a step, or before the first. Whoever is told so ends.
+    /// Why the run must end now, if it must; for work within a step, or before the first. The caller then ends the run.
     pub fn must_end(&mut self) -> Option<StopReason> {
         let reason = self.must_stop(0)?;
         self.stopped = Some(reason);
@@ -278,7 +280,7 @@ impl Control {
     fn must_stop(&self, steps_done: u64) -> Option<StopReason> {
         if self.interrupted() {
             Some(StopReason::Asked)
-        } else if self.stage == Stage::Own
+        } else if self.phase == Phase::Run
             && self.limits.steps.is_some_and(|most| steps_done >= most)
         {
             Some(StopReason::StepLimit)
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_run_does_the_steps_it_is_told_and_waits_again() {
+    fn ordered_steps_then_pause() {
         let (sender, mut control) = steered(vec![Command::Pause, Command::Step(2)]);
         assert_eq!(control.turn(0), Turn::Go(vec![]));
         assert_eq!(control.turn(1), Turn::Go(vec![]));
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_ordered_before_the_last_were_done_are_done_too_and_drawn_at_their_end() {
+    fn ordered_steps_add_up_and_are_drawn_last() {
         let one = [Command::Step(1), Command::Redraw];
         let orders = [&[Command::Pause][..], &one, &one, &one].concat();
         let (sender, mut control) = steered(orders);
@@ -331,13 +333,13 @@ mod tests {
     }
 
     #[test]
-    fn a_run_tells_when_it_waits_and_not_while_it_steps() {
+    fn settled_is_called_only_when_waiting() {
         let (sender, mut control) = steered(vec![Command::Pause, Command::Step(2)]);
         let (told, tells) = mpsc::channel();
         let stop = sender.clone();
         control.when_settled(move || {
             let _ = told.send(());
-            // Whoever hears of it may give the next order at once.
+            // The listener may send the next command at once.
             let _ = stop.send(Command::Stop);
         });
         assert_eq!(control.turn(0), Turn::Go(vec![]));
@@ -348,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn knobs_turned_between_steps_arrive_together_with_the_next() {
+    fn knobs_arrive_with_the_next_step() {
         let set =
             |value: f64| Command::Set { name: "learning_rate".into(), value: Value::Float(value) };
         let (_sender, mut control) =
@@ -361,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn before_its_first_step_a_run_can_be_paused_and_what_is_for_its_steps_waits_for_them() {
+    fn warm_up_can_pause_and_keeps_commands_for_the_run() {
         let set = Command::Set { name: "learning_rate".into(), value: Value::Float(0.1) };
         let changes = vec![("learning_rate".to_owned(), Value::Float(0.1))];
         let (sender, receiver) = mpsc::channel();
@@ -399,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paced_run_waits_between_steps() {
+    fn pace_delays_steps() {
         let pace = Duration::from_millis(20);
         let (_sender, mut control) = steered(vec![Command::Pace(pace)]);
         let started = Instant::now();
@@ -410,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_and_a_lost_sender_end_the_run() {
+    fn limits_and_a_closed_channel_end_the_run() {
         let limits = Limits { steps: Some(3), time: None };
         let mut control = Control::free(limits, Arc::default());
         assert_eq!(control.turn(2), Turn::Go(vec![]));
