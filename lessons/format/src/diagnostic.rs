@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use mlsys_lab::expr::Span;
+
 /// One thing that is wrong, with its place and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -195,7 +197,229 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
 fn visible(c: char) -> char {
     match c {
         '\t' => ' ',
-        c if c.is_control() || crate::source::reorders(c) => '\u{fffd}',
+        c if c.is_control() || reorders(c) => '\u{fffd}',
         c => c,
+    }
+}
+
+/// A range of bytes in a lesson file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// A value and where it stands in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A lesson file: its name for messages and its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// The name messages begin with: a path, or the id of a built-in lesson.
+    pub file: String,
+    /// The whole text.
+    pub text: String,
+}
+
+impl Place {
+    /// The bytes from `start` up to `end`.
+    pub const fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    /// The part of this place that a span of an expression covers. If the text does not stand in the file letter by
+    /// letter, as with escapes in it, that is the whole place.
+    pub(crate) fn within(self, text: &str, span: Span) -> Self {
+        if self.end - self.start == text.len() {
+            Self::new(self.start + span.start, self.start + span.end)
+        } else {
+            self
+        }
+    }
+}
+
+impl Source {
+    /// Line and column of a byte, both from 1; columns count characters.
+    pub fn locate(&self, byte: usize) -> (usize, usize) {
+        let before = self.before(byte);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        // Counting bytes goes many at a time; places are asked for by the hundred in every lesson.
+        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+        let column = before.get(line_start..).map_or(0, |text| text.chars().count()) + 1;
+        (line, column)
+    }
+
+    /// The line a byte stands in, from 1.
+    pub fn line(&self, byte: usize) -> usize {
+        self.locate(byte).0
+    }
+
+    /// The text of a place; empty if the place is not in this file.
+    pub fn slice(&self, place: Place) -> &str {
+        self.text.get(place.start..place.end).unwrap_or_default()
+    }
+
+    /// An error at a place.
+    pub fn error(&self, code: Code, place: Place, message: impl Into<String>) -> Diagnostic {
+        self.diagnostic(Severity::Error, code, place, message.into())
+    }
+
+    /// A warning at a place.
+    pub(crate) fn warning(
+        &self,
+        code: Code,
+        place: Place,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        self.diagnostic(Severity::Warning, code, place, message.into())
+    }
+
+    fn diagnostic(
+        &self,
+        severity: Severity,
+        code: Code,
+        place: Place,
+        message: String,
+    ) -> Diagnostic {
+        let (line, column) = self.locate(place.start);
+        let source_line = self.text.lines().nth(line - 1).unwrap_or_default();
+        let rest_of_line = source_line.chars().count().saturating_sub(column - 1);
+        let length = self.slice(place).chars().count();
+        Diagnostic {
+            severity,
+            code,
+            message: one_line(&message),
+            file: self.file.clone(),
+            line,
+            column,
+            length: length.min(rest_of_line).max(1),
+            source_line: source_line.to_owned(),
+            help: None,
+        }
+    }
+
+    fn before(&self, byte: usize) -> &str {
+        let mut end = byte.min(self.text.len());
+        // A place inside a character counts as its first byte.
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.text.get(..end).unwrap_or_default()
+    }
+}
+
+/// Whether a character reorders the text around it, so that a line reads otherwise than it is.
+pub(crate) fn reorders(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The beginning of a text that somebody wrote, for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    const MOST: usize = 48;
+    if text.chars().count() <= MOST {
+        one_line(text)
+    } else {
+        let start: String = text.chars().take(MOST).collect();
+        format!("{}…", one_line(&start))
+    }
+}
+
+/// A text on one line and harmless to print.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => ' ',
+            c if c.is_control() || reorders(c) => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+/// More than this many mistakes in one file are counted, not told: nobody reads on, and a hostile file must not fill
+/// the memory with them.
+const MOST: usize = 60;
+
+/// Collects what is wrong with one file.
+pub(crate) struct Problems<'s> {
+    source: &'s Source,
+    found: Vec<Diagnostic>,
+    more: usize,
+}
+
+impl<'s> Problems<'s> {
+    pub(crate) fn new(source: &'s Source) -> Self {
+        Self { source, found: Vec::new(), more: 0 }
+    }
+
+    pub(crate) fn source(&self) -> &'s Source {
+        self.source
+    }
+
+    /// An error with a way out.
+    pub(crate) fn error(
+        &mut self,
+        code: Code,
+        place: Place,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(|source| source.error(code, place, message).help(help));
+    }
+
+    /// An error with a way out if there is one.
+    pub(crate) fn error_maybe(
+        &mut self,
+        code: Code,
+        place: Place,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
+        self.add(|source| source.error(code, place, message).maybe_help(help));
+    }
+
+    /// A warning with a way out.
+    pub(crate) fn warning(
+        &mut self,
+        code: Code,
+        place: Place,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(|source| source.warning(code, place, message).help(help));
+    }
+
+    /// Mistakes that are there and are not looked at one by one.
+    pub(crate) fn count_only(&mut self, more: usize) {
+        self.more += more;
+    }
+
+    fn add(&mut self, diagnostic: impl FnOnce(&Source) -> Diagnostic) {
+        if self.found.len() < MOST {
+            self.found.push(diagnostic(self.source));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
+        let mut found = self.found;
+        if self.more > 0 {
+            let end = self.source.text.len();
+            let message = format!("{} more problems are not shown", self.more);
+            found.push(
+                self.source
+                    .error(Code::TooManyProblems, Place::new(end, end), message)
+                    .help("mend those above first"),
+            );
+        }
+        found
     }
 }

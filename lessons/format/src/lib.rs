@@ -18,7 +18,6 @@ mod parse;
 mod progress;
 mod schema;
 mod selftest;
-mod source;
 mod template;
 mod translate;
 mod validate;
@@ -30,7 +29,7 @@ pub use course::{
     COURSE_FILE, Course, CourseFile, CourseFiles, Module, ParsedCourse, between, is_inside,
     read_course, translated,
 };
-pub use diagnostic::{Code, Diagnostic, Severity};
+pub use diagnostic::{Code, Diagnostic, Located, Place, Severity, Source};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
 pub use grade::{
     Answer, Case, CaseResult, Comparison, Grade, PredictionError, ReadNumberError, Verdict,
@@ -43,16 +42,14 @@ pub use model::{
     QuestionKind, Setting, Target, Term, Tolerance, Wrong,
 };
 pub use overflow::{PROSE_COLUMNS, overflow};
-pub use parse::{
-    FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read, read_translation,
-};
+pub use parse::translation::read_translation;
+pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
 pub use progress::{
     Answered, Answers, AnswersError, Attempt, Details, Event, LOG_VERSION, LessonProgress,
     PredictionMade, Progress, Record, Replay, State, Summary,
 };
 pub use schema::json_schema;
 pub use selftest::self_test;
-pub use source::{Located, Place, Source};
 pub use template::new_lesson;
 pub use translate::skeleton;
 pub use validate::validate;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use mlsys_expr::Expr;
 use mlsys_lab::schema::Class;
 
-use crate::source::{Located, Place, Source};
+use crate::diagnostic::{Located, Place, Source};
 
 pub use id::{CourseId, CourseIdError, LessonId, LessonIdError};
 pub use kernel::{Expected, KernelTask, KernelTest, Limit};

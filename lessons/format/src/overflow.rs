@@ -1,8 +1,8 @@
 //! Lines that cannot be wrapped and are too wide for a small terminal.
 
+use crate::diagnostic::Place;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Block, Lesson};
-use crate::source::Place;
 
 /// Columns that prose has on a terminal of 80x24, margins taken off.
 pub const PROSE_COLUMNS: usize = 76;

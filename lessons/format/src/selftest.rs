@@ -5,9 +5,9 @@ use mlsys_lab::Registry;
 
 use crate::check::error_text;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Place, Source};
 use crate::grade::{Answer, Verdict};
 use crate::model::{Formula, Lesson, PredictKind, Question, QuestionKind, Target, Wrong};
-use crate::source::{Place, Source};
 
 /// Grades every stated answer of a lesson, right and wrong, and evaluates every prediction's truth and theory.
 ///

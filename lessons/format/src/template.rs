@@ -1,7 +1,7 @@
 //! The lesson that an author starts from.
 
+use crate::diagnostic::one_line;
 use crate::model::LessonId;
-use crate::source::one_line;
 
 const TEMPLATE: &str = include_str!("template.md");
 

@@ -13,8 +13,8 @@ use mlsys_lab::schema::{Attempts, Schema, Type};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Located, Place, Source, shortened};
 use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting, Target};
-use crate::source::{Located, Place, Source, shortened};
 
 /// Everything in a lesson that does not fit the labs of a registry, in file order.
 pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {

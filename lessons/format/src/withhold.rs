@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostic::{Place, Source};
 use crate::model::{Asked, Block, CourseId, Lesson, LessonId, Question, QuestionKind};
-use crate::source::{Place, Source};
 
 /// The version of key files that this program reads and writes.
 const FORMAT: u32 = 1;

@@ -8,9 +8,9 @@ use mlsys_lab::nearest::nearest;
 use super::between::between_also;
 use super::{Course, Module};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Located, Place, Source};
 use crate::model::{Lesson, ListedModule, Manifest};
 use crate::parse::{Parsed, manifest_draft, read};
-use crate::source::{Located, Place, Source};
 
 /// The file that makes a folder a course.
 pub const COURSE_FILE: &str = "course.toml";

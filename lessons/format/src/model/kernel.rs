@@ -3,7 +3,7 @@
 use super::Formula;
 use super::lab::Setting;
 use super::question::{Tolerance, Wrong};
-use crate::source::{Located, Place};
+use crate::diagnostic::{Located, Place};
 
 /// A kernel that the learner writes, and what is asked of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use mlsys_lab::device::Backend;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::value::Value;
 
-use crate::source::{Located, Place};
+use crate::diagnostic::{Located, Place};
 
 /// An experiment: a kind of lab, what is set, what may be turned and what is shown.
 #[derive(Clone, Debug, PartialEq)]

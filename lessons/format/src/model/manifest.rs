@@ -1,7 +1,7 @@
 //! What a course says of itself, in its `course.toml`.
 
 use super::CourseId;
-use crate::source::{Located, Source};
+use crate::diagnostic::{Located, Source};
 
 /// A course: what it is, and its modules with their lessons in order.
 #[derive(Clone, Debug, PartialEq)]

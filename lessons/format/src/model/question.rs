@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Formula;
 use super::kernel::KernelTask;
 use super::lab::Setting;
-use crate::source::{Located, Place};
+use crate::diagnostic::{Located, Place};
 
 /// A question that is graded.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,6 @@
 //! Characters that would do something to a terminal instead of being shown on it.
 
-use super::problems::Problems;
-use crate::diagnostic::Code;
-use crate::source::{Place, reorders};
+use crate::diagnostic::{Code, Place, Problems, reorders};
 
 /// Whether a character has no place in a lesson: controls but line ends and tabs, and what reorders text.
 pub(super) fn harmful(c: char) -> bool {

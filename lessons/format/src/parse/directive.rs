@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::schema::Class;
 
-use super::fields::Fields;
-use super::problems::Problems;
-use super::split::Directive;
-use super::{MAX_DIRECTIVES, characters, lab, parts, question};
-use crate::diagnostic::Code;
-use crate::model::{Block, Check, Notes, Predict, PredictKind, Target};
-use crate::source::{Located, Place, shortened};
+use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
+use crate::model::{
+    Block, Check, DeviceName, Goal, Knob, LabDirective, Notes, PanelRef, Predict, PredictKind,
+    Prose, Setting, Target,
+};
+use crate::parse::fields::Fields;
+use crate::parse::split::Directive;
+use crate::parse::{characters, question};
+
+/// Most directives in one lesson.
+pub const MAX_DIRECTIVES: usize = 200;
 
 /// The kinds of directives.
 const DIRECTIVES: [&str; 5] = ["lab", "predict", "question", "check", "notes"];
@@ -108,13 +112,24 @@ fn block(name: &str, id: String, fence: &Directive, problems: &mut Problems<'_>)
     let mut fields = Fields::read(fence.body, fence.opening, &what, problems)?;
     let place = fence.place;
     let block = match name {
-        "lab" => lab::read(id, place, &mut fields).map(Block::Lab),
+        "lab" => lab(id, place, &mut fields).map(Block::Lab),
         "predict" => predict(id, place, &mut fields).map(Block::Predict),
         "question" => question::read(id, place, &mut fields).map(Block::Question),
         _ => check(id, place, &mut fields).map(Block::Check),
     };
     fields.finish();
     block
+}
+
+pub(super) fn prose(source: &Source, place: Place, problems: &mut Problems<'_>) -> Option<Block> {
+    let text = source.slice(place);
+    characters::warn(place, problems);
+    let markdown = characters::harmless(text);
+    let blank = markdown.lines().take_while(|line| line.trim().is_empty()).count();
+    let shown = markdown.trim_matches('\n').trim_end();
+    (!shown.trim().is_empty()).then(|| {
+        Block::Prose(Prose { markdown: shown.to_owned(), line: source.line(place.start) + blank })
+    })
 }
 
 pub(super) fn notes(fence: &Directive, problems: &mut Problems<'_>) -> Block {
@@ -163,7 +178,7 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
     let (kind, answer) = match ty.as_ref().map(|ty| ty.value.as_str()) {
         Some("choice") => {
             fields.require(&[("choices", "choices = [\"...\", \"...\"]")]);
-            let choices = parts::distinct(fields.texts("choices"), 2, fields);
+            let choices = question::distinct(fields.texts("choices"), 2, fields);
             let answer = fields.text("answer");
             if let (Some(choices), Some(answer)) = (&choices, &answer)
                 && !choices.contains(&answer.value)
@@ -222,4 +237,116 @@ pub(super) fn one_of<T: Copy, const N: usize>(
         fields.error(Code::BadValue, text.place, message, help);
     }
     at.and_then(|at| known.get(at).copied())
+}
+
+pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<LabDirective> {
+    fields.require(&[("kind", "kind = \"train\"")]);
+    let kind = fields.line("kind");
+    let title = fields.line("title");
+    let devices = devices(fields);
+    let set = settings(fields);
+    let knobs = fields.named("knob", |name, fields| {
+        let range = (fields.number("min"), fields.number("max"));
+        if let (Some(min), Some(max)) = &range
+            && min.value > max.value
+        {
+            let message = format!("`min` is {}, which is above `max`", min.value);
+            fields.error(Code::Contradiction, min.place, message, "swap the two");
+        }
+        if let (Some(place), true) = (fields.place_of("values"), range != (None, None)) {
+            let message = "`values` and a range exclude each other";
+            fields.error(Code::Contradiction, place, message, "keep one of them");
+        }
+        Some(Knob {
+            param: name.value.clone(),
+            values: fields.values("values"),
+            min: range.0.map(|min| min.value),
+            max: range.1.map(|max| max.value),
+            default: fields.value("default").map(|default| default.value),
+            place: name.place,
+        })
+    });
+    let panels = fields.tables("panel", |fields| {
+        fields.require(&[("name", "name = \"loss-curve\"")]);
+        let name = fields.line("name");
+        let title = fields.line("title");
+        let goals = fields.tables("goal", goal);
+        let name = name?;
+        Some(PanelRef {
+            name: name.value,
+            title: title.map(|title| title.value),
+            goals,
+            place: name.place,
+        })
+    });
+    Some(LabDirective {
+        id,
+        kind: kind?,
+        title: title.map(|title| title.value),
+        devices,
+        set,
+        knobs,
+        panels,
+        place,
+    })
+}
+
+/// What is to be reached in a panel.
+fn goal(fields: &mut Fields<'_, '_>) -> Option<Goal> {
+    fields.require(&[
+        ("name", "name = \"silver\""),
+        ("ratio", "ratio = 25"),
+        ("loss", "loss = 0.01"),
+    ]);
+    let name = fields.line("name");
+    let (ratio, loss) = (fields.number("ratio"), fields.number("loss"));
+    if let Some(ratio) = ratio.as_ref().filter(|ratio| ratio.value <= 0.0) {
+        let help = "25 is twenty-five times better along the first axis";
+        fields.error(Code::BadValue, ratio.place, "`ratio` is not above 0", help);
+    }
+    if let Some(loss) = loss.as_ref().filter(|loss| loss.value < 0.0) {
+        let help = "0.01 is at most 0.01 worse along the second axis";
+        fields.error(Code::BadValue, loss.place, "`loss` is below 0", help);
+    }
+    let name = name?;
+    Some(Goal { name: name.value, ratio: ratio?.value, loss: loss?.value, place: name.place })
+}
+
+/// The table `set`.
+pub(super) fn settings(fields: &mut Fields<'_, '_>) -> Vec<Setting> {
+    let map = fields.map("set").into_iter();
+    map.map(|(name, value)| Setting {
+        name: name.value,
+        place: name.place,
+        value: value.value,
+        value_place: value.place,
+    })
+    .collect()
+}
+
+fn devices(fields: &mut Fields<'_, '_>) -> Vec<DeviceName> {
+    let Some(place) = fields.place_of("devices") else {
+        fields.texts("devices");
+        return DeviceName::ALL.to_vec();
+    };
+    let Some(names) = fields.texts("devices") else {
+        return Vec::new();
+    };
+    if names.is_empty() {
+        let help = "name at least one of cuda, wgpu, cpu, replay, or leave the key out for all";
+        fields.error(Code::BadValue, place, "`devices` is empty", help);
+    }
+    let mut devices = Vec::new();
+    for name in &names {
+        let Some(device) = one_of(name, DeviceName::ALL, |d| d.name().to_owned(), fields) else {
+            continue;
+        };
+        if devices.contains(&device) {
+            let message = format!("`{}` is named twice", device.name());
+            fields.error(Code::BadValue, name.place, message, "name it once");
+        } else {
+            devices.push(device);
+        }
+    }
+    devices
 }

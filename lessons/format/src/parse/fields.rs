@@ -1,20 +1,20 @@
 //! The keys of one TOML table, taken one by one.
 
-mod convert;
+mod values;
 
 use std::ops::RangeInclusive;
 
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::Value;
 use toml::de::DeTable;
+use values::{Entry, Item, Node};
 
-use super::FORMAT;
-use super::characters;
-use super::problems::Problems;
-use super::tree::{self, Entry, Item, Node};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Located, Place, Problems, shortened};
 use crate::model::Formula;
-use crate::source::{Located, Place, shortened};
+use crate::parse::characters;
+
+/// The version of the format that this program reads.
+pub const FORMAT: u32 = 1;
 
 /// As many complaints of the TOML parser as are looked at; placing each costs a walk through the file.
 const MOST_ERRORS: usize = 100;
@@ -58,7 +58,7 @@ impl<'p, 's> Fields<'p, 's> {
         }
         problems.count_only(errors.len().saturating_sub(MOST_ERRORS));
         errors.is_empty().then(|| Self {
-            entries: tree::entries(table.get_ref(), body.start),
+            entries: values::entries(table.get_ref(), body.start),
             problems,
             owner,
             what: what.to_owned(),

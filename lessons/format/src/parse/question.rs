@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::directive::one_of;
-use super::fields::Fields;
-use super::lab::settings;
-use super::parts::{distinct, located, tolerance, wrong, wrong_texts};
-use crate::diagnostic::Code;
-use crate::model::{Formula, Match, Question, QuestionKind};
-use crate::source::{Located, Place};
+use crate::diagnostic::{Code, Located, Place};
+use crate::model::{
+    Asked, Expected, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind,
+    Tolerance, Wrong,
+};
+use crate::parse::directive::{one_of, settings};
+use crate::parse::fields::Fields;
 
 /// The types of questions in lesson files.
 pub(crate) const TYPES: [&str; 9] =
@@ -41,9 +41,7 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
     let explain = fields.text("explain");
     let is_withheld = fields.has("withheld") && fields.flag("withheld");
     let kind = ty.and_then(|ty| match TYPES.iter().find(|name| **name == ty.value) {
-        Some(&name) if is_withheld => {
-            super::withheld::read(name, fields).map(QuestionKind::Withheld)
-        }
+        Some(&name) if is_withheld => withheld(name, fields).map(QuestionKind::Withheld),
         Some(_) | None => kind(&ty, fields),
     });
     Some(Question {
@@ -72,7 +70,7 @@ fn kind(ty: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<QuestionKin
         Some("list") => list(fields),
         Some("expression") => expression(fields),
         Some("text") => text(fields),
-        Some("kernel") => super::kernel::read(fields),
+        Some("kernel") => kernel(fields),
         _ => {
             // Which keys it may have is not known, so none of them is blamed.
             for key in TYPED {
@@ -224,4 +222,176 @@ fn text(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         accept: accept.into_iter().map(|text| text.value).collect(),
         wrong,
     })
+}
+
+/// Tests that one question has at most: each is a run, and an answer is graded at once.
+const MOST_TESTS: usize = 16;
+
+/// How near a float must come where nothing is said: sums in another order differ by this much.
+const NEAR: Tolerance = Tolerance::Relative(1e-5);
+
+pub(super) fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[
+        ("answer", "answer = '''__global__ void ...'''"),
+        ("kernel_test", "[[kernel_test]] with set = { arguments = { ... } }"),
+    ]);
+    let starter = fields.text("starter");
+    let answer = fields.text("answer");
+    let reference = fields.text("reference");
+    let near = if fields.has("tolerance") { tolerance(fields) } else { NEAR };
+    let place = fields.place_of("kernel_test");
+    let mut number = 0;
+    let tests = fields.tables("kernel_test", |fields| {
+        number += 1;
+        kernel_test(number, fields)
+    });
+    if let Some(place) = place.filter(|_| tests.len() > MOST_TESTS) {
+        let message =
+            format!("a question has {MOST_TESTS} tests at most, this one {}", tests.len());
+        fields.error(Code::BadValue, place, message, "leave out those that kernel_test the same");
+    }
+    let limits = fields.tables("limit", limit);
+    let wrong = wrong_texts(fields);
+    Some(QuestionKind::Kernel(Box::new(KernelTask {
+        starter: starter.map(|text| text.value),
+        answer: answer?,
+        reference,
+        tests,
+        limits,
+        tolerance: near,
+        wrong,
+    })))
+}
+
+fn kernel_test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
+    fields.require(&[("set", "set = { arguments = { ... } }")]);
+    let place = fields.owner();
+    let name = fields.line("name");
+    Some(KernelTest {
+        name: name.map_or_else(|| format!("kernel_test {number}"), |name| name.value),
+        set: settings(fields),
+        expect: fields.formula_map("expect").into_iter().map(expected).collect(),
+        place,
+    })
+}
+
+fn expected((buffer, value): (Located<String>, Formula)) -> Expected {
+    Expected { buffer, value }
+}
+
+fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {
+    fields
+        .require(&[("assert", "assert = \"answer.bank_replays == 0\""), ("say", "say = \"...\"")]);
+    let assert = fields.formula("assert");
+    let say = fields.text("say");
+    Some(Limit { assert: assert?, say: say?.value })
+}
+
+/// Reads what is asked; such a question has no key that says what is right.
+pub(super) fn withheld(ty: &str, fields: &mut Fields<'_, '_>) -> Option<Asked> {
+    fields.rename(&format!("a question of type {ty} without its answer"));
+    Some(match ty {
+        "numeric" => Asked::Numeric { unit: fields.line("unit").map(|unit| unit.value) },
+        "choice" => Asked::Choice { choices: choices(2, fields)? },
+        "multiple" => Asked::Multiple { choices: choices(2, fields)? },
+        "order" => Asked::Order { choices: choices(2, fields)? },
+        "match" => {
+            fields.require(&[("left", "left = [\"...\", \"...\"]")]);
+            let left = fields.texts("left");
+            let left = distinct(left, 2, fields);
+            let choices = choices(1, fields);
+            Asked::Match { left: left?, choices: choices? }
+        }
+        "list" => Asked::List,
+        "expression" => Asked::Expression,
+        "kernel" => Asked::Kernel { starter: fields.text("starter").map(|text| text.value) },
+        _ => Asked::Text,
+    })
+}
+
+fn choices(least: usize, fields: &mut Fields<'_, '_>) -> Option<Vec<String>> {
+    fields.require(&[("choices", "choices = [\"...\", \"...\"]")]);
+    let choices = fields.texts("choices");
+    distinct(choices, least, fields)
+}
+
+pub(super) fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
+    fields.tables("wrong", |fields| {
+        wrong(fields, |fields| {
+            let text = fields.text("value")?;
+            Some((text.value, text.place))
+        })
+    })
+}
+
+/// One `[[wrong]]`: a value, read by the caller, and what to say to it.
+pub(super) fn wrong<T>(
+    fields: &mut Fields<'_, '_>,
+    value: impl FnOnce(&mut Fields<'_, '_>) -> Option<(T, Place)>,
+) -> Option<Wrong<T>> {
+    fields.require(&[("value", "value = \"...\""), ("say", "say = \"...\"")]);
+    let value = value(fields);
+    let say = fields.text("say");
+    if value.is_none() {
+        fields.ignore("value");
+    }
+    let (value, place) = value?;
+    Some(Wrong { value, say: say?.value, place })
+}
+
+pub(super) fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {
+    let tolerance = fields.table("tolerance", |fields| {
+        let owner = fields.owner();
+        let (relative, absolute) = (fields.number("rel"), fields.number("abs"));
+        let tolerance = match (&relative, &absolute) {
+            (Some(share), None) => Tolerance::Relative(share.value),
+            (None, Some(most)) => Tolerance::Absolute(most.value),
+            (Some(_), Some(most)) => {
+                let message = "a tolerance is relative or absolute, not both";
+                fields.error(Code::Contradiction, most.place, message, "keep one of them");
+                Tolerance::Exact
+            }
+            (None, None) => {
+                let help =
+                    "write { rel = 0.01 } or { abs = 0.5 }, or leave the key out for exact answers";
+                fields.error(Code::BadValue, owner, "the tolerance says nothing", help);
+                Tolerance::Exact
+            }
+        };
+        let number = relative.or(absolute)?;
+        if number.value < 0.0 {
+            let message = "a tolerance is not negative";
+            fields.error(Code::BadValue, number.place, message, "drop the minus sign");
+        }
+        Some(tolerance)
+    });
+    tolerance.unwrap_or(Tolerance::Exact)
+}
+
+/// The texts without their places, if there are enough of them and no two are the same.
+pub(super) fn distinct(
+    texts: Option<Vec<Located<String>>>,
+    least: usize,
+    fields: &mut Fields<'_, '_>,
+) -> Option<Vec<String>> {
+    let texts = texts?;
+    let mut seen: Vec<String> = Vec::new();
+    for text in &texts {
+        if seen.contains(&text.value) {
+            let help = "change one of the two, or remove it";
+            fields.error(Code::BadValue, text.place, "this text is there twice", help);
+        } else {
+            seen.push(text.value.clone());
+        }
+    }
+    if seen.len() < least {
+        let place = texts.first().map_or(fields.owner(), |text| text.place);
+        let message = format!("there is nothing to choose: {least} texts are needed at least");
+        fields.error(Code::BadValue, place, message, "add one");
+    }
+    Some(seen)
+}
+
+pub(super) fn located(wrong: &[Wrong<String>]) -> impl Iterator<Item = Located<String>> {
+    wrong.iter().map(|wrong| Located { value: wrong.value.clone(), place: wrong.place })
 }

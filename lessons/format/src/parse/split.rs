@@ -1,8 +1,9 @@
 //! A lesson's body as prose and fenced directives.
 
-use super::problems::Problems;
-use crate::diagnostic::Code;
-use crate::source::{Located, Place, Source};
+use crate::diagnostic::{Code, Diagnostic, Located, Place, Problems, Source};
+
+/// Largest lesson file that is read, in bytes.
+pub const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// A part of the body.
 pub(super) enum Segment {
@@ -176,5 +177,41 @@ impl Iterator for Lines<'_> {
         let line = Place::new(self.at, self.at + length);
         self.at = line.end;
         Some(line)
+    }
+}
+
+/// The file as text, without a byte order mark, or why it is none.
+pub(super) fn text_of(file: &str, bytes: &[u8], what: &str) -> Result<String, Box<Diagnostic>> {
+    let empty = Source { file: file.to_owned(), text: String::new() };
+    let refuse = |code, message: String, help: &str| {
+        Err(Box::new(empty.error(code, Place::default(), message).help(help)))
+    };
+    if bytes.len() > MAX_FILE_BYTES {
+        let message = format!("the file has {} bytes, and a {what} has at most 1 MiB", bytes.len());
+        return refuse(Code::TooLarge, message, "split it into several lessons");
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if text.contains('\0') => refuse(
+            Code::NotText,
+            format!("this is a binary file, not a {what}"),
+            "a lesson is Markdown text; `mlsys lesson new PATH` writes one to start from",
+        ),
+        Ok(text) => Ok(text.to_owned()),
+        Err(error) => {
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let start = valid.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            let message = if bytes.contains(&0) {
+                format!("this is a binary file, not a {what}")
+            } else {
+                format!(
+                    "the file is not UTF-8 text: line {line} has the byte 0x{:02x} at offset {}",
+                    bytes.get(valid.len()).copied().unwrap_or_default(),
+                    valid.len() - start,
+                )
+            };
+            refuse(Code::NotText, message, "save it as UTF-8 text")
+        }
     }
 }

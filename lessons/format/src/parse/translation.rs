@@ -4,21 +4,17 @@
 //! its texts alone. What it leaves out stands in the original's words, and a warning says so.
 
 mod directive;
-mod prose;
 
 use std::collections::BTreeMap;
 
-use super::characters;
-use super::fields::Fields;
-use super::front::lesson_id;
-use super::problems::Problems;
-use super::split::{self, Directive, Segment};
-use super::{Parsed, front, text_of};
 use crate::course::translated;
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
 use crate::model::{Block, Lesson, Term};
 use crate::overflow::overflow;
-use crate::source::{Located, Place, Source, shortened};
+use crate::parse::fields::Fields;
+use crate::parse::front::{self, lesson_id};
+use crate::parse::split::{self, Directive, Segment, text_of};
+use crate::parse::{Parsed, characters};
 
 /// Reads a translation of a lesson: the lesson that comes of it has the original's ids, answers and runs.
 ///
@@ -47,7 +43,7 @@ pub fn read_translation(file: &str, bytes: &[u8], original: &Lesson) -> Parsed {
     for segment in segments {
         match segment {
             Segment::Prose(place) => {
-                let prose = super::prose(&source, place, &mut problems);
+                let prose = super::directive::prose(&source, place, &mut problems);
                 own.extend(prose.clone());
                 reader.run.extend(prose);
             }
@@ -204,7 +200,7 @@ impl Reader<'_> {
         }
         let places: BTreeMap<&str, Place> =
             self.seen.iter().map(|seen| (seen.value.as_str(), seen.place)).collect();
-        self.lesson.blocks = prose::merge(self.lesson.blocks, self.runs, |id, line| {
+        self.lesson.blocks = merge_prose(self.lesson.blocks, self.runs, |id, line| {
             let place = id.and_then(|id| places.get(id)).copied().unwrap_or(end);
             let of = id.map_or("at the end".to_owned(), |id| format!("before `{id}`"));
             let message = format!("the text {of} is not translated: line {line} of the original");
@@ -213,4 +209,53 @@ impl Reader<'_> {
         });
         self.lesson
     }
+}
+
+/// The blocks in the original's order, with each stretch of prose before a directive replaced by the translation's.
+/// `missing` hears of stretches that the translation lacks: the directive they stand before, and their line.
+fn merge_prose(
+    blocks: Vec<Block>,
+    mut runs: BTreeMap<Option<String>, Vec<Block>>,
+    mut missing: impl FnMut(Option<&str>, usize),
+) -> Vec<Block> {
+    let mut merged = Vec::new();
+    let mut stretch = Vec::new();
+    for block in blocks {
+        match block.id().map(str::to_owned) {
+            None => stretch.push(block),
+            Some(id) => {
+                let own = runs.remove(&Some(id.clone())).unwrap_or_default();
+                let stretch = std::mem::take(&mut stretch);
+                merged.extend(merge_stretch(stretch, own, |line| missing(Some(&id), line)));
+                merged.push(block);
+            }
+        }
+    }
+    let own = runs.remove(&None).unwrap_or_default();
+    merged.extend(merge_stretch(stretch, own, |line| missing(None, line)));
+    merged
+}
+
+/// One stretch: the translation's prose if it has any, and its notes if it has any.
+fn merge_stretch(original: Vec<Block>, own: Vec<Block>, missing: impl FnOnce(usize)) -> Vec<Block> {
+    let is_prose = |block: &&Block| matches!(block, Block::Prose(_));
+    let is_notes = |block: &&Block| matches!(block, Block::Notes(_));
+    let has_prose = own.iter().any(|block| is_prose(&block));
+    if !has_prose {
+        if let Some(Block::Prose(first)) = original.iter().find(is_prose) {
+            missing(first.line);
+        }
+        // Notes in the other language go with the original's prose.
+        let (notes, _): (Vec<_>, Vec<_>) = own.into_iter().partition(|b| is_notes(&b));
+        if notes.is_empty() {
+            return original;
+        }
+        let prose = original.into_iter().filter(|block| is_prose(&block));
+        return prose.chain(notes).collect();
+    }
+    if own.iter().any(|block| is_notes(&block)) {
+        return own;
+    }
+    let notes = original.into_iter().filter(|block| is_notes(&block));
+    own.into_iter().chain(notes).collect()
 }

@@ -4,9 +4,9 @@ use mlsys_lab::value::Value;
 
 use super::Validation;
 use crate::diagnostic::Code;
+use crate::diagnostic::Located;
 use crate::grade::kernel::{KIND, expected};
 use crate::model::{KernelTask, KernelTest, Setting};
-use crate::source::Located;
 
 impl Validation<'_> {
     pub(super) fn kernel(&mut self, task: &KernelTask) {

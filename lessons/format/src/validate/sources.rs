@@ -5,8 +5,8 @@ use mlsys_lab::value::Value;
 
 use super::{Validation, suggestion};
 use crate::diagnostic::Code;
+use crate::diagnostic::{Place, shortened};
 use crate::model::LabDirective;
-use crate::source::{Place, shortened};
 
 impl Validation<'_> {
     /// Holds every name that a lab's settings and knobs give to such a parameter against the labs before it.

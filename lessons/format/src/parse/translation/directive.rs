@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::super::fields::Fields;
-use super::super::problems::Problems;
-use super::super::split::Directive;
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Place, Problems};
 use crate::model::{
     Asked, Block, Check, LabDirective, Predict, PredictKind, Question, QuestionKind, Wrong,
 };
-use crate::source::Place;
+use crate::parse::fields::Fields;
+use crate::parse::split::Directive;
 
 /// Keys of a `{lab}` that a translation inherits.
 const LAB: [&str; 4] = ["kind", "devices", "set", "knob"];
