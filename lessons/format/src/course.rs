@@ -1,15 +1,14 @@
 //! The course: modules, the order of their lessons, and what comes before what.
 
-mod between;
 mod read;
 
 use std::ops::Range;
 
 use mlsys_lab::nearest::nearest;
 
+use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{CourseId, Lesson, LessonId};
 
-pub use between::between;
 pub use read::{
     COURSE_FILE, CourseFile, CourseFiles, ParsedCourse, is_inside, read_course, translated,
 };
@@ -87,4 +86,85 @@ impl Course {
         let found = self.lessons.iter().find(|lesson| lesson.front.id.as_str() == nearest);
         found.map(|lesson| &lesson.front.id)
     }
+}
+
+/// What is wrong between these lessons, each thing told once: of two lessons with one id the second is, and then
+/// passed over.
+pub fn between(lessons: &[Lesson]) -> Vec<Diagnostic> {
+    between_also(lessons, &[])
+}
+
+/// The same where there are more lessons, which do not read: whoever requires one hears of its own mistakes.
+fn between_also(lessons: &[Lesson], unread: &[&str]) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    let mut distinct: Vec<&Lesson> = Vec::new();
+    for lesson in lessons {
+        match distinct.iter().find(|other| other.front.id == lesson.front.id) {
+            None => distinct.push(lesson),
+            Some(first) => problems.push(duplicate(lesson, first)),
+        }
+    }
+    problems.extend(unknown(&distinct, unread));
+    problems.extend(cycles(&distinct));
+    problems
+}
+
+fn duplicate(lesson: &Lesson, first: &Lesson) -> Diagnostic {
+    let message = format!("the lesson `{}` is already in {}", lesson.front.id, first.source.file);
+    let error = lesson.source.error(Code::DuplicateId, lesson.front.place, message);
+    error.help("give one of the two another id")
+}
+
+/// Requirements that do not exist.
+fn unknown(lessons: &[&Lesson], unread: &[&str]) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for lesson in lessons {
+        for required in &lesson.front.requires {
+            if lessons.iter().any(|other| other.front.id == required.value)
+                || unread.contains(&required.value.as_str())
+            {
+                continue;
+            }
+            let message = format!("there is no lesson `{}`", required.value);
+            let ids = lessons.iter().map(|other| other.front.id.as_str());
+            let help = match nearest(required.value.as_str(), ids) {
+                Some(id) => format!("did you mean \"{id}\"?"),
+                None => "`mlsys list` shows them all".to_owned(),
+            };
+            let error = lesson.source.error(Code::UnknownLesson, required.place, message);
+            problems.push(error.help(help));
+        }
+    }
+    problems
+}
+
+fn cycles(lessons: &[&Lesson]) -> Vec<Diagnostic> {
+    let mut left: Vec<&Lesson> = lessons.to_vec();
+    let mut problems = Vec::new();
+    while let Some(&start) = left.first() {
+        // Follow requirements among what is left until a lesson has none there, or comes again.
+        let mut path = vec![start];
+        while let Some(&at) = path.last() {
+            let next = at.front.requires.iter().find_map(|required| {
+                let lesson = left.iter().find(|other| other.front.id == required.value)?;
+                Some((*lesson, required.place))
+            });
+            let Some((next, place)) = next else {
+                left.retain(|lesson| lesson.front.id != at.front.id);
+                break;
+            };
+            if let Some(first) = path.iter().position(|seen| seen.front.id == next.front.id) {
+                let cycle = path.get(first..).unwrap_or_default();
+                let names: Vec<_> =
+                    cycle.iter().chain([&next]).map(|l| l.front.id.as_str()).collect();
+                let message = format!("lessons require each other: {}", names.join(" -> "));
+                let error = at.source.error(Code::Cycle, place, message);
+                problems.push(error.help("remove one of these requirements"));
+                left.retain(|lesson| !cycle.iter().any(|other| other.front.id == lesson.front.id));
+                break;
+            }
+            path.push(next);
+        }
+    }
+    problems
 }

@@ -4,21 +4,19 @@ mod answer;
 pub(crate) mod kernel;
 mod lab;
 mod number;
-mod predict;
-mod shuffle;
-mod withheld;
 
 use std::collections::BTreeMap;
 
 use mlsys_expr::Env;
 use mlsys_lab::Registry;
 
+use answer::{Judgement, chosen, malformed, same, say, verdict};
+
 use crate::model::{Asked, Match, Question, QuestionKind, Wrong};
 
 pub use answer::Answer;
 pub use kernel::{Case, CaseResult};
-pub use number::{ReadNumberError, read_number};
-pub use predict::{Comparison, PredictionError};
+pub use number::{Comparison, PredictionError, ReadNumberError, read_number};
 
 /// What came of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,14 +42,6 @@ pub enum Verdict {
     Malformed,
 }
 
-/// What a verdict on one kind of question is before it has points.
-enum Judgement {
-    Right,
-    Wrong(Option<String>),
-    Recorded,
-    Malformed(String),
-}
-
 impl Question {
     /// Grades an answer. `env` has the values of the lesson's labs, which answers may refer to; `registry` the labs
     /// that questions of type expression are graded by.
@@ -72,7 +62,7 @@ impl Question {
             QuestionKind::Kernel(task) => kernel::judge(text, task, env, registry),
             QuestionKind::Withheld(asked @ Asked::Kernel { .. }) => {
                 let given = Answer::One(text.to_owned());
-                (withheld::judge(&given, asked), Vec::new())
+                (judge_withheld(&given, asked), Vec::new())
             }
             QuestionKind::Withheld(_)
             | QuestionKind::Numeric { .. }
@@ -142,7 +132,7 @@ impl Question {
                 Some(text) => kernel::judge(text, task, env, registry).0,
                 None => malformed("a kernel"),
             },
-            QuestionKind::Withheld(asked) => withheld::judge(given, asked),
+            QuestionKind::Withheld(asked) => judge_withheld(given, asked),
         }
     }
 
@@ -165,31 +155,6 @@ impl Question {
             QuestionKind::Withheld(_) => Answer::Many(Vec::new()),
         }
     }
-}
-
-fn malformed(wanted: &str) -> Judgement {
-    Judgement::Malformed(format!("the answer to this question is {wanted}"))
-}
-
-/// Right, or wrong with what to say to this text if that is stated.
-fn verdict(right: bool, given: &str, wrong: &[Wrong<String>]) -> Judgement {
-    if right { Judgement::Right } else { Judgement::Wrong(say(given, wrong)) }
-}
-
-fn say(given: &str, wrong: &[Wrong<String>]) -> Option<String> {
-    let stated = wrong.iter().find(|wrong| same(&wrong.value, given));
-    stated.map(|wrong| wrong.say.clone())
-}
-
-/// The choice that a text names.
-fn chosen<'c>(text: &str, mut choices: impl Iterator<Item = &'c str>) -> Option<&'c str> {
-    choices.find(|choice| same(choice, text))
-}
-
-/// Whether two texts are the same but for capitals and white space.
-fn same(a: &str, b: &str) -> bool {
-    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    plain(a) == plain(b)
 }
 
 fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) -> Judgement {
@@ -269,4 +234,70 @@ fn judge_order(given: &Answer, answer: &[String], wrong: &[Wrong<Vec<String>>]) 
 
 fn pair_map(pairs: &[Match]) -> BTreeMap<String, String> {
     pairs.iter().map(|pair| (pair.left.clone(), pair.right.clone())).collect()
+}
+
+fn judge_withheld(given: &Answer, asked: &Asked) -> Judgement {
+    let among =
+        |text: &str, choices: &[String]| chosen(text, choices.iter().map(String::as_str)).is_some();
+    match asked {
+        Asked::Numeric { .. } => match given.one().map(read_number) {
+            Some(Ok(_)) => Judgement::Recorded,
+            Some(Err(error)) => Judgement::Malformed(error.to_string()),
+            None => malformed("a number"),
+        },
+        Asked::List => {
+            let Some(texts) = given.many().filter(|texts| !texts.is_empty()) else {
+                return malformed("numbers with commas between them");
+            };
+            match texts.into_iter().find_map(|text| read_number(text).err()) {
+                Some(error) => Judgement::Malformed(error.to_string()),
+                None => Judgement::Recorded,
+            }
+        }
+        Asked::Choice { choices } => match given.one() {
+            Some(text) if among(text, choices) => Judgement::Recorded,
+            Some(_) | None => malformed("one of the choices"),
+        },
+        Asked::Multiple { choices } => match given.many() {
+            Some(texts) if !texts.is_empty() && texts.iter().all(|text| among(text, choices)) => {
+                Judgement::Recorded
+            }
+            Some(_) | None => malformed("all choices that are right"),
+        },
+        Asked::Order { choices } => {
+            let order = given.many().unwrap_or_default();
+            let is_there = |choice: &String| order.iter().any(|text| same(text, choice));
+            if order.len() == choices.len() && choices.iter().all(is_there) {
+                Judgement::Recorded
+            } else {
+                malformed("all the texts, each once, in order")
+            }
+        }
+        Asked::Match { left, choices } => {
+            let Answer::Pairs(pairs) = given else {
+                return malformed("a right side for each left side");
+            };
+            let has_side = |left: &String| {
+                let mut pairs = pairs.iter();
+                pairs.any(|(own, right)| same(own, left) && among(right, choices))
+            };
+            if left.iter().all(has_side) {
+                Judgement::Recorded
+            } else {
+                malformed("a right side for each left side")
+            }
+        }
+        Asked::Expression => match given.one() {
+            Some(text) if !text.trim().is_empty() => Judgement::Recorded,
+            Some(_) | None => malformed("an expression"),
+        },
+        Asked::Kernel { .. } => match given.one() {
+            Some(text) if !text.trim().is_empty() => Judgement::Recorded,
+            Some(_) | None => malformed("a kernel"),
+        },
+        Asked::Text => match given.one() {
+            Some(text) if !text.trim().is_empty() => Judgement::Recorded,
+            Some(_) | None => malformed("a word or a short text"),
+        },
+    }
 }

@@ -13,13 +13,11 @@ mod diagnostic;
 mod env;
 mod grade;
 mod model;
-mod overflow;
 mod parse;
 mod progress;
 mod schema;
 mod selftest;
 mod template;
-mod translate;
 mod validate;
 mod withhold;
 
@@ -41,7 +39,6 @@ pub use model::{
     ListedModule, Manifest, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question,
     QuestionKind, Setting, Target, Term, Tolerance, Wrong,
 };
-pub use overflow::{PROSE_COLUMNS, overflow};
 pub use parse::translation::read_translation;
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
 pub use progress::{
@@ -50,7 +47,6 @@ pub use progress::{
 };
 pub use schema::json_schema;
 pub use selftest::self_test;
-pub use template::new_lesson;
-pub use translate::skeleton;
-pub use validate::validate;
+pub use template::{new_lesson, skeleton};
+pub use validate::{PROSE_COLUMNS, overflow, validate};
 pub use withhold::{Key, KeyError, withheld};

@@ -1,24 +1,23 @@
 //! What a lesson says, in the order of its file.
 
 mod id;
-mod kernel;
 mod lab;
-mod manifest;
 mod question;
 
 use std::collections::BTreeMap;
 
-use mlsys_expr::Expr;
 use mlsys_lab::schema::Class;
 
 use crate::diagnostic::{Located, Place, Source};
 
 pub use id::{CourseId, CourseIdError, LessonId, LessonIdError};
-pub use kernel::{Expected, KernelTask, KernelTest, Limit};
-pub(crate) use lab::settings;
 pub use lab::{DeviceName, Goal, Knob, LabDirective, PanelRef, Setting};
-pub use manifest::{ListedModule, Manifest};
-pub use question::{Asked, Match, Question, QuestionKind, Tolerance, Wrong};
+pub use question::{
+    Asked, Expected, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind,
+    Tolerance, Wrong,
+};
+
+pub(crate) use lab::settings;
 
 /// A lesson: front matter, and prose and directives in file order.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,17 +100,6 @@ pub struct Notes {
     /// The text.
     pub markdown: String,
     /// Where it stands, fences included.
-    pub place: Place,
-}
-
-/// An expression with its text and its place in the file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Formula {
-    /// The tree; its spans count from the start of `source`.
-    pub expr: Expr,
-    /// As it was written.
-    pub source: String,
-    /// Where it stands in the file.
     pub place: Place,
 }
 
@@ -282,5 +270,44 @@ impl Block {
     /// The check, if it is one.
     pub fn as_check(&self) -> Option<&Check> {
         if let Self::Check(check) = self { Some(check) } else { None }
+    }
+}
+
+/// A course: what it is, and its modules with their lessons in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// Its text, for messages about it.
+    pub source: Source,
+    /// Its name, under which progress is kept.
+    pub id: CourseId,
+    /// Its title.
+    pub title: String,
+    /// What it is about, in one line.
+    pub about: String,
+    /// Under which licence it may be used.
+    pub license: Option<String>,
+    /// Who wrote it.
+    pub authors: Vec<String>,
+    /// Its parts, in order.
+    pub modules: Vec<ListedModule>,
+}
+
+/// A part of a course.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedModule {
+    /// Its name.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it is about, in one line.
+    pub about: String,
+    /// Its lessons in order, by id or by the path of their files within the course.
+    pub lessons: Vec<Located<String>>,
+}
+
+impl ListedModule {
+    /// The file of a lesson that is listed, within the course: an id is a file of that name.
+    pub fn path_of(listed: &str) -> String {
+        if listed.ends_with(".md") { listed.to_owned() } else { format!("{listed}.md") }
     }
 }

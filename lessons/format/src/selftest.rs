@@ -4,8 +4,7 @@ use mlsys_expr::{Env, Value, evaluate};
 use mlsys_lab::Registry;
 
 use crate::check::error_text;
-use crate::diagnostic::{Code, Diagnostic};
-use crate::diagnostic::{Place, Source};
+use crate::diagnostic::{Code, Diagnostic, Place, Source};
 use crate::grade::{Answer, Verdict};
 use crate::model::{Formula, Lesson, PredictKind, Question, QuestionKind, Target, Wrong};
 

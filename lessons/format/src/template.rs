@@ -1,7 +1,203 @@
-//! The lesson that an author starts from.
+//! Files that an author starts from: a new lesson, and the skeleton of a translation, which has the original's prose and
+//! texts, to be written over in another language.
 
 use crate::diagnostic::one_line;
-use crate::model::LessonId;
+use crate::model::{
+    Asked, Block, Lesson, LessonId, Predict, PredictKind, Question, QuestionKind, Wrong,
+};
+use crate::parse::FORMAT;
+
+impl Lesson {
+    /// A short text that changes when anything that a translation carries does: title, prose, prompts, hints, choices.
+    /// What only the original has, such as settings and tolerances, leaves it as it is.
+    pub fn fingerprint(&self) -> String {
+        let text = format!("{}\n{}", self.front.title, texts(self));
+        // FNV-1a, of 64 bits folded to 32: nobody gains from a second text with the same one.
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
+    }
+}
+
+/// A translation file of a lesson that still has the original's words.
+pub fn skeleton(lesson: &Lesson, lang: &str) -> String {
+    format!(
+        "+++\nformat = {FORMAT}\nid = {}\nlang = {}\ntitle = {}\n\
+             # The original as it was when this was translated; `mlsys lesson check` tells when it has changed.\n\
+             of = {}\n+++\n{}",
+        quoted(lesson.front.id.as_str()),
+        quoted(lang),
+        quoted(&lesson.front.title),
+        quoted(&lesson.fingerprint()),
+        texts(lesson),
+    )
+}
+
+/// Everything after the front matter.
+fn texts(lesson: &Lesson) -> String {
+    let mut writer = Writer { text: String::new() };
+    lesson.blocks.iter().for_each(|block| writer.block(block));
+    writer.text
+}
+
+struct Writer {
+    text: String,
+}
+
+impl Writer {
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Prose(prose) => self.paragraph(&prose.markdown),
+            Block::Notes(notes) => {
+                let marks = "`".repeat(longest_fence(&notes.markdown).max(2) + 1);
+                self.paragraph(&format!("{marks}{{notes}}\n{}\n{marks}", notes.markdown));
+            }
+            Block::Lab(lab) => {
+                let mut body = String::new();
+                line(&mut body, "title", lab.title.as_deref());
+                for panel in &lab.panels {
+                    if let Some(title) = &panel.title {
+                        let (name, title) = (quoted(&panel.name), quoted(title));
+                        body.push_str(&format!("[[panel]]\nname = {name}\ntitle = {title}\n"));
+                    }
+                }
+                self.directive(block, &body);
+            }
+            Block::Predict(predict) => self.directive(block, &predict_texts(predict)),
+            Block::Question(question) => self.directive(block, &question_texts(question)),
+            Block::Check(check) => {
+                let mut body = String::new();
+                line(&mut body, "why", check.why.as_deref());
+                self.directive(block, &body);
+            }
+        }
+    }
+
+    fn paragraph(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push_str("\n\n");
+    }
+
+    /// Every directive stands in the skeleton, since it divides the prose.
+    fn directive(&mut self, block: &Block, body: &str) {
+        let (name, id) = (block.directive(), block.id().unwrap_or_default());
+        let marks = "`".repeat(longest_fence(body).max(2) + 1);
+        self.paragraph(&format!("{marks}{{{name}}} {id}\n{body}{marks}"));
+    }
+}
+
+/// The longest run of backticks at the start of a line.
+fn longest_fence(text: &str) -> usize {
+    text.lines()
+        .map(|line| {
+            let line = line.trim_start();
+            line.len() - line.trim_start_matches('`').len()
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+fn predict_texts(predict: &Predict) -> String {
+    let mut body = String::new();
+    line(&mut body, "prompt", Some(&predict.prompt));
+    if let PredictKind::Choice { choices } = &predict.kind {
+        list(&mut body, "choices", choices);
+    }
+    line(&mut body, "explain", predict.explain.as_deref());
+    body
+}
+
+fn question_texts(question: &Question) -> String {
+    let mut body = String::new();
+    line(&mut body, "prompt", Some(&question.prompt));
+    match &question.kind {
+        QuestionKind::Choice { answer, wrong } => {
+            list(&mut body, "choices", [answer].into_iter().chain(values(wrong)));
+            list(&mut body, "say", says(wrong));
+        }
+        QuestionKind::Multiple { answer, wrong } => {
+            list(&mut body, "choices", answer.iter().chain(values(wrong)));
+            list(&mut body, "say", says(wrong));
+        }
+        QuestionKind::Order { answer, wrong } => {
+            list(&mut body, "choices", answer);
+            list(&mut body, "say", says(wrong));
+        }
+        QuestionKind::Match { pairs, extra } => {
+            list(&mut body, "left", pairs.iter().map(|pair| &pair.left));
+            list(&mut body, "right", pairs.iter().map(|pair| &pair.right));
+            list(&mut body, "extra", extra);
+        }
+        QuestionKind::Numeric { wrong, .. } => list(&mut body, "say", says(wrong)),
+        QuestionKind::List { wrong, .. } => list(&mut body, "say", says(wrong)),
+        QuestionKind::Expression { wrong, .. } => list(&mut body, "say", says(wrong)),
+        QuestionKind::Kernel(task) => {
+            list(&mut body, "say", says(&task.wrong));
+            list(&mut body, "limits", task.limits.iter().map(|limit| &limit.say));
+        }
+        QuestionKind::Text { answer, wrong, .. } => {
+            list(&mut body, "accept", [answer]);
+            list(&mut body, "say", says(wrong));
+        }
+        QuestionKind::Withheld(asked) => match asked {
+            Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
+                list(&mut body, "choices", choices);
+            }
+            Asked::Match { left, choices } => {
+                list(&mut body, "left", left);
+                list(&mut body, "choices", choices);
+            }
+            Asked::Numeric { .. }
+            | Asked::List
+            | Asked::Expression
+            | Asked::Text
+            | Asked::Kernel { .. } => {}
+        },
+    }
+    list(&mut body, "hints", &question.hints);
+    line(&mut body, "explain", question.explain.as_deref());
+    body
+}
+
+fn values(wrong: &[Wrong<String>]) -> impl Iterator<Item = &String> {
+    wrong.iter().map(|wrong| &wrong.value)
+}
+
+fn says<T>(wrong: &[Wrong<T>]) -> impl Iterator<Item = &String> {
+    wrong.iter().map(|wrong| &wrong.say)
+}
+
+fn line(body: &mut String, key: &str, text: Option<&str>) {
+    if let Some(text) = text {
+        body.push_str(&format!("{key} = {}\n", quoted(text)));
+    }
+}
+
+fn list<'t>(body: &mut String, key: &str, texts: impl IntoIterator<Item = &'t String>) {
+    let mut texts = texts.into_iter().peekable();
+    if texts.peek().is_some() {
+        body.push_str(&format!("{key} = [\n"));
+        texts.for_each(|text| body.push_str(&format!("  {},\n", quoted(text))));
+        body.push_str("]\n");
+    }
+}
+
+/// A text as TOML writes it; one of several lines keeps them.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push('\n'),
+            '\t' => quoted.push('\t'),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    if text.contains('\n') { format!("\"\"\"\n{quoted}\"\"\"") } else { format!("\"{quoted}\"") }
+}
 
 const TEMPLATE: &str = include_str!("template.md");
 

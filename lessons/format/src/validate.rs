@@ -1,20 +1,16 @@
 //! A lesson against the labs there are: kinds, parameters, knobs, panels and every name in every expression.
 
-mod kernel;
-mod knobs;
 mod names;
-mod sources;
 
 use mlsys_lab::Registry;
 use mlsys_lab::frame::Better;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::params::{Given, Params, Problem};
-use mlsys_lab::schema::{Attempts, Schema, Type};
-use mlsys_lab::value::Value;
+use mlsys_lab::schema::{Attempts, Param, Schema, Type};
+use mlsys_lab::value::{Value, number};
 
-use crate::diagnostic::{Code, Diagnostic};
-use crate::diagnostic::{Located, Place, Source, shortened};
-use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting, Target};
+use crate::diagnostic::{Code, Diagnostic, Located, Place, Source, shortened};
+use crate::model::{Block, Knob, LabDirective, Lesson, Question, QuestionKind, Setting, Target};
 
 /// Everything in a lesson that does not fit the labs of a registry, in file order.
 pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
@@ -232,4 +228,250 @@ fn suggestion<'n>(name: &str, known: impl Iterator<Item = &'n str>, all: &str) -
         Some(known) => Some(format!("did you mean `{known}`?")),
         None => (!known.is_empty()).then(|| format!("{all}: {}", known.join(", "))),
     }
+}
+
+impl Validation<'_> {
+    fn knob(&mut self, schema: &Schema, lab: &LabDirective, knob: &Knob) {
+        let places = (knob.place, knob.place);
+        let Some(param) = schema.param(&knob.param) else {
+            // Any value of an unknown parameter gives the error that names it.
+            self.value(schema, &knob.param, &Value::Bool(true), places, Code::BadKnob);
+            return;
+        };
+        match param.ty {
+            Type::Int | Type::Float | Type::Bool | Type::Enum | Type::String
+                if !param.command_line_only => {}
+            Type::Table if knob.param == param.name => {}
+            Type::Table => {
+                if !self.entry(param, lab, knob) {
+                    return;
+                }
+            }
+            Type::Int | Type::Float | Type::Bool | Type::Enum | Type::String | Type::Array => {
+                let message = format!("`{}` cannot be a knob", knob.param);
+                let help = "knobs turn numbers, enums, booleans, texts and tables; set it with `set` instead";
+                self.error(Code::BadKnob, knob.place, message, Some(help.to_owned()));
+                return;
+            }
+        }
+        self.range(param, knob);
+        let values: Option<Vec<Value>> = knob.values.as_ref().map(|values| {
+            let checked = values
+                .iter()
+                .filter_map(|value| self.value(schema, &knob.param, value, places, Code::BadKnob));
+            checked.collect()
+        });
+        if knob.values.as_ref().is_some_and(Vec::is_empty) {
+            let message = format!("the knob `{}` has no values", knob.param);
+            let help = "name one at least, or leave `values` out".to_owned();
+            self.error(Code::BadKnob, knob.place, message, Some(help));
+            return;
+        }
+        if values.as_ref().map(Vec::len) != knob.values.as_ref().map(Vec::len) {
+            return;
+        }
+        let Some((start, origin)) = start(param, lab, knob) else {
+            return;
+        };
+        let Some(start) = self.value(schema, &knob.param, &start, places, Code::BadKnob) else {
+            return;
+        };
+        let outside = start.as_f64().is_some_and(|x| {
+            knob.min.is_some_and(|min| x < min) || knob.max.is_some_and(|max| x > max)
+        });
+        if outside || values.is_some_and(|values| !values.contains(&start)) {
+            let message = format!("the knob `{}` cannot stand at {start}, {origin}", knob.param);
+            let help = "include it, or give the knob a `default` that it can stand at".to_owned();
+            self.error(Code::BadKnob, knob.place, message, Some(help));
+        }
+    }
+
+    /// Whether a knob for one entry of a table has an entry to turn.
+    fn entry(&mut self, param: &Param, lab: &LabDirective, knob: &Knob) -> bool {
+        let (message, help) = if knob.default.is_some() {
+            (
+                format!("the knob `{}` stands where the table says", knob.param),
+                format!("give the entry its value in `set`, with all others of {}", param.name),
+            )
+        } else if start(param, lab, knob).is_none() {
+            (
+                format!("the table {} has no entry for the knob `{}`", param.name, knob.param),
+                format!("add it to {} in `set`", param.name),
+            )
+        } else {
+            return true;
+        };
+        self.error(Code::BadKnob, knob.place, message, Some(help));
+        false
+    }
+
+    /// A knob's range narrows its parameter's.
+    fn range(&mut self, param: &Param, knob: &Knob) {
+        let wider_below = matches!((knob.min, param.min), (Some(min), Some(least)) if min < least);
+        let wider_above = matches!((knob.max, param.max), (Some(max), Some(most)) if max > most);
+        let numeric = matches!(param.ty, Type::Int | Type::Float | Type::Table);
+        let problem = if !numeric && (knob.min.is_some() || knob.max.is_some()) {
+            Some(format!("`{}` is no number and has no range", param.name))
+        } else if wider_below || wider_above {
+            let end = |end: Option<f64>| end.map_or_else(|| "anything".to_owned(), number);
+            Some(format!(
+                "the knob `{}` goes beyond what the lab allows: {} to {}",
+                param.name,
+                end(param.min),
+                end(param.max)
+            ))
+        } else {
+            None
+        };
+        if let Some(message) = problem {
+            let help = "a lesson may narrow a parameter's range, not widen it".to_owned();
+            self.error(Code::BadKnob, knob.place, message, Some(help));
+        }
+    }
+}
+
+/// The value a knob starts at, if something gives one, and what that is.
+fn start(param: &Param, lab: &LabDirective, knob: &Knob) -> Option<(Value, &'static str)> {
+    let set = lab.set.iter().find(|setting| setting.name == knob.param);
+    let own = knob.default.clone().map(|value| (value, "its default"));
+    let set = set.map(|setting| (setting.value.clone(), "the value that `set` gives"));
+    // What a table entry supplies is known when the run starts.
+    let default = param.default.clone().filter(|_| param.from.is_none());
+    let whole = default.map(|value| (value, "the lab's default"));
+    let Some((_, entry)) = knob.param.split_once('.') else {
+        return own.or(set).or(whole);
+    };
+    // One entry of a table: what is set of a table replaces its default.
+    let table = lab.set.iter().find(|setting| setting.name == param.name);
+    let table = table.map(|setting| (setting.value.clone(), "the value that `set` gives"));
+    let (value, origin) = set.or(table).or(whole)?;
+    match value {
+        Value::Table(entries) => Some((entries.get(entry)?.clone(), origin)),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) => {
+            Some((value, origin))
+        }
+    }
+}
+
+impl Validation<'_> {
+    /// Holds every name that a lab's settings and knobs give to such a parameter against the labs before it.
+    fn sources(&mut self, schema: &Schema, lab: &LabDirective) {
+        let artifact = |name: &str| schema.param(name).and_then(|param| param.artifact.clone());
+        for setting in &lab.set {
+            if let (Some(kind), Value::Text(name)) = (artifact(&setting.name), &setting.value) {
+                self.source_of(lab, &kind, name, setting.value_place);
+            }
+        }
+        for knob in &lab.knobs {
+            let Some(kind) = artifact(&knob.param) else {
+                continue;
+            };
+            for value in knob.values.iter().flatten().chain(&knob.default) {
+                if let Value::Text(name) = value {
+                    self.source_of(lab, &kind, name, knob.place);
+                }
+            }
+        }
+    }
+
+    fn source_of(&mut self, lab: &LabDirective, kind: &str, name: &str, place: Place) {
+        let lesson = self.lesson;
+        let labs: Vec<&LabDirective> = lesson.labs().collect();
+        let own = labs.iter().position(|other| other.id == lab.id);
+        let (earlier, rest) = labs.split_at(own.unwrap_or(labs.len()));
+        let leaves = |other: &LabDirective| {
+            let found = self.registry.find(&other.kind.value).ok();
+            found.is_some_and(|lab| lab.schema().yields.as_deref() == Some(kind))
+        };
+        let usable = earlier.iter().filter(|other| leaves(other));
+        let usable: Vec<&str> = usable.map(|other| other.id.as_str()).collect();
+        let help = |usable: &[&str]| match usable {
+            [] => format!("no lab before this one leaves a {kind}; put one there, such as train"),
+            _ => suggestion(name, usable.iter().copied(), "labs before it that leave one are")
+                .unwrap_or_default(),
+        };
+        if let Some(other) = earlier.iter().find(|other| other.id == name) {
+            if !leaves(other) {
+                let message = format!(
+                    "lab `{}` is a {}, which leaves no {kind}",
+                    shortened(name),
+                    other.kind.value
+                );
+                let help = help(&usable);
+                self.error(Code::BadParam, place, message, Some(help));
+            }
+            return;
+        }
+        let message = if name == lab.id {
+            format!("lab `{}` cannot start from itself", shortened(name))
+        } else if rest.iter().any(|other| other.id == name) {
+            format!(
+                "lab `{}` comes later, and only what comes before can be started from",
+                shortened(name)
+            )
+        } else if is_identifier(name) {
+            format!("there is no lab `{}` before this one", shortened(name))
+        } else {
+            let message = format!(
+                "`{}` is no lab of this lesson, and a recorded run or a file is on one machine alone",
+                shortened(name)
+            );
+            let help = help(&usable);
+            let warning = self.source.warning(Code::BadParam, place, message);
+            self.found.push(warning.help(help));
+            return;
+        };
+        let help = help(&usable);
+        self.error(Code::BadParam, place, message, Some(help));
+    }
+}
+
+/// Whether a name could be that of a lab.
+fn is_identifier(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// Columns that prose has on a terminal of 80x24, margins taken off.
+pub const PROSE_COLUMNS: usize = 76;
+
+/// A warning for each line of code and each table row that is wider than [`PROSE_COLUMNS`]; text wraps by itself.
+pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let starts = line_starts(&lesson.source.text);
+    for block in &lesson.blocks {
+        let Block::Prose(prose) = block else { continue };
+        let mut fence: Option<&str> = None;
+        for (offset, line) in prose.markdown.lines().enumerate() {
+            let text = line.trim_start();
+            let mark = ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark));
+            let fixed = match (fence, mark) {
+                (Some(open), Some(mark)) if open == mark => {
+                    fence = None;
+                    false
+                }
+                (None, Some(mark)) => {
+                    fence = Some(mark);
+                    false
+                }
+                (Some(_), _) => true,
+                (None, None) => text.starts_with('|'),
+            };
+            let width = line.chars().count();
+            if fixed && width > PROSE_COLUMNS {
+                let start = starts.get(prose.line + offset - 1).copied().unwrap_or_default();
+                let message =
+                    format!("this line has {width} columns and is cut off at {PROSE_COLUMNS}");
+                let place = Place::new(start, start + line.len());
+                let help = "code and tables do not wrap; break the line, or shorten it";
+                found.push(lesson.source.warning(Code::Overflow, place, message).help(help));
+            }
+        }
+    }
+    found
+}
+
+/// Where each line begins.
+fn line_starts(text: &str) -> Vec<usize> {
+    let after_newlines = text.match_indices('\n').map(|(at, _)| at + 1);
+    [0].into_iter().chain(after_newlines).collect()
 }

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 
-use super::between::between_also;
-use super::{Course, Module};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::diagnostic::{Located, Place, Source};
+use super::{Course, Module, between_also};
+use crate::diagnostic::{Code, Diagnostic, Located, Place, Source};
 use crate::model::{Lesson, ListedModule, Manifest};
 use crate::parse::{Parsed, manifest_draft, read};
 

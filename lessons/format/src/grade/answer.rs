@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::{Asked, LessonId, Question, QuestionKind, Wrong};
+
 /// An answer to a question or a prediction. In JSON: a text or number, a list of those, or an object of left sides
 /// with their right sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,4 +92,115 @@ fn divided(text: &str) -> Vec<&str> {
         c == ',' && depth == 0
     });
     parts.map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+impl Question {
+    /// The texts to choose from, or to put in order, in the order they are shown; empty for other types.
+    ///
+    /// The order depends on lesson and question alone, so that it is the same in every session and on paper.
+    pub fn shown_choices(&self, lesson: &LessonId) -> Vec<&str> {
+        let mut texts: Vec<&str> = match &self.kind {
+            QuestionKind::Choice { answer, wrong } => [answer]
+                .into_iter()
+                .chain(wrong.iter().map(|w| &w.value))
+                .map(String::as_str)
+                .collect(),
+            QuestionKind::Multiple { answer, wrong } => {
+                answer.iter().chain(wrong.iter().map(|w| &w.value)).map(String::as_str).collect()
+            }
+            QuestionKind::Match { pairs, extra } => {
+                let mut rights: Vec<&str> = Vec::new();
+                for right in pairs.iter().map(|pair| &pair.right).chain(extra) {
+                    if !rights.contains(&right.as_str()) {
+                        rights.push(right);
+                    }
+                }
+                rights
+            }
+            QuestionKind::Order { answer, .. } => answer.iter().map(String::as_str).collect(),
+            QuestionKind::Numeric { .. }
+            | QuestionKind::List { .. }
+            | QuestionKind::Expression { .. }
+            | QuestionKind::Text { .. }
+            | QuestionKind::Kernel(_) => Vec::new(),
+            QuestionKind::Withheld(asked) => match asked {
+                Asked::Choice { choices }
+                | Asked::Multiple { choices }
+                | Asked::Match { choices, .. }
+                | Asked::Order { choices } => choices.iter().map(String::as_str).collect(),
+                Asked::Numeric { .. }
+                | Asked::List
+                | Asked::Expression
+                | Asked::Text
+                | Asked::Kernel { .. } => Vec::new(),
+            },
+        };
+        let unmixed = texts.clone();
+        shuffle(&mut texts, seed(lesson.as_str(), &self.id));
+        // What is to be put in order must not already be.
+        if matches!(self.kind, QuestionKind::Order { .. }) && texts == unmixed {
+            texts.rotate_left(1);
+        }
+        texts
+    }
+}
+
+/// FNV-1a over both names.
+fn seed(lesson: &str, question: &str) -> u64 {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let bytes = lesson.bytes().chain([b'/']).chain(question.bytes());
+    bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
+/// Fisher-Yates with SplitMix64.
+fn shuffle(texts: &mut [&str], seed: u64) {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    for last in (1..texts.len()).rev() {
+        let other = (next() % (last as u64 + 1)) as usize;
+        texts.swap(last, other);
+    }
+}
+
+/// What a verdict on one kind of question is before it has points.
+pub(super) enum Judgement {
+    Right,
+    Wrong(Option<String>),
+    Recorded,
+    Malformed(String),
+}
+
+pub(super) fn malformed(wanted: &str) -> Judgement {
+    Judgement::Malformed(format!("the answer to this question is {wanted}"))
+}
+
+/// Right, or wrong with what to say to this text if that is stated.
+pub(super) fn verdict(right: bool, given: &str, wrong: &[Wrong<String>]) -> Judgement {
+    if right { Judgement::Right } else { Judgement::Wrong(say(given, wrong)) }
+}
+
+pub(super) fn say(given: &str, wrong: &[Wrong<String>]) -> Option<String> {
+    let stated = wrong.iter().find(|wrong| same(&wrong.value, given));
+    stated.map(|wrong| wrong.say.clone())
+}
+
+/// The choice that a text names.
+pub(super) fn chosen<'c>(
+    text: &str,
+    mut choices: impl Iterator<Item = &'c str>,
+) -> Option<&'c str> {
+    choices.find(|choice| same(choice, text))
+}
+
+/// Whether two texts are the same but for capitals and white space.
+pub(super) fn same(a: &str, b: &str) -> bool {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    plain(a) == plain(b)
 }

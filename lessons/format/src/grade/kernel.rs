@@ -1,26 +1,19 @@
 //! Answers that are kernels: each test is a run of the lab `kernel`, its outputs are compared, its costs held to limits.
 
-mod case;
-mod compare;
-mod expected;
-
 use std::collections::BTreeMap;
 
 use mlsys_expr::{Env, Value as Known, evaluate};
 use mlsys_lab::Registry;
+use mlsys_lab::expr::{Env, LookupError, Value as Known, evaluate};
 use mlsys_lab::lab::{Lab, LabError};
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;
-use mlsys_lab::value::Value;
+use mlsys_lab::value::{Value, number};
 
-use super::Judgement;
-use super::lab::{self, AnswerEnv};
 use crate::env::LessonEnv;
-use crate::model::{KernelTask, KernelTest};
-use case::measured;
-pub use case::{Case, CaseResult};
-use compare::{contents, difference, outputs};
-pub(crate) use expected::{expected, launch};
+use crate::grade::answer::Judgement;
+use crate::grade::lab::{self, AnswerEnv};
+use crate::model::{Formula, KernelTask, KernelTest, Limit, Tolerance, settings};
 
 /// The kind of lab that runs kernels.
 pub(crate) const KIND: &str = "kernel";
@@ -233,4 +226,187 @@ impl<'a> Bench<'a> {
             }
         }
     }
+}
+
+/// One test of a kernel and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// What the test is called.
+    pub name: String,
+    /// What came of it.
+    pub result: CaseResult,
+}
+
+/// What came of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaseResult {
+    /// It is as it should be; what it cost, a line for each limit.
+    Passed(Vec<String>),
+    /// It is not, and how that shows.
+    Failed(String),
+    /// It was not run, because one before it did not end.
+    NotRun,
+}
+
+/// What a limit is about: what was measured, and what is allowed.
+fn measured(limit: &Limit, data: &RunData) -> String {
+    let names = limit.assert.expr.names().into_iter();
+    let mut told: Vec<String> = Vec::new();
+    for (name, _) in names {
+        let Some(metric) = name.as_str().strip_prefix("answer.") else {
+            continue;
+        };
+        let value = data.metric(metric);
+        let value = value.as_ref().map_or_else(
+            || "has no value".to_owned(),
+            |value| match value.as_f64() {
+                Some(x) => number(x),
+                None => Value::to_string(value),
+            },
+        );
+        let said = format!("{metric} {value}");
+        if !told.contains(&said) {
+            told.push(said);
+        }
+    }
+    let allowed = limit.assert.source.replace("answer.", "");
+    format!("{}; allowed: {allowed}", told.join(", "))
+}
+
+/// Warp instructions of one test where it says nothing: an answer is graded while the learner waits.
+const BUDGET: i64 = 1_000_000;
+
+/// Elements of a buffer that the lab reports.
+const SHOWN: usize = 4096;
+
+/// A test's parameters. A buffer without a fill is one that the kernel is to fill, whatever its type says.
+pub(crate) fn launch(test: &KernelTest) -> Settings {
+    let mut given = settings(&test.set);
+    let has = |name: &str| test.set.iter().any(|setting| setting.name == name);
+    if !has("max_instructions") {
+        given.push("max_instructions", Given::Value(Value::Int(BUDGET)));
+    }
+    for setting in &test.set {
+        let ("arguments", Value::Table(arguments)) = (setting.name.as_str(), &setting.value) else {
+            continue;
+        };
+        let filled = arguments.iter().map(|(name, value)| {
+            let mut value = value.clone();
+            if let Value::Table(buffer) = &mut value {
+                buffer.entry("fill".to_owned()).or_insert_with(|| "poison".into());
+            }
+            (name.clone(), value)
+        });
+        let mut over = Settings::new();
+        over.push("arguments", Given::Value(Value::Table(filled.collect())));
+        given = given.overlaid(&over);
+    }
+    given
+}
+
+/// The elements that a formula gives for a buffer.
+pub(crate) fn expected(
+    test: &KernelTest,
+    buffer: &str,
+    value: &Formula,
+) -> Result<Vec<Value>, String> {
+    let arguments = test.set.iter().find(|setting| setting.name == "arguments");
+    let Some(Value::Table(arguments)) = arguments.map(|setting| &setting.value) else {
+        return Err("the test has no arguments".to_owned());
+    };
+    let count = match arguments.get(buffer) {
+        Some(Value::Table(fields)) => fields.get("buffer").and_then(Value::as_f64),
+        Some(_) | None => None,
+    };
+    let Some(count) = count else {
+        return Err(format!("no argument is a buffer called '{buffer}'"));
+    };
+    (0..(count as usize).min(SHOWN))
+        .map(|i| match evaluate(&value.expr, &AtElement { arguments, i }) {
+            Ok(Known::Number(x)) => Ok(Value::Float(x)),
+            Ok(other) => Err(format!("{} is no number", other.kind())),
+            Err(error) => Err(error.to_string()),
+        })
+        .collect()
+}
+
+/// Names in an expected value: `i`, numbers among the arguments, and what buffers held at `i` at the start.
+struct AtElement<'a> {
+    arguments: &'a BTreeMap<String, Value>,
+    i: usize,
+}
+
+impl Env for AtElement<'_> {
+    fn lookup(&self, name: &str) -> Result<Known, LookupError> {
+        if name == "i" {
+            return Ok(Known::Number(self.i as f64));
+        }
+        let missing = |reason: &str| LookupError::Missing { reason: reason.to_owned() };
+        match self.arguments.get(name) {
+            Some(Value::Table(buffer)) => match buffer.get("fill").and_then(Value::as_str) {
+                Some("index") => Ok(Known::Number(self.i as f64)),
+                Some("ones") => Ok(Known::Number(1.0)),
+                Some("zeros") => Ok(Known::Number(0.0)),
+                Some("random") => {
+                    Err(missing("what a random fill gives has no formula; write a reference"))
+                }
+                Some(_) | None => Err(missing("nothing is written there at the start")),
+            },
+            Some(value) => match value.as_f64() {
+                Some(x) => Ok(Known::Number(x)),
+                None => Err(missing("it is no number")),
+            },
+            None => Err(LookupError::Unknown {
+                nearest: mlsys_lab::nearest::nearest(
+                    name,
+                    self.arguments.keys().map(String::as_str).chain(["i"]),
+                )
+                .map(str::to_owned),
+            }),
+        }
+    }
+}
+
+/// What a buffer holds at the end.
+fn contents(data: &RunData, buffer: &str) -> Vec<Value> {
+    match data.metric(&format!("buffer.{buffer}")) {
+        Some(Value::Array(values)) => values,
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// The buffers and some counts of a run.
+fn outputs(data: &RunData, counts: &[&str]) -> BTreeMap<String, Value> {
+    let metrics = data.metrics().into_iter();
+    let told = metrics.filter(|(name, _)| name.starts_with("buffer.") || counts.contains(name));
+    told.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+}
+
+/// The first element that is not as wanted, and how many more there are.
+fn difference(buffer: &str, given: &[Value], wanted: &[Value], near: Tolerance) -> Option<String> {
+    if given.len() < wanted.len() {
+        return Some(format!("the kernel has no {buffer} of {} elements", wanted.len()));
+    }
+    let agrees = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
+        (Some(given), Some(wanted)) => near.accepts(given, wanted),
+        // What nobody writes in the reference is nobody's business; else texts and truth values are the same or not.
+        _ => *wanted == Value::from("poison") || given == wanted,
+    };
+    let differing: Vec<usize> =
+        (0..wanted.len()).filter(|&at| !agrees(&given[at], &wanted[at])).collect();
+    let first = *differing.first()?;
+    let told = |value: &Value| match value.as_f64() {
+        Some(x) => number(x),
+        None if *value == Value::from("poison") => "not written".to_owned(),
+        None => value.to_string(),
+    };
+    let more = match differing.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more differ"),
+    };
+    Some(format!(
+        "{buffer}[{first}] is {}, and should be {}{more}",
+        told(&given[first]),
+        told(&wanted[first])
+    ))
 }

@@ -11,8 +11,8 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Schema;
 use mlsys_lab::{Registry, Tables};
 
-use super::Judgement;
 use crate::env::LessonEnv;
+use crate::grade::answer::Judgement;
 use crate::model::{Formula, Setting, Wrong, settings};
 
 /// What the lab is asked to do with a learner's text.

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use crate::course::translated;
 use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
 use crate::model::{Block, Lesson, Term};
-use crate::overflow::overflow;
 use crate::parse::fields::Fields;
 use crate::parse::front::{self, lesson_id};
 use crate::parse::split::{self, Directive, Segment, text_of};
 use crate::parse::{Parsed, characters};
+use crate::validate::overflow;
 
 /// Reads a translation of a lesson: the lesson that comes of it has the original's ids, answers and runs.
 ///

@@ -1,8 +1,9 @@
 //! Checks and predictions against what runs have shown.
 
-use crate::support::{everything, json, lesson, registry};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lesson::{CheckOutcome, DeviceFacts, LessonEnv};
+
+use crate::support::{everything, json, lesson, registry};
 
 /// A finished run with a series of accuracies and a count.
 fn run(accuracies: &[f64]) -> RunData {

@@ -1,10 +1,11 @@
 //! Courses, their order, and the JSON Schema of its lessons.
 
-use crate::support::registry;
 use mlsys_lesson::{
     CourseFile, Diagnostic, Lesson, Module, ParsedCourse, between, is_inside, json_schema, parse,
     read_course, translated,
 };
+
+use crate::support::registry;
 
 fn lesson(id: &str, requires: &[&str]) -> Lesson {
     let text = format!(

@@ -1,11 +1,12 @@
 //! Questions that are answered by a kernel, with the lab that runs them.
 
-use crate::support::with_body;
 use mlsys_lab::Registry;
 use mlsys_lesson::{
     Answer, CaseResult, Grade, Lesson, LessonEnv, Parsed, Question, Verdict, read, self_test,
     skeleton, withheld,
 };
+
+use crate::support::with_body;
 
 fn labs() -> Registry {
     Registry::new(mlsys_analytic::labs().unwrap())

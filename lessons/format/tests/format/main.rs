@@ -12,11 +12,9 @@ mod course;
 mod diagnostics;
 mod grading;
 mod kernels;
-mod limits;
-mod own;
+
 mod progress;
 mod robust;
-mod sources;
+mod selftest;
 mod support;
 mod translation;
-mod withheld;

@@ -1,7 +1,8 @@
 //! The log of a learner's progress, and answers that go out and come back.
 
-use crate::support::everything;
 use mlsys_lesson::{Answer, Answers, Event, LessonId, Progress, Record, State};
+
+use crate::support::everything;
 
 fn id() -> LessonId {
     "systems/everything".parse().unwrap()

@@ -1,10 +1,11 @@
 //! Translations: texts from one file, everything else from the other.
 
-use crate::support::{everything, json, registry};
 use mlsys_lesson::{
     Answer, Block, Lesson, LessonEnv, Parsed, Question, QuestionKind, read, read_translation,
     skeleton,
 };
+
+use crate::support::{everything, json, registry};
 
 const ORIGINAL: &str = r#"+++
 format = 1

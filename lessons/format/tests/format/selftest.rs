@@ -1,7 +1,8 @@
 //! What a lesson says of itself: its own answers, its width, and the lesson that authors start from.
 
-use crate::support::{everything, lesson, registry};
 use mlsys_lesson::{LessonEnv, new_lesson, overflow, parse, read, self_test};
+
+use crate::support::{everything, lesson, registry};
 
 #[test]
 fn stated_answers_are_tried() {
