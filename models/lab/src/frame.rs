@@ -2,12 +2,9 @@
 
 mod cells;
 pub mod exchange;
-mod film;
 mod graph;
 mod histogram;
 pub mod kernel;
-mod panes;
-mod passage;
 mod scatter;
 mod stacks;
 pub mod table;
@@ -19,11 +16,8 @@ use crate::schema::Scale;
 
 pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
 pub use exchange::Exchange;
-pub use film::Film;
 pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
 pub use histogram::{Distribution, Histogram, Level};
-pub use panes::Pane;
-pub use passage::{Paragraph, Passage, Standing, Stretch};
 pub use scatter::{Better, Dimension, Scatter, ScatterLine, ScatterPoint};
 pub use stacks::{Limit, Stack, Stacks};
 pub use table::Table;
@@ -245,9 +239,112 @@ where
     Ok(values.into_iter().map(|x| x.unwrap_or_else(gap)).collect())
 }
 
+/// Pictures one after the other, one of which is seen at a time; stepping through them runs nothing.
+///
+/// Each picture stands for itself and has no steps of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Film {
+    /// The pictures in order, each with what it shows in a few words.
+    pub stills: Vec<Pane>,
+    /// The picture that stands for all of them where nothing can be stepped through, as a place in `stills`.
+    #[serde(default)]
+    pub cover: usize,
+}
+
+impl Film {
+    /// The picture at a place, the last one beyond the end; none if there are none.
+    pub fn at(&self, place: usize) -> Option<&Pane> {
+        self.stills.get(place.min(self.last()))
+    }
+
+    /// The place of the last picture.
+    pub fn last(&self) -> usize {
+        self.stills.len().saturating_sub(1)
+    }
+}
+
+/// One of several pictures side by side, such as one heat map a head.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pane {
+    /// What stands above it.
+    pub title: String,
+    /// The picture.
+    pub frame: Frame,
+}
+
+/// A text whose parts stand differently.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Passage {
+    /// How a part can stand, for the legend.
+    pub standings: Vec<Standing>,
+    /// Texts one below the other, such as one a sequence.
+    pub paragraphs: Vec<Paragraph>,
+    /// A sentence on what is seen; may be empty.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// How a part of a text can stand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Its name, such as "drafted".
+    pub name: String,
+    /// How it stands out.
+    pub tone: Tone,
+    /// What stands before and behind such a part, so that it is known without colour; may be empty.
+    pub marks: [String; 2],
+}
+
+/// One text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Paragraph {
+    /// What stands before it, such as a number; may be empty.
+    #[serde(default)]
+    pub label: String,
+    /// Its parts in order.
+    pub stretches: Vec<Stretch>,
+}
+
+/// A part of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// How it stands, as a place in [`Passage::standings`].
+    pub standing: usize,
+    /// The text; line ends are kept.
+    pub text: String,
+}
+
+impl Passage {
+    /// How a part stands, if that is one of those listed.
+    pub fn standing(&self, stretch: &Stretch) -> Option<&Standing> {
+        self.standings.get(stretch.standing)
+    }
+
+    /// A part with its marks.
+    pub fn marked(&self, stretch: &Stretch) -> String {
+        match self.standing(stretch) {
+            Some(Standing { marks: [before, behind], .. }) if !stretch.text.is_empty() => {
+                format!("{before}{}{behind}", stretch.text)
+            }
+            Some(_) | None => stretch.text.clone(),
+        }
+    }
+
+    /// A text with its marks and its label.
+    pub fn plain(&self, paragraph: &Paragraph) -> String {
+        let parts = paragraph.stretches.iter().map(|part| self.marked(part));
+        let text: String = parts.collect();
+        match paragraph.label.as_str() {
+            "" => text,
+            label => format!("{label}: {text}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Frame;
 
     #[test]
     fn a_blank_pixel_has_no_level() {
@@ -287,5 +384,15 @@ mod tests {
         let text = serde_json::to_string(&map).unwrap();
         let read: HeatMap = serde_json::from_str(&text).unwrap();
         assert!(read.cells[0] == 0.5 && read.cells[1].is_nan(), "{text}");
+    }
+
+    #[test]
+    fn beyond_the_end_stands_the_last_picture() {
+        let still =
+            |title: &str| Pane { title: title.to_owned(), frame: Frame::Text(String::new()) };
+        let film = Film { stills: vec![still("a"), still("b")], cover: 0 };
+        let title = |place| film.at(place).map(|still| still.title.as_str());
+        assert_eq!([title(0), title(1), title(9)], [Some("a"), Some("b"), Some("b")]);
+        assert_eq!(Film::default().at(0), None);
     }
 }

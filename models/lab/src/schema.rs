@@ -1,18 +1,16 @@
 //! The schema of a lab: its parameters, metrics and panels, written as one TOML text beside the lab's code.
 
-mod attempts;
-mod preset;
+mod read;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 
+use crate::expr::{Dialect, Expr, parse};
+use crate::frame::Dimension;
 use crate::nearest::nearest;
-use crate::params::Params;
 use crate::value::Value;
-
-pub use attempts::{Attempts, Form, Term, Told};
-pub use preset::{Preset, UnknownPreset};
 
 /// Everything about a lab but its computation; the source of validation, knobs, help and documentation.
 #[derive(Clone, Debug, Deserialize)]
@@ -271,42 +269,10 @@ pub struct SchemaError {
     pub message: String,
 }
 
-/// Metrics that every live lab emits besides its own.
-const COMMON: &str = include_str!("common-metrics.toml");
-
 impl Schema {
-    /// Reads a schema from its TOML text and adds the common metrics if the lab is live.
-    pub fn parse(text: &str) -> Result<Self, SchemaError> {
-        #[derive(Deserialize)]
-        struct Common {
-            metric: Vec<Metric>,
-        }
-        let error = |kind: &str, message: String| SchemaError { kind: kind.to_owned(), message };
-        let mut schema: Self = toml::from_str(text).map_err(|e| error("unknown", e.to_string()))?;
-        if schema.is_live() {
-            let common: Common =
-                toml::from_str(COMMON).map_err(|e| error("common", e.to_string()))?;
-            schema.metrics.extend(common.metric);
-        }
-        schema
-            .check_presets()
-            .and_then(|()| schema.check_attempts())
-            .map_err(|message| error(&schema.kind, message))?;
-        Ok(schema)
-    }
-
     /// Whether its runs take time and can be steered; other labs answer at once.
     pub fn is_live(&self) -> bool {
         self.budget.is_some()
-    }
-
-    /// Whether a run with these parameters takes place on a device that somebody chooses: that of every live lab does.
-    pub fn uses_device(&self, params: &Params) -> bool {
-        let needs = |need: &DeviceNeed| {
-            let value = params.get(&need.param);
-            value.is_some_and(|value| *value != need.unless)
-        };
-        self.is_live() || self.device.as_ref().is_some_and(needs)
     }
 
     /// The parameter of this name; `inputs.x` finds the table `inputs`.
@@ -341,5 +307,126 @@ impl Schema {
     /// The metric whose name is nearest to a misspelt one.
     pub fn nearest_metric(&self, name: &str) -> Option<&str> {
         nearest(name, self.metrics.iter().map(|m| m.name.as_str()))
+    }
+}
+
+/// A named starting point: what it sets, and what there is to see.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preset {
+    /// Its name, such as `sgd-too-slow`.
+    pub name: String,
+    /// What it shows, in one sentence.
+    pub about: String,
+    /// The parameters it sets; all others keep their defaults.
+    pub set: BTreeMap<String, Value>,
+}
+
+/// A preset that a lab does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("lab {kind} has no preset '{name}'; {}", known_text(.known))]
+pub struct UnknownPreset {
+    /// The lab.
+    pub kind: String,
+    /// The name given.
+    pub name: String,
+    /// The names there are.
+    pub known: Vec<String>,
+}
+
+fn known_text(known: &[String]) -> String {
+    if known.is_empty() {
+        "it has none".to_owned()
+    } else {
+        format!("it has: {}", known.join(", "))
+    }
+}
+
+impl Schema {
+    /// The preset of a name.
+    pub fn preset(&self, name: &str) -> Result<&Preset, UnknownPreset> {
+        let found = self.presets.iter().find(|preset| preset.name == name);
+        found.ok_or_else(|| UnknownPreset {
+            kind: self.kind.clone(),
+            name: name.escape_debug().to_string(),
+            known: self.presets.iter().map(|p| p.name.clone()).collect(),
+        })
+    }
+}
+
+/// Which runs a panel shows beside the one on the screen, and what of them.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attempts {
+    /// The kinds of labs whose runs take part, each as its own panel of this name declares; empty for this kind alone.
+    #[serde(default)]
+    pub kinds: Vec<String>,
+    /// A parameter in which runs must agree to be compared, such as the data that their networks learned; a run of a kind
+    /// without it is compared with all.
+    pub same: Option<String>,
+    /// How they are drawn.
+    #[serde(default)]
+    pub form: Form,
+    /// What is told of each run: two axes of a scatter, or the columns of a table.
+    #[serde(default)]
+    pub axes: Vec<Dimension>,
+    /// What a run contributes: usually one point, else points with names.
+    #[serde(default)]
+    pub points: Vec<Told>,
+    /// What all runs are compared with, such as the network before it was made smaller: one point for all of them.
+    pub reference: Option<Told>,
+}
+
+/// How several runs are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Points between two axes; those that no other beats are joined, or those of one name where neither way is better.
+    #[default]
+    Scatter,
+    /// A row a run.
+    Table,
+}
+
+/// What is told of a run.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Told {
+    /// What it is called; empty where a run has but one point.
+    #[serde(default)]
+    pub name: String,
+    /// A number an axis, as expressions over the run's metrics and parameters.
+    pub values: Vec<Term>,
+}
+
+/// An expression over a run's metrics and parameters, in the language of lessons.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term(pub Expr);
+
+impl<'de> Deserialize<'de> for Term {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let source = String::deserialize(deserializer)?;
+        parse(&source, Dialect::Lesson)
+            .map(Self)
+            .map_err(|error| de::Error::custom(format!("'{source}': {error}")))
+    }
+}
+
+impl Attempts {
+    /// Whether runs of a lab take part, where the panel is one of `kind`'s.
+    pub fn takes(&self, kind: &str, other: &str) -> bool {
+        kind == other || self.kinds.iter().any(|one| one == other)
+    }
+}
+
+impl Schema {
+    /// What a panel of this name says of runs of this lab.
+    pub fn attempts(&self, panel: &str) -> Option<&Attempts> {
+        self.panel(panel)?.attempts.as_ref()
+    }
+
+    /// Whether any panel shows several runs.
+    pub fn compares_runs(&self) -> bool {
+        self.panels.iter().any(|panel| panel.attempts.is_some())
     }
 }

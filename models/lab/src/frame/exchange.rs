@@ -4,14 +4,15 @@
 //! stepping forward and back runs nothing.
 
 mod after;
-mod cut;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::gaps_as_nan;
+use crate::frame::gaps_as_nan;
 
 pub use after::{After, Arrived, Contributions, Held};
-pub use cut::Ranged;
 
 /// Messages between ranks, round by round.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -194,11 +195,318 @@ impl Exchange {
 
 impl Message {
     /// The chunks it carries, of `chunks` there are.
-    pub fn chunks(&self, chunks: usize) -> std::ops::Range<usize> {
+    pub fn chunks(&self, chunks: usize) -> Range<usize> {
         let first = self.chunk.min(chunks);
         first..first.saturating_add(self.count).min(chunks)
     }
 }
 
+/// Messages beyond which later rounds are left out of a picture: nobody steps through more, and reports stay small.
+const MOST: usize = 20_000;
+
+/// A message about a range of elements, as plans of collectives have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranged {
+    /// Who sends it.
+    pub from: usize,
+    /// Who gets it.
+    pub to: usize,
+    /// The elements it carries.
+    pub elements: Range<usize>,
+    /// What becomes of it.
+    pub action: Action,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+impl Exchange {
+    /// An exchange of `elements` numbers by messages about ranges of them: each round is a phase and its messages.
+    ///
+    /// Chunks are cut wherever a message begins or ends, so that every message carries whole ones. Rounds beyond the first 20,000
+    /// messages are counted, by what the iterator says is left, not listed; the first is always listed.
+    pub fn ranged(
+        what: &str,
+        layout: Layout,
+        ranks: usize,
+        elements: usize,
+        rounds: impl IntoIterator<Item = (String, Vec<Ranged>)>,
+    ) -> Self {
+        let mut rounds = rounds.into_iter();
+        let (mut listed, mut held, mut all) = (Vec::new(), 0, 0);
+        while let Some((phase, messages)) = rounds.next() {
+            all += 1;
+            held += messages.len();
+            if !listed.is_empty() && held > MOST {
+                // The others are not made only to be counted: of many ranks each is long.
+                all += rounds.size_hint().0;
+                break;
+            }
+            listed.push((phase, messages));
+        }
+        let within = |range: &Range<usize>| range.start.min(elements)..range.end.min(elements);
+        let ranges = listed.iter().flat_map(|(_, messages)| messages);
+        let ends = ranges.flat_map(|message| {
+            let range = within(&message.elements);
+            [range.start, range.end]
+        });
+        let edges: BTreeSet<usize> = ends.chain([0, elements]).collect();
+        let edges: Vec<usize> = edges.into_iter().collect();
+        let place = |edge: usize| edges.partition_point(|other| *other < edge);
+        let message = |ranged: &Ranged| {
+            let range = within(&ranged.elements);
+            let chunk = place(range.start);
+            Message {
+                from: ranged.from,
+                to: ranged.to,
+                chunk,
+                count: place(range.end).saturating_sub(chunk),
+                bytes: ranged.bytes,
+                action: ranged.action,
+            }
+        };
+        let chunks = edges.windows(2).enumerate().map(|(index, ends)| Chunk {
+            name: index.to_string(),
+            elements: (ends[1] - ends[0]) as u64,
+        });
+        let rounds = listed.iter().map(|(phase, messages)| Round {
+            phase: phase.clone(),
+            messages: messages.iter().map(message).collect(),
+        });
+        Self {
+            what: what.to_owned(),
+            layout,
+            ranks,
+            chunks: chunks.collect(),
+            all_rounds: if all > listed.len() { all } else { 0 },
+            rounds: rounds.collect(),
+            ..Self::default()
+        }
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// A ring all-reduce of `ranks` ranks and as many chunks of one number each.
+    pub(super) fn ring(ranks: usize) -> Exchange {
+        let message = |from: usize, chunk: usize, action| Ranged {
+            from,
+            to: (from + 1) % ranks,
+            elements: chunk % ranks..chunk % ranks + 1,
+            action,
+            bytes: 4,
+        };
+        let rounds = (0..2 * ranks.saturating_sub(1)).map(|round| {
+            let (phase, action) = if round + 1 < ranks {
+                ("reduce-scatter", Action::Add)
+            } else {
+                ("all-gather", Action::Replace)
+            };
+            let messages = (0..ranks).map(|from| message(from, from + 2 * ranks - round, action));
+            (phase.to_owned(), messages.collect())
+        });
+        Exchange::ranged("gradient", Layout::Ring, ranks, ranks, rounds)
+    }
+
+    #[test]
+    fn a_ring_leaves_every_rank_with_what_all_contributed_and_the_sum() {
+        for ranks in 1..=9 {
+            let mut exchange = ring(ranks);
+            let own: Vec<Vec<f32>> = (0..ranks)
+                .map(|rank| (0..ranks).map(|chunk| (10 * rank + chunk) as f32).collect())
+                .collect();
+            exchange.sample_from(own.iter().map(Vec::as_slice), 1);
+            let after = exchange.after(usize::MAX, 0..ranks);
+            for rank in 0..ranks {
+                for chunk in 0..ranks {
+                    let held = after.held(rank, chunk).unwrap();
+                    assert_eq!(held.from.count(), ranks, "{ranks} ranks");
+                    let sum: f32 = own.iter().map(|numbers| numbers[chunk]).sum();
+                    assert_eq!(held.sample, [sum]);
+                }
+            }
+            let each = 4 * 2 * (ranks as u64 - 1);
+            assert!(after.sent.values().all(|bytes| *bytes == each));
+            assert_eq!(after.bytes(), exchange.bytes());
+        }
+    }
+
+    #[test]
+    fn half_way_a_ring_has_one_whole_chunk_a_rank() {
+        let exchange = ring(4);
+        let after = exchange.after(3, 0..4);
+        for rank in 0..4 {
+            let counts: Vec<usize> =
+                (0..4).map(|chunk| after.held(rank, chunk).unwrap().from.count()).collect();
+            assert_eq!(counts.iter().filter(|count| **count == 4).count(), 1);
+            assert_eq!(counts[(rank + 1) % 4], 4, "{counts:?}");
+        }
+        let arrived = after.held(0, 1).unwrap().arrived;
+        assert_eq!(arrived, Arrived::Added);
+        assert_eq!(exchange.place_in_phase(2), Some((2, 3)));
+        assert_eq!(exchange.place_in_phase(3), Some((0, 3)));
+        assert_eq!(exchange.place_in_phase(6), None);
+    }
+
+    #[test]
+    fn messages_of_one_round_carry_what_was_held_before_it() {
+        let swap = |from: usize| Ranged {
+            from,
+            to: 1 - from,
+            elements: 0..1,
+            action: Action::Add,
+            bytes: 4,
+        };
+        let rounds = [(String::new(), vec![swap(0), swap(1)])];
+        let mut exchange = Exchange::ranged("x", Layout::Mesh, 2, 1, rounds);
+        exchange.sample_from([&[1.0][..], &[2.0][..]], 1);
+        let after = exchange.after(1, 0..1);
+        assert_eq!(after.held(0, 0).unwrap().sample, [3.0]);
+        assert_eq!(after.held(1, 0).unwrap().sample, [3.0]);
+    }
+
+    #[test]
+    fn messages_carry_whole_chunks_wherever_they_were_cut() {
+        let part = |from: usize, elements: Range<usize>| Ranged {
+            from,
+            to: 1 - from,
+            bytes: 4 * elements.len() as u64,
+            elements,
+            action: Action::Add,
+        };
+        let rounds = [
+            (String::new(), vec![part(0, 0..6), part(1, 6..10)]),
+            (String::new(), vec![part(0, 8..10), part(1, 0..0)]),
+        ];
+        let exchange = Exchange::ranged("x", Layout::Mesh, 2, 10, rounds);
+        let sizes: Vec<u64> = exchange.chunks.iter().map(|chunk| chunk.elements).collect();
+        assert_eq!(sizes, [6, 2, 2]);
+        let carried: Vec<(usize, usize)> = exchange
+            .rounds
+            .iter()
+            .flat_map(|round| &round.messages)
+            .map(|message| (message.chunk, message.count))
+            .collect();
+        assert_eq!(carried, [(0, 1), (1, 2), (2, 1), (0, 0)]);
+    }
+
+    #[test]
+    fn whoever_begins_with_something_is_whoever_the_beginning_names() {
+        let mut exchange = ring(3);
+        let holders = |exchange: &Exchange| -> Vec<(usize, usize)> {
+            let after = exchange.after(0, 0..3);
+            let cells = (0..3).flat_map(|rank| (0..3).map(move |chunk| (rank, chunk)));
+            cells
+                .filter(|(rank, chunk)| !after.held(*rank, *chunk).unwrap().from.is_empty())
+                .collect()
+        };
+        exchange.begins = Begins::Shards;
+        assert_eq!(holders(&exchange), [(0, 0), (1, 1), (2, 2)]);
+        exchange.begins = Begins::Only(1);
+        assert_eq!(holders(&exchange), [(1, 0), (1, 1), (1, 2)]);
+        exchange.begins = Begins::Listed(vec![vec![2], vec![], vec![0, 9]]);
+        assert_eq!(holders(&exchange), [(0, 2), (2, 0)]);
+    }
+
+    #[test]
+    fn what_points_nowhere_is_passed_over() {
+        let mut exchange = ring(3);
+        exchange.rounds[0].messages.push(Message {
+            from: 7,
+            to: 1,
+            chunk: usize::MAX,
+            count: usize::MAX,
+            bytes: u64::MAX,
+            action: Action::Add,
+        });
+        exchange.rounds[0].messages.push(Message {
+            to: 1,
+            chunk: 2,
+            count: usize::MAX,
+            bytes: u64::MAX,
+            ..Message::default()
+        });
+        let after = exchange.after(usize::MAX, 1..usize::MAX);
+        assert_eq!(after.held(0, 0), None);
+        assert!(after.held(0, 1).is_some());
+        assert_eq!(after.bytes(), u64::MAX);
+        assert_eq!(Exchange::default().after(3, 0..9), After::default());
+    }
+
+    #[test]
+    fn ten_thousand_ranks_are_cut_and_some_chunks_of_them_followed() {
+        let exchange = ring(10_000);
+        assert_eq!(exchange.rounds.len(), 2);
+        assert_eq!(exchange.rounds_in_all(), 19_998);
+        let after = exchange.after(2, 0..16);
+        assert_eq!(after.held(1, 0).unwrap().from.count(), 2);
+        assert_eq!(after.held(2, 0).unwrap().from.count(), 3);
+        assert!(!exchange.after(2, 0..10_000).is_followed());
+    }
+
+    /// A short file can tell of more than could be followed: it is said to be too much, and the bytes are counted all the same.
+    #[test]
+    fn what_would_take_for_ever_is_not_followed() {
+        let all = Message { from: 0, to: 1, count: usize::MAX, bytes: 1, ..Message::default() };
+        let mut exchange = Exchange {
+            ranks: 2,
+            chunks: vec![Chunk::default(); 2_000],
+            rounds: vec![Round { messages: vec![all; 100], ..Round::default() }; 100],
+            ..Exchange::default()
+        };
+        let after = exchange.after(100, 0..2_000);
+        assert!(!after.is_followed());
+        assert_eq!(after.bytes(), 10_000);
+        // Of a few chunks it is no work, however many go along.
+        assert!(exchange.after(100, 7..9).held(1, 8).is_some());
+        assert_eq!(exchange.after(1, 0..2_000).versions(3), 2);
+        // What one rank lists many times is its own once.
+        exchange.begins = Begins::Listed(vec![vec![3; 50], vec![3, 4, 5_000], vec![3]]);
+        let after = exchange.after(0, 3..6);
+        let versions: Vec<usize> = (2..7).map(|chunk| after.versions(chunk)).collect();
+        assert_eq!(versions, [0, 3, 1, 0, 0]);
+        assert_eq!(after.held(0, 3).unwrap().from, Contributions::only(0));
+        assert!(after.held(0, 4).unwrap().from.is_empty());
+    }
+
+    #[test]
+    fn what_came_is_marked_for_one_round_only() {
+        let exchange = ring(4);
+        for round in 1..=6 {
+            let after = exchange.after(round, 0..4);
+            let held = (0..4).flat_map(|rank| (0..4).map(move |chunk| (rank, chunk)));
+            let came =
+                held.filter(|(r, c)| after.held(*r, *c).unwrap().arrived != Arrived::Nothing);
+            assert_eq!(came.count(), 4);
+        }
+    }
+
+    #[test]
+    fn sets_of_ranks_join_into_stretches() {
+        let set = |ranks: &[usize]| {
+            let mut all = Contributions::default();
+            for rank in ranks {
+                all.join(&Contributions::only(*rank));
+            }
+            all
+        };
+        let all = set(&[3, 1, 7, 2, 2]);
+        assert_eq!(all.stretches(), [(1, 4), (7, 8)]);
+        assert_eq!(all.count(), 4);
+        assert!(all.contains(3) && !all.contains(4) && all.contains(7) && !all.contains(8));
+    }
+
+    #[test]
+    fn it_survives_being_written_gaps_and_all() {
+        let mut exchange = ring(3);
+        exchange.sample_from([&[1.0, 2.0][..], &[3.0, 4.0, 5.0][..]], 2);
+        assert_eq!(exchange.sample(1, 2)[0], 5.0);
+        assert!(exchange.sample(1, 2)[1].is_nan());
+        assert!(exchange.sample(2, 0).is_empty());
+        let text = serde_json::to_string(&exchange).unwrap();
+        let read: Exchange = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.rounds, exchange.rounds);
+        assert_eq!(read.sample(0, 0)[0], 1.0);
+    }
+}

@@ -1,16 +1,11 @@
 //! Rows and columns of values, which rows are shown and in which order, and what is known of a cell besides its value.
 
-mod filter;
-mod notes;
-
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
 use crate::value::Value;
 
-pub use filter::Filter;
-pub use notes::Notes;
 
 /// Rows and columns of values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -178,5 +173,304 @@ fn compare(a: Option<&Value>, b: Option<&Value>) -> Ordering {
     }
 }
 
+/// Which rows are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// As it was typed.
+    pub text: String,
+    test: Test,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Test {
+    /// Some cell contains the text, in capitals or not.
+    Contains(String),
+    /// A cell of a column compares so with a number or a text.
+    Compare { column: usize, comparison: Comparison, with: Operand },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Operand {
+    Number(f64),
+    Text(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+    Equal,
+    NotEqual,
+}
+
+/// Longer signs come first, so that `<=` is not read as `<`.
+const SIGNS: [(&str, Comparison); 7] = [
+    ("<=", Comparison::AtMost),
+    (">=", Comparison::AtLeast),
+    ("!=", Comparison::NotEqual),
+    ("==", Comparison::Equal),
+    ("<", Comparison::Less),
+    (">", Comparison::More),
+    ("=", Comparison::Equal),
+];
+
+impl Filter {
+    /// Reads `column > 3`, `column = name`, or a text that any cell may contain; nothing from an empty text.
+    pub fn read(text: &str, columns: &[String]) -> Result<Option<Self>, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let signs = SIGNS.iter().filter_map(|(sign, comparison)| {
+            let at = text.find(sign)?;
+            Some((at, std::cmp::Reverse(sign.len()), *sign, *comparison))
+        });
+        let test = match signs.min_by_key(|(at, longest, ..)| (*at, *longest)) {
+            None => Test::Contains(text.to_lowercase()),
+            Some((at, _, sign, comparison)) => {
+                let name = text.get(..at).unwrap_or_default().trim();
+                let with = text.get(at + sign.len()..).unwrap_or_default().trim();
+                Test::Compare {
+                    column: column(name, columns)?,
+                    with: operand(with, sign, comparison)?,
+                    comparison,
+                }
+            }
+        };
+        Ok(Some(Self { text: text.to_owned(), test }))
+    }
+
+    /// Whether a row is shown.
+    pub fn holds(&self, row: &[Value]) -> bool {
+        match &self.test {
+            Test::Contains(text) => {
+                row.iter().any(|cell| cell.to_string().to_lowercase().contains(text))
+            }
+            Test::Compare { column, comparison, with } => {
+                let Some(cell) = row.get(*column) else {
+                    return false;
+                };
+                let order = match with {
+                    Operand::Number(with) => number(cell).and_then(|x| x.partial_cmp(with)),
+                    Operand::Text(with) => Some(cell.to_string().to_lowercase().cmp(with)),
+                };
+                match comparison {
+                    // What cannot be compared is not equal either.
+                    Comparison::NotEqual => order != Some(Ordering::Equal),
+                    Comparison::Less => order == Some(Ordering::Less),
+                    Comparison::AtMost => order.is_some_and(Ordering::is_le),
+                    Comparison::More => order == Some(Ordering::Greater),
+                    Comparison::AtLeast => order.is_some_and(Ordering::is_ge),
+                    Comparison::Equal => order == Some(Ordering::Equal),
+                }
+            }
+        }
+    }
+}
+
+fn operand(text: &str, sign: &str, comparison: Comparison) -> Result<Operand, String> {
+    match (text.replace('_', "").parse::<f64>(), comparison) {
+        (Ok(x), _) if x.is_finite() => Ok(Operand::Number(x)),
+        (_, Comparison::Equal | Comparison::NotEqual) if !text.is_empty() => {
+            Ok(Operand::Text(text.to_lowercase()))
+        }
+        _ if text.is_empty() => Err(format!("a number stands behind {sign}, such as {sign} 3")),
+        _ => Err(format!("'{text}' is not a number, and {sign} compares numbers")),
+    }
+}
+
+/// Sentences about cells: where a value comes from, since when it holds, what was wrong with it.
+///
+/// Many cells share a sentence, which is kept once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notes {
+    all: Vec<String>,
+    /// Row, column, and the place of the sentence; in the order of rows and columns.
+    cells: Vec<(usize, usize, usize)>,
+}
+
+impl Notes {
+    /// Whether nothing is said of any cell.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Says something of a cell, in place of what was said of it before.
+    pub fn put(&mut self, row: usize, column: usize, said: &str) {
+        let known = self.all.iter().position(|other| other == said);
+        let place = known.unwrap_or_else(|| {
+            self.all.push(said.to_owned());
+            self.all.len() - 1
+        });
+        match self.find(row, column) {
+            Ok(at) => self.cells[at].2 = place,
+            Err(at) => self.cells.insert(at, (row, column, place)),
+        }
+    }
+
+    /// What is said of a cell.
+    pub fn of(&self, row: usize, column: usize) -> Option<&str> {
+        let (_, _, place) = self.cells.get(self.find(row, column).ok()?)?;
+        self.all.get(*place).map(String::as_str)
+    }
+
+    /// Every sentence once, in the order in which they were said.
+    pub fn all(&self) -> &[String] {
+        &self.all
+    }
+
+    /// What is said of a row's cells, each sentence as `say` gives it from its place and its text: first what most cells
+    /// share, then the others with their column. Empty if nothing is said.
+    pub fn of_row(
+        &self,
+        row: usize,
+        columns: &[String],
+        say: impl Fn(usize, &str) -> String,
+    ) -> String {
+        let from = self.cells.partition_point(|(other, ..)| *other < row);
+        let of_row = self.cells.iter().skip(from);
+        let of_row: Vec<(usize, usize)> = of_row
+            .take_while(|(other, ..)| *other == row)
+            .map(|(_, column, place)| (*column, *place))
+            .collect();
+        let uses = |place: usize| of_row.iter().filter(|(_, other)| *other == place).count();
+        // Of equally frequent ones the first.
+        let most = of_row.iter().map(|(_, place)| *place).rev();
+        let Some(most) = most.max_by_key(|place| uses(*place)) else {
+            return String::new();
+        };
+        let said = |place: usize| say(place, self.all.get(place).map_or("", String::as_str));
+        let mut parts = vec![said(most)];
+        for (column, place) in of_row.iter().filter(|(_, place)| *place != most) {
+            let title = columns.get(*column).map_or("", String::as_str);
+            parts.push(format!("{title}: {}", said(*place)));
+        }
+        parts.join("; ")
+    }
+
+    fn find(&self, row: usize, column: usize) -> Result<usize, usize> {
+        self.cells.binary_search_by_key(&(row, column), |(row, column, _)| (*row, *column))
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let row = |name: &str, memory: i64, rate: Value| vec![name.into(), memory.into(), rate];
+        Table::new(
+            ["device", "memory (GB)", "rate"].map(str::to_owned).to_vec(),
+            vec![
+                row("A100", 80, 2039.0.into()),
+                row("H200", 141, "not finite".into()),
+                row("T4", 16, 320.0.into()),
+                row("a10", 24, "600 GB/s".into()),
+            ],
+        )
+    }
+
+    fn names(sort: Option<Sort>, filter: Option<&Filter>) -> String {
+        let table = table();
+        let shown = table.shown(sort, filter);
+        let names = shown.iter().map(|row| table.rows[*row][0].to_string());
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_column_sorts_up_then_down_then_not() {
+        let mut sort = None;
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            sort = Sort::next(sort, 2);
+            seen.push(names(sort, None));
+        }
+        assert_eq!(seen, ["T4 a10 A100 H200", "H200 A100 a10 T4", "A100 H200 T4 a10"]);
+        let other = Sort::next(Sort::next(None, 1), 0);
+        assert_eq!(names(other, None), "A100 H200 T4 a10");
+        assert_eq!(names(Sort::next(None, 99), None), "A100 H200 T4 a10");
+    }
+
+    #[test]
+    fn what_has_no_value_stays_at_the_end_both_ways() {
+        let row = |name: &str, value: Value| vec![name.into(), value];
+        let rows =
+            vec![row("none", "".into()), row("large", 3_i64.into()), row("small", 1_i64.into())];
+        let table = Table::new(["name", "value"].map(str::to_owned).to_vec(), rows);
+        let upwards = Sort::next(None, 1);
+        assert_eq!(table.shown(upwards, None), [2, 1, 0]);
+        assert_eq!(table.shown(Sort::next(upwards, 1), None), [1, 2, 0]);
+    }
+
+    #[test]
+    fn notes_belong_to_cells_and_equal_ones_are_kept_once() {
+        let mut table = table();
+        assert_eq!(table.notes.of(0, 0), None);
+        table.notes.put(0, 1, "datasheet");
+        table.notes.put(2, 1, "datasheet");
+        table.notes.put(2, 2, "measured here");
+        assert_eq!(table.notes.of(2, 1), Some("datasheet"));
+        assert_eq!(table.notes.of(2, 0), None);
+        assert_eq!(table.notes.of(9, 9), None);
+        assert_eq!(table.notes.all(), ["datasheet", "measured here"]);
+        let written = serde_json::to_string(&table).unwrap();
+        assert_eq!(serde_json::from_str::<Table>(&written).unwrap(), table);
+        let plain = serde_json::to_string(&self::table()).unwrap();
+        assert!(!plain.contains("notes"), "{plain}");
+        assert_eq!(serde_json::from_str::<Table>(&plain).unwrap(), self::table());
+    }
+
+    #[test]
+    fn filters_compare_or_look_for_text_and_say_what_is_wrong() {
+        let table = table();
+        for (text, expected) in [
+            ("", "A100 H200 T4 a10"),
+            ("a1", "A100 a10"),
+            ("memory > 20", "A100 H200 a10"),
+            ("memory (GB) <= 24", "T4 a10"),
+            ("mem>=1_41", "H200"),
+            ("rate != 320", "A100 H200 a10"),
+            ("rate >= 600", "A100 a10"),
+            ("device = t4", "T4"),
+            ("device != t4", "A100 H200 a10"),
+            ("rate > 1e9", ""),
+        ] {
+            let filter = Filter::read(text, &table.columns).unwrap();
+            assert_eq!(names(None, filter.as_ref()), expected, "{text}");
+        }
+        for (text, reason) in [
+            ("memry > 3", "there is no column 'memry'; there are: device, memory (GB), rate"),
+            ("> 3", "a column stands before the comparison: device, memory (GB), rate"),
+            ("rate >", "a number stands behind >, such as > 3"),
+            ("rate < fast", "'fast' is not a number, and < compares numbers"),
+            ("rate < nan", "'nan' is not a number, and < compares numbers"),
+            ("=", "a column stands before the comparison: device, memory (GB), rate"),
+        ] {
+            assert_eq!(Filter::read(text, &table.columns).unwrap_err(), reason);
+        }
+        let columns = ["rate a", "rate b"].map(str::to_owned);
+        let error = Filter::read("ra > 1", &columns).unwrap_err();
+        assert_eq!(error, "several columns begin with 'ra': rate a, rate b");
+    }
+
+    #[test]
+    fn notes_become_a_column_by_number_or_in_words() {
+        let mut table = table();
+        assert_eq!(table.numbered().0, table);
+        for column in 0..3 {
+            table.notes.put(0, column, "datasheet");
+            table.notes.put(1, column, "slides");
+        }
+        table.notes.put(1, 2, "measured");
+        let (numbered, notes) = table.numbered();
+        assert_eq!(notes, ["1  datasheet", "2  slides", "3  measured"]);
+        assert_eq!(numbered.columns.last().unwrap(), "source");
+        let last = |table: &Table, row: usize| table.rows[row].last().unwrap().to_string();
+        assert_eq!(last(&numbered, 0), "1");
+        assert_eq!(last(&numbered, 1), "2; rate: 3");
+        assert_eq!(last(&numbered, 2), "");
+        assert_eq!(last(&table.annotated(), 1), "slides; rate: measured");
+    }
+}
