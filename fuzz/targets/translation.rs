@@ -1,4 +1,4 @@
-//! Any bytes as a translation of a lesson with one of everything: told, graded, and never anybody else's answers.
+//! Arbitrary bytes as a translation of a lesson with one of everything: diagnosed, graded, and never with other answers.
 
 #![no_main]
 

@@ -15,7 +15,7 @@ pub enum CheckOutcome {
     Passed,
     /// It does not hold; the sentence names the values, such as `run.accuracy = 0.61, wanted >= 0.95`.
     Failed(String),
-    /// It could not be decided here, and that is nobody's fault.
+    /// It could not be decided here, which is no failure.
     Skipped(String),
     /// It has no value where it should have one.
     Error(String),

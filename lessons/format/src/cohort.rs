@@ -18,7 +18,7 @@ pub struct Cohort {
     pub course: String,
     /// Learners.
     pub learners: usize,
-    /// The lessons of the course that somebody opened, in order.
+    /// The lessons of the course that at least one learner opened, in order.
     pub lessons: Vec<LessonReport>,
     /// Each learner's points, where names are asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -100,7 +100,7 @@ pub struct PredictionReport {
     pub relative_error: Option<Spread>,
     /// How often each choice was made.
     pub choices: BTreeMap<String, usize>,
-    /// Learners whose choice came out.
+    /// Learners with the right choice.
     pub came_out: usize,
 }
 
@@ -111,7 +111,7 @@ pub struct CheckReport {
     pub id: String,
     /// Learners for whom it held.
     pub held: usize,
-    /// Learners whose machine could not try it.
+    /// Learners with a machine that could not run it.
     pub skipped: usize,
 }
 

@@ -94,7 +94,7 @@ pub fn between(lessons: &[Lesson]) -> Vec<Diagnostic> {
     between_also(lessons, &[])
 }
 
-/// The same where there are more lessons, which do not read: whoever requires one hears of its own mistakes.
+/// The same with lessons that could not be read: requiring one of them is no further error.
 fn between_also(lessons: &[Lesson], unread: &[&str]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut distinct: Vec<&Lesson> = Vec::new();

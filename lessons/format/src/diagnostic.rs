@@ -109,7 +109,7 @@ codes! {
     NoValue = "no-value",
     /// A stated answer that is not accepted.
     AnswerRejected = "answer-rejected",
-    /// A stated wrong answer that is accepted, or whose feedback is never said.
+    /// A stated wrong answer that is accepted, or feedback that is never shown.
     WrongAccepted = "wrong-accepted",
     /// A required lesson that does not exist.
     UnknownLesson = "unknown-lesson",
@@ -321,7 +321,7 @@ pub(crate) fn reorders(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The beginning of a text that somebody wrote, for a message.
+/// The beginning of a text from the file, for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 48;
     if text.chars().count() <= MOST {
@@ -343,7 +343,7 @@ pub(crate) fn one_line(text: &str) -> String {
         .collect()
 }
 
-/// More than this many mistakes in one file are counted, not told: nobody reads on, and a hostile file must not fill
+/// Most diagnostics of one file; more are only counted, so that a hostile file cannot fill
 /// the memory with them.
 const MOST: usize = 60;
 

@@ -36,7 +36,7 @@ pub enum Verdict {
     Right,
     /// It is not.
     Wrong,
-    /// Nobody here knows: the right answer is kept elsewhere, and this one is graded there.
+    /// Not graded here: the answer key is elsewhere, and the answer is graded there.
     Recorded,
     /// It is no answer to such a question; the feedback says what one looks like, and nothing is lost by it.
     Malformed,

@@ -103,7 +103,7 @@ pub struct Notes {
     pub place: Place,
 }
 
-/// A guess that is asked for before a run and shown beside theory and measurement after it; it earns no points.
+/// A guess made before a run, compared with theory and measurement after it; it earns no points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predict {
     /// Its name in this lesson.
@@ -114,7 +114,7 @@ pub struct Predict {
     pub kind: PredictKind,
     /// What it is held against.
     pub target: Target,
-    /// What theory says, shown beside both.
+    /// The value that theory gives.
     pub theory: Option<Formula>,
     /// What to say afterwards.
     pub explain: Option<String>,
@@ -142,7 +142,7 @@ pub enum PredictKind {
 /// What a prediction is held against.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// What the run will show, such as `run.accuracy`; for a choice, a metric whose value is one of the texts.
+    /// What the run will show, such as `run.accuracy`; for a choice, a metric with one of the texts as its value.
     Metric(Formula),
     /// A stated number.
     Answer(Formula),

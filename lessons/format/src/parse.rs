@@ -35,7 +35,7 @@ pub fn parse(file: &str, text: &str) -> Parsed {
     parse_bytes(file, text.as_bytes())
 }
 
-/// Reads a lesson file whose bytes may be anything.
+/// Reads a lesson file from arbitrary bytes.
 pub fn parse_bytes(file: &str, bytes: &[u8]) -> Parsed {
     let (draft, diagnostics) = draft(file, bytes);
     Parsed::new(draft, diagnostics)

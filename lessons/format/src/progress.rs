@@ -73,7 +73,7 @@ pub struct Replay {
     pub progress: Progress,
     /// Whether the last line was cut off, as by a kill or a full disk, and dropped.
     pub torn: bool,
-    /// Whether the log ends inside a line: whoever appends writes a newline first.
+    /// Whether the log ends inside a line: a newline has to be written before the next event.
     pub needs_newline: bool,
     /// Lines that are no events this version knows.
     pub skipped: usize,

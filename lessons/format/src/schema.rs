@@ -214,7 +214,7 @@ fn question(registry: &Registry) -> Value {
             "left": { "$ref": "#/$defs/texts", "description": "withheld, type match: the left sides" },
         }),
     );
-    // What is asked stands for what is right, and never beside it.
+    // `withheld` excludes the keys of the answer.
     let withheld =
         json!({ "properties": { "withheld": { "const": true } }, "required": ["withheld"] });
     let never: serde_json::Map<String, Value> =

@@ -12,7 +12,7 @@ impl Lesson {
     /// What only the original has, such as settings and tolerances, leaves it as it is.
     pub fn fingerprint(&self) -> String {
         let text = format!("{}\n{}", self.front.title, texts(self));
-        // FNV-1a, of 64 bits folded to 32: nobody gains from a second text with the same one.
+        // FNV-1a, 64 bits folded to 32: collisions need no defence here.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });

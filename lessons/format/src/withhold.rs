@@ -93,7 +93,7 @@ impl Key {
         serde_json::to_string_pretty(self).map(|json| json + "\n")
     }
 
-    /// The text of a lesson whose answers were withheld, with the answers of this key; notes stay away.
+    /// The text of a lesson without answers, with the answers of this key put in; notes are left out.
     ///
     /// # Errors
     /// A lesson that the key does not know, or knows otherwise.

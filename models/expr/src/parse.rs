@@ -43,7 +43,7 @@ impl Parser {
         Self::within(source, dialect, MAX_BYTES)
     }
 
-    /// For a source of at most so many bytes.
+    /// For a source of at most `most` bytes.
     pub(super) fn within(source: &str, dialect: Dialect, most: usize) -> Result<Parser, ExprError> {
         let end = Span { start: source.len(), end: source.len() };
         let tokens = tokens(source, most)?.into_iter().peekable();

@@ -70,7 +70,7 @@ fn arithmetic(op: BinaryOp, a: i64, b: i64, span: Span) -> Result<i64, EvalError
 /// `base^exponent` for an exponent of at least 0, or `None` on overflow.
 fn power(base: i64, exponent: i64) -> Option<i64> {
     match base {
-        // The only bases whose powers stay small however large the exponent is.
+        // The only bases with powers that stay small for every exponent.
         -1..=1 if exponent > 1 => base.checked_pow(if exponent % 2 == 0 { 2 } else { 1 }),
         _ => base.checked_pow(u32::try_from(exponent).ok()?),
     }

@@ -141,7 +141,7 @@ struct Names {
 }
 
 impl Names {
-    /// Takes in a statement, read from a source that begins so many bytes into the whole, that assigns no name twice
+    /// Adds a statement, read from a source that begins `start` bytes into the whole, that assigns no name twice
     /// and none that was used before.
     fn check(&mut self, statement: &Statement, start: usize) -> Result<(), ExprError> {
         for (name, span) in statement.expr.names() {

@@ -71,7 +71,7 @@ const SYMBOLS: [(&str, Token); 17] = [
     (";", Token::Semicolon),
 ];
 
-/// Cuts a source of at most so many bytes into tokens, the last of which is [`Token::End`].
+/// Splits a source of at most `most` bytes into tokens, the last of which is [`Token::End`].
 pub(super) fn tokens(source: &str, most: usize) -> Result<Vec<(Token, Span)>, ExprError> {
     if source.len() > most {
         let start = (0..=most).rev().find(|&i| source.is_char_boundary(i)).unwrap_or(0);

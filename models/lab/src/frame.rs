@@ -55,13 +55,13 @@ pub enum Frame {
     Kernel(Box<kernel::Kernel>),
     /// Several pictures side by side.
     Panes(Vec<Pane>),
-    /// A text whose parts stand differently.
+    /// Text in spans of several styles.
     Passage(Passage),
     /// Plain text.
     Text(String),
 }
 
-/// One kind of picture, asked for; whoever treats several kinds matches them all.
+/// Accessors to one kind of frame; code that handles several kinds matches on [`Frame`].
 impl Frame {
     /// The field, if the picture is one.
     pub fn heat_map(&self) -> Option<&HeatMap> {
@@ -161,7 +161,7 @@ pub struct Bar {
     pub label: String,
     /// Its length; absent if it is not finite or not known.
     pub value: Option<f64>,
-    /// A word beside it, such as "limits".
+    /// A label, such as "limits"; may be empty.
     pub remark: String,
 }
 
@@ -224,7 +224,7 @@ pub enum Verdict {
     Right,
     /// Mistaken for something else.
     Wrong,
-    /// Nobody asked.
+    /// Not wanted.
     Unjudged,
 }
 
@@ -272,7 +272,7 @@ pub struct Pane {
     pub frame: Frame,
 }
 
-/// A text whose parts stand differently.
+/// Text in spans of several styles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Passage {
     /// How a part can stand, for the legend.

@@ -111,7 +111,7 @@ impl LabError {
         }
     }
 
-    /// Whether somebody typed something wrong, rather than the run having failed.
+    /// Whether the input is wrong, rather than the run having failed.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Param(_) | Self::Contradiction { .. } | Self::Expression { .. } => true,

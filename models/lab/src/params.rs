@@ -1,4 +1,4 @@
-//! Parameters: from what somebody typed to typed, checked values.
+//! Parameters: from raw settings to typed, checked values.
 
 mod read;
 mod settings;
@@ -17,7 +17,7 @@ pub use settings::{Given, Settings, allowed};
 /// Where a parameter's value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Somebody set it.
+    /// It was set.
     Set,
     /// A table entry supplied it: the path, such as `gpu.v100-sxm2-16gb.sms`.
     Table(String),
@@ -41,7 +41,7 @@ impl Params {
     ///
     /// Order, per parameter: what was set; the field of the table entry that `from` names; the default; unset. An
     /// entry that lacks the field leaves the parameter unset, so that numbers of two machines are never mixed.
-    /// A parameter `seed` that nobody set takes the run's seed.
+    /// A parameter `seed` that is not set takes the run's seed.
     pub fn resolve(
         schema: &Schema,
         settings: &Settings,
@@ -144,7 +144,7 @@ impl Params {
     }
 
     /// The same, and what a table's entry supplies follows the entry: with another `link` comes its bandwidth, unless
-    /// somebody has set that.
+    /// that is set.
     pub fn turn(&mut self, schema: &Schema, tables: &Tables, name: &str, value: Value) {
         self.change(name, value);
         for param in &schema.params {
@@ -250,7 +250,7 @@ fn wrong(name: &str, ty: Type, value: &Value) -> LabError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("parameter '{param}': {problem}")]
 pub struct ParamError {
-    /// The name as somebody wrote it.
+    /// The name as given.
     pub param: String,
     /// What is wrong with it.
     pub problem: Problem,

@@ -1,11 +1,11 @@
-//! Offering a lab's pictures to whoever listens.
+//! Frames: sending those that are wanted, and constructors of common ones.
 
 use crate::frame::{Bar, Cell, CellRow, Kind, Limit, Pane, Stack, Stacks, Table, Tone};
 use crate::report::{Moment, Report};
 use crate::schema::Scale;
 use crate::{Frame, Run, Value, frame};
 
-/// Sends the picture of a panel if somebody wants it.
+/// Sends the frame of a panel if the sink wants it.
 pub fn offer(run: &mut Run<'_>, panel: &str, draw: impl FnOnce() -> Frame) {
     if run.sink.wants_frame(panel, Moment::Final) {
         run.sink.report(Report::Frame { panel: panel.into(), step: 0, frame: Box::new(draw()) });
@@ -72,7 +72,7 @@ pub fn row(
     }
 }
 
-/// So many cells of one kind after the other in rows of `across`, each row called by its first place.
+/// Runs of cells of one kind in rows of `across`, each row labelled by its first place.
 pub fn folded(kinds: &[usize], across: usize) -> Vec<CellRow> {
     let across = across.max(1);
     let rows = kinds.chunks(across).enumerate();
@@ -83,7 +83,7 @@ pub fn folded(kinds: &[usize], across: usize) -> Vec<CellRow> {
     folded.collect()
 }
 
-/// A picture beside others.
+/// A pane: one frame of several side by side.
 pub fn pane(title: impl Into<String>, frame: Frame) -> Pane {
     Pane { title: title.into(), frame }
 }

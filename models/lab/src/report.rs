@@ -1,4 +1,4 @@
-//! The one stream from a run to whoever listens, and the collection that everybody reads.
+//! Reports: the stream of what a run finds, and their collection, which panels, checks and records read.
 
 mod summary;
 
@@ -19,7 +19,7 @@ pub use summary::{Among, Summary};
 pub enum Report {
     /// What is being waited for, such as "compiling kernels"; empty when nothing is.
     Status(String),
-    /// A metric that is known once, or whose latest value replaces the earlier one.
+    /// A metric known once, or one that replaces its earlier value.
     Scalar {
         /// The metric.
         name: Arc<str>,
@@ -74,9 +74,9 @@ pub trait Sink {
 /// When a picture is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Between two steps: only worth making if somebody looks and the last one is old enough.
+    /// Between two steps: made only if the panel is shown and its last frame is old enough.
     Running,
-    /// Between two steps, by [`Command::Redraw`](crate::control::Command::Redraw): worth making if somebody looks.
+    /// Between two steps, by [`Command::Redraw`](crate::control::Command::Redraw): made if the panel is shown.
     Asked,
     /// The last one of the run, or the first.
     Final,
@@ -98,7 +98,7 @@ impl Sink for RunData {
 
 /// Values of one metric at ascending steps; marks where it was NaN or infinite.
 ///
-/// Beside the points it keeps summaries of blocks of them, so that [`Series::summary`] of any stretch costs the same for
+/// It keeps summaries of blocks of points, so that [`Series::summary`] of any stretch costs the same for
 /// a thousand points as for a million. They take an eighth of the points' memory and are built as the points come: adding
 /// one stays constant work. A clone shares everything with the original until one of them grows.
 #[derive(Clone, Debug, Default)]
@@ -148,7 +148,7 @@ impl Series {
         Arc::make_mut(&mut self.kept).push(step, value);
     }
 
-    /// Makes room for so many more values.
+    /// Reserves capacity.
     pub fn reserve(&mut self, count: usize) {
         Arc::make_mut(&mut self.kept).points.reserve_exact(count);
     }
@@ -179,7 +179,7 @@ impl Series {
 
     /// A stretch of the points, by their places, as summaries one after the other, cut where blocks of points end.
     ///
-    /// There are at least `pieces` of them, and at most 32 times as many, if there are so many points; a piece that holds
+    /// There are at least `pieces` of them, if there are as many points, and at most 32 times as many; a piece that holds
     /// none of those asked for is left out.
     pub fn pieces(
         &self,

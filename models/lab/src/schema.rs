@@ -1,4 +1,4 @@
-//! The schema of a lab: its parameters, metrics and panels, written as one TOML text beside the lab's code.
+//! The schema of a lab: its parameters, metrics and panels, from one TOML file.
 
 mod read;
 
@@ -88,7 +88,7 @@ pub struct Param {
     pub ty: Type,
     /// Its unit, in SI base units.
     pub unit: Option<String>,
-    /// Its value when nobody sets one.
+    /// Its value if it is not set.
     pub default: Option<Value>,
     /// The table field that supplies its value, such as `gpu.sms`.
     pub from: Option<String>,
@@ -102,7 +102,7 @@ pub struct Param {
     /// The names an enum may take.
     #[serde(default)]
     pub values: Vec<String>,
-    /// The table whose entries' names an enum may take.
+    /// The table that supplies an enum's names.
     pub values_from: Option<String>,
     /// Whether it may change while the run goes on.
     #[serde(default)]
@@ -227,7 +227,7 @@ pub struct Panel {
     /// Whether the vertical axis (or the bars) are logarithmic.
     #[serde(default)]
     pub scale: Scale,
-    /// Which other runs it shows beside the one on the screen, if any; curves have them behind theirs.
+    /// The other runs it compares with, if any; curves have them in the background.
     pub attempts: Option<Attempts>,
 }
 
@@ -299,12 +299,12 @@ impl Schema {
         self.panels.iter().find(|p| p.name == name)
     }
 
-    /// The parameter whose name is nearest to a misspelt one.
+    /// The nearest parameter to a misspelt name.
     pub fn nearest_param(&self, name: &str) -> Option<&str> {
         nearest(name, self.params.iter().map(|p| p.name.as_str()))
     }
 
-    /// The metric whose name is nearest to a misspelt one.
+    /// The nearest metric to a misspelt name.
     pub fn nearest_metric(&self, name: &str) -> Option<&str> {
         nearest(name, self.metrics.iter().map(|m| m.name.as_str()))
     }
@@ -354,11 +354,11 @@ impl Schema {
     }
 }
 
-/// Which runs a panel shows beside the one on the screen, and what of them.
+/// A panel over several runs: which take part, and what each contributes.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attempts {
-    /// The kinds of labs whose runs take part, each as its own panel of this name declares; empty for this kind alone.
+    /// Kinds of labs that take part, each as its own panel of this name declares; empty for this kind alone.
     #[serde(default)]
     pub kinds: Vec<String>,
     /// A parameter in which runs must agree to be compared, such as the data that their networks learned; a run of a kind

@@ -20,7 +20,7 @@ static LANDSCAPE_READ: LazyLock<Result<Tables, toml::de::Error>> =
     LazyLock::new(|| Tables::parse(LANDSCAPE));
 
 impl Tables {
-    /// Reads tables from TOML: arrays of tables whose entries have a `name`.
+    /// Reads tables from TOML: arrays of tables, each with a `name`.
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         text.parse().map(Self)
     }

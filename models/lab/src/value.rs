@@ -158,7 +158,7 @@ pub fn number(x: f64) -> String {
     }
 }
 
-/// The nearest number with so many significant digits.
+/// The nearest number with `digits` significant digits.
 pub fn significant(x: f64, digits: usize) -> f64 {
     format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x)
 }

@@ -178,7 +178,7 @@ impl Reading<'_> {
         is_one
     }
 
-    /// Lesson files that nobody lists; translations stand beside their lesson.
+    /// Lesson files that the course does not list; a translation belongs to its lesson.
     fn unlisted(&mut self) {
         let end = self.manifest.source.text.len();
         for (path, file) in self.files {

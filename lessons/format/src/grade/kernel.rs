@@ -389,7 +389,7 @@ fn difference(buffer: &str, given: &[Value], wanted: &[Value], near: Tolerance) 
     }
     let agrees = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
         (Some(given), Some(wanted)) => near.accepts(given, wanted),
-        // What nobody writes in the reference is nobody's business; else texts and truth values are the same or not.
+        // Elements that the reference does not write are not compared; texts and booleans are equal or not.
         _ => *wanted == Value::from("poison") || given == wanted,
     };
     let differing: Vec<usize> =

@@ -133,7 +133,7 @@ fn undecided(reason: &str) -> String {
     format!("this cannot be graded yet: {reason}")
 }
 
-/// A prediction beside the truth, each as shown with its unit.
+/// A prediction compared with the actual value, both as shown with their unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// What was predicted.
@@ -166,7 +166,7 @@ impl Predict {
         self.read(given).map(|_| ())
     }
 
-    /// Puts a prediction beside theory and measurement.
+    /// Compares a prediction with theory and measurement.
     ///
     /// # Errors
     /// A prediction that is none, or a measurement that is not there.

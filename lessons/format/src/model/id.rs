@@ -18,7 +18,7 @@ pub struct LessonIdError {
 }
 
 impl LessonId {
-    /// Stands for the id of a lesson whose own cannot be read; such a lesson never leaves the parser.
+    /// Placeholder for an id that cannot be read; such a lesson never leaves the parser.
     pub(crate) fn unread() -> Self {
         Self("unread/unread".to_owned())
     }

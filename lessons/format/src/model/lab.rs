@@ -92,7 +92,7 @@ pub enum DeviceName {
     Wgpu,
     /// The processor.
     Cpu,
-    /// A recorded run: beside a live one, or alone where no other device is there. It earns no points.
+    /// A recorded run: next to a live one, or alone where there is no other device. It earns no points.
     Replay,
 }
 
@@ -115,7 +115,7 @@ impl LabDirective {
         self.devices.iter().filter_map(|device| device.backend()).collect()
     }
 
-    /// Whether a recorded run may stand beside or in for a live one.
+    /// Whether a recorded run may accompany or replace a live one.
     pub fn may_replay(&self) -> bool {
         self.devices.contains(&DeviceName::Replay)
     }

@@ -116,7 +116,7 @@ pub enum QuestionKind {
     },
     /// A kernel in CUDA C, run on tests by the lab `kernel`.
     Kernel(Box<KernelTask>),
-    /// Any of these, whose answer is kept elsewhere: answers are recorded here and graded there.
+    /// Any of these without its answer, which is in an answer key elsewhere: answers are recorded here and graded there.
     Withheld(Asked),
 }
 
@@ -255,7 +255,7 @@ pub struct KernelTask {
     pub starter: Option<String>,
     /// A kernel that is right.
     pub answer: Located<String>,
-    /// The kernel whose outputs are wanted where a test does not say what it expects; the answer if there is none.
+    /// The kernel that gives the expected outputs of tests without `expect`; the answer if unset.
     pub reference: Option<Located<String>>,
     /// What it is run on; all of them must succeed.
     pub tests: Vec<KernelTest>,

@@ -22,7 +22,7 @@ const MOST_ERRORS: usize = 100;
 /// Longest list in a directive, so that comparing its entries with each other takes no time.
 const MOST_ITEMS: usize = 200;
 
-/// The entries of a table; whoever reads it takes them by key and then calls [`Fields::finish`].
+/// The entries of a table: its reader takes them by key and then calls [`Fields::finish`].
 pub(super) struct Fields<'p, 's> {
     problems: &'p mut Problems<'s>,
     /// Where to point for what is missing.
@@ -229,7 +229,7 @@ impl<'p, 's> Fields<'p, 's> {
         values.into_iter().collect()
     }
 
-    /// Takes a table whose keys are free: each key with its value, in file order.
+    /// Takes a table with any keys: each key with its value, in file order.
     pub(super) fn map(&mut self, key: &'static str) -> Vec<(Located<String>, Located<Value>)> {
         let mut map = Vec::new();
         for Entry { key, node } in self.free(key, "a table, such as { width = 16 }") {

@@ -48,7 +48,7 @@ pub(super) fn fenced(source: &Source, problems: &mut Problems<'_>) -> Fenced {
             "the front matter is never closed",
             "close it with a line of +++",
         );
-        // Where it was meant to end is anybody's guess; at the first empty line it reads best.
+        // Its end is unknown; assuming the first empty line gives the fewest further errors.
         let mut lines = Lines { source, at: opening.end };
         let end = lines.find(|line| source.slice(*line).trim().is_empty());
         return Fenced {

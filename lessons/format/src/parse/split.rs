@@ -9,7 +9,7 @@ pub const MAX_FILE_BYTES: usize = 1 << 20;
 pub(super) enum Segment {
     /// Markdown.
     Prose(Place),
-    /// A fence whose info begins with a brace.
+    /// A fence with an info string that begins with a brace.
     Directive(Directive),
 }
 

@@ -1,4 +1,4 @@
-//! Translations: a file beside a lesson that carries its prose and texts in another language.
+//! Translations: a file next to the lesson's with its prose and texts in another language.
 //!
 //! What is asked, set, measured and graded is the original's: a translation names each directive by its id and gives
 //! its texts alone. What it leaves out stands in the original's words, and a warning says so.

@@ -11,7 +11,7 @@ use crate::model::{Check, Formula, KernelTask, KernelTest, Setting};
 use crate::validate::{Validation, suggestion};
 
 impl Validation<'_> {
-    /// Checks every name of an expression; `answer` is the lab whose metrics are called `answer.NAME` in it.
+    /// Checks every name of an expression; `answer` is the lab that `answer.NAME` refers to.
     pub(super) fn names(&mut self, formula: &Formula, answer: Option<&Schema>) {
         for (name, span) in formula.expr.names() {
             self.name(formula, name.as_str(), span, answer);

@@ -77,7 +77,7 @@ fn a_log_torn_at_any_byte_loses_at_most_its_last_event() {
         let inside = cut > 0 && log.as_bytes()[cut - 1] != b'\n';
         assert_eq!(replay.needs_newline, inside);
         assert_eq!(replay.torn, inside && kept == whole_lines);
-        // Whoever goes on writes a newline first; then only the torn event is missing.
+        // A newline before the next event loses only the torn one.
         let mut repaired = log.as_bytes()[..cut].to_vec();
         if replay.needs_newline {
             repaired.push(b'\n');

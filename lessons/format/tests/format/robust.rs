@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// Everything that is done with a file somebody hands over.
+/// Everything that is done with an untrusted file.
 fn survive(bytes: &[u8]) {
     let registry = registry();
     let parsed = read("f.md", bytes, &registry);

@@ -174,7 +174,7 @@ fn grades_and_answers_are_the_same_in_both_languages() {
         question(&french, "q").shown_choices(id),
         "the letters stand for the same choices"
     );
-    // Whoever reads French answers in French; the original's word stays right.
+    // Answers in French are right, and so is the original's word.
     for (lesson, word, points) in
         [(&french, "\"dégradé\"", 1), (&french, "\"gradient\"", 1), (&original, "\"dégradé\"", 0)]
     {

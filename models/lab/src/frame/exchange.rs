@@ -1,6 +1,6 @@
 //! Messages between ranks, round by round: an all-reduce, a broadcast, the activations of a pipeline.
 //!
-//! The frame holds what is sent, not what anybody holds after it: that follows from the messages ([`Exchange::after`]), so that
+//! The frame holds the messages; what each rank holds after them follows from these ([`Exchange::after`]), so that
 //! stepping forward and back runs nothing.
 
 mod after;
@@ -201,7 +201,7 @@ impl Message {
     }
 }
 
-/// Messages beyond which later rounds are left out of a picture: nobody steps through more, and reports stay small.
+/// Messages beyond which later rounds are left out of a picture, so that reports stay small.
 const MOST: usize = 20_000;
 
 /// A message about a range of elements, as plans of collectives have it.

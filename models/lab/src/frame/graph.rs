@@ -33,7 +33,7 @@ pub struct Node {
     /// The group it folds into, as a place in [`Graph::groups`].
     #[serde(default)]
     pub group: Option<usize>,
-    /// What is said beside it when it is selected.
+    /// Details shown when it is selected.
     #[serde(default)]
     pub facts: Vec<Fact>,
 }
@@ -93,7 +93,7 @@ pub struct Group {
     /// The group it lies in, as a place in [`Graph::groups`].
     #[serde(default)]
     pub parent: Option<usize>,
-    /// What is said beside it when it is selected and folded.
+    /// Details shown when it is selected and folded.
     #[serde(default)]
     pub facts: Vec<Fact>,
 }
@@ -167,7 +167,7 @@ pub struct Marked<'a> {
 }
 
 impl Graph {
-    /// What stands in the picture after the first so many steps of the walk.
+    /// The picture after the first `steps` steps of the walk.
     pub fn marked(&self, steps: usize) -> Marked<'_> {
         let mut marked = Marked {
             nodes: vec![[None; 2]; self.nodes.len()],

@@ -65,7 +65,7 @@ impl Distribution {
 }
 
 impl Histogram {
-    /// Counts values into so many ranges of one width between the smallest and the largest; values that are not finite
+    /// Counts values into `bins` ranges of equal width between the smallest and the largest; values that are not finite
     /// are left out, and without a finite value there is no histogram.
     pub fn of(quantity: &str, unit: &str, values: &[f64], bins: usize) -> Option<Self> {
         let finite = values.iter().copied().filter(|x| x.is_finite());
@@ -79,7 +79,7 @@ impl Histogram {
         Some(Self::between(quantity, unit, values, (low - pad, high + pad), bins))
     }
 
-    /// Counts values into so many ranges of one width between two bounds; values outside are counted at the ends.
+    /// Counts values into ranges of equal width between two bounds; values outside are counted at the ends.
     pub fn between(
         quantity: &str,
         unit: &str,

@@ -95,7 +95,7 @@ pub enum Argument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
-    /// What nobody wrote.
+    /// Not written.
     Poison,
     /// Element i is `(times * i mod modulo) * scale + offset`; a modulo of 0 takes no remainder.
     Ramp {
@@ -127,7 +127,7 @@ impl Fill {
     }
 }
 
-/// What a whole run came to, for whoever has not stepped through it.
+/// The result of a whole run, shown before any stepping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Whole {
     /// Warp instructions, each a step.

@@ -128,7 +128,7 @@ impl Scatter {
         points.chain(lines.filter(|(x, y)| x.is_finite() && y.is_finite()))
     }
 
-    /// The group whose points a line joins; none for a line that stands for itself.
+    /// The group of points that a line joins; none for an independent line.
     pub fn joined(&self, line: &ScatterLine) -> Option<usize> {
         self.series.iter().position(|name| *name == line.name)
     }

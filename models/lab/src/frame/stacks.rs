@@ -1,4 +1,4 @@
-//! Stacked lengths: what a whole is made of, for several wholes beside each other, with a limit they may meet.
+//! Stacked bars with a limit line: the parts of several wholes side by side.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -26,7 +26,7 @@ pub struct Stack {
     pub label: String,
     /// One value a part, in the order of [`Stacks::parts`]; what is missing, negative or not finite has no length.
     pub values: Vec<Option<f64>>,
-    /// A word beside it, such as "one worker"; may be empty.
+    /// A label, such as "one worker"; may be empty.
     #[serde(default)]
     pub remark: String,
 }

@@ -1,4 +1,4 @@
-//! What somebody set: raw text from a command line or typed values from a lesson, checked against a schema.
+//! Settings: raw text from a command line or typed values from a lesson, checked against a schema.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub enum Given {
     Value(Value),
 }
 
-/// Parameters that somebody set, in the order they were set; later layers win over earlier ones.
+/// Parameters that were set, in the order they were set; later layers win over earlier ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     entries: Vec<(String, Given)>,
@@ -98,7 +98,7 @@ impl Settings {
         self.entries.iter().map(|(name, given)| (name.as_str(), given))
     }
 
-    /// Parameters whose value was read from a file, each with the file's name.
+    /// Parameters read from a file, each with the file's name.
     pub(super) fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         for (name, given) in &self.entries {

@@ -33,7 +33,7 @@ impl Schema {
         Ok(schema)
     }
 
-    /// Whether a run with these parameters takes place on a device that somebody chooses: that of every live lab does.
+    /// Whether a run with these parameters needs a device to be chosen; every live lab does.
     pub fn uses_device(&self, params: &Params) -> bool {
         let needs = |need: &DeviceNeed| {
             let value = params.get(&need.param);

@@ -160,7 +160,7 @@ impl Texts<'_, '_, '_> {
                 question.wording = wording;
             }
             QuestionKind::Text { accept, wrong, .. } => {
-                // Whoever reads in another language answers in it.
+                // Readers of a translation answer in its language.
                 let own = self.fields.texts("accept").unwrap_or_default();
                 accept.extend(own.into_iter().map(|text| text.value));
                 self.say(wrong);

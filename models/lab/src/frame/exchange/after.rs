@@ -1,4 +1,4 @@
-//! Who holds what after so many rounds.
+//! What each rank holds after a number of rounds.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ const MOST: usize = 1 << 20;
 /// Work for following cells, in versions and numbers that arrive: what passes this could not be followed while one looks.
 const PATIENCE: usize = 1 << 22;
 
-/// What ranks hold of some chunks after so many rounds, and what has been sent by then.
+/// What ranks hold of some chunks after a number of rounds, and what has been sent by then.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct After {
     /// Rounds done.
@@ -28,7 +28,7 @@ pub struct After {
 /// What a rank holds of a chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Held {
-    /// Whose versions are in it.
+    /// The ranks that contributed to it.
     pub from: Contributions,
     /// Some of its numbers; gaps where a number is not known.
     pub sample: Vec<f32>,
@@ -96,7 +96,7 @@ impl Contributions {
 }
 
 impl Exchange {
-    /// What ranks hold of some chunks after so many rounds, at most those that are listed.
+    /// What ranks hold of some chunks after `rounds` rounds, at most those that are listed.
     ///
     /// All messages of a round carry what was held before it. Messages of ranks or chunks that do not exist are passed over.
     pub fn after(&self, rounds: usize, chunks: Range<usize>) -> After {
