@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mlsys_lab::expr::Span;
+use mlsys_lab::expr::{Excerpt, Span, reorders};
 
 /// One thing that is wrong, with its place and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,34 +171,13 @@ impl fmt::Display for Diagnostic {
         let gutter = " ".repeat(self.line.to_string().len());
         writeln!(f, "{}[{}]: {}", self.severity, self.code.name(), self.message)?;
         writeln!(f, "{gutter}--> {}:{}:{}", self.file, self.line, self.column)?;
-        let (shown, indent) = excerpt(&self.source_line, self.column);
-        writeln!(f, "{gutter} |")?;
-        writeln!(f, "{} | {shown}", self.line)?;
-        let room = shown.chars().count().saturating_sub(indent).max(1);
-        write!(f, "{gutter} | {}{}", " ".repeat(indent), "^".repeat(self.length.min(room)))?;
+        let Excerpt { line, mark } = Excerpt::new(&self.source_line, self.column - 1, self.length);
+        writeln!(f, "{gutter} |\n{} | {line}", self.line)?;
+        write!(f, "{gutter} | {mark}")?;
         match &self.help {
             Some(help) => write!(f, "\n{gutter} = help: {help}"),
             None => Ok(()),
         }
-    }
-}
-
-/// The part of a line around a column that fits a terminal, harmless to print, and how far the column is into it.
-fn excerpt(line: &str, column: usize) -> (String, usize) {
-    const WIDTH: usize = 100;
-    let characters: Vec<char> = line.chars().map(visible).collect();
-    let at = (column - 1).min(characters.len());
-    let start = if at < WIDTH { 0 } else { at - WIDTH / 2 };
-    let shown = characters.iter().skip(start).take(WIDTH).collect();
-    (shown, at - start)
-}
-
-/// One column for every character: a tab is a space, what would move or recolour the terminal is a mark.
-fn visible(c: char) -> char {
-    match c {
-        '\t' => ' ',
-        c if c.is_control() || reorders(c) => '\u{fffd}',
-        c => c,
     }
 }
 
@@ -314,11 +293,6 @@ impl Source {
         }
         self.text.get(..end).unwrap_or_default()
     }
-}
-
-/// Whether a character reorders the text around it, so that a line reads otherwise than it is.
-pub(crate) fn reorders(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The beginning of a text from the file, for a message.

@@ -1,6 +1,8 @@
 //! Files that an author starts from: a new lesson, and the skeleton of a translation, which has the original's prose and
 //! texts, to be written over in another language.
 
+use mlsys_lab::value::toml_lines;
+
 use crate::diagnostic::one_line;
 use crate::model::{
     Asked, Block, Lesson, LessonId, Predict, PredictKind, Question, QuestionKind, Wrong,
@@ -26,10 +28,10 @@ pub fn skeleton(lesson: &Lesson, lang: &str) -> String {
         "+++\nformat = {FORMAT}\nid = {}\nlang = {}\ntitle = {}\n\
              # The original as it was when this was translated; `mlsys lesson check` tells when it has changed.\n\
              of = {}\n+++\n{}",
-        quoted(lesson.front.id.as_str()),
-        quoted(lang),
-        quoted(&lesson.front.title),
-        quoted(&lesson.fingerprint()),
+        toml_lines(lesson.front.id.as_str()),
+        toml_lines(lang),
+        toml_lines(&lesson.front.title),
+        toml_lines(&lesson.fingerprint()),
         texts(lesson),
     )
 }
@@ -58,7 +60,7 @@ impl Writer {
                 line(&mut body, "title", lab.title.as_deref());
                 for panel in &lab.panels {
                     if let Some(title) = &panel.title {
-                        let (name, title) = (quoted(&panel.name), quoted(title));
+                        let (name, title) = (toml_lines(&panel.name), toml_lines(title));
                         body.push_str(&format!("[[panel]]\nname = {name}\ntitle = {title}\n"));
                     }
                 }
@@ -170,7 +172,7 @@ fn says<T>(wrong: &[Wrong<T>]) -> impl Iterator<Item = &String> {
 
 fn line(body: &mut String, key: &str, text: Option<&str>) {
     if let Some(text) = text {
-        body.push_str(&format!("{key} = {}\n", quoted(text)));
+        body.push_str(&format!("{key} = {}\n", toml_lines(text)));
     }
 }
 
@@ -178,25 +180,9 @@ fn list<'t>(body: &mut String, key: &str, texts: impl IntoIterator<Item = &'t St
     let mut texts = texts.into_iter().peekable();
     if texts.peek().is_some() {
         body.push_str(&format!("{key} = [\n"));
-        texts.for_each(|text| body.push_str(&format!("  {},\n", quoted(text))));
+        texts.for_each(|text| body.push_str(&format!("  {},\n", toml_lines(text))));
         body.push_str("]\n");
     }
-}
-
-/// A text as TOML writes it; one of several lines keeps them.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push('\n'),
-            '\t' => quoted.push('\t'),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    if text.contains('\n') { format!("\"\"\"\n{quoted}\"\"\"") } else { format!("\"{quoted}\"") }
 }
 
 const TEMPLATE: &str = include_str!("template.md");
@@ -204,9 +190,8 @@ const TEMPLATE: &str = include_str!("template.md");
 /// A commented lesson with one of everything; it passes `mlsys lesson check` as it is.
 pub fn new_lesson(id: &LessonId, title: &str) -> String {
     let title = one_line(title);
-    let quoted = title.replace('\\', "\\\\").replace('"', "\\\"");
     TEMPLATE
         .replace("@ID@", id.as_str())
-        .replace("@QUOTED_TITLE@", &quoted)
+        .replace("\"@TITLE@\"", &toml_lines(&title))
         .replace("@TITLE@", &title)
 }

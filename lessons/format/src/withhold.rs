@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mlsys_lab::value::toml_string;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Place, Source};
@@ -152,18 +153,18 @@ fn asked(question: &Question, lesson: &Lesson) -> String {
     let opening = lines.next().unwrap_or_default();
     let closing = lines.next_back().unwrap_or_default();
     let mut keys = vec![
-        format!("type = {}", quoted(question.kind.name())),
+        format!("type = {}", toml_string(question.kind.name())),
         "withheld = true".to_owned(),
-        format!("prompt = {}", quoted(&question.prompt)),
+        format!("prompt = {}", toml_string(&question.prompt)),
         format!("points = {}", question.points),
     ];
     if !question.hints.is_empty() {
         keys.push(list("hints", question.hints.iter().map(String::as_str)));
     }
     match question.kind.asked() {
-        Asked::Numeric { unit: Some(unit) } => keys.push(format!("unit = {}", quoted(&unit))),
+        Asked::Numeric { unit: Some(unit) } => keys.push(format!("unit = {}", toml_string(&unit))),
         Asked::Kernel { starter } => {
-            keys.extend(starter.map(|starter| format!("starter = {}", quoted(&starter))));
+            keys.extend(starter.map(|starter| format!("starter = {}", toml_string(&starter))));
         }
         Asked::Numeric { unit: None } | Asked::List | Asked::Expression | Asked::Text => {}
         Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
@@ -187,25 +188,8 @@ fn sorted(texts: &[String]) -> impl Iterator<Item = &str> {
 }
 
 fn list<'t>(key: &str, texts: impl Iterator<Item = &'t str>) -> String {
-    let texts: Vec<String> = texts.map(quoted).collect();
+    let texts: Vec<String> = texts.map(toml_string).collect();
     format!("{key} = [{}]", texts.join(", "))
-}
-
-/// A text as TOML writes it on one line.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 impl QuestionKind {

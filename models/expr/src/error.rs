@@ -1,6 +1,6 @@
 //! What can be wrong with a source, and with a value.
 
-use super::{Function, Span};
+use super::{Excerpt, Function, Span};
 use std::fmt;
 
 /// A source that is not an expression: what is wrong, where, and the way out.
@@ -26,6 +26,24 @@ impl ExprError {
     /// Where it is wrong, in characters from 1.
     pub fn column(&self, source: &str) -> usize {
         self.span.column(source)
+    }
+
+    /// Message and place, the line of the source, and carets under the place.
+    pub fn shown(&self, source: &str) -> String {
+        let before = source.get(..self.span.start).unwrap_or(source);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = source.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or("");
+        let column = before.chars().rev().take_while(|&c| c != '\n').count();
+        let marked = source.get(self.span.start..self.span.end).unwrap_or("");
+        let length = marked.chars().take_while(|&c| c != '\n').count();
+        let Excerpt { line, mark } = Excerpt::new(line, column, length);
+        let place = if source.contains('\n') {
+            format!("line {}, column {}", before.matches('\n').count() + 1, column + 1)
+        } else {
+            format!("column {}", column + 1)
+        };
+        let help = self.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+        format!("{}, at {place}{help}\n  {line}\n  {mark}", self.message)
     }
 }
 
@@ -174,3 +192,24 @@ impl fmt::Display for EvalError {
 }
 
 impl std::error::Error for EvalError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_at_its_place() {
+        let error = |start, end, help: Option<&str>| ExprError {
+            message: "wrong".to_owned(),
+            span: Span { start, end },
+            help: help.map(str::to_owned),
+        };
+        for (source, error, expected) in [
+            ("a + bc", error(4, 6, None), "wrong, at column 5\n  a + bc\n      ^^"),
+            ("a +", error(3, 3, Some("add it")), "wrong, at column 4 (add it)\n  a +\n     ^"),
+            ("a;\nb + ?", error(7, 8, None), "wrong, at line 2, column 5\n  b + ?\n      ^"),
+        ] {
+            assert_eq!(error.shown(source), expected);
+        }
+    }
+}

@@ -15,6 +15,7 @@ mod error;
 mod eval;
 #[cfg(test)]
 mod eval_tests;
+mod excerpt;
 mod function;
 pub mod nearest;
 mod parse;
@@ -25,12 +26,14 @@ mod print;
 mod program;
 #[cfg(test)]
 mod properties;
+pub mod random;
 mod token;
 mod value;
 
 pub use ast::{BinaryOp, Expr, Name, Node, UnaryOp};
 pub use error::{EvalError, EvalErrorKind, ExprError};
 pub use eval::evaluate;
+pub use excerpt::{Excerpt, reorders};
 pub use function::Function;
 pub use parse::parse;
 pub use pattern::evaluate_pattern;

@@ -1,5 +1,6 @@
 //! What holds for every source and every tree.
 
+use super::random::SplitMix64;
 use super::{
     BinaryOp, Dialect, Env, Expr, Function, LookupError, MAX_BYTES, MAX_DEPTH, MAX_NODES, Name,
     Node, Span, UnaryOp, Value, evaluate, evaluate_pattern, parse, parse_program, program_errors,
@@ -7,27 +8,6 @@ use super::{
 use std::sync::Arc;
 
 const DIALECTS: [Dialect; 3] = [Dialect::Lesson, Dialect::Graph, Dialect::Pattern];
-
-/// SplitMix64 (Steele, Lea and Flood 2014): a few lines, so that the tests need no library.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-}
 
 struct Everything;
 
@@ -92,10 +72,10 @@ fn exercise(source: &str) -> usize {
 
 #[test]
 fn any_bytes_are_read_or_refused() {
-    let mut random = Random(1);
+    let mut random = SplitMix64(1);
     for _ in 0..20_000 {
         let length = random.below(40);
-        let bytes: Vec<u8> = (0..length).map(|_| random.next().to_le_bytes()[0]).collect();
+        let bytes: Vec<u8> = (0..length).map(|_| random.bits().to_le_bytes()[0]).collect();
         exercise(&String::from_utf8_lossy(&bytes));
     }
 }
@@ -108,7 +88,7 @@ fn any_tokens_are_read_or_refused() {
         "0", "1", "2", "1e9", "1.5e-3", "9e999", ".", "x", "y", "run.loss", "max(", "at(", "if(",
         "log(", "²", "é", "\u{0}",
     ];
-    let mut random = Random(2);
+    let mut random = SplitMix64(2);
     let mut accepted = 0;
     for _ in 0..60_000 {
         let length = 1 + random.below(9);
@@ -136,11 +116,11 @@ const OPERATORS: [BinaryOp; 14] = [
     BinaryOp::Power,
 ];
 
-fn random_name(random: &mut Random) -> Node {
+fn random_name(random: &mut SplitMix64) -> Node {
     Node::Name(Name::new(random.pick(&["x", "run.loss", "a.b.c", "_y1", "notx", "e9"]).to_owned()))
 }
 
-fn random_tree(random: &mut Random, depth: usize) -> Expr {
+fn random_tree(random: &mut SplitMix64, depth: usize) -> Expr {
     let node = match if depth == 0 { random.below(3) } else { random.below(10) } {
         0 => Node::Number(random.pick(&[
             0.0,
@@ -180,7 +160,7 @@ fn random_tree(random: &mut Random, depth: usize) -> Expr {
     Expr { node, span: NOWHERE }
 }
 
-fn random_call(random: &mut Random, depth: usize) -> Node {
+fn random_call(random: &mut SplitMix64, depth: usize) -> Node {
     let functions: Vec<Function> = Function::ALL
         .into_iter()
         .filter(|function| function.arity(Dialect::Lesson).is_some())
@@ -199,7 +179,7 @@ fn random_call(random: &mut Random, depth: usize) -> Node {
 
 #[test]
 fn a_printed_tree_reads_back_as_itself() {
-    let mut random = Random(3);
+    let mut random = SplitMix64(3);
     for _ in 0..20_000 {
         let tree = random_tree(&mut random, 5);
         let source = tree.to_string();
@@ -213,7 +193,7 @@ fn a_printed_tree_reads_back_as_itself() {
 /// Every pair of parentheses that is printed is needed: without it the source means something else, or nothing.
 #[test]
 fn no_printed_parentheses_can_be_left_out() {
-    let mut random = Random(4);
+    let mut random = SplitMix64(4);
     let mut tried = 0;
     for _ in 0..3_000 {
         let tree = random_tree(&mut random, 3);

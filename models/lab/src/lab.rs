@@ -1,11 +1,16 @@
 //! The one interface of everything that can be run.
 
+use mlsys_expr::ExprError;
+
 use crate::control::Control;
 use crate::device::DeviceId;
 use crate::params::{ParamError, Params};
 use crate::report::{Report, Sink};
 use crate::schema::Schema;
 use crate::value::Value;
+
+/// Most errors of one expression that are shown: more have one cause.
+pub const MOST_EXPRESSION_ERRORS: usize = 12;
 
 /// A named experiment with typed parameters that emits metrics and frames.
 pub trait Lab: Send + Sync {
@@ -109,6 +114,20 @@ impl LabError {
             params: params.into_iter().map(str::to_owned).collect(),
             message: message.into(),
         }
+    }
+
+    /// A parameter's expression with an error.
+    pub fn expression(param: &str, source: &str, error: &ExprError) -> Self {
+        Self::expressions(param, source, std::slice::from_ref(error))
+    }
+
+    /// A parameter's expression with several errors, of which the first [`MOST_EXPRESSION_ERRORS`] are shown.
+    pub fn expressions(param: &str, source: &str, errors: &[ExprError]) -> Self {
+        let shown = errors.iter().take(MOST_EXPRESSION_ERRORS).map(|error| error.shown(source));
+        let more = errors.len().saturating_sub(MOST_EXPRESSION_ERRORS);
+        let more = (more > 0).then(|| format!("and {more} more like these"));
+        let message = shown.chain(more).collect::<Vec<_>>().join("\n");
+        Self::Expression { param: param.to_owned(), message }
     }
 
     /// Whether the input is wrong, rather than the run having failed.

@@ -16,7 +16,6 @@ pub mod lab;
 pub mod output;
 pub mod params;
 pub mod picture;
-pub mod random;
 pub mod registry;
 pub mod report;
 pub mod schema;
@@ -24,7 +23,8 @@ pub mod steps;
 pub mod tables;
 pub mod value;
 
-pub use mlsys_expr::nearest;
+pub use mlsys_expr as expr;
+pub use mlsys_expr::{nearest, random};
 
 pub use artifact::Artifact;
 pub use control::{Command, Control, Limits, StopReason, Turn};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use toml_writer::{ToTomlValue, TomlStringBuilder};
 
 /// A parameter's or a metric's value; TOML reads into it and JSON is written from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,6 +58,25 @@ impl Value {
             Self::Array(items) => items.iter().all(Self::is_finite),
             Self::Table(entries) => entries.values().all(Self::is_finite),
             Self::Bool(_) | Self::Int(_) | Self::Text(_) => true,
+        }
+    }
+
+    /// The value as TOML writes it, on one line.
+    pub fn to_toml(&self) -> String {
+        match self {
+            Self::Bool(b) => b.to_string(),
+            Self::Int(i) => i.to_string(),
+            Self::Float(x) => format!("{x:?}"),
+            Self::Text(text) => toml_string(text),
+            Self::Array(items) => {
+                format!("[{}]", items.iter().map(Self::to_toml).collect::<Vec<_>>().join(", "))
+            }
+            Self::Table(entries) => {
+                let entry = |(name, value): (&String, &Self)| {
+                    format!("{} = {}", toml_string(name), value.to_toml())
+                };
+                format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+            }
         }
     }
 
@@ -134,6 +154,20 @@ impl From<String> for Value {
     }
 }
 
+/// A text as a TOML string on one line.
+pub fn toml_string(text: &str) -> String {
+    TomlStringBuilder::new(text).as_basic().to_toml_value()
+}
+
+/// A text as a TOML string, on several lines if it has several.
+pub fn toml_lines(text: &str) -> String {
+    if text.contains('\n') {
+        TomlStringBuilder::new(text).as_ml_basic().to_toml_value()
+    } else {
+        toml_string(text)
+    }
+}
+
 /// A number as a person writes it: plain between a thousandth and a million, with an exponent outside.
 pub fn number(x: f64) -> String {
     let size = x.abs();
@@ -165,7 +199,9 @@ pub fn significant(x: f64, digits: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{number, significant};
+    use std::collections::BTreeMap;
+
+    use super::{number, significant, toml_lines, toml_string};
 
     #[test]
     fn a_number_is_rounded_to_its_digits_whatever_its_size() {
@@ -180,6 +216,18 @@ mod tests {
             assert_eq!(significant(x, digits), rounded);
         }
         assert!(significant(f64::NAN, 3).is_nan());
+    }
+
+    #[test]
+    fn texts_are_written_as_toml_reads_them() {
+        for text in ["", "a \"b\" \\ \t", "two\nlines \"\"\" \\", "\u{1b}[31m", "é"] {
+            for written in [toml_string(text), toml_lines(text)] {
+                let read: BTreeMap<String, String> =
+                    toml::from_str(&format!("text = {written}")).unwrap();
+                assert_eq!(read["text"], text, "{written}");
+            }
+            assert!(!toml_string(text).contains('\n'));
+        }
     }
 
     #[test]

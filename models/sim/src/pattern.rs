@@ -5,7 +5,6 @@
 use mlsys_expr::{Dialect, Expr, ExprError, Span, evaluate_pattern, parse};
 use mlsys_lab::LabError;
 use mlsys_lab::nearest::nearest;
-use std::fmt::Write;
 
 /// Lanes of a warp.
 pub const LANES: i64 = 32;
@@ -24,8 +23,8 @@ impl<'a> Pattern<'a> {
     /// # Errors
     /// It does not read, or it names something else.
     pub fn read(param: &'a str, source: &'a str, names: &'a [&'a str]) -> Result<Self, LabError> {
-        let expr =
-            parse(source, Dialect::Pattern).map_err(|problem| error(param, source, &problem))?;
+        let expr = parse(source, Dialect::Pattern)
+            .map_err(|problem| LabError::expression(param, source, &problem))?;
         let unknown: Vec<ExprError> = expr
             .names()
             .into_iter()
@@ -40,7 +39,7 @@ impl<'a> Pattern<'a> {
             })
             .collect();
         if !unknown.is_empty() {
-            return Err(errors(param, source, &unknown));
+            return Err(LabError::expressions(param, source, &unknown));
         }
         Ok(Self { param, source, expr, names })
     }
@@ -86,7 +85,7 @@ impl<'a> Pattern<'a> {
     }
 
     fn error(&self, problem: &ExprError) -> LabError {
-        error(self.param, self.source, problem)
+        LabError::expression(self.param, self.source, problem)
     }
 }
 

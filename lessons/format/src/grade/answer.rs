@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mlsys_lab::random::SplitMix64;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Asked, LessonId, Question, QuestionKind, Wrong};
@@ -155,16 +156,9 @@ fn seed(lesson: &str, question: &str) -> u64 {
 
 /// Fisher-Yates with SplitMix64.
 fn shuffle(texts: &mut [&str], seed: u64) {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
+    let mut random = SplitMix64(seed);
     for last in (1..texts.len()).rev() {
-        let other = (next() % (last as u64 + 1)) as usize;
+        let other = random.below(last + 1);
         texts.swap(last, other);
     }
 }

@@ -1,6 +1,8 @@
 //! Characters that would do something to a terminal instead of being shown on it.
 
-use crate::diagnostic::{Code, Place, Problems, reorders};
+use mlsys_lab::expr::reorders;
+
+use crate::diagnostic::{Code, Place, Problems};
 
 /// Whether a character has no place in a lesson: controls but line ends and tabs, and what reorders text.
 pub(super) fn harmful(c: char) -> bool {

@@ -1,28 +1,12 @@
 //! No bytes make the reader panic, and whatever it says about them can be printed.
 
+use mlsys_lab::random::SplitMix64;
 use mlsys_lesson::{
     LessonEnv, MAX_DIRECTIVES, MAX_FILE_BYTES, Progress, overflow, parse, parse_bytes, read,
     self_test,
 };
 
 use crate::support::{RUN, folder, found, registry, with_body};
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-}
 
 /// Everything that is done with an untrusted file.
 fn survive(bytes: &[u8]) {
@@ -52,10 +36,10 @@ fn survive(bytes: &[u8]) {
 
 #[test]
 fn arbitrary_bytes() {
-    let mut random = Random(1);
+    let mut random = SplitMix64(1);
     for _ in 0..400 {
         let length = random.below(300);
-        let bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+        let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
         survive(&bytes);
         survive(&[b"+++\n", bytes.as_slice()].concat());
     }
@@ -101,7 +85,7 @@ fn pieces_of_lessons_in_any_order() {
         "format = 1\nid = \"a/b\"\ntitle = \"t\"\nminutes = 1\n",
         "'''",
     ];
-    let mut random = Random(2);
+    let mut random = SplitMix64(2);
     for _ in 0..1500 {
         let count = random.below(40);
         let mut text = String::new();
@@ -118,14 +102,14 @@ fn pieces_of_lessons_in_any_order() {
 #[test]
 fn a_valid_lesson_with_bytes_changed_lost_or_doubled() {
     let valid = std::fs::read(folder("valid").join("everything.md")).unwrap();
-    let mut random = Random(3);
+    let mut random = SplitMix64(3);
     for _ in 0..600 {
         let mut bytes = valid.clone();
         for _ in 0..=random.below(4) {
             let at = random.below(bytes.len());
             let end = (at + random.below(30)).min(bytes.len());
             match random.below(4) {
-                0 => bytes[at] = random.next() as u8,
+                0 => bytes[at] = random.bits() as u8,
                 1 => bytes.truncate(at.max(1)),
                 2 => drop(bytes.drain(at..end)),
                 _ => {
@@ -148,10 +132,10 @@ fn a_valid_lesson_cut_at_any_line() {
 
 #[test]
 fn arbitrary_logs() {
-    let mut random = Random(4);
+    let mut random = SplitMix64(4);
     for _ in 0..300 {
         let length = random.below(200);
-        let bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+        let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
         Progress::replay(&bytes);
     }
 }

@@ -1,55 +1,36 @@
 //! Kind `graph`: reverse mode against central finite differences, and the rules a graph keeps.
 
 use mlsys_lab::params::Given;
+use mlsys_lab::random::SplitMix64;
 use mlsys_lab::{RunData, Settings, Value};
 
 use crate::run::run;
 
-/// SplitMix64 (Steele, Lea and Flood 2014): a few lines, so that the tests need no library.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+/// An expression that is smooth almost everywhere and stays of moderate size.
+fn expression(random: &mut SplitMix64, depth: u32) -> String {
+    if depth == 0 {
+        return ["x", "y", "z", "1.5", "0.25"][random.below(5)].to_owned();
     }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// An expression that is smooth almost everywhere and stays of moderate size.
-    fn expression(&mut self, depth: u32) -> String {
-        if depth == 0 {
-            return ["x", "y", "z", "1.5", "0.25"][self.below(5) as usize].to_owned();
-        }
-        let a = self.expression(depth - 1);
-        let b = if self.below(2) == 0 { self.expression(depth - 1) } else { self.expression(0) };
-        match self.below(16) {
-            0 => format!("({a} + {b})"),
-            1 => format!("({a} - {b})"),
-            2 => format!("{a}*tanh({b})"),
-            3 => format!("{a}/(2 + sin({b}))"),
-            4 => format!("-({a})"),
-            5 => format!("tanh({a})"),
-            6 => format!("sigmoid({a})"),
-            7 => format!("sin({a})"),
-            8 => format!("cos({a})"),
-            9 => format!("exp(tanh({a}))"),
-            10 => format!("log(1 + ({a})^2)"),
-            11 => format!("sqrt(0.5 + ({a})^2)"),
-            12 => format!("(1.5 + sin({a}))^cos({b})"),
-            13 => format!("relu({a})"),
-            14 => format!("max({a}, {b})"),
-            _ => format!("tanh({a})^3*{b}"),
-        }
+    let a = expression(random, depth - 1);
+    let b =
+        if random.below(2) == 0 { expression(random, depth - 1) } else { expression(random, 0) };
+    match random.below(16) {
+        0 => format!("({a} + {b})"),
+        1 => format!("({a} - {b})"),
+        2 => format!("{a}*tanh({b})"),
+        3 => format!("{a}/(2 + sin({b}))"),
+        4 => format!("-({a})"),
+        5 => format!("tanh({a})"),
+        6 => format!("sigmoid({a})"),
+        7 => format!("sin({a})"),
+        8 => format!("cos({a})"),
+        9 => format!("exp(tanh({a}))"),
+        10 => format!("log(1 + ({a})^2)"),
+        11 => format!("sqrt(0.5 + ({a})^2)"),
+        12 => format!("(1.5 + sin({a}))^cos({b})"),
+        13 => format!("relu({a})"),
+        14 => format!("max({a}, {b})"),
+        _ => format!("tanh({a})^3*{b}"),
     }
 }
 
@@ -80,12 +61,12 @@ fn central(expression: &str, at: [f64; 3], along: usize, h: f64) -> f64 {
 
 #[test]
 fn reverse_mode_agrees_with_central_differences_on_random_expressions() {
-    let mut random = Random(7);
+    let mut random = SplitMix64(7);
     let (mut compared, mut at_kinks) = (0, 0);
     for _ in 0..300 {
         // Two statements, so that an assigned name is used more than once.
-        let inner = random.expression(2);
-        let outer = random.expression(2);
+        let inner = expression(&mut random, 2);
+        let outer = expression(&mut random, 2);
         let expression = format!("t = {inner}; t*{outer} + sin(t)");
         let at = [(); 3].map(|()| random.between(-1.5, 1.5));
         let data = graph(&expression, at);

@@ -1,7 +1,9 @@
 //! Which block begins next, and which warp goes next.
 
-use crate::machine::Resident;
-use crate::machine::warp::WarpState;
+use mlsys_lab::random::SplitMix64;
+
+use super::Resident;
+use super::warp::WarpState;
 
 /// The order in which warps and blocks go on. A correct kernel does not care.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub(super) struct Scheduler {
     /// Block number of turn t: (t * stride + shift) mod blocks, with a stride that shares no factor with blocks.
     stride: u64,
     shift: u64,
-    random: u64,
+    random: SplitMix64,
 }
 
 impl Scheduler {
@@ -37,26 +39,17 @@ impl Scheduler {
             blocks,
             stride: 1,
             shift: 0,
-            random: seed ^ 0x9e37_79b9_7f4a_7c15,
+            random: SplitMix64(seed ^ 0x9e37_79b9_7f4a_7c15),
         };
         if schedule == Schedule::Random && blocks > 1 {
-            scheduler.shift = scheduler.draw() % blocks;
-            let mut stride = scheduler.draw() % blocks;
+            scheduler.shift = scheduler.random.bits() % blocks;
+            let mut stride = scheduler.random.bits() % blocks;
             while common(stride, blocks) != 1 {
                 stride = (stride + 1) % blocks;
             }
             scheduler.stride = stride;
         }
         scheduler
-    }
-
-    /// Splitmix64: small, and the same everywhere.
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.random;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
     }
 
     pub(super) fn waiting(&self) -> u64 {
@@ -122,7 +115,7 @@ impl Scheduler {
                 return Some((found / warps, found % warps));
             }
             Schedule::RoundRobin => self.cursor + 1,
-            Schedule::Random => self.draw() as usize % count.max(1),
+            Schedule::Random => self.random.below(count),
         };
         let mut at = if first >= count { 0 } else { first };
         for _ in 0..count {

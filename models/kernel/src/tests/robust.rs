@@ -1,20 +1,9 @@
 //! Texts that nobody would write: kernels with parts changed, lost and doubled never bring the program down.
 
-use crate::examples::EXAMPLES;
-use crate::tests::*;
+use mlsys_lab::random::SplitMix64;
 
-/// Splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) % most.max(1) as u64) as usize
-    }
-}
+use super::super::examples::EXAMPLES;
+use super::*;
 
 /// Pieces that mean something, to be put where they mean something else.
 const PIECES: [&str; 40] = [
@@ -60,7 +49,7 @@ const PIECES: [&str; 40] = [
     "return ",
 ];
 
-fn changed(text: &str, random: &mut Random) -> String {
+fn changed(text: &str, random: &mut SplitMix64) -> String {
     let mut words: Vec<String> = Vec::new();
     for c in text.chars() {
         let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -118,7 +107,7 @@ fn try_out(text: &str) -> bool {
 
 #[test]
 fn kernels_with_parts_changed_lost_and_doubled_are_refused_or_run() {
-    let mut random = Random(20);
+    let mut random = SplitMix64(20);
     let mut taken = 0;
     let mut texts: Vec<&str> = EXAMPLES.iter().map(|example| example.source).collect();
     texts.push(include_str!("everything.cu"));
@@ -137,7 +126,7 @@ fn kernels_with_parts_changed_lost_and_doubled_are_refused_or_run() {
 
 #[test]
 fn bytes_of_any_kind_are_refused_or_read() {
-    let mut random = Random(7);
+    let mut random = SplitMix64(7);
     for _ in 0..2_000 {
         let length = random.below(60);
         let text: String = (0..length)

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::Value;
 
-
 /// Rows and columns of values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
