@@ -1,8 +1,8 @@
 //! The functions, and which dialect knows which.
-
-use super::Dialect;
-use crate::nearest::nearest;
 use std::ops::RangeInclusive;
+
+use crate::nearest::nearest;
+use crate::source::Dialect;
 
 /// Fewest and most arguments, or `None` where a dialect lacks the function.
 type Arity = Option<(usize, usize)>;

@@ -10,89 +10,28 @@
 #![warn(missing_docs)]
 
 mod ast;
-mod complaint;
 mod error;
 mod eval;
-#[cfg(test)]
-mod eval_tests;
 mod excerpt;
 mod function;
 pub mod nearest;
 mod parse;
-#[cfg(test)]
-mod parse_tests;
 mod pattern;
-mod print;
 mod program;
 #[cfg(test)]
 mod properties;
 pub mod random;
+mod source;
 mod token;
-mod value;
 
 pub use ast::{BinaryOp, Expr, Name, Node, UnaryOp};
 pub use error::{EvalError, EvalErrorKind, ExprError};
-pub use eval::evaluate;
+pub use eval::{Env, LookupError, Point, Value, evaluate};
 pub use excerpt::{Excerpt, reorders};
 pub use function::Function;
 pub use parse::parse;
 pub use pattern::evaluate_pattern;
 pub use program::{Program, Statement, parse_program, program_errors};
-pub use value::{Env, LookupError, Point, Value};
-
-/// Longest source that is read, in bytes.
-pub const MAX_BYTES: usize = 4096;
-
-/// Most nodes in one source.
-pub const MAX_NODES: usize = 1024;
-
-/// Longest source of several statements that is read, in bytes.
-pub const MAX_PROGRAM_BYTES: usize = 1 << 20;
-
-/// Most nodes in all statements of one source; each statement keeps to [`MAX_NODES`] and [`MAX_DEPTH`], so the work is
-/// linear and no stack grows with it.
-pub const MAX_PROGRAM_NODES: usize = 100_000;
-
-/// Deepest nesting: of parentheses in the source and of nodes in the tree. A chain of n operators is n deep.
-pub const MAX_DEPTH: usize = 64;
-
-/// Which part of the language a place understands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// Answers and checks: dotted names, series, text, every operator.
-    Lesson,
-    /// Computation graphs: what has a derivative, plain names.
-    Graph,
-    /// Patterns over threads: integers as in C, plain names, `xor` and `if`.
-    Pattern,
-}
-
-impl Dialect {
-    pub(crate) const fn place(self) -> &'static str {
-        match self {
-            Dialect::Lesson => "a lesson's expression",
-            Dialect::Graph => "a computation graph",
-            Dialect::Pattern => "a pattern over threads",
-        }
-    }
-}
-
-/// A range of bytes in the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Span {
-    /// First byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-}
-
-impl Span {
-    pub(crate) const fn to(self, last: Span) -> Span {
-        Span { start: self.start, end: last.end }
-    }
-
-    /// Column of the first character within `source`, counted in characters from 1.
-    pub fn column(self, source: &str) -> usize {
-        source.char_indices().take_while(|(offset, _)| *offset < self.start).count() + 1
-    }
-}
+pub use source::{
+    Dialect, MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_BYTES, MAX_PROGRAM_NODES, Span,
+};

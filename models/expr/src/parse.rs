@@ -1,13 +1,13 @@
 //! Tokens to a tree, by precedence climbing.
-
-use super::ast::Binding;
-use super::token::{Token, tokens};
-use super::{
-    BinaryOp, Dialect, Expr, ExprError, Function, MAX_BYTES, MAX_DEPTH, MAX_NODES, Name, Node,
-    Span, UnaryOp, complaint, pattern,
-};
 use std::iter::Peekable;
 use std::vec::IntoIter;
+
+use crate::ast::{BinaryOp, Binding, Expr, Name, Node, UnaryOp};
+use crate::error::{self, ExprError};
+use crate::function::Function;
+use crate::pattern;
+use crate::source::{Dialect, MAX_BYTES, MAX_DEPTH, MAX_NODES, Span};
+use crate::token::{Token, tokens};
 
 /// Reads one expression.
 ///
@@ -18,7 +18,7 @@ pub fn parse(source: &str, dialect: Dialect) -> Result<Expr, ExprError> {
     let expr = parser.expression()?;
     match parser.advance() {
         (Token::End, _) => Ok(expr),
-        (token, place) => Err(complaint::no_continuation(&token, place)),
+        (token, place) => Err(error::no_continuation(&token, place)),
     }
 }
 
@@ -102,10 +102,10 @@ impl Parser {
     fn negated_condition(&mut self, loosest: Binding) -> Result<Tree, ExprError> {
         let (_, place) = self.advance();
         if self.dialect == Dialect::Graph {
-            return Err(complaint::foreign(self.dialect, place, "not"));
+            return Err(error::foreign(self.dialect, place, "not"));
         }
         if loosest > Binding::Not {
-            return Err(complaint::loose_not(place));
+            return Err(error::loose_not(place));
         }
         let operand = self.nested(place, |parser| parser.operators(Binding::Not))?;
         self.unary(UnaryOp::Not, place, operand)
@@ -146,7 +146,7 @@ impl Parser {
             Token::Name(name) if in_lesson || !name.contains('.') => {
                 self.node(Node::Name(Name::new(name)), place, 1)
             }
-            Token::Name(_) => Err(complaint::dotted_name(self.dialect, place)),
+            Token::Name(_) => Err(error::dotted_name(self.dialect, place)),
             Token::OpenParen => self.group(place),
             Token::Text(_)
             | Token::Literal(_)
@@ -156,7 +156,7 @@ impl Parser {
             | Token::Comma
             | Token::Semicolon
             | Token::Assign
-            | Token::End => Err(complaint::no_value(self.dialect, &token, place)),
+            | Token::End => Err(error::no_value(self.dialect, &token, place)),
         }
     }
 
@@ -177,23 +177,23 @@ impl Parser {
 
     fn call(&mut self, name: &str, place: Span) -> Result<Tree, ExprError> {
         let Some(function) = Function::named(name) else {
-            return Err(complaint::unknown_function(self.dialect, place, name));
+            return Err(error::unknown_function(self.dialect, place, name));
         };
         let Some(arity) = function.arity(self.dialect) else {
-            return Err(complaint::foreign(self.dialect, place, name));
+            return Err(error::foreign(self.dialect, place, name));
         };
         let (_, open) = self.advance();
         let (arguments, depth) = self.nested(open, Parser::arguments)?;
         let span = place.to(self.close(open)?);
         if !arity.contains(&arguments.len()) {
-            return Err(complaint::wrong_arity(function, &arity, arguments.len(), span));
+            return Err(error::wrong_arity(function, &arity, arguments.len(), span));
         }
         if self.dialect == Dialect::Lesson
             && function.takes_series(arguments.len())
             && let Some(first) = arguments.first()
             && !matches!(first.node, Node::Name(_))
         {
-            return Err(complaint::no_series(function, first));
+            return Err(error::no_series(function, first));
         }
         self.node(Node::Call(function, arguments), span, depth + 1)
     }
@@ -220,7 +220,7 @@ impl Parser {
         match self.advance() {
             (Token::CloseParen, place) => Ok(place),
             (Token::End, _) => Err(ExprError::new(open, "this parenthesis is not closed")),
-            (token, place) => Err(complaint::no_continuation(&token, place)),
+            (token, place) => Err(error::no_continuation(&token, place)),
         }
     }
 
@@ -230,7 +230,7 @@ impl Parser {
         read: impl FnOnce(&mut Parser) -> Result<T, ExprError>,
     ) -> Result<T, ExprError> {
         if self.nesting >= MAX_DEPTH {
-            return Err(complaint::too_deep(place));
+            return Err(error::too_deep(place));
         }
         self.nesting += 1;
         let found = read(self)?;
@@ -257,10 +257,10 @@ impl Parser {
     fn node(&mut self, node: Node, span: Span, depth: usize) -> Result<Tree, ExprError> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(complaint::too_large(span));
+            return Err(error::too_large(span));
         }
         if depth > MAX_DEPTH {
-            return Err(complaint::too_deep(span));
+            return Err(error::too_deep(span));
         }
         Ok(Tree { expr: Box::new(Expr { node, span }), depth })
     }
@@ -268,7 +268,7 @@ impl Parser {
     fn check_operator(&self, op: BinaryOp, place: Span) -> Result<(), ExprError> {
         let arithmetic = op.binding() >= Binding::Sum && op != BinaryOp::Remainder;
         if self.dialect == Dialect::Graph && !arithmetic {
-            return Err(complaint::foreign(self.dialect, place, op.symbol()));
+            return Err(error::foreign(self.dialect, place, op.symbol()));
         }
         Ok(())
     }
@@ -277,7 +277,7 @@ impl Parser {
         let place = self.here();
         match self.peek_operator() {
             Some(next) if op.binding() == Binding::Comparison && next.binding() == op.binding() => {
-                Err(complaint::chained(op, next, place))
+                Err(error::chained(op, next, place))
             }
             _ => Ok(()),
         }
@@ -286,9 +286,139 @@ impl Parser {
 
 fn not_a_literal(tree: &Tree) -> Result<(), ExprError> {
     match tree.expr.node {
-        Node::Text(_) | Node::Bool(_) => Err(complaint::stray_literal(tree.expr.span)),
+        Node::Text(_) | Node::Bool(_) => Err(error::stray_literal(tree.expr.span)),
         Node::Number(_) | Node::Name(_) | Node::Unary(..) | Node::Binary(..) | Node::Call(..) => {
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dialect, parse};
+
+    #[test]
+    fn refusals_name_the_place_and_the_way_out() {
+        for (source, column, message, help) in [
+            ("", 1, "a value is missing at the end", ""),
+            ("1 +", 4, "a value is missing at the end", ""),
+            ("é", 1, "unexpected character `é`", "names are made of a-z, A-Z, 0-9 and _"),
+            ("a + \u{7}", 5, "unexpected character `\\u{7}`", ""),
+            ("2x", 2, "an operator is missing after the number", "write 2*x"),
+            ("2 x", 3, "an operator is missing before this", "write 2*x, not 2x or 2 x"),
+            ("2(x)", 2, "an operator is missing before this", "write 2*x, not 2x or 2 x"),
+            ("(a)(b)", 4, "an operator is missing before this", "write 2*x, not 2x or 2 x"),
+            ("rate(2)", 1, "there is no function `rate`", "to multiply, write rate*(...)"),
+            ("Close(1, 2, 3)", 1, "there is no function `Close`", "did you mean `close`?"),
+            ("medain(run.loss)", 1, "there is no function `medain`", "did you mean `median`?"),
+            ("1_000", 2, "a number has no separators", "write the digits alone, or 1e6"),
+            ("0x10", 2, "numbers are decimal", ""),
+            ("1.2.3", 4, "a number has at most one decimal point", ""),
+            ("1.", 1, "a digit must follow the decimal point", ""),
+            (".5", 1, "unexpected character `.`", "a number begins with a digit: 0.5"),
+            ("1e999", 1, "`1e999` is too large for a number", ""),
+            ("+1", 1, "there is no unary plus", "leave the `+` out"),
+            (
+                "run.",
+                1,
+                "a name must follow the dot",
+                "names look like `lab.metric` or `lab.metric.member`",
+            ),
+            (
+                "a < b < c",
+                7,
+                "comparisons cannot be chained",
+                "join two comparisons: `a < b and b < c`",
+            ),
+            (
+                "a == not b",
+                6,
+                "`not` binds too loosely to stand here",
+                "put it in parentheses: `(not x)`",
+            ),
+            ("a not b", 3, "an operator is missing before `not`", "write `a and not b`"),
+            ("a = b", 3, "`=` assigns, which this place does not allow", "to compare, write `==`"),
+            ("a; b", 2, "only one expression can stand here", ""),
+            ("(a", 1, "this parenthesis is not closed", ""),
+            ("a)", 2, "this parenthesis was never opened", ""),
+            ("a, b", 2, "a comma stands only between a function's arguments", ""),
+            ("x**2", 2, "`**` is not an operator here", "a power is written `x^2`"),
+            ("a && b", 3, "`&&` is not an operator here", "write `and`"),
+            ("!a", 1, "`!` is not an operator here", "write `not`"),
+            ("a ≤ b", 3, "`≤` is not an operator here", "write `<=`"),
+            ("n²", 2, "`²` is not an operator here", "a power is written `x^2`"),
+            (
+                "d.name == 'x'",
+                11,
+                "`'` is not an operator here",
+                "a text stands between double quotes",
+            ),
+            ("d.name == \"x", 11, "the text is not closed", "close it with `\"`"),
+            (
+                "d.name == \"\\n\"",
+                12,
+                "a backslash stands only before `\"` or another backslash",
+                "write `\\\\` for a backslash",
+            ),
+            ("\"a\"", 1, "a text, `true` or `false` stands only beside `==` or `!=`", ""),
+            ("a and true", 7, "a text, `true` or `false` stands only beside `==` or `!=`", ""),
+            ("max(a, \"b\")", 8, "a text, `true` or `false` stands only beside `==` or `!=`", ""),
+            ("-\"a\"", 2, "a text, `true` or `false` stands only beside `==` or `!=`", ""),
+            ("sqrt()", 1, "`sqrt` takes 1 argument, not 0", ""),
+            ("min(a, b, c)", 1, "`min` takes 1 to 2 arguments, not 3", ""),
+            ("close(a, b)", 1, "`close` takes 3 arguments, not 2", ""),
+            (
+                "max(a,)",
+                7,
+                "a value is missing here",
+                "a number, a name, a function or a parenthesis can stand here",
+            ),
+            (
+                "mean(2*a.b)",
+                6,
+                "`mean` takes the name of a series here",
+                "for example mean(run.loss)",
+            ),
+            (
+                "at(1, 2)",
+                4,
+                "`at` takes the name of a series here",
+                "for example at(run.loss, 100)",
+            ),
+            ("max(2)", 5, "`max` takes the name of a series here", "for example max(run.loss)"),
+        ] {
+            let found = parse(source, Dialect::Lesson)
+                .err()
+                .map(|error| (error.column(source), error.message, error.help.unwrap_or_default()));
+            assert_eq!(found, Some((column, message.to_owned(), help.to_owned())), "{source}");
+        }
+    }
+
+    #[test]
+    fn a_foreign_function_is_told_apart_from_an_unknown_one() {
+        let complaint =
+            |source, dialect| parse(source, dialect).err().map(|error| error.to_string());
+        assert_eq!(
+            complaint("x + floor(x)", Dialect::Graph).as_deref(),
+            Some(
+                "a computation graph has no `floor` (it has + - * / ^ and max, sqrt, exp, log, ln, sin, cos, tanh, sigmoid, relu)"
+            )
+        );
+        assert_eq!(
+            complaint("log(lane)", Dialect::Pattern).as_deref(),
+            Some(
+                "a pattern over threads has no `log` (it has or and not == != < <= > >= + - * / % ^ and min, max, abs, xor, if)"
+            )
+        );
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let source = "d.name == \"αβγ\" + 1 2";
+        let column = parse(source, Dialect::Lesson).err().map(|error| error.column(source));
+        assert_eq!(column, Some(11));
+        let source = "d.name == \"αβγ\" and 1 2";
+        let column = parse(source, Dialect::Lesson).err().map(|error| error.column(source));
+        assert_eq!(column, Some(23));
     }
 }

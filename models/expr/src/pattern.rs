@@ -1,6 +1,8 @@
 //! The value of a pattern over threads: integer arithmetic as a kernel would do it.
-
-use super::{BinaryOp, EvalError, EvalErrorKind, Expr, Function, Node, Span, UnaryOp};
+use crate::ast::{BinaryOp, Expr, Node, UnaryOp};
+use crate::error::{EvalError, EvalErrorKind};
+use crate::function::Function;
+use crate::source::Span;
 
 /// Largest magnitude of an integer: up to here a double holds every integer exactly.
 const LARGEST: i64 = 1 << 53;

@@ -1,12 +1,11 @@
 //! The statements of a computation graph.
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parse::Parser;
-use super::token::Token;
-use super::{
-    Dialect, Expr, ExprError, MAX_PROGRAM_BYTES, MAX_PROGRAM_NODES, Name, Node, Span, complaint,
-};
+use crate::ast::{Expr, Name, Node};
+use crate::error::{self, ExprError};
+use crate::parse::Parser;
+use crate::source::{Dialect, MAX_PROGRAM_BYTES, MAX_PROGRAM_NODES, Span};
+use crate::token::Token;
 
 /// Statements in the order they are evaluated, at least one; the last gives the output.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +51,7 @@ pub fn parse_program(source: &str) -> Result<Program, ExprError> {
         let statement = read_statement(&mut parser)?;
         nodes += parser.take_nodes();
         if nodes > MAX_PROGRAM_NODES {
-            return Err(complaint::too_many_statements(statement.span));
+            return Err(error::too_many_statements(statement.span));
         }
         names.check(&statement, 0)?;
         let (named, span) = (statement.name.is_some(), statement.span);
@@ -63,7 +62,7 @@ pub fn parse_program(source: &str) -> Result<Program, ExprError> {
         }
         if !separated {
             let (token, place) = parser.advance();
-            return Err(complaint::no_continuation(&token, place));
+            return Err(error::no_continuation(&token, place));
         }
         if !named {
             return Err(ExprError::new(span, "only the last statement can do without a name")
@@ -108,7 +107,7 @@ pub fn program_errors(source: &str) -> Vec<ExprError> {
                     let statement = read_statement(&mut parser)?;
                     match parser.advance() {
                         (Token::End, _) => Ok(statement),
-                        (token, place) => Err(complaint::no_continuation(&token, place)),
+                        (token, place) => Err(error::no_continuation(&token, place)),
                     }
                 });
             let checked =

@@ -1,11 +1,14 @@
 //! What holds for every source and every tree.
-
-use super::random::SplitMix64;
-use super::{
-    BinaryOp, Dialect, Env, Expr, Function, LookupError, MAX_BYTES, MAX_DEPTH, MAX_NODES, Name,
-    Node, Span, UnaryOp, Value, evaluate, evaluate_pattern, parse, parse_program, program_errors,
-};
 use std::sync::Arc;
+
+use crate::ast::{BinaryOp, Expr, Name, Node, UnaryOp};
+use crate::eval::{Env, LookupError, Value, evaluate};
+use crate::function::Function;
+use crate::parse::parse;
+use crate::pattern::evaluate_pattern;
+use crate::program::{parse_program, program_errors};
+use crate::random::SplitMix64;
+use crate::source::{Dialect, MAX_BYTES, MAX_DEPTH, MAX_NODES, Span};
 
 const DIALECTS: [Dialect; 3] = [Dialect::Lesson, Dialect::Graph, Dialect::Pattern];
 

@@ -1,6 +1,7 @@
 //! A source cut into tokens.
-
-use super::{BinaryOp, ExprError, Span};
+use crate::ast::BinaryOp;
+use crate::error::ExprError;
+use crate::source::Span;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
