@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use mlsys_lab::Registry;
-use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::{LabError, Registry};
+use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::schema::Schema;
 
 /// The instant labs as they are, and the live one by its schema alone: no target trains a network.

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use mlsys_lab::LabError;
 use mlsys_lab::device::NoDevice;
-use mlsys_lab::lab::LabError;
 use mlsys_lab::registry::UnknownKind;
 
 /// The exit codes, in the order in which the first that applies wins; passing is what is left.

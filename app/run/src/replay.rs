@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use mlsys_lab::LabError;
 use mlsys_lab::control::Turn;
-use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 

@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mlsys_lab::LabError;
 use mlsys_lab::control::{Command, Control, Limits, StopReason};
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::Params;
 use mlsys_lab::report::{Moment, Report, Sink};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::string::FromUtf8Error;
 use std::{fs, io};
 
-use mlsys_lab::lab::LabError;
+use mlsys_lab::LabError;
 use mlsys_lab::params::{Given, ParamError, Settings};
 use mlsys_lab::schema::Schema;
 

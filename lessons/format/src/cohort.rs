@@ -9,7 +9,8 @@ use crate::course::Course;
 use crate::env::LessonEnv;
 use crate::grade::{Answer, Verdict, read_number};
 use crate::model::{Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
-use crate::progress::{Answers, Attempt};
+use crate::progress::Attempt;
+use crate::progress::answers::{Answers, Details};
 
 /// What a cohort did in a course.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -209,7 +210,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Regist
                 .map(|check| {
                     let all = learners.iter().filter_map(|(_, a)| a.details.get(id));
                     let held = |of: fn(
-                        &crate::progress::Details,
+                        &Details,
                     )
                         -> &std::collections::BTreeSet<String>| {
                         all.clone().filter(|details| of(details).contains(&check.id)).count()

@@ -1,6 +1,6 @@
 //! The course: modules, the order of their lessons, and what comes before what.
 
-mod read;
+pub(crate) mod read;
 
 use std::ops::Range;
 
@@ -8,10 +8,6 @@ use mlsys_lab::nearest::nearest;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{CourseId, Lesson, LessonId};
-
-pub use read::{
-    COURSE_FILE, CourseFile, CourseFiles, ParsedCourse, is_inside, read_course, translated,
-};
 
 /// Lessons in the order in which they are best taken, by modules.
 #[derive(Clone, Debug, Default, PartialEq)]

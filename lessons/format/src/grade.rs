@@ -7,10 +7,8 @@ mod number;
 
 use std::collections::BTreeMap;
 
-use mlsys_expr::Env;
-use mlsys_lab::Registry;
-
 use answer::{Judgement, chosen, malformed, same, say, verdict};
+use mlsys_lab::Registry;
 
 use crate::model::{Asked, Match, Question, QuestionKind, Wrong};
 

@@ -23,10 +23,8 @@ mod withhold;
 
 pub use check::{CheckOutcome, Part};
 pub use cohort::{Cohort, LessonReport, PredictionReport, QuestionReport, Spread, cohort};
-pub use course::{
-    COURSE_FILE, Course, CourseFile, CourseFiles, Module, ParsedCourse, between, is_inside,
-    read_course, translated,
-};
+pub use course::read::{COURSE_FILE, CourseFile, CourseFiles, ParsedCourse, read_course};
+pub use course::{Course, Module, between};
 pub use diagnostic::{Code, Diagnostic, Located, Place, Severity, Source};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
 pub use grade::{
@@ -37,13 +35,13 @@ pub use model::{
     Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter, Goal,
     KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError, Limit,
     ListedModule, Manifest, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question,
-    QuestionKind, Setting, Target, Term, Tolerance, Wrong,
+    QuestionKind, Setting, Target, Term, Tolerance, Wrong, is_inside, translated,
 };
 pub use parse::translation::read_translation;
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
+pub use progress::answers::{Answers, AnswersError, Details, PredictionMade};
 pub use progress::{
-    Answered, Answers, AnswersError, Attempt, Details, Event, LOG_VERSION, LessonProgress,
-    PredictionMade, Progress, Record, Replay, State, Summary,
+    Answered, Attempt, Event, LOG_VERSION, LessonProgress, Progress, Record, Replay, State, Summary,
 };
 pub use schema::json_schema;
 pub use selftest::self_test;

@@ -10,7 +10,7 @@ use mlsys_lab::schema::Class;
 
 use crate::diagnostic::{Located, Place, Source};
 
-pub use id::{CourseId, CourseIdError, LessonId, LessonIdError};
+pub use id::{CourseId, CourseIdError, LessonId, LessonIdError, is_inside, translated};
 pub use lab::{DeviceName, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use question::{
     Asked, Expected, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind,

@@ -7,6 +7,7 @@ mod front;
 mod question;
 mod split;
 pub(crate) mod translation;
+mod tree;
 
 use mlsys_lab::Registry;
 use split::{Segment, text_of};

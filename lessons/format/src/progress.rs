@@ -1,7 +1,7 @@
 //! What a learner has done, as a log of events that is only ever appended to. Reading and writing the file is the
 //! program's business.
 
-mod answers;
+pub(crate) mod answers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Answer;
 use crate::model::{CourseId, Lesson, LessonId, Question};
-
-pub use answers::{Answers, AnswersError, Details, PredictionMade};
 
 /// What all events of a log come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -207,11 +205,6 @@ impl Progress {
     /// The lessons that were opened, with what was done in each.
     pub fn lessons(&self) -> impl Iterator<Item = (&LessonId, &LessonProgress)> {
         self.lessons.iter()
-    }
-
-    /// All answers that count and how they came about, as `mlsys run --answers` and `mlsys progress cohort` read them.
-    pub fn answers(&self) -> Answers {
-        Answers::of(self)
     }
 
     /// How far a lesson is.

@@ -6,7 +6,6 @@ use crate::ast::{BinaryOp, Expr};
 use crate::excerpt::Excerpt;
 use crate::function::Function;
 use crate::source::{Dialect, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_NODES, Span};
-use crate::token::Token;
 
 /// A source that is not an expression: what is wrong, where, and the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -271,49 +270,6 @@ pub(super) fn too_large(place: Span) -> ExprError {
 pub(super) fn too_many_statements(place: Span) -> ExprError {
     let message = format!("a graph has at most {MAX_PROGRAM_NODES} numbers, names and operators");
     ExprError::new(place, message)
-}
-
-/// About a token that stands where a value should begin.
-pub(super) fn no_value(dialect: Dialect, token: &Token, place: Span) -> ExprError {
-    match token {
-        Token::Text(text) => foreign(dialect, place, text),
-        Token::Literal(value) => foreign(dialect, place, &value.to_string()),
-        Token::Operator(BinaryOp::Add) => {
-            ExprError::new(place, "there is no unary plus").help("leave the `+` out")
-        }
-        Token::End => ExprError::new(place, "a value is missing at the end"),
-        Token::Number(_)
-        | Token::Name(_)
-        | Token::Operator(_)
-        | Token::Not
-        | Token::OpenParen
-        | Token::CloseParen
-        | Token::Comma
-        | Token::Semicolon
-        | Token::Assign => ExprError::new(place, "a value is missing here")
-            .help("a number, a name, a function or a parenthesis can stand here"),
-    }
-}
-
-/// About a token that stands behind a complete expression.
-pub(super) fn no_continuation(token: &Token, place: Span) -> ExprError {
-    match token {
-        Token::Number(_)
-        | Token::Text(_)
-        | Token::Name(_)
-        | Token::Literal(_)
-        | Token::OpenParen => ExprError::new(place, "an operator is missing before this")
-            .help("write 2*x, not 2x or 2 x"),
-        Token::Not => {
-            ExprError::new(place, "an operator is missing before `not`").help("write `a and not b`")
-        }
-        Token::CloseParen => ExprError::new(place, "this parenthesis was never opened"),
-        Token::Assign => ExprError::new(place, "`=` assigns, which this place does not allow")
-            .help("to compare, write `==`"),
-        Token::Comma => ExprError::new(place, "a comma stands only between a function's arguments"),
-        Token::Semicolon => ExprError::new(place, "only one expression can stand here"),
-        Token::Operator(_) | Token::End => ExprError::new(place, "the expression should end here"),
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub fn parse(source: &str, dialect: Dialect) -> Result<Expr, ExprError> {
     let expr = parser.expression()?;
     match parser.advance() {
         (Token::End, _) => Ok(expr),
-        (token, place) => Err(error::no_continuation(&token, place)),
+        (token, place) => Err(no_continuation(&token, place)),
     }
 }
 
@@ -156,7 +156,7 @@ impl Parser {
             | Token::Comma
             | Token::Semicolon
             | Token::Assign
-            | Token::End => Err(error::no_value(self.dialect, &token, place)),
+            | Token::End => Err(no_value(self.dialect, &token, place)),
         }
     }
 
@@ -220,7 +220,7 @@ impl Parser {
         match self.advance() {
             (Token::CloseParen, place) => Ok(place),
             (Token::End, _) => Err(ExprError::new(open, "this parenthesis is not closed")),
-            (token, place) => Err(error::no_continuation(&token, place)),
+            (token, place) => Err(no_continuation(&token, place)),
         }
     }
 
@@ -290,6 +290,49 @@ fn not_a_literal(tree: &Tree) -> Result<(), ExprError> {
         Node::Number(_) | Node::Name(_) | Node::Unary(..) | Node::Binary(..) | Node::Call(..) => {
             Ok(())
         }
+    }
+}
+
+/// About a token that stands where a value should begin.
+fn no_value(dialect: Dialect, token: &Token, place: Span) -> ExprError {
+    match token {
+        Token::Text(text) => error::foreign(dialect, place, text),
+        Token::Literal(value) => error::foreign(dialect, place, &value.to_string()),
+        Token::Operator(BinaryOp::Add) => {
+            ExprError::new(place, "there is no unary plus").help("leave the `+` out")
+        }
+        Token::End => ExprError::new(place, "a value is missing at the end"),
+        Token::Number(_)
+        | Token::Name(_)
+        | Token::Operator(_)
+        | Token::Not
+        | Token::OpenParen
+        | Token::CloseParen
+        | Token::Comma
+        | Token::Semicolon
+        | Token::Assign => ExprError::new(place, "a value is missing here")
+            .help("a number, a name, a function or a parenthesis can stand here"),
+    }
+}
+
+/// About a token that stands behind a complete expression.
+pub(super) fn no_continuation(token: &Token, place: Span) -> ExprError {
+    match token {
+        Token::Number(_)
+        | Token::Text(_)
+        | Token::Name(_)
+        | Token::Literal(_)
+        | Token::OpenParen => ExprError::new(place, "an operator is missing before this")
+            .help("write 2*x, not 2x or 2 x"),
+        Token::Not => {
+            ExprError::new(place, "an operator is missing before `not`").help("write `a and not b`")
+        }
+        Token::CloseParen => ExprError::new(place, "this parenthesis was never opened"),
+        Token::Assign => ExprError::new(place, "`=` assigns, which this place does not allow")
+            .help("to compare, write `==`"),
+        Token::Comma => ExprError::new(place, "a comma stands only between a function's arguments"),
+        Token::Semicolon => ExprError::new(place, "only one expression can stand here"),
+        Token::Operator(_) | Token::End => ExprError::new(place, "the expression should end here"),
     }
 }
 

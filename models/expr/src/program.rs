@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::{Expr, Name, Node};
 use crate::error::{self, ExprError};
-use crate::parse::Parser;
+use crate::parse::{self, Parser};
 use crate::source::{Dialect, MAX_PROGRAM_BYTES, MAX_PROGRAM_NODES, Span};
 use crate::token::Token;
 
@@ -62,7 +62,7 @@ pub fn parse_program(source: &str) -> Result<Program, ExprError> {
         }
         if !separated {
             let (token, place) = parser.advance();
-            return Err(error::no_continuation(&token, place));
+            return Err(parse::no_continuation(&token, place));
         }
         if !named {
             return Err(ExprError::new(span, "only the last statement can do without a name")
@@ -107,7 +107,7 @@ pub fn program_errors(source: &str) -> Vec<ExprError> {
                     let statement = read_statement(&mut parser)?;
                     match parser.advance() {
                         (Token::End, _) => Ok(statement),
-                        (token, place) => Err(error::no_continuation(&token, place)),
+                        (token, place) => Err(parse::no_continuation(&token, place)),
                     }
                 });
             let checked =

@@ -10,15 +10,15 @@ mod stacks;
 pub mod table;
 mod timeline;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use crate::schema::Scale;
+use crate::value::gaps_as_nan;
 
 pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
 pub use exchange::Exchange;
 pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
 pub use histogram::{Distribution, Histogram, Level};
-pub use scatter::{Better, Dimension, Scatter, ScatterLine, ScatterPoint};
+pub use scatter::{Better, Dimension, Scale, Scatter, ScatterLine, ScatterPoint};
 pub use stacks::{Limit, Stack, Stacks};
 pub use table::Table;
 pub use timeline::{Milestone, Span, Timeline, Total};
@@ -226,17 +226,6 @@ pub enum Verdict {
     Wrong,
     /// Not wanted.
     Unjudged,
-}
-
-/// JSON has no NaN: what was not finite was written as null and is read as NaN.
-fn gaps_as_nan<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + From<f32>,
-{
-    let values = Vec::<Option<T>>::deserialize(from)?;
-    let gap = || T::from(f32::NAN);
-    Ok(values.into_iter().map(|x| x.unwrap_or_else(gap)).collect())
 }
 
 /// Pictures one after the other, one of which is seen at a time; stepping through them runs nothing.

@@ -1,9 +1,9 @@
 //! Frames: sending those that are wanted, and constructors of common ones.
 
-use crate::frame::{Bar, Cell, CellRow, Kind, Limit, Pane, Stack, Stacks, Table, Tone};
+use crate::frame::{self, Bar, Cell, CellRow, Kind, Limit, Pane, Stack, Stacks, Table, Tone};
 use crate::report::{Moment, Report};
 use crate::schema::Scale;
-use crate::{Frame, Run, Value, frame};
+use crate::{Frame, Run, Value};
 
 /// Sends the frame of a panel if the sink wants it.
 pub fn offer(run: &mut Run<'_>, panel: &str, draw: impl FnOnce() -> Frame) {

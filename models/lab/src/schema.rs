@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::expr::{Dialect, Expr, parse};
 use crate::frame::Dimension;
+pub use crate::frame::Scale;
 use crate::nearest::nearest;
 use crate::value::Value;
 
@@ -246,17 +247,6 @@ pub enum Draw {
     Table,
     /// Runs that have ended, this one among them, as [`Attempts`] says.
     Attempts,
-}
-
-/// How an axis divides its range.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scale {
-    /// Equal steps add.
-    #[default]
-    Linear,
-    /// Equal steps multiply.
-    Log,
 }
 
 /// A schema text that does not read, or contradicts itself: a mistake in the program, caught by its tests.

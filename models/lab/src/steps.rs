@@ -1,9 +1,7 @@
 //! A calculation written out: every formula, the same with its numbers, and what comes of it.
 
 use crate::value::{number, significant};
-use crate::{Frame, LabError, Run, Value};
-
-use crate::picture;
+use crate::{Frame, LabError, Run, Value, picture};
 
 /// The rows of a calculation.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use toml_writer::{ToTomlValue, TomlStringBuilder};
 
 /// A parameter's or a metric's value; TOML reads into it and JSON is written from it.
@@ -152,6 +152,17 @@ impl From<String> for Value {
     fn from(value: String) -> Self {
         Self::Text(value)
     }
+}
+
+/// JSON has no NaN: what was not finite was written as null and is read as NaN.
+pub(crate) fn gaps_as_nan<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + From<f32>,
+{
+    let values = Vec::<Option<T>>::deserialize(from)?;
+    let gap = || T::from(f32::NAN);
+    Ok(values.into_iter().map(|x| x.unwrap_or_else(gap)).collect())
 }
 
 /// A text as a TOML string on one line.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 
-use super::{Course, Module, between_also};
+use crate::course::{Course, Module, between_also};
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source};
-use crate::model::{Lesson, ListedModule, Manifest};
+use crate::model::{Lesson, ListedModule, Manifest, translated};
 use crate::parse::{Parsed, manifest_draft, read};
 
 /// The file that makes a folder a course.
@@ -239,23 +239,4 @@ fn disorder(lessons: &[Lesson]) -> Vec<Diagnostic> {
         }
     }
     problems
-}
-
-/// The lesson's path and the language of a translation, such as `gpu/warps.fr.md`.
-pub fn translated(path: &str) -> Option<(String, &str)> {
-    let (base, language) = path.strip_suffix(".md")?.rsplit_once('.')?;
-    let main = language.split('-').next().unwrap_or_default();
-    let is_language = (2..=3).contains(&main.len())
-        && main.chars().all(|c| c.is_ascii_lowercase())
-        && language.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    is_language.then(|| (format!("{base}.md"), language))
-}
-
-/// Whether a path stays inside the folder it is meant for, on every system.
-pub fn is_inside(path: &str) -> bool {
-    !path.is_empty()
-        && path.len() <= 200
-        && !path.contains(['\\', ':'])
-        && !path.chars().any(char::is_control)
-        && path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_expr::{Env, Value as Known, evaluate};
-use mlsys_lab::Registry;
 use mlsys_lab::expr::{Env, LookupError, Value as Known, evaluate};
-use mlsys_lab::lab::{Lab, LabError};
+use mlsys_lab::lab::Lab;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;
 use mlsys_lab::value::{Value, number};
+use mlsys_lab::{LabError, Registry};
 
 use crate::env::LessonEnv;
 use crate::grade::answer::Judgement;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use mlsys_expr::{Env, LookupError, Value, evaluate};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::expr::{Env, LookupError, Value, evaluate};
+use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Schema;
-use mlsys_lab::{Registry, Tables};
+use mlsys_lab::{LabError, Registry, Tables};
 
 use crate::env::LessonEnv;
 use crate::grade::answer::Judgement;

@@ -8,11 +8,12 @@ use mlsys_lab::schema::Class;
 use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
 use crate::model::{
     Block, Check, DeviceName, Goal, Knob, LabDirective, Notes, PanelRef, Predict, PredictKind,
-    Prose, Setting, Target,
+    Prose, Target,
 };
+use crate::parse::characters;
 use crate::parse::fields::Fields;
+use crate::parse::question::{self, one_of, settings};
 use crate::parse::split::Directive;
-use crate::parse::{characters, question};
 
 /// Most directives in one lesson.
 pub const MAX_DIRECTIVES: usize = 200;
@@ -219,26 +220,6 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
     })
 }
 
-/// The one of several things that a text names; else an error with the nearest.
-pub(super) fn one_of<T: Copy, const N: usize>(
-    text: &Located<String>,
-    known: [T; N],
-    name: impl Fn(T) -> String,
-    fields: &mut Fields<'_, '_>,
-) -> Option<T> {
-    let names: Vec<String> = known.iter().map(|&known| name(known)).collect();
-    let at = names.iter().position(|name| *name == text.value);
-    if at.is_none() {
-        let help = match nearest(&text.value, names.iter().map(String::as_str)) {
-            Some(name) => format!("did you mean \"{name}\"?"),
-            None => format!("write one of \"{}\"", names.join("\", \"")),
-        };
-        let message = format!("\"{}\" is not known here", shortened(&text.value));
-        fields.error(Code::BadValue, text.place, message, help);
-    }
-    at.and_then(|at| known.get(at).copied())
-}
-
 pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<LabDirective> {
     fields.require(&[("kind", "kind = \"train\"")]);
     let kind = fields.line("kind");
@@ -310,18 +291,6 @@ fn goal(fields: &mut Fields<'_, '_>) -> Option<Goal> {
     }
     let name = name?;
     Some(Goal { name: name.value, ratio: ratio?.value, loss: loss?.value, place: name.place })
-}
-
-/// The table `set`.
-pub(super) fn settings(fields: &mut Fields<'_, '_>) -> Vec<Setting> {
-    let map = fields.map("set").into_iter();
-    map.map(|(name, value)| Setting {
-        name: name.value,
-        place: name.place,
-        value: value.value,
-        value_place: value.place,
-    })
-    .collect()
 }
 
 fn devices(fields: &mut Fields<'_, '_>) -> Vec<DeviceName> {

@@ -1,7 +1,7 @@
 //! The front matter: TOML between two lines of `+++`.
 
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Problems, Source, shortened};
-use crate::model::{CourseId, FrontMatter, LessonId, ListedModule, Manifest, Term};
+use crate::model::{CourseId, FrontMatter, LessonId, ListedModule, Manifest, Term, is_inside};
 use crate::parse::fields::{FORMAT, Fields};
 use crate::parse::split::{Lines, text_of};
 
@@ -270,7 +270,7 @@ fn is_listable(listed: &Located<String>, fields: &mut Fields<'_, '_>) -> bool {
             "this is neither a lesson id nor the path of a lesson file",
             "write \"module/name\", or a path within the course that ends in .md",
         )
-    } else if crate::course::is_inside(text) {
+    } else if is_inside(text) {
         return true;
     } else {
         (

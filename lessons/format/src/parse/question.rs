@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Code, Located, Place};
+use mlsys_lab::nearest::nearest;
+
+use crate::diagnostic::{Code, Located, Place, shortened};
 use crate::model::{
     Asked, Expected, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind,
-    Tolerance, Wrong,
+    Setting, Tolerance, Wrong,
 };
-use crate::parse::directive::{one_of, settings};
 use crate::parse::fields::Fields;
 
 /// The types of questions in lesson files.
@@ -394,4 +395,36 @@ pub(super) fn distinct(
 
 pub(super) fn located(wrong: &[Wrong<String>]) -> impl Iterator<Item = Located<String>> {
     wrong.iter().map(|wrong| Located { value: wrong.value.clone(), place: wrong.place })
+}
+
+/// The table `set`.
+pub(super) fn settings(fields: &mut Fields<'_, '_>) -> Vec<Setting> {
+    let map = fields.map("set").into_iter();
+    map.map(|(name, value)| Setting {
+        name: name.value,
+        place: name.place,
+        value: value.value,
+        value_place: value.place,
+    })
+    .collect()
+}
+
+/// The one of several things that a text names; else an error with the nearest.
+pub(super) fn one_of<T: Copy, const N: usize>(
+    text: &Located<String>,
+    known: [T; N],
+    name: impl Fn(T) -> String,
+    fields: &mut Fields<'_, '_>,
+) -> Option<T> {
+    let names: Vec<String> = known.iter().map(|&known| name(known)).collect();
+    let at = names.iter().position(|name| *name == text.value);
+    if at.is_none() {
+        let help = match nearest(&text.value, names.iter().map(String::as_str)) {
+            Some(name) => format!("did you mean \"{name}\"?"),
+            None => format!("write one of \"{}\"", names.join("\", \"")),
+        };
+        let message = format!("\"{}\" is not known here", shortened(&text.value));
+        fields.error(Code::BadValue, text.place, message, help);
+    }
+    at.and_then(|at| known.get(at).copied())
 }

@@ -7,9 +7,8 @@ mod directive;
 
 use std::collections::BTreeMap;
 
-use crate::course::translated;
 use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
-use crate::model::{Block, Lesson, Term};
+use crate::model::{Block, Lesson, Term, translated};
 use crate::parse::fields::Fields;
 use crate::parse::front::{self, lesson_id};
 use crate::parse::split::{self, Directive, Segment, text_of};

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use mlsys_lab::nearest::nearest;
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, LessonProgress, Progress};
 use crate::grade::Answer;
 use crate::model::{CourseId, Lesson, LessonId};
+use crate::progress::{Attempt, LessonProgress, Progress};
 
 /// The newest version of the file that this program reads and the one it writes.
 const FORMAT: u32 = 1;
@@ -90,11 +90,21 @@ pub enum AnswersError {
     },
 }
 
+impl Progress {
+    /// All answers that count and how they came about, as `mlsys run --answers` and `mlsys progress cohort` read them.
+    pub fn answers(&self) -> Answers {
+        Answers::of(self)
+    }
+}
+
 impl Answers {
     /// What a learner's progress holds.
-    pub(super) fn of(progress: &Progress) -> Self {
-        let mut answers =
-            Self { format: Some(FORMAT), course: Some(progress.course.clone()), ..Self::default() };
+    fn of(progress: &Progress) -> Self {
+        let mut answers = Self {
+            format: Some(FORMAT),
+            course: Some(progress.course.clone()),
+            ..Self::default()
+        };
         for (id, lesson) in progress.lessons() {
             let given = lesson.answers.iter();
             let given: BTreeMap<_, _> = given

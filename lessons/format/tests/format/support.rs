@@ -1,9 +1,9 @@
 //! Labs small enough for tests, their registry, and lessons made of them.
 
-use mlsys_expr::{Dialect, Env, LookupError};
-use mlsys_lab::Registry;
-use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::expr::{self, Dialect, Env, LookupError};
+use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::schema::Schema;
+use mlsys_lab::{LabError, Registry};
 use mlsys_lesson::{Answer, Lesson, parse, read};
 
 const TRAIN: &str = r#"

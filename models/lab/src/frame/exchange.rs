@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::gaps_as_nan;
+use crate::value::gaps_as_nan;
 
 pub use after::{After, Arrived, Contributions, Held};
 

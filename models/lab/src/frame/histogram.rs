@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::schema::Scale;
+use crate::frame::scatter::Scale;
+use crate::value::gaps_as_nan;
 
 /// Counts of values by range, perhaps of two populations over the same ranges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,7 +14,7 @@ pub struct Histogram {
     #[serde(default)]
     pub unit: String,
     /// Ascending edges: one more than there are counts.
-    #[serde(deserialize_with = "super::gaps_as_nan")]
+    #[serde(deserialize_with = "gaps_as_nan")]
     pub edges: Vec<f64>,
     /// How the axis of counts divides.
     #[serde(default)]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Timeline, gaps_as_nan};
+use crate::frame::timeline::Timeline;
+use crate::value::gaps_as_nan;
 
 /// A view of a kernel's launch; where in the run one stands is the business of who looks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

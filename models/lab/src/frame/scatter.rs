@@ -4,7 +4,16 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::schema::Scale;
+/// How an axis divides its range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Equal steps add.
+    #[default]
+    Linear,
+    /// Equal steps multiply.
+    Log,
+}
 
 /// Points between two axes: any two columns of a table against each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

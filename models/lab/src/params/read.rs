@@ -20,8 +20,8 @@ use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::{ParamError, Params, Problem, Settings};
-use crate::lab::LabError;
+use super::{Params, Settings};
+use crate::error::{LabError, ParamError, Problem};
 use crate::nearest::nearest;
 use crate::schema::{Param, Schema, SchemaError, Type};
 use crate::tables::Tables;

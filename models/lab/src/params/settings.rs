@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ParamError, Problem};
+use crate::error::{ParamError, Problem};
 use crate::nearest::nearest;
 use crate::schema::{Entries, Param, Schema, Type};
 use crate::tables::Tables;

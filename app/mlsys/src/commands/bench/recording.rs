@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+use mlsys_lab::LabError;
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use crossterm::queue;
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
+use mlsys_lab::LabError;
 use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, DeviceState};
-use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::registry::Registry;
 use mlsys_lab::report::Report;
 use mlsys_lab::schema::Schema;

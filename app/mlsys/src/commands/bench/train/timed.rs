@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use mlsys_lab::Control;
 use mlsys_lab::control::Limits;
-use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::report::{Moment, Report, Sink};
 use mlsys_lab::schema::Schema;
+use mlsys_lab::{Control, LabError};
 
 /// A lab that notes the time from its first loss to its last value, on its own thread: what the screen does after
 /// the end is no part of it, and neither are the last pictures.
