@@ -209,10 +209,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Regist
                 .checks()
                 .map(|check| {
                     let all = learners.iter().filter_map(|(_, a)| a.details.get(id));
-                    let held = |of: fn(
-                        &Details,
-                    )
-                        -> &std::collections::BTreeSet<String>| {
+                    let held = |of: fn(&Details) -> &std::collections::BTreeSet<String>| {
                         all.clone().filter(|details| of(details).contains(&check.id)).count()
                     };
                     CheckReport {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mlsys_lab::expr::{Excerpt, Span, reorders};
+use mlsys_expr::{Excerpt, Span, reorders};
 
 /// One thing that is wrong, with its place and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod number;
 use std::collections::BTreeMap;
 
 use answer::{Judgement, chosen, malformed, same, say, verdict};
+use mlsys_expr::Env;
 use mlsys_lab::Registry;
 
 use crate::model::{Asked, Match, Question, QuestionKind, Wrong};

@@ -24,7 +24,6 @@ pub mod steps;
 pub mod tables;
 pub mod value;
 
-pub use mlsys_expr as expr;
 pub use mlsys_expr::{nearest, random};
 
 pub use artifact::Artifact;

@@ -5,9 +5,9 @@ mod read;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use mlsys_expr::{Dialect, Expr, parse};
 use serde::{Deserialize, Deserializer, de};
 
-use crate::expr::{Dialect, Expr, parse};
 use crate::frame::Dimension;
 pub use crate::frame::Scale;
 use crate::nearest::nearest;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::expr::{Env, LookupError, Value as Known, evaluate};
+use mlsys_expr::{Env, LookupError, Value as Known, evaluate};
 use mlsys_lab::lab::Lab;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use mlsys_expr::{Env, LookupError, Value, evaluate};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::expr::{Env, LookupError, Value, evaluate};
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::report::RunData;

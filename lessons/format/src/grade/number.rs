@@ -1,6 +1,6 @@
 //! Answers that are numbers, or expressions that come to one.
 
-use mlsys_lab::expr::{self, Dialect, Env, EvalError, Value, evaluate};
+use mlsys_expr::{Dialect, Env, EvalError, Value, evaluate};
 use mlsys_lab::value::number;
 
 use crate::check::{error_text, shown};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::expr::Expr;
+use mlsys_expr::Expr;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::lab::Setting;

@@ -1,6 +1,6 @@
 //! Characters that would do something to a terminal instead of being shown on it.
 
-use mlsys_lab::expr::reorders;
+use mlsys_expr::reorders;
 
 use crate::diagnostic::{Code, Place, Problems};
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use mlsys_lab::expr::{self, Dialect};
+use mlsys_expr::Dialect;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::Value;
 use toml::de::DeTable;
@@ -412,7 +412,7 @@ impl Fields<'_, '_> {
                 return self.wrong_type(key, node, "a number, or an expression in double quotes");
             }
         };
-        match expr::parse(&source, Dialect::Lesson) {
+        match mlsys_expr::parse(&source, Dialect::Lesson) {
             Ok(expr) => Some(Formula { expr, source, place }),
             Err(error) => {
                 let at = place.within(&source, error.span);

@@ -100,11 +100,8 @@ impl Progress {
 impl Answers {
     /// What a learner's progress holds.
     fn of(progress: &Progress) -> Self {
-        let mut answers = Self {
-            format: Some(FORMAT),
-            course: Some(progress.course.clone()),
-            ..Self::default()
-        };
+        let mut answers =
+            Self { format: Some(FORMAT), course: Some(progress.course.clone()), ..Self::default() };
         for (id, lesson) in progress.lessons() {
             let given = lesson.answers.iter();
             let given: BTreeMap<_, _> = given

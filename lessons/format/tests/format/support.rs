@@ -1,6 +1,6 @@
 //! Labs small enough for tests, their registry, and lessons made of them.
 
-use mlsys_lab::expr::{self, Dialect, Env, LookupError};
+use mlsys_expr::{Dialect, Env, LookupError};
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::{LabError, Registry};

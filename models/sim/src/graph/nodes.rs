@@ -3,12 +3,12 @@
 //! From the text of an expression to evaluated nodes.
 
 use crate::graph::operation::{Binary, Operation, Unary};
-use crate::pattern;
 use mlsys_expr::{
     BinaryOp, Expr, ExprError, Function, Node as Syntax, Program, Span, UnaryOp, parse_program,
     program_errors,
 };
 use mlsys_lab::LabError;
+use mlsys_lab::error::MOST_EXPRESSION_ERRORS;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::number;
 use std::collections::BTreeMap;
@@ -181,10 +181,10 @@ const PARAM: &str = "expression";
 /// What the expression language refuses; an assignment to an input; every name that is neither assigned nor an input.
 pub fn nodes(source: &str, inputs: &BTreeMap<String, f64>) -> Result<Nodes, LabError> {
     let program = parse_program(source)
-        .map_err(|_| pattern::errors(PARAM, source, &program_errors(source)))?;
+        .map_err(|_| LabError::expressions(PARAM, source, &program_errors(source)))?;
     let problems = name_problems(&program, inputs);
     if !problems.is_empty() {
-        return Err(pattern::errors(PARAM, source, &problems));
+        return Err(LabError::expressions(PARAM, source, &problems));
     }
     let mut builder = Builder {
         starts: source.char_indices().map(|(start, _)| start).collect(),
@@ -199,7 +199,7 @@ pub fn nodes(source: &str, inputs: &BTreeMap<String, f64>) -> Result<Nodes, LabE
     for statement in &program.statements {
         output = builder
             .expression(&statement.expr)
-            .map_err(|problem| pattern::error(PARAM, source, &problem))?;
+            .map_err(|problem| LabError::expression(PARAM, source, &problem))?;
         if let Some(name) = &statement.name {
             // A second name for a node has an adjoint of its own.
             if let Syntax::Name(_) = statement.expr.node {
@@ -230,7 +230,7 @@ fn name_problems(program: &Program, inputs: &BTreeMap<String, f64>) -> Vec<ExprE
                 assigned().map(|(name, _)| name.as_str()).chain(inputs.keys().map(String::as_str));
             let value = format!("give it a value with inputs.{name}");
             // What is not told is not searched for: thousands of names against thousands take minutes.
-            let told = problems.len() < pattern::MOST_PROBLEMS;
+            let told = problems.len() < MOST_EXPRESSION_ERRORS;
             let help = match told.then(|| nearest(name.as_str(), known)).flatten() {
                 Some(meant) => format!("did you mean `{meant}`? Else {value}"),
                 None => value,
