@@ -234,22 +234,22 @@ const NEAR: Tolerance = Tolerance::Relative(1e-5);
 pub(super) fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     fields.require(&[
         ("answer", "answer = '''__global__ void ...'''"),
-        ("kernel_test", "[[kernel_test]] with set = { arguments = { ... } }"),
+        ("test", "[[test]] with set = { arguments = { ... } }"),
     ]);
     let starter = fields.text("starter");
     let answer = fields.text("answer");
     let reference = fields.text("reference");
     let near = if fields.has("tolerance") { tolerance(fields) } else { NEAR };
-    let place = fields.place_of("kernel_test");
+    let place = fields.place_of("test");
     let mut number = 0;
-    let tests = fields.tables("kernel_test", |fields| {
+    let tests = fields.tables("test", |fields| {
         number += 1;
         kernel_test(number, fields)
     });
     if let Some(place) = place.filter(|_| tests.len() > MOST_TESTS) {
         let message =
             format!("a question has {MOST_TESTS} tests at most, this one {}", tests.len());
-        fields.error(Code::BadValue, place, message, "leave out those that kernel_test the same");
+        fields.error(Code::BadValue, place, message, "leave out those that test the same");
     }
     let limits = fields.tables("limit", limit);
     let wrong = wrong_texts(fields);
@@ -269,7 +269,7 @@ fn kernel_test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest>
     let place = fields.owner();
     let name = fields.line("name");
     Some(KernelTest {
-        name: name.map_or_else(|| format!("kernel_test {number}"), |name| name.value),
+        name: name.map_or_else(|| format!("test {number}"), |name| name.value),
         set: settings(fields),
         expect: fields.formula_map("expect").into_iter().map(expected).collect(),
         place,
