@@ -61,7 +61,7 @@ pub(crate) enum Instr {
     Select(Reg, Reg, Reg, Reg),
     SelectWide(Reg, Reg, Reg, Reg),
     Math(Math, Scalar, Reg, [Reg; 3]),
-    /// A pointer so many elements on.
+    /// A pointer offset by a number of elements.
     Offset {
         into: Reg,
         at: At,
@@ -163,7 +163,7 @@ pub(crate) enum Instr {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// A branch: warps whose lanes disagree diverge.
+    /// A branch: a warp diverges where its lanes disagree.
     Branch,
     /// Part of an expression, which a compiler predicates.
     Predicate,

@@ -230,7 +230,7 @@ impl Seek {
         matches!(self.stage, Stage::To { .. })
     }
 
-    /// Goes on looking, at most about so many steps.
+    /// Continues the search for about `steps` steps.
     pub fn go_on(&mut self, replay: &mut Replay, most: u64) -> Sought {
         let mut left = most;
         loop {

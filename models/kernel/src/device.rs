@@ -1,4 +1,4 @@
-//! The seam to real devices: what is launched there, and what comes back. This crate knows no device; whoever does
+//! The interface to real devices: launch requests and results. This crate knows no device; the device crate
 //! implements [`Launcher`].
 //!
 //! Whether a device agrees with the interpreter, element by element.
@@ -40,7 +40,7 @@ pub struct Work<'a> {
 pub struct Answer {
     /// The bytes of each buffer after the last launch, in the order of the arguments.
     pub buffers: Vec<Vec<u8>>,
-    /// The median time of one launch in seconds, after a launch that nobody timed.
+    /// Median seconds of one launch, after an untimed warm-up launch.
     pub seconds: f64,
     /// Launches that were timed.
     pub launches: usize,
@@ -202,7 +202,7 @@ impl Agreement {
             }
             let size = of.bytes() as usize;
             for element in 0..here.len() / size {
-                // What nobody wrote is nothing to compare with.
+                // Uninitialized elements are not compared.
                 if !machine.cell(name, element).is_some_and(|cell| cell.defined) {
                     continue;
                 }

@@ -54,7 +54,7 @@ impl Refused {
         complaints.dedup_by_key(|complaint| complaint.place);
         complaints.truncate(MOST);
         let line = |c: &Complaint| text.lines().nth(c.place.line.saturating_sub(1) as usize);
-        // Control characters of a text somebody else wrote never reach a terminal.
+        // Control characters in untrusted text never reach a terminal.
         let clean = |line: &str| line.replace(|c: char| c.is_control(), " ");
         Self {
             file: file.to_owned(),

@@ -75,7 +75,7 @@ impl Example {
         EXAMPLES.iter().find(|example| example.name == name)
     }
 
-    /// The block where nobody chose one.
+    /// The default block.
     pub(crate) fn usual_block(&self) -> [u32; 3] {
         match (self.block, self.problem) {
             (Some(block), _) => block,
@@ -121,7 +121,7 @@ impl Example {
         }
     }
 
-    /// Its arguments; the output is a buffer nobody has written.
+    /// Its arguments; the output is an uninitialized buffer.
     pub(crate) fn given(&self, sizes: Sizes, launch: &Launch) -> Vec<Given> {
         let Sizes { elements, rows, columns, radius } = sizes;
         let whole = |value: usize| Given::Whole(value as i64);

@@ -41,7 +41,7 @@ impl KernelLab {
         Ok(Self { schema, beside: Beside::default() })
     }
 
-    /// The same with what lies beside the interpreter.
+    /// The same with a device launcher and a classifier.
     #[must_use]
     pub fn beside(mut self, beside: Beside) -> Self {
         self.beside = beside;
@@ -212,7 +212,7 @@ impl Job {
             seed: params.int("seed")? as u64,
             nan: NanWatch::Off,
         };
-        // A text beside an example takes the place of the example's own: the same arguments, the same reference.
+        // A source given with an example replaces the example's own: the same arguments, the same reference.
         let own = params.get("source").and_then(Value::as_str);
         let (source, file) = match (own, example) {
             (Some(source), _) => {

@@ -141,7 +141,7 @@ impl Machine {
         self.code.places.get(pc as usize).copied().unwrap_or_default()
     }
 
-    /// Runs at most so many warp instructions.
+    /// Runs at most `steps` warp instructions.
     pub fn run(&mut self, most: u64) -> Progress {
         let end = self.clock.saturating_add(most);
         while self.clock < end {
@@ -332,5 +332,5 @@ pub(crate) fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
     (moved.sectors, moved.lines, moved.used)
 }
 
-/// Lanes of a warp, for whoever draws them.
+/// Lanes of a warp.
 pub const LANES: usize = WARP;

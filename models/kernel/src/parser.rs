@@ -12,7 +12,7 @@ use crate::types::{Access, Scalar};
 /// How deep brackets, blocks and operators may nest, so that no text exhausts the stack.
 const DEEPEST: u32 = 200;
 
-/// Somewhere inside, something was complained about: whoever called goes on at the next statement.
+/// An error was already reported: parsing resumes at the next statement.
 pub(super) struct Lost;
 
 pub(super) type Parsed<T> = Result<T, Lost>;

@@ -6,7 +6,7 @@ use mlsys_lab::frame::kernel as frame;
 use mlsys_lab::frame::kernel::{Fill, Order, Recipe};
 use mlsys_lab::random;
 
-/// Elements of all buffers together, and threads in flight, beyond which nobody steps through a launch: what going back
+/// Limits on all buffers' elements and threads in flight for stepping through a launch: what going back
 /// needs is held in memory.
 const MOST_ELEMENTS: usize = 1 << 22;
 const MOST_THREADS: u64 = 1 << 16;
@@ -14,7 +14,7 @@ const MOST_THREADS: u64 = 1 << 16;
 /// The machine of a recipe, before its first step.
 ///
 /// # Errors
-/// A sentence for whoever wanted to see it: a text that does not read, a launch that cannot be, or one that is too large
+/// The source does not compile, the launch is invalid, or it is too large
 /// to be held.
 pub fn start(recipe: &Recipe) -> Result<Machine, String> {
     let kernel =
@@ -104,7 +104,7 @@ pub(super) fn held(values: &Values) -> frame::Argument {
     frame::Argument::Buffer { elements: list.len(), fill: Fill::Values(list) }
 }
 
-/// So many elements of a type.
+/// `count` elements of a type.
 pub(super) fn values(fill: &Fill, of: Scalar, count: usize) -> Values {
     let number: Box<dyn FnMut(usize) -> f64 + '_> = match fill {
         Fill::Poison => return Values::Poison(count),

@@ -1,4 +1,4 @@
-//! A kernel whose every expression has its type and whose every conversion is written out.
+//! The typed tree: every expression has its type, every conversion is explicit.
 
 use crate::diagnostic::Place;
 use crate::math::Math;
@@ -38,7 +38,7 @@ pub(crate) struct Shared {
 pub(crate) struct Function {
     pub(crate) name: String,
     pub(crate) result: Type,
-    /// The first so many variables are its arguments.
+    /// The first `params` variables are its arguments.
     pub(crate) params: usize,
     pub(crate) variables: Vec<Variable>,
     pub(crate) body: Vec<Stmt>,
@@ -129,7 +129,7 @@ pub(crate) enum Kind {
     Local(Index),
     /// What lies at an address.
     Load(Box<Expr>),
-    /// An address so many elements on.
+    /// An address offset by a number of elements.
     Offset(Box<Expr>, Box<Expr>),
     /// Elements between two addresses.
     Distance(Box<Expr>, Box<Expr>),
@@ -170,7 +170,7 @@ pub(crate) enum Target {
 pub(crate) enum Change {
     /// An operation in a type.
     Arithmetic(Operation, Scalar),
-    /// A pointer so many elements on or, negated before, back.
+    /// A pointer offset by a number of elements, negative to go back.
     Advance,
 }
 

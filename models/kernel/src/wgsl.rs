@@ -29,7 +29,7 @@ pub struct Wgsl {
     /// Whether it needs groups of 32 threads; the directive `enable subgroups;` is left out, since not every compiler
     /// of WGSL that has them knows it.
     pub subgroups: Subgroups,
-    /// The numbers in the uniform buffer, whose binding follows the last storage buffer's; none if there is no number.
+    /// The scalar arguments in the uniform buffer, bound after the last storage buffer; empty without scalars.
     pub numbers: Vec<(String, Scalar)>,
 }
 

@@ -103,7 +103,7 @@ impl Plan {
         Self::of(ranks, elements, pieces, stages)
     }
 
-    /// An all-reduce over two binary trees, each with half the buffer in so many chunks that follow one another.
+    /// An all-reduce over two binary trees, each with half the buffer, pipelined in chunks.
     ///
     /// # Errors
     /// No ranks, more than [`MOST_RANKS`], or no chunk.
@@ -239,14 +239,14 @@ fn check(ranks: usize) -> Result<(), PlanError> {
 /// Why there is no such plan, or why it cannot be executed on these buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanError {
-    /// Nobody takes part.
+    /// No ranks.
     NoRanks,
     /// More ranks than plans are made for.
     TooManyRanks {
         /// Those asked for.
         ranks: usize,
     },
-    /// Halving has no partner for somebody.
+    /// Halving needs a power of two.
     NotPowerOfTwo {
         /// Those asked for.
         ranks: usize,
@@ -269,7 +269,7 @@ pub enum PlanError {
     },
     /// A buffer of another length.
     WrongLength {
-        /// The endpoint whose buffer it is.
+        /// The endpoint that owns the buffer.
         endpoint: usize,
         /// Elements the plan is for.
         elements: usize,
@@ -279,7 +279,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// The error of a lab whose parameters ask for it.
+    /// As the error of a lab, naming its parameters.
     pub fn told<'a>(self, params: impl IntoIterator<Item = &'a str>) -> LabError {
         LabError::contradiction(params, self.to_string())
     }

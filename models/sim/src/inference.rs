@@ -2,7 +2,7 @@
 //!
 //! Softmax over blocks of scores, one block at a time (Milakov and Gimelshein 2018).
 
-/// Tokens that a round yields with so many drafted, each accepted with probability `acceptance`: those accepted and one
+/// Expected tokens of a round with `tokens` drafted, each accepted with probability `acceptance`: those accepted and one
 /// of the target's own, the sum of acceptance^i for i = 0..=tokens (Leviathan et al. 2023, equation 1).
 pub fn expected_tokens(acceptance: f64, tokens: i64) -> f64 {
     if acceptance == 1.0 {

@@ -12,7 +12,7 @@ pub fn up(x: i64, granularity: i64) -> Option<i64> {
     div_up(x, granularity).checked_mul(granularity)
 }
 
-/// Bits that tell so many things apart: ceil(log2 count), 0 for one thing or none.
+/// Bits of an index into `count` things: ceil(log2 count), 0 for one or none.
 pub const fn index_bits(count: usize) -> u32 {
     match count.checked_sub(1) {
         Some(last) => usize::BITS - last.leading_zeros(),

@@ -1,6 +1,6 @@
 //! Kernels lowered by a compiler to several targets: the stored forms, the work of each kernel, and the seam to compilers.
 //!
-//! The seam to compilers and devices: what this crate asks of them. Whoever registers the labs joins what is in the build.
+//! The interface to compilers and devices; the registry provides those in the build.
 //!
 //! A run of a kernel: its buffers, and what the processor makes of them.
 
@@ -83,7 +83,7 @@ pub struct Build {
 }
 
 impl Build {
-    /// Elements along an edge of the matrix product's tile: the largest power of two whose square is no more than the
+    /// Edge of the matrix product's tile: the largest power of two with a square of at most the
     /// threads of a block.
     pub fn side(self) -> usize {
         1 << (self.block.max(1).ilog2() / 2)
@@ -96,7 +96,7 @@ pub const RADIUS: usize = 2;
 /// The scalar of `saxpy`; with it a fused multiply-add rounds otherwise than a product and a sum.
 pub const SCALE: f32 = 1.1;
 
-/// Columns of `softmax-row`, where there are so many elements.
+/// Columns of `softmax-row`, given enough elements.
 const COLUMNS: usize = 256;
 
 /// A kernel with the buffers that it is run on.
@@ -117,7 +117,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// A run on about so many elements with inputs from -1 to 1: of a matrix the most whole tiles that fit into them, one
+    /// A run on about `elements` elements with inputs from -1 to 1: of a matrix the most whole tiles that fit into them, one
     /// at least, and of rows the whole ones.
     pub fn new(build: Build, elements: usize, seed: u64) -> Self {
         let buffer = |stream: u64, count: usize, filled: usize| -> Vec<f32> {

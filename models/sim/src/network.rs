@@ -70,7 +70,7 @@ impl Network {
         self.bandwidth
     }
 
-    /// Seconds of so many messages one after the other with so many bytes in all: messages*latency + bytes/bandwidth.
+    /// Seconds of consecutive messages with `bytes` in all: messages*latency + bytes/bandwidth.
     pub fn seconds(&self, messages: f64, bytes: f64) -> f64 {
         messages * self.latency + bytes / self.bandwidth
     }

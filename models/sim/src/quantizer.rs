@@ -42,7 +42,7 @@ pub enum Granularity {
     Tensor,
     /// Those of one output.
     Channel,
-    /// So many neighbours among those of one output; the last group of an output may be smaller.
+    /// Groups of this many neighbours along one output; the last group of an output may be smaller.
     Group(usize),
 }
 
@@ -333,7 +333,7 @@ impl Noise {
         }
     }
 
-    /// Signal over noise in decibels; none without a weight beside zero or without an error.
+    /// Signal-to-noise ratio in decibels; None if all weights are zero or there is no error.
     pub fn sqnr_db(&self) -> Option<f64> {
         decibels(self.signal, self.error)
     }

@@ -13,7 +13,7 @@ use crate::typed_ast::{Axis, Comparison, Expr, Kind, Operation, Special};
 use crate::types::{Access, Scalar, Type};
 
 impl Checker {
-    /// An expression whose value is used: arrays are the address of their first element.
+    /// An expression in value context: arrays decay to the address of their first element.
     pub(super) fn value(&mut self, expr: &ast::Expr) -> Checked<Expr> {
         let checked = self.expr(expr)?;
         match checked.ty {

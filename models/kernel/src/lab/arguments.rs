@@ -1,4 +1,4 @@
-//! Arguments and extents as somebody typed them.
+//! Parsing of arguments and extents that the learner typed.
 
 use crate::types::Type;
 use crate::{Kernel, Values, recipe};
@@ -36,7 +36,7 @@ pub(super) fn extents(params: &Params, name: &str) -> Result<[u32; 3], LabError>
 /// The arguments of a custom kernel, in the order in which it takes them.
 ///
 /// A buffer that is not described has `elements` elements counted up from 0, or nothing if the kernel may write there;
-/// what is in `held` is not for anybody to describe.
+/// buffers in `held` have given contents and take no description.
 pub(super) fn given(
     kernel: &Kernel,
     params: &Params,

@@ -13,7 +13,7 @@ use mlsys_lab::{LabError, Params, Run};
 pub(super) enum Execution {
     /// The interpreter alone.
     Simulate,
-    /// The interpreter first, to find faults and to count; then the device, whose results are the run's.
+    /// The interpreter first, to find faults and to count; then the device, which gives the run's results.
     Device,
     /// Both; the results are the interpreter's, and without a device that is all.
     Both,

@@ -1,4 +1,4 @@
-//! What a kernel can be put beside or into, and this crate does not know: whoever registers the labs joins it.
+//! Networks that a kernel can be plugged into; the registry provides them.
 //!
 //! A kernel inside a network: what it is given there, and what the network makes of its result.
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// What the lab `kernel` is given besides the interpreter; nothing of it has to be there.
 #[derive(Default)]
 pub struct Beside {
-    /// A trained network whose forward pass can be opened at one of its operations.
+    /// A trained network that lets a kernel replace one operation of its forward pass.
     pub classifier: Option<Box<dyn Classifier>>,
     /// Runs kernels on real devices.
     pub launcher: Option<Box<dyn Launcher>>,
@@ -186,7 +186,7 @@ impl Plugged {
         machine: &Machine,
         output: &str,
     ) -> Result<[Vec<usize>; 2], String> {
-        // What nobody wrote holds whatever lay there before; on a fresh device that is most often zero.
+        // Uninitialized device memory has arbitrary contents; on a fresh device mostly zero.
         let number = |element: usize| {
             let defined = machine.cell(output, element).is_some_and(|cell| cell.defined);
             let value = machine.element(output, element).filter(|_| defined);

@@ -24,9 +24,9 @@ const SCHEDULERS: usize = 4;
 /// What a warp waits for after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
-    /// The result of arithmetic, or that a store is on its way, which nobody waits for.
+    /// An arithmetic result, or a store issued, which does not stall.
     Result,
-    /// Shared memory, with so many passes beyond the first.
+    /// Shared memory, with this many extra passes.
     Shared(u64),
     /// Memory of the device.
     Memory,

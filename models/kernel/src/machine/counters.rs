@@ -177,7 +177,7 @@ pub(crate) fn moved(addresses: &mut [u64], bytes: u64) -> Moved {
     moved
 }
 
-/// Passes beyond the first of an access to shared memory: in each pass a bank serves one word to whoever asks for it.
+/// Extra passes (bank conflicts) of a shared-memory access: per pass a bank serves one word, to all lanes that read it.
 ///
 /// Lanes that take 8 bytes go in two halves of a warp, which is no conflict by itself.
 /// Source: CUDA C++ Programming Guide 13.1, section 20.4.3.

@@ -35,7 +35,7 @@ pub enum NanWatch {
 }
 
 impl Core<'_> {
-    /// Runs at most so many instructions and says how many it ran. What only keeps masks in order is none.
+    /// Runs at most `budget` instructions and returns how many it ran. Mask bookkeeping does not count.
     pub(crate) fn run(&mut self, most: u64) -> u64 {
         let mut done = 0;
         loop {
@@ -280,7 +280,7 @@ impl Core<'_> {
         }
     }
 
-    /// Lanes whose truth value is true.
+    /// Lanes where the value is true.
     #[inline(always)]
     pub(super) fn truth(&self, condition: Reg) -> u32 {
         let lanes = &self.warp.narrow[usize::from(condition)];

@@ -7,7 +7,7 @@ use crate::diagnostic::Place;
 pub enum Fault {
     /// A thread's access outside of its buffer, array or shared memory.
     OutOfBounds,
-    /// A thread's read of a cell, or of a variable, that nobody had written.
+    /// A thread read an uninitialized cell or variable.
     Uninitialized,
     /// A cell that two threads touched with no barrier between, one of them writing.
     Race,

@@ -2,7 +2,7 @@
 //!
 //! What a thread holds and where its addresses point.
 //!
-//! Shared memory of a block, array by array, for whoever draws it.
+//! Shared memory of a block, array by array, for views.
 
 use crate::bytecode::{Home, address};
 use crate::diagnostic::Place;
@@ -111,7 +111,7 @@ impl Machine {
         self.buffers.iter().find(|buffer| buffer.name == name)
     }
 
-    /// Elements of a buffer as numbers; none beyond its end. A cell nobody wrote shows what lies there.
+    /// Elements of a buffer as numbers; None beyond its end. An uninitialized cell gives its poison.
     pub fn element(&self, buffer: &str, element: usize) -> Option<f64> {
         let buffer = self.buffer(buffer)?;
         let bits = (element < buffer.elements())
@@ -367,12 +367,12 @@ impl Machine {
     }
 
     /// The element of a `__shared__` array, or the variable, that a byte of shared memory belongs to, as the text would write it; accesses
-    /// are of so many bytes. None where no array is.
+    /// have this size in bytes. None outside every array.
     pub fn shared_element(&self, byte: i64, bytes: u32) -> Option<String> {
         self.code.shared_element(u32::try_from(byte).ok()?, bytes)
     }
 
-    /// Words of a block's shared memory, as numbers of a type; none where nobody wrote.
+    /// Words of a block's shared memory, as numbers of a type; None where uninitialized.
     pub fn shared(&self, block: u32, of: Scalar) -> Vec<Option<Value>> {
         let Some(resident) = self.resident(block) else {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Launching: how many threads, on which buffers.
 //!
-//! A machine's arguments and buffers as bytes, for whoever runs the same launch elsewhere.
+//! Arguments and buffers as bytes, to run the same launch on a device.
 
 use crate::bytecode::{Code, WARP, address};
 use crate::machine::fault::Findings;
@@ -39,7 +39,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// So many blocks of so many threads in one dimension, with everything else as usual.
+    /// A one-dimensional launch with defaults for everything else.
     pub fn line(blocks: u32, threads: u32) -> Self {
         Self {
             grid_dim: [blocks, 1, 1],
@@ -153,7 +153,7 @@ pub enum Values {
     UnsignedLong(Vec<u64>),
     /// Of type bool.
     Bool(Vec<bool>),
-    /// So many elements of any type, which nobody has written.
+    /// Uninitialized elements of any type.
     Poison(usize),
 }
 
@@ -307,7 +307,7 @@ pub enum Given<'a> {
         of: Scalar,
         /// Whether the kernel may write there.
         access: Access,
-        /// What it holds, little-endian; what nobody has written is zero.
+        /// Contents, little-endian; uninitialized bytes are zero.
         bytes: &'a [u8],
     },
     /// A number.

@@ -309,7 +309,7 @@ impl Core<'_> {
             wide[lane] = value;
         }
         if ty == Scalar::Bool {
-            // A bool that nobody wrote is true, whatever its bits.
+            // An uninitialized bool is true, whatever its bits.
             narrow = narrow.map(|value| u32::from(value != 0));
         }
         if ty.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }

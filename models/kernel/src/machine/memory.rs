@@ -1,6 +1,6 @@
 //! Bytes with a memory of their own: who wrote a cell, who read it, and what lies between.
 //!
-//! Who touched which cell: values that nobody wrote, and two threads on one cell.
+//! Shadow memory: reads of uninitialized cells, and data races.
 
 use crate::machine::execute::{Core, block_of, thread_of};
 use crate::machine::fault::Fault;
@@ -66,9 +66,9 @@ pub(crate) struct Toucher {
 /// What a touch found out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Nobody had written the cell.
+    /// The cell is uninitialized.
     pub(crate) poison: bool,
-    /// The cell races, and nobody had noticed.
+    /// The access races, for the first time on this cell.
     pub(crate) race: bool,
 }
 
@@ -136,7 +136,7 @@ impl Cell {
         self.thread = thread;
     }
 
-    /// The block, from 0 on, and the thread that stand for whoever touched the cell before.
+    /// Block (from 0) and thread of the previous access to the cell.
     pub(crate) fn other(&self) -> (u32, u16) {
         (self.block.saturating_sub(1), self.thread)
     }
@@ -146,7 +146,7 @@ impl Cell {
         self.flags |= INITIAL;
     }
 
-    /// What is known of it, for whoever draws it.
+    /// Its state, for views.
     pub(crate) fn state(&self) -> CellState {
         let has = |flag: u16| self.flags & flag != 0;
         CellState {
@@ -187,11 +187,11 @@ pub(crate) struct Store {
     pub(crate) shift: u32,
 }
 
-/// What lies where nobody wrote: NaN as a float, NaN as a double, and an unlikely whole number.
+/// Poison in uninitialized memory: NaN as a float, NaN as a double, and an unlikely integer.
 pub(crate) const POISON: u32 = 0x7ffa_dead;
 
 impl Store {
-    /// Bytes that nobody has written.
+    /// Uninitialized bytes.
     pub(crate) fn new(bytes: usize, shift: u32) -> Self {
         let mut store = Self { bytes: vec![0; bytes], cells: Vec::new(), shift };
         store.reset();

@@ -81,7 +81,7 @@ pub(crate) struct Warp {
     pub(crate) pc: Pc,
     /// Lanes that run now.
     pub(crate) mask: u32,
-    /// Lanes whose thread has not ended.
+    /// Lanes with a running thread.
     pub(crate) live: u32,
     /// Lanes that are away: ended, or gone ahead to the end of a loop or call.
     pub(crate) gone: u32,

@@ -42,7 +42,7 @@ impl Core<'_> {
         let here = self.warp.mask;
         let masks = self.narrow(mask);
         for lane in lanes(here) {
-            // Lanes that never were, or have ended, may be named: nobody waits for them.
+            // A mask may name lanes that do not exist or have ended: the barrier does not wait for them.
             let named = masks[lane] & self.warp.live;
             if named != here {
                 self.find(Fault::LostLane, lane, || {
@@ -87,7 +87,7 @@ impl Core<'_> {
                 Shuffle::Down => own.saturating_add(by as usize),
                 Shuffle::Xor => own ^ by as usize,
             };
-            // Whoever asks beyond its group gets its own value back.
+            // A source lane outside the group gives the lane's own value.
             let inside = match shuffle {
                 Shuffle::Xor => asked < first + width,
                 Shuffle::Index | Shuffle::Up | Shuffle::Down => {

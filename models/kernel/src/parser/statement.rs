@@ -156,7 +156,7 @@ impl Parser {
         Ok(params)
     }
 
-    /// The rest of a declaration whose first name has been read, with its semicolon.
+    /// The rest of a declaration after its first name, with its semicolon.
     pub(super) fn declarators(
         &mut self,
         plain: TypeName,

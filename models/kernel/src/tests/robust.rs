@@ -1,4 +1,4 @@
-//! Texts that nobody would write: kernels with parts changed, lost and doubled never bring the program down.
+//! Mutated kernels (parts changed, deleted, doubled) never panic.
 
 use mlsys_lab::random::SplitMix64;
 

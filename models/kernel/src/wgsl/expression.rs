@@ -16,7 +16,7 @@ use crate::wgsl::{Told, function, refuse, type_name};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) text: String,
-    /// Whether it may stand beside an operator as it is.
+    /// Whether it needs no parentheses as an operand.
     atom: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn binary(left: &Text, sign: &str, right: &Text) -> Text {
 }
 
 impl Writer<'_, '_> {
-    /// An expression whose value nobody uses.
+    /// An expression in void context.
     pub(super) fn effect(&mut self, expr: &Expr) -> Told<()> {
         match &expr.kind {
             Kind::Assign(target, value) => {

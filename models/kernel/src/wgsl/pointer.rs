@@ -1,6 +1,6 @@
 //! Addresses: an array that is known, and an index into it.
 //!
-//! Assignments: lines of their own, whose value is then a name.
+//! Assignments become statements; their value is then a name.
 
 use crate::diagnostic::Place;
 use crate::typed_ast::{Change, Expr, Kind, Target, Yields};

@@ -119,7 +119,7 @@ impl Writer<'_, '_> {
         Text::atom(old)
     }
 
-    /// A sum of floats by their bits, tried again until nobody was in between.
+    /// Atomic add of floats: a compare-exchange loop on their bits.
     fn add_float(&mut self, spot: &Spot, value: &str) -> Text {
         let (old, tried) = (self.module.names.fresh("t"), self.module.names.fresh("t"));
         let at = &spot.name;
@@ -192,7 +192,7 @@ impl Writer<'_, '_> {
         let text = match shuffle {
             Shuffle::Index => format!("subgroupShuffle({value}, u32({by}) % 32u)"),
             Shuffle::Xor => format!("subgroupShuffle({value}, (lane ^ u32({by})) % 32u)"),
-            // Lanes whose partner lies beyond the warp keep their own.
+            // Lanes with a partner outside the warp keep their own value.
             Shuffle::Up => {
                 format!(
                     "select(subgroupShuffle({value}, (lane - u32({by})) % 32u), {value}, lane < u32({by}))"

@@ -16,7 +16,7 @@ impl Algorithm {
 }
 
 impl Plan {
-    /// The messages of the plan as a picture of what passes, with so many bytes an element.
+    /// The plan's messages as a message trace.
     ///
     /// Every rank begins with its own version of everything, a server with nothing: for a collective that begins
     /// otherwise, set [`Exchange::begins`]. Numbers of the buffers are put in by [`Exchange::sample_from`].

@@ -35,7 +35,7 @@ impl Phase {
     }
 }
 
-/// Messages of one round whose senders, receivers and pieces each go on by a constant step.
+/// Messages of one round in arithmetic progression: senders, receivers and pieces each advance by a constant step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Messages.
@@ -222,7 +222,7 @@ fn pairs(ranks: usize, apart: usize, first: impl Fn(usize) -> usize, action: Act
     (0..ranks).step_by(apart).map(run).collect()
 }
 
-/// Those whose lowest set bit is `step` to those that lack it.
+/// From ranks with lowest set bit `step` to those without it.
 fn binomial(ranks: usize, step: usize) -> Run {
     Run {
         count: (ranks - step).div_ceil(2 * step),
@@ -285,7 +285,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The first tree over so many ranks: rank 0 is the root, odd ranks are leaves (NCCL, `src/graph/trees.cc`).
+    /// The first tree: rank 0 is the root, odd ranks are leaves (NCCL, `src/graph/trees.cc`).
     pub fn first(ranks: usize) -> Self {
         Self::of((0..ranks).map(|rank| parent(ranks, rank)).collect())
     }
@@ -343,7 +343,7 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// Both trees over so many ranks.
+    /// Both trees.
     pub fn new(ranks: usize, chunks: usize) -> Self {
         Self { trees: [Tree::first(ranks), Tree::second(ranks)], chunks }
     }
@@ -363,7 +363,7 @@ pub struct Split {
 }
 
 impl Split {
-    /// So many elements in so many pieces; no pieces count as one.
+    /// Splits `elements` into `pieces`; 0 pieces count as 1.
     pub fn new(elements: usize, pieces: usize) -> Self {
         Self { elements, pieces: pieces.max(1) }
     }

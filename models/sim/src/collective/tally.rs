@@ -291,7 +291,7 @@ impl Algorithm {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// Whether so many ranks can sum in this way.
+    /// Whether the algorithm supports this number of ranks.
     pub fn takes(self, ranks: usize) -> bool {
         match self {
             Self::RecursiveHalvingDoubling => ranks.is_power_of_two(),
@@ -316,8 +316,8 @@ impl Algorithm {
         }
     }
 
-    /// The closed formula, for a buffer of so many bytes. The double tree is taken to be pipelined ideally: its chunks
-    /// are so many that filling and emptying the pipeline costs latency alone.
+    /// The closed formula, in seconds. The double tree is taken to be pipelined ideally: enough chunks
+    /// that filling and draining the pipeline costs latency alone.
     pub fn closed(self, ranks: usize, bytes: f64) -> Closed {
         let p = ranks as f64;
         let steps = self.steps(ranks);

@@ -14,7 +14,7 @@ pub struct Adjoints {
     pub values: Vec<f64>,
     /// One per edge that the backward pass walks, in its order.
     pub deposits: Vec<Deposit>,
-    /// By node whose adjoint is not finite: where on the way from the output that began.
+    /// For nodes with a non-finite adjoint: where on the way from the output it began.
     births: Vec<Option<Birth>>,
 }
 
@@ -147,7 +147,7 @@ pub struct Slope {
     pub value: f64,
     /// The nudge.
     pub step: f64,
-    /// A node whose branch the nudge changed: the slopes on its two sides differ, and the quotient is neither.
+    /// A node where the nudge changed the branch: one-sided slopes differ, and the quotient is neither.
     pub kink: Option<usize>,
 }
 
@@ -230,7 +230,7 @@ impl Scratch {
         self.values[nodes.output()]
     }
 
-    /// The corners whose first branch was taken.
+    /// Corners where the first branch was taken.
     fn branches(&self, nodes: &Nodes) -> BTreeSet<usize> {
         let first = |index: &&usize| match nodes.at(**index).operation {
             Operation::Unary(_, a) => self.values[a] > 0.0,

@@ -26,7 +26,7 @@ pub struct Node {
     pub value: f64,
     /// Whether any input has a say in it.
     pub depends_on_input: bool,
-    /// Whether it belongs to the node that uses it: a constant that nobody named.
+    /// Whether it is an inline constant of the node that uses it.
     pub folded: bool,
     /// Where it stands in the expression, in characters from 1; 0 for an input.
     pub column: usize,
@@ -44,7 +44,7 @@ pub enum Role {
 /// The use of one node's value by another; a constant without a name belongs to the node that uses it and has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The node whose value is used.
+    /// The argument node.
     pub from: usize,
     /// The node that uses it.
     pub to: usize,
@@ -157,7 +157,7 @@ impl Nodes {
         })
     }
 
-    /// The first node on the way to `node` whose value is not finite although its arguments' are.
+    /// The first node on the way to `node` that is not finite although its arguments are.
     fn birth<'a>(&'a self, node: &'a Node) -> &'a Node {
         let mut birth = node;
         // Arguments stand before their uses, so this walks down and ends.

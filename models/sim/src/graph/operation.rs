@@ -1,6 +1,6 @@
 //! The operations of a graph: their values and local derivatives.
 //!
-//! Another engine that differentiates the same graph, to be put beside ours; whoever registers the labs joins it.
+//! The interface to another autodiff engine that differentiates the same graph; the registry provides it.
 //!
 //! Which forward values the backward pass reads, and so must still be there when it comes by.
 
@@ -287,7 +287,7 @@ impl Operation {
     }
 }
 
-/// The nodes whose values one edge reads on the way back; a constant that belongs to a node is always at hand.
+/// Nodes that one edge's backward step reads; inline constants are not saved.
 pub fn read_by_edge(nodes: &Nodes, edge: usize) -> Vec<usize> {
     let edge = nodes.edges()[edge];
     let operation = nodes.at(edge.to).operation;
@@ -304,7 +304,7 @@ pub fn read_by_edge(nodes: &Nodes, edge: usize) -> Vec<usize> {
     read
 }
 
-/// The nodes whose values a node's backward step reads to pass a gradient to what depends on an input.
+/// Nodes that a node's backward step reads to pass a gradient to arguments that depend on an input.
 pub fn read_by_node(nodes: &Nodes, node: usize) -> Vec<usize> {
     let edges = nodes.edges_into(node);
     let edges = edges.filter(|&edge| nodes.at(nodes.edges()[edge].from).depends_on_input);

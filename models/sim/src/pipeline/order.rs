@@ -72,7 +72,7 @@ pub enum Work {
     Backward,
     /// Computes gradients for its inputs, which the stage before waits for.
     BackwardInput,
-    /// Computes gradients for its weights, which nobody waits for.
+    /// Computes gradients of its weights; no other stage depends on it.
     BackwardWeight,
 }
 

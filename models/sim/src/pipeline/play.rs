@@ -59,7 +59,7 @@ pub struct Transfer {
     pub from: usize,
     /// The stage that receives.
     pub to: usize,
-    /// The operation whose result it carries.
+    /// The operation that produced the payload.
     pub operation: Operation,
     /// When its first byte is on the link.
     pub start: f64,
@@ -172,7 +172,7 @@ impl Ready {
             forwards: none(),
             backwards: none(),
         };
-        // The data are there from the beginning, and the loss needs nobody else.
+        // The data is available from the start, and the loss depends on no other stage.
         ready.activations[..microbatches].fill(0.0);
         ready.gradients[(places - 1) * microbatches..].fill(0.0);
         ready
@@ -233,7 +233,7 @@ pub fn play(plan: &Plan, times: Times, wire: Option<Wire>) -> Option<Played> {
         stages: (0..line.stages).map(|stage| Vec::with_capacity(plan.stage(stage).len())).collect(),
         transfers: Vec::new(),
     };
-    // Stages whose next operation may have become possible.
+    // Stages where the next operation may have become ready.
     let mut woken: VecDeque<usize> = (0..line.stages).collect();
     while let Some(stage) = woken.pop_front() {
         let done = played.stages[stage].len();

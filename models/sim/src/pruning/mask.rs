@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-/// How many of so many are removed: `round(sparsity * count)`, halves away from zero, and never more than there are.
+/// How many of `count` are removed: `round(sparsity * count)`, halves away from zero, at most `count`.
 pub fn removed(sparsity: f64, count: usize) -> usize {
     // What is no number or below 0 is cast to 0.
     ((sparsity * count as f64).round() as usize).min(count)
@@ -73,7 +73,7 @@ pub fn groups(scores: &[f64], keep: usize, group: usize) -> Vec<bool> {
     groups.flat_map(|group| largest(group, keep)).collect()
 }
 
-/// The same along the inputs of a layer whose scores are `[inputs, outputs]`, row-major: of every `group` inputs of one
+/// The same along the inputs of a layer with scores `[inputs, outputs]`, row-major: of every `group` inputs of one
 /// output `keep` stay, which is how a matrix unit reads them.
 pub fn groups_of_inputs(scores: &[f64], outputs: usize, keep: usize, group: usize) -> Vec<bool> {
     let outputs = outputs.max(1);

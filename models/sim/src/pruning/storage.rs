@@ -1,4 +1,4 @@
-//! Three ways to write down a matrix of which few weights are left: all of them, a bit for each beside those that are
+//! Three storage formats of a sparse matrix: dense, a bit mask with the weights that are
 //! left, or those that are left with the distance from the one before (Han et al. 2016).
 
 #[cfg(test)]
@@ -14,7 +14,7 @@ pub enum Format {
     /// One bit a weight says whether it is there; then those that are.
     Bitmap,
     /// Each weight that is there after the number of zeros before it. Where those are too many to be counted in an
-    /// offset, entries whose value is zero are put between.
+    /// offset, zero-valued padding entries are inserted.
     Offsets,
 }
 
@@ -64,7 +64,7 @@ impl Format {
     }
 }
 
-/// Entries that offsets of so many bits take: one for each weight that is left, and one for every `2^offset_bits` zeros
+/// Entries with `offset_bits`-bit offsets: one for each weight that is left, and one for every `2^offset_bits` zeros
 /// in a row before it. Zeros at the end cost nothing.
 pub fn entries(kept: &[bool], offset_bits: u32) -> u64 {
     let (mut zeros, mut entries) = (0_u64, 0);

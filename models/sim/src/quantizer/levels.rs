@@ -221,7 +221,7 @@ impl Codebook {
         (0..clusters).map(place).collect()
     }
 
-    /// Lloyd's iterations from these centroids, until nothing moves or there were so many; then every weight takes its
+    /// Lloyd's iterations from these centroids, until convergence or `iterations`; then every weight takes its
     /// nearest centroid, the lower place on a tie. A centroid that no weight shares stays where it is.
     pub fn fit(weights: &[f64], centroids: Vec<f64>, iterations: usize) -> Self {
         let ascending = Ascending::new(weights);

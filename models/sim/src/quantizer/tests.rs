@@ -6,7 +6,7 @@ use mlsys_lab::random::unit;
 
 const SCHEMES: [Scheme; 3] = [Scheme::Affine, Scheme::Symmetric, Scheme::SymmetricRestricted];
 
-/// So many values around zero, a few of them much larger than the others and some exactly zero.
+/// Values around zero, a few outliers, and some exact zeros.
 fn values(seed: u64, count: usize) -> Vec<f32> {
     let value = |i: u64| {
         let sum: f64 = (0..4).map(|part| unit(seed, 4 * i + part)).sum();
@@ -75,7 +75,7 @@ fn the_error_of_what_is_not_cut_off_is_at_most_half_a_step() {
         let noise = rounded.noise(&weights);
         assert!(noise.worst <= 1.0 + 1e-5, "{name}: {}", noise.worst);
         assert!(noise.worst > 0.5, "{name}: {}", noise.worst);
-        // Only the symmetric integers, with none for the largest value, and affine ones, whose zero is moved to an
+        // Only the symmetric integers, without one for the largest value, and affine ones, with the zero moved to an
         // integer, cut anything off, and no more than one step of it.
         let cuts = !(name.starts_with("SymmetricRestricted") || name.starts_with("nf4"));
         assert!(cuts || noise.clipped == 0, "{name}: {}", noise.clipped);
