@@ -14,9 +14,9 @@ fuzz_target!(|data: &[u8]| {
     let kernel = match Kernel::parse("k.cu", text) {
         Ok(kernel) => kernel,
         Err(refused) => {
-            assert!(!refused.complaints.is_empty());
+            assert!(!refused.diagnostics.is_empty());
             let lines = text.lines().count().max(1) as u32;
-            for complaint in &refused.complaints {
+            for complaint in &refused.diagnostics {
                 assert!((1..=lines + 1).contains(&complaint.place.line));
             }
             mlsys_fuzz::is_printable(&refused.to_string());

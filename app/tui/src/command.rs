@@ -4,7 +4,7 @@ mod place;
 pub mod reference;
 mod table;
 
-use mlsys_kernel::{Goal, Way};
+use mlsys_kernel::{Direction, Goal};
 
 use mlsys_view::panel::Inspect;
 
@@ -81,7 +81,7 @@ pub enum Command {
     /// Fold all groups of a graph, or unfold them.
     FoldAll,
     /// Go along the lab's kernel to the next place of a kind, or the one before.
-    Walk(Goal, Way),
+    Walk(Goal, Direction),
     /// Look at another part of the lab's kernel.
     Choose(Choice),
     /// Set a breakpoint on the marked line of the kernel, or take it away.

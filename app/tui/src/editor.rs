@@ -8,7 +8,7 @@ mod tests;
 pub mod text;
 mod trial;
 
-use mlsys_kernel::Complaint;
+use mlsys_kernel::Diagnostic;
 use mlsys_kernel::Kernel;
 
 use super::key::{Key, Way};
@@ -39,7 +39,7 @@ pub struct Editor {
     /// What stood there at first.
     pub starter: String,
     /// What is wrong with the text, in its order.
-    pub complaints: Vec<Complaint>,
+    pub complaints: Vec<Diagnostic>,
     /// First line and first column shown.
     pub scroll: (usize, usize),
     /// Whether the complaints are about the text as it is now.
@@ -160,7 +160,7 @@ impl Editor {
         }
         self.complaints = match Kernel::parse("kernel.cu", self.text.as_str()) {
             Ok(_) => Vec::new(),
-            Err(refused) => refused.complaints,
+            Err(refused) => refused.diagnostics,
         };
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use mlsys_kernel::Beside;
+use mlsys_kernel::Extensions;
 use mlsys_lab::Registry;
 use mlsys_lab::schema::SchemaError;
 
@@ -18,7 +18,7 @@ fn read() -> Result<Registry, SchemaError> {
     let mut labs = mlsys_live::labs()?;
     labs.extend(mlsys_analytic::labs_beside(
         Box::new(mlsys_nn::expression::Autodiff),
-        Beside {
+        Extensions {
             classifier: Some(Box::new(mlsys_nn::reader::Reader::default())),
             launcher: Some(Box::new(mlsys_device::kernel::Devices)),
         },

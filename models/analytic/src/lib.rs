@@ -80,7 +80,7 @@ mod trends {
     pub(crate) mod supercomputer;
 }
 
-use mlsys_kernel::{Beside, KernelLab};
+use mlsys_kernel::{Extensions, KernelLab};
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
 use mlsys_sim::graph::operation::Engine;
@@ -152,7 +152,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
 /// As for [`labs`].
 pub fn labs_beside(
     engine: Box<dyn Engine>,
-    beside: Beside,
+    beside: Extensions,
     toolchain: Box<dyn Toolchain>,
 ) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     all(

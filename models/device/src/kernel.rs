@@ -13,7 +13,7 @@ mod webgpu;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use mlsys_kernel::{Answer, Launcher, Refusal, Work};
+use mlsys_kernel::{DeviceError, LaunchRequest, LaunchResult, Launcher};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
 
@@ -24,10 +24,14 @@ use super::meter::{Meter, Precision};
 pub struct Devices;
 
 impl Launcher for Devices {
-    fn launch(&self, device: DeviceId, work: &Work<'_>) -> Result<Answer, Refusal> {
+    fn launch(
+        &self,
+        device: DeviceId,
+        work: &LaunchRequest<'_>,
+    ) -> Result<LaunchResult, DeviceError> {
         match device.backend {
             Backend::Cpu => {
-                Err(Refusal::NoDevice("the processor runs no kernels; choose a GPU".to_owned()))
+                Err(DeviceError::NoDevice("the processor runs no kernels; choose a GPU".to_owned()))
             }
             Backend::Wgpu => webgpu::launch(device.index, work),
             Backend::Cuda => nvidia::launch(device.index, work),
@@ -52,21 +56,21 @@ impl Launcher for Devices {
 /// A build without wgpu says so.
 #[cfg(not(feature = "wgpu"))]
 mod webgpu {
-    use mlsys_kernel::{Answer, Refusal, Work};
+    use mlsys_kernel::{DeviceError, LaunchRequest, LaunchResult};
 
-    pub(super) fn launch(index: usize, _: &Work<'_>) -> Result<Answer, Refusal> {
+    pub(super) fn launch(index: usize, _: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
         let missing = crate::wgpu::open(index).err();
-        Err(Refusal::NoDevice(missing.unwrap_or_default()))
+        Err(DeviceError::NoDevice(missing.unwrap_or_default()))
     }
 }
 
 /// A build without CUDA says so.
 #[cfg(not(feature = "cuda"))]
 mod nvidia {
-    use mlsys_kernel::{Answer, Refusal, Work};
+    use mlsys_kernel::{DeviceError, LaunchRequest, LaunchResult};
 
-    pub(super) fn launch(index: usize, _: &Work<'_>) -> Result<Answer, Refusal> {
+    pub(super) fn launch(index: usize, _: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
         let missing = crate::cuda::open(index).err();
-        Err(Refusal::NoDevice(missing.unwrap_or_default()))
+        Err(DeviceError::NoDevice(missing.unwrap_or_default()))
     }
 }

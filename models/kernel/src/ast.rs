@@ -139,8 +139,8 @@ pub(super) enum ExprKind {
     Assign(Option<Binary>, Box<Expr>, Box<Expr>),
     /// `++` and `--`.
     Step {
-        up: Direction,
-        when: When,
+        up: Increment,
+        when: Fixity,
         target: Box<Expr>,
     },
     Cast(TypeName, Box<Expr>),
@@ -148,13 +148,13 @@ pub(super) enum ExprKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum Increment {
     Up,
     Down,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum Fixity {
     /// `++i`: the value is the new one.
     Before,
     /// `i++`: the value is the old one.

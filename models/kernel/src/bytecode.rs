@@ -16,16 +16,16 @@ pub(crate) type Pc = u32;
 
 /// Where an access goes: `pointer + index * bytes of the type`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
+pub(crate) struct Address {
     pub(crate) pointer: Reg,
-    pub(crate) index: By,
+    pub(crate) index: IndexOperand,
     /// Whether all lanes are known to have the same pointer.
-    pub(crate) base: Base,
+    pub(crate) base: Uniformity,
 }
 
 /// The index of an address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum By {
+pub(crate) enum IndexOperand {
     Nothing,
     Int(Reg),
     Unsigned(Reg),
@@ -33,7 +33,7 @@ pub(crate) enum By {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Base {
+pub(crate) enum Uniformity {
     Uniform,
     Any,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Instr {
     /// A pointer offset by a number of elements.
     Offset {
         into: Reg,
-        at: At,
+        at: Address,
         bytes: u32,
     },
     Distance {
@@ -76,18 +76,18 @@ pub(crate) enum Instr {
     Load {
         ty: Scalar,
         into: Reg,
-        at: At,
+        at: Address,
     },
     Store {
         ty: Scalar,
         from: Reg,
-        at: At,
+        at: Address,
     },
     Atomic {
         atomic: Atomic,
         ty: Scalar,
         into: Reg,
-        at: At,
+        at: Address,
         operands: [Reg; 2],
     },
     Shuffle {
@@ -111,7 +111,7 @@ pub(crate) enum Instr {
     If {
         condition: Reg,
         otherwise: Pc,
-        how: How,
+        how: BranchKind,
     },
     Else {
         end: Pc,
@@ -162,7 +162,7 @@ pub(crate) enum Instr {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum BranchKind {
     /// A branch: a warp diverges where its lanes disagree.
     Branch,
     /// Part of an expression, which a compiler predicates.
@@ -171,7 +171,7 @@ pub(crate) enum How {
 
 /// What a register holds from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Preset {
+pub(crate) enum InitialValue {
     Narrow(u32),
     Param(usize),
     ThreadIdx(usize),
@@ -182,7 +182,7 @@ pub(crate) enum Preset {
     WideParam(usize),
 }
 
-impl Preset {
+impl InitialValue {
     pub(crate) fn is_wide(self) -> bool {
         matches!(self, Self::Wide(_) | Self::WideParam(_))
     }
@@ -190,10 +190,10 @@ impl Preset {
 
 /// A variable for people who look.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct DebugVariable {
     pub(crate) name: String,
     pub(crate) ty: Type,
-    pub(crate) home: Home,
+    pub(crate) home: VariableHome,
     /// Instructions during which it exists.
     pub(crate) from: Pc,
     pub(crate) to: Pc,
@@ -202,7 +202,7 @@ pub(crate) struct Shown {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Home {
+pub(crate) enum VariableHome {
     Register(Reg),
     /// Bytes from the start of local memory.
     Local(u32),
@@ -216,7 +216,7 @@ pub(crate) struct Code {
     pub(crate) instrs: Vec<Instr>,
     /// Where each came from.
     pub(crate) places: Vec<Place>,
-    pub(crate) presets: Vec<(Reg, Preset)>,
+    pub(crate) presets: Vec<(Reg, InitialValue)>,
     pub(crate) narrow: usize,
     pub(crate) wide: usize,
     /// Variables that have no value before their declaration, or before what assigns to them.
@@ -225,7 +225,7 @@ pub(crate) struct Code {
     pub(crate) local: usize,
     pub(crate) shared: Vec<crate::typed_ast::Shared>,
     pub(crate) static_shared: u32,
-    pub(crate) shown: Vec<Shown>,
+    pub(crate) shown: Vec<DebugVariable>,
 }
 
 impl Code {

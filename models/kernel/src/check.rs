@@ -11,9 +11,9 @@ mod expression;
 
 use crate::ast;
 use crate::ast::{Role, Statement, StatementKind, Unit};
-use crate::diagnostic::{Complaint, Place};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
-    Born, Expr, Function, Index, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
+    Expr, Function, Index, Initialization, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
 };
 use crate::types::{Scalar, Type};
 use std::collections::BTreeMap;
@@ -25,9 +25,9 @@ pub(super) const MOST_STATIC_SHARED: u32 = 48 * 1024;
 pub(super) const MOST_LOCAL: u32 = 16 * 1024;
 
 /// Somewhere inside, something was complained about.
-struct Told;
+struct Translated;
 
-type Checked<T> = Result<T, Told>;
+type Checked<T> = Result<T, Translated>;
 
 /// What a name stands for.
 #[derive(Clone, Copy)]
@@ -57,11 +57,11 @@ struct Checker {
     result: Type,
     loops: u32,
     height: u32,
-    complaints: Vec<Complaint>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// Checks a whole text; all that is wrong with it at once.
-pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Complaint>> {
+pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
     let mut checker = Checker {
         functions: Vec::new(),
         places: Vec::new(),
@@ -74,7 +74,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Complaint>> {
         result: Type::Void,
         loops: 0,
         height: 0,
-        complaints: Vec::new(),
+        diagnostics: Vec::new(),
     };
     for declaration in &unit.constants {
         for name in &declaration.names {
@@ -107,7 +107,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Complaint>> {
         }
     }
     let begin = Place { line: 1, column: 1 };
-    if kernel.is_none() && checker.complaints.is_empty() {
+    if kernel.is_none() && checker.diagnostics.is_empty() {
         checker.complain(
             begin,
             "there is no kernel",
@@ -120,14 +120,14 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Complaint>> {
         shared.offset = after;
     }
     match kernel {
-        Some(kernel) if checker.complaints.is_empty() => Ok(Program {
+        Some(kernel) if checker.diagnostics.is_empty() => Ok(Program {
             name: checker.functions[kernel].name.clone(),
             params,
             kernel,
             functions: checker.functions,
             shared: checker.shared,
         }),
-        Some(_) | None => Err(checker.complaints),
+        Some(_) | None => Err(checker.diagnostics),
     }
 }
 
@@ -138,7 +138,7 @@ fn arguments(function: &Function) -> Vec<Param> {
 
 impl Checker {
     fn complain(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
-        self.complaints.push(Complaint::new(place, message, help));
+        self.diagnostics.push(Diagnostic::new(place, message, help));
     }
 
     fn tell<T>(
@@ -148,7 +148,7 @@ impl Checker {
         help: impl Into<String>,
     ) -> Checked<T> {
         self.complain(place, message, help);
-        Err(Told)
+        Err(Translated)
     }
 
     fn meaning(&self, name: &str) -> Option<Meaning> {
@@ -210,9 +210,10 @@ impl Checker {
                         continue;
                     }
                     Ok(ty) => ty,
-                    Err(Told) => continue,
+                    Err(Translated) => continue,
                 };
-                let index = checker.variable(&param.name, param.place, ty, Born::WithValue);
+                let index =
+                    checker.variable(&param.name, param.place, ty, Initialization::WithValue);
                 checker.declare(&param.name, param.place, Meaning::Variable(index));
             }
             checker.statements(&function.body)
@@ -262,7 +263,7 @@ impl Checker {
         let mut out = Vec::new();
         for statement in statements {
             match self.statement(statement, &mut out) {
-                Ok(()) | Err(Told) => {}
+                Ok(()) | Err(Translated) => {}
             }
         }
         out
@@ -306,7 +307,7 @@ impl Checker {
                     let mut statements = Vec::new();
                     if let Some(first) = first {
                         match checker.statement(first, &mut statements) {
-                            Ok(()) | Err(Told) => {}
+                            Ok(()) | Err(Translated) => {}
                         }
                     }
                     let condition = condition

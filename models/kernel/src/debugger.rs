@@ -151,24 +151,20 @@ pub enum Goal {
     End,
 }
 
-/// Which way to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Towards the end.
-    On,
-    /// Towards the beginning.
-    Back,
+pub enum Direction {
+    Forward,
+    Backward,
 }
 
-/// What came of looking.
+/// Outcome of a search so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sought {
-    /// It stands there.
+pub enum SeekResult {
+    /// The replay stands there.
     Found,
-    /// There was none: it stands at the end, or at the beginning.
-    Nowhere,
-    /// It has not been found yet.
-    Going,
+    /// The replay stands at the end, or at the beginning.
+    NotFound,
+    InProgress,
 }
 
 /// A search that goes on.
@@ -176,7 +172,7 @@ pub enum Sought {
 pub struct Seek {
     goal: Goal,
     /// The only warp that counts, by block and warp; absent if all do.
-    who: Option<(u32, u32)>,
+    warp_filter: Option<(u32, u32)>,
     stage: Stage,
 }
 
@@ -196,28 +192,37 @@ enum Stage {
     /// To a clock that is known.
     To {
         clock: u64,
-        sought: Sought,
+        sought: SeekResult,
     },
 }
 
 impl Seek {
     /// Looks for the next, or the last before, of a replay that stands somewhere; for one warp, or all.
-    pub fn new(replay: &Replay, goal: Goal, way: Way, who: Option<(u32, u32)>) -> Self {
+    pub fn new(
+        replay: &Replay,
+        goal: Goal,
+        way: Direction,
+        warp_filter: Option<(u32, u32)>,
+    ) -> Self {
         let clock = replay.machine().clock();
         let stage = match (goal, way) {
-            (_, Way::On) => Stage::Forward,
-            (Goal::End, Way::Back) => Stage::To { clock: 0, sought: Sought::Found },
-            (Goal::Instruction, Way::Back) if who.is_none() => {
-                Stage::To { clock: clock.saturating_sub(1), sought: Sought::Found }
+            (_, Direction::Forward) => Stage::Forward,
+            (Goal::End, Direction::Backward) => Stage::To { clock: 0, sought: SeekResult::Found },
+            (Goal::Instruction, Direction::Backward) if warp_filter.is_none() => {
+                Stage::To { clock: clock.saturating_sub(1), sought: SeekResult::Found }
             }
-            (_, Way::Back) => Stage::Behind { end: clock },
+            (_, Direction::Backward) => Stage::Behind { end: clock },
         };
-        Self { goal, who, stage }
+        Self { goal, warp_filter, stage }
     }
 
     /// To a number of steps from the beginning.
     pub fn to(clock: u64) -> Self {
-        Self { goal: Goal::End, who: None, stage: Stage::To { clock, sought: Sought::Found } }
+        Self {
+            goal: Goal::End,
+            warp_filter: None,
+            stage: Stage::To { clock, sought: SeekResult::Found },
+        }
     }
 
     /// What is looked for.
@@ -231,7 +236,7 @@ impl Seek {
     }
 
     /// Continues the search for about `steps` steps.
-    pub fn go_on(&mut self, replay: &mut Replay, most: u64) -> Sought {
+    pub fn advance(&mut self, replay: &mut Replay, most: u64) -> SeekResult {
         let mut left = most;
         loop {
             match self.stage {
@@ -239,23 +244,23 @@ impl Seek {
                     while left > 0 {
                         let Some(step) = replay.forward() else {
                             return match self.goal {
-                                Goal::End => Sought::Found,
+                                Goal::End => SeekResult::Found,
                                 Goal::Instruction
                                 | Goal::Line
                                 | Goal::Barrier
                                 | Goal::Block
                                 | Goal::Problem
-                                | Goal::Breakpoint => Sought::Nowhere,
+                                | Goal::Breakpoint => SeekResult::NotFound,
                             };
                         };
                         left -= 1;
                         if self.holds(replay, &step) {
-                            return Sought::Found;
+                            return SeekResult::Found;
                         }
                     }
                 }
                 Stage::Behind { end } if end <= 1 => {
-                    self.stage = Stage::To { clock: 0, sought: Sought::Nowhere };
+                    self.stage = Stage::To { clock: 0, sought: SeekResult::NotFound };
                     continue;
                 }
                 Stage::Behind { end } => {
@@ -275,7 +280,7 @@ impl Seek {
                     self.stage = Stage::Stretch { from, end, found };
                     if replay.machine().clock() + 1 >= end {
                         self.stage = match found {
-                            Some(clock) => Stage::To { clock, sought: Sought::Found },
+                            Some(clock) => Stage::To { clock, sought: SeekResult::Found },
                             None => Stage::Behind { end: from + 1 },
                         };
                         continue;
@@ -297,19 +302,20 @@ impl Seek {
                     }
                 }
             }
-            return Sought::Going;
+            return SeekResult::InProgress;
         }
     }
 
     fn holds(&self, replay: &Replay, step: &Step) -> bool {
-        let mine = self.who.is_none_or(|who| who == (step.block, step.warp));
+        let mine =
+            self.warp_filter.is_none_or(|warp_filter| warp_filter == (step.block, step.warp));
         let arrived = || line(&replay.machine, step).filter(|line| *line != step.place.line);
         match self.goal {
             Goal::Instruction => mine,
             Goal::Line => mine && (arrived().is_some() || has_ended(step)),
             Goal::Barrier => {
                 step.event == Event::Released
-                    && self.who.is_none_or(|(block, _)| block == step.block)
+                    && self.warp_filter.is_none_or(|(block, _)| block == step.block)
             }
             Goal::Block => step.event == Event::BlockEnded,
             Goal::Problem => step.found,

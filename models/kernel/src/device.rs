@@ -3,10 +3,10 @@
 //!
 //! Whether a device agrees with the interpreter, element by element.
 
-use crate::diagnostic::Complaint;
+use crate::diagnostic::Diagnostic;
 use crate::machine::{bits, real, value};
 use crate::types::{Access, Scalar};
-use crate::{Fault, Given, Kernel, Machine};
+use crate::{BoundArgument, Fault, Kernel, Machine};
 use mlsys_lab::{DeviceId, Value};
 
 /// Runs kernels on devices.
@@ -15,7 +15,11 @@ pub trait Launcher: Send + Sync {
     ///
     /// # Errors
     /// Why it does not run there, or how it failed.
-    fn launch(&self, device: DeviceId, work: &Work<'_>) -> Result<Answer, Refusal>;
+    fn launch(
+        &self,
+        device: DeviceId,
+        work: &LaunchRequest<'_>,
+    ) -> Result<LaunchResult, DeviceError>;
 
     /// The most bytes a second that the device's memory was seen to move, to hold a kernel's rate against; nothing
     /// where that cannot be measured. Takes up to some seconds the first time it is asked of a device.
@@ -24,7 +28,7 @@ pub trait Launcher: Send + Sync {
 
 /// One launch.
 #[derive(Clone, Copy, Debug)]
-pub struct Work<'a> {
+pub struct LaunchRequest<'a> {
     /// The kernel as it was read.
     pub kernel: &'a Kernel,
     /// Its text.
@@ -37,7 +41,7 @@ pub struct Work<'a> {
 
 /// What a device made of a launch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct LaunchResult {
     /// The bytes of each buffer after the last launch, in the order of the arguments.
     pub buffers: Vec<Vec<u8>>,
     /// Median seconds of one launch, after an untimed warm-up launch.
@@ -69,7 +73,7 @@ impl Clock {
 
 /// Why a device did not run a kernel to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum DeviceError {
     /// There is no such device, or nothing here runs kernels on it.
     NoDevice(String),
     /// The kernel has no translation into the device's language.
@@ -77,7 +81,7 @@ pub enum Refusal {
         /// The name its text goes by.
         file: String,
         /// What stands in the way.
-        complaints: Vec<Complaint>,
+        diagnostics: Vec<Diagnostic>,
     },
     /// The launch is larger than the device takes.
     TooLarge(String),
@@ -87,16 +91,16 @@ pub enum Refusal {
     Failed(String),
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for DeviceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoDevice(reason)
             | Self::TooLarge(reason)
             | Self::Harmful(reason)
             | Self::Failed(reason) => f.write_str(reason),
-            Self::Untranslated { file, complaints } => {
+            Self::Untranslated { file, diagnostics } => {
                 f.write_str("the kernel has no translation into WGSL")?;
-                for Complaint { place, message, help } in complaints {
+                for Diagnostic { place, message, help } in diagnostics {
                     write!(f, "; {file}:{}:{}: {message}", place.line, place.column)?;
                     if !help.is_empty() {
                         write!(f, " ({help})")?;
@@ -108,7 +112,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for DeviceError {}
 
 /// Faults for which a kernel is not given to a device: it would write where it must not, wait for ever, or compute what
 /// depends on who comes first. The last four give a number that C leaves open: what the interpreter makes of it says
@@ -128,8 +132,8 @@ pub const HARMFUL: [Fault; 9] = [
 /// Whether a launch that the interpreter ran to its end may be given to a device.
 ///
 /// # Errors
-/// [`Refusal::Harmful`] names the first fault that speaks against it.
-pub fn harmless(ended: &Machine) -> Result<(), Refusal> {
+/// [`DeviceError::Harmful`] names the first fault that speaks against it.
+pub fn require_harmless(ended: &Machine) -> Result<(), DeviceError> {
     let findings = ended.findings();
     let Some(fault) = HARMFUL.into_iter().find(|fault| findings.count(*fault) > 0) else {
         return Ok(());
@@ -141,7 +145,7 @@ pub fn harmless(ended: &Machine) -> Result<(), Refusal> {
             found.place.line, found.block, found.thread, found.sentence
         )
     });
-    Err(Refusal::Harmful(format!(
+    Err(DeviceError::Harmful(format!(
         "not sent, because the interpreter found {} ({}){told}",
         fault.name(),
         findings.count(fault)
@@ -182,7 +186,7 @@ pub struct Difference {
 
 impl Agreement {
     /// Whether something was compared and nothing differs.
-    pub fn is_whole(&self) -> bool {
+    pub fn all_agree(&self) -> bool {
         self.differing == 0 && self.compared > 0
     }
 
@@ -190,9 +194,9 @@ impl Agreement {
     /// the kernel only reads agrees by itself and says nothing; what a device did not give back differs.
     pub fn of(machine: &Machine, device: &[Vec<u8>]) -> Self {
         let mut agreement = Self::default();
-        let buffers = machine.given().filter_map(|given| match given {
-            Given::Buffer { name, of, access, bytes } => Some((name, of, access, bytes)),
-            Given::Number { .. } => None,
+        let buffers = machine.bound_arguments().filter_map(|given| match given {
+            BoundArgument::Buffer { name, of, access, bytes } => Some((name, of, access, bytes)),
+            BoundArgument::Number { .. } => None,
         });
         let mut answered = device.iter();
         for (name, of, access, here) in buffers {
@@ -303,7 +307,7 @@ mod tests {
         machine.run(1000);
         let bytes = |list: [i32; 4]| vec![list.iter().flat_map(|x| x.to_le_bytes()).collect()];
         let same = Agreement::of(&machine, &bytes([0, 99, 2, 3]));
-        assert!(same.is_whole() && same.compared == 3, "{same:?}");
+        assert!(same.all_agree() && same.compared == 3, "{same:?}");
         let other = Agreement::of(&machine, &bytes([0, 99, 5, 7]));
         assert_eq!((other.differing, other.largest), (2, 4.0));
         let first = other.first.unwrap_or_else(|| panic!("nothing differs"));
@@ -325,7 +329,7 @@ mod tests {
             machine.run(1000);
             let same = Agreement::of(&machine, &[vec![0; 8], vec![2, 0, 0, 0]]);
             assert_eq!((same.compared, same.differing), (compared, 0));
-            assert_eq!(same.is_whole(), compared > 0);
+            assert_eq!(same.all_agree(), compared > 0);
         }
     }
 }

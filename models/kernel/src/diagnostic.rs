@@ -18,7 +18,7 @@ pub struct Place {
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Complaint {
+pub struct Diagnostic {
     /// Where it begins.
     pub place: Place,
     /// What is wrong, one sentence without a full stop.
@@ -27,7 +27,7 @@ pub struct Complaint {
     pub help: String,
 }
 
-impl Complaint {
+impl Diagnostic {
     /// Something wrong at a place, and a way out.
     pub fn new(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { place, message: message.into(), help: help.into() }
@@ -36,37 +36,37 @@ impl Complaint {
 
 /// A kernel that is not taken: everything that is wrong with it, in the order of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct CompileError {
     /// The name the text goes by, such as a file's.
     pub file: String,
     /// The lines that are complained about, as they stand in the text, one a complaint.
     pub lines: Vec<String>,
     /// What is wrong.
-    pub complaints: Vec<Complaint>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Complaints that are told; what follows is mostly their echo.
 const MOST: usize = 40;
 
-impl Refused {
-    pub(crate) fn new(file: &str, text: &str, mut complaints: Vec<Complaint>) -> Self {
-        complaints.sort();
-        complaints.dedup_by_key(|complaint| complaint.place);
-        complaints.truncate(MOST);
-        let line = |c: &Complaint| text.lines().nth(c.place.line.saturating_sub(1) as usize);
+impl CompileError {
+    pub(crate) fn new(file: &str, text: &str, mut diagnostics: Vec<Diagnostic>) -> Self {
+        diagnostics.sort();
+        diagnostics.dedup_by_key(|complaint| complaint.place);
+        diagnostics.truncate(MOST);
+        let line = |c: &Diagnostic| text.lines().nth(c.place.line.saturating_sub(1) as usize);
         // Control characters in untrusted text never reach a terminal.
         let clean = |line: &str| line.replace(|c: char| c.is_control(), " ");
         Self {
             file: file.to_owned(),
-            lines: complaints.iter().map(|c| clean(line(c).unwrap_or_default())).collect(),
-            complaints,
+            lines: diagnostics.iter().map(|c| clean(line(c).unwrap_or_default())).collect(),
+            diagnostics,
         }
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (complaint, line)) in self.complaints.iter().zip(&self.lines).enumerate() {
+        for (i, (complaint, line)) in self.diagnostics.iter().zip(&self.lines).enumerate() {
             if i > 0 {
                 writeln!(f)?;
             }
@@ -99,4 +99,4 @@ fn around(line: &str, at: usize) -> (String, usize) {
     (part.collect(), at - skipped)
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for CompileError {}

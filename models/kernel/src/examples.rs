@@ -2,7 +2,7 @@
 
 use crate::types::Scalar;
 use crate::{Launch, Values, recipe};
-use mlsys_lab::frame::kernel::{Argument as Given, Fill};
+use mlsys_lab::frame::kernel::{Argument as BoundArgument, Fill};
 
 /// Sizes that the examples share.
 #[derive(Clone, Copy, Debug)]
@@ -122,15 +122,18 @@ impl Example {
     }
 
     /// Its arguments; the output is an uninitialized buffer.
-    pub(crate) fn given(&self, sizes: Sizes, launch: &Launch) -> Vec<Given> {
+    pub(crate) fn given(&self, sizes: Sizes, launch: &Launch) -> Vec<BoundArgument> {
         let Sizes { elements, rows, columns, radius } = sizes;
-        let whole = |value: usize| Given::Whole(value as i64);
-        let mut arguments: Vec<Given> = self
+        let whole = |value: usize| BoundArgument::Whole(value as i64);
+        let mut arguments: Vec<BoundArgument> = self
             .inputs(sizes)
             .into_iter()
-            .map(|(elements, fill)| Given::Buffer { elements, fill })
+            .map(|(elements, fill)| BoundArgument::Buffer { elements, fill })
             .collect();
-        arguments.push(Given::Buffer { elements: self.outputs(sizes, launch), fill: Fill::Poison });
+        arguments.push(BoundArgument::Buffer {
+            elements: self.outputs(sizes, launch),
+            fill: Fill::Poison,
+        });
         match self.problem {
             Problem::VectorAdd | Problem::Reduce => arguments.push(whole(elements)),
             Problem::WindowSum | Problem::SharedWindowSum => {

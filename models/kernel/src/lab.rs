@@ -10,11 +10,11 @@ mod scoreboard;
 
 use crate::examples::{Example, Sizes};
 use crate::lab::device::Execution;
-use crate::lab::network::{Plugged, Roles};
+use crate::lab::network::{BufferRoles, PluggedKernel};
 use crate::machine::CellState;
 use crate::{
-    Argument, Beside, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule,
-    Subgroups, Target, recipe,
+    Argument, Extensions, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress,
+    Schedule, Subgroups, Target, recipe,
 };
 use mlsys_lab::frame::kernel::{Recipe, View};
 use mlsys_lab::params::Origin;
@@ -28,7 +28,7 @@ const GLANCE: u64 = 1 << 18;
 /// The lab.
 pub struct KernelLab {
     schema: Schema,
-    beside: Beside,
+    beside: Extensions,
 }
 
 impl KernelLab {
@@ -38,12 +38,12 @@ impl KernelLab {
     /// The schema does not read.
     pub fn new() -> Result<Self, SchemaError> {
         let schema = Schema::parse(include_str!("../labs/kernel.toml"))?;
-        Ok(Self { schema, beside: Beside::default() })
+        Ok(Self { schema, beside: Extensions::default() })
     }
 
     /// The same with a device launcher and a classifier.
     #[must_use]
-    pub fn beside(mut self, beside: Beside) -> Self {
+    pub fn beside(mut self, beside: Extensions) -> Self {
         self.beside = beside;
         self
     }
@@ -64,7 +64,7 @@ struct Job {
     /// Nothing for a custom kernel.
     example: Option<&'static Example>,
     /// The forward pass that it is a part of.
-    plugged: Option<Plugged>,
+    plugged: Option<PluggedKernel>,
 }
 
 impl Lab for KernelLab {
@@ -76,7 +76,7 @@ impl Lab for KernelLab {
         let execution = Execution::of(&run.params)?;
         let launcher = self.beside.launcher.as_deref();
         execution.check(run, launcher)?;
-        let plugged = Plugged::of(&run.params, &self.beside, run.device)?;
+        let plugged = PluggedKernel::of(&run.params, &self.beside, run.device)?;
         let job = Job::of(&run.params, plugged)?;
         let mut machine = job.start().map_err(|error| {
             LabError::contradiction(error.params.iter().copied(), error.message)
@@ -157,7 +157,7 @@ fn endless(machine: &Machine, budget: u64) -> LabError {
 }
 
 impl Job {
-    fn of(params: &Params, plugged: Option<Plugged>) -> Result<Self, LabError> {
+    fn of(params: &Params, plugged: Option<PluggedKernel>) -> Result<Self, LabError> {
         let name = params.text("example")?;
         let sizes = Sizes {
             elements: match &plugged {
@@ -235,7 +235,7 @@ impl Job {
         let described = |held| arguments::given(&kernel, params, sizes.elements, held);
         let (given, wanted) = match (&plugged, example) {
             (Some(plugged), _) => {
-                let Roles { buffers, output } = plugged.roles(&kernel)?;
+                let BufferRoles { buffers, output } = plugged.roles(&kernel)?;
                 (described(&buffers)?, Some((output, plugged.wanted())))
             }
             (None, Some(example)) => {
@@ -270,13 +270,13 @@ impl Job {
             dynamic_shared: self.launch.dynamic_shared,
             subgroups: Subgroups::Of32,
         };
-        let told = |complaint: &crate::diagnostic::Complaint| {
+        let told = |complaint: &crate::diagnostic::Diagnostic| {
             let place = complaint.place;
             format!("line {}, column {}: {}", place.line, place.column, complaint.message)
         };
         match self.kernel.wgsl(target) {
             Ok(wgsl) => Ok(wgsl.text),
-            Err(complaints) => Err(complaints.iter().map(told).collect::<Vec<_>>().join("\n")),
+            Err(diagnostics) => Err(diagnostics.iter().map(told).collect::<Vec<_>>().join("\n")),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Characters to tokens.
 
-use crate::diagnostic::{Complaint, Place};
+use crate::diagnostic::{Diagnostic, Place};
 use std::fmt;
 
 /// What follows a number's digits.
@@ -76,13 +76,13 @@ pub(super) enum Piece {
     Directive {
         place: Place,
         tokens: Vec<Lexeme>,
-        touching: Touch,
+        touching: MacroKind,
     },
 }
 
 /// Whether `(` follows a name without a space, which makes a `#define` a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Touch {
+pub(super) enum MacroKind {
     Bracket,
     Nothing,
 }
@@ -92,7 +92,7 @@ pub(super) struct Scanner<'a> {
     place: Place,
     /// Whether only blanks stood before on this line.
     fresh: bool,
-    pub(super) complaints: Vec<Complaint>,
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Scanner<'a> {
@@ -101,7 +101,7 @@ impl<'a> Scanner<'a> {
             rest: text,
             place: Place { line: 1, column: 1 },
             fresh: true,
-            complaints: Vec::new(),
+            diagnostics: Vec::new(),
         }
     }
 
@@ -119,11 +119,11 @@ impl<'a> Scanner<'a> {
 
     fn directive(&mut self, place: Place) -> Piece {
         let mut tokens = Vec::new();
-        let mut touching = Touch::Nothing;
+        let mut touching = MacroKind::Nothing;
         while let Some(lexeme) = self.next(true) {
             tokens.push(lexeme);
             if tokens.len() == 2 && self.rest.starts_with('(') {
-                touching = Touch::Bracket;
+                touching = MacroKind::Bracket;
             }
             // `#include <math.h>` and `#error any words` are no tokens of the language.
             if let [Lexeme { token: Token::Name(word), .. }] = tokens.as_slice()
@@ -161,7 +161,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn complain(&mut self, place: Place, message: impl Into<String>, help: &str) {
-        self.complaints.push(Complaint::new(place, message, help));
+        self.diagnostics.push(Diagnostic::new(place, message, help));
     }
 
     /// The next token; inside a directive, none at the end of the line.

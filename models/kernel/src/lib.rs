@@ -25,21 +25,24 @@ pub mod types;
 mod wgsl;
 
 use crate::bytecode::Code;
-pub use crate::diagnostic::{Complaint, MOST_BYTES, Place, Refused};
+pub use crate::diagnostic::{CompileError, Diagnostic, MOST_BYTES, Place};
 use crate::typed_ast::Program;
 use crate::types::Type;
 use std::sync::Arc;
 
-pub use crate::debugger::{Goal, Replay, Seek, Sought, Way};
+pub use crate::debugger::{Direction, Goal, Replay, Seek, SeekResult};
 pub use crate::device::{
-    Agreement, Answer, Clock, Difference, HARMFUL, Launcher, Refusal, TOLERANCE, Work, harmless,
+    Agreement, Clock, DeviceError, Difference, HARMFUL, LaunchRequest, LaunchResult, Launcher,
+    TOLERANCE, require_harmless,
 };
 pub use crate::lab::KernelLab;
-pub use crate::lab::network::{Beside, Classifier, Opened, Plug, Rest};
+pub use crate::lab::network::{
+    Classifier, Extensions, ReplacedOperation, ResumeForward, SuspendedForward,
+};
 pub use crate::machine::{
-    Access, AccessKind, Argument, BlockState, BlockView, CellState, Counts, Event, Fault, Finding,
-    Findings, Given, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule,
-    SharedArray, Step, ThreadState, Traffic, Values, VariableView, WarpState,
+    Access, AccessKind, Argument, BlockState, BlockView, BoundArgument, CellState, Counts, Event,
+    Fault, Finding, Findings, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach,
+    Schedule, SharedArray, Step, ThreadState, Traffic, Values, VariableView, WarpState,
 };
 pub use crate::wgsl::{Binding, Subgroups, Target, Wgsl};
 
@@ -55,14 +58,14 @@ impl Kernel {
     ///
     /// # Errors
     /// Everything in the text that is not of the language, with its places.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Refused> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, CompileError> {
         let read = || {
             let program = check::check(&parser::parse(text)?)?;
             Ok((lower::lower(&program)?, program))
         };
         match read() {
             Ok((code, program)) => Ok(Self { code: Arc::new(code), program: Arc::new(program) }),
-            Err(complaints) => Err(Refused::new(file, text, complaints)),
+            Err(diagnostics) => Err(CompileError::new(file, text, diagnostics)),
         }
     }
 
@@ -70,7 +73,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Everything in it that WGSL has no counterpart for, with its places and reasons.
-    pub fn wgsl(&self, target: Target) -> Result<Wgsl, Vec<Complaint>> {
+    pub fn wgsl(&self, target: Target) -> Result<Wgsl, Vec<Diagnostic>> {
         wgsl::translate(&self.program, target)
     }
 

@@ -5,10 +5,12 @@
 mod expression;
 mod memory;
 
-use crate::bytecode::{Code, Home, How, Instr, Pc, Preset, Reg, Shown};
-use crate::diagnostic::{Complaint, Place};
+use crate::bytecode::{
+    BranchKind, Code, DebugVariable, InitialValue, Instr, Pc, Reg, VariableHome,
+};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
-    Born, Expr, Fate, Function, Memory, Program, Stmt, StmtKind, Test, Variable,
+    Expr, Function, Initialization, Memory, Mutability, Program, Stmt, StmtKind, Test, Variable,
 };
 use crate::types::Type;
 use std::collections::BTreeMap;
@@ -22,7 +24,7 @@ const MOST_REGISTERS: usize = 16_000;
 /// Where a variable of the function at hand lives.
 #[derive(Clone, Copy)]
 struct Residence {
-    home: Home,
+    home: VariableHome,
     /// The slot that reads are checked against; none where a value cannot be missing.
     slot: Option<Reg>,
     /// The slot that tells people who look whether there is a value yet; the same where there are both.
@@ -41,13 +43,13 @@ struct Lowering<'a> {
     program: &'a Program,
     instrs: Vec<Instr>,
     places: Vec<Place>,
-    presets: BTreeMap<Preset, Reg>,
-    order: Vec<(Reg, Preset)>,
+    presets: BTreeMap<InitialValue, Reg>,
+    order: Vec<(Reg, InitialValue)>,
     narrow: Bump,
     wide: Bump,
     slots: usize,
     local: u32,
-    shown: Vec<Shown>,
+    shown: Vec<DebugVariable>,
     homes: Vec<Residence>,
     meetings: Vec<Meeting>,
     /// Calls that are being written out, and where each leaves its value.
@@ -78,7 +80,7 @@ impl Bump {
 ///
 /// # Errors
 /// It becomes too long, which only helpers that call helpers can do.
-pub(super) fn lower(program: &Program) -> Result<Code, Vec<Complaint>> {
+pub(super) fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
     // How many registers have presets is known only at the end, and they come first: the second pass knows.
     let first = Lowering::run(program, 0, 0)?;
     let (narrow, wide) = (first.narrow.preset, first.wide.preset);
@@ -87,7 +89,7 @@ pub(super) fn lower(program: &Program) -> Result<Code, Vec<Complaint>> {
 }
 
 impl<'a> Lowering<'a> {
-    fn run(program: &'a Program, narrow: usize, wide: usize) -> Result<Self, Vec<Complaint>> {
+    fn run(program: &'a Program, narrow: usize, wide: usize) -> Result<Self, Vec<Diagnostic>> {
         let bump = |presets: usize| Bump { preset: 0, next: presets, most: presets };
         let mut lowering = Self {
             program,
@@ -114,7 +116,7 @@ impl<'a> Lowering<'a> {
             || lowering.local > 4 * crate::check::MOST_LOCAL
         {
             let place = Place { line: 1, column: 1 };
-            return Err(vec![Complaint::new(
+            return Err(vec![Diagnostic::new(
                 place,
                 "with its helpers written out, this kernel is too long",
                 "call fewer helpers from helpers",
@@ -128,16 +130,20 @@ impl<'a> Lowering<'a> {
         for (index, variable) in kernel.variables.iter().take(kernel.params).enumerate() {
             self.at = variable.place;
             let given = self.preset(if variable.ty.is_wide() {
-                Preset::WideParam(index)
+                InitialValue::WideParam(index)
             } else {
-                Preset::Param(index)
+                InitialValue::Param(index)
             });
             // An argument that nothing changes is read where it was given.
-            if variable.in_memory == Memory::Register && variable.fate == Fate::Kept {
+            if variable.in_memory == Memory::Register && variable.fate == Mutability::Kept {
                 let uniform = true;
-                self.homes[index] =
-                    Residence { home: Home::Register(given), slot: None, mark: None, uniform };
-                self.shown[index].home = Home::Register(given);
+                self.homes[index] = Residence {
+                    home: VariableHome::Register(given),
+                    slot: None,
+                    mark: None,
+                    uniform,
+                };
+                self.shown[index].home = VariableHome::Register(given);
             } else {
                 self.write_home(index, variable.ty, given);
             }
@@ -160,11 +166,11 @@ impl<'a> Lowering<'a> {
             let mark = marked.then(|| self.mark());
             self.homes.push(Residence {
                 home,
-                slot: mark.filter(|_| variable.born == Born::Unset),
+                slot: mark.filter(|_| variable.born == Initialization::Unset),
                 mark,
                 uniform: false,
             });
-            self.shown.push(Shown {
+            self.shown.push(DebugVariable {
                 name: variable.name.clone(),
                 ty: variable.ty,
                 home,
@@ -183,7 +189,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn home(&mut self, variable: &Variable) -> Home {
+    fn home(&mut self, variable: &Variable) -> VariableHome {
         match (variable.in_memory, variable.ty) {
             (Memory::Local, Type::Array { of, extents, .. }) => self.local(
                 extents.elements().min(u64::from(u32::MAX / 16)) as u32 * of.bytes(),
@@ -193,8 +199,8 @@ impl<'a> Lowering<'a> {
                 let bytes = ty.scalar().map_or(8, |scalar| scalar.bytes());
                 self.local(bytes, bytes)
             }
-            (Memory::Register, ty) if ty.is_wide() => Home::Register(self.wide.take()),
-            (Memory::Register, _) => Home::Register(self.narrow.take()),
+            (Memory::Register, ty) if ty.is_wide() => VariableHome::Register(self.wide.take()),
+            (Memory::Register, _) => VariableHome::Register(self.narrow.take()),
         }
     }
 
@@ -204,10 +210,10 @@ impl<'a> Lowering<'a> {
         (self.slots - 1).min(usize::from(Reg::MAX)) as Reg
     }
 
-    fn local(&mut self, bytes: u32, align: u32) -> Home {
+    fn local(&mut self, bytes: u32, align: u32) -> VariableHome {
         let offset = self.local.next_multiple_of(align.max(1));
         self.local = offset.saturating_add(bytes).min(u32::MAX / 2);
-        Home::Local(offset)
+        VariableHome::Local(offset)
     }
 
     fn here(&self) -> Pc {
@@ -226,14 +232,15 @@ impl<'a> Lowering<'a> {
     /// Emits a jump to wherever lanes come together next.
     fn emit_skip(&mut self, instr: Instr) {
         let pc = self.emit(instr);
-        if let Some(meeting) = self.meetings.last_mut() {
-            meeting.skips.push(pc);
+        if let Some(common_type) = self.meetings.last_mut() {
+            common_type.skips.push(pc);
         }
     }
 
     /// Lanes come together here.
     fn meet(&mut self, at: Pc) {
-        let skips = self.meetings.last_mut().map(|meeting| std::mem::take(&mut meeting.skips));
+        let skips =
+            self.meetings.last_mut().map(|common_type| std::mem::take(&mut common_type.skips));
         for pc in skips.unwrap_or_default() {
             self.patch(pc, at);
         }
@@ -258,7 +265,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn preset(&mut self, preset: Preset) -> Reg {
+    fn preset(&mut self, preset: InitialValue) -> Reg {
         if let Some(reg) = self.presets.get(&preset) {
             return *reg;
         }
@@ -326,7 +333,7 @@ impl Lowering<'_> {
                 self.at = statement.place;
                 self.branch(
                     condition,
-                    How::Branch,
+                    BranchKind::Branch,
                     |lowering| lowering.statements(then),
                     (!otherwise.is_empty())
                         .then_some(|lowering: &mut Self| lowering.statements(otherwise)),
@@ -345,7 +352,7 @@ impl Lowering<'_> {
     pub(super) fn branch(
         &mut self,
         condition: Reg,
-        how: How,
+        how: BranchKind,
         then: impl FnOnce(&mut Self),
         otherwise: Option<impl FnOnce(&mut Self)>,
     ) {
@@ -447,8 +454,8 @@ impl Lowering<'_> {
             }
             Some(value) => {
                 let into = match home {
-                    Home::Register(reg) => Some(reg),
-                    Home::Local(_) => None,
+                    VariableHome::Register(reg) => Some(reg),
+                    VariableHome::Local(_) => None,
                 };
                 let given = self.value_into(value, into);
                 self.at = variable.place;
@@ -474,7 +481,7 @@ impl Lowering<'_> {
                 Some(value) => self.value(value),
                 None => self.zero(of),
             };
-            if let Home::Local(offset) = self.homes[index].home {
+            if let VariableHome::Local(offset) = self.homes[index].home {
                 let at = self.local_at(offset + element as u32 * of.bytes());
                 self.emit(Instr::Store { ty: of, from: value, at });
             }

@@ -17,7 +17,7 @@ mod warp_ops;
 
 use crate::bytecode::{Code, WARP};
 use crate::diagnostic::Place;
-use crate::machine::memory::{Store, Toucher};
+use crate::machine::memory::{Accessor, Store};
 use crate::machine::scheduler::Scheduler;
 use crate::machine::warp::{Start, Warp};
 use crate::types::Scalar;
@@ -29,7 +29,7 @@ pub use crate::machine::fault::{Fault, Finding, Findings};
 pub use crate::machine::inspect::{
     BlockState, BlockView, Reach, SharedArray, ThreadState, VariableView,
 };
-pub use crate::machine::launch::{Argument, Given, Launch, LaunchError, Values};
+pub use crate::machine::launch::{Argument, BoundArgument, Launch, LaunchError, Values};
 pub use crate::machine::memory::CellState;
 pub use crate::machine::scheduler::Schedule;
 pub use crate::machine::warp::{Access, AccessKind, WarpState};
@@ -220,8 +220,8 @@ impl Machine {
             return Event::Went;
         };
         let running = &mut resident.warps[warp];
-        let who = Toucher { block: resident.block + 1, epoch: resident.epoch, turn: running.turn };
-        let mut core = execute::Core {
+        let who = Accessor { block: resident.block + 1, epoch: resident.epoch, turn: running.turn };
+        let mut core = execute::Executor {
             code: &self.code,
             buffers: &mut self.buffers,
             shared: &mut resident.shared,

@@ -4,7 +4,7 @@ mod expression;
 mod statement;
 
 use crate::ast::{TypeName, Unit};
-use crate::diagnostic::{Complaint, Place};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::{Lexeme, Token};
 use crate::preprocess::tokens;
 use crate::types::{Access, Scalar};
@@ -13,23 +13,23 @@ use crate::types::{Access, Scalar};
 const DEEPEST: u32 = 200;
 
 /// An error was already reported: parsing resumes at the next statement.
-pub(super) struct Lost;
+pub(super) struct Reported;
 
-pub(super) type Parsed<T> = Result<T, Lost>;
+pub(super) type Parsed<T> = Result<T, Reported>;
 
 pub(super) struct Parser {
     tokens: Vec<Lexeme>,
     at: usize,
     depth: u32,
-    pub(super) complaints: Vec<Complaint>,
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads a text; all that is wrong with it at once.
-pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Complaint>> {
-    let (tokens, complaints) = tokens(text);
-    let mut parser = Parser { tokens, at: 0, depth: 0, complaints };
+pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Diagnostic>> {
+    let (tokens, diagnostics) = tokens(text);
+    let mut parser = Parser { tokens, at: 0, depth: 0, diagnostics };
     let unit = parser.unit();
-    if parser.complaints.is_empty() { Ok(unit) } else { Err(parser.complaints) }
+    if parser.diagnostics.is_empty() { Ok(unit) } else { Err(parser.diagnostics) }
 }
 
 impl Parser {
@@ -96,7 +96,7 @@ impl Parser {
         };
         let found = self.token().to_string();
         self.complain(place, format!("'{mark}' is missing after {after}; here is {found}"), "");
-        Err(Lost)
+        Err(Reported)
     }
 
     pub(super) fn complain(
@@ -105,7 +105,7 @@ impl Parser {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.complaints.push(Complaint::new(place, message, help));
+        self.diagnostics.push(Diagnostic::new(place, message, help));
     }
 
     pub(super) fn lose<T>(
@@ -114,7 +114,7 @@ impl Parser {
         help: impl Into<String>,
     ) -> Parsed<T> {
         self.complain(self.place(), message, help);
-        Err(Lost)
+        Err(Reported)
     }
 
     /// Goes one level deeper, or refuses.
@@ -193,7 +193,7 @@ impl Parser {
                     "long has 32 bits on some systems and 64 on others",
                     "write int or long long",
                 );
-                return Err(Lost);
+                return Err(Reported);
             }
             other => {
                 let message = match other.join(" ").as_str() {
@@ -201,7 +201,7 @@ impl Parser {
                     other => format!("the type '{other}' is not part of this"),
                 };
                 self.complain(place, message, "the types are int, unsigned, long long, float, double, bool and pointers to them");
-                return Err(Lost);
+                return Err(Reported);
             }
         };
         Ok(TypeName { scalar, access, pointer: None })

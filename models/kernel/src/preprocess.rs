@@ -1,7 +1,7 @@
 //! `#define` constants: names that stand for tokens.
 
-use crate::diagnostic::{Complaint, MOST_BYTES, Place};
-use crate::lexer::{Lexeme, Piece, Scanner, Token, Touch};
+use crate::diagnostic::{Diagnostic, MOST_BYTES, Place};
+use crate::lexer::{Lexeme, MacroKind, Piece, Scanner, Token};
 use std::collections::BTreeMap;
 
 /// Tokens a text may have once its names are replaced: names that stand for names that double are stopped here.
@@ -11,19 +11,19 @@ const MOST_TOKENS: usize = 200_000;
 const DEEPEST: usize = 64;
 
 /// The tokens of a text with its constants put in, ending with [`Token::End`], and what is wrong with it.
-pub(crate) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Complaint>) {
+pub(crate) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Diagnostic>) {
     let begin = Place { line: 1, column: 1 };
     if text.len() > MOST_BYTES {
         let message =
             format!("a kernel's text has at most {MOST_BYTES} bytes, this one has {}", text.len());
-        return (Vec::new(), vec![Complaint::new(begin, message, "")]);
+        return (Vec::new(), vec![Diagnostic::new(begin, message, "")]);
     }
     let mut scanner = Scanner::new(text);
     let pieces = scanner.pieces();
     let mut defines = Defines {
         meanings: BTreeMap::new(),
         out: Vec::new(),
-        complaints: scanner.complaints,
+        diagnostics: scanner.diagnostics,
         replaced: 0,
     };
     for piece in pieces {
@@ -38,13 +38,13 @@ pub(crate) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Complaint>) {
     let last = text.lines().last().map_or(0, |line| line.chars().count());
     let end = Place { line: lines as u32, column: last as u32 + 1 };
     defines.out.push(Lexeme { token: Token::End, place: end });
-    (defines.out, defines.complaints)
+    (defines.out, defines.diagnostics)
 }
 
 struct Defines {
     meanings: BTreeMap<String, Vec<Token>>,
     out: Vec<Lexeme>,
-    complaints: Vec<Complaint>,
+    diagnostics: Vec<Diagnostic>,
     /// Names replaced so far: a name that stands for two that stand for two grows without leaving a token.
     replaced: usize,
 }
@@ -66,7 +66,7 @@ impl Defines {
                     self.put(token, place, depth + 1);
                 }
             }
-            Some(_) => self.complaints.push(Complaint::new(
+            Some(_) => self.diagnostics.push(Diagnostic::new(
                 place,
                 format!("{token} stands for itself, or for too much"),
                 "a #define stands for a constant",
@@ -75,9 +75,9 @@ impl Defines {
         }
     }
 
-    fn directive(&mut self, place: Place, tokens: &[Lexeme], touching: Touch) {
+    fn directive(&mut self, place: Place, tokens: &[Lexeme], touching: MacroKind) {
         let mut complain = |message: String, help: &str| {
-            self.complaints.push(Complaint::new(place, message, help));
+            self.diagnostics.push(Diagnostic::new(place, message, help));
         };
         let word = match tokens.first().map(|lexeme| &lexeme.token) {
             Some(Token::Name(word)) => word.as_str(),
@@ -86,7 +86,7 @@ impl Defines {
         match (word, tokens.get(1).map(|lexeme| &lexeme.token)) {
             // Unrolling changes no result, so that the wish may be ignored.
             ("pragma" | "", _) => {}
-            ("define", Some(Token::Name(_))) if touching == Touch::Bracket => complain(
+            ("define", Some(Token::Name(_))) if touching == MacroKind::Bracket => complain(
                 "a #define that takes arguments is not part of this".into(),
                 "write a __device__ function",
             ),

@@ -53,9 +53,9 @@ pub(crate) struct Variable {
     /// Its address is taken, or it is an array: it lives in local memory.
     pub(crate) in_memory: Memory,
     /// Whether it has a value from its declaration on.
-    pub(crate) born: Born,
+    pub(crate) born: Initialization,
     /// Whether anything assigns to it after its declaration.
-    pub(crate) fate: Fate,
+    pub(crate) fate: Mutability,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +65,13 @@ pub(crate) enum Memory {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Born {
+pub(crate) enum Initialization {
     WithValue,
     Unset,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Mutability {
     Kept,
     Changed,
 }
@@ -145,7 +145,7 @@ pub(crate) enum Kind {
     Comma(Box<Expr>, Box<Expr>),
     Assign(Target, Box<Expr>),
     /// `target = convert(convert(target) operation value)`, the meeting in the given type; pointers take `Offset`.
-    Update(Target, Change, Box<Expr>, Yields),
+    Update(Target, CompoundOp, Box<Expr>, YieldedValue),
     Call(Index, Vec<Expr>),
     Math(Math, Vec<Expr>),
     Atomic(Atomic, Box<Expr>, Vec<Expr>),
@@ -167,7 +167,7 @@ pub(crate) enum Target {
 
 /// How a compound assignment changes its target.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Change {
+pub(crate) enum CompoundOp {
     /// An operation in a type.
     Arithmetic(Operation, Scalar),
     /// A pointer offset by a number of elements, negative to go back.
@@ -175,7 +175,7 @@ pub(crate) enum Change {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Yields {
+pub(crate) enum YieldedValue {
     New,
     Old,
 }

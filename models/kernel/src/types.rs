@@ -47,7 +47,7 @@ impl Scalar {
     }
 
     /// Integer promotion: what is smaller than an int becomes one.
-    pub(crate) fn promoted(self) -> Self {
+    pub(crate) fn promote(self) -> Self {
         match self {
             Self::Bool => Self::Int,
             other @ (Self::Int
@@ -60,7 +60,7 @@ impl Scalar {
     }
 
     /// The usual arithmetic conversions: the type in which two numbers meet.
-    pub(crate) fn meeting(self, other: Self) -> Self {
+    pub(crate) fn common_type(self, other: Self) -> Self {
         let rank = |scalar: Self| match scalar {
             Self::Bool | Self::Int => 0,
             Self::Unsigned => 1,
@@ -70,7 +70,7 @@ impl Scalar {
             Self::Double => 5,
         };
         // A long long holds every unsigned, so that the higher rank alone decides.
-        if rank(self) >= rank(other) { self.promoted() } else { other.promoted() }
+        if rank(self) >= rank(other) { self.promote() } else { other.promote() }
     }
 }
 

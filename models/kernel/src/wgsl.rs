@@ -10,8 +10,8 @@ mod names;
 mod pointer;
 mod warp_ops;
 
-use crate::diagnostic::{Complaint, Place};
-use crate::typed_ast::{Fate, Program};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::typed_ast::{Mutability, Program};
 use crate::types::{Access, Scalar, Type};
 use crate::wgsl::names::Names;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ enum Root {
     Local(usize),
 }
 
-type Told<T> = Result<T, Complaint>;
+type Translated<T> = Result<T, Diagnostic>;
 
 /// A helper for certain arrays: its function, and what each of its pointers points into.
 type Variant = (usize, Vec<Option<Root>>);
@@ -93,38 +93,38 @@ struct Module<'a> {
     written: Vec<String>,
     uses_subgroups: bool,
     uses_infinity: bool,
-    complaints: Vec<Complaint>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// Translates a kernel.
 ///
 /// # Errors
 /// Everything in it that WGSL has no counterpart for, with its places.
-pub(super) fn translate(program: &Program, target: Target) -> Result<Wgsl, Vec<Complaint>> {
+pub(super) fn translate(program: &Program, target: Target) -> Result<Wgsl, Vec<Diagnostic>> {
     let mut atomic = BTreeSet::new();
     loop {
         let mut module = Module::new(program, target, atomic.clone());
         let wgsl = module.whole();
         // Whether an array is atomic shows only where one is used: then all that was written before is written anew.
         if module.atomic == atomic {
-            return if module.complaints.is_empty() {
+            return if module.diagnostics.is_empty() {
                 Ok(wgsl)
             } else {
-                module.complaints.sort();
-                module.complaints.dedup();
-                Err(module.complaints)
+                module.diagnostics.sort();
+                module.diagnostics.dedup();
+                Err(module.diagnostics)
             };
         }
         atomic = module.atomic;
     }
 }
 
-fn refuse<T>(place: Place, message: impl Into<String>, help: impl Into<String>) -> Told<T> {
-    Err(Complaint::new(place, message, help))
+fn refuse<T>(place: Place, message: impl Into<String>, help: impl Into<String>) -> Translated<T> {
+    Err(Diagnostic::new(place, message, help))
 }
 
 /// WGSL's name for a type.
-fn type_name(of: Scalar, place: Place) -> Told<&'static str> {
+fn type_name(of: Scalar, place: Place) -> Translated<&'static str> {
     match of {
         Scalar::Bool => Ok("bool"),
         Scalar::Int => Ok("i32"),
@@ -164,7 +164,7 @@ impl<'a> Module<'a> {
             written: Vec::new(),
             uses_subgroups: false,
             uses_infinity: false,
-            complaints: Vec::new(),
+            diagnostics: Vec::new(),
         }
     }
 
@@ -245,7 +245,7 @@ impl<'a> Module<'a> {
         let dynamic = self.program.shared.iter().filter(|shared| shared.bytes == 0);
         let place = Place { line: 1, column: 1 };
         if dynamic.count() > 1 {
-            self.complaints.push(Complaint::new(
+            self.diagnostics.push(Diagnostic::new(
                 place,
                 "two extern __shared__ arrays lie on the same bytes, and WGSL's arrays never do",
                 "declare one, and index into it",
@@ -267,7 +267,7 @@ impl<'a> Module<'a> {
     }
 
     /// The type by which an array's elements lie in memory.
-    fn stored(&self, of: Scalar, root: Root, place: Place) -> Told<String> {
+    fn stored(&self, of: Scalar, root: Root, place: Place) -> Translated<String> {
         if of == Scalar::Bool && !matches!(root, Root::Shared(_)) {
             return refuse(place, "a buffer of bool: WGSL shares no bool with the host", "use int");
         }
@@ -282,11 +282,11 @@ impl<'a> Module<'a> {
     }
 
     /// What was translated, or a word in its place and the complaint kept.
-    fn kept<T: Into<String>>(&mut self, told: Told<T>) -> String {
+    fn kept<T: Into<String>>(&mut self, told: Translated<T>) -> String {
         match told {
             Ok(text) => text.into(),
             Err(complaint) => {
-                self.complaints.push(complaint);
+                self.diagnostics.push(complaint);
                 "untranslated".to_owned()
             }
         }
@@ -302,6 +302,6 @@ impl<'a> Module<'a> {
 
     /// Whether anything assigns to a kernel's pointer argument, which is then an index of its own.
     fn moves(&self, param: usize) -> bool {
-        self.program.functions[self.program.kernel].variables[param].fate == Fate::Changed
+        self.program.functions[self.program.kernel].variables[param].fate == Mutability::Changed
     }
 }

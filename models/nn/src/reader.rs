@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_kernel::{Classifier, Opened, Plug};
+use mlsys_kernel::{Classifier, ReplacedOperation, SuspendedForward};
 use mlsys_lab::DeviceId;
 
 use crate::baseline::{self, Recipe};
@@ -46,11 +46,11 @@ impl Classifier for Reader {
 
     fn open(
         &self,
-        plug: Plug,
+        plug: ReplacedOperation,
         batch: usize,
         seed: u64,
         device: DeviceId,
-    ) -> Result<Opened, String> {
+    ) -> Result<SuspendedForward, String> {
         let weights = self.weights(seed)?;
         let device = device::open(device).map_err(|error| error.to_string())?;
         // Nobody else's seed: these digits were not among those it learned from.
@@ -62,21 +62,21 @@ impl Classifier for Reader {
         let bias = first.1.expand([batch, HIDDEN]);
         let sums = products.clone() + bias.clone(); // [batch, hidden]
         let (operands, result) = match plug {
-            Plug::BiasAdd => (vec![products, bias], sums),
-            Plug::Relu => (vec![sums.clone()], relu(sums)),
+            ReplacedOperation::BiasAdd => (vec![products, bias], sums),
+            ReplacedOperation::Relu => (vec![sums.clone()], relu(sums)),
         };
         let rest = move |hidden: Vec<f32>| {
             let data = TensorData::new(hidden, [batch, HIDDEN]);
             let hidden = Tensor::<2>::from_data(data, &device);
             let active = match plug {
-                Plug::BiasAdd => relu(hidden),
-                Plug::Relu => hidden,
+                ReplacedOperation::BiasAdd => relu(hidden),
+                ReplacedOperation::Relu => hidden,
             };
             let scores = active.matmul(second.0.clone()) + second.1.clone(); // [batch, classes]
             let classes = scores.argmax(1).into_data();
             Ok(classes.iter::<i64>().map(|class| class as usize).collect())
         };
-        Ok(Opened {
+        Ok(SuspendedForward {
             operands: operands.into_iter().map(numbers).collect(),
             result: numbers(result),
             pixels: fresh.inputs.chunks(fresh.features).map(<[f32]>::to_vec).collect(),
@@ -152,8 +152,9 @@ mod tests {
     fn it_reads_fresh_digits_whichever_operation_is_left_to_a_kernel() {
         let reader = Reader::default();
         let opened = |plug| reader.open(plug, 200, 1, DeviceId::CPU).unwrap();
-        let (added, activated) = (opened(Plug::BiasAdd), opened(Plug::Relu));
-        let of = |opened: &Opened| (opened.rest)(opened.result.clone()).unwrap();
+        let (added, activated) =
+            (opened(ReplacedOperation::BiasAdd), opened(ReplacedOperation::Relu));
+        let of = |opened: &SuspendedForward| (opened.rest)(opened.result.clone()).unwrap();
         let classes = of(&added);
         assert!(share(&classes, &added.truth) > 0.9, "{classes:?}");
         assert_eq!(classes, of(&activated));
@@ -173,13 +174,13 @@ mod tests {
     fn a_seed_has_one_network_and_another_seed_another() {
         let reader = Reader::default();
         let operands = |seed| {
-            let opened = reader.open(Plug::Relu, 2, seed, DeviceId::CPU).unwrap();
+            let opened = reader.open(ReplacedOperation::Relu, 2, seed, DeviceId::CPU).unwrap();
             opened.operands
         };
         assert_eq!(operands(1), operands(1));
         assert_eq!(operands(1), {
             let other = Reader::default();
-            other.open(Plug::Relu, 2, 1, DeviceId::CPU).unwrap().operands
+            other.open(ReplacedOperation::Relu, 2, 1, DeviceId::CPU).unwrap().operands
         });
         assert_ne!(operands(1), operands(2));
     }

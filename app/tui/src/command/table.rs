@@ -1,6 +1,6 @@
 //! The rows of the table: a command is a row here and an arm in `update.rs`.
 
-use mlsys_kernel::{Goal, Way};
+use mlsys_kernel::{Direction, Goal};
 
 use super::{Binding, Choice, Command, Motion, Need, Place, Rank};
 use crate::key::Key;
@@ -164,7 +164,7 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Points]),
     row(
-        Command::Walk(Goal::Line, Way::On),
+        Command::Walk(Goal::Line, Direction::Forward),
         &[Key::Char(')')],
         READING,
         "next line",
@@ -172,7 +172,7 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Kernel]),
     row(
-        Command::Walk(Goal::Line, Way::Back),
+        Command::Walk(Goal::Line, Direction::Backward),
         &[Key::Char('(')],
         READING,
         "line before",
@@ -181,7 +181,7 @@ pub const TABLE: &[Binding] = &[
     .needs(&[Need::Kernel])
     .rank(Rank::Rare),
     row(
-        Command::Walk(Goal::Barrier, Way::On),
+        Command::Walk(Goal::Barrier, Direction::Forward),
         &[Key::Char('}')],
         READING,
         "next barrier",
@@ -189,7 +189,7 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Kernel]),
     row(
-        Command::Walk(Goal::Barrier, Way::Back),
+        Command::Walk(Goal::Barrier, Direction::Backward),
         &[Key::Char('{')],
         READING,
         "barrier before",
@@ -198,7 +198,7 @@ pub const TABLE: &[Binding] = &[
     .needs(&[Need::Kernel])
     .rank(Rank::Rare),
     row(
-        Command::Walk(Goal::Problem, Way::On),
+        Command::Walk(Goal::Problem, Direction::Forward),
         &[Key::Char('*')],
         READING,
         "next problem",
@@ -206,7 +206,7 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Kernel]),
     row(
-        Command::Walk(Goal::Problem, Way::Back),
+        Command::Walk(Goal::Problem, Direction::Backward),
         &[Key::Char('#')],
         READING,
         "problem before",
@@ -224,7 +224,7 @@ pub const TABLE: &[Binding] = &[
     .needs(&[Need::Kernel])
     .rank(Rank::Rare),
     row(
-        Command::Walk(Goal::Breakpoint, Way::On),
+        Command::Walk(Goal::Breakpoint, Direction::Forward),
         &[Key::Char('N')],
         READING,
         "run on",
@@ -233,7 +233,7 @@ pub const TABLE: &[Binding] = &[
     .needs(&[Need::Kernel])
     .rank(Rank::Rare),
     row(
-        Command::Walk(Goal::Breakpoint, Way::Back),
+        Command::Walk(Goal::Breakpoint, Direction::Backward),
         &[Key::Char('B')],
         READING,
         "run back",

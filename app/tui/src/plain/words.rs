@@ -1,6 +1,6 @@
 //! What a typed line means.
 
-use mlsys_kernel::{Goal, Way};
+use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::nearest::nearest;
 
 /// Something a learner can say.
@@ -39,7 +39,7 @@ pub enum Line {
     /// Go a step of it back.
     StepBack,
     /// Go along the lab's kernel.
-    Walk(Goal, Way),
+    Walk(Goal, Direction),
     /// Look at a thread of the block that is looked at.
     Thread(u32),
     /// Look at a block of the kernel.
@@ -189,10 +189,10 @@ pub fn read(line: &str) -> Result<Line, String> {
 }
 
 /// How far to go along a kernel, as it is said after `step`.
-fn stride(rest: &str) -> Option<(Goal, Way)> {
+fn stride(rest: &str) -> Option<(Goal, Direction)> {
     let (way, what) = match rest.strip_prefix("back ") {
-        Some(what) => (Way::Back, what.trim()),
-        None => (Way::On, rest),
+        Some(what) => (Direction::Backward, what.trim()),
+        None => (Direction::Forward, rest),
     };
     let goal = match what {
         "line" => Goal::Line,
@@ -201,7 +201,7 @@ fn stride(rest: &str) -> Option<(Goal, Way)> {
         "problem" => Goal::Problem,
         "breakpoint" => Goal::Breakpoint,
         "end" => Goal::End,
-        "start" => return Some((Goal::End, Way::Back)),
+        "start" => return Some((Goal::End, Direction::Backward)),
         _ => return None,
     };
     Some((goal, way))

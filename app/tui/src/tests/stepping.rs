@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mlsys_kernel::{Goal, Way};
+use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::lab::Run;
 use mlsys_lab::report::{Moment, Report, Sink};
@@ -327,7 +327,7 @@ fn a_knob_keeps_the_place_and_another_text_begins_anew() {
 #[test]
 fn commands_say_where_there_is_no_kernel() {
     let mut bench = Bench::in_lesson((80, 24));
-    bench.app.update(Message::Do(Command::Walk(Goal::Line, Way::On)));
+    bench.app.update(Message::Do(Command::Walk(Goal::Line, Direction::Forward)));
     bench.shows("no kernel has run here");
     let _ = bench.app.update(Message::Beat);
     assert_eq!(bench.app.restless(), None);

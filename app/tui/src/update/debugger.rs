@@ -1,6 +1,6 @@
 //! Commands on the lab's kernel: going along it, both ways, and choosing what of it is looked at.
 
-use mlsys_kernel::{Goal, Way};
+use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::frame::kernel::View;
 use mlsys_view::figure::kernel::{Play, Walk, said};
 use mlsys_view::panel::{Inspect, Spot};
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Goes along the kernel.
-    pub(super) fn walk_kernel(&mut self, goal: Goal, way: Way) {
+    pub(super) fn walk_kernel(&mut self, goal: Goal, way: Direction) {
         if let Some(walk) = self.walk() {
             walk.seek(goal, way);
         }
@@ -125,12 +125,12 @@ impl App {
             return false;
         }
         let (goal, way) = match inspect {
-            Inspect::NextPoint => (Goal::Instruction, Way::On),
-            Inspect::PreviousPoint => (Goal::Instruction, Way::Back),
-            Inspect::Right if !afar => (Goal::Instruction, Way::On),
-            Inspect::Left if !afar => (Goal::Instruction, Way::Back),
-            Inspect::Later if !afar => (Goal::Block, Way::On),
-            Inspect::Earlier if !afar => (Goal::Block, Way::Back),
+            Inspect::NextPoint => (Goal::Instruction, Direction::Forward),
+            Inspect::PreviousPoint => (Goal::Instruction, Direction::Backward),
+            Inspect::Right if !afar => (Goal::Instruction, Direction::Forward),
+            Inspect::Left if !afar => (Goal::Instruction, Direction::Backward),
+            Inspect::Later if !afar => (Goal::Block, Direction::Forward),
+            Inspect::Earlier if !afar => (Goal::Block, Direction::Backward),
             Inspect::Fit if !afar => {
                 if let Some(walk) = self.walk() {
                     walk.follow();
@@ -159,8 +159,8 @@ impl App {
             return false;
         };
         match (motion, view) {
-            (Motion::Top, _) => walk.seek(Goal::End, Way::Back),
-            (Motion::Bottom, _) => walk.seek(Goal::End, Way::On),
+            (Motion::Top, _) => walk.seek(Goal::End, Direction::Backward),
+            (Motion::Bottom, _) => walk.seek(Goal::End, Direction::Forward),
             (motion, View::Source) => walk.mark(|at, last| motion.from(at, half, last)),
             (Motion::Up, View::Grid) => walk.choose_block(-1),
             (Motion::Down, View::Grid) => walk.choose_block(1),

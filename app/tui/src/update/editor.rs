@@ -379,7 +379,7 @@ impl App {
         match mlsys_kernel::Kernel::parse("kernel.cu", &text) {
             Ok(_) => self.run_lab_with(place, &example, text),
             Err(refused) => {
-                let first = refused.complaints.first();
+                let first = refused.diagnostics.first();
                 self.notice = first.map(|complaint| {
                     let place = complaint.place;
                     format!(

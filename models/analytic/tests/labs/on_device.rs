@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mlsys_kernel::{Answer, Beside, Clock, Given, KernelLab, Launcher, Progress, Refusal, Work};
+use mlsys_kernel::{
+    BoundArgument, Clock, DeviceError, Extensions, KernelLab, LaunchRequest, LaunchResult,
+    Launcher, Progress,
+};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::Backend;
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Settings, Tables, Value};
@@ -27,19 +30,23 @@ struct Pretended {
 }
 
 impl Launcher for Pretended {
-    fn launch(&self, device: DeviceId, work: &Work<'_>) -> Result<Answer, Refusal> {
+    fn launch(
+        &self,
+        device: DeviceId,
+        work: &LaunchRequest<'_>,
+    ) -> Result<LaunchResult, DeviceError> {
         assert_eq!(device, GPU);
         self.launches.fetch_add(1, Ordering::Relaxed);
         let mut machine = work.start.clone();
         machine.run(100_000);
         assert_eq!(machine.progress(), Progress::Finished);
-        let contents = machine.given().filter_map(|given| match given {
-            Given::Buffer { bytes, .. } => Some(bytes.to_vec()),
-            Given::Number { .. } => None,
+        let contents = machine.bound_arguments().filter_map(|given| match given {
+            BoundArgument::Buffer { bytes, .. } => Some(bytes.to_vec()),
+            BoundArgument::Number { .. } => None,
         });
         let mut buffers: Vec<Vec<u8>> = contents.collect();
         match (self.habit, buffers.last_mut()) {
-            (Habit::Refuses, _) => return Err(Refusal::TooLarge("it is small".to_owned())),
+            (Habit::Refuses, _) => return Err(DeviceError::TooLarge("it is small".to_owned())),
             (Habit::Wrong, Some(last)) => {
                 let at = last.len() - 4;
                 let value =
@@ -48,7 +55,7 @@ impl Launcher for Pretended {
             }
             (Habit::Right | Habit::Wrong, _) => {}
         }
-        Ok(Answer { buffers, seconds: 2e-6, launches: 3, clock: Clock::Device })
+        Ok(LaunchResult { buffers, seconds: 2e-6, launches: 3, clock: Clock::Device })
     }
 
     fn bandwidth(&self, device: DeviceId) -> Option<f64> {
@@ -63,7 +70,7 @@ fn run(habit: Habit, settings: &[&str]) -> (RunData, Result<(), LabError>, usize
     let launcher = Pretended { habit, launches: Arc::clone(&launches) };
     let lab = KernelLab::new()
         .expect("the schema reads")
-        .beside(Beside { launcher: Some(Box::new(launcher)), ..Beside::default() });
+        .beside(Extensions { launcher: Some(Box::new(launcher)), ..Extensions::default() });
     let settings = Settings::from_pairs(settings.iter().copied()).expect("name=value");
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
     let mut data = RunData::default();

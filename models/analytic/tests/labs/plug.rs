@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mlsys_kernel::{Beside, Classifier, KernelLab, Opened, Plug};
+use mlsys_kernel::{Classifier, Extensions, KernelLab, ReplacedOperation, SuspendedForward};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Verdict;
 use mlsys_lab::{DeviceId, Frame, Lab, LabError, Params, Run, RunData, Settings, Tables, Value};
@@ -15,14 +15,20 @@ impl Classifier for Stub {
         2
     }
 
-    fn open(&self, plug: Plug, batch: usize, _: u64, _: DeviceId) -> Result<Opened, String> {
+    fn open(
+        &self,
+        plug: ReplacedOperation,
+        batch: usize,
+        _: u64,
+        _: DeviceId,
+    ) -> Result<SuspendedForward, String> {
         let products: Vec<f32> = (0..batch).flat_map(|i| [i as f32, 0.0]).collect();
         let bias = [0.5, 1.0].repeat(batch);
         let sums: Vec<f32> = products.iter().zip(&bias).map(|(a, b)| a + b).collect();
-        Ok(Opened {
+        Ok(SuspendedForward {
             operands: match plug {
-                Plug::BiasAdd => vec![products, bias],
-                Plug::Relu => vec![sums.clone()],
+                ReplacedOperation::BiasAdd => vec![products, bias],
+                ReplacedOperation::Relu => vec![sums.clone()],
             },
             result: sums,
             pixels: vec![vec![0.0, 1.0, 0.5, 0.25]; batch],
@@ -35,7 +41,7 @@ impl Classifier for Stub {
 
 fn plugged(set: &[&str]) -> Result<RunData, LabError> {
     let lab = KernelLab::new().expect("the schema reads");
-    let lab = lab.beside(Beside { classifier: Some(Box::new(Stub)), ..Beside::default() });
+    let lab = lab.beside(Extensions { classifier: Some(Box::new(Stub)), ..Extensions::default() });
     let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
     let mut data = RunData::default();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)

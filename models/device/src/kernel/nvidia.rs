@@ -12,7 +12,7 @@ use cudarc::driver::sys::{CUfunction_attribute_enum, cudaError_enum};
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use mlsys_kernel::types::Access;
-use mlsys_kernel::{Answer, Clock, Given, Machine, Refusal, Work};
+use mlsys_kernel::{BoundArgument, Clock, DeviceError, LaunchRequest, LaunchResult, Machine};
 
 use super::timing::again;
 use crate::guard::guarded;
@@ -23,16 +23,16 @@ use crate::timing::median;
 const UNASKED: u32 = 48 * 1024;
 
 /// Runs a kernel on the card of this number.
-pub(super) fn launch(index: usize, work: &Work<'_>) -> Result<Answer, Refusal> {
-    crate::cuda::ready(index).map_err(Refusal::NoDevice)?;
+pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
+    crate::cuda::ready(index).map_err(DeviceError::NoDevice)?;
     let declared = work.kernel.static_shared();
     if declared > UNASKED {
-        return Err(Refusal::TooLarge(format!(
+        return Err(DeviceError::TooLarge(format!(
             "a block may declare at most {UNASKED} bytes of shared memory, and the kernel declares {declared}; make the array 'extern' and give its bytes with the launch"
         )));
     }
     let order = Order::new(work);
-    guarded(move || order.run(index)).unwrap_or_else(|reason| Err(Refusal::Failed(reason)))
+    guarded(move || order.run(index)).unwrap_or_else(|reason| Err(DeviceError::Failed(reason)))
 }
 
 /// A launch; nothing in it borrows, so that a driver that hangs keeps it.
@@ -70,12 +70,14 @@ struct Ready {
 }
 
 impl Order {
-    fn new(work: &Work<'_>) -> Self {
+    fn new(work: &LaunchRequest<'_>) -> Self {
         let start: &Machine = work.start;
         let launch = start.launch();
-        let arguments = start.given().map(|given| match given {
-            Given::Buffer { bytes, access, .. } => Argument::Buffer((bytes.to_vec(), access)),
-            Given::Number { bits, .. } => Argument::Number(bits),
+        let arguments = start.bound_arguments().map(|given| match given {
+            BoundArgument::Buffer { bytes, access, .. } => {
+                Argument::Buffer((bytes.to_vec(), access))
+            }
+            BoundArgument::Number { bits, .. } => Argument::Number(bits),
         });
         Self {
             file: work.file.to_owned(),
@@ -89,7 +91,7 @@ impl Order {
     }
 
     /// Runs it: once without a clock, then some times with one.
-    fn run(&self, index: usize) -> Result<Answer, Refusal> {
+    fn run(&self, index: usize) -> Result<LaunchResult, DeviceError> {
         let context = CudaContext::new(index).map_err(failed)?;
         let mut ready = self.prepare(&context)?;
         self.launch(&mut ready).map_err(failed)?;
@@ -106,7 +108,7 @@ impl Order {
                 buffers.push(ready.stream.clone_dtoh(&buffer.used).map_err(failed)?);
             }
         }
-        Ok(Answer {
+        Ok(LaunchResult {
             buffers,
             launches: times.len(),
             seconds: median(times.into_iter()).unwrap_or(0.0),
@@ -114,7 +116,7 @@ impl Order {
         })
     }
 
-    fn prepare(&self, context: &Arc<CudaContext>) -> Result<Ready, Refusal> {
+    fn prepare(&self, context: &Arc<CudaContext>) -> Result<Ready, DeviceError> {
         let (major, minor) = context.compute_capability().map_err(failed)?;
         let card = format!("sm_{major}{minor}");
         let options = CompileOptions {
@@ -127,7 +129,7 @@ impl Order {
         let ptx = compile_ptx_with_opts(&self.source, options)
             .map_err(|error| uncompiled(error, &card))?;
         let name = entry(&ptx.to_src())
-            .ok_or_else(|| Refusal::Failed("NVRTC made no kernel of the text".to_owned()))?;
+            .ok_or_else(|| DeviceError::Failed("NVRTC made no kernel of the text".to_owned()))?;
         let module = context.load_module(ptx).map_err(|error| unloaded(error, &card))?;
         let function = module.load_function(&name).map_err(failed)?;
         if self.dynamic_shared > 0 && self.shared > UNASKED {
@@ -135,7 +137,7 @@ impl Order {
             // At most 227 KiB, which the launch was checked for.
             function.set_attribute(most, self.dynamic_shared as i32).map_err(|error| {
                 let asked = self.shared;
-                Refusal::TooLarge(format!(
+                DeviceError::TooLarge(format!(
                     "it gives no block {asked} bytes of shared memory: {error}"
                 ))
             })?;
@@ -177,14 +179,14 @@ fn entry(ptx: &str) -> Option<String> {
     name.into_iter().next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-fn failed(error: DriverError) -> Refusal {
-    Refusal::Failed(format!("CUDA says: {error}"))
+fn failed(error: DriverError) -> DeviceError {
+    DeviceError::Failed(format!("CUDA says: {error}"))
 }
 
-fn unloaded(error: DriverError, card: &str) -> Refusal {
+fn unloaded(error: DriverError, card: &str) -> DeviceError {
     // The toolkit is younger than the driver.
     if error.0 == cudaError_enum::CUDA_ERROR_UNSUPPORTED_PTX_VERSION {
-        return Refusal::Failed(format!("CUDA says: {error}; {}", unfit(card)));
+        return DeviceError::Failed(format!("CUDA says: {error}; {}", unfit(card)));
     }
     failed(error)
 }
@@ -193,8 +195,8 @@ fn unfit(card: &str) -> String {
     format!("the CUDA toolkit and the driver or card do not fit (card {card})")
 }
 
-fn uncompiled(error: CompileError, card: &str) -> Refusal {
-    Refusal::Failed(match error {
+fn uncompiled(error: CompileError, card: &str) -> DeviceError {
+    DeviceError::Failed(match error {
         CompileError::CompileError { log, .. } => {
             let told = format!("NVRTC says: {}", log.to_string_lossy().trim());
             // A toolkit knows the cards of its time only.

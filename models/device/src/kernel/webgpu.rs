@@ -6,27 +6,28 @@
 mod opened;
 mod order;
 
-use mlsys_kernel::{Answer, Refusal, Target, Work};
+use mlsys_kernel::{DeviceError, LaunchRequest, LaunchResult, Target};
 
 use crate::guard::guarded;
 use opened::Opened;
 use order::Order;
 
 /// Runs a kernel on the adapter of this number, counted as probing lists them.
-pub(super) fn launch(index: usize, work: &Work<'_>) -> Result<Answer, Refusal> {
-    let opened =
-        guarded(move || Opened::of(index)).and_then(|opened| opened).map_err(Refusal::NoDevice)?;
+pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
+    let opened = guarded(move || Opened::of(index))
+        .and_then(|opened| opened)
+        .map_err(DeviceError::NoDevice)?;
     let launch = work.start.launch();
     let target = Target {
         block_dim: launch.block_dim,
         dynamic_shared: launch.dynamic_shared,
         subgroups: opened.subgroups,
     };
-    let wgsl = work
-        .kernel
-        .wgsl(target)
-        .map_err(|complaints| Refusal::Untranslated { file: work.file.to_owned(), complaints })?;
-    opened.takes(work.start, &wgsl).map_err(Refusal::TooLarge)?;
+    let wgsl = work.kernel.wgsl(target).map_err(|complaints| DeviceError::Untranslated {
+        file: work.file.to_owned(),
+        complaints,
+    })?;
+    opened.takes(work.start, &wgsl).map_err(DeviceError::TooLarge)?;
     let order = Order::new(wgsl, work.start);
     let run = {
         let opened = opened.clone();
@@ -37,5 +38,5 @@ pub(super) fn launch(index: usize, work: &Work<'_>) -> Result<Answer, Refusal> {
         // Whatever state it is in: the next launch opens the adapter anew.
         opened.forget();
     }
-    answer.map_err(Refusal::Failed)
+    answer.map_err(DeviceError::Failed)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use mlsys_device::kernel::Devices;
-use mlsys_kernel::{Agreement, Launcher, Refusal};
+use mlsys_kernel::{Agreement, DeviceError, Launcher};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
 
@@ -60,11 +60,13 @@ fn run(device: DeviceId, entry: &Entry) -> Result<bool, String> {
     let answer = match Devices.launch(device, &case.work(&start)) {
         Ok(answer) if here => answer,
         Ok(_) => return Err("it runs, and has no translation by its own account".to_owned()),
-        Err(Refusal::Untranslated { .. }) if !must_run(device, entry.needs) => return Ok(false),
+        Err(DeviceError::Untranslated { .. }) if !must_run(device, entry.needs) => {
+            return Ok(false);
+        }
         Err(refusal) => return Err(refusal.to_string()),
     };
     let agreement = Agreement::of(&ended, &answer.buffers);
-    let is_near = agreement.is_whole();
+    let is_near = agreement.all_agree();
     let is_equal = agreement.largest == 0.0 || entry.closeness == Closeness::Near;
     if is_near && is_equal && answer.seconds > 0.0 {
         return Ok(true);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use mlsys_device::kernel::Devices;
-use mlsys_kernel::{Argument, Kernel, Launch, Launcher, Refusal, Values, Work};
+use mlsys_kernel::{Argument, DeviceError, Kernel, Launch, LaunchRequest, Launcher, Values};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
 
@@ -37,16 +37,16 @@ pub fn devices() -> &'static [DeviceId] {
     })
 }
 
-fn probe(device: DeviceId) -> Result<(), Refusal> {
+fn probe(device: DeviceId) -> Result<(), DeviceError> {
     let source = "__global__ void one(int *a) { a[threadIdx.x] = 1; }";
     let kernel = Kernel::parse("one.cu", source).unwrap_or_else(|refused| panic!("{refused}"));
     let start = kernel
         .launch(Launch::line(1, 4), &[Argument::Buffer(Values::Poison(4))])
         .unwrap_or_else(|error| panic!("{error}"));
-    let work = Work { kernel: &kernel, source, file: "one.cu", start: &start };
+    let work = LaunchRequest { kernel: &kernel, source, file: "one.cu", start: &start };
     match Devices.launch(device, &work) {
         Ok(_) => Ok(()),
-        Err(refusal @ Refusal::NoDevice(_)) => Err(refusal),
+        Err(refusal @ DeviceError::NoDevice(_)) => Err(refusal),
         Err(refusal) => panic!("{device}: {refusal}"),
     }
 }

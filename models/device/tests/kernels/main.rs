@@ -11,7 +11,7 @@ mod lowering;
 mod random;
 mod refusals;
 
-use mlsys_kernel::{Argument, Kernel, Launch, Machine, Progress, Work};
+use mlsys_kernel::{Argument, Kernel, Launch, LaunchRequest, Machine, Progress};
 
 /// Warp instructions that no kernel here needs.
 const BUDGET: u64 = 5_000_000;
@@ -44,7 +44,7 @@ impl Case {
     }
 
     /// The same as a device takes it.
-    pub fn work<'a>(&'a self, start: &'a Machine) -> Work<'a> {
-        Work { kernel: &self.kernel, source: &self.source, file: &self.file, start }
+    pub fn work<'a>(&'a self, start: &'a Machine) -> LaunchRequest<'a> {
+        LaunchRequest { kernel: &self.kernel, source: &self.source, file: &self.file, start }
     }
 }

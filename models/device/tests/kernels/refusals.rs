@@ -1,7 +1,7 @@
 //! What a device does not take, and says so.
 
 use mlsys_device::kernel::Devices;
-use mlsys_kernel::{Argument, Kernel, Launch, Launcher, Refusal, Values};
+use mlsys_kernel::{Argument, DeviceError, Kernel, Launch, Launcher, Values};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
 
@@ -18,7 +18,7 @@ fn case(source: &str, launch: Launch, count: usize) -> Case {
     }
 }
 
-fn refusal(device: DeviceId, case: &Case) -> Refusal {
+fn refusal(device: DeviceId, case: &Case) -> DeviceError {
     match Devices.launch(device, &case.work(&case.start())) {
         Ok(answer) => panic!("{device} takes it: {} s", answer.seconds),
         Err(refusal) => refusal,
@@ -34,7 +34,7 @@ fn the_processor_and_devices_that_are_not_there_say_so() {
         DeviceId { backend: Backend::Cuda, index: 99 },
     ] {
         let told = refusal(device, &one);
-        assert!(matches!(told, Refusal::NoDevice(_)), "{device}: {told:?}");
+        assert!(matches!(told, DeviceError::NoDevice(_)), "{device}: {told:?}");
         assert!(told.to_string().len() > 20, "{told}");
     }
 }

@@ -3,12 +3,12 @@
 //! Conversions, and arithmetic on what is known before the kernel runs.
 
 use crate::ast;
-use crate::ast::{Binary, Direction, ExprKind, When};
+use crate::ast::{Binary, ExprKind, Fixity, Increment};
 use crate::check::declare::loaded;
 use crate::check::expression::{compared, operation};
 use crate::check::{Checked, Checker, Meaning};
 use crate::diagnostic::Place;
-use crate::typed_ast::{Change, Expr, Fate, Kind, Operation, Target, Yields};
+use crate::typed_ast::{CompoundOp, Expr, Kind, Mutability, Operation, Target, YieldedValue};
 use crate::types::{Access, Scalar, Type};
 
 impl Checker {
@@ -27,14 +27,14 @@ impl Checker {
                 let value = self.convert(value, ty)?;
                 Ok(Expr { place, ty, kind: Kind::Assign(target, Box::new(value)) })
             }
-            Some(operator) => self.update(operator, target, ty, value, Yields::New, place),
+            Some(operator) => self.update(operator, target, ty, value, YieldedValue::New, place),
         }
     }
 
     pub(super) fn step(
         &mut self,
-        up: Direction,
-        when: When,
+        up: Increment,
+        when: Fixity,
         target: &ast::Expr,
         place: Place,
     ) -> Checked<Expr> {
@@ -44,12 +44,12 @@ impl Checker {
         }
         let one = Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::Whole(1) };
         let operator = match up {
-            Direction::Up => Binary::Add,
-            Direction::Down => Binary::Subtract,
+            Increment::Up => Binary::Add,
+            Increment::Down => Binary::Subtract,
         };
         let yields = match when {
-            When::Before => Yields::New,
-            When::After => Yields::Old,
+            Fixity::Before => YieldedValue::New,
+            Fixity::After => YieldedValue::Old,
         };
         self.update(operator, target, ty, one, yields, place)
     }
@@ -60,7 +60,7 @@ impl Checker {
         target: Target,
         ty: Type,
         value: Expr,
-        yields: Yields,
+        yields: YieldedValue,
         place: Place,
     ) -> Checked<Expr> {
         let mark = operator.mark();
@@ -73,31 +73,32 @@ impl Checker {
                 if !by.is_real() && matches!(operator, Binary::Add | Binary::Subtract) =>
             {
                 let value = self.reach(value, by, operator, place);
-                return finished(Change::Advance, value);
+                return finished(CompoundOp::Advance, value);
             }
             _ => {
                 return self.tell(place, format!("'{mark}=' takes no {ty} and {}", value.ty), "");
             }
         };
         let from = value.ty.scalar().unwrap_or(scalar);
-        let meeting = if operator.is_shift() { scalar.promoted() } else { scalar.meeting(from) };
+        let common_type =
+            if operator.is_shift() { scalar.promote() } else { scalar.common_type(from) };
         let whole = operator.is_shift() || operator.is_bitwise() || operator == Binary::Remainder;
-        if whole && (meeting.is_real() || from.is_real()) {
+        if whole && (common_type.is_real() || from.is_real()) {
             return self.tell(
                 place,
                 format!("'{mark}=' takes whole numbers, here are {scalar} and {from}"),
                 "",
             );
         }
-        let count = if from.is_wide() { Scalar::Int } else { from.promoted() };
-        let value = converted(value, from, if operator.is_shift() { count } else { meeting });
-        finished(Change::Arithmetic(operation(operator), meeting), value)
+        let count = if from.is_wide() { Scalar::Int } else { from.promote() };
+        let value = converted(value, from, if operator.is_shift() { count } else { common_type });
+        finished(CompoundOp::Arithmetic(operation(operator), common_type), value)
     }
 
     /// Elements to go, negative for back: a pointer knows only one direction.
     fn reach(&mut self, by: Expr, scalar: Scalar, operator: Binary, place: Place) -> Expr {
         if operator != Binary::Subtract {
-            return converted(by, scalar, scalar.promoted());
+            return converted(by, scalar, scalar.promote());
         }
         let by = converted(by, scalar, Scalar::Long);
         let ty = Type::Scalar(Scalar::Long);
@@ -123,7 +124,7 @@ impl Checker {
                 Some(Meaning::Variable(index))
                     if !matches!(self.variables[index].ty, Type::Array { .. }) =>
                 {
-                    self.variables[index].fate = Fate::Changed;
+                    self.variables[index].fate = Mutability::Changed;
                     return Ok((Target::Variable(index), self.variables[index].ty));
                 }
                 Some(Meaning::Variable(_) | Meaning::Shared(_)) | None => {}
@@ -195,7 +196,7 @@ impl Checker {
             (Type::Scalar(by), Type::Pointer { .. })
                 if !by.is_real() && operator == Binary::Add =>
             {
-                let by = converted(left, by, by.promoted());
+                let by = converted(left, by, by.promote());
                 return Ok(Expr {
                     place,
                     ty: right.ty,
@@ -324,7 +325,7 @@ impl Checker {
                 "it takes numbers",
             );
         };
-        let ty = one.meeting(other);
+        let ty = one.common_type(other);
         Ok((ty, converted(left, one, ty), converted(right, other, ty)))
     }
 }

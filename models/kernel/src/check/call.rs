@@ -134,7 +134,7 @@ impl Checker {
         self.count(name, &values, if atomic == Atomic::CompareAndSwap { 3 } else { 2 }, place)?;
         let mut values = values.into_iter();
         let Some(address) = values.next() else {
-            return Err(crate::check::Told);
+            return Err(crate::check::Translated);
         };
         let to = match address.ty {
             Type::Pointer { access: Access::Constant, .. } => {
@@ -172,7 +172,7 @@ impl Checker {
         place: Place,
     ) -> Checked<Expr> {
         self.count(name, &values, math.arguments(), place)?;
-        let mut meeting = None;
+        let mut common_type = None;
         for value in &values {
             let Some(scalar) = value.ty.scalar() else {
                 return self.tell(
@@ -181,23 +181,24 @@ impl Checker {
                     "",
                 );
             };
-            meeting =
-                Some(meeting.map_or(scalar.promoted(), |other: Scalar| other.meeting(scalar)));
+            common_type = Some(
+                common_type.map_or(scalar.promote(), |other: Scalar| other.common_type(scalar)),
+            );
         }
-        let meeting = meeting.unwrap_or(Scalar::Double);
+        let common_type = common_type.unwrap_or(Scalar::Double);
         let floats = values.iter().all(|value| value.ty.scalar() == Some(Scalar::Float));
         let of = match family {
             Family::Float => Scalar::Float,
             // One whole number among the arguments is enough for the double function, as in C++.
             Family::Overloaded if floats => Scalar::Float,
             Family::Overloaded => Scalar::Double,
-            Family::Any => meeting,
+            Family::Any => common_type,
             Family::Bits => Scalar::Unsigned,
         };
-        if family == Family::Bits && meeting != Scalar::Int && meeting != Scalar::Unsigned {
+        if family == Family::Bits && common_type != Scalar::Int && common_type != Scalar::Unsigned {
             return self.tell(
                 place,
-                format!("{name} takes 32 bits, this is a {meeting}"),
+                format!("{name} takes 32 bits, this is a {common_type}"),
                 "convert it to unsigned first",
             );
         }
@@ -272,28 +273,28 @@ impl Checker {
     pub(super) fn together(
         &mut self,
         name: &str,
-        shuffle: Warp,
+        shuffle: WarpCall,
         values: Vec<Expr>,
         place: Place,
     ) -> Checked<Expr> {
         let wanted = match shuffle {
-            Warp::Shuffle(_) if values.len() == 4 => 4,
-            Warp::Shuffle(_) => 3,
-            Warp::Vote(_) => 2,
-            Warp::Barrier => 1,
+            WarpCall::Shuffle(_) if values.len() == 4 => 4,
+            WarpCall::Shuffle(_) => 3,
+            WarpCall::Vote(_) => 2,
+            WarpCall::Barrier => 1,
         };
         self.count(name, &values, wanted, place)?;
         let mut values = values.into_iter();
         let Some(mask) = values.next() else {
-            return Err(crate::check::Told);
+            return Err(crate::check::Translated);
         };
         let mut all = vec![self.mask(mask)?];
         match shuffle {
-            Warp::Barrier => {
+            WarpCall::Barrier => {
                 let mask = all.pop().map(Box::new);
                 Ok(Expr { place, ty: Type::Void, kind: Kind::WarpBarrier(mask) })
             }
-            Warp::Vote(vote) => {
+            WarpCall::Vote(vote) => {
                 for value in values {
                     all.push(self.truth(value)?);
                 }
@@ -301,9 +302,9 @@ impl Checker {
                     Type::Scalar(if vote == Vote::Ballot { Scalar::Unsigned } else { Scalar::Int });
                 Ok(Expr { place, ty, kind: Kind::Vote(vote, all) })
             }
-            Warp::Shuffle(shuffle) => {
+            WarpCall::Shuffle(shuffle) => {
                 let Some(value) = values.next() else {
-                    return Err(crate::check::Told);
+                    return Err(crate::check::Translated);
                 };
                 let Some(scalar) = value.ty.scalar() else {
                     return self.tell(
@@ -312,8 +313,8 @@ impl Checker {
                         "",
                     );
                 };
-                let promoted = scalar.promoted();
-                all.push(converted(value, scalar, promoted));
+                let promote = scalar.promote();
+                all.push(converted(value, scalar, promote));
                 for value in values {
                     all.push(self.convert(value, Type::Scalar(Scalar::Int))?);
                 }
@@ -326,7 +327,7 @@ impl Checker {
                         "",
                     );
                 }
-                Ok(Expr { place, ty: Type::Scalar(promoted), kind: Kind::Shuffle(shuffle, all) })
+                Ok(Expr { place, ty: Type::Scalar(promote), kind: Kind::Shuffle(shuffle, all) })
             }
         }
     }
@@ -334,22 +335,22 @@ impl Checker {
 
 /// What all lanes of a warp do together.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Warp {
+pub(super) enum WarpCall {
     Shuffle(Shuffle),
     Vote(Vote),
     Barrier,
 }
 
-pub(super) fn warp_call(name: &str) -> Option<Warp> {
+pub(super) fn warp_call(name: &str) -> Option<WarpCall> {
     Some(match name {
-        "__shfl_sync" => Warp::Shuffle(Shuffle::Index),
-        "__shfl_up_sync" => Warp::Shuffle(Shuffle::Up),
-        "__shfl_down_sync" => Warp::Shuffle(Shuffle::Down),
-        "__shfl_xor_sync" => Warp::Shuffle(Shuffle::Xor),
-        "__ballot_sync" => Warp::Vote(Vote::Ballot),
-        "__any_sync" => Warp::Vote(Vote::Any),
-        "__all_sync" => Warp::Vote(Vote::All),
-        "__syncwarp" => Warp::Barrier,
+        "__shfl_sync" => WarpCall::Shuffle(Shuffle::Index),
+        "__shfl_up_sync" => WarpCall::Shuffle(Shuffle::Up),
+        "__shfl_down_sync" => WarpCall::Shuffle(Shuffle::Down),
+        "__shfl_xor_sync" => WarpCall::Shuffle(Shuffle::Xor),
+        "__ballot_sync" => WarpCall::Vote(Vote::Ballot),
+        "__any_sync" => WarpCall::Vote(Vote::Any),
+        "__all_sync" => WarpCall::Vote(Vote::All),
+        "__syncwarp" => WarpCall::Barrier,
         _ => return None,
     })
 }

@@ -6,11 +6,12 @@ use crate::ast;
 use crate::ast::{Declaration, Declarator, ExprKind, Initial, Storage, TypeName};
 use crate::check::assign::{arithmetic, converted};
 use crate::check::{
-    Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Told, known,
+    Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Translated, known,
 };
 use crate::diagnostic::Place;
 use crate::typed_ast::{
-    Born, Expr, Fate, Index, Kind, Memory, Operation, Shared, Stmt, StmtKind, Variable,
+    Expr, Index, Initialization, Kind, Memory, Mutability, Operation, Shared, Stmt, StmtKind,
+    Variable,
 };
 use crate::types::{Access, Extents, Scalar, Type};
 
@@ -29,7 +30,13 @@ impl Checker {
         }
     }
 
-    pub(super) fn variable(&mut self, name: &str, place: Place, ty: Type, born: Born) -> Index {
+    pub(super) fn variable(
+        &mut self,
+        name: &str,
+        place: Place,
+        ty: Type,
+        born: Initialization,
+    ) -> Index {
         let in_memory = match ty {
             Type::Array { .. } => Memory::Local,
             Type::Void | Type::Scalar(_) | Type::Pointer { .. } => Memory::Register,
@@ -40,7 +47,7 @@ impl Checker {
             ty,
             in_memory,
             born,
-            fate: Fate::Kept,
+            fate: Mutability::Kept,
         });
         self.variables.len() - 1
     }
@@ -51,7 +58,7 @@ impl Checker {
             match self.declarator(declaration.storage, name) {
                 Ok(Some(kind)) => out.push(Stmt { place: name.place, kind }),
                 Ok(None) => {}
-                Err(Told) => {
+                Err(Translated) => {
                     if self.scopes.last().is_some_and(|scope| !scope.contains_key(&name.name)) {
                         let scalar = name.ty.scalar.unwrap_or(Scalar::Int);
                         let ty = if name.extents.is_empty() && name.ty.pointer.is_none() {
@@ -59,7 +66,8 @@ impl Checker {
                         } else {
                             Type::Pointer { to: scalar, access: Access::Mutable }
                         };
-                        let index = self.variable(&name.name, name.place, ty, Born::WithValue);
+                        let index =
+                            self.variable(&name.name, name.place, ty, Initialization::WithValue);
                         self.declare(&name.name, name.place, Meaning::Variable(index));
                     }
                 }
@@ -121,7 +129,7 @@ impl Checker {
                     return Ok(None);
                 }
                 let index = self.local(name, ty)?;
-                self.variables[index].born = Born::WithValue;
+                self.variables[index].born = Initialization::WithValue;
                 Ok(Some(StmtKind::Declare(index, Some(value))))
             }
             Some(Initial::List(values)) => {
@@ -145,7 +153,7 @@ impl Checker {
                     list.push(self.convert(value, Type::Scalar(scalar))?);
                 }
                 let index = self.local(name, ty)?;
-                self.variables[index].born = Born::WithValue;
+                self.variables[index].born = Initialization::WithValue;
                 Ok(Some(StmtKind::Fill(index, list)))
             }
         }
@@ -153,7 +161,7 @@ impl Checker {
 
     /// A variable of one thread.
     fn local(&mut self, name: &Declarator, ty: Type) -> Checked<Index> {
-        let index = self.variable(&name.name, name.place, ty, Born::Unset);
+        let index = self.variable(&name.name, name.place, ty, Initialization::Unset);
         self.declare(&name.name, name.place, Meaning::Variable(index));
         if let Type::Array { of, extents, .. } = ty {
             let bytes = extents.elements() * u64::from(of.bytes()) + u64::from(self.local_bytes);
@@ -284,7 +292,7 @@ impl Checker {
     /// `const int N = 4;` outside of functions.
     pub(super) fn global_constant(&mut self, name: &Declarator) -> Checked<()> {
         let Some(Initial::Value(value)) = &name.initial else {
-            return Err(Told);
+            return Err(Translated);
         };
         let ty = self.type_of(name.ty, name.place, "a constant")?;
         let value = self.value(value)?;
@@ -336,7 +344,7 @@ impl Checker {
                 "write (int)x",
             );
         };
-        let index = converted(index, scalar, scalar.promoted());
+        let index = converted(index, scalar, scalar.promote());
         match base.ty {
             Type::Pointer { .. } => {
                 Ok(Expr { place, ty: base.ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
@@ -344,12 +352,12 @@ impl Checker {
             Type::Array { of, extents, access } => {
                 let inner = extents.inner();
                 let stride = inner.elements() as i64;
-                let scalar = scalar.promoted();
+                let scalar = scalar.promote();
                 let index = scaled(index, stride, scalar, place);
                 // The rows chosen so far and this one are one sum, so that there is one address.
                 let (base, index) = if let Kind::Offset(first, before) = base.kind {
                     let one = before.ty.scalar().unwrap_or(scalar);
-                    let ty = one.meeting(scalar);
+                    let ty = one.common_type(scalar);
                     let before = converted(*before, one, ty);
                     let index = converted(index, scalar, ty);
                     let sum = arithmetic(Operation::Add, ty, before, index, place);

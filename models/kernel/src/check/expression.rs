@@ -120,15 +120,15 @@ impl Checker {
         let Some(scalar) = value.ty.scalar() else {
             return self.tell(place, format!("a {} is no number", value.ty), "");
         };
-        let promoted = scalar.promoted();
-        let value = converted(value, scalar, promoted);
-        let ty = Type::Scalar(promoted);
+        let promote = scalar.promote();
+        let value = converted(value, scalar, promote);
+        let ty = Type::Scalar(promote);
         match operator {
-            Unary::Complement if promoted.is_real() => {
-                self.tell(place, format!("'~' takes no {promoted}"), "it takes whole numbers")
+            Unary::Complement if promote.is_real() => {
+                self.tell(place, format!("'~' takes no {promote}"), "it takes whole numbers")
             }
             Unary::Complement => Ok(Expr { place, ty, kind: Kind::Complement(Box::new(value)) }),
-            Unary::Minus => Ok(negated(value, promoted, place)),
+            Unary::Minus => Ok(negated(value, promote, place)),
             Unary::Plus | Unary::Not | Unary::Dereference | Unary::Address => Ok(value),
         }
     }
@@ -156,11 +156,11 @@ impl Checker {
                 );
             }
             // The type of a shift is that of its left side alone.
-            let scalar = one.promoted();
+            let scalar = one.promote();
             let count = converted(
                 right,
                 other,
-                if other.is_wide() { Scalar::Int } else { other.promoted() },
+                if other.is_wide() { Scalar::Int } else { other.promote() },
             );
             return Ok(arithmetic(
                 operation(operator),
@@ -197,7 +197,7 @@ impl Checker {
         let (condition, yes, no) = (condition?, yes?, no?);
         let (ty, yes, no) = match (yes.ty, no.ty) {
             (Type::Scalar(one), Type::Scalar(other)) => {
-                let ty = if one == other { one } else { one.meeting(other) };
+                let ty = if one == other { one } else { one.common_type(other) };
                 (Type::Scalar(ty), converted(yes, one, ty), converted(no, other, ty))
             }
             (Type::Pointer { .. }, _) => {

@@ -2,7 +2,8 @@
 
 use crate::lab::Job;
 use crate::{
-    Agreement, Answer, Fault, Launcher, Machine, Progress, Refusal, TOLERANCE, Work, harmless,
+    Agreement, DeviceError, Fault, LaunchRequest, LaunchResult, Launcher, Machine, Progress,
+    TOLERANCE, require_harmless,
 };
 use mlsys_lab::device::Backend;
 use mlsys_lab::report::Report;
@@ -97,41 +98,46 @@ fn asked(
     launcher: Option<&dyn Launcher>,
     job: &Job,
     machine: &Machine,
-) -> Result<Answer, Refusal> {
+) -> Result<LaunchResult, DeviceError> {
     let (None, Some(launcher)) = (without(run, launcher), launcher) else {
         let reason = without(run, launcher).unwrap_or_default();
-        return Err(Refusal::NoDevice(format!("device {} cannot be used: {reason}", run.device)));
+        return Err(DeviceError::NoDevice(format!(
+            "device {} cannot be used: {reason}",
+            run.device
+        )));
     };
     let caution = match run.params.bool("insist") {
         Ok(true) => Caution::Insist,
         Ok(false) | Err(_) => Caution::Refuse,
     };
-    if let (Err(Refusal::Harmful(reason)), Caution::Refuse) = (harmless(machine), caution) {
-        return Err(Refusal::Harmful(format!(
+    if let (Err(DeviceError::Harmful(reason)), Caution::Refuse) =
+        (require_harmless(machine), caution)
+    {
+        return Err(DeviceError::Harmful(format!(
             "{reason}; set insist = true to send it all the same, which may crash the driver"
         )));
     }
-    let start = job.start().map_err(|error| Refusal::Failed(error.to_string()))?;
+    let start = job.start().map_err(|error| DeviceError::Failed(error.to_string()))?;
     launcher.launch(
         run.device,
-        &Work { kernel: &job.kernel, source: &job.source, file: &job.file, start: &start },
+        &LaunchRequest { kernel: &job.kernel, source: &job.source, file: &job.file, start: &start },
     )
 }
 
-fn error(run: &Run<'_>, refusal: Refusal) -> LabError {
+fn error(run: &Run<'_>, refusal: DeviceError) -> LabError {
     let reason = refusal.to_string();
     let device = run.device;
     match refusal {
-        Refusal::NoDevice(_) | Refusal::Untranslated { .. } | Refusal::TooLarge(_) => {
+        DeviceError::NoDevice(_) | DeviceError::Untranslated { .. } | DeviceError::TooLarge(_) => {
             LabError::Device { device, reason }
         }
-        Refusal::Harmful(_) | Refusal::Failed(_) => LabError::Failed { device, reason },
+        DeviceError::Harmful(_) | DeviceError::Failed(_) => LabError::Failed { device, reason },
     }
 }
 
-fn report(run: &mut Run<'_>, machine: &Machine, answer: &Answer) {
+fn report(run: &mut Run<'_>, machine: &Machine, answer: &LaunchResult) {
     let agreement = Agreement::of(machine, &answer.buffers);
-    run.scalar("device_matches", agreement.is_whole());
+    run.scalar("device_matches", agreement.all_agree());
     run.scalar("device_mismatches", agreement.differing as i64);
     run.scalar("device_compared", agreement.compared as i64);
     run.scalar("device_max_difference", agreement.largest);
@@ -164,7 +170,12 @@ fn report(run: &mut Run<'_>, machine: &Machine, answer: &Answer) {
 }
 
 /// What the kernel moved a second, and of what the device's memory moves at most.
-fn rates(run: &mut Run<'_>, launcher: Option<&dyn Launcher>, machine: &Machine, answer: &Answer) {
+fn rates(
+    run: &mut Run<'_>,
+    launcher: Option<&dyn Launcher>,
+    machine: &Machine,
+    answer: &LaunchResult,
+) {
     let totals = machine.totals();
     let bytes = totals.load.used + totals.store.used + totals.atomic.used;
     if answer.seconds <= 0.0 || bytes == 0 {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// What the lab `kernel` is given besides the interpreter; nothing of it has to be there.
 #[derive(Default)]
-pub struct Beside {
+pub struct Extensions {
     /// A trained network that lets a kernel replace one operation of its forward pass.
     pub classifier: Option<Box<dyn Classifier>>,
     /// Runs kernels on real devices.
@@ -20,14 +20,14 @@ pub struct Beside {
 
 /// The operation of a hidden layer that a kernel takes the place of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plug {
+pub enum ReplacedOperation {
     /// The addition of the bias: two operands, the sums and the bias repeated for each example.
     BiasAdd,
     /// The activation: one operand.
     Relu,
 }
 
-impl Plug {
+impl ReplacedOperation {
     /// Buffers that the operation reads.
     pub fn operands(self) -> usize {
         match self {
@@ -47,12 +47,17 @@ pub trait Classifier: Send + Sync {
     ///
     /// # Errors
     /// A sentence that says why there is no network.
-    fn open(&self, plug: Plug, batch: usize, seed: u64, device: DeviceId)
-    -> Result<Opened, String>;
+    fn open(
+        &self,
+        plug: ReplacedOperation,
+        batch: usize,
+        seed: u64,
+        device: DeviceId,
+    ) -> Result<SuspendedForward, String>;
 }
 
 /// A forward pass that waits for the result of one of its operations.
-pub struct Opened {
+pub struct SuspendedForward {
     /// What goes into the operation, each `[batch * hidden]`, row by row.
     pub operands: Vec<Vec<f32>>,
     /// What the framework's own operation makes of it: `[batch * hidden]`.
@@ -64,49 +69,50 @@ pub struct Opened {
     /// What each image shows.
     pub truth: Vec<usize>,
     /// The rest of the forward pass: from the operation's result to the class that each image is taken for.
-    pub rest: Rest,
+    pub rest: ResumeForward,
 }
 
 /// From `[batch * hidden]` to a class for each image.
-pub type Rest = Box<dyn Fn(Vec<f32>) -> Result<Vec<usize>, String> + Send>;
+pub type ResumeForward = Box<dyn Fn(Vec<f32>) -> Result<Vec<usize>, String> + Send>;
 
 /// A forward pass that waits for a kernel.
-pub(super) struct Plugged {
-    pub(super) opened: Opened,
+pub(super) struct PluggedKernel {
+    pub(super) opened: SuspendedForward,
     /// Elements of the hidden layers of the batch.
     pub(super) elements: usize,
-    plug: Plug,
+    plug: ReplacedOperation,
 }
 
 /// Which of the kernel's buffers is what.
-pub(super) struct Roles {
+pub(super) struct BufferRoles {
     /// What its buffers hold at first.
     pub(super) buffers: BTreeMap<String, Values>,
     /// The one that the network goes on with.
     pub(super) output: String,
 }
 
-impl Plugged {
+impl PluggedKernel {
     /// The forward pass that `plug_in` asks for, if it does.
     pub(super) fn of(
         params: &Params,
-        beside: &Beside,
+        beside: &Extensions,
         device: DeviceId,
     ) -> Result<Option<Self>, LabError> {
         let name = params.text("plug_in")?;
         let plug = match name {
-            "bias-add" => Plug::BiasAdd,
-            "relu" => Plug::Relu,
+            "bias-add" => ReplacedOperation::BiasAdd,
+            "relu" => ReplacedOperation::Relu,
             _ => return Ok(None),
         };
-        let fits =
-            |example: &Example| (plug, example.problem) == (Plug::BiasAdd, Problem::VectorAdd);
+        let fits = |example: &Example| {
+            (plug, example.problem) == (ReplacedOperation::BiasAdd, Problem::VectorAdd)
+        };
         if Example::of(params.text("example")?).is_some_and(|example| !fits(example)) {
             let message = match plug {
-                Plug::BiasAdd => {
+                ReplacedOperation::BiasAdd => {
                     "bias-add needs a kernel that adds two arrays: vector-add and its variants, grid-stride, or custom"
                 }
-                Plug::Relu => {
+                ReplacedOperation::Relu => {
                     "relu needs a kernel of one input and one output: example = custom with its source"
                 }
             };
@@ -126,7 +132,7 @@ impl Plugged {
 
     /// What a kernel's buffers hold, in the order in which it takes them: operands, then the output. The only buffer
     /// it may write is the output wherever it stands; with one buffer too few, it works in place.
-    pub(super) fn roles(&self, kernel: &Kernel) -> Result<Roles, LabError> {
+    pub(super) fn roles(&self, kernel: &Kernel) -> Result<BufferRoles, LabError> {
         let mut names = Vec::new();
         let mut writable = Vec::new();
         for (name, ty) in kernel.params() {
@@ -172,7 +178,7 @@ impl Plugged {
             }
         }
         buffers.entry(output.clone()).or_insert(Values::Poison(self.elements));
-        Ok(Roles { buffers, output })
+        Ok(BufferRoles { buffers, output })
     }
 
     /// What should come out: what the framework's own operation gives.
@@ -210,8 +216,8 @@ impl Plugged {
 }
 
 /// The digits with what they are taken for, behind a wrong one what it is; without a network, how to get one.
-pub(super) fn picture(read: Option<(&Plugged, Vec<usize>)>) -> Frame {
-    let Some((Plugged { opened, .. }, classes)) = read else {
+pub(super) fn picture(read: Option<(&PluggedKernel, Vec<usize>)>) -> Frame {
+    let Some((PluggedKernel { opened, .. }, classes)) = read else {
         let how = "This kernel runs by itself. With plug_in = bias-add or relu it takes the place of that operation in a network that reads digits.";
         return Frame::Text(how.to_owned());
     };

@@ -2,7 +2,7 @@
 //!
 //! What runs for some lanes only: `&&`, `||` and `?:`.
 
-use crate::bytecode::{Home, How, Instr, Preset, Reg, address};
+use crate::bytecode::{BranchKind, InitialValue, Instr, Reg, VariableHome, address};
 use crate::lower::memory::element;
 use crate::lower::{Lowering, Meeting};
 use crate::typed_ast::{Expr, Kind, Special};
@@ -33,30 +33,32 @@ impl Lowering<'_> {
             Kind::Whole(value) => return self.constant(ty, *value),
             Kind::Real(value) => {
                 return self.preset(match ty {
-                    Type::Scalar(Scalar::Float) => Preset::Narrow((*value as f32).to_bits()),
+                    Type::Scalar(Scalar::Float) => InitialValue::Narrow((*value as f32).to_bits()),
                     Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
-                        Preset::Wide(value.to_bits())
+                        InitialValue::Wide(value.to_bits())
                     }
                 });
             }
-            Kind::WarpSize => return self.preset(Preset::Narrow(32)),
+            Kind::WarpSize => return self.preset(InitialValue::Narrow(32)),
             Kind::Special(special, axis) => {
                 let axis = axis.index();
                 return self.preset(match special {
-                    Special::ThreadIdx => Preset::ThreadIdx(axis),
-                    Special::BlockIdx => Preset::BlockIdx(axis),
-                    Special::BlockDim => Preset::BlockDim(axis),
-                    Special::GridDim => Preset::GridDim(axis),
+                    Special::ThreadIdx => InitialValue::ThreadIdx(axis),
+                    Special::BlockIdx => InitialValue::BlockIdx(axis),
+                    Special::BlockDim => InitialValue::BlockDim(axis),
+                    Special::GridDim => InitialValue::GridDim(axis),
                 });
             }
             Kind::Shared(index) => {
                 let offset = self.program.shared[*index].offset;
-                return self.preset(Preset::Wide(address::shared(offset)));
+                return self.preset(InitialValue::Wide(address::shared(offset)));
             }
             Kind::Local(index) => {
                 return match self.homes[*index].home {
-                    Home::Local(offset) => self.preset(Preset::Wide(address::local(offset))),
-                    Home::Register(reg) => reg,
+                    VariableHome::Local(offset) => {
+                        self.preset(InitialValue::Wide(address::local(offset)))
+                    }
+                    VariableHome::Register(reg) => reg,
                 };
             }
             Kind::Variable(index) => return self.read_home(*index, ty),
@@ -231,12 +233,16 @@ impl Lowering<'_> {
     }
 
     fn constant(&mut self, ty: Type, value: i64) -> Reg {
-        let float = |x: f32| Preset::Narrow(x.to_bits());
+        let float = |x: f32| InitialValue::Narrow(x.to_bits());
         self.preset(match ty {
             Type::Scalar(Scalar::Float) => float(value as f32),
-            Type::Scalar(Scalar::Double) => Preset::Wide((value as f64).to_bits()),
+            Type::Scalar(Scalar::Double) => InitialValue::Wide((value as f64).to_bits()),
             Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
-                if ty.is_wide() { Preset::Wide(value as u64) } else { Preset::Narrow(value as u32) }
+                if ty.is_wide() {
+                    InitialValue::Wide(value as u64)
+                } else {
+                    InitialValue::Narrow(value as u32)
+                }
             }
         })
     }
@@ -329,7 +335,7 @@ impl Lowering<'_> {
         let one = self.value(left);
         self.at = expr.place;
         let into = self.narrow.take();
-        if self.harmless(right) {
+        if self.require_harmless(right) {
             let other = self.value(right);
             self.at = expr.place;
             self.emit(match which {
@@ -349,7 +355,7 @@ impl Lowering<'_> {
         };
         self.branch(
             condition,
-            How::Predicate,
+            BranchKind::Predicate,
             |lowering| {
                 let other = lowering.value(right);
                 lowering.emit(Instr::Move(into, other));
@@ -364,7 +370,7 @@ impl Lowering<'_> {
         self.at = expr.place;
         let ty = expr.ty;
         let into = self.register(ty);
-        if self.harmless(yes) && self.harmless(no) {
+        if self.require_harmless(yes) && self.require_harmless(no) {
             let (yes, no) = (self.value(yes), self.value(no));
             self.at = expr.place;
             self.emit(if ty.is_wide() {
@@ -376,7 +382,7 @@ impl Lowering<'_> {
         }
         self.branch(
             condition,
-            How::Predicate,
+            BranchKind::Predicate,
             |lowering| {
                 let value = lowering.value(yes);
                 lowering.move_to(ty, into, value);
@@ -390,7 +396,7 @@ impl Lowering<'_> {
     }
 
     /// Whether evaluating may be done for lanes that do not need it: no fault, no access, no change.
-    pub(super) fn harmless(&self, expr: &Expr) -> bool {
+    pub(super) fn require_harmless(&self, expr: &Expr) -> bool {
         let signed = expr.ty.scalar().is_some_and(Scalar::is_signed);
         match &expr.kind {
             Kind::Whole(_)
@@ -402,17 +408,17 @@ impl Lowering<'_> {
             // Reading memory is an access, and a value that may be missing a fault.
             Kind::Variable(index) => {
                 let home = self.homes[*index];
-                home.slot.is_none() && matches!(home.home, Home::Register(_))
+                home.slot.is_none() && matches!(home.home, VariableHome::Register(_))
             }
             Kind::Convert(inner) => {
                 let from = inner.ty.scalar();
                 // A number that does not fit into a whole one is a fault.
                 let narrowing = from.is_some_and(Scalar::is_real)
                     && expr.ty.scalar().is_some_and(|to| !to.is_real() && to != Scalar::Bool);
-                !narrowing && self.harmless(inner)
+                !narrowing && self.require_harmless(inner)
             }
-            Kind::Not(a) | Kind::Complement(a) => self.harmless(a),
-            Kind::Negate(a) => !signed && self.harmless(a),
+            Kind::Not(a) | Kind::Complement(a) => self.require_harmless(a),
+            Kind::Negate(a) => !signed && self.require_harmless(a),
             Kind::Arithmetic(operation, a, b) => {
                 use crate::typed_ast::Operation as Op;
                 let real = expr.ty.scalar().is_some_and(Scalar::is_real);
@@ -423,13 +429,13 @@ impl Lowering<'_> {
                     Op::Remainder => false,
                     Op::Left | Op::Right => matches!(b.kind, Kind::Whole(_)),
                 };
-                safe && self.harmless(a) && self.harmless(b)
+                safe && self.require_harmless(a) && self.require_harmless(b)
             }
             Kind::Compare(_, a, b) | Kind::And(a, b) | Kind::Or(a, b) => {
-                self.harmless(a) && self.harmless(b)
+                self.require_harmless(a) && self.require_harmless(b)
             }
             Kind::Math(_, arguments) => {
-                !signed && arguments.iter().all(|argument| self.harmless(argument))
+                !signed && arguments.iter().all(|argument| self.require_harmless(argument))
             }
             Kind::Load(_)
             | Kind::Offset(..)

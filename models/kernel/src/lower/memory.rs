@@ -1,19 +1,21 @@
 //! Homes of variables, addresses, and what is assigned to.
 
-use crate::bytecode::{At, Base, By, Home, Instr, Preset, Reg, address};
+use crate::bytecode::{
+    Address, IndexOperand, InitialValue, Instr, Reg, Uniformity, VariableHome, address,
+};
 use crate::lower::expression::has_effect;
 use crate::lower::{Lowering, Residence};
-use crate::typed_ast::{Change, Expr, Fate, Kind, Target, Variable, Yields};
+use crate::typed_ast::{CompoundOp, Expr, Kind, Mutability, Target, Variable, YieldedValue};
 use crate::types::{Scalar, Type};
 
 impl Lowering<'_> {
-    pub(super) fn local_at(&mut self, offset: u32) -> At {
-        let pointer = self.preset(Preset::Wide(address::local(offset)));
-        At { pointer, index: By::Nothing, base: Base::Uniform }
+    pub(super) fn local_at(&mut self, offset: u32) -> Address {
+        let pointer = self.preset(InitialValue::Wide(address::local(offset)));
+        Address { pointer, index: IndexOperand::Nothing, base: Uniformity::Uniform }
     }
 
     pub(super) fn zero(&mut self, scalar: Scalar) -> Reg {
-        self.preset(if scalar.is_wide() { Preset::Wide(0) } else { Preset::Narrow(0) })
+        self.preset(if scalar.is_wide() { InitialValue::Wide(0) } else { InitialValue::Narrow(0) })
     }
 
     pub(super) fn move_to(&mut self, ty: Type, into: Reg, from: Reg) {
@@ -23,13 +25,13 @@ impl Lowering<'_> {
     /// Writes a variable.
     pub(super) fn write_home(&mut self, index: usize, ty: Type, from: Reg) {
         match self.homes[index].home {
-            Home::Register(into) => {
+            VariableHome::Register(into) => {
                 if into != from {
                     self.move_to(ty, into, from);
                 }
                 self.learn(index);
             }
-            Home::Local(offset) => {
+            VariableHome::Local(offset) => {
                 let at = self.local_at(offset);
                 let ty = ty.scalar().unwrap_or(Scalar::UnsignedLong);
                 self.emit(Instr::Store { ty, from, at });
@@ -46,13 +48,13 @@ impl Lowering<'_> {
     /// The register with a variable's value.
     pub(super) fn read_home(&mut self, index: usize, ty: Type) -> Reg {
         match self.homes[index].home {
-            Home::Register(reg) => {
+            VariableHome::Register(reg) => {
                 if let Some(slot) = self.homes[index].slot {
                     self.emit(Instr::Expect(slot));
                 }
                 reg
             }
-            Home::Local(offset) => {
+            VariableHome::Local(offset) => {
                 let at = self.local_at(offset);
                 let into = self.register(ty);
                 self.emit(Instr::Load {
@@ -66,7 +68,7 @@ impl Lowering<'_> {
     }
 
     /// An address as an access takes it: the last index is added on the way.
-    pub(super) fn at(&mut self, address: &Expr) -> At {
+    pub(super) fn at(&mut self, address: &Expr) -> Address {
         if let Kind::Offset(base, index) = &address.kind {
             let inner = self.at(base);
             return self.further(inner, base, index, address);
@@ -76,32 +78,40 @@ impl Lowering<'_> {
         } else {
             matches!(address.kind, Kind::Shared(_) | Kind::Local(_))
         };
-        At {
+        Address {
             pointer: self.value(address),
-            index: By::Nothing,
-            base: if fixed { Base::Uniform } else { Base::Any },
+            index: IndexOperand::Nothing,
+            base: if fixed { Uniformity::Uniform } else { Uniformity::Any },
         }
     }
 
     /// An address some elements on; one index waits for the access, an earlier one is added here.
-    fn further(&mut self, mut inner: At, base: &Expr, index: &Expr, address: &Expr) -> At {
-        if !matches!(inner.index, By::Nothing) {
+    fn further(
+        &mut self,
+        mut inner: Address,
+        base: &Expr,
+        index: &Expr,
+        address: &Expr,
+    ) -> Address {
+        if !matches!(inner.index, IndexOperand::Nothing) {
             let bytes = element(base.ty);
             let into = self.wide.take();
             self.emit(Instr::Offset { into, at: inner, bytes });
-            inner = At { pointer: into, index: By::Nothing, base: Base::Any };
+            inner = Address { pointer: into, index: IndexOperand::Nothing, base: Uniformity::Any };
         }
         if matches!(index.kind, Kind::Whole(0)) {
             return inner;
         }
         let by = self.value(index);
         let index = match index.ty.scalar() {
-            Some(Scalar::Unsigned) => By::Unsigned(by),
-            Some(Scalar::Long | Scalar::UnsignedLong) => By::Long(by),
-            Some(Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double) | None => By::Int(by),
+            Some(Scalar::Unsigned) => IndexOperand::Unsigned(by),
+            Some(Scalar::Long | Scalar::UnsignedLong) => IndexOperand::Long(by),
+            Some(Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double) | None => {
+                IndexOperand::Int(by)
+            }
         };
         self.at = address.place;
-        At { index, ..inner }
+        Address { index, ..inner }
     }
 
     /// A value that is to last while an address is worked out, which may change the variable it was read from.
@@ -109,12 +119,12 @@ impl Lowering<'_> {
         let from = self.value(value);
         let variables = &self.program.functions[self.function].variables;
         let own = |(residence, variable): (&Residence, &Variable)| match residence.home {
-            Home::Register(reg) => {
+            VariableHome::Register(reg) => {
                 reg == from
                     && variable.ty.is_wide() == value.ty.is_wide()
-                    && variable.fate == Fate::Changed
+                    && variable.fate == Mutability::Changed
             }
-            Home::Local(_) => false,
+            VariableHome::Local(_) => false,
         };
         if !has_effect(address) || !self.homes.iter().zip(variables).any(own) {
             return from;
@@ -128,8 +138,8 @@ impl Lowering<'_> {
         match target {
             Target::Variable(index) => {
                 let into = match self.homes[*index].home {
-                    Home::Register(reg) => Some(reg),
-                    Home::Local(_) => None,
+                    VariableHome::Register(reg) => Some(reg),
+                    VariableHome::Local(_) => None,
                 };
                 let from = self.value_into(value, into);
                 if into == Some(from) {
@@ -155,9 +165,9 @@ impl Lowering<'_> {
         &mut self,
         ty: Type,
         target: &Target,
-        change: Change,
+        change: CompoundOp,
         value: &Expr,
-        yields: Yields,
+        yields: YieldedValue,
     ) -> Reg {
         let place = self.at;
         let (operand, old, home) = match target {
@@ -175,42 +185,42 @@ impl Lowering<'_> {
             }
         };
         let kept = match (yields, target) {
-            (Yields::Old, Target::Variable(_)) => {
+            (YieldedValue::Old, Target::Variable(_)) => {
                 let kept = self.register(ty);
                 self.move_to(ty, kept, old);
                 kept
             }
-            (Yields::Old, Target::Memory(_)) | (Yields::New, _) => old,
+            (YieldedValue::Old, Target::Memory(_)) | (YieldedValue::New, _) => old,
         };
         self.at = place;
         // The variable's own register takes the result where nothing has to be converted back.
         let own = match target {
             Target::Variable(index) => match self.homes[*index].home {
-                Home::Register(reg) => Some(reg),
-                Home::Local(_) => None,
+                VariableHome::Register(reg) => Some(reg),
+                VariableHome::Local(_) => None,
             },
             Target::Memory(_) => None,
         };
         let new = match (change, ty) {
-            (Change::Advance, _) => {
+            (CompoundOp::Advance, _) => {
                 let into = own.unwrap_or_else(|| self.register(ty));
                 let index = match value.ty.scalar() {
-                    Some(Scalar::Unsigned) => By::Unsigned(operand),
-                    Some(Scalar::Long | Scalar::UnsignedLong) => By::Long(operand),
-                    Some(_) | None => By::Int(operand),
+                    Some(Scalar::Unsigned) => IndexOperand::Unsigned(operand),
+                    Some(Scalar::Long | Scalar::UnsignedLong) => IndexOperand::Long(operand),
+                    Some(_) | None => IndexOperand::Int(operand),
                 };
-                let at = At { pointer: old, index, base: Base::Any };
+                let at = Address { pointer: old, index, base: Uniformity::Any };
                 self.emit(Instr::Offset { into, at, bytes: element(ty) });
                 into
             }
-            (Change::Arithmetic(operation, scalar), Type::Scalar(own_scalar))
+            (CompoundOp::Arithmetic(operation, scalar), Type::Scalar(own_scalar))
                 if scalar == own_scalar =>
             {
                 let into = own.unwrap_or_else(|| self.register(ty));
                 self.emit(Instr::Arithmetic(operation, scalar, into, old, operand));
                 into
             }
-            (Change::Arithmetic(operation, scalar), _) => {
+            (CompoundOp::Arithmetic(operation, scalar), _) => {
                 let own_scalar = ty.scalar().unwrap_or(scalar);
                 let wide = self.register(Type::Scalar(scalar));
                 self.convert_into(own_scalar, scalar, wide, old);
@@ -235,8 +245,8 @@ impl Lowering<'_> {
             (Target::Memory(_), None) => {}
         }
         match yields {
-            Yields::New => new,
-            Yields::Old => kept,
+            YieldedValue::New => new,
+            YieldedValue::Old => kept,
         }
     }
 }

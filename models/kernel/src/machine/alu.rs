@@ -5,7 +5,7 @@
 //! The mathematical functions on 32 lanes.
 
 use crate::bytecode::{Reg, WARP};
-use crate::machine::execute::{Core, lanes};
+use crate::machine::execute::{Executor, lanes};
 use crate::machine::fault::Fault;
 use crate::machine::warp::{double, float};
 use crate::math;
@@ -13,7 +13,7 @@ use crate::math::Math;
 use crate::typed_ast::{Comparison, Operation};
 use crate::types::Scalar;
 
-impl Core<'_> {
+impl Executor<'_> {
     pub(super) fn arithmetic(
         &mut self,
         operation: Operation,
@@ -233,7 +233,7 @@ impl Core<'_> {
     }
 }
 
-impl Core<'_> {
+impl Executor<'_> {
     pub(super) fn convert(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
         if from.is_real() && !to.is_real() && to != Scalar::Bool {
             self.whole_from_real(from, to, into, of);
@@ -327,7 +327,7 @@ impl Core<'_> {
     }
 }
 
-impl Core<'_> {
+impl Executor<'_> {
     pub(super) fn math(&mut self, of: Math, scalar: Scalar, into: Reg, [a, b, c]: [Reg; 3]) {
         match (of, scalar) {
             (Math::Min | Math::Max | Math::Abs, _) if !scalar.is_real() => {

@@ -1,14 +1,14 @@
 //! One warp running: from instruction to instruction until it waits, ends, or its turn is over.
 
-use crate::bytecode::{Code, How, Instr, Reg, WARP};
+use crate::bytecode::{BranchKind, Code, Instr, Reg, WARP};
 use crate::diagnostic::Place;
 use crate::machine::counters::Counts;
 use crate::machine::fault::{Fault, Finding, Findings};
-use crate::machine::memory::{Store, Toucher};
+use crate::machine::memory::{Accessor, Store};
 use crate::machine::warp::{Frame, Warp, WarpState};
 
 /// A warp, and all it can reach.
-pub(crate) struct Core<'a> {
+pub(crate) struct Executor<'a> {
     pub(crate) code: &'a Code,
     pub(crate) buffers: &'a mut [crate::machine::Buffer],
     pub(crate) shared: &'a mut Store,
@@ -18,7 +18,7 @@ pub(crate) struct Core<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) block_dim: [u32; 3],
     pub(crate) grid_dim: [u32; 3],
-    pub(crate) who: Toucher,
+    pub(crate) who: Accessor,
     pub(crate) nan: NanWatch,
     /// Warp instructions of the run before this turn.
     pub(crate) step: u64,
@@ -34,7 +34,7 @@ pub enum NanWatch {
     On,
 }
 
-impl Core<'_> {
+impl Executor<'_> {
     /// Runs at most `budget` instructions and returns how many it ran. Mask bookkeeping does not count.
     pub(crate) fn run(&mut self, most: u64) -> u64 {
         let mut done = 0;
@@ -232,7 +232,7 @@ impl Core<'_> {
                 let truth = self.truth(condition);
                 let warp = &mut *self.warp;
                 let (yes, no) = (warp.mask & truth, warp.mask & !truth);
-                if yes != 0 && no != 0 && how == How::Branch {
+                if yes != 0 && no != 0 && how == BranchKind::Branch {
                     self.counts[pc].divergent += 1;
                 }
                 warp.frames.push(Frame::Branch { entry: warp.mask, other: no });

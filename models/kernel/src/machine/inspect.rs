@@ -4,7 +4,7 @@
 //!
 //! Shared memory of a block, array by array, for views.
 
-use crate::bytecode::{Home, address};
+use crate::bytecode::{VariableHome, address};
 use crate::diagnostic::Place;
 use crate::machine::execute::{lanes, thread_of};
 use crate::machine::{
@@ -306,17 +306,17 @@ impl Machine {
                 whole.then(|| value(u64::from_le_bytes(bytes), of))
             };
             let held = || match (shown.ty, shown.home) {
-                (Type::Scalar(of), Home::Register(reg)) if of.is_wide() => {
+                (Type::Scalar(of), VariableHome::Register(reg)) if of.is_wide() => {
                     Some(value(warp.wide[usize::from(reg)][lane], of))
                 }
-                (Type::Scalar(of), Home::Register(reg)) => {
+                (Type::Scalar(of), VariableHome::Register(reg)) => {
                     Some(value(u64::from(warp.narrow[usize::from(reg)][lane]), of))
                 }
-                (Type::Pointer { to, .. }, Home::Register(reg)) => {
+                (Type::Pointer { to, .. }, VariableHome::Register(reg)) => {
                     Some(Value::Text(self.pointed(warp.wide[usize::from(reg)][lane], to.bytes())))
                 }
-                (Type::Scalar(of), Home::Local(offset)) => local(offset, of),
-                (Type::Array { of, extents, .. }, Home::Local(offset)) => {
+                (Type::Scalar(of), VariableHome::Local(offset)) => local(offset, of),
+                (Type::Array { of, extents, .. }, VariableHome::Local(offset)) => {
                     let count = extents.elements().min(64) as u32;
                     let element = |element| {
                         local(offset + element * of.bytes(), of)

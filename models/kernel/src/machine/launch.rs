@@ -298,7 +298,7 @@ fn whole(value: i64, scalar: Scalar) -> Option<u64> {
 
 /// An argument as it lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given<'a> {
+pub enum BoundArgument<'a> {
     /// A pointer to a buffer.
     Buffer {
         /// The kernel's name for it.
@@ -323,15 +323,18 @@ pub enum Given<'a> {
 
 impl Machine {
     /// The arguments in their order, with what the buffers hold now.
-    pub fn given(&self) -> impl Iterator<Item = Given<'_>> {
+    pub fn bound_arguments(&self) -> impl Iterator<Item = BoundArgument<'_>> {
         let mut buffers = self.buffers.iter();
         self.code.params.iter().zip(&self.params).filter_map(move |(param, bits)| {
             let name = param.name.as_str();
             Some(match param.ty {
-                Type::Pointer { to, access } => {
-                    Given::Buffer { name, of: to, access, bytes: &buffers.next()?.store.bytes }
-                }
-                Type::Scalar(of) => Given::Number { name, of, bits: *bits },
+                Type::Pointer { to, access } => BoundArgument::Buffer {
+                    name,
+                    of: to,
+                    access,
+                    bytes: &buffers.next()?.store.bytes,
+                },
+                Type::Scalar(of) => BoundArgument::Number { name, of, bits: *bits },
                 Type::Void | Type::Array { .. } => return None,
             })
         })

@@ -2,11 +2,11 @@
 //!
 //! Loads and stores of 32 lanes, and the short way for lanes that stand side by side.
 
-use crate::bytecode::{At, Base, By, Reg, WARP, address};
+use crate::bytecode::{Address, IndexOperand, Reg, Uniformity, WARP, address};
 use crate::machine::counters::{Moved, moved, replays};
-use crate::machine::execute::{Core, lanes};
+use crate::machine::execute::{Executor, lanes};
 use crate::machine::fault::Fault;
-use crate::machine::memory::{POISON, Store, Touch, word};
+use crate::machine::memory::{CellAccess, POISON, Store, word};
 use crate::machine::warp::{Access, AccessKind, Wide};
 use crate::types::Scalar;
 
@@ -45,28 +45,28 @@ impl Row {
     }
 }
 
-impl Core<'_> {
+impl Executor<'_> {
     #[inline(always)]
-    pub(super) fn addresses(&self, at: At, bytes: u32) -> Wide {
+    pub(super) fn addresses(&self, at: Address, bytes: u32) -> Wide {
         let mut addresses = self.warp.wide[usize::from(at.pointer)];
         let bytes = i64::from(bytes);
         match at.index {
-            By::Nothing => {}
-            By::Int(reg) => {
+            IndexOperand::Nothing => {}
+            IndexOperand::Int(reg) => {
                 let index = &self.warp.narrow[usize::from(reg)];
                 for lane in 0..WARP {
                     let by = i64::from(index[lane] as i32) * bytes;
                     addresses[lane] = addresses[lane].wrapping_add(by as u64);
                 }
             }
-            By::Unsigned(reg) => {
+            IndexOperand::Unsigned(reg) => {
                 let index = &self.warp.narrow[usize::from(reg)];
                 for lane in 0..WARP {
                     addresses[lane] =
                         addresses[lane].wrapping_add((i64::from(index[lane]) * bytes) as u64);
                 }
             }
-            By::Long(reg) => {
+            IndexOperand::Long(reg) => {
                 let index = &self.warp.wide[usize::from(reg)];
                 for lane in 0..WARP {
                     addresses[lane] = addresses[lane]
@@ -79,12 +79,12 @@ impl Core<'_> {
 
     /// The row that all lanes reach one after the other, if they do.
     #[inline(always)]
-    pub(super) fn row(&self, at: At, ty: Scalar) -> Option<Row> {
-        if self.warp.mask != u32::MAX || ty.bytes() != 4 || at.base != Base::Uniform {
+    pub(super) fn row(&self, at: Address, ty: Scalar) -> Option<Row> {
+        if self.warp.mask != u32::MAX || ty.bytes() != 4 || at.base != Uniformity::Uniform {
             return None;
         }
         let (first, follow) = match at.index {
-            By::Int(reg) | By::Unsigned(reg) => {
+            IndexOperand::Int(reg) | IndexOperand::Unsigned(reg) => {
                 let index = &self.warp.narrow[usize::from(reg)];
                 let first = index[0];
                 let wrong = (0..WARP as u32).fold(0, |wrong, lane| {
@@ -92,7 +92,7 @@ impl Core<'_> {
                 });
                 (i64::from(first as i32), wrong == 0 && first < i32::MAX as u32 - 32)
             }
-            By::Nothing | By::Long(_) => return None,
+            IndexOperand::Nothing | IndexOperand::Long(_) => return None,
         };
         if !follow {
             return None;
@@ -186,7 +186,7 @@ impl Core<'_> {
     /// Looks where the running lanes reach, counts what that moves, and tells what is wrong; lanes that are wrong reach nowhere.
     pub(super) fn reach(
         &mut self,
-        at: At,
+        at: Address,
         ty: Scalar,
         kind: AccessKind,
         pc: usize,
@@ -290,8 +290,8 @@ fn verb(kind: AccessKind) -> &'static str {
     }
 }
 
-impl Core<'_> {
-    pub(super) fn load(&mut self, ty: Scalar, into: Reg, at: At, pc: usize) {
+impl Executor<'_> {
+    pub(super) fn load(&mut self, ty: Scalar, into: Reg, at: Address, pc: usize) {
         if let Some(row) = self.row(at, ty) {
             self.load_row(into, row, pc);
             return;
@@ -303,7 +303,7 @@ impl Core<'_> {
             let Some(target) = targets[lane] else {
                 continue;
             };
-            self.touch(target, ty.bytes(), Touch::Read, lane);
+            self.touch(target, ty.bytes(), CellAccess::Read, lane);
             let value = self.read(target, ty, lane);
             narrow[lane] = value as u32;
             wide[lane] = value;
@@ -321,14 +321,14 @@ impl Core<'_> {
         for (lane, four) in self.store_of(row).bytes[bytes].chunks_exact(4).enumerate() {
             result[lane] = word(four, 0);
         }
-        self.touch_row(row, Touch::Read);
+        self.touch_row(row, CellAccess::Read);
         self.swept(row, AccessKind::Load, pc);
         self.put(into, &result);
     }
 
     /// Notes the touch of all lanes in the cells of a row; what is found is told by the way that takes its time.
     #[inline(always)]
-    fn touch_row(&mut self, row: Row, touch: Touch) {
+    fn touch_row(&mut self, row: Row, touch: CellAccess) {
         let (who, first) = (self.who, self.warp.first as u16);
         let from = row.begin >> 2;
         let mut unusual = 0_u32;
@@ -383,7 +383,7 @@ impl Core<'_> {
         }
     }
 
-    pub(super) fn store(&mut self, ty: Scalar, from: Reg, at: At, pc: usize) {
+    pub(super) fn store(&mut self, ty: Scalar, from: Reg, at: Address, pc: usize) {
         if let Some(row) = self.row(at, ty) {
             self.store_row(from, row, pc);
             return;
@@ -393,7 +393,7 @@ impl Core<'_> {
             let Some(target) = targets[lane] else {
                 continue;
             };
-            self.touch(target, ty.bytes(), Touch::Write, lane);
+            self.touch(target, ty.bytes(), CellAccess::Write, lane);
             self.write(target, ty, lane, self.value(from, ty, lane));
         }
     }
@@ -405,7 +405,7 @@ impl Core<'_> {
         for (value, four) in values.iter().zip(into) {
             four.copy_from_slice(&value.to_le_bytes());
         }
-        self.touch_row(row, Touch::Write);
+        self.touch_row(row, CellAccess::Write);
         self.swept(row, AccessKind::Store, pc);
     }
 }

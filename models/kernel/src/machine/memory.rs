@@ -2,7 +2,7 @@
 //!
 //! Shadow memory: reads of uninitialized cells, and data races.
 
-use crate::machine::execute::{Core, block_of, thread_of};
+use crate::machine::execute::{Executor, block_of, thread_of};
 use crate::machine::fault::Fault;
 use crate::machine::load_store::Target;
 use crate::types::Scalar;
@@ -38,13 +38,13 @@ const SEVERAL: u16 = 8;
 
 /// How a cell is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
+pub(crate) enum CellAccess {
     Write,
     Read,
     Atomic,
 }
 
-impl Touch {
+impl CellAccess {
     fn bit(self) -> u16 {
         match self {
             Self::Write => 1,
@@ -56,7 +56,7 @@ impl Touch {
 
 /// Who touches, and when.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Toucher {
+pub(crate) struct Accessor {
     /// From 1 on.
     pub(crate) block: u32,
     pub(crate) epoch: u32,
@@ -65,7 +65,7 @@ pub(crate) struct Toucher {
 
 /// What a touch found out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct CellFinding {
     /// The cell is uninitialized.
     pub(crate) poison: bool,
     /// The access races, for the first time on this cell.
@@ -79,7 +79,7 @@ fn races(flags: u16, level: u32) -> bool {
 
 impl Cell {
     #[inline(always)]
-    pub(crate) fn touch(&mut self, who: Toucher, thread: u16, touch: Touch) -> Found {
+    pub(crate) fn touch(&mut self, who: Accessor, thread: u16, touch: CellAccess) -> CellFinding {
         let bit = touch.bit();
         let before = self.flags;
         let mut flags = before;
@@ -113,9 +113,11 @@ impl Cell {
                 }
             }
         }
-        let mut found =
-            Found { poison: touch != Touch::Write && before & INITIAL == 0, race: false };
-        if touch != Touch::Read {
+        let mut found = CellFinding {
+            poison: touch != CellAccess::Write && before & INITIAL == 0,
+            race: false,
+        };
+        if touch != CellAccess::Read {
             if flags & WRITTEN != 0 {
                 flags |= REWRITTEN;
             }
@@ -129,7 +131,7 @@ impl Cell {
         found
     }
 
-    fn start(&mut self, who: Toucher, thread: u16) {
+    fn start(&mut self, who: Accessor, thread: u16) {
         self.block = who.block;
         self.epoch = who.epoch;
         self.turn = who.turn;
@@ -245,16 +247,16 @@ pub(crate) fn word(bytes: &[u8], offset: usize) -> u32 {
     }
 }
 
-impl Core<'_> {
+impl Executor<'_> {
     /// Notes the touch of a lane in the cells it reaches.
-    pub(super) fn touch(&mut self, target: Target, bytes: u32, touch: Touch, lane: usize) {
+    pub(super) fn touch(&mut self, target: Target, bytes: u32, touch: CellAccess, lane: usize) {
         let thread = (self.warp.first + lane as u32) as u16;
         let who = self.who;
         let (store, offset) = match target {
             Target::Global { buffer, offset } => (&mut self.buffers[buffer].store, offset),
             Target::Shared { offset } => (&mut *self.shared, offset),
             Target::Local { .. } => {
-                if touch != Touch::Write {
+                if touch != CellAccess::Write {
                     self.own_written(target, bytes, lane);
                 }
                 return;
@@ -286,7 +288,7 @@ impl Core<'_> {
         &mut self,
         target: Target,
         bytes: u32,
-        touch: Touch,
+        touch: CellAccess,
         lane: usize,
         (block, thread): (u32, u16),
     ) {
@@ -294,9 +296,9 @@ impl Core<'_> {
         let (own, block) = (self.block, block_of(block, self.grid_dim));
         let thread = thread_of(u32::from(thread), self.block_dim);
         let verb = match touch {
-            Touch::Write => "writes",
-            Touch::Read => "reads",
-            Touch::Atomic => "changes",
+            CellAccess::Write => "writes",
+            CellAccess::Read => "reads",
+            CellAccess::Atomic => "changes",
         };
         self.find(Fault::Race, lane, || {
             let of = if block == own {

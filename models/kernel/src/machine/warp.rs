@@ -2,9 +2,9 @@
 //!
 //! Registers of 32 lanes: reading, writing under the mask, and a function of one lane done in all.
 
-use crate::bytecode::{Code, Pc, Preset, Reg, WARP};
+use crate::bytecode::{Code, InitialValue, Pc, Reg, WARP};
 use crate::diagnostic::Place;
-use crate::machine::execute::{Core, NanWatch, lanes};
+use crate::machine::execute::{Executor, NanWatch, lanes};
 use crate::machine::fault::Fault;
 
 /// The lanes of a register.
@@ -148,17 +148,17 @@ impl Warp {
         }
     }
 
-    fn preset(&mut self, reg: usize, preset: Preset, start: &Start<'_>) {
+    fn preset(&mut self, reg: usize, preset: InitialValue, start: &Start<'_>) {
         let [dx, dy, _] = start.block_dim;
         match preset {
-            Preset::Narrow(value) => self.narrow[reg] = [value; WARP],
-            Preset::Param(index) => self.narrow[reg] = [start.params[index] as u32; WARP],
-            Preset::BlockIdx(axis) => self.narrow[reg] = [start.block[axis]; WARP],
-            Preset::BlockDim(axis) => self.narrow[reg] = [start.block_dim[axis]; WARP],
-            Preset::GridDim(axis) => self.narrow[reg] = [start.grid_dim[axis]; WARP],
-            Preset::Wide(value) => self.wide[reg] = [value; WARP],
-            Preset::WideParam(index) => self.wide[reg] = [start.params[index]; WARP],
-            Preset::ThreadIdx(axis) => {
+            InitialValue::Narrow(value) => self.narrow[reg] = [value; WARP],
+            InitialValue::Param(index) => self.narrow[reg] = [start.params[index] as u32; WARP],
+            InitialValue::BlockIdx(axis) => self.narrow[reg] = [start.block[axis]; WARP],
+            InitialValue::BlockDim(axis) => self.narrow[reg] = [start.block_dim[axis]; WARP],
+            InitialValue::GridDim(axis) => self.narrow[reg] = [start.grid_dim[axis]; WARP],
+            InitialValue::Wide(value) => self.wide[reg] = [value; WARP],
+            InitialValue::WideParam(index) => self.wide[reg] = [start.params[index]; WARP],
+            InitialValue::ThreadIdx(axis) => {
                 for (lane, into) in self.narrow[reg].iter_mut().enumerate() {
                     let thread = self.first + lane as u32;
                     *into = match axis {
@@ -181,7 +181,7 @@ pub(crate) struct Start<'a> {
     pub(crate) params: &'a [u64],
 }
 
-impl Core<'_> {
+impl Executor<'_> {
     /// Writes the lanes that run.
     #[inline(always)]
     pub(super) fn put(&mut self, into: Reg, result: &Narrow) {

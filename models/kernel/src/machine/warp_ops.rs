@@ -1,21 +1,21 @@
 //! What lanes do together: atomics, shuffles, votes and barriers of one warp.
 
-use crate::bytecode::{At, Reg, WARP};
-use crate::machine::execute::{Core, lanes};
+use crate::bytecode::{Address, Reg, WARP};
+use crate::machine::execute::{Executor, lanes};
 use crate::machine::fault::Fault;
-use crate::machine::memory::{POISON, Touch};
+use crate::machine::memory::{CellAccess, POISON};
 use crate::machine::warp::AccessKind;
 use crate::typed_ast::{Atomic, Shuffle, Vote};
 use crate::types::Scalar;
 
-impl Core<'_> {
+impl Executor<'_> {
     /// One lane after the other, in ascending order; each gets what was there before.
     pub(super) fn atomic(
         &mut self,
         atomic: Atomic,
         ty: Scalar,
         into: Reg,
-        at: At,
+        at: Address,
         operands: [Reg; 2],
         pc: usize,
     ) {
@@ -25,7 +25,7 @@ impl Core<'_> {
             let Some(target) = targets[lane] else {
                 continue;
             };
-            self.touch(target, ty.bytes(), Touch::Atomic, lane);
+            self.touch(target, ty.bytes(), CellAccess::Atomic, lane);
             let old = self.read(target, ty, lane);
             let (a, b) = (self.value(operands[0], ty, lane), self.value(operands[1], ty, lane));
             if let Some(new) = changed(atomic, ty, old, a, b) {

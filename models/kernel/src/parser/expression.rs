@@ -1,6 +1,6 @@
 //! Expressions, by the ranks of C.
 
-use crate::ast::{Direction, Expr, ExprKind, Infix, Unary, When, assignment, infix};
+use crate::ast::{Expr, ExprKind, Fixity, Increment, Infix, Unary, assignment, infix};
 use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, is_keyword, outside};
@@ -133,10 +133,10 @@ impl Parser {
             return Ok(boxed(place, ExprKind::Unary(operator, Box::new(operand))));
         }
         if self.is("++") || self.is("--") {
-            let up = if self.is("++") { Direction::Up } else { Direction::Down };
+            let up = if self.is("++") { Increment::Up } else { Increment::Down };
             self.advance();
             let target = Box::new(self.unary()?);
-            return Ok(boxed(place, ExprKind::Step { up, when: When::Before, target }));
+            return Ok(boxed(place, ExprKind::Step { up, when: Fixity::Before, target }));
         }
         if self.take_name("sizeof") {
             self.need("(", "sizeof")?;
@@ -186,10 +186,10 @@ impl Parser {
                     left = boxed(place, ExprKind::Member(Box::new(left), member));
                 }
                 "++" | "--" => {
-                    let up = if self.is("++") { Direction::Up } else { Direction::Down };
+                    let up = if self.is("++") { Increment::Up } else { Increment::Down };
                     self.advance();
                     let target = Box::new(left);
-                    left = boxed(place, ExprKind::Step { up, when: When::After, target });
+                    left = boxed(place, ExprKind::Step { up, when: Fixity::After, target });
                 }
                 "->" | "::" => {
                     return self.lose(

@@ -7,7 +7,7 @@ use crate::ast::{
     TypeName, Unit,
 };
 use crate::lexer::Token;
-use crate::parser::{Lost, Parsed, Parser, outside};
+use crate::parser::{Parsed, Parser, Reported, outside};
 use crate::types::Access;
 
 impl Parser {
@@ -111,7 +111,7 @@ impl Parser {
                 format!("'{name}' is a function of the host"),
                 "write __global__ before the kernel, __device__ before what it calls",
             );
-            return Err(Lost);
+            return Err(Reported);
         };
         let params = self.params()?;
         if self.take(";") {
@@ -257,7 +257,7 @@ impl Parser {
             let before = self.place();
             match self.statement() {
                 Ok(statement) => statements.push(statement),
-                Err(Lost) => self.skip_statement(before),
+                Err(Reported) => self.skip_statement(before),
             }
         }
         self.advance();

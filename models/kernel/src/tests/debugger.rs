@@ -28,19 +28,19 @@ fn stepping_and_running_are_one_and_going_back_returns_to_the_same_state() {
         assert!(by_steps.machine().same_state(&states[clock]), "clock {clock}");
     }
     by_steps.go(100);
-    assert_eq!(seek(&mut by_steps, Goal::Instruction, Way::Back), Sought::Found);
+    assert_eq!(seek(&mut by_steps, Goal::Instruction, Direction::Backward), SeekResult::Found);
     assert!(by_steps.machine().same_state(&states[99]));
     by_steps.go(0);
     assert_eq!(by_steps.last(), None);
 }
 
 /// Looks to the end of the search, a few steps at a time.
-fn seek(replay: &mut Replay, goal: Goal, way: Way) -> Sought {
+fn seek(replay: &mut Replay, goal: Goal, way: Direction) -> SeekResult {
     let mut seek = Seek::new(replay, goal, way, None);
     loop {
-        match seek.go_on(replay, 7) {
-            Sought::Going => {}
-            sought @ (Sought::Found | Sought::Nowhere) => return sought,
+        match seek.advance(replay, 7) {
+            SeekResult::InProgress => {}
+            sought @ (SeekResult::Found | SeekResult::NotFound) => return sought,
         }
     }
 }
@@ -52,7 +52,7 @@ fn what_is_found_going_on_is_found_going_back() {
         let mut replay = Replay::new(reduce());
         replay.breakpoints_mut().insert(12);
         let mut clocks = Vec::new();
-        while seek(&mut replay, goal, Way::On) == Sought::Found {
+        while seek(&mut replay, goal, Direction::Forward) == SeekResult::Found {
             clocks.push(replay.machine().clock());
         }
         // One barrier after the load and one for each of 6 turns, in each of two blocks; line 12 once a turn and
@@ -61,10 +61,10 @@ fn what_is_found_going_on_is_found_going_back() {
         // Where one stands does not count.
         let end = replay.machine().clock();
         for clock in clocks.iter().rev().filter(|clock| **clock < end) {
-            assert_eq!(seek(&mut replay, goal, Way::Back), Sought::Found);
+            assert_eq!(seek(&mut replay, goal, Direction::Backward), SeekResult::Found);
             assert_eq!(replay.machine().clock(), *clock, "{goal:?}");
         }
-        assert_eq!(seek(&mut replay, goal, Way::Back), Sought::Nowhere);
+        assert_eq!(seek(&mut replay, goal, Direction::Backward), SeekResult::NotFound);
         assert_eq!(replay.machine().clock(), 0);
     }
 }
@@ -75,8 +75,8 @@ fn the_lines_of_a_warp_are_gone_through_both_ways() {
     let who = Some((1, 1));
     let mut seen = Vec::new();
     loop {
-        let mut seek = Seek::new(&replay, Goal::Line, Way::On, who);
-        if seek.go_on(&mut replay, u64::MAX) != Sought::Found {
+        let mut seek = Seek::new(&replay, Goal::Line, Direction::Forward, who);
+        if seek.advance(&mut replay, u64::MAX) != SeekResult::Found {
             break;
         }
         let line = replay.machine().place(1, 1).map(|place| place.line);
@@ -86,8 +86,8 @@ fn the_lines_of_a_warp_are_gone_through_both_ways() {
     assert_eq!(lines, [6, 7, 8, 10]);
     let end = replay.machine().clock();
     for (clock, line) in seen.iter().rev().filter(|(clock, _)| *clock < end) {
-        let mut seek = Seek::new(&replay, Goal::Line, Way::Back, who);
-        assert_eq!(seek.go_on(&mut replay, u64::MAX), Sought::Found);
+        let mut seek = Seek::new(&replay, Goal::Line, Direction::Backward, who);
+        assert_eq!(seek.advance(&mut replay, u64::MAX), SeekResult::Found);
         assert_eq!(replay.machine().clock(), *clock);
         assert_eq!(replay.machine().place(1, 1).map(|place| place.line), *line);
         assert_eq!(replay.last().map(|step| (step.block, step.warp)), who);

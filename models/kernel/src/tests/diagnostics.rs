@@ -41,7 +41,7 @@ fn what_lies_outside_is_refused_at_its_place_with_a_way_out() {
         let said = refused.to_string();
         assert!(said.contains(fragment), "{said}\n for {text}");
         let at = refused
-            .complaints
+            .diagnostics
             .iter()
             .find(|c| format!("{} {}", c.message, c.help).contains(fragment))
             .expect("it");
@@ -58,9 +58,9 @@ fn all_mistakes_are_told_at_once_and_in_order() {
         "__global__ void k(float *a) {\n  int i = j;\n  a[0] = ;\n  a[1.5f] = 2;\n  foo(3);\n}\n";
     let refused = Kernel::parse("k.cu", text).expect_err("refused");
     // What does not parse is told first; types are looked at once it does.
-    assert_eq!(refused.complaints.iter().map(|c| c.place.line).collect::<Vec<_>>(), [3]);
+    assert_eq!(refused.diagnostics.iter().map(|c| c.place.line).collect::<Vec<_>>(), [3]);
     let refused = Kernel::parse("k.cu", &text.replace("= ;", "= 1;")).expect_err("refused");
-    assert_eq!(refused.complaints.iter().map(|c| c.place.line).collect::<Vec<_>>(), [2, 4, 5]);
+    assert_eq!(refused.diagnostics.iter().map(|c| c.place.line).collect::<Vec<_>>(), [2, 4, 5]);
     assert_eq!(
         refused.to_string().lines().next(),
         Some("k.cu:2:11: 'j' is not declared"),

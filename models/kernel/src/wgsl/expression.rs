@@ -6,21 +6,21 @@
 
 use crate::diagnostic::Place;
 use crate::math::Math;
-use crate::typed_ast::{Axis, Comparison, Expr, Kind, Operation, Special, Yields};
+use crate::typed_ast::{Axis, Comparison, Expr, Kind, Operation, Special, YieldedValue};
 use crate::types::{Scalar, Type};
 use crate::wgsl::function::Writer;
 use crate::wgsl::names::whole;
-use crate::wgsl::{Told, function, refuse, type_name};
+use crate::wgsl::{Translated, function, refuse, type_name};
 
 /// An expression in WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Text {
+pub(super) struct Fragment {
     pub(super) text: String,
     /// Whether it needs no parentheses as an operand.
     atom: bool,
 }
 
-impl Text {
+impl Fragment {
     pub(super) fn atom(text: impl Into<String>) -> Self {
         Self { text: text.into(), atom: true }
     }
@@ -44,19 +44,19 @@ impl Text {
     }
 }
 
-pub(super) fn binary(left: &Text, sign: &str, right: &Text) -> Text {
-    Text::sum(format!("{} {sign} {}", left.operand(), right.operand()))
+pub(super) fn binary(left: &Fragment, sign: &str, right: &Fragment) -> Fragment {
+    Fragment::sum(format!("{} {sign} {}", left.operand(), right.operand()))
 }
 
 impl Writer<'_, '_> {
     /// An expression in void context.
-    pub(super) fn effect(&mut self, expr: &Expr) -> Told<()> {
+    pub(super) fn effect(&mut self, expr: &Expr) -> Translated<()> {
         match &expr.kind {
             Kind::Assign(target, value) => {
                 self.assign(target, value, expr)?;
             }
             Kind::Update(target, change, value, _) => {
-                self.update(target, *change, value, expr, Yields::New)?;
+                self.update(target, *change, value, expr, YieldedValue::New)?;
             }
             Kind::Comma(left, right) => {
                 self.effect(left)?;
@@ -105,13 +105,13 @@ impl Writer<'_, '_> {
     }
 
     /// The value of a number.
-    pub(super) fn value(&mut self, expr: &Expr) -> Told<Text> {
+    pub(super) fn value(&mut self, expr: &Expr) -> Translated<Fragment> {
         let place = expr.place;
         let scalar = |of: &Expr| of.ty.scalar().unwrap_or(Scalar::Int);
         match &expr.kind {
             Kind::Whole(value) => whole(*value, scalar(expr), place),
             Kind::Real(value) => self.real(*value, scalar(expr), place),
-            Kind::Variable(index) => Ok(Text::atom(self.locals[*index].clone())),
+            Kind::Variable(index) => Ok(Fragment::atom(self.locals[*index].clone())),
             Kind::Special(special, axis) => {
                 let of = match special {
                     Special::ThreadIdx => "threadIdx",
@@ -124,9 +124,9 @@ impl Writer<'_, '_> {
                     Axis::Y => "y",
                     Axis::Z => "z",
                 };
-                Ok(Text::atom(format!("{of}.{axis}")))
+                Ok(Fragment::atom(format!("{of}.{axis}")))
             }
-            Kind::WarpSize => Ok(Text::atom("32i")),
+            Kind::WarpSize => Ok(Fragment::atom("32i")),
             Kind::Load(address) => self.load(address),
             Kind::Convert(inner) => {
                 let from = scalar(inner);
@@ -135,17 +135,17 @@ impl Writer<'_, '_> {
             }
             Kind::Negate(of) if scalar(expr) == Scalar::Unsigned => {
                 let of = self.value(of)?;
-                Ok(binary(&Text::atom("0u"), "-", &of))
+                Ok(binary(&Fragment::atom("0u"), "-", &of))
             }
             Kind::Negate(of) => {
                 type_name(scalar(expr), place)?;
                 let of = self.value(of)?;
-                Ok(Text::sum(format!("-{}", of.operand())))
+                Ok(Fragment::sum(format!("-{}", of.operand())))
             }
             Kind::Complement(of) => {
                 type_name(scalar(expr), place)?;
                 let of = self.value(of)?;
-                Ok(Text::atom(format!("~{}", of.operand())))
+                Ok(Fragment::atom(format!("~{}", of.operand())))
             }
             Kind::Not(of) => Ok(self.value(of)?.negated()),
             Kind::Arithmetic(operation, left, right) => {
@@ -170,7 +170,7 @@ impl Writer<'_, '_> {
                 self.update(target, *change, value, expr, *yields)
             }
             Kind::Call(function, arguments) => {
-                self.call(*function, arguments, place).map(Text::atom)
+                self.call(*function, arguments, place).map(Fragment::atom)
             }
             Kind::Math(math, arguments) => self.math(*math, arguments, scalar(expr), place),
             Kind::Atomic(atomic, address, operands) => {
@@ -191,14 +191,14 @@ impl Writer<'_, '_> {
     }
 
     /// Two operands, the left one evaluated first.
-    fn pair(&mut self, left: &Expr, right: &Expr) -> Told<[Text; 2]> {
+    fn pair(&mut self, left: &Expr, right: &Expr) -> Translated<[Fragment; 2]> {
         let mut all = self.operands(&[left, right])?.into_iter();
-        let mut next = || all.next().unwrap_or_else(|| Text::atom("0i"));
+        let mut next = || all.next().unwrap_or_else(|| Fragment::atom("0i"));
         Ok([next(), next()])
     }
 
     /// Operands from left to right: what stands before one that changes something is kept under a name.
-    pub(super) fn operands(&mut self, list: &[&Expr]) -> Told<Vec<Text>> {
+    pub(super) fn operands(&mut self, list: &[&Expr]) -> Translated<Vec<Fragment>> {
         let mut texts = Vec::new();
         for (at, expr) in list.iter().enumerate() {
             let text = self.value(expr)?;
@@ -215,7 +215,7 @@ impl Writer<'_, '_> {
         left: &Expr,
         right: &Expr,
         place: Place,
-    ) -> Told<Text> {
+    ) -> Translated<Fragment> {
         let sign = match comparison {
             Comparison::Equal => "==",
             Comparison::NotEqual => "!=",
@@ -228,7 +228,7 @@ impl Writer<'_, '_> {
             if one != other {
                 return refuse(place, "addresses in two arrays are compared", "compare indices");
             }
-            let index = |at: Option<Text>| at.unwrap_or_else(|| Text::atom("0i"));
+            let index = |at: Option<Fragment>| at.unwrap_or_else(|| Fragment::atom("0i"));
             return Ok(binary(&index(at), sign, &index(to)));
         }
         let is_real = left.ty.scalar().is_some_and(Scalar::is_real);
@@ -242,7 +242,7 @@ impl Writer<'_, '_> {
 
 /// `!=` of floats. A NaN is unequal to itself in C; compilers of WGSL take it that there is none, and make of `!=` what
 /// is false with one.
-fn unequal(left: &Text, right: &Text) -> Text {
+fn unequal(left: &Fragment, right: &Fragment) -> Fragment {
     binary(left, "==", right).negated()
 }
 
@@ -266,31 +266,46 @@ pub(super) fn shifts(operation: Operation) -> bool {
     matches!(operation, Operation::Left | Operation::Right)
 }
 
-pub(super) fn arithmetic(operation: Operation, left: &Text, right: &Text, by: Scalar) -> Text {
+pub(super) fn arithmetic(
+    operation: Operation,
+    left: &Fragment,
+    right: &Fragment,
+    by: Scalar,
+) -> Fragment {
     // WGSL shifts by unsigned numbers only.
     if shifts(operation) && by != Scalar::Unsigned {
-        let count = Text::atom(format!("u32({})", right.text));
+        let count = Fragment::atom(format!("u32({})", right.text));
         return binary(left, sign(operation), &count);
     }
     binary(left, sign(operation), right)
 }
 
 /// A number in another type; conversions in WGSL have C's meaning.
-pub(super) fn converted(value: Text, from: Scalar, to: Scalar, place: Place) -> Told<Text> {
+pub(super) fn converted(
+    value: Fragment,
+    from: Scalar,
+    to: Scalar,
+    place: Place,
+) -> Translated<Fragment> {
     if from == to {
         return Ok(value);
     }
     type_name(from, place)?;
     let name = type_name(to, place)?;
     if from.is_real() && to == Scalar::Bool {
-        return Ok(unequal(&value, &Text::atom("0.0f")));
+        return Ok(unequal(&value, &Fragment::atom("0.0f")));
     }
-    Ok(Text::atom(format!("{name}({})", value.text)))
+    Ok(Fragment::atom(format!("{name}({})", value.text)))
 }
 
 impl Writer<'_, '_> {
     /// `&&` and `||`: their right side may need lines of its own, which then run only where it is asked for.
-    pub(super) fn shortcut(&mut self, left: &Expr, right: &Expr, sign: &str) -> Told<Text> {
+    pub(super) fn shortcut(
+        &mut self,
+        left: &Expr,
+        right: &Expr,
+        sign: &str,
+    ) -> Translated<Fragment> {
         let one = self.value(left)?;
         if !function::has_effect(right) {
             let at = self.aside(|writer| writer.value(right))?;
@@ -301,9 +316,9 @@ impl Writer<'_, '_> {
         let name = self.module.names.fresh("t");
         self.line(&format!("var {name} = {};", one.text));
         let goes_on = if sign == "&&" {
-            Text::atom(name.clone())
+            Fragment::atom(name.clone())
         } else {
-            Text::atom(name.clone()).negated()
+            Fragment::atom(name.clone()).negated()
         };
         let (lines, other) = self.aside(|writer| {
             let other = writer.value(right)?;
@@ -314,7 +329,7 @@ impl Writer<'_, '_> {
         self.line(&format!("if {} {{", goes_on.inside()));
         self.raw(&lines);
         self.line("}");
-        Ok(Text::atom(name))
+        Ok(Fragment::atom(name))
     }
 
     pub(super) fn choice(
@@ -323,7 +338,7 @@ impl Writer<'_, '_> {
         yes: &Expr,
         no: &Expr,
         expr: &Expr,
-    ) -> Told<Text> {
+    ) -> Translated<Fragment> {
         let condition = self.value(condition)?;
         let reads = |side: &Expr| {
             function::has_effect(side) || function::any(side, &|e| matches!(e.kind, Kind::Load(_)))
@@ -334,7 +349,7 @@ impl Writer<'_, '_> {
             if before.is_empty() {
                 let [yes, no] = sides;
                 let text = format!("select({}, {}, {})", no.text, yes.text, condition.text);
-                return Ok(Text::atom(text));
+                return Ok(Fragment::atom(text));
             }
         }
         // `select` evaluates both sides: where one reads memory only the chosen one may.
@@ -353,7 +368,7 @@ impl Writer<'_, '_> {
             self.raw(&lines);
         }
         self.line("}");
-        Ok(Text::atom(name))
+        Ok(Fragment::atom(name))
     }
 }
 
@@ -364,7 +379,7 @@ impl Writer<'_, '_> {
         arguments: &[Expr],
         of: Scalar,
         place: Place,
-    ) -> Told<Text> {
+    ) -> Translated<Fragment> {
         type_name(of, place)?;
         let takes = arguments.first().and_then(|argument| argument.ty.scalar());
         type_name(takes.unwrap_or(of), place)?;
@@ -376,8 +391,8 @@ impl Writer<'_, '_> {
         let mut texts = texts.into_iter();
         let mut next = || texts.next().unwrap_or_default();
         let (x, y, z) = (next(), next(), next());
-        let call = |name: &str| Ok(Text::atom(format!("{name}({x})")));
-        let two = |name: &str| Ok(Text::atom(format!("{name}({x}, {y})")));
+        let call = |name: &str| Ok(Fragment::atom(format!("{name}({x})")));
+        let two = |name: &str| Ok(Fragment::atom(format!("{name}({x}, {y})")));
         let none = |name: &str, instead: &str| {
             refuse(
                 place,
@@ -392,7 +407,7 @@ impl Writer<'_, '_> {
             Math::Exp2 => call("exp2"),
             Math::Log => call("log"),
             Math::Log2 => call("log2"),
-            Math::Log10 => Ok(Text::sum(format!("log2({x}) * 0.301029996f"))),
+            Math::Log10 => Ok(Fragment::sum(format!("log2({x}) * 0.301029996f"))),
             Math::Sin => call("sin"),
             Math::Cos => call("cos"),
             Math::Tan => call("tan"),
@@ -407,30 +422,30 @@ impl Writer<'_, '_> {
             Math::Trunc => call("trunc"),
             // WGSL's round goes to the even neighbour, C's away from zero.
             Math::Rint => call("round"),
-            Math::Round => Ok(Text::atom(format!(
+            Math::Round => Ok(Fragment::atom(format!(
                 "select(trunc({x}), trunc({x}) + sign({x}), abs({x} - trunc({x})) >= 0.5f)"
             ))),
-            Math::Abs if takes == Some(Scalar::Unsigned) => Ok(Text::atom(format!("u32({x})"))),
+            Math::Abs if takes == Some(Scalar::Unsigned) => Ok(Fragment::atom(format!("u32({x})"))),
             Math::Abs => call("abs"),
             Math::Pow => two("pow"),
             Math::Atan2 => two("atan2"),
-            Math::Hypot => Ok(Text::atom(format!("sqrt({x} * {x} + {y} * {y})"))),
+            Math::Hypot => Ok(Fragment::atom(format!("sqrt({x} * {x} + {y} * {y})"))),
             Math::Min => two("min"),
             Math::Max => two("max"),
-            Math::Fma => Ok(Text::atom(format!("fma({x}, {y}, {z})"))),
-            Math::CopySign => Ok(Text::atom(format!(
+            Math::Fma => Ok(Fragment::atom(format!("fma({x}, {y}, {z})"))),
+            Math::CopySign => Ok(Fragment::atom(format!(
                 "bitcast<f32>((bitcast<u32>({x}) & 0x7fffffffu) | (bitcast<u32>({y}) & 0x80000000u))"
             ))),
             // By their bits, since a compiler of WGSL may take it that there are neither.
             Math::IsNan => {
-                Ok(Text::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) > 0x7f800000u")))
+                Ok(Fragment::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) > 0x7f800000u")))
             }
             Math::IsInf => {
-                Ok(Text::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) == 0x7f800000u")))
+                Ok(Fragment::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) == 0x7f800000u")))
             }
-            Math::Popc => Ok(Text::atom(format!("i32(countOneBits({x}))"))),
-            Math::Clz => Ok(Text::atom(format!("i32(countLeadingZeros({x}))"))),
-            Math::Ffs => Ok(Text::atom(format!("i32(firstTrailingBit({x}) + 1)"))),
+            Math::Popc => Ok(Fragment::atom(format!("i32(countOneBits({x}))"))),
+            Math::Clz => Ok(Fragment::atom(format!("i32(countLeadingZeros({x}))"))),
+            Math::Ffs => Ok(Fragment::atom(format!("i32(firstTrailingBit({x}) + 1)"))),
             Math::Brev => call("reverseBits"),
             Math::Cbrt => none("cbrtf", "powf(x, 1.0f / 3.0f)"),
             Math::Expm1 => none("expm1f", "expf(x) - 1.0f"),

@@ -5,10 +5,12 @@
 //! Walking through a typed tree.
 
 use crate::diagnostic::Place;
-use crate::typed_ast::{Expr, Fate, Function, Kind, Memory, Program, Stmt, StmtKind, Target, Test};
+use crate::typed_ast::{
+    Expr, Function, Kind, Memory, Mutability, Program, Stmt, StmtKind, Target, Test,
+};
 use crate::types::{Scalar, Type};
-use crate::wgsl::expression::Text;
-use crate::wgsl::{Module, Root, Told, Variant, refuse, type_name};
+use crate::wgsl::expression::Fragment;
+use crate::wgsl::{Module, Root, Translated, Variant, refuse, type_name};
 use std::fmt::Write;
 
 /// What a thread is told of its place, as arguments of a helper that asks for it.
@@ -45,7 +47,7 @@ impl<'a> Module<'a> {
         index: usize,
         roots: Vec<Option<Root>>,
         place: Place,
-    ) -> Told<String> {
+    ) -> Translated<String> {
         let variant: Variant = (index, roots);
         if let Some(name) = self.helpers.get(&variant) {
             return Ok(name.clone());
@@ -111,12 +113,12 @@ impl Writer<'_, '_> {
     /// `var` for what may change later, else `let`.
     pub(super) fn word(&self, index: usize) -> &'static str {
         let variable = &self.function.variables[index];
-        let fixed = variable.fate == Fate::Kept && variable.in_memory == Memory::Register;
+        let fixed = variable.fate == Mutability::Kept && variable.in_memory == Memory::Register;
         if fixed { "let" } else { "var" }
     }
 
     /// A parameter of a helper; WGSL's own never change, so that one that does is copied.
-    fn parameter(&mut self, index: usize) -> Told<String> {
+    fn parameter(&mut self, index: usize) -> Translated<String> {
         let variable = &self.function.variables[index];
         let name = self.locals[index].clone();
         let ty = match variable.ty {
@@ -259,17 +261,17 @@ impl<'m, 'a> Writer<'m, 'a> {
     }
 
     /// A new value under a name of its own.
-    pub(super) fn kept(&mut self, value: &Text) -> Text {
+    pub(super) fn kept(&mut self, value: &Fragment) -> Fragment {
         let name = self.module.names.fresh("t");
         self.line(&format!("let {name} = {};", value.text));
-        Text::atom(name)
+        Fragment::atom(name)
     }
 
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
             // What cannot be translated is told, and the next statement is looked at all the same.
             if let Err(complaint) = self.statement(statement) {
-                self.module.complaints.push(complaint);
+                self.module.diagnostics.push(complaint);
             }
         }
     }
@@ -280,7 +282,7 @@ impl<'m, 'a> Writer<'m, 'a> {
         self.depth -= 1;
     }
 
-    fn statement(&mut self, statement: &Stmt) -> Told<()> {
+    fn statement(&mut self, statement: &Stmt) -> Translated<()> {
         match &statement.kind {
             StmtKind::Declare(index, value) => self.declaration(*index, value.as_ref()),
             StmtKind::Fill(index, values) => self.fill(*index, values),
@@ -322,7 +324,7 @@ impl<'m, 'a> Writer<'m, 'a> {
         }
     }
 
-    fn declaration(&mut self, index: usize, value: Option<&Expr>) -> Told<()> {
+    fn declaration(&mut self, index: usize, value: Option<&Expr>) -> Translated<()> {
         let variable = &self.function.variables[index];
         let name = self.locals[index].clone();
         let ty = match variable.ty {
@@ -341,7 +343,7 @@ impl<'m, 'a> Writer<'m, 'a> {
         let value = if let Type::Pointer { .. } = variable.ty {
             let (root, at) = self.pointer(value)?;
             self.points_into(index, root, value.place)?;
-            at.unwrap_or_else(|| Text::atom("0i"))
+            at.unwrap_or_else(|| Fragment::atom("0i"))
         } else {
             self.value(value)?
         };
@@ -350,7 +352,7 @@ impl<'m, 'a> Writer<'m, 'a> {
         Ok(())
     }
 
-    fn fill(&mut self, index: usize, values: &[Expr]) -> Told<()> {
+    fn fill(&mut self, index: usize, values: &[Expr]) -> Translated<()> {
         self.declaration(index, None)?;
         let name = self.locals[index].clone();
         for (at, value) in values.iter().enumerate() {
@@ -365,7 +367,7 @@ impl<'m, 'a> Writer<'m, 'a> {
         test: Option<&(Expr, Test)>,
         step: Option<&Expr>,
         body: &[Stmt],
-    ) -> Told<()> {
+    ) -> Translated<()> {
         let before = test.filter(|(_, when)| *when == Test::Before);
         let after = test.filter(|(_, when)| *when == Test::After);
         let is_plain = |expr: &Expr| !has_effect(expr);
@@ -416,7 +418,7 @@ impl<'m, 'a> Writer<'m, 'a> {
     }
 
     /// The one statement, without its semicolon, that an expression becomes; none if it takes more.
-    fn one_line(&mut self, expr: &Expr) -> Told<Option<String>> {
+    fn one_line(&mut self, expr: &Expr) -> Translated<Option<String>> {
         let at = self.text.len();
         self.effect(expr)?;
         let written = self.text.split_off(at);
@@ -426,7 +428,10 @@ impl<'m, 'a> Writer<'m, 'a> {
     }
 
     /// Runs something into a part of its own, to be put elsewhere: what it wrote, a level deeper.
-    pub(super) fn aside<T>(&mut self, run: impl FnOnce(&mut Self) -> Told<T>) -> Told<(String, T)> {
+    pub(super) fn aside<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Translated<T>,
+    ) -> Translated<(String, T)> {
         let at = self.text.len();
         self.depth += 1;
         let done = run(self);

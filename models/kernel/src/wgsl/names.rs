@@ -5,9 +5,9 @@
 use crate::diagnostic::Place;
 use crate::typed_ast::{Expr, Kind, Operation};
 use crate::types::{Scalar, Type};
-use crate::wgsl::expression::Text;
+use crate::wgsl::expression::Fragment;
 use crate::wgsl::function::Writer;
-use crate::wgsl::{Told, type_name};
+use crate::wgsl::{Translated, type_name};
 use std::collections::BTreeSet;
 
 /// The names given so far.
@@ -280,7 +280,7 @@ const RESERVED: [&str; 160] = [
 ];
 
 impl Writer<'_, '_> {
-    pub(super) fn real(&mut self, value: f64, of: Scalar, place: Place) -> Told<Text> {
+    pub(super) fn real(&mut self, value: f64, of: Scalar, place: Place) -> Translated<Fragment> {
         type_name(of, place)?;
         if value.is_finite() {
             return Ok(signed(format!("{:?}f", value as f32)));
@@ -289,11 +289,11 @@ impl Writer<'_, '_> {
         self.module.uses_infinity = true;
         let bits = "bitcast<f32>(infinity_bits)";
         Ok(if value.is_nan() {
-            Text::atom("bitcast<f32>(infinity_bits | 1u)")
+            Fragment::atom("bitcast<f32>(infinity_bits | 1u)")
         } else if value < 0.0 {
-            Text::sum(format!("-{bits}"))
+            Fragment::sum(format!("-{bits}"))
         } else {
-            Text::atom(bits)
+            Fragment::atom(bits)
         })
     }
 
@@ -304,7 +304,7 @@ impl Writer<'_, '_> {
         left: &Expr,
         right: &Expr,
         expr: &Expr,
-    ) -> Option<Told<Text>> {
+    ) -> Option<Translated<Fragment>> {
         if let (Kind::Real(x), Kind::Real(y)) = (&left.kind, &right.kind) {
             let (x, y) = (*x as f32, *y as f32);
             let result = match operation {
@@ -348,18 +348,18 @@ impl Writer<'_, '_> {
 }
 
 /// A number; one below zero is no operand as it stands.
-pub(super) fn signed(text: String) -> Text {
-    if text.starts_with('-') { Text::sum(text) } else { Text::atom(text) }
+pub(super) fn signed(text: String) -> Fragment {
+    if text.starts_with('-') { Fragment::sum(text) } else { Fragment::atom(text) }
 }
 
-pub(super) fn whole(value: i64, of: Scalar, place: Place) -> Told<Text> {
+pub(super) fn whole(value: i64, of: Scalar, place: Place) -> Translated<Fragment> {
     type_name(of, place)?;
     Ok(match of {
-        Scalar::Bool => Text::atom(if value == 0 { "false" } else { "true" }),
-        Scalar::Unsigned => Text::atom(format!("{}u", value as u32)),
+        Scalar::Bool => Fragment::atom(if value == 0 { "false" } else { "true" }),
+        Scalar::Unsigned => Fragment::atom(format!("{}u", value as u32)),
         Scalar::Float => signed(format!("{:?}f", value as f32)),
         // The least one is the negative of a number that has none.
-        _ if value == i64::from(i32::MIN) => Text::atom("i32(-2147483648)"),
+        _ if value == i64::from(i32::MIN) => Fragment::atom("i32(-2147483648)"),
         Scalar::Int | Scalar::Long | Scalar::UnsignedLong | Scalar::Double => {
             signed(format!("{value}i"))
         }

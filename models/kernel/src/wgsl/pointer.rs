@@ -3,15 +3,15 @@
 //! Assignments become statements; their value is then a name.
 
 use crate::diagnostic::Place;
-use crate::typed_ast::{Change, Expr, Kind, Target, Yields};
+use crate::typed_ast::{CompoundOp, Expr, Kind, Target, YieldedValue};
 use crate::types::{Scalar, Type};
-use crate::wgsl::expression::{Text, arithmetic, converted, shifts, sign};
+use crate::wgsl::expression::{Fragment, arithmetic, converted, shifts, sign};
 use crate::wgsl::function::Writer;
-use crate::wgsl::{Root, Told, function, refuse, type_name};
+use crate::wgsl::{Root, Translated, function, refuse, type_name};
 
 /// Something in memory that is read or written.
 #[derive(Clone)]
-pub(super) struct Spot {
+pub(super) struct MemoryRef {
     pub(super) name: String,
     pub(super) of: Scalar,
     pub(super) atomic: Atomics,
@@ -28,7 +28,7 @@ pub(super) enum Atomics {
 
 impl Writer<'_, '_> {
     /// The array that an address points into and the index, none for its first element.
-    pub(super) fn pointer(&mut self, expr: &Expr) -> Told<(Root, Option<Text>)> {
+    pub(super) fn pointer(&mut self, expr: &Expr) -> Translated<(Root, Option<Fragment>)> {
         let place = expr.place;
         if let Kind::Offset(base, index) = &expr.kind {
             let (root, at) = self.pointer(base)?;
@@ -55,7 +55,7 @@ impl Writer<'_, '_> {
             let at = match root {
                 Root::Buffer(param) if self.is_argument(index) && !self.module.moves(param) => None,
                 Root::Buffer(_) | Root::Shared(_) | Root::Local(_) => {
-                    Some(Text::atom(self.locals[index].clone()))
+                    Some(Fragment::atom(self.locals[index].clone()))
                 }
             };
             return Ok((root, at));
@@ -74,10 +74,10 @@ impl Writer<'_, '_> {
                     "choose between the elements, not between the arrays",
                 );
             }
-            let first = || Text::atom("0i");
+            let first = || Fragment::atom("0i");
             let (yes, no) = (yes.unwrap_or_else(first), no.unwrap_or_else(first));
             let text = format!("select({}, {}, {})", no.text, yes.text, condition.text);
-            return Ok((one, Some(Text::atom(text))));
+            return Ok((one, Some(Fragment::atom(text))));
         }
         if let Kind::Assign(Target::Variable(index), _)
         | Kind::Update(Target::Variable(index), ..) = expr.kind
@@ -103,12 +103,12 @@ impl Writer<'_, '_> {
     }
 
     /// An index of 32 bits; a longer one is let through where only its sign was worked out in 64.
-    fn index(&mut self, expr: &Expr) -> Told<Text> {
+    fn index(&mut self, expr: &Expr) -> Translated<Fragment> {
         match (expr.ty.scalar(), &expr.kind) {
             (Some(Scalar::Long), Kind::Convert(inner)) => self.index(inner),
             (Some(Scalar::Long), Kind::Negate(inner)) => {
                 let inner = self.index(inner)?;
-                Ok(Text::sum(format!("-{}", inner.operand())))
+                Ok(Fragment::sum(format!("-{}", inner.operand())))
             }
             (Some(Scalar::Long), Kind::Whole(value)) if i32::try_from(*value).is_ok() => {
                 crate::wgsl::names::whole(*value, Scalar::Int, expr.place)
@@ -126,7 +126,7 @@ impl Writer<'_, '_> {
     }
 
     /// Says that a pointer variable points there; it must always be the same array.
-    pub(super) fn points_into(&self, index: usize, root: Root, place: Place) -> Told<()> {
+    pub(super) fn points_into(&self, index: usize, root: Root, place: Place) -> Translated<()> {
         if self.roots[index] == Some(root) {
             return Ok(());
         }
@@ -141,7 +141,7 @@ impl Writer<'_, '_> {
     }
 
     /// What lies at an address.
-    pub(super) fn place(&mut self, address: &Expr) -> Told<Spot> {
+    pub(super) fn place(&mut self, address: &Expr) -> Translated<MemoryRef> {
         let Type::Pointer { to, .. } = address.ty else {
             return refuse(address.place, "this is no address of a number", "");
         };
@@ -178,10 +178,10 @@ impl Writer<'_, '_> {
             }
         };
         let atomic = if self.module.atomic.contains(&root) { Atomics::Yes } else { Atomics::No };
-        Ok(Spot { name, of: to, atomic })
+        Ok(MemoryRef { name, of: to, atomic })
     }
 
-    pub(super) fn load(&mut self, address: &Expr) -> Told<Text> {
+    pub(super) fn load(&mut self, address: &Expr) -> Translated<Fragment> {
         Ok(self.place(address)?.load())
     }
 
@@ -191,16 +191,16 @@ impl Writer<'_, '_> {
         target: &Target,
         by: &Expr,
         place: Place,
-        yields: Yields,
-    ) -> Told<Text> {
+        yields: YieldedValue,
+    ) -> Translated<Fragment> {
         let Target::Variable(index) = target else {
             return refuse(place, "an address in memory, and WGSL has none", "keep an index");
         };
-        let name = Text::atom(self.locals[*index].clone());
+        let name = Fragment::atom(self.locals[*index].clone());
         let by = self.index(by)?;
         let old = match yields {
-            Yields::Old => Some(self.kept(&name)),
-            Yields::New => None,
+            YieldedValue::Old => Some(self.kept(&name)),
+            YieldedValue::New => None,
         };
         self.line(&format!("{} += {};", name.text, by.text));
         Ok(old.unwrap_or(name))
@@ -217,15 +217,15 @@ fn element(ty: Type) -> Option<Scalar> {
     }
 }
 
-fn added(at: Option<Text>, index: Text) -> Text {
+fn added(at: Option<Fragment>, index: Fragment) -> Fragment {
     match at {
         None => index,
         Some(at) if index.text == "0i" => at,
-        Some(at) => Text::sum(format!("{} + {}", at.operand(), index.operand())),
+        Some(at) => Fragment::sum(format!("{} + {}", at.operand(), index.operand())),
     }
 }
 
-impl Spot {
+impl MemoryRef {
     /// The same with what its index depends on kept, so that it stays where it is.
     pub(super) fn fixed(self, writer: &mut Writer<'_, '_>) -> Self {
         let Some((array, index)) = self.name.split_once('[') else {
@@ -237,21 +237,21 @@ impl Spot {
         if is_number {
             return self;
         }
-        let kept = writer.kept(&Text::sum(index));
+        let kept = writer.kept(&Fragment::sum(index));
         Self { name: format!("{array}[{}]", kept.text), ..self }
     }
 
-    pub(super) fn load(&self) -> Text {
+    pub(super) fn load(&self) -> Fragment {
         match (self.atomic, self.of) {
-            (Atomics::No, _) => Text::atom(self.name.clone()),
+            (Atomics::No, _) => Fragment::atom(self.name.clone()),
             (Atomics::Yes, Scalar::Float) => {
-                Text::atom(format!("bitcast<f32>(atomicLoad(&{}))", self.name))
+                Fragment::atom(format!("bitcast<f32>(atomicLoad(&{}))", self.name))
             }
-            (Atomics::Yes, _) => Text::atom(format!("atomicLoad(&{})", self.name)),
+            (Atomics::Yes, _) => Fragment::atom(format!("atomicLoad(&{})", self.name)),
         }
     }
 
-    pub(super) fn store(&self, writer: &mut Writer<'_, '_>, value: &Text) {
+    pub(super) fn store(&self, writer: &mut Writer<'_, '_>, value: &Fragment) {
         let (name, value) = (&self.name, &value.text);
         writer.line(&match (self.atomic, self.of) {
             (Atomics::No, _) => format!("{name} = {value};"),
@@ -264,19 +264,24 @@ impl Spot {
 }
 
 impl Writer<'_, '_> {
-    pub(super) fn assign(&mut self, target: &Target, value: &Expr, expr: &Expr) -> Told<Text> {
+    pub(super) fn assign(
+        &mut self,
+        target: &Target,
+        value: &Expr,
+        expr: &Expr,
+    ) -> Translated<Fragment> {
         match target {
             Target::Variable(index) => {
                 let name = self.locals[*index].clone();
                 let value = if let Type::Pointer { .. } = expr.ty {
                     let (root, at) = self.pointer(value)?;
                     self.points_into(*index, root, expr.place)?;
-                    at.unwrap_or_else(|| Text::atom("0i"))
+                    at.unwrap_or_else(|| Fragment::atom("0i"))
                 } else {
                     self.value(value)?
                 };
                 self.line(&format!("{name} = {};", value.text));
-                Ok(Text::atom(name))
+                Ok(Fragment::atom(name))
             }
             Target::Memory(address) => {
                 let value = self.value_before(value, address)?;
@@ -288,7 +293,7 @@ impl Writer<'_, '_> {
     }
 
     /// A value that is worked out before the address it goes to, as in C++ since 2017; WGSL does it the other way.
-    fn value_before(&mut self, value: &Expr, address: &Expr) -> Told<Text> {
+    fn value_before(&mut self, value: &Expr, address: &Expr) -> Translated<Fragment> {
         let text = self.value(value)?;
         let fixed = matches!(value.kind, Kind::Whole(_) | Kind::Real(_));
         // A call is written where its value is used: what it changes must not be read for the address before.
@@ -303,31 +308,31 @@ impl Writer<'_, '_> {
     pub(super) fn update(
         &mut self,
         target: &Target,
-        change: Change,
+        change: CompoundOp,
         value: &Expr,
         expr: &Expr,
-        yields: Yields,
-    ) -> Told<Text> {
-        let (operation, meeting) = match change {
-            Change::Arithmetic(operation, meeting) => (operation, meeting),
-            Change::Advance => return self.advance(target, value, expr.place, yields),
+        yields: YieldedValue,
+    ) -> Translated<Fragment> {
+        let (operation, common_type) = match change {
+            CompoundOp::Arithmetic(operation, common_type) => (operation, common_type),
+            CompoundOp::Advance => return self.advance(target, value, expr.place, yields),
         };
-        type_name(meeting, expr.place)?;
+        type_name(common_type, expr.place)?;
         let of = expr.ty.scalar().unwrap_or(Scalar::Int);
         let by = value.ty.scalar().unwrap_or(Scalar::Int);
-        let result = |old: &Text, value: &Text| -> Told<Text> {
-            let old = converted(old.clone(), of, meeting, expr.place)?;
-            converted(arithmetic(operation, &old, value, by), meeting, of, expr.place)
+        let result = |old: &Fragment, value: &Fragment| -> Translated<Fragment> {
+            let old = converted(old.clone(), of, common_type, expr.place)?;
+            converted(arithmetic(operation, &old, value, by), common_type, of, expr.place)
         };
         match target {
             Target::Variable(index) => {
-                let name = Text::atom(self.locals[*index].clone());
+                let name = Fragment::atom(self.locals[*index].clone());
                 let value = self.value(value)?;
                 let old = match yields {
-                    Yields::Old => Some(self.kept(&name)),
-                    Yields::New => None,
+                    YieldedValue::Old => Some(self.kept(&name)),
+                    YieldedValue::New => None,
                 };
-                if of == meeting && old.is_none() && !shifts(operation) {
+                if of == common_type && old.is_none() && !shifts(operation) {
                     let sign = sign(operation);
                     self.line(&format!("{} {sign}= {};", name.text, value.text));
                 } else {
@@ -340,7 +345,7 @@ impl Writer<'_, '_> {
                 let value = self.value_before(value, address)?;
                 let place = self.place(address)?;
                 let plain = place.atomic == Atomics::No;
-                if of == meeting && plain && yields == Yields::New && !shifts(operation) {
+                if of == common_type && plain && yields == YieldedValue::New && !shifts(operation) {
                     let sign = sign(operation);
                     self.line(&format!("{} {sign}= {};", place.name, value.text));
                     return Ok(place.load());
@@ -348,14 +353,14 @@ impl Writer<'_, '_> {
                 let place = place.fixed(self);
                 let before = place.load();
                 let old = match yields {
-                    Yields::Old => self.kept(&before),
-                    Yields::New => before,
+                    YieldedValue::Old => self.kept(&before),
+                    YieldedValue::New => before,
                 };
                 let new = result(&old, &value)?;
                 place.store(self, &new);
                 Ok(match yields {
-                    Yields::Old => old,
-                    Yields::New => place.load(),
+                    YieldedValue::Old => old,
+                    YieldedValue::New => place.load(),
                 })
             }
         }

@@ -3,10 +3,10 @@
 use crate::diagnostic::Place;
 use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
 use crate::types::{Scalar, Type};
-use crate::wgsl::expression::Text;
+use crate::wgsl::expression::Fragment;
 use crate::wgsl::function::Writer;
-use crate::wgsl::pointer::Spot;
-use crate::wgsl::{Root, Subgroups, Told, function, refuse, type_name};
+use crate::wgsl::pointer::MemoryRef;
+use crate::wgsl::{Root, Subgroups, Translated, function, refuse, type_name};
 
 impl Writer<'_, '_> {
     /// A call of a helper; addresses among its arguments become indices, and their arrays part of which helper it is.
@@ -15,7 +15,7 @@ impl Writer<'_, '_> {
         function: usize,
         arguments: &[Expr],
         place: Place,
-    ) -> Told<String> {
+    ) -> Translated<String> {
         let mut roots = Vec::new();
         let mut given = Vec::new();
         for (at, argument) in arguments.iter().enumerate() {
@@ -28,7 +28,7 @@ impl Writer<'_, '_> {
                         "return the value, or hand the array over in __shared__ memory",
                     );
                 }
-                (Some(root), text.unwrap_or_else(|| Text::atom("0i")))
+                (Some(root), text.unwrap_or_else(|| Fragment::atom("0i")))
             } else {
                 (None, self.value(argument)?)
             };
@@ -50,7 +50,7 @@ impl Writer<'_, '_> {
         address: &Expr,
         operands: &[Expr],
         place: Place,
-    ) -> Told<Text> {
+    ) -> Translated<Fragment> {
         let (root, _) = self.aside(|writer| writer.pointer(address))?.1;
         if let Root::Local(_) = root {
             return refuse(
@@ -77,7 +77,7 @@ impl Writer<'_, '_> {
                 self.line(&format!(
                     "let {name} = bitcast<f32>(atomicExchange(&{at}, bitcast<u32>({first})));"
                 ));
-                Ok(Text::atom(name))
+                Ok(Fragment::atom(name))
             }
             (Atomic::Add, Scalar::Float) => Ok(self.add_float(&spot, &first)),
             (_, Scalar::Float) => refuse(
@@ -98,13 +98,13 @@ impl Writer<'_, '_> {
                 };
                 let name = self.module.names.fresh("t");
                 self.line(&format!("let {name} = {function}(&{}, {first});", spot.name));
-                Ok(Text::atom(name))
+                Ok(Fragment::atom(name))
             }
         }
     }
 
     /// WGSL's compare-and-exchange may fail for no reason: until it has a reason it is tried again.
-    fn compare_and_swap(&mut self, spot: &Spot, compare: &str, value: &str) -> Text {
+    fn compare_and_swap(&mut self, spot: &MemoryRef, compare: &str, value: &str) -> Fragment {
         let (old, tried) = (self.module.names.fresh("t"), self.module.names.fresh("t"));
         let at = &spot.name;
         self.line(&format!("var {old} = atomicLoad(&{at});"));
@@ -116,11 +116,11 @@ impl Writer<'_, '_> {
         self.line(&format!("  {old} = {tried}.old_value;"));
         self.line(&format!("  if ({tried}.exchanged) {{ break; }}"));
         self.line("}");
-        Text::atom(old)
+        Fragment::atom(old)
     }
 
     /// Atomic add of floats: a compare-exchange loop on their bits.
-    fn add_float(&mut self, spot: &Spot, value: &str) -> Text {
+    fn add_float(&mut self, spot: &MemoryRef, value: &str) -> Fragment {
         let (old, tried) = (self.module.names.fresh("t"), self.module.names.fresh("t"));
         let at = &spot.name;
         self.line(&format!("var {old} = atomicLoad(&{at});"));
@@ -131,10 +131,10 @@ impl Writer<'_, '_> {
         self.line(&format!("  if ({tried}.exchanged) {{ break; }}"));
         self.line(&format!("  {old} = {tried}.old_value;"));
         self.line("}");
-        Text::atom(format!("bitcast<f32>({old})"))
+        Fragment::atom(format!("bitcast<f32>({old})"))
     }
 
-    fn warps(&mut self, place: Place) -> Told<()> {
+    fn warps(&mut self, place: Place) -> Translated<()> {
         match self.module.target.subgroups {
             Subgroups::Of32 => {
                 self.module.uses_subgroups = true;
@@ -148,14 +148,14 @@ impl Writer<'_, '_> {
         }
     }
 
-    pub(super) fn warp_barrier(&mut self, place: Place) -> Told<()> {
+    pub(super) fn warp_barrier(&mut self, place: Place) -> Translated<()> {
         self.warps(place)?;
         self.line("subgroupBarrier();");
         Ok(())
     }
 
     /// All 32 lanes take part, or it is no operation of WGSL.
-    fn whole_warp(&mut self, mask: &Expr) -> Told<()> {
+    fn whole_warp(&mut self, mask: &Expr) -> Translated<()> {
         self.warps(mask.place)?;
         if let Kind::Whole(value) = mask.kind
             && value as u32 == u32::MAX
@@ -169,7 +169,12 @@ impl Writer<'_, '_> {
         )
     }
 
-    pub(super) fn shuffle(&mut self, shuffle: Shuffle, list: &[Expr], place: Place) -> Told<Text> {
+    pub(super) fn shuffle(
+        &mut self,
+        shuffle: Shuffle,
+        list: &[Expr],
+        place: Place,
+    ) -> Translated<Fragment> {
         let [mask, value, by, width @ ..] = list else {
             return refuse(place, "a shuffle without its arguments", "");
         };
@@ -204,10 +209,10 @@ impl Writer<'_, '_> {
                 )
             }
         };
-        Ok(self.kept(&Text::sum(text)))
+        Ok(self.kept(&Fragment::sum(text)))
     }
 
-    pub(super) fn vote(&mut self, vote: Vote, list: &[Expr], place: Place) -> Told<Text> {
+    pub(super) fn vote(&mut self, vote: Vote, list: &[Expr], place: Place) -> Translated<Fragment> {
         let [mask, value] = list else {
             return refuse(place, "a vote without its arguments", "");
         };
@@ -218,6 +223,6 @@ impl Writer<'_, '_> {
             Vote::Any => format!("i32(subgroupAny({value}))"),
             Vote::All => format!("i32(subgroupAll({value}))"),
         };
-        Ok(self.kept(&Text::sum(text)))
+        Ok(self.kept(&Fragment::sum(text)))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use mlsys_kernel::{Goal, Way};
+use mlsys_kernel::{Direction, Goal};
 use mlsys_lesson::{Asked, Block};
 
 use super::{NoScreen, Talk};
@@ -136,7 +136,7 @@ impl Talk<'_> {
     }
 
     /// Goes along the lab's kernel, to the end of the search, and says what came of it.
-    pub(super) fn stride(&mut self, goal: Goal, way: Way) -> io::Result<()> {
+    pub(super) fn stride(&mut self, goal: Goal, way: Direction) -> io::Result<()> {
         let slot = self.app.page.as_mut().and_then(Page::slot_mut);
         let Some(walk) = slot.and_then(|slot| slot.walk.as_mut()) else {
             return self.say(["No kernel has run here.".to_owned()]);

@@ -1,6 +1,6 @@
 //! The lines of a kernel: numbers, letters by what they are, and complaints at their place.
 
-use mlsys_kernel::Complaint;
+use mlsys_kernel::Diagnostic;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
@@ -69,7 +69,7 @@ pub(super) fn draw(
             break;
         }
         let y = area.y + row as u16;
-        let own: Vec<&Complaint> = editor
+        let own: Vec<&Diagnostic> = editor
             .complaints
             .iter()
             .filter(|complaint| complaint.place.line as usize == index + 1)
@@ -114,7 +114,7 @@ pub(super) fn draw(
 }
 
 /// Whether a complaint is about the letter at a byte of its line: its place and the rest of the word there.
-fn covers(complaint: &Complaint, line: &str, at: usize) -> bool {
+fn covers(complaint: &Diagnostic, line: &str, at: usize) -> bool {
     let place = complaint.place.column.saturating_sub(1) as usize;
     let Some(begin) = line.char_indices().map(|(byte, _)| byte).nth(place) else {
         return false;

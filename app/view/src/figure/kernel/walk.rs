@@ -4,7 +4,9 @@ mod choice;
 
 use std::collections::BTreeSet;
 
-use mlsys_kernel::{Goal, LANES, Machine, Replay, Seek, Sought, Step, WarpState, Way, recipe};
+use mlsys_kernel::{
+    Direction, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState, recipe,
+};
 use mlsys_lab::frame::kernel::{Kernel, Problem, Recipe};
 
 /// Steps of a search between two frames: some milliseconds.
@@ -231,12 +233,12 @@ impl Walk {
     }
 
     /// Looks for a place and stands there, or goes on looking at the next [`Walk::go_on`].
-    pub fn seek(&mut self, goal: Goal, way: Way) {
+    pub fn seek(&mut self, goal: Goal, way: Direction) {
         self.play = Play::Still;
         self.start(goal, way);
     }
 
-    fn start(&mut self, goal: Goal, way: Way) {
+    fn start(&mut self, goal: Goal, way: Direction) {
         let warp = self.here();
         let warp = (warp.block, warp.warp);
         let ends = self.line().is_none();
@@ -260,10 +262,10 @@ impl Walk {
         let (Some(seek), Ok(replay)) = (&mut self.seek, &mut self.replay) else {
             return;
         };
-        match seek.go_on(replay, SLICE) {
-            Sought::Going => return,
-            Sought::Found => self.whence = Whence::There,
-            Sought::Nowhere => {
+        match seek.advance(replay, SLICE) {
+            SeekResult::InProgress => return,
+            SeekResult::Found => self.whence = Whence::There,
+            SeekResult::NotFound => {
                 self.whence = Whence::Nowhere(seek.goal());
                 self.play = Play::Still;
             }
@@ -324,7 +326,7 @@ impl Walk {
         if let (Some(seek), Ok(replay)) = (&mut self.seek, &mut self.replay)
             && seek.is_known()
         {
-            seek.go_on(replay, MOST);
+            seek.advance(replay, MOST);
         }
         self.seek = None;
     }
@@ -340,7 +342,7 @@ impl Walk {
     pub fn beat(&mut self) {
         match (self.seek, self.play) {
             (Some(_), _) => self.go_on(),
-            (None, Play::Going) => self.start(Goal::Instruction, Way::On),
+            (None, Play::Going) => self.start(Goal::Instruction, Direction::Forward),
             (None, Play::Still) => {}
         }
     }

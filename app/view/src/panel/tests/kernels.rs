@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mlsys_kernel::{Goal, Way};
+use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::Kernel;
@@ -75,7 +75,7 @@ fn compare(name: &str, kernel: &Kernel, walk: &Walk) {
 /// On by so many instructions.
 fn on(walk: &mut Walk, steps: usize) {
     for _ in 0..steps {
-        walk.seek(Goal::Instruction, Way::On);
+        walk.seek(Goal::Instruction, Direction::Forward);
     }
 }
 
@@ -93,7 +93,7 @@ fn strips_of_a_vector_addition() {
     let said = kernel::words(&memory, Some(&walk));
     assert!(said.contains("Lane 2 of warp 0 of block 1 reads A[6] = 6"), "{said}");
     assert!(said.contains("C[0]: 0 poison: nobody wrote it ?"), "{said}");
-    walk.seek(Goal::End, Way::On);
+    walk.seek(Goal::End, Direction::Forward);
     let said = kernel::words(&memory, Some(&walk));
     assert!(said.contains("C[0]: 0 written "), "{said}");
 }
@@ -104,7 +104,7 @@ fn a_large_buffer_is_seen_around_what_is_touched() {
     let mut walk = Walk::of(&memory);
     assert!(walk.choose(Thread { block: 300, warp: 3, lane: 5 }));
     let global = 300 * 256 + 3 * 32 + 5;
-    walk.seek(Goal::End, Way::Back);
+    walk.seek(Goal::End, Direction::Backward);
     // To where that warp has stored its sums.
     for _ in 0..100_000 {
         let said = kernel::words(&memory, Some(&walk));
@@ -114,7 +114,7 @@ fn a_large_buffer_is_seen_around_what_is_touched() {
             assert!(text.contains("Lane 5 of warp 3"), "{text}");
             return;
         }
-        walk.seek(Goal::Instruction, Way::On);
+        walk.seek(Goal::Instruction, Direction::Forward);
         while walk.sought().is_some() {
             walk.go_on();
         }
@@ -152,7 +152,7 @@ fn the_order_of_instructions_has_a_cursor_that_goes_both_ways() {
     let there = kernel::words(&order, Some(&walk));
     assert!(there.contains("step 60: block 0"), "{there}");
     on(&mut walk, 1);
-    walk.seek(Goal::Instruction, Way::Back);
+    walk.seek(Goal::Instruction, Direction::Backward);
     assert_eq!(kernel::words(&order, Some(&walk)), there);
 }
 

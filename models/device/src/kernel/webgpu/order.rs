@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use mlsys_kernel::types::Access;
-use mlsys_kernel::{Answer, Clock, Given, Machine, Wgsl};
+use mlsys_kernel::{BoundArgument, Clock, LaunchResult, Machine, Wgsl};
 use wgpu::util::{BufferInitDescriptor, DeviceExt};
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindGroupLayoutDescriptor,
@@ -49,10 +49,10 @@ struct Stamps {
 impl Order {
     pub(super) fn new(wgsl: Wgsl, start: &Machine) -> Self {
         let (mut contents, mut numbers) = (Vec::new(), Vec::new());
-        for given in start.given() {
+        for given in start.bound_arguments() {
             match given {
-                Given::Buffer { bytes, .. } => contents.push(bytes.to_vec()),
-                Given::Number { bits, .. } => {
+                BoundArgument::Buffer { bytes, .. } => contents.push(bytes.to_vec()),
+                BoundArgument::Number { bits, .. } => {
                     numbers.extend_from_slice(&(bits as u32).to_le_bytes())
                 }
             }
@@ -61,7 +61,7 @@ impl Order {
     }
 
     /// Runs it: once without a clock, then some times with one.
-    pub(super) fn run(&self, opened: &Opened) -> Result<Answer, String> {
+    pub(super) fn run(&self, opened: &Opened) -> Result<LaunchResult, String> {
         let device = &opened.device;
         let scopes = [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
             .map(|filter| device.push_error_scope(filter));
@@ -94,7 +94,7 @@ impl Order {
                 None => Ok(contents.clone()),
             })
             .collect::<Result<_, _>>()?;
-        Ok(Answer {
+        Ok(LaunchResult {
             buffers,
             launches: times.len(),
             seconds: median(times.into_iter()).unwrap_or(0.0),
