@@ -2,7 +2,7 @@
 //!
 //! [`transport`] carries messages and counts them, [`worker_pool`] gives workers their orders and sees to it that none is waited for
 //! without end, [`model`] is what is trained, [`collective`] the sums over
-//! workers, [`reference`] one worker that does everything. The labs beside them
+//! workers, [`reference`] one worker that does everything. The labs
 //! say who holds what and who sends what.
 //!
 //! Workers do not multiply threads: all of them hand the large operations of the processor's back end to one pool of as

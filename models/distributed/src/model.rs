@@ -111,12 +111,12 @@ impl Model {
         self.architecture.init(Initialization::He, self.seed, device)
     }
 
-    /// Floating-point operations of a step on so many examples, forward and backward.
+    /// Floating-point operations of a step, forward and backward.
     pub fn flops(&self, batch: u64) -> u64 {
         self.architecture.forward_flops(batch) + self.architecture.backward_flops(batch)
     }
 
-    /// Bytes kept from the forward pass of so many examples until the backward pass has used them.
+    /// Bytes kept from the forward pass until the backward pass has used them.
     pub fn activation_bytes(&self, batch: u64) -> u64 {
         4 * self.architecture.kept_numbers(Activation::Relu, batch)
     }

@@ -15,7 +15,7 @@ use mlsys_nn::flat_optimizer::{Optimizer, Rule};
 use mlsys_nn::flat_params;
 use mlsys_nn::nets::Network;
 
-/// A run with one worker beside one with several.
+/// A single-worker run that a distributed run is compared with.
 pub struct Reference {
     pool: WorkerPool<SingleWorker>,
 }

@@ -6,10 +6,10 @@ use mlsys_nn::flat_params::ReadError;
 
 use crate::transport::CommError;
 
-/// Why a run goes no further.
+/// Why a run ends before its last step.
 #[derive(Debug)]
 pub enum StepError {
-    /// Somebody ended it.
+    /// The run was stopped from outside.
     Stopped,
     /// It failed.
     Failed(LabError),
@@ -49,7 +49,7 @@ impl StepError {
             }
             Self::Failed(error) => return Err(error),
             Self::Comm(CommError::Failed(what)) => format!("the run {what}"),
-            // Who works alone waits for nobody.
+            // A run without workers waits for no message.
             Self::Comm(
                 CommError::TimedOut { .. }
                 | CommError::Disconnected { .. }

@@ -1,8 +1,8 @@
-//! The wires between workers: who sends which numbers to whom, with a time limit on every wait and a count of every byte.
+//! Transport between workers: point-to-point messages with a time limit on every wait and a count of every byte.
 //!
-//! Each worker has one [`Endpoint`]. A message has a [`Tag`], which both ends must know: what comes early is kept until it is
+//! Each worker has one [`Endpoint`]. A message has a [`Tag`] that both ends know: an early message is kept until it is
 //! asked for, so that two workers need not agree on anything but tags. A worker that ends, in whatever way, says so to all
-//! others by dropping its port, and whoever waits for it hears of it at once.
+//! others by dropping its endpoint, and every worker that waits for it is told at once.
 
 mod ledger;
 mod payload;
@@ -45,7 +45,7 @@ pub enum CommError {
         /// What it is about.
         tag: Tag,
     },
-    /// Whoever should have sent a message is gone.
+    /// The sender has ended.
     Disconnected {
         /// Who.
         from: usize,
@@ -73,7 +73,7 @@ impl From<ReadError> for CommError {
     }
 }
 
-/// What lies in an inbox.
+/// An item of an inbox.
 pub enum Packet {
     /// Numbers from a worker.
     Message {
@@ -90,12 +90,12 @@ pub enum Packet {
     Abort,
 }
 
-/// A worker's end of all its wires.
+/// A worker's connection to all others.
 pub struct Endpoint {
     rank: usize,
     peers: Vec<Sender<Packet>>,
     inbox: Receiver<Packet>,
-    /// What came before it was asked for.
+    /// Messages that came before they were received.
     early: HashMap<(usize, Tag), VecDeque<Payload>>,
     left: Vec<bool>,
     ledger: Arc<Ledger>,
@@ -132,12 +132,12 @@ impl Endpoint {
         self.peers.len()
     }
 
-    /// Says what the worker is at, for whoever must explain why it does not answer; as the end of "it was ...".
+    /// Sets the worker's activity for timeout messages; as the end of "it was ...".
     pub fn doing(&self, what: &'static str) {
         self.ledger.set(self.rank, Activity::Working(what));
     }
 
-    /// Sends numbers; never waits. To somebody who is gone they are lost, and whoever answers for it finds out.
+    /// Sends numbers; never blocks. A message to an ended worker is dropped; its absence is reported elsewhere.
     pub fn send(&self, to: usize, tag: Tag, payload: impl Into<Payload>) {
         let payload = payload.into();
         self.ledger.count(self.rank, to, &payload);
@@ -149,7 +149,7 @@ impl Endpoint {
     /// The message from a worker about a thing.
     ///
     /// # Errors
-    /// If it does not come in time, if whoever should send it is gone, or if the run ends.
+    /// If it does not come in time, if the sender has ended, or if the run ends.
     pub fn receive(&mut self, from: usize, tag: Tag) -> Result<Payload, CommError> {
         let before = self.ledger.set(self.rank, Activity::Waiting { from, tag });
         let found = self.wait(from, tag);

@@ -3,7 +3,7 @@
 //! The lab's thread orders and collects. Every wait has a time limit, and everything that can go wrong with a worker (a
 //! panic in it or in the back end under it, an end without an answer, a hang, numbers of the wrong shape) becomes one
 //! sentence that names the worker, the step, what was waited for and what to do. A thread that hangs is left behind:
-//! there is no way to end one from outside, and nobody waits for it.
+//! there is no way to end one from outside, and it is not joined.
 
 mod failure;
 #[cfg(test)]
@@ -41,13 +41,13 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Slower than this, in floating-point operations in a second, is a hang.
 const CRAWL: f64 = 2e8;
 
-/// How long to wait for a worker that has so many floating-point operations to do.
+/// Time limit for a worker with this many floating-point operations to do.
 pub fn timeout(flops: f64) -> Duration {
     let seconds = (flops / CRAWL).clamp(0.0, 86_400.0);
     TIMEOUT + Duration::from_secs_f64(seconds)
 }
 
-/// Where a worker sits.
+/// A worker's device.
 #[derive(Clone, Debug)]
 pub struct WorkerContext {
     /// Its device, without autodiff.
@@ -56,7 +56,7 @@ pub struct WorkerContext {
     pub place: String,
 }
 
-/// Seats for so many workers of a run with these parameters: handles of the run's device, or devices of other processes.
+/// The workers' devices: handles of the run's own device, or devices of other processes.
 ///
 /// # Errors
 /// If a worker's device cannot be had, or the run was ended while it was waited for.
@@ -71,7 +71,7 @@ pub fn contexts(run: &Run<'_>, workers: usize) -> Result<Vec<WorkerContext>, Ste
     Ok(devices.map(context).collect())
 }
 
-/// What a worker knows of itself when it begins.
+/// What a worker is started with.
 #[derive(Clone, Debug)]
 pub struct WorkerSpec {
     /// Its number, from 0.
@@ -164,7 +164,7 @@ impl<W: Worker> WorkerPool<W> {
         self.orders.len()
     }
 
-    /// Which devices the first so many workers run on, for the record and the screen: the metric `worker_devices`.
+    /// The devices of the first `workers` workers: the metric `worker_devices`.
     pub fn devices(&self, workers: usize) -> String {
         let contexts = self.contexts.iter().take(workers);
         device::workers::told(contexts.map(|context| context.place.as_str()))
@@ -227,7 +227,7 @@ impl<W: Worker> WorkerPool<W> {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Ends the others and finds out whose fault it was.
+    /// Aborts the other workers and finds the root cause.
     fn failure(
         &self,
         step: u64,
@@ -306,7 +306,7 @@ fn work<W: Worker>(
     while let Ok(order) = orders.recv() {
         let answer = guarded(|| worker.act(order, &mut endpoint));
         let ends = answer.is_err();
-        // If nobody listens any more, the run has ended.
+        // If the channel is closed, the run has ended.
         if answers.send((rank, answer)).is_err() || ends {
             return;
         }

@@ -14,7 +14,7 @@ pub(crate) use ceilings::Ceilings;
 /// Two ceilings: arithmetic and memory (Williams, Waterman and Patterson 2009).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roof {
-    /// Whose they are.
+    /// The device's name.
     pub(crate) name: String,
     /// flop/s.
     pub(crate) peak: f64,
@@ -101,7 +101,7 @@ pub(crate) fn short(name: &str) -> String {
     name.split_once('-').map_or(name, |(first, _)| first).to_owned()
 }
 
-/// An axis whose equal steps multiply.
+/// A logarithmic axis.
 pub(crate) fn logarithmic(name: &str, unit: &str) -> Dimension {
     Dimension {
         name: name.to_owned(),

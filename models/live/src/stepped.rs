@@ -166,7 +166,7 @@ pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
     run.sink.report(Report::Point { name: name.into(), step, value });
 }
 
-/// Offers the pictures of the panels; `make` makes those that somebody wants, if there is something to see yet.
+/// Offers the pictures of the panels; `make` makes those of visible panels, if there is something to see yet.
 pub(crate) fn draw<P: Copy, F: Into<Option<Frame>>>(
     run: &mut Run<'_>,
     (step, moment): (u64, Moment),

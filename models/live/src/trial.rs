@@ -41,7 +41,7 @@ pub(crate) fn run(lab: &dyn Lab, set: &[&str]) -> RunData {
     try_run(lab, set).unwrap_or_else(|error| panic!("{set:?}: {error}"))
 }
 
-/// A run on the CPU that is given orders when it tells that it does something whose name holds `at`.
+/// A run on the CPU that is given orders when a status report contains `at`.
 pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, orders: &[Command]) -> RunData {
     let (sender, receiver) = mpsc::channel();
     let mut sink =
@@ -231,7 +231,7 @@ impl Sink for Ending {
     }
 }
 
-/// A run on the CPU whose knobs are turned each after the step that stands beside it.
+/// A run on the CPU; each knob is turned after the step it is paired with.
 pub(crate) fn turned(lab: &dyn Lab, set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
     let (sender, receiver) = mpsc::channel();
     let mut sink = Turning { data: RunData::default(), sender, knobs: knobs.to_vec() };

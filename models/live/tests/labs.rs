@@ -17,7 +17,7 @@ const EXPECTED: &str = "MLSYS_EXPECT_DEVICES";
 /// A short run of a lab.
 struct Short {
     set: &'static [&'static str],
-    /// Metrics whose first values agree between devices.
+    /// Metrics with first values that agree between devices.
     alike: &'static [&'static str],
     /// What is measured: above zero.
     measured: &'static [&'static str],
@@ -25,7 +25,7 @@ struct Short {
     small: &'static [(&'static str, f64)],
 }
 
-/// The short runs of a lab; none if nobody has written one.
+/// The short runs of a lab, if any are written.
 fn short_runs(kind: &str) -> Vec<Short> {
     let trained = |set| Short { set, alike: &["loss"], measured: &["wall_seconds"], small: &[] };
     let split = |set| Short {
@@ -164,7 +164,7 @@ fn devices() -> Vec<DeviceId> {
             let backend = id.backend;
             let is_expected = expected.split(',').any(|name| name == backend.name());
             assert!(!is_expected, "{EXPECTED} names {backend}, and {error}");
-            // Nothing depends on whether anybody reads it.
+            // The result does not depend on a reader.
             let _ =
                 writeln!(std::io::stderr(), "\nNOT RUN on {backend}: the live labs, since {error}");
             false

@@ -32,7 +32,7 @@ pub enum Activity {
     Working(&'static str),
     /// It waits for a message.
     Waiting {
-        /// Whose.
+        /// The sender.
         from: usize,
         /// What it is about.
         tag: Tag,

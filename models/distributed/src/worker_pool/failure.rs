@@ -1,4 +1,4 @@
-//! Whose fault it was: of all that went wrong in a step, what the rest followed from, as a sentence.
+//! The root cause of a failed step among all the errors reported, as a sentence.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl FailureReport {
     /// The sentence; `name` is what a worker is called.
     pub(super) fn sentence(&self, name: impl Fn(usize) -> String) -> String {
         let step = self.step;
-        // What a worker says of itself or of what it was sent explains more than that somebody waited in vain.
+        // A worker's own failure or a wrong message explains more than a timeout of another.
         for (rank, error) in &self.errors {
             match error {
                 CommError::Failed(what) => {
@@ -59,7 +59,7 @@ impl FailureReport {
         }
         let culprit = self.silent();
         let doing = self.doing.get(culprit).copied().unwrap_or_default();
-        // Whoever waits began later than the lab's thread did, and need not have given up yet.
+        // A waiting worker began later than the lab's thread, and need not have timed out yet.
         let mut waiting = self.doing.iter().enumerate();
         let waiting = waiting.find_map(|(rank, doing)| match doing {
             Activity::Waiting { from, tag } if *from == culprit => Some((rank, *tag)),
@@ -87,7 +87,7 @@ impl FailureReport {
         )
     }
 
-    /// Of those who are missing, one that waits for nobody who is missing too: from whoever spoke first along the chain
+    /// The missing worker that waits for no other missing one: from the first that reported, along the chain
     /// of who waits for whom.
     fn silent(&self) -> usize {
         let first = self.errors.first().map(|(rank, _)| *rank);

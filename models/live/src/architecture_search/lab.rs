@@ -222,7 +222,7 @@ impl Session {
         }
     }
 
-    /// Seconds of a candidate with so many images on the device at hand.
+    /// Seconds of a candidate on this batch size, on the run's device.
     fn time(&self, run: &Run<'_>, candidate: Candidate, images: usize) -> Result<f64, LabError> {
         let place = (self.id, &self.device);
         measure::measured(candidate, images, place, || run.control.interrupted())

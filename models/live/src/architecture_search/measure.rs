@@ -74,7 +74,7 @@ const PACE: timing::Pace = timing::Pace {
     most: Duration::from_millis(40),
 };
 
-/// Seconds of an inference of so many images on the device, given without autodiff.
+/// Seconds of an inference on a batch; the device is without autodiff.
 pub(super) fn measured(
     candidate: Candidate,
     images: usize,
@@ -116,7 +116,7 @@ pub(super) fn beaten_by(places: &[Place]) -> Vec<usize> {
     places.iter().map(count).collect()
 }
 
-/// Whether a front is what it should be, by trying all pairs: nobody beats a member, and somebody beats each other one.
+/// Checks a Pareto front by all pairs: no candidate dominates a member, and each non-member is dominated.
 pub(super) fn is_valid(places: &[Place], front: &[usize]) -> bool {
     let mut beaten = beaten_by(places).into_iter().enumerate();
     beaten.all(|(index, beaten)| front.contains(&index) == (beaten == 0))

@@ -28,7 +28,7 @@ fn rows(data: &RunData) -> Vec<Vec<Value>> {
     table.rows.clone()
 }
 
-/// Whether a report tells that so many candidates have been tried.
+/// Whether a report says that this many candidates have been tried.
 fn after(report: &Report, candidate: u64) -> bool {
     matches!(report, Report::Point { name, step, .. } if &**name == "hypervolume" && *step == candidate)
 }

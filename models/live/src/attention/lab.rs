@@ -87,7 +87,7 @@ impl Setup {
         Sight { ahead: self.ahead, window: None }
     }
 
-    /// Heads, tokens and width, of so many tokens.
+    /// `[heads, sequence, width]`.
     fn shape(&self, sequence: usize) -> [usize; 3] {
         [self.heads, sequence, self.width]
     }
@@ -148,7 +148,7 @@ impl Setup {
         2 * n * d + 2 * d * keys
     }
 
-    /// The same with the linear kernel, whose sums stay close: every input and output once.
+    /// The same with the linear kernel, which keeps its sums on chip: every input and output once.
     fn linear_accesses(&self) -> u64 {
         let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
         4 * n * d

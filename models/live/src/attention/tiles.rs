@@ -9,7 +9,7 @@ use super::ways::Drawn;
 pub(super) struct Sight {
     /// Whether keys behind the query's own place count.
     pub(super) ahead: Ahead,
-    /// Only keys nearer than so many places, the own one included; all if absent.
+    /// Window: only keys nearer than this many positions, the query's own included; all if absent.
     pub(super) window: Option<usize>,
 }
 

@@ -200,7 +200,7 @@ impl Drawing<'_> {
         facts
     }
 
-    /// What is said beside a folded group: its operations and what they cost.
+    /// The label of a folded group: its operations and their cost.
     fn sum_up(&mut self) {
         let mut sums = vec![(0_i64, 0_i64); self.graph.groups.len()];
         for node in &self.graph.nodes {

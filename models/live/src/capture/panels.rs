@@ -28,7 +28,7 @@ pub(super) struct Shown<'a> {
 
 type Picture = fn(Shown<'_>) -> Frame;
 
-/// Draws every panel that somebody looks at.
+/// Draws every visible panel.
 pub(super) fn draw(
     run: &mut Run<'_>,
     record: &Record,
@@ -109,7 +109,7 @@ pub(super) fn layer(record: &Record, node: usize) -> String {
 
 // What the forward pass costs in energy.
 
-/// Arithmetic beside trips to memory for one example of the batch, for which weights that are read once are shared.
+/// Energy of arithmetic and of memory traffic for one example; weights read once are shared by the batch.
 pub(super) fn draw_energy(shown: Shown<'_>) -> Frame {
     let Shown { record, count, .. } = shown;
     let examples = record.setup.batch.max(1) as f64;
@@ -299,7 +299,7 @@ pub(super) fn draw_roofline(shown: Shown<'_>) -> Frame {
 
 // The record as lists.
 
-/// Rows beyond these are left out: a list of them is read by nobody, and drawn slowly.
+/// Rows beyond these are left out: a longer list is slow to draw and not read.
 const MOST_ROWS: usize = 1500;
 
 /// Every operation of the forward pass, or every fused chain, with what it costs.
@@ -344,7 +344,7 @@ pub(super) fn operations(shown: Shown<'_>) -> Frame {
     })
 }
 
-/// The backward pass as burn recorded it: what each operation reads of the forward pass, and whose gradient it gives.
+/// The backward pass as burn recorded it: what each operation reads of the forward pass, and which tensor's gradient it gives.
 pub(super) fn tape(shown: Shown<'_>) -> Frame {
     let record = shown.record;
     let table = &record.table;

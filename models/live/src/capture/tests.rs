@@ -156,7 +156,7 @@ fn recomputing_keeps_less_for_work_that_is_counted() {
         assert!(elementwise.saved_bytes < none.saved_bytes, "{model:?}");
         assert!(blocks.saved_bytes <= elementwise.saved_bytes, "{model:?}");
         assert!(elementwise.step.recomputed_flops > 0, "{model:?}");
-        // Whoever recomputes a block does its products once more, whoever recomputes elementwise results none.
+        // Recomputing a block repeats its products; recomputing elementwise results repeats none.
         assert!(elementwise.step.recomputed_flops <= none.other_flops);
         let forward = none.matmul_flops + none.other_flops;
         assert!(blocks.step.recomputed_flops < forward, "{model:?}");

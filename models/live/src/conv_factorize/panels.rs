@@ -27,7 +27,7 @@ pub(super) type Picture = fn(&Pictured<'_>) -> Frame;
 pub(super) const ALL: [(&str, Picture); 4] =
     [("bars", bars), ("field", fields), ("roofline", roofline), ("filters", filters)];
 
-/// A chip whose printed roof is drawn in outline.
+/// A chip drawn in outline, at its printed peaks.
 const OUTLINED: &str = "h100-sxm5-80gb";
 
 /// Filters of one layer that are drawn; more would be too small.

@@ -59,7 +59,7 @@ fn a_variant_learns_the_digits_and_the_seed_decides_how() {
     assert!(number(&data, "accuracy.standard") > 0.5);
     let losses = values(&data, "loss.standard");
     assert!(losses[59] < losses[0] / 2.0, "{losses:?}");
-    // The same digits, weights and batches, whoever else learns beside it.
+    // The same digits, weights and batches, whatever other variants train.
     let both = run(
         &lab(),
         &["factorizations=[\"bottleneck\", \"standard\"]", "channels=4", "size=14", "steps=2"],

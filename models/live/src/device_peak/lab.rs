@@ -19,7 +19,7 @@ use crate::roof::Roof;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab};
 
-/// Lab `device-peak`: bandwidth, arithmetic and the cost of a start, beside data-centre chips.
+/// Lab `device-peak`: bandwidth, arithmetic and the cost of a launch, compared with data-centre chips.
 ///
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
@@ -51,12 +51,12 @@ enum Measurement {
     Read,
     /// The smallest operation.
     Launch,
-    /// A working set of so many bytes, summed up again and again.
+    /// A working set of this many bytes, summed repeatedly.
     Rung(u64),
 }
 
 impl Plan {
-    /// What the parameters ask for on a device whose last cache has so many bytes, where it tells.
+    /// The plan for a device with a last cache of this many bytes, if known.
     fn read(params: &Params, last_cache: Option<u64>) -> Result<Self, LabError> {
         let given = params.size("buffer_bytes")? as u64;
         let buffer_bytes = match params.origin("buffer_bytes") {
@@ -82,7 +82,7 @@ impl Plan {
     }
 }
 
-/// A buffer that nobody chose is made too large for the last cache, or reading it would not need the memory.
+/// The default buffer exceeds the last cache, so that reading it needs the memory.
 fn beyond(buffer_bytes: u64, last_cache: Option<u64>) -> u64 {
     /// Beyond this, machines might not have the memory.
     const MOST: u64 = 512 << 20;
@@ -210,7 +210,7 @@ impl Session {
 }
 
 impl SteppedLab for Session {
-    /// The chips that are drawn beside the device.
+    /// The chips compared with the device.
     type Knobs = Vec<Roof>;
 
     /// Repetitions.

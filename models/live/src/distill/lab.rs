@@ -1,4 +1,4 @@
-//! The lab that trains a student on a teacher's softened answers, and beside it the same student on labels alone.
+//! The lab that trains a student on a teacher's softened answers, and for comparison the same student on labels alone.
 
 mod panels;
 #[cfg(test)]
@@ -96,7 +96,7 @@ impl Knobs {
     }
 }
 
-/// The first so many images of a data set, those of the missing digit left out before they are counted.
+/// The first `count` images of a data set, those of the missing digit left out before they are counted.
 fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
     let kept = (0..all.len()).filter(|&index| missing != Some(all.labels[index]));
     let indices: Vec<usize> = kept.take(count).collect();

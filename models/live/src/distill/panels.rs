@@ -16,7 +16,7 @@ const SHOWN: usize = 12;
 /// Images among which the one with the most to say is looked for.
 const LOOKED_AT: usize = 200;
 
-/// Images that nobody has learned.
+/// Images seen by neither teacher nor students.
 pub(super) struct Fresh {
     pub(super) set: EvaluationSet,
     examples: Labelled,
@@ -51,7 +51,7 @@ pub(super) struct Judged {
     pub(super) missing: Option<f64>,
 }
 
-/// What is pictured.
+/// What the panels show.
 pub(super) struct Pictured<'a> {
     pub(super) fresh: &'a Fresh,
     pub(super) distilled: &'a Student,

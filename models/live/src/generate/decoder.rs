@@ -11,7 +11,7 @@ use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 /// What earlier tokens leave behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caching {
-    /// Their keys and values, in so many bits.
+    /// Keys and values, in this many bits.
     Kept(Bits),
     /// Nothing: they go through the model again for each new token.
     Nothing,
@@ -101,7 +101,7 @@ impl Decoder {
             seen: vec![(first..end).map(Some).collect()],
             window: self.window,
         };
-        // What the last pass looked at would otherwise be held beside what this one does.
+        // Otherwise the attention weights of the last pass and of this one would be held at once.
         self.looked = (Vec::new(), 0);
         let (cache, mut failed) = (&mut self.cache, None);
         let found = self.network.extend(tokens, &standing, scored, |block, keys, values| {
@@ -186,7 +186,7 @@ impl Decoder {
     }
 
     /// By block and head how much a token of the first sequence looked at each, and the position of the first one it could
-    /// look at: the last of the last pass, or the one so many before it.
+    /// look at: the last of the last pass, or the one `back` before it.
     ///
     /// # Errors
     /// If the device gives back something else than numbers.
@@ -298,7 +298,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// An empty one for so many blocks.
+    /// An empty cache for this many blocks.
     pub(super) fn new(bits: Bits, blocks: usize) -> Self {
         Self { bits, blocks: vec![None; blocks], first: 0 }
     }

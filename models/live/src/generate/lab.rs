@@ -342,7 +342,7 @@ fn must_fit(
 ) -> Result<(), LabError> {
     let batch = setup.batch as u64;
     let tokens = (prompt + generated) as u64;
-    // With a cache the longest pass is the prompt's; without one, in the run or beside it, everything so far goes through.
+    // With a cache the longest pass is the prompt's; without one, in the run or its comparison, everything so far goes through.
     let again = setup.caching == Caching::Nothing || setup.comparison == Comparison::Beside;
     let longest = if again && setup.traffic.is_none() { tokens } else { prompt as u64 };
     // What tokens look at is kept of every block for its picture, and a block that is at work has scores of its own; then
@@ -363,7 +363,7 @@ fn must_fit(
 // What a run tells in numbers.
 
 impl Session {
-    /// Tokens were gained in so many seconds, besides what their drafts took.
+    /// Tokens were gained in these seconds, without those of their drafts.
     fn gained(&mut self, run: &mut Run<'_>, gain: &Gain, seconds: f64) -> Result<(), CommError> {
         let scores = gain.pass.scores.iter().flatten().flatten();
         if scores.into_iter().any(|score| !score.is_finite()) {

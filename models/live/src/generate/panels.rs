@@ -20,7 +20,7 @@ const LOOKED: usize = 48;
 /// Heads shown, from the first block on.
 const HEADS: usize = 16;
 
-/// What is pictured.
+/// What the panels show.
 pub(super) struct Pictured<'a> {
     pub(super) writer: &'a Writer,
     pub(super) tracks: &'a Tracks,
@@ -32,7 +32,7 @@ pub(super) struct Pictured<'a> {
     pub(super) drafted: usize,
     /// What the run and the other way are called.
     pub(super) names: [&'static str; 2],
-    /// What came of doing it the other way beside it, to be put behind a sentence; empty if it was not done.
+    /// The result of the comparison run, appended to a sentence; empty without one.
     pub(super) beside: String,
 }
 
@@ -44,7 +44,7 @@ impl Pictured<'_> {
     }
 }
 
-/// A row a block, a column a token: whose keys and values are kept.
+/// A row per block, a column per token: which keys and values are kept.
 pub(super) fn cache(of: &Pictured<'_>) -> Frame {
     const READ: usize = 0;
     const ADDED: usize = 1;
@@ -129,7 +129,7 @@ fn said_of_cache(of: &Pictured<'_>) -> String {
     )
 }
 
-/// What tokens cost: seconds as measured, and beside it operations as counted.
+/// Cost of tokens: measured seconds and counted operations.
 pub(super) fn latency(of: &Pictured<'_>) -> Frame {
     let mut both = [(of.names[0], &of.tracks.own), (of.names[1], &of.tracks.other)];
     // A way has its colour whichever of the two the run goes.

@@ -220,7 +220,7 @@ fn caching(params: &Params) -> Result<Caching, LabError> {
 pub(super) enum Prompt {
     /// A text.
     Given(String),
-    /// So many tokens of the half held out.
+    /// This many tokens of the held-out half.
     Held(usize),
 }
 
@@ -233,7 +233,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// So many sequences, for the network that comes from `source`.
+    /// The prompts of `count` sequences, for the network that comes from `source`.
     ///
     /// # Errors
     /// If the network is no transformer, or cannot continue the prompt.
@@ -345,7 +345,7 @@ fn must_fit(name: &str, tokens: usize, context: usize) -> Result<(), LabError> {
     Err(LabError::contradiction([name, "context"], message))
 }
 
-/// Places from which so many tokens follow: the starts of lines, or all if there are none.
+/// Positions followed by at least this many tokens: the starts of lines, or all if there are none.
 fn starts(tokens: &[i32], length: usize, vocabulary: &Vocabulary) -> Vec<usize> {
     let last = tokens.len() - length;
     let newline = vocabulary.tokens("\n").first().copied();

@@ -56,7 +56,7 @@ pub(super) struct Played {
     pub(super) steps: Vec<Step>,
 }
 
-/// So many requests: prompts and answers of half the longest up to it and of one token up to it, one coming on average
+/// Random requests: prompts of half the longest to the longest, answers of one token to the longest, one arriving on average
 /// each `apart` steps.
 pub(super) fn requests(
     count: usize,
@@ -124,7 +124,7 @@ impl Server {
         played
     }
 
-    /// Tokens that a cache of so many has room for.
+    /// Tokens that a cache of this many pages has room for.
     pub(super) fn budget(&self, held: usize) -> usize {
         match self.batching {
             Batching::Static => self.longest.iter().sum::<usize>() - 1,

@@ -301,7 +301,7 @@ pub(super) struct Pool {
     blocks: usize,
     /// For each page and block what it keeps.
     pages: Vec<Vec<Option<Kept>>>,
-    /// Pages that belong to nobody.
+    /// Free pages.
     free: Vec<usize>,
     /// The pages of each request, in the order of its tokens.
     tables: BTreeMap<usize, Vec<usize>>,

@@ -1,4 +1,4 @@
-//! The panels of a server: who was served when, whose pages are where, and what is written.
+//! The panels of a server: when each request was served, which request owns each page, and the text.
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{
@@ -82,7 +82,7 @@ fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
     }
 }
 
-/// Whose each page is, and how full.
+/// The owner of each page, and how full it is.
 fn pages(of: &Serving) -> Frame {
     let owners = of.pool.owners();
     let size = match of.of.server.batching {

@@ -18,7 +18,7 @@ use super::writer::{Turn, Wish, Writer};
 use crate::trial;
 use crate::trial::{must_be_declared, number, values};
 
-/// A run whose model has hardly been trained: what it promises does not depend on that.
+/// A run with a barely trained model: the properties tested do not depend on training.
 fn generate(set: &[&str]) -> RunData {
     let few = [&["training_steps=2", "context=96"], set].concat();
     trial::run(&lab().unwrap(), &few)
@@ -463,7 +463,7 @@ fn what_cannot_be_run_is_refused_before_anything_is_trained() {
         (&["draft_width=12"], "a multiple of 8"),
         (&["batch_size=256", "generated_tokens=4096", "heads=16", "width=512"], "are free; make"),
     ] {
-        // Nothing is trained: else so many steps would not end.
+        // Nothing is trained: this many steps would not end.
         for more in [&[][..], &["requests=3"]] {
             if more.is_empty() || set[0].starts_with("prompt") {
                 let set = [&["training_steps=100000"], set, more].concat();

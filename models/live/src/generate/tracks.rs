@@ -204,7 +204,7 @@ impl Stretch {
 /// Operations after which a comparison without a cache goes on with fewer tokens: some seconds on a processor.
 pub(super) const PLENTY: u64 = 1 << 35;
 
-/// Then the text grows by so many times less than its length from one token that is compared to the next.
+/// Then the next compared token comes after the text has grown by this fraction of its length.
 const SPARSE: usize = 16;
 
 /// The other way.

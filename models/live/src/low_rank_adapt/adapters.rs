@@ -175,7 +175,7 @@ impl ModuleVisitor for Visit {
 }
 
 /// How an adapted network is written in the paper: x W + scale (x A) B, with the product A B never computed. Of a transformer,
-/// whose blocks know nothing of adapters, as burn does it.
+/// with plain blocks, as burn merges adapters.
 pub(super) fn beside(network: &Network, x: Tensor<2>, activation: Activation) -> Tensor<2> {
     match network {
         Network::Mlp(mlp) => beside_layers(mlp, x, activation),

@@ -32,7 +32,7 @@ use self::task::{TASKS, Task, Tasks};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
-/// Lab `low-rank-adapt`: LoRA and QLoRA beside fine-tuning of the whole network.
+/// Lab `low-rank-adapt`: LoRA and QLoRA compared with full fine-tuning.
 ///
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
@@ -285,7 +285,7 @@ impl Costs {
 const RECORDED: u64 = 10;
 /// Steps between two pictures that take matrices apart.
 const PICTURED: u64 = 50;
-/// Examples whose outputs are compared, merged and not.
+/// Examples on which merged and unmerged outputs are compared.
 const COMPARED: usize = 256;
 
 /// A run under way.
@@ -393,7 +393,7 @@ impl Session {
         }
     }
 
-    /// The largest difference between the outputs with adapters beside the weights and those with them merged, over the
+    /// The largest difference between the outputs with separate adapters and those with merged ones, over the
     /// largest output: they are logits of any size, and what floats round grows with it.
     fn merge_difference(&self, adapted: &Network, apart: &Apart) -> f64 {
         let merged = apart.merged(&self.targets, self.setup.scale());

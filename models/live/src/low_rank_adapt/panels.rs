@@ -20,7 +20,7 @@ use crate::roof::logarithmic;
 const SAMPLES: usize = 8;
 /// Numbers of the smaller side beyond which singular values take too long.
 const MOST_WIDE: usize = 256;
-/// Cells of a heat map, across and down; of a larger matrix every so many rows and columns are shown.
+/// Cells of a heat map, across and down; a larger matrix is shown by evenly spaced rows and columns.
 const MOST_CELLS: usize = 64;
 /// Columns of A that are drawn as images.
 const DRAWN: usize = 4;
@@ -31,7 +31,7 @@ type Picture = fn(&Session) -> Frame;
 pub(super) const ALL: [(&str, Picture); 3] =
     [("update", update), ("samples", samples), ("memory", memory)];
 
-/// Of each adapted matrix A, B, their product, and its singular values beside those of what fine-tuning all of it changed.
+/// For each adapted matrix: A, B, their product, and its singular values next to those of the full fine-tuning update.
 fn update(session: &Session) -> Frame {
     let [adapted, full] = session.networks();
     let apart = Apart::read(&adapted);
@@ -98,7 +98,7 @@ fn to_f64(numbers: &[f32]) -> Vec<f64> {
     numbers.iter().map(|x| f64::from(*x)).collect()
 }
 
-/// A matrix, of which every so many rows and columns are shown if it is large.
+/// A matrix as a heat map; a large one by evenly spaced rows and columns.
 fn field(matrix: &[f64], [rows, columns]: [usize; 2]) -> Frame {
     let some = |all: usize| {
         let shown = all.clamp(1, MOST_CELLS);

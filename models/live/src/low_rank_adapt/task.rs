@@ -32,9 +32,9 @@ pub(super) const TASKS: [(&str, Task); 4] = [
 pub(super) struct Tasks {
     /// The new task's training examples.
     pub(super) train: Examples,
-    /// Examples of the new task that nobody learns.
+    /// Held-out examples of the new task.
     pub(super) new: Examples,
-    /// Examples of the old task that nobody has learned.
+    /// Held-out examples of the old task.
     pub(super) old: Examples,
     /// What tokens are called, if there are tokens.
     pub(super) vocabulary: Option<Vocabulary>,

@@ -168,7 +168,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         (vec!["layers=gated"], "a perceptron has first, last and all"),
         (vec!["dataset=chain", "layers=first"], "a transformer has query-value"),
     ] {
-        // Nothing is trained: else so many steps would not end.
+        // Nothing is trained: this many steps would not end.
         let set = [&["baseline_steps=100000"], set.as_slice()].concat();
         let error = try_run(&lab(), &set).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");

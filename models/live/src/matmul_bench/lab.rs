@@ -45,7 +45,7 @@ struct Setup {
     shapes: Vec<Shape>,
     repetitions: usize,
     seed: u64,
-    /// The peak to compare with, in flop/s, if somebody has said so.
+    /// The peak to compare with, in flop/s, if one is given.
     baseline: Option<f64>,
 }
 

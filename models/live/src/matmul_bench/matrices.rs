@@ -12,7 +12,7 @@ use mlsys_nn::random::Stream;
 
 use super::{ClockStops, Setup, Shape};
 
-/// Larger than most caches, for a device whose last cache has no known size.
+/// Larger than most caches, for a device that does not report the size of its last cache.
 const POOL: u64 = 256 << 20;
 
 /// More copies of the weights than this are never made.

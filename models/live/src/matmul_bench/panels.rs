@@ -8,7 +8,7 @@ use mlsys_lab::{Frame, Run};
 use super::Shape;
 use crate::roof::{Roof, logarithmic, short};
 
-/// The chips whose printed roofs are drawn in outline.
+/// Chips drawn in outline, at their printed peaks.
 const OUTLINED: [&str; 3] = ["v100-sxm2-16gb", "a100-sxm4-40gb", "h100-sxm5-80gb"];
 
 type Picture = fn(&Results, &Roof) -> Frame;

@@ -1,4 +1,4 @@
-//! The lab that trains in fewer bits: weights, gradients and activations rounded to a chosen format, beside the same run in
+//! The lab that trains in fewer bits: weights, gradients and activations rounded to a chosen format, compared with the same run in
 //! 32 bits.
 
 mod learner;
@@ -80,7 +80,7 @@ enum Master {
 enum Rounding {
     /// The nearest.
     Nearest,
-    /// One of the two beside it, by chance.
+    /// Stochastic rounding: one of the two neighbours.
     AtRandom,
 }
 
@@ -158,7 +158,7 @@ impl Numbers {
         })
     }
 
-    /// Whether a copy in 32 bits lies beside the weights; weights of 32 bits are their own.
+    /// Whether there is a master copy in 32 bits; weights of 32 bits are their own.
     fn has_copy(&self) -> bool {
         self.master == Master::Kept && self.weights != Format::Fp32
     }

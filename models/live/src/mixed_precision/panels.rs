@@ -9,7 +9,7 @@ use mlsys_sim::formats::Format;
 use super::learner::Learner;
 use super::{Knobs, Numbers};
 
-/// What is pictured.
+/// What the panels show.
 pub(super) struct Pictured<'a> {
     pub(super) learner: &'a Learner,
     pub(super) reference: &'a Learner,
@@ -50,7 +50,7 @@ fn number_line(of: &Pictured<'_>) -> Frame {
     Frame::Text(line(&format!("Weight {at}, of layer {layer}"), arrow, after, &of.knobs.numbers))
 }
 
-/// The weight whose update, in spacings of the format, is in the middle of all that are not zero.
+/// The weight with the median nonzero update, measured in spacings of the format.
 fn typical(before: &[f32], wanted: &[f32], format: Format) -> Option<usize> {
     let moved = before.iter().zip(wanted).enumerate();
     let mut moved: Vec<(f64, usize)> = moved
@@ -135,7 +135,7 @@ fn line(title: &str, arrow: Arrow, after: f32, numbers: &Numbers) -> String {
     page.join("\n")
 }
 
-/// The weight as `o` and the update as an arrow; one too short to be drawn as a sign beside it.
+/// The weight as `o` and the update as an arrow; one too short for an arrow as a sign next to it.
 fn arrow_row(from: usize, to: usize, by: f64) -> String {
     let mut row = vec![' '; WIDE + 1];
     for column in row.iter_mut().take(from.max(to)).skip(from.min(to)) {

@@ -180,7 +180,7 @@ fn nearest(format: Format, numbers: &mut [f32]) {
     }
 }
 
-/// Adds `by` times each of `row` to each of `sums`, and rounds every sum to a format: one step of a matrix product whose
+/// Adds `by` times each of `row` to each of `sums`, and rounds every sum to a format: one step of a matrix product with
 /// running sums have no more bits.
 pub(super) fn add_scaled(format: Format, sums: &mut [f32], by: f32, row: &[f32]) {
     fn all(sums: &mut [f32], by: f32, row: &[f32], round: impl Fn(f32) -> f32) {

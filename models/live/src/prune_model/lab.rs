@@ -365,7 +365,7 @@ impl SteppedLab for Session {
 /// How often each network is timed; the fastest counts, for whatever else the machine does only adds time.
 const TIMINGS: usize = 7;
 
-/// Seconds after which one time of each is enough: a wide network's take long, and nobody waits for seven.
+/// Seconds after which one timing of each is enough: a wide network takes long, and seven would keep the learner waiting.
 const TIMEOUT: f64 = 2.0;
 
 impl Session {

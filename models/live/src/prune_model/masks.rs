@@ -195,7 +195,7 @@ impl Cut {
     }
 }
 
-/// So many numbers for each layer, each weight with an equal chance to have the largest.
+/// Uniform random scores for each layer's weights.
 pub(super) fn draws(body: &Body, seed: u64) -> Vec<Vec<f64>> {
     let mut stream = Stream::new(seed, "prune/random");
     let of = |layer: &Layer| (0..size(layer)).map(|_| stream.uniform()).collect();
@@ -206,7 +206,7 @@ fn size(layer: &Layer) -> usize {
     layer.inputs * layer.outputs
 }
 
-/// How many stay of so many, never fewer than `least`.
+/// How many of `count` stay, never fewer than `least`.
 fn left(sparsity: f64, count: usize, least: usize) -> usize {
     (count - mask::removed(sparsity, count)).max(least.min(count))
 }

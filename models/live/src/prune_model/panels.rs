@@ -12,7 +12,7 @@ use super::network::{Body, Kind};
 use super::params::{Knobs, Method};
 use super::weight_panels;
 
-/// What is pictured.
+/// What the panels show.
 pub(super) struct Pictured<'a> {
     pub(super) body: &'a Body,
     pub(super) uses: &'a [Uses],
@@ -97,7 +97,7 @@ pub(super) enum Event {
     Rewound,
     /// Steps of fine-tuning.
     Tuned,
-    /// Rounding to so many bits.
+    /// Rounding to this many bits.
     Rounded(u32),
 }
 
@@ -178,7 +178,7 @@ pub(super) fn draw_size(of: &Pictured<'_>) -> Frame {
     let crossing = |crossing: Crossing| ScatterPoint {
         x: Some(crossing.sparsity),
         y: Some(crossing.bytes),
-        // Short, for names stand beside their points only where there is room.
+        // Short: a name is drawn next to its point only where there is room.
         label: format!("{} {:.2}", crossing.smaller.name(), crossing.sparsity),
         series: 1,
     };

@@ -46,7 +46,7 @@ pub(super) struct Choice {
 pub(super) enum Method {
     /// The smallest.
     Magnitude,
-    /// All but so many of every group along the inputs.
+    /// N:M sparsity: N stay of every M along the inputs.
     Groups,
     /// Hidden units with the smallest norm.
     Neurons,
@@ -172,7 +172,7 @@ impl Knobs {
 }
 
 impl Choice {
-    /// What is chosen after so many of all rounds: each removes the same share of what the one before left, and the
+    /// The choice after `round` of all rounds: each removes the same share of what the previous one left, and the
     /// last reaches the goal exactly. Groups lose as many in each round.
     pub(super) fn after(self, round: u64, rounds: u64) -> Self {
         if round >= rounds {

@@ -372,7 +372,7 @@ fn quick(set: &[&str]) -> RunData {
     prune(&trial::over(&QUICK, set))
 }
 
-/// Two blocks of four heads, each key/value head of which serves so many query heads.
+/// Two blocks of four heads; each key/value head serves this many query heads.
 fn decoder(kv_heads: usize) -> std::sync::Arc<Trained> {
     let sizes = Sizes { width: 16, kv_heads, ..Sizes::default() };
     let recipe = Recipe::tokens(Dataset::Chain, sizes, 3, 5).unwrap();
@@ -516,7 +516,7 @@ fn exactly_as_many_heads_stay_as_asked_and_the_rest_stay_zero() {
         let gone = (16 - left) * head;
         assert_eq!(number(&data, "kept_weights"), f64::from(all - gone), "{sparsity}");
         assert_eq!(number(&data, "resurrected_weights"), 0.0);
-        // What stands beside the matrices: the embedding, and five scales of norms.
+        // Parameters outside the matrices: the embedding and five norm scales.
         let parameters = all - gone + 64 * 16 + 5 * 16;
         assert_eq!(number(&data, "parameters"), f64::from(parameters));
         assert_eq!(number(&data, "stored_bytes"), f64::from(4 * parameters));

@@ -160,7 +160,7 @@ fn titled_part(part: &Part, threshold: Option<f64>) -> String {
     }
 }
 
-/// A threshold. Its name would stand on the columns beside it.
+/// A threshold, without its name, which would cover the neighbouring columns.
 fn level(at: f64) -> Level {
     Level { at, label: String::new() }
 }

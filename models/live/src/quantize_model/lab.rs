@@ -53,7 +53,7 @@ struct Session {
     /// What the network answered as it was trained.
     before: Answers,
     seconds_before: f64,
-    /// What came into its layers; not looked at before somebody asks for it.
+    /// The layers' inputs; observed when first needed.
     observed: Option<Observed>,
     /// The weights behind the levels: as trained, or as trained on since.
     row: Vec<f32>,
@@ -417,7 +417,7 @@ struct Tried {
     layer: usize,
     /// To how many bits.
     bits: u32,
-    /// Accuracy, or minus the loss, beside that of the network as it was trained.
+    /// Accuracy, or minus the loss, relative to the trained network.
     lost: f64,
 }
 
@@ -465,7 +465,7 @@ impl Scan {
         })
     }
 
-    /// What rounding a layer to so many bits lost.
+    /// What rounding a layer to this many bits lost.
     fn lost(&self, layer: usize, bits: u32) -> Option<f64> {
         let found = self.tried.iter().find(|tried| (tried.layer, tried.bits) == (layer, bits));
         found.map(|tried| tried.lost)

@@ -12,7 +12,7 @@ use super::params::{Knobs, Method};
 use super::rounding::{InputGrids, Observed};
 use super::{Scan, Session, rounding, weight_panels};
 
-/// What is pictured.
+/// What the panels show.
 pub(super) struct Pictured<'a> {
     pub(super) session: &'a Session,
     pub(super) observed: Option<&'a Observed>,
@@ -40,7 +40,7 @@ pub(super) const ALL: [(&str, Draw); 8] = [
 ];
 
 impl Pictured<'_> {
-    /// The layer that is shown, from 0: the last one if there are not so many.
+    /// The layer that is shown, from 0; at most the last.
     pub(super) fn layer(&self) -> usize {
         let last = self.session.layers.len().saturating_sub(1);
         self.session.knobs().layer.min(last)
@@ -56,7 +56,7 @@ const MOST_TOKENS: usize = 20;
 /// Tokens before each.
 const REMINDER: usize = 6;
 
-/// The images, or the places in the sequence, whose answer changed.
+/// The images, or positions in the sequence, with a changed answer.
 pub(super) fn samples(of: &Pictured<'_>) -> Frame {
     let session = of.session;
     let changed = session.after.changed(&session.before);
@@ -123,12 +123,12 @@ fn tokens(of: &Pictured<'_>, sequence: &Sequence, changed: &[usize]) -> Frame {
     })
 }
 
-// Noise by bits beside the theory, and what each layer minds.
+// Quantization noise by bits with its prediction, and each layer's sensitivity.
 
 /// Decibels of a bit: 20 log10 2, because a bit halves the step.
 const OF_A_BIT: f64 = 6.020_599_913_279_624;
 
-/// Layers whose noise is drawn, so that they can be told apart.
+/// At most this many layers' noise is drawn, so that curves stay distinguishable.
 const DRAWN: usize = 3;
 
 /// Signal over noise of each layer at several widths, measured and predicted, of the weights as they were trained.

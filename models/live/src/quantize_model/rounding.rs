@@ -20,7 +20,7 @@ const ITERATIONS: usize = 50;
 /// Bytes of a number that is not rounded.
 const FLOAT: usize = 4;
 
-/// A network whose matrices are rounded.
+/// A network with rounded matrices.
 #[derive(Clone)]
 pub(super) struct Rounded {
     /// All weights, in the network's order.

@@ -29,7 +29,7 @@ const BATCH: usize = 64;
 /// Sequences of a step; each has many tokens.
 const SEQUENCES: usize = 16;
 
-/// A network in training whose forward pass sees rounded weights.
+/// A network in quantization-aware training: the forward pass sees rounded weights.
 pub(super) struct Tuner {
     examples: Examples,
     batches: Batches,
@@ -141,7 +141,7 @@ const OF_A_BLOCK: usize = 7;
 
 /// The scores of every class, one row an answer. `at` is given a layer's place, from 0, and what comes into it, a row an
 /// example or a token, and says what goes on instead. Layers that share an input are asked once, by the first of them;
-/// tokens that come into an embedding are no numbers, and nobody is asked.
+/// tokens that enter an embedding are not numbers, and are not observed.
 pub(super) fn forward(
     network: &Network,
     inputs: Inputs,
@@ -193,7 +193,7 @@ fn layer(own: &Linear, x: Tensor<2>) -> Tensor<2> {
     }
 }
 
-/// Square images `[batch, edge * edge]` through so many convolutions, `[batch, numbers]`.
+/// Square images `[batch, edge * edge]` through these convolutions, `[batch, numbers]`.
 fn filtered(
     x: Tensor<2>,
     count: usize,
@@ -243,7 +243,7 @@ fn decoder(
     normal.matmul(transformer.head.val()) // [rows, vocab]
 }
 
-// A network whose weights are burn's own quantized tensors.
+// A network with burn's own quantized tensors as weights.
 //
 // burn's blocks are rectangles of at most 255 a side that divide the matrix, where ours are any number of weights of one
 // output. So a group is cut into the largest blocks that fit, which all have its scale: the same values, with some scales
@@ -326,7 +326,7 @@ fn tensor(layer: &Layer, own: &Quantized, knobs: &Knobs, device: &Device) -> Ten
         scales: Tensor::from_data(TensorData::new(scales, [count]), device),
         global: None,
     };
-    // Values that are on the grid already: whoever rounds them again, in whatever order of operations, finds the same
+    // Values on the grid already: rounding them again, in any order of operations, gives the same
     // integers.
     let values = TensorData::new(own.back.clone(), shape);
     Tensor::<2>::from_data(values, device).quantize(&scheme, parameters)

@@ -78,7 +78,7 @@ fn marks(levels: &Levels, reach: f64) -> Vec<Level> {
     inside.map(|at| Level { at: at.clamp(-reach, reach), label: String::new() }).collect()
 }
 
-/// The output whose largest weight is the median of all outputs' largest.
+/// The output channel with the median of all channels' largest weights.
 fn typical(weights: &[f32], matrix: Matrix) -> usize {
     let mut largest = vec![0.0_f32; matrix.outputs()];
     for (index, weight) in weights.iter().enumerate() {

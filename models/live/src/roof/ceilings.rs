@@ -1,4 +1,4 @@
-//! The roof of the device at hand, measured beside what is put under it: in the same seconds, so that whatever else the machine
+//! The roof of the device at hand, measured between the repetitions of what is compared with it, so that whatever else the machine
 //! does disturbs both.
 
 use std::time::Duration;

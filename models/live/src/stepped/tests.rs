@@ -15,7 +15,7 @@ use mlsys_distributed::transport::CommError;
 struct Counting {
     done: u64,
     steps: u64,
-    /// Somebody ends the run within the step after so many.
+    /// Ends the run from outside within the step after this many.
     ended_in: Option<(u64, Arc<AtomicBool>)>,
     broken_in: Option<u64>,
 }

@@ -180,7 +180,7 @@ fn a_run_that_is_stopped_while_its_network_is_trained_says_why_and_leaves_nothin
     assert_eq!(obtain(&mut run, &recipe).unwrap(), None);
     assert_eq!(run.control.stop_reason(), Some(StopReason::Asked));
     assert_eq!(sink.0.status, "");
-    // Whoever comes next is not kept waiting.
+    // The next caller is not blocked.
     assert_eq!(trained(&recipe, DeviceId::CPU).unwrap().steps, 40);
 }
 

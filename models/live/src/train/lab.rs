@@ -40,13 +40,13 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 // A run from opening the device to the last report.
 
-/// Between two steps, drawing waits for so many times as long as it took last: it may slow training by a third.
+/// Drawing pauses for this multiple of the time that the last drawing took: it may slow training by a third.
 const DRAWING: u32 = 3;
 
 /// A wait for the next order longer than this was a pause.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Recorded steps whose memory is measured, until a knob is turned: it is the same in all, once the optimizer has its
+/// Recorded steps at which memory is measured, until a knob is turned: it is the same in all, once the optimizer has its
 /// state, and asking for it takes as long as a step of a small network.
 const WEIGHINGS: u32 = 3;
 
@@ -85,11 +85,11 @@ struct Session {
     found: u64,
     /// Most bytes that a step held beyond them.
     most: u64,
-    /// Steps whose memory was measured since a knob was turned.
+    /// Memory measurements since a knob was turned.
     weighings: u32,
     /// When pictures were last made, and how long that took.
     pictured: Option<(Instant, Duration)>,
-    /// Floating-point operations that the device could do in a second, if somebody has said so.
+    /// The device's peak in flop/s, if given.
     peak: Option<f64>,
     /// The file for the weights at the end.
     save_to: Option<PathBuf>,

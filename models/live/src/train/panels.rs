@@ -26,7 +26,7 @@ enum View {
     Tokens(Box<Tokens>),
 }
 
-/// What is pictured.
+/// What the panels show.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) trainer: &'a Trainer,
@@ -95,7 +95,7 @@ impl Pictures {
         Self { held_out: EvaluationSet::new(&data.held_out, device), labels, classes, view }
     }
 
-    /// Sends the pictures that somebody wants now, and says how many.
+    /// Sends the pictures of visible panels, and returns how many.
     pub(super) fn offer(
         &mut self,
         sink: &mut dyn Sink,
@@ -274,7 +274,7 @@ pub(super) fn most_likely(probabilities: &[f32]) -> usize {
 
 /// Inputs and neurons of the widest layer that is shown: larger pictures cannot be read.
 const MOST: usize = 32;
-/// Examples whose mean gradient is shown.
+/// Examples over which the shown gradient is averaged.
 const MOST_EXAMPLES: usize = 1000;
 
 /// Of each layer a map of the weights and one of their gradients: a row a neuron, a column an input, the bias last.

@@ -16,7 +16,7 @@ pub(super) struct Setup {
     pub(super) architecture: Architecture,
     pub(super) initialization: Initialization,
     pub(super) activations: Activations,
-    /// Floating-point operations that the device could do in a second, if somebody has said so.
+    /// The device's peak in flop/s, if given.
     pub(super) peak: Option<f64>,
     pub(super) seed: u64,
     pub(super) weights: WeightFiles,

@@ -245,7 +245,7 @@ impl Writing {
         Some(Frame::Text(text))
     }
 
-    /// Draws token after token; at one step always the same, whoever looks and how often.
+    /// Samples token by token; the text of a step does not depend on how often it is drawn.
     fn write(&self, network: &Network, step: u64) -> Option<Vec<i32>> {
         let transformer = transformer(network)?;
         let mut stream = Stream::new(self.seed, &format!("text/{step}"));

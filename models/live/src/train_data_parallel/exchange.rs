@@ -89,7 +89,7 @@ impl Replica {
     }
 
     /// Makes workers alike that went their own ways: weights and the optimizer's state become the mean of all. Gradients
-    /// that still wait are each worker's own, of weights that nobody has any more: they are given up.
+    /// that still wait are each worker's own, of weights that no longer exist: they are dropped.
     pub(super) fn join(
         &mut self,
         scheme: &Scheme,
@@ -150,7 +150,7 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    /// Bytes of a gradient of so many entries.
+    /// Bytes of a gradient with this many entries.
     pub(super) fn bytes(self, entries: usize) -> u64 {
         let bytes = match self {
             Self::None => 4 * entries,
@@ -231,7 +231,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// Nothing if nobody tells anything.
+    /// None if no worker reports anything.
     pub(super) fn of(answers: &[Answer], parameters: usize) -> Option<Self> {
         let rows: Vec<&Row> = answers.iter().filter_map(|answer| answer.row.as_ref()).collect();
         if let [row] = rows.as_slice()

@@ -235,7 +235,7 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    /// One step of the workers, and of the one beside them. It counts when all have done it.
+    /// One step of the workers, and of the reference worker. It counts when all have done it.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let step = self.step + 1;
         let average = self.average(step);

@@ -128,7 +128,7 @@ impl Session {
         })
     }
 
-    /// What each worker holds, beside one that has all.
+    /// Memory of each worker, compared with a single worker.
     fn memory(&self) -> Frame {
         let stack = |label: String, held: Held, activations: u64| {
             let all = [

@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Digits,
 }
 
-/// Whether one worker runs beside the many.
+/// Whether a single worker runs for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
     Nobody,
@@ -127,7 +127,7 @@ impl Setup {
     /// What the workers agree on with these knobs.
     ///
     /// # Errors
-    /// If the algorithm is not for so many workers.
+    /// If the algorithm does not support this number of workers.
     pub(super) fn scheme(&self, knobs: &Knobs) -> Result<Scheme, LabError> {
         Scheme::new(
             knobs.algorithm,
@@ -393,10 +393,10 @@ pub(super) struct Row {
 }
 
 impl Scheme {
-    /// The plans of so many workers for so many parameters.
+    /// The plans for a number of workers and parameters.
     ///
     /// # Errors
-    /// If the algorithm is not for so many workers.
+    /// If the algorithm does not support this number of workers.
     pub(super) fn new(
         algorithm: Algorithm,
         workers: usize,

@@ -160,7 +160,7 @@ fn a_run_that_diverges_ends_and_says_why() {
 
 // What the contract of the lab promises of shards, compression, rarer averages and delays.
 
-/// A run on digits with so many steps at that rate.
+/// A run on digits with these steps and this rate.
 fn digits_at(rate: &str, steps: u32, more: &[&str]) -> RunData {
     let (rate, steps) = (format!("learning_rate={rate}"), format!("steps={steps}"));
     let set =

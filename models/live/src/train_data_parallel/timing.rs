@@ -143,7 +143,7 @@ pub(super) struct Measured {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) workers: f64,
-    /// Nothing if none runs beside them.
+    /// None without a reference worker.
     pub(super) one: Option<f64>,
 }
 

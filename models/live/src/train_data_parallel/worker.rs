@@ -323,7 +323,7 @@ fn nothing() -> CommError {
     CommError::Failed("has lost its weights".to_owned())
 }
 
-// What a worker tells of a step when it is over, and nobody times it any more.
+// What a worker reports of a step after the timed part.
 
 /// What a step leaves to be told.
 #[derive(Default)]

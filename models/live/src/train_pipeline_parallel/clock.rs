@@ -116,7 +116,7 @@ pub(super) struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Draws what has been done so far, if somebody looks and the last picture is old enough.
+    /// Draws what has been done so far, if the panel is shown and the last picture is old enough.
     pub(super) fn glance(&mut self, setup: &Setup, clock: Clock, diary: &Mutex<Vec<Vec<Slot>>>) {
         if clock == Clock::Modelled
             || self.drawn.elapsed() < POLL_INTERVAL

@@ -48,7 +48,7 @@ enum Kind {
 struct Recorded {
     /// The weights of the forward pass: a copy of its own once they have been updated.
     part: Part,
-    /// A leaf, whose gradient is sent back; none for tokens.
+    /// A leaf; its gradient is sent back. None for tokens.
     leaf: Option<Tensor<3>>,
     output: Output,
 }

@@ -46,7 +46,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 // A run from starting the workers to the last report.
 
-/// Between two steps, drawing waits for so many times as long as it took last.
+/// Drawing pauses for this multiple of the time that the last drawing took.
 const DRAWING: u32 = 3;
 
 struct Session {
@@ -73,7 +73,7 @@ struct Session {
     pictured: Option<(Instant, Duration)>,
 }
 
-/// What was found in a step, of all stages together; nothing where nobody compares it.
+/// The step's result over all stages; empty unless it is compared.
 struct Whole {
     gradients: Vec<f32>,
     weights: Vec<f32>,
@@ -368,7 +368,7 @@ impl Session {
         run.scalar("speedup", alone / modelled.step_seconds);
     }
 
-    /// Whether so many microbatches have gone through that the last one was as late on every stage as all that follow.
+    /// Whether the pipeline is in its steady state: from here on each microbatch has the same staleness on every stage.
     fn is_steady(&self) -> bool {
         let done = self.step * self.setup.microbatches as u64;
         !self.setup.is_asynchronous() || done >= self.setup.stages as u64

@@ -10,7 +10,7 @@ use super::params::{Clock, Kept, Setup};
 /// Operations of a stage that the table of the order shows.
 const SHOWN: usize = 400;
 
-/// Says whose seconds they are, so that the two clocks are never taken for one another.
+/// Names the clock (measured or modelled) of the seconds shown.
 fn by(clock: Clock, mut timeline: Timeline) -> Frame {
     let clock = match clock {
         Clock::Measured => "measured on this machine",
@@ -66,7 +66,7 @@ pub(super) struct Memory {
     pub(super) peak: f64,
 }
 
-/// What each stage keeps, beside one worker that keeps everything.
+/// Memory of each stage, compared with a single worker.
 pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
     let stack = |label: String, of: &Memory, remark: String| Stack {
         label,

@@ -51,14 +51,14 @@ pub(super) enum Stash {
     Nothing,
 }
 
-/// Whether one worker runs beside.
+/// Whether a single worker runs for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     OneWorker,
     Nobody,
 }
 
-/// Whose clock the timelines go by.
+/// The clock of the timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clock {
     Measured,

@@ -42,7 +42,7 @@ pub(super) struct Answers {
 }
 
 impl Part {
-    /// Cuts a transformer into so many parts of equally many blocks; `parts` divides them.
+    /// Cuts a transformer into parts of equally many blocks; `parts` divides the blocks.
     pub(super) fn cut(model: Transformer, parts: usize) -> Vec<Self> {
         let each = (model.blocks.len() / parts.max(1)).max(1);
         let mut blocks = model.blocks.into_iter();
@@ -193,7 +193,7 @@ impl Apart {
 }
 
 // A block's backward pass in two halves: first the gradients by its inputs, for which the stage before waits, later
-// those by its weights, for which nobody does (Qi et al. 2024, arXiv:2401.10241).
+// those by its weights, for which no other stage waits (Qi et al. 2024, arXiv:2401.10241).
 //
 // burn's backward pass computes both at once. For y = x W the halves are by hand: gradient by x = s Wᵀ and gradient by
 // W = xᵀ s, where s is the gradient by y. Rows are the tokens of all sequences.

@@ -345,7 +345,7 @@ impl Stage {
         microbatch * self.setup.chunks + chunk
     }
 
-    /// Sends a result to whoever waits for it.
+    /// Sends a result to the stage that waits for it.
     pub(super) fn hand_on(&mut self, operation: Operation, row: Vec<f32>, endpoint: &Endpoint) {
         let (stages, chunks) = (self.setup.stages, self.setup.chunks);
         let Some((to, chunk)) = waiting(stages, chunks, self.stage, operation) else {

@@ -53,7 +53,7 @@ fn the_default_run_is_what_the_contract_says() {
     assert!(losses[9] < losses[0], "{losses:?}");
 }
 
-/// The schedules whose gradients are those of one worker.
+/// The schedules with the gradients of a single worker.
 const SYNCHRONOUS: [&str; 4] = ["gpipe", "1f1b", "interleaved-1f1b", "zb-h1"];
 
 #[test]

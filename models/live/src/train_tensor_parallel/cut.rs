@@ -1,6 +1,6 @@
 //! Which part of each weight a rank has.
 //!
-//! A part of a transformer is a transformer: one with fewer heads and a narrower gated layer, whose attention and gated
+//! A part of a transformer is a transformer: one with fewer heads and a narrower gated layer; its attention and gated
 //! layer end with what is one term of a sum. So a rank runs the same code as one worker does.
 
 use burn::module::Param;
@@ -21,7 +21,7 @@ pub(super) struct Weight {
     pub(super) cut: Cut,
 }
 
-/// The weights of a transformer, and how so many ranks share them.
+/// The weights of a transformer, and how the ranks share them.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     config: TransformerConfig,

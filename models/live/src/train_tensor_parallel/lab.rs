@@ -2,7 +2,7 @@
 //! gradients stay the same.
 //!
 //! [`cut`] says which part of each weight a rank has, [`link`] sends, [`pass`] goes forward and back through cut matrices
-//! and [`context`] through a cut sequence, whose attention is [`ring`]; [`worker`] does a step of one rank, [`clock`] says
+//! and [`context`] through a cut sequence, with attention in [`ring`]; [`worker`] does a step of one rank, [`clock`] says
 //! what it comes to by formula.
 
 mod clock;

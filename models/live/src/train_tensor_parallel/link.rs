@@ -145,7 +145,7 @@ impl<'a> Link<'a> {
         self.endpoint.receive_floats(before, tag, count)
     }
 
-    /// A tensor of so many numbers on the rank's device.
+    /// A tensor of this shape on the rank's device.
     pub(super) fn tensor<const D: usize>(&self, row: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
         Tensor::from_data(TensorData::new(row, shape), &self.device)
     }

@@ -120,7 +120,7 @@ impl Session {
         }))
     }
 
-    /// What every rank keeps, beside one worker.
+    /// Memory of each rank, compared with a single worker.
     fn memory(&self) -> Frame {
         let alone = Setup { ranks: 1, ..self.setup.clone() };
         let weights = |setup: &Setup| clock::weight_bytes(setup);
@@ -237,7 +237,7 @@ impl Session {
     }
 }
 
-/// Whose keys and values are with each rank in each round of the ring, and whether they tell it anything.
+/// Which rank's keys and values each rank holds in each round of the ring, and whether its queries attend to them.
 pub(super) fn rounds(ranks: usize) -> Pane {
     let kind = |name: &str, tone: Tone| Kind { name: name.to_owned(), tone };
     let row = |rank: usize| CellRow {

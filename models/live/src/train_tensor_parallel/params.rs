@@ -55,7 +55,7 @@ pub(super) struct Setup {
     pub(super) seed: u64,
 }
 
-/// Whether one worker does the same beside.
+/// Whether a single worker runs the same steps for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compare {
     Yes,

@@ -1,4 +1,4 @@
-//! Forward and backward through a transformer whose matrices are cut over ranks (Shoeybi et al. 2019, section 3), or whose
+//! Forward and backward through a transformer with matrices cut over ranks (Shoeybi et al. 2019, section 3), or with its
 //! sequence is cut around them as well (Korthikanti et al. 2022, section 4.2).
 //!
 //! Each half of a block is `x + cut(norm(x))`. Between the norm and the cut matrices the rows *enter*, behind them they

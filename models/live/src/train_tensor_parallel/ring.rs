@@ -148,7 +148,7 @@ impl Looking {
     }
 }
 
-/// Whose keys are with a rank in a round: own ones first, then those of the rank before, and so on.
+/// The rank whose keys are held in a round: a rank's own first, then those of the previous rank, and so on.
 pub(super) fn holder(rank: usize, round: usize, ranks: usize) -> usize {
     (rank + ranks - round % ranks) % ranks
 }

@@ -254,7 +254,7 @@ fn chosen<T: Copy>(stream: &mut Stream, of: &[T]) -> T {
     of[stream.below(of.len())]
 }
 
-/// A model whose heads and tokens as many ranks can share.
+/// A model with heads and tokens divisible by the ranks.
 fn random(stream: &mut Stream) -> Setup {
     let mode = chosen(stream, &[Mode::Tensor, Mode::TensorSequence, Mode::Context]);
     let (kv_heads, group) = (1 + stream.below(3), 1 + stream.below(2));

@@ -1,4 +1,4 @@
-//! What a run reports when nobody touches it.
+//! What a run without knob changes reports.
 
 use mlsys_lab::{LabError, Value};
 

@@ -113,7 +113,7 @@ fn only_a_transformer_has_blocks_to_compute_again() {
     let unit = "recompute_unit=blocks";
     let message = refused(&["recompute=true", unit]).to_string();
     assert!(message.contains("recompute_unit") && message.contains("model"), "{message}");
-    // Without recompute nobody asks.
+    // Without recompute the parameter is ignored.
     train(&["steps=1", unit]);
 }
 
