@@ -144,7 +144,7 @@ mod tests {
     use crate::worker_pool::timeout;
 
     #[test]
-    fn differences_are_the_largest_and_no_number_is_as_far_as_can_be() {
+    fn differences_are_maxima_and_nan_is_infinite() {
         assert_eq!(difference(&[1.0, 5.0], &[1.5, 2.0]), 3.0);
         assert_eq!(relative_difference(&[1.0, 5.0], &[1.5, -6.0]), 11.0 / 6.0);
         assert_eq!(relative_difference(&[0.0], &[0.0]), 0.0);

@@ -46,7 +46,7 @@ fn on_threads(plan: &Plan, before: &[Vec<f32>]) -> (Vec<Vec<f32>>, Vec<(u64, u64
 }
 
 #[test]
-fn workers_on_threads_hold_what_the_plan_says_bit_for_bit_and_send_what_it_counts() {
+fn threads_carry_out_the_plan_exactly() {
     for ranks in 1..=8 {
         for elements in [0, 1, ranks - 1, 7 * ranks + 3] {
             let reduce = Algorithm::ALL.into_iter().filter(|one| one.takes(ranks));

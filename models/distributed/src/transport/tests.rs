@@ -9,7 +9,7 @@ fn tag(index: usize) -> Tag {
 }
 
 #[test]
-fn numbers_arrive_by_sender_and_tag_in_whatever_order_they_were_sent() {
+fn messages_match_by_sender_and_tag() {
     let (mut endpoints, ledger, _) = endpoints(3, LONG);
     endpoints[1].send(0, tag(2), vec![2.0, 3.0]);
     endpoints[2].send(0, tag(1), vec![9.0]);
@@ -48,7 +48,7 @@ fn patience_that_is_set_anew_holds_for_every_port() {
 }
 
 #[test]
-fn whoever_waits_for_a_worker_that_ends_hears_of_it_and_still_gets_what_was_sent() {
+fn ended_workers_disconnect_after_their_messages() {
     let (mut endpoints, _, _) = endpoints(3, LONG);
     let one = endpoints.remove(1);
     one.send(0, tag(0), vec![4.0]);

@@ -93,7 +93,7 @@ fn a_worker_that_panics_ends_the_run_with_its_own_message() {
 }
 
 #[test]
-fn a_worker_that_gives_up_is_named_and_not_those_who_waited_for_it() {
+fn the_failed_worker_is_named() {
     for at in 0..3 {
         let said = said(Do::Fail, at, LONG);
         let expected = format!("worker {at} (cpu) ran out of memory (step 4)");

@@ -21,8 +21,8 @@ use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::{Activation, Initialization};
 use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, unusable};
 
-use self::measure::{Clock, Place, chip};
-use self::space::{Budget, Candidate, Known, METHODS, Method, Proposals};
+use self::measure::{Clock, Tradeoff, chip};
+use self::space::{Budget, Candidate, METHODS, Method, Proposals, Scored};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
@@ -66,11 +66,12 @@ struct Budgets {
     parameters: Option<u64>,
 }
 
-const CLOCKS: [(&str, Which); 2] = [("measured", Which::Measured), ("modelled", Which::Modelled)];
+const CLOCKS: [(&str, LatencySource); 2] =
+    [("measured", LatencySource::Measured), ("modelled", LatencySource::Modelled)];
 
 /// The kind of clock that parameter `latency` names.
 #[derive(Clone, Copy)]
-enum Which {
+enum LatencySource {
     Measured,
     Modelled,
 }
@@ -110,8 +111,8 @@ impl Knobs {
         Ok(Self {
             evaluations: params.size("evaluations")?,
             clock: match pick(params, "latency", &CLOCKS)? {
-                Which::Measured => Clock::Measured,
-                Which::Modelled => Clock::Modelled(chip(params.text("gpu")?)?),
+                LatencySource::Measured => Clock::Measured,
+                LatencySource::Modelled => Clock::Modelled(chip(params.text("gpu")?)?),
             },
             images: params.size("latency_batch")?,
             budgets: Budgets {
@@ -135,7 +136,7 @@ impl Budgets {
 
 /// A candidate that has been trained, with all that is known of it.
 #[derive(Clone, Debug)]
-struct Tried {
+struct Evaluated {
     candidate: Candidate,
     parameters: u64,
     /// Of one image.
@@ -169,7 +170,7 @@ struct Session {
     train: Examples,
     judged: EvaluationSet,
     proposals: Proposals,
-    tried: Vec<Tried>,
+    tried: Vec<Evaluated>,
     yardstick: Yardstick,
     started: Instant,
 }
@@ -289,10 +290,10 @@ impl Session {
         if let Some(best) = best(Budget::Within) {
             point("best_within_budget", best);
         }
-        let places: Vec<Place> = self
+        let places: Vec<Tradeoff> = self
             .tried
             .iter()
-            .map(|tried| Place { latency: tried.by_yardstick, accuracy: tried.accuracy })
+            .map(|tried| Tradeoff { latency: tried.by_yardstick, accuracy: tried.accuracy })
             .collect();
         point("hypervolume", measure::hypervolume(&places, self.yardstick.slowest));
     }
@@ -346,7 +347,7 @@ impl SteppedLab for Session {
 
     /// Tries one more candidate.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let known: Vec<Known> = self.tried.iter().map(Tried::known).collect();
+        let known: Vec<Scored> = self.tried.iter().map(Evaluated::known).collect();
         // None is left: there is nothing to do but to end.
         let Some(candidate) = self.proposals.next(&known) else {
             return Err(StepError::Stopped);
@@ -360,7 +361,7 @@ impl SteppedLab for Session {
         let accuracy = self.accuracy(run, candidate)?;
         let architecture = candidate.architecture();
         let measured = self.time(run, candidate, self.knobs.images)?;
-        self.tried.push(Tried {
+        self.tried.push(Evaluated {
             candidate,
             parameters: architecture.parameters(),
             flops: architecture.forward_flops(1),
@@ -391,18 +392,18 @@ impl SteppedLab for Session {
     }
 }
 
-impl Tried {
-    fn known(&self) -> Known {
-        Known { candidate: self.candidate, place: self.place(), budget: self.budget }
+impl Evaluated {
+    fn known(&self) -> Scored {
+        Scored { candidate: self.candidate, place: self.place(), budget: self.budget }
     }
 
-    fn place(&self) -> Place {
-        Place { latency: self.latency, accuracy: self.accuracy }
+    fn place(&self) -> Tradeoff {
+        Tradeoff { latency: self.latency, accuracy: self.accuracy }
     }
 }
 
-fn places(tried: &[Tried]) -> Vec<Place> {
-    tried.iter().map(Tried::place).collect()
+fn places(tried: &[Evaluated]) -> Vec<Tradeoff> {
+    tried.iter().map(Evaluated::place).collect()
 }
 
 /// Refuses batches that the memory cannot hold with the largest network.

@@ -95,29 +95,29 @@ pub(super) fn measured(
 
 /// A candidate in the plane of both wishes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Tradeoff {
     /// Seconds; less is better.
     pub(super) latency: f64,
     /// Share right; more is better.
     pub(super) accuracy: f64,
 }
 
-impl Place {
+impl Tradeoff {
     /// Whether it is at least as good in both, and better in one.
-    pub(super) fn beats(&self, other: &Self) -> bool {
+    pub(super) fn dominates(&self, other: &Self) -> bool {
         let (faster, righter) = (self.latency <= other.latency, self.accuracy >= other.accuracy);
         faster && righter && self != other
     }
 }
 
 /// How many of the others beat each.
-pub(super) fn beaten_by(places: &[Place]) -> Vec<usize> {
-    let count = |one: &Place| places.iter().filter(|other| other.beats(one)).count();
+pub(super) fn beaten_by(places: &[Tradeoff]) -> Vec<usize> {
+    let count = |one: &Tradeoff| places.iter().filter(|other| other.dominates(one)).count();
     places.iter().map(count).collect()
 }
 
 /// Checks a Pareto front by all pairs: no candidate dominates a member, and each non-member is dominated.
-pub(super) fn is_valid(places: &[Place], front: &[usize]) -> bool {
+pub(super) fn is_valid(places: &[Tradeoff], front: &[usize]) -> bool {
     let mut beaten = beaten_by(places).into_iter().enumerate();
     beaten.all(|(index, beaten)| front.contains(&index) == (beaten == 0))
 }
@@ -125,8 +125,8 @@ pub(super) fn is_valid(places: &[Place], front: &[usize]) -> bool {
 /// The area that the front dominates, in decades of latency times accuracy: left of `slowest`, above no accuracy at all.
 ///
 /// What is behind the front adds nothing, so that all places may be given.
-pub(super) fn hypervolume(places: &[Place], slowest: f64) -> f64 {
-    let mut places: Vec<&Place> = places.iter().filter(|x| x.latency < slowest).collect();
+pub(super) fn hypervolume(places: &[Tradeoff], slowest: f64) -> f64 {
+    let mut places: Vec<&Tradeoff> = places.iter().filter(|x| x.latency < slowest).collect();
     places.sort_by(|a, b| a.latency.total_cmp(&b.latency));
     let mut reached = 0.0_f64;
     let mut area = 0.0;
@@ -196,8 +196,8 @@ mod tests {
         assert!(error.to_string().contains("choose another gpu"), "{error}");
     }
 
-    fn places(points: &[(f64, f64)]) -> Vec<Place> {
-        let place = |&(latency, accuracy): &(f64, f64)| Place { latency, accuracy };
+    fn places(points: &[(f64, f64)]) -> Vec<Tradeoff> {
+        let place = |&(latency, accuracy): &(f64, f64)| Tradeoff { latency, accuracy };
         points.iter().map(place).collect()
     }
 
@@ -227,7 +227,7 @@ mod tests {
             let mut all = Vec::new();
             let mut before = 0.0;
             for _ in 0..12 {
-                all.push(Place {
+                all.push(Tradeoff {
                     latency: 10_f64.powf(stream.uniform_in(-6.0, -2.0)),
                     accuracy: (10.0 * stream.uniform()).round() / 10.0,
                 });

@@ -5,23 +5,23 @@ use mlsys_lab::Value;
 use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, ScatterLine, ScatterPoint, Table};
 
 use super::space::Budget;
-use super::{Knobs, Tried};
+use super::{Evaluated, Knobs};
 use crate::roof::logarithmic;
 
 /// Makes one panel's picture.
-pub(super) type Picture = fn(&[Tried], &Knobs) -> Frame;
+pub(super) type Picture = fn(&[Evaluated], &Knobs) -> Frame;
 
 /// Every panel that the lab draws itself.
 pub(super) const ALL: [(&str, Picture); 3] =
     [("front", front), ("candidates", candidates), ("flops-latency", flops_latency)];
 
 /// The candidates that no other beats, as the picture joins them.
-pub(super) fn front_of(tried: &[Tried]) -> Vec<usize> {
+pub(super) fn front_of(tried: &[Evaluated]) -> Vec<usize> {
     plane(tried, "latency").front()
 }
 
-fn plane(tried: &[Tried], latency: &str) -> Scatter {
-    let point = |tried: &Tried| ScatterPoint {
+fn plane(tried: &[Evaluated], latency: &str) -> Scatter {
+    let point = |tried: &Evaluated| ScatterPoint {
         x: Some(tried.latency),
         y: Some(tried.accuracy),
         label: tried.candidate.opened(),
@@ -40,7 +40,7 @@ fn plane(tried: &[Tried], latency: &str) -> Scatter {
 }
 
 /// Accuracy against latency, with the budgets.
-fn front(tried: &[Tried], knobs: &Knobs) -> Frame {
+fn front(tried: &[Evaluated], knobs: &Knobs) -> Frame {
     let mut picture = plane(tried, &knobs.clock.name());
     let budgets = &knobs.budgets;
     if let (Some(most), [_, ..]) = (budgets.seconds.filter(|most| *most > 0.0), tried) {
@@ -65,10 +65,10 @@ fn front(tried: &[Tried], knobs: &Knobs) -> Frame {
 }
 
 /// Every candidate in the order in which they were tried, its time by the chosen chip's model and on the device at hand.
-fn candidates(tried: &[Tried], knobs: &Knobs) -> Frame {
+fn candidates(tried: &[Evaluated], knobs: &Knobs) -> Frame {
     let front = front_of(tried);
     let chip = knobs.clock.chip();
-    let row = |(index, tried): (usize, &Tried)| {
+    let row = |(index, tried): (usize, &Evaluated)| {
         let standing = match (front.contains(&index), tried.budget) {
             (true, Budget::Within) => "yes",
             (true, Budget::Over) => "yes, over budget",
@@ -99,10 +99,10 @@ fn candidates(tried: &[Tried], knobs: &Knobs) -> Frame {
 }
 
 /// Operations against the time that they took here, with the line on which time would be in proportion.
-fn flops_latency(tried: &[Tried], knobs: &Knobs) -> Frame {
+fn flops_latency(tried: &[Evaluated], knobs: &Knobs) -> Frame {
     let images = knobs.images as f64;
-    let flops = |tried: &Tried| images * tried.flops as f64;
-    let point = |tried: &Tried| ScatterPoint {
+    let flops = |tried: &Evaluated| images * tried.flops as f64;
+    let point = |tried: &Evaluated| ScatterPoint {
         x: Some(flops(tried)),
         y: Some(tried.measured).filter(|seconds| seconds.is_finite()),
         label: tried.candidate.opened(),

@@ -6,7 +6,7 @@ use mlsys_nn::nets::{Architecture, FilterNetConfig, FilterShape, Sight};
 use mlsys_nn::random::Stream;
 
 use super::measure;
-use super::measure::Place;
+use super::measure::Tradeoff;
 
 /// Channels of the first stage.
 const FIRST: [usize; 3] = [4, 8, 16];
@@ -176,9 +176,9 @@ pub(super) struct Proposals {
 
 /// What is known of a candidate that has been tried.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct Scored {
     pub(super) candidate: Candidate,
-    pub(super) place: Place,
+    pub(super) place: Tradeoff,
     pub(super) budget: Budget,
 }
 
@@ -202,7 +202,7 @@ impl Proposals {
     }
 
     /// The next candidate; none if all have been tried.
-    pub(super) fn next(&mut self, known: &[Known]) -> Option<Candidate> {
+    pub(super) fn next(&mut self, known: &[Scored]) -> Option<Candidate> {
         let bred = match self.method {
             Method::Evolution if known.len() >= self.population => self.bred(known),
             Method::Random | Method::Evolution | Method::Exhaustive => None,
@@ -213,7 +213,7 @@ impl Proposals {
     }
 
     /// A parent with one choice changed that has not been tried.
-    fn bred(&mut self, known: &[Known]) -> Option<Candidate> {
+    fn bred(&mut self, known: &[Scored]) -> Option<Candidate> {
         let parents = parents(known, self.population);
         (0..MUTATIONS).find_map(|_| {
             let parent = parents.get(self.stream.below(parents.len().max(1)))?;
@@ -224,13 +224,13 @@ impl Proposals {
 }
 
 /// The best: within the budgets before over, then those that the fewest beat, then by accuracy, then the earlier ones.
-fn parents(known: &[Known], count: usize) -> Vec<Candidate> {
-    let places: Vec<Place> = known.iter().map(|known| known.place).collect();
+fn parents(known: &[Scored], count: usize) -> Vec<Candidate> {
+    let places: Vec<Tradeoff> = known.iter().map(|known| known.place).collect();
     let beaten = measure::beaten_by(&places);
-    let mut order: Vec<(usize, &Known)> = known.iter().enumerate().collect();
+    let mut order: Vec<(usize, &Scored)> = known.iter().enumerate().collect();
     order.sort_by(|(i, a), (j, b)| {
-        let rank = |index: usize, known: &Known| (known.budget, beaten.get(index).copied());
-        let accuracy = |known: &Known| Reverse(known.place.accuracy.to_bits());
+        let rank = |index: usize, known: &Scored| (known.budget, beaten.get(index).copied());
+        let accuracy = |known: &Scored| Reverse(known.place.accuracy.to_bits());
         rank(*i, a).cmp(&rank(*j, b)).then_with(|| accuracy(a).cmp(&accuracy(b)))
     });
     let best = order.into_iter().take(count);
@@ -294,17 +294,17 @@ mod tests {
     }
 
     /// As a search would go if accuracy grew with the parameters and latency with the operations.
-    fn search(method: Method, seed: u64, count: usize) -> Vec<Known> {
+    fn search(method: Method, seed: u64, count: usize) -> Vec<Scored> {
         let mut proposals = Proposals::new(method, 4, seed);
-        let mut known: Vec<Known> = Vec::new();
+        let mut known: Vec<Scored> = Vec::new();
         while known.len() < count {
             let Some(candidate) = proposals.next(&known) else {
                 break;
             };
             let architecture = candidate.architecture();
-            known.push(Known {
+            known.push(Scored {
                 candidate,
-                place: Place {
+                place: Tradeoff {
                     latency: architecture.forward_flops(1) as f64 * 1e-9,
                     accuracy: 1.0 - 500.0 / architecture.parameters() as f64,
                 },
@@ -314,7 +314,7 @@ mod tests {
         known
     }
 
-    fn names(known: &[Known]) -> Vec<String> {
+    fn names(known: &[Scored]) -> Vec<String> {
         known.iter().map(|known| known.candidate.name()).collect()
     }
 
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_the_order_and_what_was_tried_does_not_change_it() {
+    fn seed_decides_the_order() {
         for method in [Method::Random, Method::Evolution] {
             let first = names(&search(method, 7, 20));
             assert_eq!(first, names(&search(method, 7, 72))[..20]);
@@ -346,9 +346,9 @@ mod tests {
     #[test]
     fn parents_are_within_the_budgets_and_beaten_by_few() {
         let all = Candidate::all();
-        let known = |index: usize, latency: f64, accuracy: f64, budget| Known {
+        let known = |index: usize, latency: f64, accuracy: f64, budget| Scored {
             candidate: all[index],
-            place: Place { latency, accuracy },
+            place: Tradeoff { latency, accuracy },
             budget,
         };
         let some = [

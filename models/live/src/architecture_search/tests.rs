@@ -59,7 +59,7 @@ fn every_candidate_counts_what_its_record_counts() {
 }
 
 #[test]
-fn the_default_search_tries_twelve_of_72_and_everything_is_declared() {
+fn default_search_tries_twelve_of_72() {
     let data = run(&lab(), &["training_steps=1", "batch_size=4"]);
     assert_eq!(number(&data, "candidates"), 72.0);
     assert_eq!(number(&data, "evaluated"), 12.0);

@@ -6,7 +6,7 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Film, Kind, Pane, Tone};
 use mlsys_sim::inference::Pass;
 
-use super::tiles::{Sight, Tile, scores};
+use super::tiles::{AttentionMask, Tile, scores};
 use super::ways::Drawn;
 use super::{Knobs, Setup};
 
@@ -51,7 +51,7 @@ pub(super) fn film(setup: &Setup, knobs: &Knobs, drawn: &Drawn) -> Frame {
 
 /// Which queries and keys the picture shows.
 struct Grid {
-    sight: Sight,
+    mask_of: AttentionMask,
     queries: Vec<usize>,
     /// The keys of each column.
     columns: Vec<Range<usize>>,
@@ -102,14 +102,14 @@ impl Grid {
             let columns = starts.map(|from| from..(from + wide).min(setup.sequence));
             (columns.collect(), 0, wide)
         };
-        Self { sight: setup.sight(), queries: queries.collect(), columns, group, wide }
+        Self { mask_of: setup.mask_of(), queries: queries.collect(), columns, group, wide }
     }
 
     /// The tiles of which the picture shows a query, in the order in which they are computed.
     fn tiles(&self, setup: &Setup, knobs: &Knobs) -> Vec<Tile> {
         let bands = knobs.tiling.bands(setup.sequence);
         let shown = bands.filter(|band| self.queries.iter().any(|query| band.contains(query)));
-        let tiles = shown.flat_map(|band| knobs.tiling.band(band, setup.sequence, self.sight));
+        let tiles = shown.flat_map(|band| knobs.tiling.band(band, setup.sequence, self.mask_of));
         tiles.collect()
     }
 
@@ -132,12 +132,12 @@ impl Grid {
                 there += 1;
                 let keys = tile.keys.clone();
                 let scale = knobs.logit_scale;
-                let seen = scores(drawn, 0, row.query, keys.clone(), self.sight, scale);
+                let seen = scores(drawn, 0, row.query, keys.clone(), self.mask_of, scale);
                 let before = row.pass;
                 row.pass = before.after(&seen);
                 knew += usize::from(before.sum > 0.0);
                 if row.pass.most > before.most {
-                    let of = keys.filter(|key| self.sight.sees(row.query, *key)).zip(seen);
+                    let of = keys.filter(|key| self.mask_of.sees(row.query, *key)).zip(seen);
                     new = of.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(key, _)| key);
                     if before.sum > 0.0 {
                         grew += 1;
@@ -182,7 +182,7 @@ impl Grid {
     fn row(&self, row: &Row, tile: &Tile, new: Option<usize>, correction: Option<f64>) -> CellRow {
         let here = tile.queries.contains(&row.query);
         let kind = |keys: &Range<usize>| {
-            let is_seen = keys.clone().any(|key| self.sight.sees(row.query, key));
+            let is_seen = keys.clone().any(|key| self.mask_of.sees(row.query, key));
             if !is_seen {
                 HIDDEN
             } else if new.is_some_and(|key| keys.contains(&key)) {

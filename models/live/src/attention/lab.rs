@@ -21,7 +21,7 @@ use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
 use mlsys_nn::memory_budget::MemoryBudget;
 
 use self::panels::{Compared, Point, Swept, TIMED};
-use self::tiles::{Ahead, Sight, Tiling};
+use self::tiles::{AttentionMask, Causality, Tiling};
 use self::ways::{Drawn, Goes, Hidden, Inputs, Look};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
@@ -51,7 +51,7 @@ struct Setup {
     heads: usize,
     sequence: usize,
     width: usize,
-    ahead: Ahead,
+    ahead: Causality,
     /// The lengths that are timed.
     sweep: Vec<usize>,
     repetitions: usize,
@@ -73,8 +73,8 @@ impl Setup {
             sequence: params.size("sequence")?,
             width: params.size("head_dim")?,
             ahead: match params.bool("causal")? {
-                true => Ahead::Hidden,
-                false => Ahead::Seen,
+                true => Causality::Hidden,
+                false => Causality::Seen,
             },
             sweep: lengths(params)?,
             repetitions: params.size("repetitions")?,
@@ -83,8 +83,8 @@ impl Setup {
     }
 
     /// Full attention.
-    fn sight(&self) -> Sight {
-        Sight { ahead: self.ahead, window: None }
+    fn mask_of(&self) -> AttentionMask {
+        AttentionMask { ahead: self.ahead, window: None }
     }
 
     /// `[heads, sequence, width]`.
@@ -155,8 +155,8 @@ impl Setup {
     }
 
     /// Attention over a window.
-    fn windowed(&self, knobs: &Knobs) -> Sight {
-        Sight { ahead: self.ahead, window: Some(knobs.window) }
+    fn windowed(&self, knobs: &Knobs) -> AttentionMask {
+        AttentionMask { ahead: self.ahead, window: Some(knobs.window) }
     }
 }
 
@@ -295,7 +295,7 @@ impl Session {
     fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, StepError> {
         let drawn = Drawn::new(self.setup.seed, self.setup.shape(sequence));
         let inputs = drawn.on(&self.device, self.knobs.logit_scale);
-        let hidden = Hidden::of(sequence, self.setup.sight(), &self.device);
+        let hidden = Hidden::of(sequence, self.setup.mask_of(), &self.device);
         let ways = self.ways(run, &inputs, hidden.as_ref(), sequence);
         let interrupted = run.control.interruption();
         let bytes = ways.each_ref();
@@ -327,13 +327,13 @@ impl Session {
         hidden: Option<&Hidden>,
         sequence: usize,
     ) -> [Option<Work>; 3] {
-        let (tiling, sight, ahead) = (self.knobs.tiling, self.setup.sight(), self.setup.ahead);
+        let (tiling, mask_of, ahead) = (self.knobs.tiling, self.setup.mask_of(), self.setup.ahead);
         let hidden = hidden.cloned();
         let of = || inputs.clone();
         let (stored, by_tiles, kernel) = (of(), of(), of());
         let tiled: Option<Work> = if tiling.count(sequence) <= MOST_TILES {
             Some(Box::new(move |look: Look<'_>| {
-                let tiled = by_tiles.tiled(tiling, sight, look);
+                let tiled = by_tiles.tiled(tiling, mask_of, look);
                 tiled.map(|tiled| tiled.output)
             }))
         } else {
@@ -434,7 +434,7 @@ impl SteppedLab for Session {
     fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.swept.points.len() as u64, moment);
         stepped::draw(run, at, &panels::ALL, |_, picture| {
-            picture(&panels::Pictured {
+            picture(&panels::PanelData {
                 setup: &self.setup,
                 knobs: &self.knobs,
                 drawn: &self.drawn,
@@ -478,8 +478,8 @@ fn compared(
 ) -> Result<Compared, StepError> {
     /// Tiles between two words about how many are done.
     const TOLD: usize = 1024;
-    let sights = [setup.sight(), setup.windowed(knobs)];
-    let tiles = sights.map(|sight| knobs.tiling.tiles(setup.sequence, sight).count());
+    let sights = [setup.mask_of(), setup.windowed(knobs)];
+    let tiles = sights.map(|mask_of| knobs.tiling.tiles(setup.sequence, mask_of).count());
     let all: usize = tiles.iter().sum();
     let mut done = 0;
     let compared = Compared::new(setup, knobs, drawn, device, &mut || {

@@ -12,7 +12,7 @@ use super::{Knobs, Setup, film};
 use crate::roof::logarithmic;
 
 /// What pictures are made of.
-pub(super) struct Pictured<'a> {
+pub(super) struct PanelData<'a> {
     pub(super) setup: &'a Setup,
     pub(super) knobs: &'a Knobs,
     pub(super) drawn: &'a Drawn,
@@ -20,7 +20,7 @@ pub(super) struct Pictured<'a> {
     pub(super) swept: &'a Swept,
 }
 
-type Picture = fn(&Pictured<'_>) -> Option<Frame>;
+type Picture = fn(&PanelData<'_>) -> Option<Frame>;
 
 /// Every panel.
 pub(super) const ALL: [(&str, Picture); 4] = [
@@ -34,7 +34,7 @@ pub(super) const ALL: [(&str, Picture); 4] = [
 ];
 
 /// What one head moves to and from slow memory.
-fn traffic(of: &Pictured<'_>) -> Frame {
+fn traffic(of: &PanelData<'_>) -> Frame {
     let (setup, knobs) = (of.setup, of.knobs);
     let naive = setup.naive_accesses();
     let bar = |label: &str, elements: u64, what: &str| Bar {
@@ -210,18 +210,18 @@ impl Compared {
         device: &Device,
         look: Look<'_>,
     ) -> Option<Self> {
-        let (sight, windowed) = (setup.sight(), setup.windowed(knobs));
+        let (mask_of, windowed) = (setup.mask_of(), setup.windowed(knobs));
         let inputs: Inputs = drawn.on(device, knobs.logit_scale);
-        let hidden = Hidden::of(setup.sequence, sight, device);
+        let hidden = Hidden::of(setup.sequence, mask_of, device);
         let results = [
             inputs.naive(hidden.as_ref(), &mut || Goes::On),
-            inputs.tiled(knobs.tiling, sight, look)?.output,
+            inputs.tiled(knobs.tiling, mask_of, look)?.output,
             inputs.tiled(knobs.tiling, windowed, look)?.output,
             inputs.linear(setup.ahead, &mut || Goes::On),
         ]
         .map(numbers);
         let forgetful = numbers(inputs.without_max(hidden.as_ref()));
-        let exact = Exact::of(drawn, sight, knobs.logit_scale);
+        let exact = Exact::of(drawn, mask_of, knobs.logit_scale);
         let end = setup.sequence * setup.width;
         let last = |result: &Vec<f32>| {
             let row = result.get(end - setup.width..end);

@@ -9,7 +9,7 @@ use mlsys_sim::inference::Pass;
 
 use super::Setup;
 use super::panels::numbers;
-use super::tiles::{Ahead, Exact, Sight, Tiling, scores};
+use super::tiles::{AttentionMask, Causality, Exact, Tiling, scores};
 use super::ways::{Drawn, Goes, Hidden};
 use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
@@ -64,24 +64,24 @@ fn tiles_of_any_size_find_what_one_softmax_finds() {
             rows: 1 + stream.below(sequence + 4),
             columns: 1 + stream.below(sequence + 4),
         };
-        let ahead = [Ahead::Hidden, Ahead::Seen][stream.below(2)];
+        let ahead = [Causality::Hidden, Causality::Seen][stream.below(2)];
         let window = [None, Some(1 + stream.below(sequence + 2))][stream.below(2)];
-        let sight = Sight { ahead, window };
+        let mask_of = AttentionMask { ahead, window };
         let inputs = drawn.on(&device, 1.0);
-        let exact = Exact::of(&drawn, sight, 1.0);
-        let hidden = Hidden::of(sequence, sight, &device);
+        let exact = Exact::of(&drawn, mask_of, 1.0);
+        let hidden = Hidden::of(sequence, mask_of, &device);
         let naive = numbers(inputs.naive(hidden.as_ref(), &mut || Goes::On));
-        let tiled = inputs.tiled(tiling, sight, &mut || Goes::On).unwrap();
+        let tiled = inputs.tiled(tiling, mask_of, &mut || Goes::On).unwrap();
         let off = exact.difference(&naive);
-        assert!(off <= 1e-5, "naive {sight:?} {off}");
+        assert!(off <= 1e-5, "naive {mask_of:?} {off}");
         let off = exact.difference(&numbers(tiled.output));
-        assert!(off <= 1e-5, "{tiling:?} {sight:?} of {sequence}: {off}");
+        assert!(off <= 1e-5, "{tiling:?} {mask_of:?} of {sequence}: {off}");
         // Maximum and sum of each row are those of the instant lab's code, whatever the blocks.
         let (most, sum) = (numbers(tiled.most), numbers(tiled.sum));
         for query in 0..sequence {
             let mut pass = Pass::NOTHING;
-            for keys in tiling.band(query..query + 1, sequence, sight) {
-                pass = pass.after(&scores(&drawn, 0, query, keys.keys, sight, 1.0));
+            for keys in tiling.band(query..query + 1, sequence, mask_of) {
+                pass = pass.after(&scores(&drawn, 0, query, keys.keys, mask_of, 1.0));
             }
             assert!((f64::from(most[query]) - pass.most).abs() < 1e-5);
             assert!((f64::from(sum[query]) / pass.sum - 1.0).abs() < 1e-5);
@@ -107,11 +107,13 @@ fn linear_attention_is_its_own_quadratic_form() {
         if x > 0.0 { x + 1.0 } else { x.exp() }
     };
     // Longer than what is taken at once, and shorter.
-    for (ahead, sequence) in [(Ahead::Hidden, 150), (Ahead::Hidden, 5), (Ahead::Seen, 70)] {
+    for (ahead, sequence) in
+        [(Causality::Hidden, 150), (Causality::Hidden, 5), (Causality::Seen, 70)]
+    {
         let (heads, width) = (2, 6);
         let drawn = Drawn::new(3, [heads, sequence, width]);
         let found = numbers(drawn.on(&device, 1.0).linear(ahead, &mut || Goes::On));
-        let sight = Sight { ahead, window: None };
+        let mask_of = AttentionMask { ahead, window: None };
         for head in 0..heads {
             for query in 0..sequence {
                 let row = |numbers: &[f32], place: usize| -> Vec<f32> {
@@ -120,7 +122,7 @@ fn linear_attention_is_its_own_quadratic_form() {
                 };
                 let q = row(&drawn.q, query);
                 let (mut sum, mut expected) = (0.0, vec![0.0; width]);
-                for key in (0..sequence).filter(|key| sight.sees(query, *key)) {
+                for key in (0..sequence).filter(|key| mask_of.sees(query, *key)) {
                     let k = row(&drawn.k, key);
                     let pairs = q.iter().zip(&k);
                     let weight: f64 = pairs.map(|(a, b)| feature(*a) * feature(*b)).sum();
@@ -145,7 +147,7 @@ fn large_scores_overflow_only_where_the_maximum_is_forgotten() {
 }
 
 #[test]
-fn a_film_has_a_picture_for_each_tile_and_its_last_row_has_the_final_sum() {
+fn film_has_one_picture_per_tile() {
     let data = short(&["sequence=64", "tile_rows=16", "tile_columns=24"]);
     let Some((_, Frame::Film(film))) = data.frames.get("scores") else {
         panic!("no film");
@@ -156,8 +158,8 @@ fn a_film_has_a_picture_for_each_tile_and_its_last_row_has_the_final_sum() {
         panic!("no cells");
     };
     let drawn = Drawn::new(1, [2, 64, 32]);
-    let sight = Sight { ahead: Ahead::Hidden, window: None };
-    let pass = Pass::NOTHING.after(&scores(&drawn, 0, 63, 0..64, sight, 1.0));
+    let mask_of = AttentionMask { ahead: Causality::Hidden, window: None };
+    let pass = Pass::NOTHING.after(&scores(&drawn, 0, 63, 0..64, mask_of, 1.0));
     let row = last.rows.last().unwrap();
     assert_eq!(row.label, "63");
     let expected = format!("m {:.2} l {:.2}", pass.most, pass.sum);
@@ -172,7 +174,7 @@ fn a_film_has_a_picture_for_each_tile_and_its_last_row_has_the_final_sum() {
 }
 
 #[test]
-fn the_smallest_tiles_make_a_film_that_can_still_be_looked_through() {
+fn film_of_the_smallest_tiles_is_bounded() {
     let tiny = ["sequence=64", "tile_rows=1", "tile_columns=1"];
     let data = short(&tiny);
     let Some((_, Frame::Film(film))) = data.frames.get("scores") else {
@@ -206,12 +208,12 @@ fn what_cannot_be_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn scores_that_memory_cannot_hold_are_refused_before_anything_is_computed() {
+fn scores_beyond_memory_are_refused() {
     let setup = Setup {
         heads: 64,
         sequence: 8192,
         width: 32,
-        ahead: Ahead::Hidden,
+        ahead: Causality::Hidden,
         sweep: vec![64],
         repetitions: 1,
         seed: 1,
@@ -232,10 +234,10 @@ fn a_stopped_run_keeps_what_it_has_found() {
 fn a_stop_is_heard_between_two_tiles() {
     let drawn = Drawn::new(1, [1, 6, 2]);
     let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
-    let (tiling, ahead) = (Tiling { rows: 2, columns: 2 }, Ahead::Hidden);
-    let sight = Sight { ahead, window: None };
+    let (tiling, ahead) = (Tiling { rows: 2, columns: 2 }, Causality::Hidden);
+    let mask_of = AttentionMask { ahead, window: None };
     let mut tiles = 0;
-    let ended = drawn.on(&device, 1.0).tiled(tiling, sight, &mut || {
+    let ended = drawn.on(&device, 1.0).tiled(tiling, mask_of, &mut || {
         tiles += 1;
         if tiles == 4 { Goes::Ends } else { Goes::On }
     });

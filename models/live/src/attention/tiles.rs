@@ -6,28 +6,28 @@ use super::ways::Drawn;
 
 /// Which keys a query sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sight {
+pub(super) struct AttentionMask {
     /// Whether keys behind the query's own place count.
-    pub(super) ahead: Ahead,
+    pub(super) ahead: Causality,
     /// Window: only keys nearer than this many positions, the query's own included; all if absent.
     pub(super) window: Option<usize>,
 }
 
 /// Whether a query sees what lies ahead of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ahead {
+pub(super) enum Causality {
     /// It does not: causal attention.
     Hidden,
     /// It does.
     Seen,
 }
 
-impl Sight {
+impl AttentionMask {
     /// Whether a query sees a key.
     pub(super) fn sees(self, query: usize, key: usize) -> bool {
         let hidden = match self.ahead {
-            Ahead::Hidden => key > query,
-            Ahead::Seen => false,
+            Causality::Hidden => key > query,
+            Causality::Seen => false,
         };
         !hidden && self.window.is_none_or(|window| query.abs_diff(key) < window)
     }
@@ -37,8 +37,8 @@ impl Sight {
         let (queries, keys) = (&tile.queries, &tile.keys);
         let (first, last) = (queries.start, queries.end - 1);
         let hidden = match self.ahead {
-            Ahead::Hidden => (keys.start > last, keys.end - 1 > first),
-            Ahead::Seen => (false, false),
+            Causality::Hidden => (keys.start > last, keys.end - 1 > first),
+            Causality::Seen => (false, false),
         };
         let far = match self.window {
             // The nearest and the farthest of all pairs.
@@ -97,17 +97,21 @@ impl Tiling {
         self,
         queries: Range<usize>,
         sequence: usize,
-        sight: Sight,
+        mask_of: AttentionMask,
     ) -> impl Iterator<Item = Tile> {
         pieces(sequence, self.columns)
             .map(move |keys| Tile { queries: queries.clone(), keys })
-            .filter(move |tile| sight.of(tile) != Seen::Nothing)
+            .filter(move |tile| mask_of.of(tile) != Seen::Nothing)
     }
 
     /// All tiles of which something is seen, row by row.
-    pub(super) fn tiles(self, sequence: usize, sight: Sight) -> impl Iterator<Item = Tile> {
+    pub(super) fn tiles(
+        self,
+        sequence: usize,
+        mask_of: AttentionMask,
+    ) -> impl Iterator<Item = Tile> {
         let bands = self.bands(sequence);
-        bands.flat_map(move |queries| self.band(queries, sequence, sight))
+        bands.flat_map(move |queries| self.band(queries, sequence, mask_of))
     }
 
     /// How many tiles there are, seen or not.
@@ -142,7 +146,7 @@ pub(super) struct Exact {
 
 impl Exact {
     /// Softmax attention as it is written, every query against every key that it sees.
-    pub(super) fn of(drawn: &Drawn, sight: Sight, logit_scale: f64) -> Self {
+    pub(super) fn of(drawn: &Drawn, mask_of: AttentionMask, logit_scale: f64) -> Self {
         let Drawn { heads, sequence, width, .. } = *drawn;
         let one = 2 * heads * sequence * width;
         let count = (MOST_WORK / one.max(1)).clamp(1, sequence);
@@ -152,7 +156,7 @@ impl Exact {
         let mut found = Vec::with_capacity(heads * count * width);
         for head in 0..heads {
             for &query in &queries {
-                found.extend(row(drawn, head, query, sight, logit_scale));
+                found.extend(row(drawn, head, query, mask_of, logit_scale));
             }
         }
         let largest = found.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -193,7 +197,7 @@ pub(super) fn scores(
     head: usize,
     query: usize,
     keys: Range<usize>,
-    sight: Sight,
+    mask_of: AttentionMask,
     logit_scale: f64,
 ) -> Vec<f64> {
     let width = drawn.width;
@@ -204,7 +208,7 @@ pub(super) fn scores(
     };
     let q = row(&drawn.q, query);
     let scale = logit_scale / (width as f64).sqrt();
-    keys.filter(|key| sight.sees(query, *key))
+    keys.filter(|key| mask_of.sees(query, *key))
         .map(|key| {
             let start = (head * drawn.sequence + key) * width;
             let k = drawn.k.get(start..start + width).unwrap_or_default();
@@ -214,12 +218,18 @@ pub(super) fn scores(
         .collect()
 }
 
-fn row(drawn: &Drawn, head: usize, query: usize, sight: Sight, logit_scale: f64) -> Vec<f64> {
+fn row(
+    drawn: &Drawn,
+    head: usize,
+    query: usize,
+    mask_of: AttentionMask,
+    logit_scale: f64,
+) -> Vec<f64> {
     let keys = 0..drawn.sequence;
-    let scores = scores(drawn, head, query, keys.clone(), sight, logit_scale);
+    let scores = scores(drawn, head, query, keys.clone(), mask_of, logit_scale);
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (mut sum, mut found) = (0.0, vec![0.0; drawn.width]);
-    let seen = keys.filter(|key| sight.sees(query, *key));
+    let seen = keys.filter(|key| mask_of.sees(query, *key));
     for (key, score) in seen.zip(scores) {
         let share = (score - most).exp();
         sum += share;
@@ -238,9 +248,9 @@ mod tests {
 
     #[test]
     fn a_tile_is_judged_as_its_pairs_are_one_by_one() {
-        for ahead in [Ahead::Hidden, Ahead::Seen] {
+        for ahead in [Causality::Hidden, Causality::Seen] {
             for window in [None, Some(1), Some(3), Some(7), Some(50)] {
-                let sight = Sight { ahead, window };
+                let mask_of = AttentionMask { ahead, window };
                 for (rows, columns) in [(1, 1), (3, 2), (4, 5), (20, 3), (2, 30)] {
                     let tiling = Tiling { rows, columns };
                     for queries in tiling.bands(13) {
@@ -249,14 +259,14 @@ mod tests {
                             let pairs = tile
                                 .queries
                                 .clone()
-                                .flat_map(|q| tile.keys.clone().map(move |k| sight.sees(q, k)));
+                                .flat_map(|q| tile.keys.clone().map(move |k| mask_of.sees(q, k)));
                             let pairs: Vec<bool> = pairs.collect();
                             let expected = match pairs.iter().filter(|seen| **seen).count() {
                                 0 => Seen::Nothing,
                                 all if all == pairs.len() => Seen::All,
                                 _ => Seen::Part,
                             };
-                            assert_eq!(sight.of(&tile), expected, "{sight:?} {tile:?}");
+                            assert_eq!(mask_of.of(&tile), expected, "{mask_of:?} {tile:?}");
                         }
                     }
                 }
@@ -266,19 +276,19 @@ mod tests {
 
     #[test]
     fn tiles_cover_every_pair_that_is_seen_once() {
-        let sight = Sight { ahead: Ahead::Hidden, window: Some(4) };
+        let mask_of = AttentionMask { ahead: Causality::Hidden, window: Some(4) };
         for (rows, columns) in [(1, 1), (3, 4), (5, 2), (100, 100)] {
             let tiling = Tiling { rows, columns };
             let mut found = vec![0; 11 * 11];
-            for tile in tiling.tiles(11, sight) {
+            for tile in tiling.tiles(11, mask_of) {
                 for query in tile.queries.clone() {
-                    for key in tile.keys.clone().filter(|key| sight.sees(query, *key)) {
+                    for key in tile.keys.clone().filter(|key| mask_of.sees(query, *key)) {
                         found[query * 11 + key] += 1;
                     }
                 }
             }
             for (place, count) in found.iter().enumerate() {
-                let seen = usize::from(sight.sees(place / 11, place % 11));
+                let seen = usize::from(mask_of.sees(place / 11, place % 11));
                 assert_eq!(*count, seen, "{place}");
             }
         }

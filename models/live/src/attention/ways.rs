@@ -6,7 +6,7 @@ use burn::tensor::{Bool, Device, Tensor, TensorData};
 use mlsys_nn::nets::FORBIDDEN;
 use mlsys_nn::random::Stream;
 
-use super::tiles::{Ahead, Seen, Sight, Tile, Tiling};
+use super::tiles::{AttentionMask, Causality, Seen, Tile, Tiling};
 
 /// Tokens that causal linear attention takes at once.
 const CHUNK: usize = 64;
@@ -109,18 +109,23 @@ impl Inputs {
 
     /// Tile by tile, with a softmax that is corrected when its maximum grows; no more of the scores than a tile is ever there.
     /// Tiles of which nothing is seen are left out. Nothing if it is ended between two tiles, of which there may be thousands.
-    pub(super) fn tiled(&self, tiling: Tiling, sight: Sight, look: Look<'_>) -> Option<Tiled> {
+    pub(super) fn tiled(
+        &self,
+        tiling: Tiling,
+        mask_of: AttentionMask,
+        look: Look<'_>,
+    ) -> Option<Tiled> {
         let mut bands = Vec::new();
         for queries in tiling.bands(self.sequence()) {
             let q = cut(&self.q, &queries);
             let mut softmax: Option<Softmax> = None;
-            for tile in tiling.band(queries, self.sequence(), sight) {
+            for tile in tiling.band(queries, self.sequence(), mask_of) {
                 let (k, v) = (cut(&self.k, &tile.keys), cut(&self.v, &tile.keys));
                 let scores = q.clone().matmul(k.swap_dims(1, 2)) * self.scale;
-                let scores = match sight.of(&tile) {
+                let scores = match mask_of.of(&tile) {
                     Seen::All | Seen::Nothing => scores,
                     Seen::Part => {
-                        let Hidden(mask) = Hidden::in_tile(&tile, sight, &scores.device());
+                        let Hidden(mask) = Hidden::in_tile(&tile, mask_of, &scores.device());
                         let all = mask.expand(scores.dims());
                         scores.mask_fill(all, FORBIDDEN)
                     }
@@ -144,16 +149,16 @@ impl Inputs {
 
     /// A product of features in the place of the exponential: f(q) · (f(k)ᵀ v) / f(q) · Σ f(k) with f = elu + 1, which is
     /// positive. Causal, the sums grow along the sequence, some tokens at once.
-    pub(super) fn linear(&self, ahead: Ahead, look: Look<'_>) -> Tensor<3> {
+    pub(super) fn linear(&self, ahead: Causality, look: Look<'_>) -> Tensor<3> {
         let (q, k) = (feature(self.q.clone()), feature(self.k.clone()));
         match ahead {
-            Ahead::Seen => {
+            Causality::Seen => {
                 let state = k.clone().swap_dims(1, 2).matmul(self.v.clone());
                 let total = k.sum_dim(1).swap_dims(1, 2);
                 look();
                 q.clone().matmul(state) / q.matmul(total)
             }
-            Ahead::Hidden => self.linear_causal(q, k, look),
+            Causality::Hidden => self.linear_causal(q, k, look),
         }
     }
 
@@ -163,7 +168,7 @@ impl Inputs {
         let mut state = Tensor::<3>::zeros([heads, width, width], &device);
         let mut total = Tensor::<3>::zeros([heads, width, 1], &device);
         let tiling = Tiling { rows: CHUNK, columns: CHUNK };
-        let sight = Sight { ahead: Ahead::Hidden, window: None };
+        let mask_of = AttentionMask { ahead: Causality::Hidden, window: None };
         let mut chunks = Vec::new();
         let mut known: Option<(usize, Hidden)> = None;
         for own in tiling.bands(self.sequence()) {
@@ -172,7 +177,7 @@ impl Inputs {
                 Some((length, mask)) if *length == own.len() => mask.clone(),
                 Some(_) | None => {
                     let tile = Tile { queries: 0..own.len(), keys: 0..own.len() };
-                    let mask = Hidden::in_tile(&tile, sight, &device);
+                    let mask = Hidden::in_tile(&tile, mask_of, &device);
                     known = Some((own.len(), mask.clone()));
                     mask
                 }
@@ -197,15 +202,15 @@ pub(super) struct Hidden(Tensor<3, Bool>);
 
 impl Hidden {
     /// Of all queries against all keys; nothing if all are seen.
-    pub(super) fn of(sequence: usize, sight: Sight, device: &Device) -> Option<Self> {
+    pub(super) fn of(sequence: usize, mask_of: AttentionMask, device: &Device) -> Option<Self> {
         let whole = Tile { queries: 0..sequence, keys: 0..sequence };
-        (sight.of(&whole) != Seen::All).then(|| Self::in_tile(&whole, sight, device))
+        (mask_of.of(&whole) != Seen::All).then(|| Self::in_tile(&whole, mask_of, device))
     }
 
-    fn in_tile(tile: &Tile, sight: Sight, device: &Device) -> Self {
+    fn in_tile(tile: &Tile, mask_of: AttentionMask, device: &Device) -> Self {
         let keys = || tile.keys.clone();
         let queries = tile.queries.clone();
-        let hidden = queries.flat_map(|query| keys().map(move |key| !sight.sees(query, key)));
+        let hidden = queries.flat_map(|query| keys().map(move |key| !mask_of.sees(query, key)));
         let shape = [1, tile.queries.len(), tile.keys.len()];
         let data = TensorData::new(hidden.collect::<Vec<bool>>(), shape);
         Self(Tensor::from_data(data, device))

@@ -6,13 +6,13 @@ use mlsys_lab::frame::{Edge, Fact, Graph, Group, Node, NodeKind, Pass as Way, St
 use mlsys_lab::{Frame, Value};
 use mlsys_nn::capture::table::{Pass, Source};
 
-use super::panels::{Shown, layer, written_out};
+use super::panels::{PanelData, layer, written_out};
 
 /// Nodes beyond which only the forward pass is drawn.
 const MOST_NODES: usize = 1500;
 
 /// Forward, backward and update; parameters and inputs as nodes of their own, groups by pass and layer.
-pub(super) fn draw_graph(shown: Shown<'_>) -> Frame {
+pub(super) fn draw_graph(shown: PanelData<'_>) -> Frame {
     let table = &shown.record.table;
     let all = table.nodes.len() <= MOST_NODES;
     let mut drawing = Drawing {
@@ -34,7 +34,7 @@ pub(super) fn draw_graph(shown: Shown<'_>) -> Frame {
 }
 
 /// The share of time of every forward node; of a fused chain, at its last.
-fn seconds(shown: Shown<'_>) -> BTreeMap<usize, f64> {
+fn seconds(shown: PanelData<'_>) -> BTreeMap<usize, f64> {
     let roof = &shown.counting.roof;
     let units = &shown.count.units;
     let all: f64 = units.iter().map(|unit| roof.seconds(unit)).sum();
@@ -46,7 +46,7 @@ fn seconds(shown: Shown<'_>) -> BTreeMap<usize, f64> {
 }
 
 struct Drawing<'a> {
-    shown: Shown<'a>,
+    shown: PanelData<'a>,
     graph: Graph,
     /// The drawn node of every tensor.
     of_tensor: BTreeMap<usize, usize>,
@@ -170,7 +170,7 @@ impl Drawing<'_> {
     }
 
     fn facts(&self, index: usize) -> Vec<Fact> {
-        let Shown { record, counting, .. } = self.shown;
+        let PanelData { record, counting, .. } = self.shown;
         let table = &record.table;
         let node = &table.nodes[index];
         let output = &table.tensors[node.output];

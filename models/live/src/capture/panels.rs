@@ -20,13 +20,13 @@ use super::{Record, graph};
 
 /// What a panel is drawn from.
 #[derive(Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct PanelData<'a> {
     pub(super) record: &'a Record,
     pub(super) count: &'a Count,
     pub(super) counting: &'a Counting,
 }
 
-type Picture = fn(Shown<'_>) -> Frame;
+type Picture = fn(PanelData<'_>) -> Frame;
 
 /// Draws every visible panel.
 pub(super) fn draw(
@@ -37,7 +37,7 @@ pub(super) fn draw(
     step: u64,
     moment: Moment,
 ) {
-    let shown = Shown { record, count, counting };
+    let shown = PanelData { record, count, counting };
     let panels: [(&str, Picture); 7] = [
         ("graph", graph::draw_graph),
         ("operation-table", operations),
@@ -110,8 +110,8 @@ pub(super) fn layer(record: &Record, node: usize) -> String {
 // What the forward pass costs in energy.
 
 /// Energy of arithmetic and of memory traffic for one example; weights read once are shared by the batch.
-pub(super) fn draw_energy(shown: Shown<'_>) -> Frame {
-    let Shown { record, count, .. } = shown;
+pub(super) fn draw_energy(shown: PanelData<'_>) -> Frame {
+    let PanelData { record, count, .. } = shown;
     let examples = record.setup.batch.max(1) as f64;
     let bar = |label: &str, joules: Option<f64>, of: &str| Bar {
         label: label.to_owned(),
@@ -137,8 +137,8 @@ pub(super) fn draw_energy(shown: Shown<'_>) -> Frame {
 const MOST_LANES: usize = 400;
 
 /// One bar per tensor over the operations of a step, the largest amounts first to be kept, and the total as a curve.
-pub(super) fn draw_lifetimes(shown: Shown<'_>) -> Frame {
-    let Shown { count, counting, .. } = shown;
+pub(super) fn draw_lifetimes(shown: PanelData<'_>) -> Frame {
+    let PanelData { count, counting, .. } = shown;
     let step = &count.step;
     let mut lives: Vec<&Life> = step.lives.iter().collect();
     if lives.len() > MOST_LANES {
@@ -189,7 +189,7 @@ pub(super) fn draw_lifetimes(shown: Shown<'_>) -> Frame {
     })
 }
 
-fn name(shown: Shown<'_>, names: &[String], life: &Life) -> String {
+fn name(shown: PanelData<'_>, names: &[String], life: &Life) -> String {
     let table = &shown.record.table;
     let Some(tensor) = life.tensor else {
         return "one number a row".to_owned();
@@ -211,8 +211,8 @@ fn name(shown: Shown<'_>, names: &[String], life: &Life) -> String {
 // What a training step must hold.
 
 /// Weights, gradients, optimizer state and kept activations as bars.
-pub(super) fn draw_memory(shown: Shown<'_>) -> Frame {
-    let Shown { record, count, counting } = shown;
+pub(super) fn draw_memory(shown: PanelData<'_>) -> Frame {
+    let PanelData { record, count, counting } = shown;
     let weights = counting.bytes * record.setup.architecture.parameters();
     let (moments, of_rule) = match record.setup.rule {
         Rule::Sgd => (0, "sgd keeps nothing"),
@@ -242,7 +242,7 @@ pub(super) fn draw_memory(shown: Shown<'_>) -> Frame {
 // Operations under the roof of a machine.
 
 /// Every pass over memory of the forward pass: intensity across, operations per second under the roof upwards.
-pub(super) fn draw_roofline(shown: Shown<'_>) -> Frame {
+pub(super) fn draw_roofline(shown: PanelData<'_>) -> Frame {
     let (table, roof) = (&shown.record.table, &shown.counting.roof);
     let series = ["matrix products", "other operations"];
     let reached = |unit: &Unit| unit.flops as f64 / roof.seconds(unit);
@@ -303,7 +303,7 @@ pub(super) fn draw_roofline(shown: Shown<'_>) -> Frame {
 const MOST_ROWS: usize = 1500;
 
 /// Every operation of the forward pass, or every fused chain, with what it costs.
-pub(super) fn operations(shown: Shown<'_>) -> Frame {
+pub(super) fn operations(shown: PanelData<'_>) -> Frame {
     let (table, count) = (&shown.record.table, shown.count);
     let roof = &shown.counting.roof;
     let seconds: Vec<f64> = count.units.iter().map(|unit| roof.seconds(unit)).collect();
@@ -345,7 +345,7 @@ pub(super) fn operations(shown: Shown<'_>) -> Frame {
 }
 
 /// The backward pass as burn recorded it: what each operation reads of the forward pass, and which tensor's gradient it gives.
-pub(super) fn tape(shown: Shown<'_>) -> Frame {
+pub(super) fn tape(shown: PanelData<'_>) -> Frame {
     let record = shown.record;
     let table = &record.table;
     let gradients: BTreeMap<usize, usize> = table
@@ -396,7 +396,7 @@ pub(super) fn tape(shown: Shown<'_>) -> Frame {
 }
 
 /// The name of a forward tensor that a backward operation reads.
-fn saved(shown: Shown<'_>, tensor: usize) -> Option<String> {
+fn saved(shown: PanelData<'_>, tensor: usize) -> Option<String> {
     let table = &shown.record.table;
     let storage = table.storage(tensor);
     match table.tensors[storage].source {

@@ -304,7 +304,7 @@ fn every_network_reports_what_is_declared_and_draws_every_panel() {
 }
 
 #[test]
-fn the_record_done_again_is_the_network_and_its_gradient_is_the_slope() {
+fn replay_and_gradient_check_agree() {
     for set in NETWORKS {
         let data = capture(set);
         let replay = number(&data, "replay_difference");
@@ -316,7 +316,7 @@ fn the_record_done_again_is_the_network_and_its_gradient_is_the_slope() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_refused_with_a_sentence_about_its_parameter() {
+fn unrecordable_networks_are_refused() {
     for (set, said) in [
         (&["layers=[]"][..], "at least two sizes"),
         (&["layers=[784]"], "at least two sizes"),
@@ -338,7 +338,7 @@ fn what_cannot_be_recorded_is_refused_with_a_sentence_about_its_parameter() {
 }
 
 #[test]
-fn a_network_too_large_for_the_machine_is_counted_and_says_what_is_left_out() {
+fn too_large_networks_are_only_counted() {
     let data = capture(&["model=transformer", "width=4096", "heads=32", "context=1024"]);
     assert!(data.notices[0].contains("are left out"), "{:?}", data.notices);
     assert!(data.metric("gradient_check_error").is_none());
@@ -377,7 +377,7 @@ fn turned(turns: &[(&'static str, Value)]) -> (RunData, Result<(), LabError>) {
 }
 
 #[test]
-fn knobs_that_contradict_on_the_way_to_others_do_not_end_the_run() {
+fn contradicting_knobs_do_not_end_the_run() {
     let text = |text: &str| Value::Text(text.to_owned());
     let fits = [("gpu", text("v100-sxm2-16gb")), ("precision", text("fp16-tensor"))];
     let (data, ended) = turned(&fits);

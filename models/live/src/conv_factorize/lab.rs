@@ -382,7 +382,7 @@ impl SteppedLab for Session {
             variants.collect::<Vec<(Form, Network)>>()
         };
         let pictured =
-            panels::Pictured { setup: &self.setup, times: &self.times, networks: &networks };
+            panels::PanelData { setup: &self.setup, times: &self.times, networks: &networks };
         let at = (self.step, moment);
         stepped::draw(run, at, &panels::ALL, |_, make| make(&pictured));
         Ok(())

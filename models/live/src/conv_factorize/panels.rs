@@ -13,7 +13,7 @@ use super::{Setup, forms};
 use crate::roof::{Roof, logarithmic, short};
 
 /// What pictures are made of.
-pub(super) struct Pictured<'a> {
+pub(super) struct PanelData<'a> {
     pub(super) setup: &'a Setup,
     pub(super) times: &'a Times,
     /// The networks as they are now; read only where they are drawn.
@@ -21,7 +21,7 @@ pub(super) struct Pictured<'a> {
 }
 
 /// Makes one panel's picture.
-pub(super) type Picture = fn(&Pictured<'_>) -> Frame;
+pub(super) type Picture = fn(&PanelData<'_>) -> Frame;
 
 /// Every panel that the lab draws itself.
 pub(super) const ALL: [(&str, Picture); 4] =
@@ -35,7 +35,7 @@ const MOST_FILTERS: usize = 32;
 
 /// Weights, operations and time over those of the standard block. The first two have one bar, for they go together: each
 /// weight is used once at each pixel of the map.
-fn bars(pictured: &Pictured<'_>) -> Frame {
+fn bars(pictured: &PanelData<'_>) -> Frame {
     let sizes = &pictured.setup.sizes;
     let times = pictured.times;
     let whole = Form::Standard.weights(sizes) as f64;
@@ -70,7 +70,7 @@ fn thousandths(seconds: f64) -> String {
 }
 
 /// What one output of each block sees, from its own pixel back through the layers.
-fn fields(pictured: &Pictured<'_>) -> Frame {
+fn fields(pictured: &PanelData<'_>) -> Frame {
     let setup = pictured.setup;
     // A margin around what the standard block sees.
     let edge = setup.sizes.kernel + 2;
@@ -140,7 +140,7 @@ fn channels(seen: &[FilterShape], first: &FilterShape) -> String {
 }
 
 /// Each layer under the roof, by the work that a batch is for it.
-fn roofline(pictured: &Pictured<'_>) -> Frame {
+fn roofline(pictured: &PanelData<'_>) -> Frame {
     let images = pictured.setup.batch_size as u64;
     let forms = &pictured.setup.forms;
     let intensity =
@@ -190,7 +190,7 @@ fn named(shape: &FilterShape, place: usize) -> String {
 }
 
 /// What each layer of each block has learned.
-fn filters(pictured: &Pictured<'_>) -> Frame {
+fn filters(pictured: &PanelData<'_>) -> Frame {
     let mut stills = Vec::new();
     for (form, network) in (pictured.networks)() {
         let Network::Filters(net) = &network else {

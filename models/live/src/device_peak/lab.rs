@@ -14,7 +14,7 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 
-use self::panels::{Outcome, Results};
+use self::panels::{Measured, Results};
 use crate::roof::Roof;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab};
@@ -203,7 +203,7 @@ impl Session {
     }
 
     /// A repetition gave this, with those before it.
-    fn put(&mut self, measurement: Measurement, outcome: Outcome) {
+    fn put(&mut self, measurement: Measurement, outcome: Measured) {
         self.results.all.truncate(self.place);
         self.results.all.push((measurement, outcome));
     }
@@ -240,7 +240,7 @@ impl SteppedLab for Session {
             Some(timing) => Some(timing),
             None => match measurement.prepare(&self.meter, &self.plan)? {
                 Arithmetic::Told(rate) => {
-                    self.put(measurement, Outcome::Told(rate));
+                    self.put(measurement, Measured::Told(rate));
                     None
                 }
                 Arithmetic::Timed(pass) => Some((Clock::warm_up(pass, measurement.pace())?, 0)),
@@ -248,7 +248,7 @@ impl SteppedLab for Session {
         };
         if let Some((mut clock, repetitions)) = timing {
             clock.repeat(|| run.control.interrupted())?;
-            self.put(measurement, Outcome::Timed(clock.times().clone()));
+            self.put(measurement, Measured::Timed(clock.times().clone()));
             if repetitions + 1 < self.plan.repetitions {
                 self.timing = Some((clock, repetitions + 1));
             }

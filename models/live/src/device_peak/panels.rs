@@ -113,7 +113,7 @@ fn table(results: &Results, compared: &[Roof]) -> Frame {
 fn repetitions(results: &Results, _: &[Roof]) -> Frame {
     let mut points = Vec::new();
     for (place, (measurement, outcome)) in results.all.iter().enumerate() {
-        let Outcome::Timed(times) = outcome else {
+        let Measured::Timed(times) = outcome else {
             continue;
         };
         let Some(median) = times.median() else {
@@ -157,19 +157,19 @@ pub(super) struct Results {
     pub(super) device: String,
     pub(super) precision: Precision,
     /// Each measurement, finished or under way.
-    pub(super) all: Vec<(Measurement, Outcome)>,
+    pub(super) all: Vec<(Measurement, Measured)>,
 }
 
 /// What a measurement gave.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum Measured {
     /// Timings of our own.
     Timed(Times),
     /// A rate that burn's probe told.
     Told(f64),
 }
 
-impl Outcome {
+impl Measured {
     /// Bytes, operations or starts in a second.
     pub(super) fn rate(&self) -> Option<f64> {
         match self {
@@ -213,8 +213,8 @@ impl Results {
     /// The worst spread of all measurements.
     fn spread(&self) -> Option<f64> {
         let spreads = self.all.iter().filter_map(|(_, outcome)| match outcome {
-            Outcome::Timed(times) => times.spread(),
-            Outcome::Told(_) => None,
+            Measured::Timed(times) => times.spread(),
+            Measured::Told(_) => None,
         });
         spreads.reduce(f64::max)
     }
@@ -249,11 +249,11 @@ mod tests {
     use super::*;
     use mlsys_lab::{Control, DeviceId, Params, RunData};
 
-    fn timed(amount: f64, seconds: [f64; 3]) -> Outcome {
-        Outcome::Timed(Times { amount, first: 1.0, seconds: seconds.to_vec() })
+    fn timed(amount: f64, seconds: [f64; 3]) -> Measured {
+        Measured::Timed(Times { amount, first: 1.0, seconds: seconds.to_vec() })
     }
 
-    fn reported(device: &str, all: Vec<(Measurement, Outcome)>) -> RunData {
+    fn reported(device: &str, all: Vec<(Measurement, Measured)>) -> RunData {
         let mut data = RunData::default();
         let schema = crate::device_peak::lab().unwrap();
         let schema = mlsys_lab::Lab::schema(&schema);
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn metrics_are_made_of_medians_and_the_worst_spread() {
         let all = vec![
-            (Measurement::Arithmetic, Outcome::Told(60e12)),
+            (Measurement::Arithmetic, Measured::Told(60e12)),
             (Measurement::Copy, timed(6e9, [3.0, 2.0, 1.0])),
             (Measurement::Launch, timed(1.0, [1e-6, 1e-6, 1.5e-6])),
             (Measurement::Rung(16_384), timed(1e9, [1.0, 1.0, 1.0])),
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_device_that_no_table_knows_has_no_datasheet() {
-        let all = vec![(Measurement::Arithmetic, Outcome::Told(1e11))];
+        let all = vec![(Measurement::Arithmetic, Measured::Told(1e11))];
         let data = reported("AMD EPYC, 2 threads", all);
         assert!(data.metric("fraction_of_datasheet").is_none());
         assert!(data.metric("ridge_intensity").is_none());

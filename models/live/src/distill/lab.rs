@@ -20,7 +20,7 @@ use mlsys_nn::nets::{Activation, Architecture, Initialization, MlpConfig, Networ
 use mlsys_nn::train::{EvaluationSet, Optimizer, Rule, UpdateKnobs, batch, unusable};
 use mlsys_nn::{baseline, data, divergence};
 
-use self::panels::{Fresh, Pictured};
+use self::panels::{HeldOut, PanelData};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
@@ -113,8 +113,8 @@ struct Session {
     setup: Setup,
     knobs: Knobs,
     teacher_accuracy: f64,
-    shown: Shown,
-    fresh: Fresh,
+    shown: TrainingSet,
+    fresh: HeldOut,
     distilled: Student,
     label_only: Student,
     /// Of the distilled student's loss and of the other's.
@@ -136,7 +136,7 @@ impl Session {
             return Err(LabError::Data("digits are no sequence".to_owned()).into());
         };
         let transfer = shown(&learned, setup.missing, setup.transfer);
-        let shown = Shown {
+        let shown = TrainingSet {
             labelled: shown(&learned, setup.missing, setup.labelled),
             logits: EvaluationSet::new(&transfer, &device).logits(&network, teacher.activation),
             transfer,
@@ -168,7 +168,7 @@ impl Session {
         network: &Network,
         device: &Device,
         missing: Option<i32>,
-    ) -> Result<Fresh, LabError> {
+    ) -> Result<HeldOut, LabError> {
         const COUNT: usize = 1000;
         let examples = data::fresh(&teacher.data, COUNT).map_err(unusable)?;
         let set = EvaluationSet::new(&examples, device);
@@ -176,7 +176,7 @@ impl Session {
             return Err(LabError::Data("digits are no sequence".to_owned()));
         };
         let logits = set.logits(network, teacher.activation);
-        Ok(Fresh::new(set, examples, logits, missing))
+        Ok(HeldOut::new(set, examples, logits, missing))
     }
 
     fn report_sizes(&self, run: &mut Run<'_>) {
@@ -250,8 +250,8 @@ impl SteppedLab for Session {
     /// One step of both students.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let (shown, knobs) = (&self.shown, &self.knobs);
-        let taught = self.distilled.step(shown, Lesson::Teacher, knobs);
-        let alone = self.label_only.step(shown, Lesson::Labels, knobs);
+        let taught = self.distilled.step(shown, Supervision::Teacher, knobs);
+        let alone = self.label_only.step(shown, Supervision::Labels, knobs);
         self.step += 1;
         let step = self.step;
         let [of_taught, of_alone] = &mut self.ceilings;
@@ -270,7 +270,7 @@ impl SteppedLab for Session {
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
-        let pictured = Pictured {
+        let pictured = PanelData {
             fresh: &self.fresh,
             distilled: &self.distilled,
             label_only: &self.label_only,
@@ -305,7 +305,7 @@ struct Student {
 }
 
 /// What students are shown.
-struct Shown {
+struct TrainingSet {
     /// With labels.
     labelled: Examples,
     /// Those that the teacher has answered.
@@ -316,7 +316,7 @@ struct Shown {
 
 /// Where a student's loss comes from.
 #[derive(Clone, Copy)]
-enum Lesson {
+enum Supervision {
     /// Labels alone.
     Labels,
     /// The teacher's answers, and labels for the rest.
@@ -325,7 +325,7 @@ enum Lesson {
 
 impl Student {
     /// A student at its start: the same for each that is made with a seed.
-    fn new(setup: &Setup, shown: &Shown, id: DeviceId, device: &Device) -> Self {
+    fn new(setup: &Setup, shown: &TrainingSet, id: DeviceId, device: &Device) -> Self {
         let device = device.clone().autodiff();
         let (he, seed) = (Initialization::He, setup.seed);
         Self {
@@ -343,10 +343,10 @@ impl Student {
     }
 
     /// One step, and its loss.
-    fn step(&mut self, shown: &Shown, lesson: Lesson, knobs: &Knobs) -> f64 {
+    fn step(&mut self, shown: &TrainingSet, lesson: Supervision, knobs: &Knobs) -> f64 {
         let soft = match lesson {
-            Lesson::Labels => 0.0,
-            Lesson::Teacher => knobs.soft_weight,
+            Supervision::Labels => 0.0,
+            Supervision::Teacher => knobs.soft_weight,
         };
         // Both orders go on whether or not a part counts, so that turning soft_weight skips no image.
         let (labelled, transfer) = (self.labelled.next(BATCH), self.transfer.next(BATCH));
@@ -378,7 +378,7 @@ impl Student {
     }
 }
 
-impl Shown {
+impl TrainingSet {
     /// The teacher's logits for some transfer images, `[images, classes]`.
     fn answers(&self, indices: &[usize], device: &Device) -> Tensor<2> {
         let rows =

@@ -17,7 +17,7 @@ const SHOWN: usize = 12;
 const LOOKED_AT: usize = 200;
 
 /// Images seen by neither teacher nor students.
-pub(super) struct Fresh {
+pub(super) struct HeldOut {
     pub(super) set: EvaluationSet,
     examples: Labelled,
     /// The teacher's, `[images, classes]`.
@@ -45,28 +45,28 @@ fn hidden(logits: &[f32], index: usize, missing: Option<i32>) -> f64 {
 }
 
 /// How a student does.
-pub(super) struct Judged {
+pub(super) struct StudentScores {
     pub(super) accuracy: f64,
     /// On the digit that it was not shown.
     pub(super) missing: Option<f64>,
 }
 
 /// What the panels show.
-pub(super) struct Pictured<'a> {
-    pub(super) fresh: &'a Fresh,
+pub(super) struct PanelData<'a> {
+    pub(super) fresh: &'a HeldOut,
     pub(super) distilled: &'a Student,
     pub(super) label_only: &'a Student,
     pub(super) temperature: f64,
 }
 
 /// A panel, and what draws it.
-type Picture = (&'static str, fn(&Pictured<'_>) -> Frame);
+type Picture = (&'static str, fn(&PanelData<'_>) -> Frame);
 
 /// The pictures by panel.
 pub(super) const ALL: [Picture; 3] =
     [("soft-targets", soft_targets), ("missing", missing), ("confusion", confused)];
 
-impl Fresh {
+impl HeldOut {
     /// Images with the teacher's logits for them.
     pub(super) fn new(
         set: EvaluationSet,
@@ -89,7 +89,7 @@ impl Fresh {
     }
 
     /// How a student does on them.
-    pub(super) fn judge(&self, network: &Network) -> Judged {
+    pub(super) fn judge(&self, network: &Network) -> StudentScores {
         let verdict = self.set.judge(network, Activation::Relu);
         let missing = self.missing.map(|missing| {
             let hits = verdict.hits.iter().zip(&self.examples.labels);
@@ -98,7 +98,7 @@ impl Fresh {
             let right = own.iter().filter(|hit| **hit).count();
             right as f64 / own.len().max(1) as f64
         });
-        Judged { accuracy: verdict.accuracy, missing }
+        StudentScores { accuracy: verdict.accuracy, missing }
     }
 
     fn image(&self, index: usize, label: String, verdict: Verdict) -> Image {
@@ -127,7 +127,7 @@ pub(super) fn softened(logits: &[f32], temperature: f64) -> Vec<f64> {
 }
 
 /// What the teacher says of an image at the temperature, the image, and what it says at 1.
-fn soft_targets(pictured: &Pictured<'_>) -> Frame {
+fn soft_targets(pictured: &PanelData<'_>) -> Frame {
     let fresh = pictured.fresh;
     let index = fresh.telling;
     let logits = fresh.logits.get(index * CLASSES..).unwrap_or_default();
@@ -159,7 +159,7 @@ fn soft_targets(pictured: &Pictured<'_>) -> Frame {
 }
 
 /// Images of the digit that students were not shown, with what each says.
-fn missing(pictured: &Pictured<'_>) -> Frame {
+fn missing(pictured: &PanelData<'_>) -> Frame {
     let fresh = pictured.fresh;
     let Some(missing) = fresh.missing else {
         return Frame::Text(
@@ -188,7 +188,7 @@ fn missing(pictured: &Pictured<'_>) -> Frame {
 }
 
 /// True class by row, the distilled student's by column.
-fn confused(pictured: &Pictured<'_>) -> Frame {
+fn confused(pictured: &PanelData<'_>) -> Frame {
     let fresh = pictured.fresh;
     let classes = fresh.set.classes(&pictured.distilled.network(), Activation::Relu);
     let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();

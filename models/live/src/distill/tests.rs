@@ -6,7 +6,7 @@ use mlsys_lab::{DeviceId, RunData, Value};
 use mlsys_nn::data::Examples;
 use mlsys_nn::{data, flat_params};
 
-use super::{Knobs, Lesson, Setup, Shown, Student, lab, shown, soft_loss};
+use super::{Knobs, Setup, Student, Supervision, TrainingSet, lab, shown, soft_loss};
 use crate::trial::{Then, answered, params, run};
 
 fn distilled(set: &[&str]) -> RunData {
@@ -19,7 +19,7 @@ fn float(data: &RunData, name: &str) -> f64 {
 }
 
 #[test]
-fn the_slope_of_the_soft_loss_is_that_of_the_instant_lab_times_t_squared() {
+fn soft_loss_gradient_matches_the_closed_form() {
     let (student, teacher) = ([0.5_f32, -1.0, 2.0], [3.0_f32, 1.0, -2.0]);
     for temperature in [1.0, 2.5, 8.0] {
         let device = Device::flex().autodiff();
@@ -52,24 +52,24 @@ fn without_a_soft_share_the_teacher_changes_no_bit() {
         panic!("no images")
     };
     let transfer = shown(&learned, None, 200);
-    let shown = Shown {
+    let shown = TrainingSet {
         labelled: shown(&learned, None, 100),
         logits: (0..200 * 10).map(|i| (i % 7) as f32).collect(),
         transfer,
     };
     let device = Device::flex();
-    let trained = |lesson: Lesson, knobs: &Knobs| {
+    let trained = |lesson: Supervision, knobs: &Knobs| {
         let mut student = Student::new(&setup, &shown, DeviceId::CPU, &device);
         for _ in 0..5 {
             student.step(&shown, lesson, knobs);
         }
         flat_params::weights(&student.network()).unwrap()
     };
-    let alone = trained(Lesson::Labels, &knobs);
-    assert_eq!(trained(Lesson::Teacher, &knobs), alone);
+    let alone = trained(Supervision::Labels, &knobs);
+    assert_eq!(trained(Supervision::Teacher, &knobs), alone);
     let half = Knobs { soft_weight: 0.5, ..knobs };
-    assert_ne!(trained(Lesson::Teacher, &half), alone);
-    assert_eq!(trained(Lesson::Labels, &half), alone);
+    assert_ne!(trained(Supervision::Teacher, &half), alone);
+    assert_eq!(trained(Supervision::Labels, &half), alone);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn sizes_are_those_of_the_contract() {
 }
 
 #[test]
-fn soft_answers_teach_a_digit_that_was_never_shown_and_hard_ones_do_not() {
+fn soft_targets_teach_an_unseen_digit() {
     let set = ["missing_class=3", "student_width=32", "steps=300", "teacher_steps=300"];
     let soft = distilled(&set);
     let hard = distilled(&[&set[..], &["temperature=1"]].concat());

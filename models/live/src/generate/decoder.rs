@@ -37,7 +37,7 @@ pub(super) struct Decoder {
 
 /// What one pass did.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Pass {
+pub(super) struct PassCost {
     /// Scores of the last places, the sequences one after the other: of each, each place's scores.
     pub(super) scores: Vec<Vec<Vec<f32>>>,
     /// Tokens of a sequence that went through the model.
@@ -81,7 +81,7 @@ impl Decoder {
     ///
     /// # Errors
     /// If the device gives back something else than numbers.
-    pub(super) fn read(&mut self, new: &[Vec<i32>], scored: usize) -> Result<Pass, CommError> {
+    pub(super) fn read(&mut self, new: &[Vec<i32>], scored: usize) -> Result<PassCost, CommError> {
         let before = self.len();
         if self.rows.is_empty() {
             self.rows = vec![Vec::new(); new.len()];
@@ -124,7 +124,7 @@ impl Decoder {
         let scores = flat_params::numbers(found.logits, batch * scored * vocab)?;
         let places = scores.chunks(vocab).map(<[f32]>::to_vec).collect::<Vec<_>>();
         let (new, seen) = (end - begin, end - first);
-        Ok(Pass {
+        Ok(PassCost {
             scores: places.chunks(scored.max(1)).map(<[Vec<f32>]>::to_vec).collect(),
             positions: new as u64,
             flops: batch as u64 * self.config.pass_flops([new, seen, scored]),

@@ -28,11 +28,11 @@ use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::{Architecture, Network, Transformer, TransformerConfig};
 
 use self::decoder::{Bits, Caching, Decoder, bytes_of_token};
-use self::panels::Pictured;
-use self::params::{Asked, Bandwidth, Comparison, Prompt, Setup, Traffic, drafting, transformer};
+use self::panels::PanelData;
+use self::params::{Bandwidth, Comparison, Prompt, Prompts, Setup, Traffic, drafting, transformer};
 use self::plan::{Server, requests};
 use self::serve::{Service, Serving};
-use self::tracks::{Beside, Pending, Phase, Same, Spent, Tracks};
+use self::tracks::{Comparator, Pending, Phase, Same, Spent, Tracks};
 use self::writer::{Gain, Turn, Wish, Writer};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
@@ -67,7 +67,7 @@ struct Session {
     config: TransformerConfig,
     vocabulary: Vocabulary,
     writer: Writer,
-    beside: Option<Beside>,
+    beside: Option<Comparator>,
     tracks: Tracks,
     /// What was spent on drafts that are not judged yet.
     pending: Pending,
@@ -103,7 +103,7 @@ impl Session {
     fn open(run: &mut Run<'_>, setup: Setup) -> Result<Self, StepError> {
         let wish = Wish::of(&run.params)?;
         let source = Source::of(&run.params, &setup.recipe)?;
-        let asked = Asked::of(&source, &setup, setup.batch)?;
+        let asked = Prompts::of(&source, &setup, setup.batch)?;
         let config = asked.config.clone();
         let budget = MemoryBudget::of(run.device);
         must_fit(budget, &setup, &config, [asked.prompt(), wish.generated])?;
@@ -148,14 +148,14 @@ impl Session {
         };
         let beside = match setup.comparison {
             Comparison::None => None,
-            Comparison::Beside => {
+            Comparison::Compared => {
                 let caching = match setup.caching {
                     Caching::Kept(_) => Caching::Nothing,
                     Caching::Nothing => Caching::Kept(Bits::Full),
                 };
                 let model = Model::of(&trained, &device)?;
                 let decoder = model.decoder(&device, caching, setup.window);
-                Some(Beside::new(decoder, tracks::PLENTY))
+                Some(Comparator::new(decoder, tracks::PLENTY))
             }
         };
         let decoder = model.decoder(&device, setup.caching, setup.window);
@@ -261,7 +261,7 @@ impl SteppedLab for Session {
         if self.tracks.stretches.is_empty() {
             return Ok(());
         }
-        let of = Pictured {
+        let of = PanelData {
             writer: &self.writer,
             tracks: &self.tracks,
             config: &self.config,
@@ -308,7 +308,7 @@ fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service
     let wish = Wish::of(&run.params)?;
     let source = Source::of(&run.params, &setup.recipe)?;
     let count = traffic.requests;
-    let asked = Asked::of(&source, setup, count)?;
+    let asked = Prompts::of(&source, setup, count)?;
     let longest = [asked.prompt(), wish.generated];
     must_fit(MemoryBudget::of(run.device), setup, &asked.config, longest)?;
     let trained = source.network(run)?.ok_or(StepError::Stopped)?;
@@ -343,7 +343,7 @@ fn must_fit(
     let batch = setup.batch as u64;
     let tokens = (prompt + generated) as u64;
     // With a cache the longest pass is the prompt's; without one, in the run or its comparison, everything so far goes through.
-    let again = setup.caching == Caching::Nothing || setup.comparison == Comparison::Beside;
+    let again = setup.caching == Caching::Nothing || setup.comparison == Comparison::Compared;
     let longest = if again && setup.traffic.is_none() { tokens } else { prompt as u64 };
     // What tokens look at is kept of every block for its picture, and a block that is at work has scores of its own; then
     // there are the gated layer's rows.

@@ -21,7 +21,7 @@ const LOOKED: usize = 48;
 const HEADS: usize = 16;
 
 /// What the panels show.
-pub(super) struct Pictured<'a> {
+pub(super) struct PanelData<'a> {
     pub(super) writer: &'a Writer,
     pub(super) tracks: &'a Tracks,
     pub(super) config: &'a TransformerConfig,
@@ -36,7 +36,7 @@ pub(super) struct Pictured<'a> {
     pub(super) beside: String,
 }
 
-impl Pictured<'_> {
+impl PanelData<'_> {
     /// Positions that hold a token once all is written but the last, which is never read.
     fn positions(&self) -> usize {
         let all = self.writer.prompt() + self.wanted.max(self.writer.written());
@@ -45,7 +45,7 @@ impl Pictured<'_> {
 }
 
 /// A row per block, a column per token: which keys and values are kept.
-pub(super) fn cache(of: &Pictured<'_>) -> Frame {
+pub(super) fn cache(of: &PanelData<'_>) -> Frame {
     const READ: usize = 0;
     const ADDED: usize = 1;
     const NEW: usize = 2;
@@ -104,7 +104,7 @@ pub(super) fn cache(of: &Pictured<'_>) -> Frame {
     })
 }
 
-fn said_of_cache(of: &Pictured<'_>) -> String {
+fn said_of_cache(of: &PanelData<'_>) -> String {
     let decoder = of.writer.decoder();
     let Some(kept) = decoder.kept() else {
         return format!(
@@ -130,7 +130,7 @@ fn said_of_cache(of: &Pictured<'_>) -> String {
 }
 
 /// Cost of tokens: measured seconds and counted operations.
-pub(super) fn latency(of: &Pictured<'_>) -> Frame {
+pub(super) fn latency(of: &PanelData<'_>) -> Frame {
     let mut both = [(of.names[0], &of.tracks.own), (of.names[1], &of.tracks.other)];
     // A way has its colour whichever of the two the run goes.
     if of.tracks.draft_positions == 0 {
@@ -193,7 +193,7 @@ enum Points {
 }
 
 /// Prefill and decode over the run's own time, with operations for each byte above.
-pub(super) fn phases(of: &Pictured<'_>) -> Frame {
+pub(super) fn phases(of: &PanelData<'_>) -> Frame {
     let tracks = of.tracks;
     let present: Vec<Phase> = Phase::ALL
         .into_iter()
@@ -238,7 +238,7 @@ pub(super) fn phases(of: &Pictured<'_>) -> Frame {
 }
 
 /// What the newest token that was read looks at, a row a head.
-pub(super) fn attention(of: &Pictured<'_>, (blocks, first): &Looks) -> Frame {
+pub(super) fn attention(of: &PanelData<'_>, (blocks, first): &Looks) -> Frame {
     let row = of.writer.rows().first().map_or(&[][..], Vec::as_slice);
     let heads: Vec<(String, &Vec<f32>)> = blocks
         .iter()
@@ -291,7 +291,7 @@ const DRAFTED: usize = 3;
 const STRUCK: usize = 4;
 
 /// The text of each sequence.
-pub(super) fn text(of: &Pictured<'_>) -> Frame {
+pub(super) fn text(of: &PanelData<'_>) -> Frame {
     let (writer, rows) = (of.writer, of.writer.rows());
     let paragraphs = rows.iter().take(SEQUENCES).enumerate().map(|(place, row)| Paragraph {
         label: if rows.len() > 1 { (place + 1).to_string() } else { String::new() },

@@ -45,7 +45,7 @@ pub(super) struct Traffic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     /// It is.
-    Beside,
+    Compared,
     /// It is not.
     None,
 }
@@ -99,7 +99,11 @@ impl Setup {
             batch,
             caching: caching(params)?,
             window,
-            comparison: if params.bool("compare")? { Comparison::Beside } else { Comparison::None },
+            comparison: if params.bool("compare")? {
+                Comparison::Compared
+            } else {
+                Comparison::None
+            },
             bandwidth: if params.bool("measure_bandwidth")? {
                 Bandwidth::Measured
             } else {
@@ -225,14 +229,14 @@ pub(super) enum Prompt {
 }
 
 /// What a run is asked to continue, and with what sizes: known and checked before anything is trained.
-pub(super) struct Asked {
+pub(super) struct Prompts {
     pub(super) config: TransformerConfig,
     pub(super) vocabulary: Vocabulary,
     /// A row a sequence, all of one length.
     pub(super) prompts: Vec<Vec<i32>>,
 }
 
-impl Asked {
+impl Prompts {
     /// The prompts of `count` sequences, for the network that comes from `source`.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use mlsys_sim::inference::bytes_per_token;
 use super::decoder::{Bits, Caching, Decoder};
 use super::lab;
 use super::serve::*;
-use super::tracks::{Beside, Density, Same};
+use super::tracks::{Comparator, Density, Same};
 use super::writer::{Turn, Wish, Writer};
 use crate::trial;
 use crate::trial::{must_be_declared, number, values};
@@ -97,7 +97,7 @@ fn shape([heads, kv_heads, head, depth]: [usize; 4]) -> TransformerConfig {
 }
 
 #[test]
-fn a_text_read_at_once_piece_by_piece_and_by_the_model_itself_scores_the_same() {
+fn cached_and_uncached_scores_agree() {
     let mut stream = Stream::new(1, "test");
     for sizes in SHAPES {
         let config = shape(sizes);
@@ -279,13 +279,13 @@ fn the_lab_says_that_both_ways_wrote_the_same() {
 }
 
 #[test]
-fn of_a_long_text_fewer_and_fewer_tokens_go_through_the_model_again() {
+fn comparison_of_long_texts_is_sparse() {
     let config = shape(SHAPES[0]);
     let wish = Wish { temperature: 0.0, drafted: 0, generated: 120 };
     // Tokens that are compared, and operations of that, if it has so much to spend.
     let compared = |caching, plenty| {
         let mut writer = Writer::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
-        let mut beside = Beside::new(decoder(&config, caching, None), plenty);
+        let mut beside = Comparator::new(decoder(&config, caching, None), plenty);
         let (mut places, mut flops) = (Vec::new(), 0);
         while writer.written() < wish.generated {
             let (Turn::Prefill(gain) | Turn::Decode(gain)) = writer.turn(wish).unwrap() else {
@@ -493,7 +493,7 @@ fn what_drafts_should_gain_follows_a_knob_that_was_turned() {
 }
 
 #[test]
-fn a_server_says_how_many_steps_it_takes_and_is_no_point_of_the_picture_of_batches() {
+fn server_reports_its_steps() {
     let set = ["requests=5", "batch_size=2", "generated_tokens=12"];
     for batching in ["continuous", "static"] {
         let own = format!("batching={batching}");

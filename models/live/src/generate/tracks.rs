@@ -6,7 +6,7 @@ use mlsys_distributed::transport::CommError;
 use mlsys_lab::value::{number, significant};
 use mlsys_sim::inference::expected_tokens;
 
-use super::decoder::{Decoder, Pass};
+use super::decoder::{Decoder, PassCost};
 use super::writer::{Gain, Wish, likeliest};
 
 /// What a stretch of the run was about.
@@ -99,7 +99,7 @@ pub(super) struct Pending {
 
 impl Tracks {
     /// A pass was done.
-    pub(super) fn pass(&mut self, phase: Phase, seconds: f64, pass: &Pass) {
+    pub(super) fn pass(&mut self, phase: Phase, seconds: f64, pass: &PassCost) {
         let start = self.stretches.last().map_or(0.0, Stretch::end);
         self.stretches.push(Stretch {
             phase,
@@ -208,7 +208,7 @@ pub(super) const PLENTY: u64 = 1 << 35;
 const SPARSE: usize = 16;
 
 /// The other way.
-pub(super) struct Beside {
+pub(super) struct Comparator {
     decoder: Decoder,
     density: Density,
     /// Operations that are left before fewer tokens are compared.
@@ -253,7 +253,7 @@ pub(super) struct Cost {
     pub(super) flops: u64,
 }
 
-impl Beside {
+impl Comparator {
     /// A decoder that has read nothing, and the operations after which it looks at fewer tokens if it has no cache.
     pub(super) fn new(decoder: Decoder, plenty: u64) -> Self {
         Self {
@@ -355,7 +355,8 @@ mod tests {
     #[test]
     fn stretches_follow_one_another_and_the_prompt_is_apart() {
         let mut tracks = Tracks::default();
-        let pass = |positions, flops, bytes| Pass { scores: Vec::new(), positions, flops, bytes };
+        let pass =
+            |positions, flops, bytes| PassCost { scores: Vec::new(), positions, flops, bytes };
         tracks.pass(Phase::Prefill, 0.5, &pass(16, 800, 100));
         tracks.pass(Phase::Draft, 0.25, &pass(1, 5, 10));
         tracks.pass(Phase::Judge, 0.25, &pass(5, 50, 110));
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_is_the_mean_over_what_ran_each_with_its_own_knobs() {
+    fn expectation_averages_over_knob_settings() {
         let mut tracks = Tracks::default();
         assert_eq!(tracks.expected_tokens(), None);
         let mut run = |drafted, runs, judged, accepted| {

@@ -3,7 +3,7 @@
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::random::Stream;
 
-use super::decoder::{Decoder, Looks, Pass};
+use super::decoder::{Decoder, Looks, PassCost};
 
 /// What is asked of the next turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) enum Turn {
     /// One more token was chosen.
     Decode(Gain),
     /// The smaller model drafted one more token.
-    Draft(Pass),
+    Draft(PassCost),
     /// The model judged what was drafted.
     Judge {
         /// The tokens that came of it.
@@ -53,7 +53,7 @@ pub(super) struct Gain {
     /// How many in each sequence.
     pub(super) tokens: usize,
     /// What the model's pass cost; its scores are at each gained token's place.
-    pub(super) pass: Pass,
+    pub(super) pass: PassCost,
 }
 
 /// A smaller model that runs ahead.
@@ -253,7 +253,7 @@ impl Writer {
 
 impl Drafter {
     /// Drafts one more token.
-    fn draft(&mut self, rows: &[Vec<i32>], temperature: f64) -> Result<Pass, CommError> {
+    fn draft(&mut self, rows: &[Vec<i32>], temperature: f64) -> Result<PassCost, CommError> {
         let text = rows.first().map_or(&[][..], Vec::as_slice);
         let text = [text, &self.drafted].concat();
         let new = text[self.decoder.len().min(text.len())..].to_vec();
@@ -375,7 +375,7 @@ mod tests {
     const RARE: f64 = 18.47;
 
     #[test]
-    fn at_temperature_zero_the_likeliest_has_everything_and_ties_go_to_the_first() {
+    fn temperature_zero_takes_the_first_maximum() {
         assert_eq!(odds(&[1.0, 3.0, 3.0], 0.0), [0.0, 1.0, 0.0]);
         assert_eq!(likeliest(&[f32::NAN, 1.0, 2.0]), 2);
         assert_eq!(likeliest(&[]), 0);
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn drafted_and_judged_tokens_are_distributed_as_the_large_models_own() {
+    fn speculative_tokens_keep_the_distribution() {
         let p = odds(&[0.3, -1.0, 1.2, 0.0, -0.4], 1.0);
         let q = odds(&[1.0, 0.5, -0.5, 0.0, -2.0], 1.0);
         let (mut drafts, mut judges) = (Stream::new(3, "draft"), Stream::new(3, "judge"));

@@ -71,7 +71,7 @@ pub(super) fn attach(
 
 /// A network with adapters, on the host.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Apart {
+pub(super) struct AdaptedWeights {
     /// The frozen weights, in the order of the network's row.
     pub(super) base: Vec<f32>,
     /// The adapters, in the order of their matrices.
@@ -90,7 +90,7 @@ pub(super) struct Pair {
     pub(super) outputs: usize,
 }
 
-impl Apart {
+impl AdaptedWeights {
     /// Reads a network without autodiff.
     pub(super) fn read(network: &Network) -> Self {
         let mut visit = Visit::default();
@@ -176,7 +176,7 @@ impl ModuleVisitor for Visit {
 
 /// How an adapted network is written in the paper: x W + scale (x A) B, with the product A B never computed. Of a transformer,
 /// with plain blocks, as burn merges adapters.
-pub(super) fn beside(network: &Network, x: Tensor<2>, activation: Activation) -> Tensor<2> {
+pub(super) fn unmerged(network: &Network, x: Tensor<2>, activation: Activation) -> Tensor<2> {
     match network {
         Network::Mlp(mlp) => beside_layers(mlp, x, activation),
         Network::Cnn(_) | Network::Transformer(_) | Network::Filters(_) => {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_of_thin_matrices_has_as_many_values_as_they_are_thin() {
+    fn low_rank_product_has_that_many_singular_values() {
         let mut stream = Stream::new(1, "test");
         let (rows, columns, rank) = (30, 20, 3);
         let mut draw = |count: usize| -> Vec<f64> { (0..count).map(|_| stream.normal()).collect() };

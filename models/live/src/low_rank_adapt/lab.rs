@@ -27,7 +27,7 @@ use mlsys_nn::train::{
 use mlsys_nn::{baseline, divergence, train};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-use self::adapters::{Apart, attach, beside, changed};
+use self::adapters::{AdaptedWeights, attach, changed, unmerged};
 use self::task::{TASKS, Task, Tasks};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
@@ -51,7 +51,7 @@ const TRAINED: u64 = 16;
 struct Setup {
     recipe: Recipe,
     task: Task,
-    layers: Which,
+    layers: TargetLayers,
     rank: usize,
     alpha: f64,
     format: Format,
@@ -82,7 +82,7 @@ const FORMATS: [(&str, Format); 3] =
 
 /// Which matrices get adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Which {
+enum TargetLayers {
     /// Of a perceptron every one, of a transformer all of its blocks.
     All,
     /// Of a perceptron the first.
@@ -98,13 +98,13 @@ enum Which {
 }
 
 /// The names of `layers`.
-const LAYERS: [(&str, Which); 6] = [
-    ("all", Which::All),
-    ("first", Which::First),
-    ("last", Which::Last),
-    ("query-value", Which::QueryValue),
-    ("attention", Which::Attention),
-    ("gated", Which::Gated),
+const LAYERS: [(&str, TargetLayers); 6] = [
+    ("all", TargetLayers::All),
+    ("first", TargetLayers::First),
+    ("last", TargetLayers::Last),
+    ("query-value", TargetLayers::QueryValue),
+    ("attention", TargetLayers::Attention),
+    ("gated", TargetLayers::Gated),
 ];
 
 const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("chain", Dataset::Chain)];
@@ -150,13 +150,13 @@ impl Setup {
                 && (parts.is_empty() || parts.contains(&part))
         };
         let wanted = |(index, layer): &(usize, Layer)| match self.layers {
-            Which::All if tokens => is_of(layer, &[]),
-            Which::All => true,
-            Which::First => !tokens && *index == 0,
-            Which::Last => !tokens && index + 1 == count,
-            Which::QueryValue => is_of(layer, &["query", "value"]),
-            Which::Attention => is_of(layer, &["query", "key", "value", "attention output"]),
-            Which::Gated => is_of(layer, &["gate", "up", "down"]),
+            TargetLayers::All if tokens => is_of(layer, &[]),
+            TargetLayers::All => true,
+            TargetLayers::First => !tokens && *index == 0,
+            TargetLayers::Last => !tokens && index + 1 == count,
+            TargetLayers::QueryValue => is_of(layer, &["query", "value"]),
+            TargetLayers::Attention => is_of(layer, &["query", "key", "value", "attention output"]),
+            TargetLayers::Gated => is_of(layer, &["gate", "up", "down"]),
         };
         let found: Vec<Layer> =
             layers.into_iter().enumerate().filter(wanted).map(|(_, layer)| layer).collect();
@@ -205,7 +205,7 @@ impl Knobs {
 }
 
 /// The frozen weights as they are kept.
-struct Kept {
+struct FrozenBase {
     /// What comes back from their format, in the order of the network's row.
     row: Vec<f32>,
     /// Bytes, with scales and with what stays in 32 bits: biases and the scales of norms.
@@ -214,7 +214,7 @@ struct Kept {
 
 impl Format {
     /// The weights of a network in this format: all of its matrices, be they adapted or not.
-    fn keep(self, trained: &Trained) -> Kept {
+    fn keep(self, trained: &Trained) -> FrozenBase {
         let mut row = trained.weights.clone();
         let mut bytes = 4 * row.len() as u64;
         for layer in trained.layers() {
@@ -238,7 +238,7 @@ impl Format {
             bytes += rounded.storage().bytes() as u64;
             layer.put(&mut row, &rounded.back);
         }
-        Kept { row, bytes }
+        FrozenBase { row, bytes }
     }
 }
 
@@ -254,7 +254,7 @@ struct Costs {
 }
 
 impl Costs {
-    fn new(rank: usize, targets: &[Layer], trained: &Trained, kept: &Kept) -> Self {
+    fn new(rank: usize, targets: &[Layer], trained: &Trained, kept: &FrozenBase) -> Self {
         let of = |layer: &Layer| (rank * (layer.inputs + layer.outputs)) as u64;
         Self {
             base: trained.weights.len() as u64,
@@ -293,7 +293,7 @@ struct Session {
     setup: Setup,
     knobs: Knobs,
     trained: Arc<Trained>,
-    kept: Kept,
+    kept: FrozenBase,
     targets: Vec<Layer>,
     costs: Costs,
     tasks: Tasks,
@@ -395,7 +395,7 @@ impl Session {
 
     /// The largest difference between the outputs with separate adapters and those with merged ones, over the
     /// largest output: they are logits of any size, and what floats round grows with it.
-    fn merge_difference(&self, adapted: &Network, apart: &Apart) -> f64 {
+    fn merge_difference(&self, adapted: &Network, apart: &AdaptedWeights) -> f64 {
         let merged = apart.merged(&self.targets, self.setup.scale());
         let merged = self.trained.network_of(&merged, &self.device);
         let count = match &self.tasks.new {
@@ -407,7 +407,7 @@ impl Session {
         let (inputs, _) = batch(&self.tasks.new, &all, &self.device);
         let activation = self.trained.activation;
         let apart = match inputs.clone() {
-            Inputs::Numbers(x) => beside(adapted, x, activation),
+            Inputs::Numbers(x) => unmerged(adapted, x, activation),
             Inputs::Tokens(x) => adapted.forward(x, activation),
         };
         let merged = merged.forward(inputs, activation);
@@ -483,7 +483,7 @@ impl SteppedLab for Session {
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.record(run);
         let [adapted, full] = [self.adapted.network(), self.full.network()];
-        let apart = Apart::read(&adapted);
+        let apart = AdaptedWeights::read(&adapted);
         let off = self.trained.network_of(&apart.base, &self.device);
         run.scalar("old_accuracy_adapter_off", self.accuracy(&off, &self.old));
         run.scalar("old_accuracy_full", self.accuracy(&full, &self.old));

@@ -13,7 +13,7 @@ use mlsys_nn::nets::Network;
 use mlsys_nn::train::EvaluationSet;
 
 use super::Session;
-use super::adapters::{Apart, Pair, singular_values};
+use super::adapters::{AdaptedWeights, Pair, singular_values};
 use crate::roof::logarithmic;
 
 /// Images or tokens of each task.
@@ -34,7 +34,7 @@ pub(super) const ALL: [(&str, Picture); 3] =
 /// For each adapted matrix: A, B, their product, and its singular values next to those of the full fine-tuning update.
 fn update(session: &Session) -> Frame {
     let [adapted, full] = session.networks();
-    let apart = Apart::read(&adapted);
+    let apart = AdaptedWeights::read(&adapted);
     let whole = flat_params::weights(&full).unwrap_or_default();
     let mut stills = Vec::new();
     for (layer, pair) in session.targets.iter().zip(&apart.pairs) {

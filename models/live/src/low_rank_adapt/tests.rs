@@ -11,7 +11,7 @@ use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use mlsys_nn::nets::Activation;
 
-use super::adapters::{Apart, attach};
+use super::adapters::{AdaptedWeights, attach};
 use super::*;
 use crate::stepped::LiveLab;
 use crate::trial::{must_be_declared, number, run, try_run, values};
@@ -75,7 +75,7 @@ fn the_number_of_trained_weights_is_that_of_the_formula() {
 }
 
 #[test]
-fn a_transformers_adapters_are_counted_as_the_instant_lab_counts_them() {
+fn adapter_counts_match_the_closed_form() {
     let sizes = ["layers=2", "hidden=32", "heads=4", "kv_heads=2", "rank=3"];
     let ffn = {
         let recipe = Recipe::tokens(Dataset::Chain, Sizes::default(), 1, 1).unwrap();
@@ -106,7 +106,7 @@ fn a_transformers_adapters_are_counted_as_the_instant_lab_counts_them() {
 }
 
 #[test]
-fn a_quantized_base_takes_the_bytes_of_its_format_and_stays_as_it_was_rounded() {
+fn quantized_base_has_the_bytes_of_its_format() {
     let weights = 101_632.0;
     let biases = 4.0 * 138.0;
     for (format, base) in [
@@ -125,7 +125,7 @@ fn a_quantized_base_takes_the_bytes_of_its_format_and_stays_as_it_was_rounded() 
 }
 
 #[test]
-fn adapters_whose_b_is_zero_change_nothing_and_merging_is_the_sum() {
+fn zero_b_changes_nothing_and_merging_adds() {
     let device = device::open(DeviceId::CPU).unwrap();
     let recipe = Recipe::images(Model::Mlp, 16, 1, 3).unwrap();
     let base = trained(&recipe, DeviceId::CPU).unwrap();
@@ -138,7 +138,7 @@ fn adapters_whose_b_is_zero_change_nothing_and_merging_is_the_sum() {
         data.iter::<f32>().collect::<Vec<f32>>()
     };
     assert_eq!(out(&network), out(&base.network(&device)));
-    let mut apart = Apart::read(&network);
+    let mut apart = AdaptedWeights::read(&network);
     assert_eq!(apart.base, base.weights);
     assert_eq!(apart.pairs.len(), 2);
     let [first, second] = &mut apart.pairs[..] else {

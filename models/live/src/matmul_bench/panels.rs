@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_knee_is_the_smallest_size_that_reaches_half_of_the_best_rate() {
+    fn knee_is_the_smallest_size_at_half_the_best_rate() {
         let timed = |size: usize, rate: f64| {
             let shape = Shape { size, m: size, n: 2, k: 2 };
             let seconds = shape.flops() as f64 / rate;

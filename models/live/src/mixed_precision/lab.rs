@@ -312,7 +312,7 @@ impl SteppedLab for Session {
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
-        let pictured = panels::Pictured {
+        let pictured = panels::PanelData {
             learner: &self.learner,
             reference: &self.reference,
             knobs: &self.knobs,

@@ -10,14 +10,14 @@ use super::learner::Learner;
 use super::{Knobs, Numbers};
 
 /// What the panels show.
-pub(super) struct Pictured<'a> {
+pub(super) struct PanelData<'a> {
     pub(super) learner: &'a Learner,
     pub(super) reference: &'a Learner,
     pub(super) knobs: &'a Knobs,
 }
 
 /// Makes a picture.
-type Draw = fn(&Pictured<'_>) -> Frame;
+type Draw = fn(&PanelData<'_>) -> Frame;
 
 /// Every panel that is no curve.
 pub(super) const ALL: [(&str, Draw); 3] = [
@@ -35,7 +35,7 @@ const AROUND: usize = 2;
 /// Columns of the histogram of weights: enough to leave gaps between the numbers of a short format.
 const BINS: usize = 160;
 
-fn number_line(of: &Pictured<'_>) -> Frame {
+fn number_line(of: &PanelData<'_>) -> Frame {
     let last = of.learner.last();
     let format = of.knobs.numbers.weights;
     let chosen = of.knobs.watch.filter(|at| *at < last.before.len());
@@ -170,7 +170,7 @@ fn labels(ticks: &[f32], column: impl Fn(f32) -> usize) -> String {
     row
 }
 
-fn gradient_exponents(of: &Pictured<'_>) -> Frame {
+fn gradient_exponents(of: &PanelData<'_>) -> Frame {
     let (last, format) = (of.learner.last(), of.knobs.numbers.gradients);
     let exponent = |x: &f32| (*x != 0.0 && x.is_finite()).then(|| f64::from(x.abs()).log2());
     let all: Vec<f64> = last.gradients.iter().filter_map(exponent).collect();
@@ -205,7 +205,7 @@ fn gradient_exponents(of: &Pictured<'_>) -> Frame {
     })
 }
 
-fn weights(of: &Pictured<'_>) -> Frame {
+fn weights(of: &PanelData<'_>) -> Frame {
     let wide = |weights: &[f32]| -> Vec<f64> { weights.iter().map(|x| f64::from(*x)).collect() };
     let own = wide(&of.learner.used(&of.knobs.numbers));
     let reference = wide(of.reference.weights());
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_that_reaches_has_an_arrow_and_a_copy_keeps_what_does_not() {
+    fn large_updates_have_an_arrow() {
         let arrow = Arrow { from: 1.0, to: 0.985 };
         let page = line("w", arrow, 0.984_375, &numbers(Master::None));
         assert!(page.contains("<--"), "{page}");

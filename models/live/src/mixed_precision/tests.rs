@@ -58,7 +58,7 @@ fn what_the_formats_alone_decide_is_exact() {
 }
 
 #[test]
-fn without_a_copy_in_32_bits_updates_stall_and_with_one_they_do_not() {
+fn updates_stall_without_master_weights() {
     let (keep, lose) = (mixed(&[]), mixed(&["master_weights=false"]));
     assert!(metric(&keep, "stalled_update_fraction") < 0.01);
     assert!(metric(&lose, "stalled_update_fraction") > 0.5);
@@ -79,7 +79,7 @@ fn weights_of_8_bits_learn_only_with_a_copy() {
 }
 
 #[test]
-fn a_scaled_loss_lifts_gradients_over_the_smallest_number_and_then_past_the_largest() {
+fn loss_scale_moves_gradients_into_and_out_of_range() {
     let lost = |scale: &str| {
         let eight = ["weight_format=fp8-e4m3", "gradient_format=fp8-e4m3", scale];
         let data = mixed(&eight);
@@ -94,7 +94,7 @@ fn a_scaled_loss_lifts_gradients_over_the_smallest_number_and_then_past_the_larg
 }
 
 #[test]
-fn the_hosts_own_pass_is_the_frameworks_in_32_bits_and_shorter_sums_differ() {
+fn host_pass_equals_burns_in_32_bits() {
     let losses = |set: &[&str]| -> Vec<f64> {
         let data = mixed(&[&["steps=20", "dataset=spiral", "learning_rate=0.1"], set].concat());
         series(&data, "loss").into_iter().map(|(_, loss)| loss).collect()

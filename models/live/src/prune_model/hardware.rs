@@ -6,7 +6,7 @@ use mlsys_nn::nets::Architecture;
 use mlsys_sim::pruning::mask::Ranked;
 use mlsys_sim::pruning::{Format, Widths, mask};
 
-use super::masks::{Cut, Field};
+use super::masks::{Field, Masks};
 use super::network::{Body, Side};
 use super::params::{Knobs, Method, Scope};
 
@@ -132,7 +132,7 @@ impl Chip {
         &self,
         body: &Body,
         (uses, work): (&[Uses], Work),
-        cut: &Cut,
+        cut: &Masks,
         method: Method,
     ) -> Vec<Product> {
         let items = work.items;
@@ -230,7 +230,7 @@ pub(super) struct Size {
 
 impl Size {
     /// Of a network of `len` numbers with this left. What went whole is not there at all.
-    pub(super) fn of(body: &Body, len: usize, cut: &Cut, knobs: &Knobs) -> Self {
+    pub(super) fn of(body: &Body, len: usize, cut: &Masks, knobs: &Knobs) -> Self {
         let widths = widths(knobs);
         let outputs = |layer| body.stays(&cut.units, layer, Side::Outputs);
         let narrow: Vec<Vec<bool>> = if cut.is_narrower() {
@@ -293,7 +293,7 @@ pub(super) struct Crossing {
 impl Curves {
     /// The curves of this network; `none` is the network before anything is removed. Where weights do not go one by one
     /// the curves are those of the smallest weights.
-    pub(super) fn compute(none: &Cut, field: &Field<'_>, knobs: &Knobs) -> Self {
+    pub(super) fn compute(none: &Masks, field: &Field<'_>, knobs: &Knobs) -> Self {
         let of = Self::key(knobs);
         let scores = none.scores(field, of.0);
         // A large network is sorted once, and not once a point.
@@ -305,7 +305,7 @@ impl Curves {
             let all = ranked.iter().flat_map(|of| of.without(sparsity));
             let mut all = all.collect::<Vec<bool>>().into_iter();
             let masks = scores.iter().map(|own| all.by_ref().take(own.len()).collect());
-            let cut = Cut { masks: masks.collect(), ..none.clone() };
+            let cut = Masks { masks: masks.collect(), ..none.clone() };
             (sparsity, Size::of(field.body, field.row.len(), &cut, knobs))
         };
         Self { of, points: GRID.into_iter().map(at).collect() }

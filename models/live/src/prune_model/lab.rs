@@ -28,9 +28,9 @@ use mlsys_nn::{baseline, divergence, flat_params};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use self::hardware::{Curves, Item, Size, Uses, Work};
-use self::masks::{Cut, Field, Tuner};
+use self::masks::{Field, Masks, Tuner};
 use self::network::Body;
-use self::panels::{Event, Pictured, Sample};
+use self::panels::{Event, PanelData, Sample};
 use self::params::{Choice, Knobs, Setup, Start};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
@@ -67,7 +67,7 @@ struct Session {
     dense: f64,
     /// What the last cut was made of.
     before: Vec<f32>,
-    cut: Cut,
+    cut: Masks,
     tuner: Option<Tuner>,
     /// All weights now, zero where they are gone.
     row: Vec<f32>,
@@ -122,7 +122,7 @@ impl Session {
             accuracy: dense,
             before: trained.weights.clone(),
             row: trained.weights.clone(),
-            cut: Cut::none(&body),
+            cut: Masks::none(&body),
             tuner: None,
             round: 0,
             steps_of_round: 0,
@@ -177,7 +177,7 @@ impl Session {
 
     /// The first round, from the trained network on.
     fn begin(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
-        self.cut = Cut::none(&self.body);
+        self.cut = Masks::none(&self.body);
         self.row = self.trained.weights.clone();
         self.goal = self.step + self.setup.all_steps();
         // Without steps between them, rounds would only choose among the same weights again and again.
@@ -253,7 +253,7 @@ impl Session {
         if known.is_some_and(|curves| curves.are_of(&self.knobs)) {
             return;
         }
-        let none = Cut::none(&self.body);
+        let none = Masks::none(&self.body);
         let field = Field { body: &self.body, row: &self.trained.weights, draws: &self.draws };
         self.curves = Some(Curves::compute(&none, &field, &self.knobs));
     }
@@ -327,7 +327,7 @@ impl SteppedLab for Session {
             if panel == "size" {
                 self.draw_curves();
             }
-            make(&Pictured {
+            make(&PanelData {
                 body: &self.body,
                 uses: &self.uses,
                 work: self.work,

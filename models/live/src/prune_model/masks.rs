@@ -12,12 +12,12 @@ use mlsys_nn::random::Stream;
 use mlsys_nn::train::batch;
 use mlsys_sim::pruning::mask;
 
-use super::network::{Body, Kind, Part, Side, narrowed};
+use super::network::{Body, Kind, PrunableGroup, Side, narrowed};
 use super::params::{Choice, Method, Scope};
 
 /// What is left of a network.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Cut {
+pub(super) struct Masks {
     /// Of each layer `[inputs, outputs]`, row-major: whether a weight stays.
     pub(super) masks: Vec<Vec<bool>>,
     /// Of each part: whether a unit, or a head, stays.
@@ -36,7 +36,7 @@ pub(super) struct Field<'a> {
     pub(super) draws: &'a [Vec<f64>],
 }
 
-impl Cut {
+impl Masks {
     /// Nothing is removed.
     pub(super) fn none(body: &Body) -> Self {
         let layers = body.layers.iter();
@@ -124,7 +124,7 @@ impl Cut {
     /// The norm of each thing of each part, as [`Body::norms`] has it; minus infinity where it is gone.
     pub(super) fn norms(&self, field: &Field<'_>) -> Vec<Vec<f64>> {
         let parts = field.body.parts.iter().zip(&self.units);
-        let of = |(part, units): (&Part, &Vec<bool>)| {
+        let of = |(part, units): (&PrunableGroup, &Vec<bool>)| {
             let norms = field.body.norms(part, field.row).into_iter().zip(units);
             norms.map(|(norm, stays)| if *stays { norm } else { f64::NEG_INFINITY }).collect()
         };
@@ -255,7 +255,7 @@ impl Tuner {
         trained: &Trained,
         body: &Body,
         row: &[f32],
-        cut: &Cut,
+        cut: &Masks,
         device: &Device,
     ) -> Result<Self, CommError> {
         let stays = cut.row(body, row.len());

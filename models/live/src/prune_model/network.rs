@@ -144,12 +144,12 @@ const OF_BLOCK: usize = 7;
 pub(super) struct Body {
     /// The matrices that something is multiplied by, from the input on; a transformer's embedding is none.
     pub(super) layers: Vec<Layer>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PrunableGroup>,
 }
 
 /// Things of a kind that lie side by side, and of which each can go alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct PrunableGroup {
     /// Such as `hidden layer` or `block 1, heads`.
     pub(super) what: String,
     pub(super) kind: Kind,
@@ -243,7 +243,7 @@ impl Body {
 
     /// The norm of each thing of a part: of a hidden unit that of the weights that come into it, of a head that of its
     /// columns of the projections to queries, keys and values and of its rows of the projection of what it found.
-    pub(super) fn norms(&self, part: &Part, row: &[f32]) -> Vec<f64> {
+    pub(super) fn norms(&self, part: &PrunableGroup, row: &[f32]) -> Vec<f64> {
         let mut squares = vec![0.0_f64; part.count];
         let counted = part.slots.iter().filter(|slot| slot.norm == Norm::Counts);
         for slot in counted {
@@ -265,14 +265,14 @@ impl Body {
 }
 
 /// The hidden layers of a chain. After a convolution a unit is a channel, which gives on several numbers in a row.
-fn chain(layers: &[Layer]) -> Vec<Part> {
+fn chain(layers: &[Layer]) -> Vec<PrunableGroup> {
     let pairs = layers.windows(2).enumerate();
     pairs
         .filter_map(|(index, pair)| {
             let [own, next] = pair else { return None };
             let slot = |layer, side, each, norm| Slot { layer, side, each, norm };
             let each = (next.inputs / own.outputs.max(1)).max(1);
-            Some(Part {
+            Some(PrunableGroup {
                 what: own.what.clone(),
                 kind: Kind::Units,
                 count: own.outputs,
@@ -286,7 +286,7 @@ fn chain(layers: &[Layer]) -> Vec<Part> {
 }
 
 /// The heads and the gated units of a block.
-fn of_block(config: &TransformerConfig, block: usize) -> [Part; 2] {
+fn of_block(config: &TransformerConfig, block: usize) -> [PrunableGroup; 2] {
     let slot =
         |matrix, side, each, norm| Slot { layer: block * OF_BLOCK + matrix, side, each, norm };
     // Query heads that share keys and values go together: a key/value head is of no use without them.
@@ -294,7 +294,7 @@ fn of_block(config: &TransformerConfig, block: usize) -> [Part; 2] {
     let head = config.head();
     let name = |what| format!("block {}, {what}", block + 1);
     [
-        Part {
+        PrunableGroup {
             what: name(if config.kv_heads < config.heads { "groups of heads" } else { "heads" }),
             kind: Kind::Heads,
             count: config.kv_heads,
@@ -305,7 +305,7 @@ fn of_block(config: &TransformerConfig, block: usize) -> [Part; 2] {
                 slot(3, Side::Inputs, shared, Norm::Counts),
             ],
         },
-        Part {
+        PrunableGroup {
             what: name("gated units"),
             kind: Kind::Units,
             count: config.ffn,

@@ -7,18 +7,18 @@ use mlsys_lab::{Frame, Value};
 use mlsys_sim::pruning::{Format, mask};
 
 use super::hardware::{Bound, Crossing, Curves, Gain, Item, Size, Uses, Work, Zeros};
-use super::masks::Cut;
+use super::masks::Masks;
 use super::network::{Body, Kind};
 use super::params::{Knobs, Method};
 use super::weight_panels;
 
 /// What the panels show.
-pub(super) struct Pictured<'a> {
+pub(super) struct PanelData<'a> {
     pub(super) body: &'a Body,
     pub(super) uses: &'a [Uses],
     pub(super) work: Work,
     pub(super) knobs: &'a Knobs,
-    pub(super) cut: &'a Cut,
+    pub(super) cut: &'a Masks,
     /// The weights that the last cut was made of.
     pub(super) before: &'a [f32],
     /// The weights now.
@@ -29,7 +29,7 @@ pub(super) struct Pictured<'a> {
     pub(super) seconds: Option<[f64; 2]>,
 }
 
-impl Pictured<'_> {
+impl PanelData<'_> {
     /// What a network is judged by.
     fn score(&self) -> &'static str {
         match self.work.of {
@@ -40,7 +40,7 @@ impl Pictured<'_> {
 }
 
 /// Makes a picture.
-type Draw = fn(&Pictured<'_>) -> Frame;
+type Draw = fn(&PanelData<'_>) -> Frame;
 
 /// Every panel that is no curve.
 pub(super) const ALL: [(&str, Draw); 6] = [
@@ -53,7 +53,7 @@ pub(super) const ALL: [(&str, Draw); 6] = [
 ];
 
 /// The share of each layer's weights that is left.
-fn layers(of: &Pictured<'_>) -> Frame {
+fn layers(of: &PanelData<'_>) -> Frame {
     let bar = |label: String, kept: usize, all: usize| Bar {
         label,
         value: Some(100.0 * kept as f64 / all.max(1) as f64),
@@ -119,7 +119,7 @@ impl Sample {
 }
 
 /// The way of the accuracy over steps of fine-tuning: each pruning is a fall straight down.
-pub(super) fn draw_recovery(of: &Pictured<'_>) -> Frame {
+pub(super) fn draw_recovery(of: &PanelData<'_>) -> Frame {
     let place = |sample: &Sample| (sample.step as f64, sample.accuracy);
     let dense = of.trail.first().map_or(0.0, |sample| sample.accuracy);
     let last = of.trail.last().map_or(0.0, |sample| sample.step as f64);
@@ -163,7 +163,7 @@ fn point(sample: &Sample, label: String) -> ScatterPoint {
 // Bytes in each format against the share removed, with the places where one becomes smaller than another.
 
 /// A line for each format, points where they cross, and one for the network as it is.
-pub(super) fn draw_size(of: &Pictured<'_>) -> Frame {
+pub(super) fn draw_size(of: &PanelData<'_>) -> Frame {
     let Some(curves) = of.curves else {
         return Frame::Text("Nothing has been counted.".to_owned());
     };
@@ -208,7 +208,7 @@ pub(super) fn draw_size(of: &Pictured<'_>) -> Frame {
 // What it gains in time: measured here, and modelled where there are units for it.
 
 /// A row for this machine, one for each layer on the chip, and one for all of them.
-pub(super) fn draw_speed(of: &Pictured<'_>) -> Frame {
+pub(super) fn draw_speed(of: &PanelData<'_>) -> Frame {
     let mut rows = Vec::new();
     let method = of.knobs.choice.method;
     let why = match method {

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_take_the_same_share_of_what_is_left_and_end_at_the_goal() {
+    fn rounds_remove_equal_shares() {
         let goal = Choice {
             method: Method::Magnitude,
             scope: Scope::Global,

@@ -11,7 +11,7 @@ use mlsys_sim::pruning::{Format, Stored, mask};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use super::hardware::{Curves, Size};
-use super::masks::{Cut, Field, hold};
+use super::masks::{Field, Masks, hold};
 use super::network::{Body, Kind, narrowed};
 use super::params::{Choice, Knobs, Method, Scope};
 use super::{hardware, lab, masks};
@@ -31,10 +31,10 @@ fn small(model: Model, width: usize) -> std::sync::Arc<Trained> {
 const HALF: Choice =
     Choice { method: Method::Magnitude, scope: Scope::Layer, sparsity: 0.5, keep: 2, group: 4 };
 
-fn chosen(trained: &Trained, choice: Choice) -> Cut {
+fn chosen(trained: &Trained, choice: Choice) -> Masks {
     let body = Body::of(trained);
     let field = Field { body: &body, row: &trained.weights, draws: &masks::draws(&body, 1) };
-    Cut::none(&body).choose(&field, choice)
+    Masks::none(&body).choose(&field, choice)
 }
 
 fn knobs(set: &[&str]) -> Knobs {
@@ -42,7 +42,7 @@ fn knobs(set: &[&str]) -> Knobs {
 }
 
 #[test]
-fn the_default_run_keeps_exactly_what_was_asked_and_gets_its_accuracy_back() {
+fn default_run_recovers_accuracy() {
     let data = prune(&[]);
     trial::must_be_declared(&lab().unwrap(), &data);
     assert_eq!(number(&data, "kept_weights"), 10_163.0);
@@ -66,7 +66,7 @@ fn the_default_run_keeps_exactly_what_was_asked_and_gets_its_accuracy_back() {
 }
 
 #[test]
-fn nine_tenths_removed_and_four_bits_are_25_times_smaller_with_little_lost() {
+fn sparse_four_bits_is_25_times_smaller() {
     let data = prune(&["value_bits=4"]);
     assert!(number(&data, "compression_ratio") >= 25.0);
     assert!(number(&data, "accuracy_drop") <= 0.015);
@@ -113,7 +113,7 @@ fn left(data: &RunData) -> Vec<bool> {
 }
 
 #[test]
-fn every_format_gives_the_weights_back_in_as_many_bytes_as_it_says() {
+fn formats_round_trip_in_their_bytes() {
     let trained = small(Model::Mlp, 8);
     let layers = trained.layers();
     for (bits, offset) in [(4, 5), (3, 2), (8, 1), (32, 6)] {
@@ -153,7 +153,7 @@ fn every_format_gives_the_weights_back_in_as_many_bytes_as_it_says() {
 }
 
 #[test]
-fn a_network_without_its_units_answers_as_one_with_zeros_in_their_place() {
+fn removed_units_equal_zeroed_units() {
     let device = Device::flex();
     for (model, width) in [(Model::Mlp, 9), (Model::Cnn, 3)] {
         let trained = small(model, width);
@@ -230,7 +230,7 @@ fn a_ticket_begins_where_the_network_began() {
 }
 
 #[test]
-fn knobs_prune_anew_in_mid_run_and_each_answer_is_that_of_a_run_of_its_own() {
+fn mid_run_knobs_match_fresh_runs() {
     let lab = lab().unwrap();
     let set = ["width=16", "baseline_steps=60", "finetune_steps=6"];
     let turned = [
@@ -325,7 +325,7 @@ fn bitmap_beats_dense_storage_above_one_over_the_bits() {
     let body = Body::of(&trained);
     let knobs = knobs(&["value_bits=4", "scope=layer"]);
     let field = Field { body: &body, row: &trained.weights, draws: &[] };
-    let curves = Curves::compute(&Cut::none(&body), &field, &knobs);
+    let curves = Curves::compute(&Masks::none(&body), &field, &knobs);
     let crossing = curves
         .crossings()
         .into_iter()
@@ -338,7 +338,7 @@ fn bitmap_beats_dense_storage_above_one_over_the_bits() {
 fn curves_are_what_choosing_anew_at_each_place_would_give() {
     let trained = small(Model::Cnn, 2);
     let body = Body::of(&trained);
-    let none = Cut::none(&body);
+    let none = Masks::none(&body);
     let draws = masks::draws(&body, 1);
     let field = Field { body: &body, row: &trained.weights, draws: &draws };
     for set in [
@@ -459,7 +459,7 @@ fn without_heads_it_answers_as_if_they_had_found_nothing() {
 }
 
 #[test]
-fn a_network_without_gated_units_answers_as_one_with_zeros_in_their_place() {
+fn removed_gated_units_equal_zeroed_ones() {
     let device = Device::flex();
     let trained = decoder(2);
     let choice = Choice { method: Method::Neurons, ..HALF };

@@ -6,8 +6,8 @@ use mlsys_nn::baseline::Layer;
 
 use super::hardware::Item;
 use super::masks::Field;
-use super::network::{Kind, Part};
-use super::panels::Pictured;
+use super::network::{Kind, PrunableGroup};
+use super::panels::PanelData;
 use super::params::Method;
 
 /// Units shown, each large enough for its gaps to be seen.
@@ -21,14 +21,14 @@ pub(super) const GONE: u8 = 0;
 
 /// Of the first hidden layer, each unit's weights on a scale of their own; black is the most negative, white the most
 /// positive, blank is gone.
-pub(super) fn images(of: &Pictured<'_>) -> Frame {
+pub(super) fn images(of: &PanelData<'_>) -> Frame {
     match of.work.of {
         Item::Image => units(of),
         Item::Token => draw_blocks(of),
     }
 }
 
-fn units(of: &Pictured<'_>) -> Frame {
+fn units(of: &PanelData<'_>) -> Frame {
     let (Some(layer), Some(mask)) = (of.body.layers.first(), of.cut.masks.first()) else {
         return Frame::Text("The network has no layers.".to_owned());
     };
@@ -72,7 +72,7 @@ pub(super) fn shade(weight: f32, largest: f32) -> u8 {
 }
 
 /// Of each layer the weights that are left, with those before as an outline, and the threshold; of neurons their norms.
-pub(super) fn histograms(of: &Pictured<'_>) -> Frame {
+pub(super) fn histograms(of: &PanelData<'_>) -> Frame {
     let panes = match of.knobs.choice.method {
         Method::Neurons => norms(of, Kind::Units),
         Method::Heads => norms(of, Kind::Heads),
@@ -81,7 +81,7 @@ pub(super) fn histograms(of: &Pictured<'_>) -> Frame {
     Frame::Panes(panes)
 }
 
-fn weights(of: &Pictured<'_>) -> Vec<Pane> {
+fn weights(of: &PanelData<'_>) -> Vec<Pane> {
     let with = of.body.layers.iter().zip(&of.cut.masks).zip(&of.cut.thresholds);
     with.map(|((layer, mask), threshold)| {
         let before = numbers(&layer.matrix(of.before));
@@ -100,9 +100,9 @@ fn weights(of: &Pictured<'_>) -> Vec<Pane> {
     .collect()
 }
 
-fn norms(of: &Pictured<'_>, kind: Kind) -> Vec<Pane> {
+fn norms(of: &PanelData<'_>, kind: Kind) -> Vec<Pane> {
     let field = |row| Field { body: of.body, row, draws: &[] };
-    let before = crate::prune_model::masks::Cut::none(of.body).norms(&field(of.before));
+    let before = crate::prune_model::masks::Masks::none(of.body).norms(&field(of.before));
     let now = of.cut.norms(&field(of.row));
     let parts = of.body.parts.iter().zip(before).zip(now);
     let with = parts.zip(&of.cut.thresholds);
@@ -152,7 +152,7 @@ fn titled(layer: &Layer, threshold: Option<f64>) -> String {
 }
 
 /// The part with the norm below which everything went.
-fn titled_part(part: &Part, threshold: Option<f64>) -> String {
+fn titled_part(part: &PrunableGroup, threshold: Option<f64>) -> String {
     let what = &part.what;
     match threshold.filter(|at| at.is_finite()) {
         Some(at) => format!("{what}, threshold {at:.3}"),
@@ -173,7 +173,7 @@ fn numbers(weights: &[f32]) -> Vec<f64> {
 
 /// Which heads stay, or which gated units, block above block; then the matrices that they lie in, blank where weights are
 /// gone.
-pub(super) fn draw_blocks(of: &Pictured<'_>) -> Frame {
+pub(super) fn draw_blocks(of: &PanelData<'_>) -> Frame {
     let kind = match of.knobs.choice.method {
         Method::Neurons => Kind::Units,
         Method::Heads | Method::Magnitude | Method::Groups | Method::Random => Kind::Heads,
@@ -184,7 +184,7 @@ pub(super) fn draw_blocks(of: &Pictured<'_>) -> Frame {
 }
 
 /// The norm of each, a block a row; those that are gone are no cells.
-fn map(of: &Pictured<'_>, kind: Kind) -> Pane {
+fn map(of: &PanelData<'_>, kind: Kind) -> Pane {
     let field = Field { body: of.body, row: of.row, draws: &[] };
     let parts = of.body.parts.iter().zip(&of.cut.units);
     let parts = parts.zip(of.cut.norms(&field));
@@ -234,7 +234,7 @@ fn map(of: &Pictured<'_>, kind: Kind) -> Pane {
 }
 
 /// Matrices that such things lie in, those of one size side by side, each on a scale of its own.
-fn matrices(of: &Pictured<'_>, kind: Kind) -> Vec<Pane> {
+fn matrices(of: &PanelData<'_>, kind: Kind) -> Vec<Pane> {
     let wanted: &[&str] = match kind {
         Kind::Heads => &["query", "key", "value", "attention output"],
         Kind::Units => &["gate", "up"],

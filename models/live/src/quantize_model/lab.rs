@@ -21,7 +21,7 @@ use mlsys_nn::divergence::Ceiling;
 use mlsys_nn::nets::Network;
 use mlsys_sim::quantizer::Noise;
 
-use self::panels::{Curves, Pictured};
+use self::panels::{Curves, PanelData};
 use self::params::{Execution, Knobs, Method, Setup};
 use self::rounding::{Answers, InputGrids, Judge, Observed, Rounded};
 use self::tune::Tuner;
@@ -252,7 +252,7 @@ impl Session {
         own.put(&mut row, &rounded.back);
         let network = self.trained.network_of(&row, &self.device);
         let answers = self.judge.answers(&network, &InputGrids::default());
-        self.scan.tried.push(Tried {
+        self.scan.tried.push(LayerTrial {
             layer,
             bits: knobs.weight_bits(),
             lost: self.before.score - answers.score,
@@ -324,7 +324,7 @@ impl SteppedLab for Session {
             if panel == panels::NOISE {
                 self.draw_curves();
             }
-            make(&Pictured {
+            make(&PanelData {
                 session: self,
                 observed: self.observed.as_ref(),
                 grids: &self.grids,
@@ -412,7 +412,7 @@ const BITS: [u32; 5] = [2, 3, 4, 6, 8];
 
 /// What a network answers with one layer rounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Tried {
+struct LayerTrial {
     /// Which, from 0.
     layer: usize,
     /// To how many bits.
@@ -426,7 +426,7 @@ struct Scan {
     /// By what layers are rounded; none of it depends on the width that is set.
     by: Knobs,
     layers: usize,
-    tried: Vec<Tried>,
+    tried: Vec<LayerTrial>,
 }
 
 impl Scan {

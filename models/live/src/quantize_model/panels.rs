@@ -13,7 +13,7 @@ use super::rounding::{InputGrids, Observed};
 use super::{Scan, Session, rounding, weight_panels};
 
 /// What the panels show.
-pub(super) struct Pictured<'a> {
+pub(super) struct PanelData<'a> {
     pub(super) session: &'a Session,
     pub(super) observed: Option<&'a Observed>,
     pub(super) grids: &'a InputGrids,
@@ -22,7 +22,7 @@ pub(super) struct Pictured<'a> {
 }
 
 /// Makes a picture.
-type Draw = fn(&Pictured<'_>) -> Frame;
+type Draw = fn(&PanelData<'_>) -> Frame;
 
 /// The panel that needs the noise of all widths.
 pub(super) const NOISE: &str = "noise";
@@ -39,7 +39,7 @@ pub(super) const ALL: [(&str, Draw); 8] = [
     ("speed", weight_panels::speed),
 ];
 
-impl Pictured<'_> {
+impl PanelData<'_> {
     /// The layer that is shown, from 0; at most the last.
     pub(super) fn layer(&self) -> usize {
         let last = self.session.layers.len().saturating_sub(1);
@@ -57,7 +57,7 @@ const MOST_TOKENS: usize = 20;
 const REMINDER: usize = 6;
 
 /// The images, or positions in the sequence, with a changed answer.
-pub(super) fn samples(of: &Pictured<'_>) -> Frame {
+pub(super) fn samples(of: &PanelData<'_>) -> Frame {
     let session = of.session;
     let changed = session.after.changed(&session.before);
     if changed.is_empty() {
@@ -74,7 +74,7 @@ pub(super) fn samples(of: &Pictured<'_>) -> Frame {
 }
 
 /// What was said and what is said now stands under each; right or wrong is what is said now.
-fn images(of: &Pictured<'_>, examples: &Labelled, changed: &[usize]) -> Frame {
+fn images(of: &PanelData<'_>, examples: &Labelled, changed: &[usize]) -> Frame {
     let session = of.session;
     let edge = examples.features.isqrt();
     let image = |index: &usize| {
@@ -96,7 +96,7 @@ fn images(of: &Pictured<'_>, examples: &Labelled, changed: &[usize]) -> Frame {
     })
 }
 
-fn tokens(of: &Pictured<'_>, sequence: &Sequence, changed: &[usize]) -> Frame {
+fn tokens(of: &PanelData<'_>, sequence: &Sequence, changed: &[usize]) -> Frame {
     let session = of.session;
     let labels = sequence.all_labels();
     let vocabulary = session.judge.vocabulary.as_ref();
@@ -164,7 +164,7 @@ impl Curves {
     }
 }
 
-pub(super) fn draw(of: &Pictured<'_>) -> Frame {
+pub(super) fn draw(of: &PanelData<'_>) -> Frame {
     let session = of.session;
     let Some(curves) = of.curves else {
         return Frame::Text("No layer has been rounded yet.".to_owned());
@@ -226,7 +226,7 @@ fn chosen(shown: usize, layers: usize) -> Vec<usize> {
 }
 
 /// A row a layer, a column a width; what has not been tried yet is left open.
-pub(super) fn sensitivity(of: &Pictured<'_>) -> Frame {
+pub(super) fn sensitivity(of: &PanelData<'_>) -> Frame {
     let session = of.session;
     let widths = Scan::widths(session.knobs());
     // Accuracy in points, of which a test of a thousand images tells tenths.

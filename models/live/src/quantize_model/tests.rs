@@ -62,7 +62,7 @@ fn the_default_network_takes_what_its_scheme_says() {
 }
 
 #[test]
-fn eight_bits_cost_nothing_and_two_cost_much_until_training_knows_of_them() {
+fn two_bits_need_aware_training() {
     let eight = quantized(&[]);
     let before = number(&eight, "accuracy_before");
     assert!(before > 0.7, "{before}");
@@ -139,7 +139,7 @@ fn a_chain_is_judged_by_its_loss() {
 }
 
 #[test]
-fn knobs_turned_meanwhile_answer_without_training_the_network_again() {
+fn knobs_do_not_retrain_the_network() {
     let mut turned = false;
     let (data, _) = trial::answered(&lab(), &SMALL, |report| {
         if let Report::Status(status) = report {

@@ -11,7 +11,7 @@ use mlsys_nn::nets::Architecture;
 use mlsys_sim::quantizer::{Granularity, Levels, Matrix};
 
 use super::Session;
-use super::panels::Pictured;
+use super::panels::PanelData;
 use super::params::Execution;
 use super::rounding::EXAMPLES;
 
@@ -25,7 +25,7 @@ const LEVELS: &str = "levels";
 const MOST: usize = 48;
 
 /// All weights of the layer, and those of one group alone, over the same range and with that group's levels.
-pub(super) fn histogram(of: &Pictured<'_>) -> Frame {
+pub(super) fn histogram(of: &PanelData<'_>) -> Frame {
     let session = of.session;
     let Some((layer, rounded)) = pair(of) else {
         return nothing();
@@ -92,7 +92,7 @@ fn typical(weights: &[f32], matrix: Matrix) -> usize {
 }
 
 /// Units before, after, and what they lost; where they look at no square image, the matrix itself.
-pub(super) fn weights(of: &Pictured<'_>) -> Frame {
+pub(super) fn weights(of: &PanelData<'_>) -> Frame {
     let Some((layer, rounded)) = pair(of) else {
         return nothing();
     };
@@ -173,7 +173,7 @@ fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
 }
 
 /// What came into the layer in calibration, with the levels that it is rounded to.
-pub(super) fn activations(of: &Pictured<'_>) -> Frame {
+pub(super) fn activations(of: &PanelData<'_>) -> Frame {
     let session = of.session;
     let Some((bits, _)) = session.knobs().activations else {
         let said = "Only weights are rounded. With activation_bits set, what comes into each layer is rounded as well, and \
@@ -205,7 +205,7 @@ pub(super) fn activations(of: &Pictured<'_>) -> Frame {
     Frame::Panes(vec![Pane { title, frame: Frame::Histogram(histogram) }])
 }
 
-fn pair<'a>(of: &'a Pictured<'_>) -> Option<(&'a Layer, &'a mlsys_sim::quantizer::Quantized)> {
+fn pair<'a>(of: &'a PanelData<'_>) -> Option<(&'a Layer, &'a mlsys_sim::quantizer::Quantized)> {
     let layer = of.layer();
     let session = of.session;
     Some((session.layers.get(layer)?, session.rounded.layers.get(layer)?))
@@ -221,7 +221,7 @@ fn nothing() -> Frame {
 const FLOAT: usize = 4;
 
 /// Stored bytes before and after, part by part.
-pub(super) fn size(of: &Pictured<'_>) -> Frame {
+pub(super) fn size(of: &PanelData<'_>) -> Frame {
     let size = of.session.rounded.size();
     let stack = |label: &str, parts: [usize; 3], remark: String| Stack {
         label: label.to_owned(),
@@ -249,7 +249,7 @@ pub(super) fn size(of: &Pictured<'_>) -> Frame {
 }
 
 /// Seconds of a forward pass before and after, and what they mean.
-pub(super) fn speed(of: &Pictured<'_>) -> Frame {
+pub(super) fn speed(of: &PanelData<'_>) -> Frame {
     let session = of.session;
     let bar = |label: &str, seconds: Option<f64>| Bar {
         label: label.to_owned(),

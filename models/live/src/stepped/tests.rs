@@ -119,7 +119,7 @@ fn a_knob_that_cannot_be_read_stays_and_the_next_one_counts() {
 }
 
 #[test]
-fn a_run_that_is_ended_within_a_step_or_before_the_first_has_not_failed() {
+fn stopping_is_no_failure() {
     let (data, ended, reason) =
         ran(&[], |stop| Ok(Counting { ended_in: Some((3, Arc::clone(stop))), ..of(5) }));
     assert!(ended.is_ok());

@@ -123,7 +123,7 @@ impl Sink for Orders {
 }
 
 #[test]
-fn training_that_comes_first_is_paused_and_steps_and_knobs_are_kept_for_the_run() {
+fn knobs_wait_for_the_warm_up_training() {
     let (sender, orders) = mpsc::channel();
     let mut sink = Orders(RunData::default(), sender.clone());
     let train = train::lab().unwrap();
@@ -166,7 +166,7 @@ impl Sink for Stops {
 }
 
 #[test]
-fn a_run_that_is_stopped_while_its_network_is_trained_says_why_and_leaves_nothing_behind() {
+fn stop_during_warm_up_caches_nothing() {
     let stop = Arc::<AtomicBool>::default();
     let mut sink = Stops(RunData::default(), Arc::clone(&stop));
     let train = train::lab().unwrap();
@@ -185,14 +185,14 @@ fn a_run_that_is_stopped_while_its_network_is_trained_says_why_and_leaves_nothin
 }
 
 #[test]
-fn a_transformer_for_digits_and_points_for_a_transformer_are_refused() {
+fn unfit_data_sets_are_refused() {
     assert!(Recipe::images(Model::Transformer, 32, 1, 1).unwrap_err().is_usage());
     let points = Recipe::tokens(Dataset::Spiral, Sizes::default(), 1, 1);
     assert!(points.unwrap_err().is_usage());
 }
 
 #[test]
-fn a_network_whose_answers_memory_cannot_hold_is_refused_with_both_sizes() {
+fn evaluation_beyond_memory_is_refused() {
     let of = |model, width| Recipe::images(model, width, 1, 1).unwrap().architecture;
     let judged = |model, width, free| {
         let judged = must_be_judged(&of(model, width), MemoryBudget::with(free), "width");
@@ -262,7 +262,7 @@ fn adopted(settings: &[&str], artifact: &Artifact, recipe: &Recipe) -> Result<Tr
 }
 
 #[test]
-fn a_network_goes_into_bytes_and_comes_out_again_with_what_it_learned() {
+fn artifacts_round_trip() {
     let sizes = Sizes { width: 8, depth: 1, heads: 2, kv_heads: 1, context: 8 };
     for recipe in [
         Recipe::images(Model::Mlp, 3, 2, 1).unwrap(),
@@ -292,7 +292,7 @@ fn a_network_goes_into_bytes_and_comes_out_again_with_what_it_learned() {
 }
 
 #[test]
-fn weights_in_burns_own_format_are_started_from_if_they_have_the_labs_sizes() {
+fn burn_weights_of_other_sizes_are_refused() {
     let of = |width, steps| Recipe::images(Model::Mlp, width, steps, 1).unwrap();
     let made = trained(&of(4, 3), DeviceId::CPU).unwrap();
     let network = made.network(&Device::flex());
@@ -315,7 +315,7 @@ fn weights_in_burns_own_format_are_started_from_if_they_have_the_labs_sizes() {
 }
 
 #[test]
-fn sizes_that_nobody_set_follow_the_network_and_all_others_are_told() {
+fn unset_sizes_follow_the_network() {
     let of = |width| Recipe::images(Model::Mlp, width, 1, 1).unwrap();
     let wide = trained(&of(5), DeviceId::CPU).unwrap();
     let artifact = wide.artifact(None).unwrap();

@@ -29,8 +29,8 @@ use mlsys_sim::collective::Algorithm;
 
 use self::exchange::{Compression, Whole};
 use self::params::{
-    Answer, Average, Begin, Beside, Broken, Held, Kind, Knobs, Order, Scheme, Setup, Task, Want,
-    Zero,
+    Answer, Average, Begin, Broken, HeldBytes, Kind, Knobs, ReferenceWorker, Scheme, Setup, Task,
+    Want, WorkerOrder, Zero,
 };
 use self::timing::{Measured, Modelled, Times};
 use self::worker::Member;
@@ -111,14 +111,14 @@ impl Session {
         let places = contexts(run, workers + 1)?;
         let limit = timeout(setup.model.flops(knobs.batch as u64) as f64);
         let beside = match (setup.beside, places.first()) {
-            (Beside::OneWorker, Some(context)) => Some(Reference::start(
+            (ReferenceWorker::OneWorker, Some(context)) => Some(Reference::start(
                 run.device,
                 context.clone(),
                 &setup.model,
                 setup.rule,
                 limit,
             )?),
-            (Beside::OneWorker | Beside::Nobody, _) => None,
+            (ReferenceWorker::OneWorker | ReferenceWorker::Nobody, _) => None,
         };
         let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
         let make = move |spec| Member::new(spec, workers, &model, rule, zero);
@@ -184,7 +184,7 @@ impl Session {
 
     /// The weights that all workers have together: their mean where they differ.
     fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, StepError> {
-        let orders = std::iter::repeat_n(Order::Show, self.pool.len());
+        let orders = std::iter::repeat_n(WorkerOrder::Show, self.pool.len());
         let interrupted = || run.control.interrupted();
         let answers = self.pool.act(self.step, orders, interrupted)?;
         let parameters = self.setup.model.parameters() as usize;
@@ -258,10 +258,10 @@ impl SteppedLab for Session {
         };
         let interrupted = || run.control.interrupted();
         let begun = Instant::now();
-        let orders = std::iter::repeat_n(Order::Train(task), self.pool.len());
+        let orders = std::iter::repeat_n(WorkerOrder::Train(task), self.pool.len());
         self.pool.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let orders = std::iter::repeat_n(Order::Tell(rows), self.pool.len());
+        let orders = std::iter::repeat_n(WorkerOrder::Tell(rows), self.pool.len());
         let answers = self.pool.act(step, orders, interrupted)?;
         let alone = match &mut self.beside {
             Some(one) => Some(one.step(step, &indices, self.knobs.rate, interrupted)?),
@@ -396,12 +396,12 @@ impl Session {
     }
 
     /// What a worker held at most.
-    fn held(&self) -> Held {
-        let most = |of: fn(&Held) -> u64| {
+    fn held(&self) -> HeldBytes {
+        let most = |of: fn(&HeldBytes) -> u64| {
             let held = self.answers.iter().map(|answer| of(&answer.held));
             held.max().unwrap_or(0)
         };
-        Held {
+        HeldBytes {
             weights: most(|held| held.weights),
             gradient: most(|held| held.gradient),
             optimizer: most(|held| held.optimizer),

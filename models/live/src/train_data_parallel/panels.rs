@@ -5,7 +5,7 @@ use mlsys_lab::frame::exchange::{Begins, Exchange, Layout};
 use mlsys_lab::frame::{HeatMap, Milestone, Span, Stack, Stacks, Timeline};
 
 use super::exchange::Compression;
-use super::params::{Held, Overlap, SAMPLED};
+use super::params::{HeldBytes, Overlap, SAMPLED};
 use super::timing::{Send, sends};
 use super::{Sent, Session, Zero};
 
@@ -130,7 +130,7 @@ impl Session {
 
     /// Memory of each worker, compared with a single worker.
     fn memory(&self) -> Frame {
-        let stack = |label: String, held: Held, activations: u64| {
+        let stack = |label: String, held: HeldBytes, activations: u64| {
             let all = [
                 held.weights,
                 held.gradient,
@@ -171,14 +171,14 @@ impl Session {
     }
 
     /// What one worker with the whole batch holds, and its activations.
-    pub(super) fn alone(&self) -> (Held, u64) {
+    pub(super) fn alone(&self) -> (HeldBytes, u64) {
         let model = &self.setup.model;
         let bytes = 4 * model.parameters();
-        let held = Held {
+        let held = HeldBytes {
             weights: bytes,
             gradient: bytes,
             optimizer: bytes * self.setup.rule.moments(),
-            ..Held::default()
+            ..HeldBytes::default()
         };
         (held, model.activation_bytes(self.knobs.batch as u64))
     }

@@ -21,7 +21,7 @@ pub(super) struct Setup {
     pub(super) task: Kind,
     pub(super) rule: Rule,
     pub(super) zero: Zero,
-    pub(super) beside: Beside,
+    pub(super) beside: ReferenceWorker,
 }
 
 /// What the model learns.
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 
 /// Whether a single worker runs for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beside {
+pub(super) enum ReferenceWorker {
     Nobody,
     OneWorker,
 }
@@ -93,8 +93,8 @@ impl Setup {
             rule: pick(params, "optimizer", &RULES)?,
             zero: zero(params)?,
             beside: match params.bool("compare")? {
-                true => Beside::OneWorker,
-                false => Beside::Nobody,
+                true => ReferenceWorker::OneWorker,
+                false => ReferenceWorker::Nobody,
             },
         })
     }
@@ -114,8 +114,8 @@ impl Setup {
     /// Bytes that a run takes, about.
     pub(super) fn bytes(&self, knobs: &Knobs) -> u64 {
         let alone = match self.beside {
-            Beside::OneWorker => 1,
-            Beside::Nobody => 0,
+            ReferenceWorker::OneWorker => 1,
+            ReferenceWorker::Nobody => 0,
         };
         // Weights, gradients, the next weights and what is sent of them, besides the optimizer's moments.
         let copies = 6 + self.rule.moments() + knobs.delay as u64;
@@ -332,7 +332,7 @@ pub(super) enum Want {
 
 /// What a worker is told.
 #[derive(Clone, Debug)]
-pub(super) enum Order {
+pub(super) enum WorkerOrder {
     /// Do a step. What there is to say of it is asked for by itself, so that a step takes no longer for being watched.
     Train(Task),
     /// Tell of the last step, and of gradient and weights if they are wanted.
@@ -350,7 +350,7 @@ pub(super) struct Answer {
     pub(super) digest: Option<u64>,
     /// Whether a weight is no finite number any more.
     pub(super) broken: Broken,
-    pub(super) held: Held,
+    pub(super) held: HeldBytes,
     pub(super) row: Option<Row>,
     /// The first [`SAMPLED`] numbers of each chunk of what it gave into the sum, before it was summed.
     pub(super) samples: Vec<f32>,
@@ -369,7 +369,7 @@ pub(super) enum Broken {
 
 /// Bytes of the numbers that a worker really holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct HeldBytes {
     /// Between steps.
     pub(super) weights: u64,
     /// Of this step, once it is summed.

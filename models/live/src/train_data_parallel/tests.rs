@@ -64,7 +64,7 @@ fn the_default_run_has_the_values_of_its_contract() {
 }
 
 #[test]
-fn one_worker_sends_nothing_and_is_bit_for_bit_the_one_beside_it() {
+fn one_worker_equals_the_reference() {
     let data = run(&lab(), &["workers=1", "steps=3", "layers=1"]);
     assert_eq!(number(&data, "bytes_sent_per_worker"), 0.0);
     assert_eq!(most(&data, "max_gradient_difference"), 0.0);
@@ -73,7 +73,7 @@ fn one_worker_sends_nothing_and_is_bit_for_bit_the_one_beside_it() {
 }
 
 #[test]
-fn gradients_are_one_workers_for_random_models_workers_batches_and_algorithms() {
+fn gradients_match_a_single_worker() {
     let mut stream = Stream::new(6, "test/data-parallel");
     for trial in 0..14 {
         let workers = 1 + stream.below(7);
@@ -169,7 +169,7 @@ fn digits_at(rate: &str, steps: u32, more: &[&str]) -> RunData {
 }
 
 #[test]
-fn every_stage_of_sharding_gives_the_same_weights_and_holds_its_share() {
+fn zero_stages_give_equal_weights() {
     let parameters = 209_472.0;
     let whole = run(&lab(), &["steps=4"]);
     for (stage, weights, gradient, optimizer, sent) in [
@@ -325,7 +325,7 @@ fn a_run_pauses_steps_takes_knobs_and_goes_on() {
 }
 
 #[test]
-fn another_link_brings_its_bandwidth_and_a_contradiction_is_refused() {
+fn a_link_brings_its_bandwidth() {
     let orders =
         [set("link", Value::Text("nvlink2".to_owned())), set("global_batch", Value::Int(33))];
     let data = steered(&lab(), &SMALL, "starting the workers", &orders);
@@ -346,7 +346,7 @@ fn a_stop_within_a_run_keeps_what_was_done() {
 }
 
 #[test]
-fn a_run_that_is_ended_within_a_step_says_so_and_keeps_what_the_steps_before_found() {
+fn stop_within_a_step_keeps_earlier_steps() {
     let knob = set("learning_rate", Value::Float(0.001));
     let (data, reason) = ended_within_a_step(&lab(), &SMALL, 1, knob);
     assert_eq!(reason, Some(StopReason::Asked));
@@ -358,7 +358,7 @@ fn a_run_that_is_ended_within_a_step_says_so_and_keeps_what_the_steps_before_fou
 }
 
 #[test]
-fn workers_that_went_their_own_ways_become_alike_when_every_step_synchronizes_again() {
+fn diverged_workers_synchronize_again() {
     for (after, more) in [
         (4, &[][..]),
         (2, &["algorithm=parameter-server"]),
@@ -385,7 +385,7 @@ fn a_larger_batch_that_is_accepted_is_still_one_workers() {
 }
 
 #[test]
-fn gradients_that_are_late_from_now_on_change_nothing_until_they_are_due() {
+fn delayed_gradients_apply_when_due() {
     let turns = [(2, "delay", Value::Int(2))];
     let data = turned(&lab(), &[&SMALL[..3], &["steps=6"]].concat(), &turns);
     let losses = values(&data, "loss");
@@ -398,7 +398,7 @@ fn gradients_that_are_late_from_now_on_change_nothing_until_they_are_due() {
 }
 
 #[test]
-fn compression_is_turned_on_and_what_it_left_out_is_forgotten_when_it_is_turned_off() {
+fn turning_compression_off_drops_the_residual() {
     let on = (1, "compression", Value::Text("int8".to_owned()));
     let compressed = turned(&lab(), &SMALL, std::slice::from_ref(&on));
     let always = run(&lab(), &[&SMALL[..], &["compression=int8"]].concat());

@@ -52,7 +52,7 @@ impl Modelled {
 
 /// Where in a step a collective stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CollectivePosition {
     /// Before a pass: weights are gathered.
     Before,
     /// After the backward pass: everybody's numbers become one sum.
@@ -66,7 +66,7 @@ pub(super) struct Send<'a> {
     /// What passes, for pictures.
     pub(super) what: &'static str,
     /// When it happens, and whether something is summed.
-    pub(super) place: Place,
+    pub(super) place: CollectivePosition,
     pub(super) plan: &'a Plan,
     /// Bytes of an element of the plan.
     pub(super) width: f64,
@@ -75,12 +75,12 @@ pub(super) struct Send<'a> {
 impl Send<'_> {
     /// Whether it stands before a pass.
     pub(super) fn precedes(&self) -> bool {
-        self.place == Place::Before
+        self.place == CollectivePosition::Before
     }
 
     /// Whether everybody's numbers become one sum.
     pub(super) fn sums(&self) -> bool {
-        self.place == Place::Sum
+        self.place == CollectivePosition::Sum
     }
 
     /// Seconds of all its rounds.
@@ -106,23 +106,31 @@ pub(super) fn sends<'a>(setup: &Setup, knobs: &Knobs, scheme: &'a Scheme) -> Vec
     let send = |what, place, plan| Send { what, place, plan, width: WIDTH };
     let gather = |what, place| send(what, place, &scheme.gather);
     let sum = match (knobs.every, knobs.compression, setup.zero) {
-        (2.., _, _) => send("weights", Place::Sum, &scheme.all_reduce),
-        (_, Compression::None, Zero::Nothing) => send("gradient", Place::Sum, &scheme.all_reduce),
+        (2.., _, _) => send("weights", CollectivePosition::Sum, &scheme.all_reduce),
+        (_, Compression::None, Zero::Nothing) => {
+            send("gradient", CollectivePosition::Sum, &scheme.all_reduce)
+        }
         (_, Compression::None, Zero::Optimizer | Zero::Gradients | Zero::Weights) => {
-            send("gradient", Place::Sum, &scheme.scatter)
+            send("gradient", CollectivePosition::Sum, &scheme.scatter)
         }
         (_, Compression::Int8 | Compression::Sign | Compression::TopK { .. }, _) => Send {
             what: "compressed gradients",
-            place: Place::Sum,
+            place: CollectivePosition::Sum,
             plan: &scheme.share,
             width: knobs.compression.bytes(scheme.gather.elements()) as f64,
         },
     };
     match setup.zero {
         Zero::Nothing => vec![sum],
-        Zero::Optimizer | Zero::Gradients => vec![sum, gather("new weights", Place::After)],
+        Zero::Optimizer | Zero::Gradients => {
+            vec![sum, gather("new weights", CollectivePosition::After)]
+        }
         Zero::Weights => {
-            vec![gather("weights", Place::Before), gather("weights", Place::Before), sum]
+            vec![
+                gather("weights", CollectivePosition::Before),
+                gather("weights", CollectivePosition::Before),
+                sum,
+            ]
         }
     }
 }
@@ -193,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn turned_knobs_count_from_the_next_step_on_and_old_steps_are_forgotten() {
+    fn knobs_apply_from_the_next_step() {
         let mut measured = Measured::default();
         assert_eq!(measured.workers(), None);
         push(&mut measured, 8.0);

@@ -15,7 +15,9 @@ use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Architecture, Network};
 
 use super::exchange::Compression;
-use super::params::{Answer, Average, Begin, Broken, Held, Order, Row, Scheme, Task, Want, Zero};
+use super::params::{
+    Answer, Average, Begin, Broken, HeldBytes, Row, Scheme, Task, Want, WorkerOrder, Zero,
+};
 
 /// What messages carry, as they are called where one is missing.
 pub(super) const GRADIENT: &str = "part of the gradient";
@@ -96,25 +98,27 @@ impl Member {
 }
 
 impl Worker for Member {
-    type Order = Order;
+    type Order = WorkerOrder;
     type Answer = Answer;
 
-    fn act(&mut self, order: Order, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
+    fn act(&mut self, order: WorkerOrder, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
         match (self, order) {
-            (Self::Replica(replica), Order::Train(task)) => {
+            (Self::Replica(replica), WorkerOrder::Train(task)) => {
                 replica.train(&task, endpoint)?;
                 Ok(Answer::default())
             }
-            (Self::Replica(replica), Order::Tell(rows)) => replica.tell(rows),
-            (Self::Replica(replica), Order::Show) => replica.show(),
-            (Self::Server { parameters, rule, zero }, Order::Train(task)) => {
+            (Self::Replica(replica), WorkerOrder::Tell(rows)) => replica.tell(rows),
+            (Self::Replica(replica), WorkerOrder::Show) => replica.show(),
+            (Self::Server { parameters, rule, zero }, WorkerOrder::Train(task)) => {
                 endpoint.doing("serving sums");
                 for what in task.sums(*rule, *zero) {
                     serve(&task.scheme, *parameters, what, endpoint)?;
                 }
                 Ok(Answer::default())
             }
-            (Self::Server { .. }, Order::Show | Order::Tell(_)) => Ok(Answer::default()),
+            (Self::Server { .. }, WorkerOrder::Show | WorkerOrder::Tell(_)) => {
+                Ok(Answer::default())
+            }
         }
     }
 }
@@ -359,7 +363,7 @@ impl Replica {
             } else {
                 Broken::Yes
             },
-            held: Held {
+            held: HeldBytes {
                 weights: bytes(weights.len()),
                 gradient: left.gradient,
                 optimizer: self.optimizer.bytes(),

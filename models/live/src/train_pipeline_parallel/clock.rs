@@ -8,7 +8,7 @@ use mlsys_lab::report::{Moment, Report, Sink};
 use mlsys_sim::pipeline::{Plan, Played, Schedule, Slot, Times, Wire, play};
 
 use super::panels;
-use super::params::{Clock, Kept, Knobs, Setup};
+use super::params::{Clock, Knobs, Saving, Setup};
 
 /// The steps of an asynchronous pipeline that are played: enough for the last to be steady.
 fn played_steps(setup: &Setup) -> usize {
@@ -39,8 +39,8 @@ impl Modelled {
         let each = compute_seconds / (3 * setup.microbatches) as f64;
         // What runs forward again does so before it runs back.
         let back = match setup.kept {
-            Kept::Everything => 1.0,
-            Kept::Inputs => 2.0,
+            Saving::Everything => 1.0,
+            Saving::Inputs => 2.0,
         };
         let times =
             |each: f64| Times { forward: each, backward_input: back * each, backward_weight: each };

@@ -7,19 +7,19 @@ use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
 use mlsys_nn::nets::Positions;
 
-use super::part::{Answers, Apart, Input, Output, Part, Pending};
+use super::part::{Answers, Input, Output, Pending, SplitSaved, StageModel};
 
 /// How a backward pass is made possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum BackwardMode {
     /// burn's autodiff records the forward pass.
     Recorded,
     /// Our own formulas, in two halves.
-    Apart,
+    SplitSaved,
     /// Only the input is kept, and burn's autodiff records it the second time.
     Again,
     /// Only the input is kept, and our own formulas go back.
-    AgainApart,
+    RecomputeSplit,
 }
 
 /// What blocks need to know of positions, for passes that are recorded and for others.
@@ -29,17 +29,17 @@ pub(super) struct Tables {
 }
 
 /// What is kept.
-pub(super) struct Held {
+pub(super) struct SavedForward {
     kind: Kind,
     version: u64,
 }
 
 enum Kind {
     Recorded(Recorded),
-    Apart(Box<Apart>),
+    SplitSaved(Box<SplitSaved>),
     Again {
         /// The weights of the forward pass, if those are to be used again.
-        part: Option<Part>,
+        part: Option<StageModel>,
         input: Input,
         answers: Option<Answers>,
     },
@@ -47,7 +47,7 @@ enum Kind {
 
 struct Recorded {
     /// The weights of the forward pass: a copy of its own once they have been updated.
-    part: Part,
+    part: StageModel,
     /// A leaf; its gradient is sent back. None for tokens.
     leaf: Option<Tensor<3>>,
     output: Output,
@@ -63,18 +63,18 @@ pub(super) struct Back {
     pub(super) pending: Option<Pending>,
 }
 
-impl Held {
+impl SavedForward {
     /// Runs forward; what comes out is without autodiff. `part` has autodiff.
     pub(super) fn forward(
-        way: Way,
-        part: &Part,
+        way: BackwardMode,
+        part: &StageModel,
         input: Input,
         answers: Option<Answers>,
         at: &Tables,
         version: u64,
     ) -> (Output, Self) {
         let (output, kind) = match way {
-            Way::Recorded => {
+            BackwardMode::Recorded => {
                 let recorded = Recorded::forward(part, input, answers, at);
                 let output = match recorded.output.clone() {
                     Output::Loss(loss) => Output::Loss(loss.without_autodiff()),
@@ -82,13 +82,13 @@ impl Held {
                 };
                 (output, Kind::Recorded(recorded))
             }
-            Way::Apart => {
+            BackwardMode::SplitSaved => {
                 let (output, apart) = part.valid().forward_apart(input, answers, &at.plain);
-                (output, Kind::Apart(Box::new(apart)))
+                (output, Kind::SplitSaved(Box::new(apart)))
             }
-            Way::Again | Way::AgainApart => {
+            BackwardMode::Again | BackwardMode::RecomputeSplit => {
                 let output = part.valid().forward(input.clone(), answers.clone(), &at.plain);
-                let part = (way == Way::Again).then(|| part.clone());
+                let part = (way == BackwardMode::Again).then(|| part.clone());
                 let kind = Kind::Again { part, input, answers };
                 (output, kind)
             }
@@ -106,7 +106,7 @@ impl Held {
         match &self.kind {
             Kind::Recorded(_) => Some(self.version),
             Kind::Again { part, .. } => part.as_ref().map(|_| self.version),
-            Kind::Apart(_) => None,
+            Kind::SplitSaved(_) => None,
         }
     }
 
@@ -114,13 +114,13 @@ impl Held {
     /// weights as they are.
     pub(super) fn backward(
         self,
-        now: &Part,
+        now: &StageModel,
         slope: Option<Tensor<3>>,
         at: &Tables,
     ) -> Result<Back, CommError> {
         match self.kind {
             Kind::Recorded(recorded) => recorded.backward(slope),
-            Kind::Apart(apart) => apart_back(*apart, now, slope, at),
+            Kind::SplitSaved(apart) => apart_back(*apart, now, slope, at),
             Kind::Again { part, input, answers } => match part {
                 Some(part) => Recorded::forward(&part, input, answers, at).backward(slope),
                 None => {
@@ -133,8 +133,8 @@ impl Held {
 }
 
 fn apart_back(
-    apart: Apart,
-    now: &Part,
+    apart: SplitSaved,
+    now: &StageModel,
     slope: Option<Tensor<3>>,
     at: &Tables,
 ) -> Result<Back, CommError> {
@@ -143,7 +143,7 @@ fn apart_back(
 }
 
 impl Recorded {
-    fn forward(part: &Part, input: Input, answers: Option<Answers>, at: &Tables) -> Self {
+    fn forward(part: &StageModel, input: Input, answers: Option<Answers>, at: &Tables) -> Self {
         let (leaf, input) = match input {
             Input::Tokens(tokens) => (None, Input::Tokens(tokens)),
             Input::Vectors(x) => {

@@ -32,8 +32,8 @@ use mlsys_sim::pipeline::Played;
 
 use self::clock::{Modelled, Watch};
 use self::panels::Memory;
-use self::params::{Clock, Comparison, Kept, Knobs, Microbatches, Setup};
-use self::stage::{Answer, Diary, Order, Stage, Wanted};
+use self::params::{Clock, Comparison, Knobs, Microbatches, Saving, Setup};
+use self::stage::{Answer, Detail, Diary, Stage, StageOrder};
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
 /// Lab `train-pipeline-parallel`.
@@ -244,11 +244,11 @@ impl SteppedLab for Session {
         let begun = Instant::now();
         let examples = Arc::new(self.batches.of_step(self.step));
         let wanted = match self.reference {
-            Some(_) => Wanted::Rows,
-            None => Wanted::Counts,
+            Some(_) => Detail::Rows,
+            None => Detail::Counts,
         };
-        let orders: Vec<Order> = (0..self.setup.stages)
-            .map(|stage| Order {
+        let orders: Vec<StageOrder> = (0..self.setup.stages)
+            .map(|stage| StageOrder {
                 operations: self.setup.operations(stage, self.step),
                 examples: Arc::clone(&examples),
                 rate: self.knobs.learning_rate,
@@ -434,8 +434,8 @@ impl Session {
             let whole = setup.chunks as u64 * blocks + end;
             let peak = self.peak(stage);
             let activations = match setup.kept {
-                Kept::Everything => (peak * whole as f64).round() as u64,
-                Kept::Inputs => {
+                Saving::Everything => (peak * whole as f64).round() as u64,
+                Saving::Inputs => {
                     let input = if stage == 0 {
                         BYTES * sequences * setup.config.context as u64
                     } else {

@@ -5,7 +5,7 @@ use mlsys_lab::frame::{HeatMap, Limit, Stack, Stacks, Table, Timeline};
 use mlsys_lab::{Frame, Value};
 use mlsys_sim::pipeline::{Played, label, lanes, places};
 
-use super::params::{Clock, Kept, Setup};
+use super::params::{Clock, Saving, Setup};
 
 /// Operations of a stage that the table of the order shows.
 const SHOWN: usize = 400;
@@ -82,8 +82,8 @@ pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame 
         vec![stack("one worker".to_owned(), alone, "the whole batch at once".to_owned())];
     stacks.extend(stages.iter().enumerate().map(|(stage, of)| {
         let kept = match setup.kept {
-            Kept::Everything => "",
-            Kept::Inputs => ", inputs alone",
+            Saving::Everything => "",
+            Saving::Inputs => ", inputs alone",
         };
         let remark = format!("{} in flight{kept}", mlsys_lab::value::number(of.peak));
         stack(format!("stage {stage}"), of, remark)

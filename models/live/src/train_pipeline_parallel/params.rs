@@ -24,7 +24,7 @@ pub(super) struct Setup {
     pub(super) chunks: usize,
     /// Sequences of a microbatch.
     pub(super) sequences: usize,
-    pub(super) kept: Kept,
+    pub(super) kept: Saving,
     pub(super) stash: Stash,
     pub(super) rule: Rule,
     pub(super) comparison: Comparison,
@@ -35,7 +35,7 @@ pub(super) struct Setup {
 
 /// What a stage keeps of a forward pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum Saving {
     /// All that the backward pass needs.
     Everything,
     /// Its input, and it runs forward again.
@@ -126,7 +126,7 @@ impl Setup {
             microbatches,
             chunks,
             sequences: batch / microbatches,
-            kept: if params.bool("recompute")? { Kept::Inputs } else { Kept::Everything },
+            kept: if params.bool("recompute")? { Saving::Inputs } else { Saving::Everything },
             stash: if params.bool("stash_weights")? { Stash::Copies } else { Stash::Nothing },
             rule: pick(params, "optimizer", &RULES)?,
             comparison: if params.bool("compare")? {
@@ -234,13 +234,13 @@ fn bytes(setup: &Setup, model: &Model) -> u64 {
     };
     let split = match setup.kept {
         // The stages together keep the whole model's activations of the microbatches that are in flight.
-        Kept::Everything => {
+        Saving::Everything => {
             let chunks = (0..setup.stages).map(|stage| setup.plan.peak_chunks(stage));
             let most = chunks.max().unwrap_or(0).div_ceil(setup.chunks);
             setup.sequences * most
         }
         // Each computes one microbatch anew.
-        Kept::Inputs => setup.sequences,
+        Saving::Inputs => setup.sequences,
     };
     let activations = model.activation_bytes(alone.max(split) as u64);
     4 * copies * model.parameters() + activations

@@ -9,7 +9,7 @@ use mlsys_nn::nets::{Block, Positions, RMS_EPSILON, RmsNorm, Transformer, cross_
 
 /// Consecutive layers of a transformer: the embedding is on the first part, the last norm and the head on the last.
 #[derive(Module, Debug)]
-pub(super) struct Part {
+pub(super) struct StageModel {
     embedding: Option<Param<Tensor<2>>>,
     blocks: Vec<Block>,
     norm: Option<RmsNorm>,
@@ -41,7 +41,7 @@ pub(super) struct Answers {
     pub(super) share: f64,
 }
 
-impl Part {
+impl StageModel {
     /// Cuts a transformer into parts of equally many blocks; `parts` divides the blocks.
     pub(super) fn cut(model: Transformer, parts: usize) -> Vec<Self> {
         let each = (model.blocks.len() / parts.max(1)).max(1);
@@ -97,13 +97,13 @@ impl Part {
         }
     }
 
-    /// Forward with nothing recorded: what [`Apart::backward`] needs is kept instead. The part is without autodiff.
+    /// Forward with nothing recorded: what [`SplitSaved::backward`] needs is kept instead. The part is without autodiff.
     pub(super) fn forward_apart(
         &self,
         input: Input,
         answers: Option<Answers>,
         at: &Positions,
-    ) -> (Output, Apart) {
+    ) -> (Output, SplitSaved) {
         let tokens = match &input {
             Input::Tokens(tokens) => Some(tokens.clone().flatten(0, 1)),
             Input::Vectors(_) => None,
@@ -112,13 +112,13 @@ impl Part {
         let [batch, time, width] = x.dims();
         let mut blocks = Vec::with_capacity(self.blocks.len());
         for block in &self.blocks {
-            let (next, kept) = BlockApart::forward(block, x.flatten(0, 1), batch, at);
+            let (next, kept) = BlockSaved::forward(block, x.flatten(0, 1), batch, at);
             x = next.reshape([batch, time, width]);
             blocks.push(kept);
         }
         let (output, end) = match (&self.norm, &self.head, answers) {
             (Some(norm), Some(head), Some(answers)) => {
-                let (normal, kept) = NormApart::forward(norm, x.flatten(0, 1));
+                let (normal, kept) = NormSaved::forward(norm, x.flatten(0, 1));
                 let logits = normal.clone().matmul(head.val()); // [rows, vocab]
                 let loss = cross_entropy(logits.clone(), answers.labels.clone());
                 let loss = loss.mul_scalar(answers.share);
@@ -127,23 +127,23 @@ impl Part {
             }
             _ => (Output::Vectors(x), None),
         };
-        let apart = Apart { tokens, blocks, end, shape: [batch, time, width] };
+        let apart = SplitSaved { tokens, blocks, end, shape: [batch, time, width] };
         (output, apart)
     }
 }
 
 /// What a forward pass keeps for a backward pass in two halves.
-pub(super) struct Apart {
+pub(super) struct SplitSaved {
     /// `[rows]`, on the first part.
     tokens: Option<Tensor<1, Int>>,
-    blocks: Vec<BlockApart>,
+    blocks: Vec<BlockSaved>,
     /// On the last part.
     end: Option<End>,
     shape: [usize; 3],
 }
 
 struct End {
-    norm: NormApart,
+    norm: NormSaved,
     /// `[rows, width]`.
     normal: Tensor<2>,
     /// `[rows, vocab]`.
@@ -151,7 +151,7 @@ struct End {
     answers: Answers,
 }
 
-impl Apart {
+impl SplitSaved {
     /// The gradient by the part's inputs `[batch, time, width]`, and what the gradients of its weights can be computed of
     /// later. `slope` is the gradient by the outputs; on the last part the loss needs none. `part` may have other weights
     /// than those of the forward pass: then they are used with the activations of the old.
@@ -160,7 +160,7 @@ impl Apart {
     /// No slope was sent where one is needed.
     pub(super) fn backward(
         self,
-        part: &Part,
+        part: &StageModel,
         slope: Option<Tensor<3>>,
         at: &Positions,
     ) -> Result<(Tensor<3>, Pending), CommError> {
@@ -275,14 +275,14 @@ impl Pending {
 }
 
 /// What a norm keeps.
-pub(super) struct NormApart {
+pub(super) struct NormSaved {
     /// x / size, `[rows, width]`.
     normal: Tensor<2>,
     /// `[rows, 1]`.
     size: Tensor<2>,
 }
 
-impl NormApart {
+impl NormSaved {
     pub(super) fn forward(norm: &RmsNorm, x: Tensor<2>) -> (Tensor<2>, Self) {
         let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
         let size = mean_square.add_scalar(RMS_EPSILON).sqrt();
@@ -308,8 +308,8 @@ impl NormApart {
 }
 
 /// What a block keeps.
-pub(super) struct BlockApart {
-    attention_norm: NormApart,
+pub(super) struct BlockSaved {
+    attention_norm: NormSaved,
     /// What attention is given, `[rows, width]`.
     given: Tensor<2>,
     /// Turned, `[batch, heads, time, head]`.
@@ -321,7 +321,7 @@ pub(super) struct BlockApart {
     weights: Tensor<4>,
     /// What the output matrix is given, `[rows, width]`.
     mixed: Tensor<2>,
-    mlp_norm: NormApart,
+    mlp_norm: NormSaved,
     /// What the gated layer is given, `[rows, width]`.
     gated: Tensor<2>,
     /// `[rows, ffn]`.
@@ -331,7 +331,7 @@ pub(super) struct BlockApart {
     hidden: Tensor<2>,
 }
 
-impl BlockApart {
+impl BlockSaved {
     /// `[rows, width]` to the same: what [`Block`] computes, number by number.
     pub(super) fn forward(
         block: &Block,
@@ -339,13 +339,13 @@ impl BlockApart {
         batch: usize,
         at: &Positions,
     ) -> (Tensor<2>, Self) {
-        let (given, attention_norm) = NormApart::forward(&block.attention_norm, x.clone());
+        let (given, attention_norm) = NormSaved::forward(&block.attention_norm, x.clone());
         let attention = &block.attention;
         let (q, k, v) = attention.project(given.clone(), batch, at);
         let weights = attention.weigh(q.clone(), k.clone(), at);
         let mixed = mixed(weights.clone(), v.clone());
         let x = x + mixed.clone().matmul(attention.output.val());
-        let (gated, mlp_norm) = NormApart::forward(&block.mlp_norm, x.clone());
+        let (gated, mlp_norm) = NormSaved::forward(&block.mlp_norm, x.clone());
         let gate = gated.clone().matmul(block.mlp.gate.val());
         let up = gated.clone().matmul(block.mlp.up.val());
         let hidden = silu(gate.clone()) * up.clone();

@@ -15,29 +15,29 @@ use mlsys_nn::train::batch;
 use mlsys_nn::{divergence, flat_params};
 use mlsys_sim::pipeline::{Operation, Slot, Work, waiting};
 
-use super::held::{Held, Tables, Way};
-use super::params::{Kept, Setup};
-use super::part::{Answers, Input, Output, Part, Pending};
+use super::held::{BackwardMode, SavedForward, Tables};
+use super::params::{Saving, Setup};
+use super::part::{Answers, Input, Output, Pending, StageModel};
 
 /// What all stages have done in the step that goes on.
 pub(super) type Diary = Arc<Mutex<Vec<Vec<Slot>>>>;
 
 /// What a stage is told for one step.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct StageOrder {
     /// What to do.
     pub(super) operations: Vec<Operation>,
     /// The examples of each microbatch that the step touches, and the number of the first of them.
     pub(super) examples: Arc<(usize, Vec<Vec<usize>>)>,
     pub(super) rate: f64,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: Detail,
     /// When the step began.
     pub(super) begun: Instant,
 }
 
 /// Whether the answer holds gradients and weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Detail {
     Rows,
     Counts,
 }
@@ -67,7 +67,7 @@ pub(super) struct Answer {
 
 /// One part with its weights on the host, where they are updated.
 struct Chunk {
-    part: Part,
+    part: StageModel,
     weights: Vec<f32>,
     gradient: Vec<f32>,
     optimizer: Optimizer,
@@ -78,7 +78,7 @@ pub(super) struct Stage {
     setup: Arc<Setup>,
     stage: usize,
     chunks: Vec<Chunk>,
-    held: HashMap<(usize, usize), Held>,
+    held: HashMap<(usize, usize), SavedForward>,
     pending: HashMap<(usize, usize), Pending>,
     /// What parts of the same stage pass each other.
     at_home: HashMap<(usize, &'static str, usize), Vec<f32>>,
@@ -112,7 +112,7 @@ impl Stage {
             Positions::new(time, head, DType::F32, device)
         };
         let positions = Tables { recorded: positions(&recording), plain: positions(&spec.device) };
-        let parts = Part::cut(network, setup.stages * setup.chunks);
+        let parts = StageModel::cut(network, setup.stages * setup.chunks);
         let own = parts.into_iter().skip(spec.rank).step_by(setup.stages);
         let chunks = own
             .map(|part| {
@@ -152,7 +152,7 @@ impl Stage {
     fn forward(
         &mut self,
         operation: Operation,
-        order: &Order,
+        order: &StageOrder,
         endpoint: &mut Endpoint,
         answer: &mut Answer,
     ) -> Result<Instant, CommError> {
@@ -172,7 +172,7 @@ impl Stage {
         };
         let part = &self.chunks[operation.chunk].part;
         let (output, held) =
-            Held::forward(self.way(), part, input, answers, &self.positions, self.version);
+            SavedForward::forward(self.way(), part, input, answers, &self.positions, self.version);
         let key = (operation.chunk, operation.microbatch);
         self.held.insert(key, held);
         match output {
@@ -189,12 +189,12 @@ impl Stage {
         Ok(begun)
     }
 
-    fn way(&self) -> Way {
+    fn way(&self) -> BackwardMode {
         match (self.setup.kept, self.setup.is_apart()) {
-            (Kept::Inputs, true) => Way::AgainApart,
-            (Kept::Inputs, false) => Way::Again,
-            (Kept::Everything, true) => Way::Apart,
-            (Kept::Everything, false) => Way::Recorded,
+            (Saving::Inputs, true) => BackwardMode::RecomputeSplit,
+            (Saving::Inputs, false) => BackwardMode::Again,
+            (Saving::Everything, true) => BackwardMode::SplitSaved,
+            (Saving::Everything, false) => BackwardMode::Recorded,
         }
     }
 
@@ -253,13 +253,13 @@ impl Stage {
     }
 
     /// The rule applied to all that was summed up.
-    fn update(&mut self, rate: f64, wanted: Wanted, answer: &mut Answer) {
+    fn update(&mut self, rate: f64, wanted: Detail, answer: &mut Answer) {
         for chunk in &mut self.chunks {
             let gradient = std::mem::replace(&mut chunk.gradient, vec![0.0; chunk.weights.len()]);
             chunk.optimizer.update(&mut chunk.weights, &gradient, rate);
             // What is held keeps the part as it was.
             chunk.part = flat_params::with_weights(chunk.part.clone(), &chunk.weights);
-            if wanted == Wanted::Rows && !self.setup.is_asynchronous() {
+            if wanted == Detail::Rows && !self.setup.is_asynchronous() {
                 answer.gradients.push(gradient);
             }
         }
@@ -277,7 +277,7 @@ impl Stage {
     /// Most microbatches and versions of weights that are held.
     fn count(&self, answer: &mut Answer) {
         answer.peak = answer.peak.max(self.held.len());
-        let mut versions: Vec<u64> = self.held.values().filter_map(Held::stashed).collect();
+        let mut versions: Vec<u64> = self.held.values().filter_map(SavedForward::stashed).collect();
         versions.push(self.version);
         versions.sort_unstable();
         versions.dedup();
@@ -286,10 +286,10 @@ impl Stage {
 }
 
 impl Worker for Stage {
-    type Order = Order;
+    type Order = StageOrder;
     type Answer = Answer;
 
-    fn act(&mut self, order: Order, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
+    fn act(&mut self, order: StageOrder, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
         let mut answer = Answer::default();
         for &operation in &order.operations {
             let begun = match operation.work {
@@ -320,7 +320,7 @@ impl Worker for Stage {
         }
         let mut chunks = self.chunks.iter();
         answer.broken = chunks.find_map(|chunk| divergence::of_weights(&chunk.weights));
-        if order.wanted == Wanted::Rows {
+        if order.wanted == Detail::Rows {
             let rows = self.chunks.iter();
             answer.weights = rows.map(|chunk| chunk.weights.clone()).collect();
         }
@@ -392,7 +392,7 @@ impl Stage {
     pub(super) fn examples(
         &self,
         operation: Operation,
-        order: &Order,
+        order: &StageOrder,
     ) -> Result<(Tensor<2, Int>, Tensor<1, Int>), CommError> {
         let (first, all) = &*order.examples;
         let place = operation.microbatch.checked_sub(*first);

@@ -144,7 +144,7 @@ fn must_wait_for_its_input(stages: &[Vec<Done>], name: &str) {
 }
 
 #[test]
-fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
+fn order_bubble_and_peaks_match_the_simulation() {
     for name in SYNCHRONOUS {
         let named = format!("schedule={name}");
         let set = [
@@ -196,7 +196,7 @@ fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn an_asynchronous_pipeline_is_as_stale_as_there_are_stages_after_and_drifts() {
+fn asynchronous_pipeline_has_stale_weights() {
     for stash in ["true", "false"] {
         let stash = format!("stash_weights={stash}");
         let set = small(&["schedule=asynchronous", &stash, "steps=6", "learning_rate=0.1"]);
@@ -273,7 +273,7 @@ fn a_link_turned_while_it_runs_changes_the_modelled_clock_alone() {
 }
 
 #[test]
-fn a_run_that_is_stopped_while_one_worker_computes_says_so_and_has_its_counts() {
+fn stop_during_a_step_keeps_the_counts() {
     let (data, reason) = answered(&lab(), &small(&["steps=1"]), |report| {
         if matches!(report, Report::Point { name, .. } if &**name == "loss") {
             return Then::Stop;
@@ -287,7 +287,7 @@ fn a_run_that_is_stopped_while_one_worker_computes_says_so_and_has_its_counts() 
 }
 
 #[test]
-fn what_no_machine_has_the_memory_for_is_refused_before_anything_is_made() {
+fn models_beyond_memory_are_refused() {
     let huge = ["layers=16", "hidden=512", "context=512", "global_batch=4096"];
     for compare in ["compare=true", "compare=false"] {
         let error = try_run(&lab(), &[&huge[..], &[compare]].concat()).unwrap_err();

@@ -9,7 +9,7 @@ const NUMBER: f64 = 4.0;
 
 /// One thing that every rank does, in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Part {
+pub(super) enum ModelledPhase {
     /// Forward through a part of the network: operations of all ranks together.
     Forward(f64, What),
     /// Backward through it.
@@ -62,7 +62,7 @@ pub(super) struct Sent {
 }
 
 /// What a rank does in a step, in order.
-pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<Part> {
+pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
     let ranks = setup.ranks as f64;
     let (width, context) = (setup.config.width as f64, setup.config.context as f64);
     let tokens = setup.batch as f64 * context;
@@ -71,14 +71,16 @@ pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<Part> {
     let pass = |operation, passes: f64, elements: f64| {
         let messages = passes * (ranks - 1.0);
         let bytes = passes * NUMBER * elements * (ranks - 1.0) / ranks;
-        Part::Send(operation, messages, bytes)
+        ModelledPhase::Send(operation, messages, bytes)
     };
     let flops = Flops::of(setup);
     let mut parts = Vec::new();
     let alone = setup.ranks == 1;
-    let mut add = |part: Part| match part {
-        Part::Send(..) if alone => {}
-        Part::Send(..) | Part::Forward(..) | Part::Backward(..) => parts.push(part),
+    let mut add = |part: ModelledPhase| match part {
+        ModelledPhase::Send(..) if alone => {}
+        ModelledPhase::Send(..) | ModelledPhase::Forward(..) | ModelledPhase::Backward(..) => {
+            parts.push(part)
+        }
     };
     let (enter, leave, sum) = (
         pass(Operation::AllGather, 1.0, activation),
@@ -86,62 +88,66 @@ pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<Part> {
         pass(Operation::AllReduce, 2.0, activation),
     );
     let keys = 2.0 * NUMBER * tokens / ranks * setup.config.keys() as f64;
-    let on = |bytes: f64| Part::Send(Operation::Ring, 1.0, bytes);
+    let on = |bytes: f64| ModelledPhase::Send(Operation::Ring, 1.0, bytes);
     let layers = setup.config.depth;
     for block in 0..layers {
         let halves = [(What::Attention(block), flops.attention), (What::Mlp(block), flops.mlp)];
         for (what, flops) in halves {
             match (setup.mode, what) {
                 (Mode::Tensor, _) => {
-                    add(Part::Forward(flops, what));
+                    add(ModelledPhase::Forward(flops, what));
                     if sums == Sums::Done {
                         add(sum);
                     }
                 }
                 (Mode::TensorSequence, _) => {
                     add(enter);
-                    add(Part::Forward(flops, what));
+                    add(ModelledPhase::Forward(flops, what));
                     if sums == Sums::Done {
                         add(leave);
                     }
                 }
                 (Mode::Context, What::Attention(_)) => {
                     for round in 0..setup.ranks {
-                        add(Part::Forward(flops / ranks, what));
+                        add(ModelledPhase::Forward(flops / ranks, what));
                         if round + 1 < setup.ranks {
                             add(on(keys));
                         }
                     }
                 }
-                (Mode::Context, What::Mlp(_) | What::Head) => add(Part::Forward(flops, what)),
+                (Mode::Context, What::Mlp(_) | What::Head) => {
+                    add(ModelledPhase::Forward(flops, what))
+                }
             }
         }
     }
-    add(Part::Forward(flops.head, What::Head));
-    add(Part::Backward(2.0 * flops.head, What::Head));
+    add(ModelledPhase::Forward(flops.head, What::Head));
+    add(ModelledPhase::Backward(2.0 * flops.head, What::Head));
     for block in (0..layers).rev() {
         let halves =
             [(What::Mlp(block), 2.0 * flops.mlp), (What::Attention(block), 2.0 * flops.attention)];
         for (what, flops) in halves {
             match (setup.mode, what) {
                 (Mode::Tensor, _) => {
-                    add(Part::Backward(flops, what));
+                    add(ModelledPhase::Backward(flops, what));
                     add(sum);
                 }
                 (Mode::TensorSequence, _) => {
                     add(enter);
-                    add(Part::Backward(flops, what));
+                    add(ModelledPhase::Backward(flops, what));
                     add(leave);
                 }
                 (Mode::Context, What::Attention(_)) => {
                     for round in 0..setup.ranks {
-                        add(Part::Backward(flops / ranks, what));
+                        add(ModelledPhase::Backward(flops / ranks, what));
                         // Keys and values with their slopes; on the last step the slopes alone.
                         let last = round + 1 == setup.ranks;
                         add(on(if last { keys } else { 2.0 * keys }));
                     }
                 }
-                (Mode::Context, What::Mlp(_) | What::Head) => add(Part::Backward(flops, what)),
+                (Mode::Context, What::Mlp(_) | What::Head) => {
+                    add(ModelledPhase::Backward(flops, what))
+                }
             }
         }
     }
@@ -245,19 +251,21 @@ impl Flops {
 }
 
 /// Seconds of a part on a rank, modelled.
-pub(super) fn seconds(part: Part, ranks: usize, rate: f64, network: &Network) -> f64 {
+pub(super) fn seconds(part: ModelledPhase, ranks: usize, rate: f64, network: &Network) -> f64 {
     match part {
-        Part::Forward(flops, _) | Part::Backward(flops, _) => flops / (ranks as f64 * rate),
-        Part::Send(_, messages, bytes) => network.seconds(messages, bytes),
+        ModelledPhase::Forward(flops, _) | ModelledPhase::Backward(flops, _) => {
+            flops / (ranks as f64 * rate)
+        }
+        ModelledPhase::Send(_, messages, bytes) => network.seconds(messages, bytes),
     }
 }
 
 /// What a rank sends in a step, by formula.
-pub(super) fn sent(parts: &[Part]) -> Sent {
+pub(super) fn sent(parts: &[ModelledPhase]) -> Sent {
     parts.iter().fold(Sent::default(), |sum, part| match part {
-        Part::Send(_, messages, bytes) => {
+        ModelledPhase::Send(_, messages, bytes) => {
             Sent { messages: sum.messages + messages, bytes: sum.bytes + bytes }
         }
-        Part::Forward(..) | Part::Backward(..) => sum,
+        ModelledPhase::Forward(..) | ModelledPhase::Backward(..) => sum,
     })
 }

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_a_transformer_with_fewer_heads_in_the_modules_own_order() {
+    fn a_part_is_a_transformer_with_fewer_heads() {
         let device = Device::flex();
         let layout = Layout::new(&config(), Mode::Tensor, 2);
         let whole: Vec<f32> = (0..layout.len()).map(|number| number as f32).collect();

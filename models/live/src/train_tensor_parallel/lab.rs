@@ -35,8 +35,8 @@ use mlsys_nn::{divergence, flat_params};
 
 use self::cut::Layout;
 use self::link::Done;
-use self::params::{Compare, Knobs, Mode, Setup, Sums};
-use self::worker::{Answer, Order, Rank, Telling};
+use self::params::{Comparing, Knobs, Mode, Setup, Sums};
+use self::worker::{Answer, Detail, Rank, StepOrder};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab};
 
@@ -89,11 +89,11 @@ struct Last {
     seconds: f64,
     /// A few numbers of what each rank gave to the first sum of the step; empty without one.
     samples: Vec<Vec<f32>>,
-    beside: Option<Beside>,
+    beside: Option<ReferenceStep>,
 }
 
 /// One worker's step, and how far this one is from it.
-struct Beside {
+struct ReferenceStep {
     loss: f64,
     seconds: f64,
     output: f64,
@@ -144,8 +144,8 @@ impl Session {
         let pool = start(run, setup.ranks)?;
         run.scalar("worker_devices", pool.devices(setup.ranks));
         let one = match setup.compare {
-            Compare::Yes => Some(One { trains: start(run, 1)?, checks: start(run, 1)? }),
-            Compare::No => None,
+            Comparing::Yes => Some(One { trains: start(run, 1)?, checks: start(run, 1)? }),
+            Comparing::No => None,
         };
         status(run, "");
         if setup.mode == Mode::Context && knobs.sums == Sums::LeftOut {
@@ -203,13 +203,13 @@ impl SteppedLab for Session {
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let step = self.step + 1;
-        let order = Order {
+        let order = StepOrder {
             indices: self.batches.next(self.setup.batch).into(),
             learning_rate: self.knobs.learning_rate,
             sums: self.knobs.sums,
             telling: match self.setup.compare {
-                Compare::Yes => Telling::All,
-                Compare::No => Telling::Loss,
+                Comparing::Yes => Detail::All,
+                Comparing::No => Detail::Loss,
             },
             from: None,
         };
@@ -225,7 +225,7 @@ impl SteppedLab for Session {
                 let begun = Instant::now();
                 let trained = one.trains.act(step, [order.clone()], interrupted)?;
                 let seconds = begun.elapsed().as_secs_f64();
-                let order = Order { from: Some(Arc::clone(&self.weights)), ..order };
+                let order = StepOrder { from: Some(Arc::clone(&self.weights)), ..order };
                 let checked = one.checks.act(step, [order], interrupted)?;
                 self.compare(&answers, trained.first(), checked.first(), seconds)
             }
@@ -266,8 +266,8 @@ impl SteppedLab for Session {
 fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
     let alone = Setup { ranks: 1, ..setup.clone() };
     let beside = match setup.compare {
-        Compare::Yes => 2.0 * clock::state_bytes(&alone),
-        Compare::No => 0.0,
+        Comparing::Yes => 2.0 * clock::state_bytes(&alone),
+        Comparing::No => 0.0,
     };
     let needed = setup.ranks as f64 * clock::state_bytes(setup) + beside;
     let who = format!("{} workers with this model", setup.ranks);
@@ -285,7 +285,7 @@ impl Session {
         trained: Option<&Answer>,
         checked: Option<&Answer>,
         seconds: f64,
-    ) -> Option<Beside> {
+    ) -> Option<ReferenceStep> {
         let (trained, checked) = (trained?, checked?.all.as_ref()?);
         let count = self.layout.len();
         let (mut gradient, mut weights) = (vec![0.0; count], vec![0.0; count]);
@@ -296,7 +296,7 @@ impl Session {
             self.layout.put(&mut weights, rank, &all.weights);
         }
         let logits = self.logits(answers)?;
-        let beside = Beside {
+        let beside = ReferenceStep {
             loss: trained.loss,
             seconds,
             output: relative_difference(&logits, &checked.logits),

@@ -8,7 +8,7 @@ use mlsys_nn::nets::{Positions, Transformer};
 use mlsys_sim::collective::{Algorithm, Plan, PlanError, Split};
 
 use super::pass::{Slopes, leaf, slope_of};
-use super::ring::{Found, Looking};
+use super::ring::{AttentionOutput, Looking};
 
 /// Numbers of each chunk that the picture of a ring shows.
 pub(super) const SAMPLED: usize = 2;
@@ -178,7 +178,7 @@ struct Ran {
     /// Queries, keys and values of them.
     looking: Looking,
     /// What attention found.
-    found: Found,
+    found: AttentionOutput,
     /// Leaves again: the rows past attention, and what its heads found.
     past: Tensor<2>,
     mixed: Tensor<4>,
@@ -187,7 +187,7 @@ struct Ran {
 }
 
 /// A rank's way through the blocks.
-pub(super) struct Pass<'a, 'p> {
+pub(super) struct BlockPass<'a, 'p> {
     pub(super) network: &'a Transformer,
     pub(super) link: &'a mut Link<'p>,
     /// Sequences.
@@ -197,7 +197,7 @@ pub(super) struct Pass<'a, 'p> {
 /// All blocks, from the input on.
 pub(super) struct Walked(Vec<Ran>);
 
-impl Pass<'_, '_> {
+impl BlockPass<'_, '_> {
     /// Own rows of vectors through all blocks, `[rows, width]` to the same, without autodiff.
     pub(super) fn forward(
         &mut self,

@@ -10,7 +10,7 @@ use mlsys_sim::collective::{Algorithm, Plan};
 use mlsys_sim::slices;
 use mlsys_sim::slices::{Cut, Region, Weight};
 
-use super::clock::{Part, What};
+use super::clock::{ModelledPhase, What};
 use super::link::SAMPLED;
 use super::params::{Mode, Setup};
 use super::ring::holder;
@@ -164,16 +164,18 @@ impl Session {
 }
 
 /// The class of a part and what stands on its bar.
-fn told(part: Part) -> (&'static str, String) {
+fn told(part: ModelledPhase) -> (&'static str, String) {
     let what = |what: What| match what {
         What::Attention(block) => format!("attention {}", block + 1),
         What::Mlp(block) => format!("mlp {}", block + 1),
         What::Head => "head".to_owned(),
     };
     match part {
-        Part::Forward(_, of) => ("forward", what(of)),
-        Part::Backward(_, of) => ("backward", what(of)),
-        Part::Send(operation, _, bytes) => (operation.name(), format!("{} bytes", number(bytes))),
+        ModelledPhase::Forward(_, of) => ("forward", what(of)),
+        ModelledPhase::Backward(_, of) => ("backward", what(of)),
+        ModelledPhase::Send(operation, _, bytes) => {
+            (operation.name(), format!("{} bytes", number(bytes)))
+        }
     }
 }
 

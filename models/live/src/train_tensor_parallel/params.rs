@@ -51,13 +51,13 @@ pub(super) struct Setup {
     /// Sequences of a step.
     pub(super) batch: usize,
     pub(super) rule: Rule,
-    pub(super) compare: Compare,
+    pub(super) compare: Comparing,
     pub(super) seed: u64,
 }
 
 /// Whether a single worker runs the same steps for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compare {
+pub(super) enum Comparing {
     Yes,
     No,
 }
@@ -96,7 +96,7 @@ impl Setup {
             config,
             batch: params.size("global_batch")?,
             rule: pick(params, "optimizer", &RULES)?,
-            compare: if params.bool("compare")? { Compare::Yes } else { Compare::No },
+            compare: if params.bool("compare")? { Comparing::Yes } else { Comparing::No },
             seed: params.int("seed")?.unsigned_abs(),
         })
     }

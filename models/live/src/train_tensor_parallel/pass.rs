@@ -39,7 +39,7 @@ struct Half {
 }
 
 /// A rank's way through the blocks.
-pub(super) struct Pass<'a, 'p> {
+pub(super) struct BlockPass<'a, 'p> {
     pub(super) network: &'a Transformer,
     pub(super) link: &'a mut Link<'p>,
     pub(super) mode: Mode,
@@ -51,7 +51,7 @@ pub(super) struct Pass<'a, 'p> {
 /// All halves of all blocks, from the input on.
 pub(super) struct Walked(Vec<Half>);
 
-impl Pass<'_, '_> {
+impl BlockPass<'_, '_> {
     /// Rows of vectors through all blocks, `[rows, width]` to the same, without autodiff.
     pub(super) fn forward(
         &mut self,

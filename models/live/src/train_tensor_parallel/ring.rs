@@ -33,7 +33,7 @@ pub(super) struct Looking {
 
 /// What came of it.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(super) struct AttentionOutput {
     /// What each head found, `[batch, heads, own, head]`.
     pub(super) mixed: Tensor<4>,
     /// The logarithm of each row's sum of exponentials, with the queries of a group stacked, `[batch, kv_heads, group own, 1]`.
@@ -42,7 +42,7 @@ pub(super) struct Found {
 
 /// Where the keys that are with a rank stand to its queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum MaskKind {
     /// All before them.
     Before,
     /// The same tokens.
@@ -56,7 +56,7 @@ impl Looking {
     ///
     /// # Errors
     /// If a message does not come.
-    pub(super) fn forward(&self, link: &mut Link<'_>) -> Result<Found, CommError> {
+    pub(super) fn forward(&self, link: &mut Link<'_>) -> Result<AttentionOutput, CommError> {
         let (q, shape) = (self.stacked(self.q.clone()), self.q.dims());
         let (mut k, mut v) = (self.k.clone(), self.v.clone());
         let mut softmax: Option<Softmax> = None;
@@ -65,7 +65,7 @@ impl Looking {
             link.doing("computing attention");
             // Own keys come first, so that every row has seen a key before it meets one that tells it nothing.
             let standing = standing(link.rank(), round, ranks);
-            if standing != Standing::Ahead {
+            if standing != MaskKind::Ahead {
                 let scores = self.scores(&q, &k, standing);
                 softmax = Some(match softmax {
                     None => Softmax::begin(scores, &v),
@@ -78,7 +78,10 @@ impl Looking {
         }
         let Softmax { most, sum, weighted } =
             softmax.ok_or_else(|| CommError::Failed("has no keys of its own".to_owned()))?;
-        Ok(Found { mixed: (weighted / sum.clone()).reshape(shape), logarithm: most + sum.log() })
+        Ok(AttentionOutput {
+            mixed: (weighted / sum.clone()).reshape(shape),
+            logarithm: most + sum.log(),
+        })
     }
 
     /// The slopes of queries, keys and values from the slope of what was found.
@@ -87,7 +90,7 @@ impl Looking {
     /// If a message does not come.
     pub(super) fn backward(
         &self,
-        found: &Found,
+        found: &AttentionOutput,
         slope: Tensor<4>,
         link: &mut Link<'_>,
     ) -> Result<Looking, CommError> {
@@ -102,7 +105,7 @@ impl Looking {
         for round in 0..ranks {
             link.doing("computing the backward pass of attention");
             let standing = standing(link.rank(), round, ranks);
-            if standing != Standing::Ahead {
+            if standing != MaskKind::Ahead {
                 let shares = (self.scores(&q, &k, standing) - found.logarithm.clone()).exp();
                 dv = dv + shares.clone().swap_dims(2, 3).matmul(slope.clone());
                 let of_shares = slope.clone().matmul(v.clone().swap_dims(2, 3));
@@ -132,11 +135,11 @@ impl Looking {
     }
 
     /// q kᵀ / √head, `[batch, kv_heads, group own, own]`; forbidden where the key is ahead.
-    fn scores(&self, q: &Tensor<4>, k: &Tensor<4>, standing: Standing) -> Tensor<4> {
+    fn scores(&self, q: &Tensor<4>, k: &Tensor<4>, standing: MaskKind) -> Tensor<4> {
         let scores = q.clone().matmul(k.clone().swap_dims(2, 3)) * self.scale();
         match standing {
-            Standing::Before | Standing::Ahead => scores,
-            Standing::Same => {
+            MaskKind::Before | MaskKind::Ahead => scores,
+            MaskKind::Same => {
                 let [_, _, rows, own] = scores.dims();
                 let ahead = (0..rows).flat_map(|row| (0..own).map(move |key| key > row % own));
                 let data = TensorData::new(ahead.collect::<Vec<bool>>(), [1, 1, rows, own]);
@@ -153,11 +156,11 @@ pub(super) fn holder(rank: usize, round: usize, ranks: usize) -> usize {
     (rank + ranks - round % ranks) % ranks
 }
 
-fn standing(rank: usize, round: usize, ranks: usize) -> Standing {
+fn standing(rank: usize, round: usize, ranks: usize) -> MaskKind {
     match holder(rank, round, ranks).cmp(&rank) {
-        std::cmp::Ordering::Less => Standing::Before,
-        std::cmp::Ordering::Equal => Standing::Same,
-        std::cmp::Ordering::Greater => Standing::Ahead,
+        std::cmp::Ordering::Less => MaskKind::Before,
+        std::cmp::Ordering::Equal => MaskKind::Same,
+        std::cmp::Ordering::Greater => MaskKind::Ahead,
     }
 }
 
@@ -221,8 +224,8 @@ mod tests {
         let of = |rank| (0..4).map(|round| holder(rank, round, 4)).collect::<Vec<_>>();
         assert_eq!(of(0), [0, 3, 2, 1]);
         assert_eq!(of(2), [2, 1, 0, 3]);
-        assert_eq!(standing(2, 0, 4), Standing::Same);
-        assert_eq!(standing(2, 2, 4), Standing::Before);
-        assert_eq!(standing(2, 3, 4), Standing::Ahead);
+        assert_eq!(standing(2, 0, 4), MaskKind::Same);
+        assert_eq!(standing(2, 2, 4), MaskKind::Before);
+        assert_eq!(standing(2, 3, 4), MaskKind::Ahead);
     }
 }

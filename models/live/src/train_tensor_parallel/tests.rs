@@ -18,8 +18,8 @@ use mlsys_nn::random::Stream;
 
 use super::clock;
 use super::cut::Layout;
-use super::params::{Compare, Knobs, Mode, Setup, Sums};
-use super::worker::{Answer, Order, Rank, Telling};
+use super::params::{Comparing, Knobs, Mode, Setup, Sums};
+use super::worker::{Answer, Detail, Rank, StepOrder};
 use crate::stepped::LiveLab;
 use crate::trial::{
     Then, answered, must_be_declared, number, params, run, steered, try_run, values,
@@ -53,7 +53,7 @@ fn the_default_run_is_what_the_formulas_say() {
 }
 
 #[test]
-fn what_is_counted_on_the_wires_is_what_the_formulas_say_in_every_mode() {
+fn traffic_matches_the_formulas_in_every_mode() {
     for mode in ["tensor", "tensor-sequence", "context"] {
         for set in [
             &["ranks=2"][..],
@@ -151,7 +151,7 @@ fn what_cannot_be_shared_says_what_can() {
 }
 
 #[test]
-fn what_no_machine_has_the_memory_for_is_refused_before_anything_is_made() {
+fn models_beyond_memory_are_refused() {
     let huge = ["hidden=512", "kv_heads=32", "layers=16", "context=1024", "global_batch=4096"];
     let error = try_run(&lab(), &huge).unwrap_err().to_string();
     assert!(error.contains("GB are free") && error.contains("global_batch"), "{error}");
@@ -238,11 +238,11 @@ fn step(setup: &Setup, model: &Model, sums: Sums) -> (Layout, Vec<Answer>) {
             Ok(Rank::new(&spec, &copy, &whole, &data))
         })
         .unwrap();
-    let order = Order {
+    let order = StepOrder {
         indices: (0..setup.batch).collect(),
         learning_rate: 0.1,
         sums,
-        telling: Telling::All,
+        telling: Detail::All,
         from: None,
     };
     let orders = std::iter::repeat_n(order, setup.ranks);
@@ -285,13 +285,13 @@ fn random(stream: &mut Stream) -> Setup {
         },
         batch: 1 + stream.below(3),
         rule: Rule::Sgd,
-        compare: Compare::Yes,
+        compare: Comparing::Yes,
         seed: stream.bits() >> 12,
     }
 }
 
 #[test]
-fn the_gradients_of_random_models_are_one_devices_whatever_the_ranks_and_the_mode() {
+fn gradients_match_a_single_device() {
     let mut stream = Stream::new(7, "tests/split");
     for _ in 0..24 {
         let setup = random(&mut stream);

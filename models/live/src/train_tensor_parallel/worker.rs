@@ -19,19 +19,19 @@ use super::{link, pass};
 
 /// What a rank is told.
 #[derive(Clone)]
-pub(super) struct Order {
+pub(super) struct StepOrder {
     /// The sequences of the step.
     pub(super) indices: Arc<[usize]>,
     pub(super) learning_rate: f64,
     pub(super) sums: Sums,
-    pub(super) telling: Telling,
+    pub(super) telling: Detail,
     /// All weights to begin from, in place of those that it has.
     pub(super) from: Option<Arc<[f32]>>,
 }
 
 /// How much a rank tells of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(super) enum Detail {
     /// The loss.
     Loss,
     /// All that can be compared.
@@ -194,13 +194,13 @@ impl Rank {
         let (loss, logits, slope) = match self.mode {
             Mode::Tensor | Mode::TensorSequence => {
                 let mode = self.mode;
-                let mut pass = pass::Pass { network, link, mode, sums, batch };
+                let mut pass = pass::BlockPass { network, link, mode, sums, batch };
                 let (x, walked) = pass.forward(x, &at)?;
                 let (loss, logits, slope) = end(x)?;
                 (loss, logits, pass.backward(walked, slope, &mut slopes)?)
             }
             Mode::Context => {
-                let mut pass = link::Pass { network, link, batch };
+                let mut pass = link::BlockPass { network, link, batch };
                 let (x, walked) = pass.forward(x, &at)?;
                 let (loss, logits, slope) = end(x)?;
                 (loss, logits, pass.backward(walked, slope, &mut slopes)?)
@@ -250,10 +250,10 @@ impl Rank {
 }
 
 impl Worker for Rank {
-    type Order = Order;
+    type Order = StepOrder;
     type Answer = Answer;
 
-    fn act(&mut self, order: Order, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
+    fn act(&mut self, order: StepOrder, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
         if let Some(whole) = order.from {
             self.weights = self.layout.part(&whole, self.rank);
             self.network = flat_params::with_weights(self.network.clone(), &self.weights);
@@ -272,8 +272,8 @@ impl Worker for Rank {
         self.optimizer.update(&mut self.weights, &passed.gradient, rate);
         self.network = flat_params::with_weights(self.network.clone(), &self.weights);
         let all = match order.telling {
-            Telling::Loss => None,
-            Telling::All => {
+            Detail::Loss => None,
+            Detail::All => {
                 let [rows, vocab] = passed.logits.dims();
                 Some(All {
                     logits: flat_params::numbers(passed.logits, rows * vocab)?,

@@ -25,7 +25,7 @@ fn the_default_run_has_the_sizes_that_can_be_worked_out_by_hand() {
 }
 
 #[test]
-fn adam_learns_the_spiral_and_plain_sgd_at_the_same_rate_does_not() {
+fn adam_learns_the_spiral_where_sgd_does_not() {
     for seed in 1..=5 {
         let seed = format!("seed={seed}");
         let adam = train(&[&seed]).number("accuracy");
@@ -76,7 +76,7 @@ fn without_a_learning_rate_no_weight_moves() {
 }
 
 #[test]
-fn weight_norms_are_those_of_the_first_weights_while_nothing_moves() {
+fn weight_norms_stay_without_updates() {
     let run = train(&["learning_rate=0", "steps=20"]);
     // He's rule gives a layer of n inputs and m outputs a norm of about sqrt(2/n) sqrt(n m) = sqrt(2 m).
     for (layer, expected) in [("layer1", 8.0), ("layer2", 8.0), ("layer3", 2.0)] {
@@ -111,7 +111,7 @@ fn every_series_has_the_cadence_that_was_asked_for() {
 }
 
 #[test]
-fn what_is_reported_is_declared_and_what_is_declared_is_reported() {
+fn metrics_match_the_schema() {
     for settings in [
         vec!["steps=3"],
         vec!["steps=3", "profile=true"],

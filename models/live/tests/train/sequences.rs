@@ -56,7 +56,7 @@ fn the_default_transformer_comes_near_the_entropy_of_the_chain() {
 }
 
 #[test]
-fn a_tiny_transformer_reads_text_better_than_letters_and_pairs_can_be_counted() {
+fn tiny_transformer_beats_bigrams() {
     let run = tiny(&["dataset=text", "width=32", "steps=300", "evaluate_every=100"]);
     let losses = run.values("validation_loss");
     let (unigrams, bigrams) = (run.number("unigram_entropy"), run.number("bigram_entropy"));
@@ -74,7 +74,7 @@ fn sums_are_learned_as_far_as_their_look() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_series_and_the_same_text_bit_for_bit() {
+fn one_seed_gives_one_series_and_text() {
     let settings = ["dataset=text", "steps=12", "seed=3"];
     let (one, other) = (tiny(&settings), tiny(&settings));
     assert_eq!(first_difference(&one, &other), None);
@@ -118,7 +118,7 @@ fn only_a_transformer_has_blocks_to_compute_again() {
 }
 
 #[test]
-fn what_a_transformer_reports_is_declared_and_what_is_declared_is_reported() {
+fn transformer_metrics_match_the_schema() {
     for settings in [
         vec!["dataset=chain", "steps=2"],
         vec!["dataset=sums", "steps=2", "profile=true"],
@@ -186,7 +186,7 @@ fn what_is_guessed_and_written_is_not_hidden_by_what_was_given() {
 }
 
 #[test]
-fn the_weights_of_a_small_perceptron_stand_beside_their_gradients() {
+fn small_perceptron_shows_weights_and_gradients() {
     let run = train(&["dataset=xor", "width=8", "initialization=zeros", "steps=1"]);
     let Frame::Panes(panes) = &run.data.frames["network"].1 else { panic!("no panes") };
     let titles: Vec<&str> = panes.iter().map(|pane| pane.title.as_str()).collect();
@@ -221,7 +221,7 @@ fn models_and_data_that_make_no_sense_together_are_refused() {
 }
 
 #[test]
-fn a_text_of_ones_own_is_learned_and_one_that_is_none_is_refused() {
+fn own_corpus_is_learned() {
     let own = format!("corpus={}", "so it goes, and on it goes. ".repeat(40));
     let run = tiny(&["dataset=text", "steps=40", &own]);
     assert!(run.number("validation_loss") < run.number("unigram_entropy"));

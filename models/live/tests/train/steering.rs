@@ -6,7 +6,7 @@ use mlsys_lab::control::Command;
 use crate::harness::{train, train_steered};
 
 #[test]
-fn every_knob_turned_while_it_runs_takes_effect_and_is_on_record() {
+fn every_knob_takes_effect_and_is_recorded() {
     let plain = train(&["steps=30"]);
     for (name, value) in [
         ("noise", Value::Float(0.5)),
@@ -60,7 +60,7 @@ fn a_stopped_run_keeps_what_it_has_and_ends_well() {
 }
 
 #[test]
-fn a_run_stopped_before_its_first_step_leaves_the_file_of_weights_as_it_is() {
+fn early_stop_keeps_the_weights_file() {
     let file = std::env::temp_dir().join(format!("mlsys-unbegun-{}.bpk", std::process::id()));
     std::fs::write(&file, b"good").unwrap();
     let save = format!("save_weights={}", file.display());
