@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 mod closing;
-mod desk;
+mod draft_store;
 mod events;
 #[cfg(test)]
 mod idle;
@@ -29,7 +29,7 @@ use super::terminal::{Guard, Screen};
 use super::view;
 use crate::state::preview::Preview;
 use crate::state::{App, Instructors};
-use desk::Desk;
+use draft_store::DraftStore;
 use events::message_of;
 use inputs::Input;
 use mlsys_run::drafts::Drafts;
@@ -54,9 +54,9 @@ fn keeps(options: &Options) -> bool {
 }
 
 /// Where texts that are written are kept: in the data folder, but not where nothing of anybody is.
-fn desk(options: &Options) -> Desk {
+fn draft_store(options: &Options) -> DraftStore {
     let kept = options.paths.as_ref().filter(|_| keeps(options));
-    Desk::new(
+    DraftStore::new(
         kept.map_or_else(Drafts::passing, |paths| {
             Drafts::kept(&paths.drafts(), &options.course.id)
         }),
@@ -98,7 +98,7 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
 pub fn run(mut options: Options) -> Result<Leaving, Broken> {
     let decider = options.appearance.decider;
     let (mut app, log, mut effects) = state(&mut options, crossterm::terminal::size()?)?;
-    let desk = desk(&options);
+    let draft_store = draft_store(&options);
     let watch = options.preview.map(Watch::new);
     if let Some(watch) = &watch {
         app.preview = Some(Preview::new(watch.name()));
@@ -116,7 +116,7 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
     let mut driver = Driver {
         runner: Runner::new(options.registry, folder, sender.clone()),
         log,
-        desk,
+        draft_store,
         keyboard: Some(keyboard),
         exports: options.paths.as_ref().map(Paths::exports),
         done: None,
@@ -171,8 +171,8 @@ fn ask(decider: Decider, app: &App, terminal: &mut Guard) -> io::Result<()> {
 
 /// Waits a moment for an answer that is on its way, lest it be typed into the shell.
 fn await_answer(inbox: &Receiver<Input>) {
-    const PATIENCE: Duration = Duration::from_millis(100);
-    let until = Instant::now() + PATIENCE;
+    const TIMEOUT: Duration = Duration::from_millis(100);
+    let until = Instant::now() + TIMEOUT;
     while inputs::is_answer_due()
         && inbox.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok()
     {}
@@ -190,7 +190,7 @@ pub fn serve_run(
     let mut driver = Driver {
         runner: Runner::new(app.registry, runs, sender),
         log: None,
-        desk: Desk::new(Drafts::passing()),
+        draft_store: DraftStore::new(Drafts::passing()),
         keyboard: None,
         exports: None,
         done: None,

@@ -12,11 +12,11 @@ use mlsys_kernel::Diagnostic;
 use mlsys_kernel::Kernel;
 
 use super::key::{Key, Way};
-pub use draft::Whence;
+pub use draft::DraftOrigin;
 use mlsys_run::drafts::Draft;
 pub use text::Text;
-use text::{Full, Go, Select};
-pub use trial::{Known, Trial, TrialState, Tried, Try};
+use text::{CursorMove, Select, TextFull};
+pub use trial::{KernelTests, Known, TestsJob, TestsReport, TestsState};
 
 /// What the kernel is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum Typed {
     /// The text is another one.
     Changed,
     /// It would be longer than a kernel may be.
-    Full,
+    TextFull,
 }
 
 /// Texts up to this size are read after every key: that takes less than a millisecond. Larger ones, of which 16 KiB take
@@ -80,12 +80,12 @@ impl Editor {
     /// Takes a key that is no command; `page` is how many lines the page keys go.
     pub fn key(&mut self, key: Key, page: usize) -> Typed {
         let go = |way: Way| match way {
-            Way::Up => Go::Up(1),
-            Way::Down => Go::Down(1),
-            Way::Left => Go::Left,
-            Way::Right => Go::Right,
-            Way::Home => Go::Home,
-            Way::End => Go::End,
+            Way::Up => CursorMove::Up(1),
+            Way::Down => CursorMove::Down(1),
+            Way::Left => CursorMove::Left,
+            Way::Right => CursorMove::Right,
+            Way::Home => CursorMove::Home,
+            Way::End => CursorMove::End,
         };
         // A selection that was begun by a key of its own goes along with every move until it ends.
         let select = if self.text.is_selecting() { Select::Extend } else { Select::Drop };
@@ -108,20 +108,20 @@ impl Editor {
                 Ok(())
             }
             Key::Shift(way) => return self.go(go(way), Select::Extend),
-            Key::Up => return self.go(Go::Up(1), select),
-            Key::Down => return self.go(Go::Down(1), select),
-            Key::Left => return self.go(Go::Left, select),
-            Key::Right => return self.go(Go::Right, select),
-            Key::Home => return self.go(Go::Home, select),
-            Key::End => return self.go(Go::End, select),
-            Key::PageUp => return self.go(Go::Up(page), select),
-            Key::PageDown => return self.go(Go::Down(page), select),
+            Key::Up => return self.go(CursorMove::Up(1), select),
+            Key::Down => return self.go(CursorMove::Down(1), select),
+            Key::Left => return self.go(CursorMove::Left, select),
+            Key::Right => return self.go(CursorMove::Right, select),
+            Key::Home => return self.go(CursorMove::Home, select),
+            Key::End => return self.go(CursorMove::End, select),
+            Key::PageUp => return self.go(CursorMove::Up(page), select),
+            Key::PageDown => return self.go(CursorMove::Down(page), select),
             Key::Esc | Key::Ctrl(_) => return Typed::Same,
         };
         self.changed(done)
     }
 
-    fn go(&mut self, go: Go, select: Select) -> Typed {
+    fn go(&mut self, go: CursorMove, select: Select) -> Typed {
         self.text.go(go, select);
         self.check();
         Typed::Same
@@ -142,9 +142,9 @@ impl Editor {
     }
 
     /// After a change: small texts are read at once.
-    pub fn changed(&mut self, done: Result<(), Full>) -> Typed {
+    pub fn changed(&mut self, done: Result<(), TextFull>) -> Typed {
         if done.is_err() {
-            return Typed::Full;
+            return Typed::TextFull;
         }
         self.is_checked = false;
         if self.text.as_str().len() <= AT_ONCE {

@@ -10,9 +10,9 @@ pub mod command;
 pub mod document;
 pub mod driver;
 pub mod editor;
-pub mod entry;
 pub mod fuzzy;
-pub mod judge;
+pub mod glossary_list;
+pub mod grading;
 pub mod key;
 pub mod line;
 pub mod message;
@@ -25,9 +25,9 @@ pub mod records;
 pub mod search;
 pub mod state;
 pub mod terminal;
-pub mod terms;
 #[cfg(test)]
 mod tests;
+pub mod text_field;
 pub mod update;
 pub mod view;
 

@@ -6,7 +6,7 @@ use mlsys_lab::value::Value;
 
 use super::own_page;
 use crate::state::App;
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use crate::state::page::Page;
 
 /// The words of the line, as a program gets them.
@@ -43,7 +43,7 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
         }
         return ["lab".to_owned(), slot.schema.kind.clone()].into_iter().chain(words).collect();
     }
-    for slot in &page.slots {
+    for slot in &page.labs {
         for knob in slot.knobs.iter().filter(|knob| knob.value != knob.initial) {
             if let Some(value) = &knob.value {
                 set(format!("{}.{}", slot.id, knob.name), value);
@@ -57,7 +57,7 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
 /// What was set on a lab's own page.
 ///
 /// A value that is the default as well stays: a table entry may supply another one where nobody sets any.
-fn set_values(slot: &Slot) -> Vec<(String, Value)> {
+fn set_values(slot: &LabState) -> Vec<(String, Value)> {
     let Ok(params) = slot.params() else {
         return Vec::new();
     };

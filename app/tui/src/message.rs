@@ -13,12 +13,12 @@ use mlsys_lab::schema::Schema;
 use mlsys_lesson::Event;
 
 use super::command;
-use super::editor::{Tried, Try, Whence};
+use super::editor::{DraftOrigin, TestsJob, TestsReport};
 use super::key::Key;
-use super::records::{Entry, Fetched};
+use super::records::{LoadedRecord, RecordEntry};
 use crate::recall::Wanted;
 use crate::state::Mouse;
-use crate::state::preview::Sight;
+use crate::state::preview::PreviewState;
 use mlsys_run::drafts::Draft;
 use mlsys_run::exports::Export;
 use mlsys_run::peaks::Peaks;
@@ -71,7 +71,7 @@ pub enum Message {
         /// Which run.
         run: u64,
     },
-    /// The clock of what goes on by itself, for as long as [`super::app::App::restless`] says that something does.
+    /// The clock of what goes on by itself, for as long as [`super::app::App::animation`] says that something does.
     Beat,
     /// What is waited for takes so long already.
     Waited {
@@ -94,13 +94,13 @@ pub enum Message {
     /// Weights were saved, and where, or could not be, and why.
     WeightsSaved(Result<String, String>),
     /// The recorded runs are known, the newest first.
-    Records(Vec<Entry>),
+    Records(Vec<RecordEntry>),
     /// A recorded run has been read, or why it could not be.
-    Fetched(Result<Box<Fetched>, String>),
+    LoadedRecord(Result<Box<LoadedRecord>, String>),
     /// What earlier sessions recorded of a lesson, the oldest first.
     Recalled(Vec<Attempt>),
     /// The lesson file that is followed has changed.
-    Previewed(Sight),
+    Previewed(PreviewState),
     /// What is kept of a text that is being written, or what another program has saved of it.
     Draft {
         /// Which text.
@@ -108,10 +108,10 @@ pub enum Message {
         /// What it is; nothing if it was never kept.
         text: Option<String>,
         /// Where it comes from.
-        whence: Whence,
+        whence: DraftOrigin,
     },
     /// The tests of a kernel are over.
-    Tried(Box<Tried>),
+    TestsReport(Box<TestsReport>),
     /// The system asks the program to end.
     Terminate,
 }
@@ -163,7 +163,7 @@ pub enum Effect {
     /// Open a text in the learner's own editor.
     EditOutside(Draft, String),
     /// Run the tests of a kernel.
-    Try(Box<Try>),
+    TestsJob(Box<TestsJob>),
     /// Write a picture into files of its own.
     Export(Box<Export>),
     /// Save what a run has learned.

@@ -1,9 +1,9 @@
 //! The palette: everything that can be done or opened, found by some letters of its name.
 
 use super::command::{Command, Motion};
-use super::entry::{Edit, Entry, For};
 use super::fuzzy::{self, Haystack, Query};
 use super::key::Key;
+use super::text_field::{FieldEvent, FieldPurpose, TextField};
 
 /// What an entry of the palette leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ const REFUSED: i32 = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Palette {
     /// What is typed.
-    pub entry: Entry,
+    pub entry: TextField,
     /// Everything there is, what was used last first.
     pub items: Vec<Item>,
     /// The items that match, best first.
@@ -80,7 +80,7 @@ impl Palette {
         let place = |item: &Item| recent.iter().position(|target| *target == item.target);
         items.sort_by_key(|item| place(item).unwrap_or(usize::MAX));
         Self {
-            entry: Entry::new(For::Palette, ""),
+            entry: TextField::new(FieldPurpose::Palette, ""),
             found: (0..items.len()).collect(),
             items,
             chosen: 0,
@@ -100,8 +100,8 @@ impl Palette {
     /// Takes a key that is no command here: it edits what is typed.
     pub fn key(&mut self, key: Key) {
         match self.entry.key(key) {
-            Edit::Typed => self.search(),
-            Edit::Done | Edit::Dropped | Edit::Unused => {}
+            FieldEvent::Typed => self.search(),
+            FieldEvent::Done | FieldEvent::Dropped | FieldEvent::Unused => {}
         }
     }
 

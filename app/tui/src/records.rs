@@ -21,7 +21,7 @@ pub enum Source {
 
 /// A recorded run, as lists of them say it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct RecordEntry {
     /// Where it lies.
     pub source: Source,
     /// Its name.
@@ -42,7 +42,7 @@ pub struct Entry {
     pub params: Json,
 }
 
-impl Entry {
+impl RecordEntry {
     /// The entry of a run.
     pub fn new(source: Source, summary: &Summary) -> Self {
         let device = summary
@@ -89,14 +89,14 @@ fn plain(text: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records {
     /// The runs of the shown lab, the newest first; none until they are read.
-    pub entries: Option<Vec<Entry>>,
+    pub entries: Option<Vec<RecordEntry>>,
     /// Which is marked.
     pub chosen: usize,
 }
 
 impl Records {
     /// The marked run.
-    pub fn entry(&self) -> Option<&Entry> {
+    pub fn entry(&self) -> Option<&RecordEntry> {
         self.entries.as_ref()?.get(self.chosen)
     }
 
@@ -120,7 +120,7 @@ pub enum Purpose {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
     /// The run.
-    pub entry: Entry,
+    pub entry: RecordEntry,
     /// What for.
     pub purpose: Purpose,
     /// The lesson it is wanted in.
@@ -131,7 +131,7 @@ pub struct Wanted {
 
 /// A recorded run that has been read.
 #[derive(Debug)]
-pub struct Fetched {
+pub struct LoadedRecord {
     /// What was asked for.
     pub wanted: Wanted,
     /// What it reported.

@@ -4,13 +4,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthChar;
 
-use super::entry::{Entry, For};
+use super::text_field::{FieldPurpose, TextField};
 
 /// A search in the open lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     /// What is looked for.
-    pub entry: Entry,
+    pub entry: TextField,
     /// The first line shown when the search began.
     pub from: usize,
     /// Which of the hits is the current one.
@@ -20,7 +20,7 @@ pub struct Search {
 impl Search {
     /// A search that begins where the page stands.
     pub fn new(from: usize) -> Self {
-        Self { entry: Entry::new(For::Search, ""), from, at: 0 }
+        Self { entry: TextField::new(FieldPurpose::Search, ""), from, at: 0 }
     }
 }
 

@@ -19,10 +19,10 @@ use mlsys_run::peaks::Peaks;
 use mlsys_view::attempts::Attempt;
 use mlsys_view::theme::Look;
 
-use crate::judge::Machine;
+use crate::grading::Machine;
 
 use crate::palette::{Item, Target};
-use crate::records::Entry;
+use crate::records::RecordEntry;
 use overlay::Overlay;
 use page::Page;
 use preview::Preview;
@@ -53,7 +53,7 @@ pub struct App {
     /// Recorded runs, as the palette lists them.
     pub recorded: Vec<Item>,
     /// All recorded runs, the newest first, with those that ship with the program last.
-    pub records: Vec<Entry>,
+    pub records: Vec<RecordEntry>,
     /// The devices, once they are known.
     pub devices: Option<Vec<DeviceInfo>>,
     /// The highest rates measured on them.
@@ -65,7 +65,7 @@ pub struct App {
     /// One sentence at the bottom, until the next key.
     pub notice: Option<String>,
     /// The run that is going on.
-    pub active: Option<Active>,
+    pub active: Option<ActiveRun>,
     /// Runs that have ended, for pictures of several.
     pub attempts_kept: Attempts,
     /// Pages left behind, by lesson, so that coming back finds them as they were.
@@ -100,12 +100,12 @@ pub struct App {
     /// What was cut or copied last from a text.
     pub aside: String,
     /// Whether the file of a text is followed.
-    pub drafts: Drafts,
+    pub drafts: DraftFollowing,
 }
 
 /// Whether the file of a text is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drafts {
+pub enum DraftFollowing {
     Closed,
     Followed,
 }
@@ -139,7 +139,7 @@ pub enum Tempo {
 
 /// The run that is going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Active {
+pub struct ActiveRun {
     /// Its number.
     pub run: u64,
     /// The lab on the open page.
@@ -147,14 +147,14 @@ pub struct Active {
     /// Whether it waits for the devices to be known.
     pub waiting: bool,
     /// How it goes.
-    pub how: How,
+    pub how: RunMode,
     /// What it was asked to do and has not done yet.
-    pub asked: Asked,
+    pub asked: PendingRequest,
 }
 
 /// How a run goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum RunMode {
     /// At the learner's tempo.
     Run,
     /// So many steps, then a pause.
@@ -165,7 +165,7 @@ pub enum How {
 
 /// What a run was asked to do and does when its step is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum PendingRequest {
     /// Nothing.
     Nothing,
     /// To wait.
@@ -264,7 +264,7 @@ impl App {
             runs: 0,
             attempts: 0,
             aside: String::new(),
-            drafts: Drafts::Closed,
+            drafts: DraftFollowing::Closed,
         }
     }
 
@@ -276,7 +276,7 @@ impl App {
     /// What the run that is going on has reported.
     pub fn data_of(&self, run: u64) -> Option<&RunData> {
         let active = self.active.filter(|active| active.run == run)?;
-        let slot = self.page.as_ref()?.slots.get(active.slot)?;
+        let slot = self.page.as_ref()?.labs.get(active.slot)?;
         Some(&slot.data)
     }
 }

@@ -25,7 +25,7 @@ use crate::state::App;
 use crate::state::overlay::Overlay;
 use crate::state::page::{Audience, Side};
 use crate::{command, line};
-pub use debugger::Restless;
+pub use debugger::Animation;
 
 /// The side, and the lab with its picture.
 type Shown = (Place, Option<(usize, usize)>);
@@ -36,7 +36,7 @@ impl App {
         let before = self.sight();
         let effects = self.take(message);
         // Whatever it was, it may have changed a run; a frame is not drawn without a message.
-        for slot in self.page.iter_mut().flat_map(|page| &mut page.slots) {
+        for slot in self.page.iter_mut().flat_map(|page| &mut page.labs) {
             slot.forget_drawn();
         }
         let now = self.sight();
@@ -127,11 +127,11 @@ impl App {
                 Vec::new()
             }
             Message::Records(entries) => self.take_records(entries),
-            Message::Fetched(fetched) => self.fetched(fetched),
+            Message::LoadedRecord(fetched) => self.fetched(fetched),
             Message::Recalled(found) => self.recalled(found),
             Message::Previewed(sight) => self.previewed(sight),
             Message::Draft { draft, text, whence } => self.take_draft(&draft, text, whence),
-            Message::Tried(tried) => self.tried(*tried),
+            Message::TestsReport(tried) => self.tried(*tried),
             Message::Terminate => vec![Effect::Abandon, Effect::Quit],
         }
     }

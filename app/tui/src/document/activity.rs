@@ -9,7 +9,7 @@ use ratatui::text::Line;
 use super::card::Card;
 use super::instructor;
 use crate::answer;
-use crate::editor::TrialState;
+use crate::editor::TestsState;
 use crate::state::lab::State;
 
 impl Card<'_> {
@@ -23,7 +23,7 @@ impl Card<'_> {
     }
 
     pub(super) fn lab(&mut self, lab: &LabDirective) {
-        let Some(slot) = self.page.slots.iter().find(|slot| slot.id == lab.id) else {
+        let Some(slot) = self.page.labs.iter().find(|slot| slot.id == lab.id) else {
             return;
         };
         let state = match &slot.state {
@@ -160,7 +160,7 @@ impl Card<'_> {
     /// What came of the tests of a kernel.
     fn cases(&mut self, question: &Question) {
         let trial = self.page.trials.get(&question.id).map(|trial| &trial.state);
-        let Some(TrialState::Done(cases)) = trial else {
+        let Some(TestsState::Done(cases)) = trial else {
             return;
         };
         let (theme, glyphs) = (&self.look.theme, &self.look.glyphs);

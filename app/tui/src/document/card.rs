@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 use super::instructor::Remark;
 use super::{finder, signs, styles};
 use crate::answer;
-use crate::entry::{Entry, For};
 use crate::state::page::{Audience, Page, Side};
+use crate::text_field::{FieldPurpose, TextField};
 use mlsys_view::prose;
 use mlsys_view::theme::Look;
 use mlsys_view::wrap::wrap;
@@ -98,8 +98,11 @@ impl<'a> Card<'a> {
 
     pub(super) fn field(&mut self, how: &str) {
         let theme = &self.look.theme;
-        let Some(entry) =
-            self.page.entry.as_ref().filter(|entry| entry.purpose == For::Block(self.block))
+        let Some(entry) = self
+            .page
+            .entry
+            .as_ref()
+            .filter(|entry| entry.purpose == FieldPurpose::Block(self.block))
         else {
             return;
         };
@@ -150,7 +153,7 @@ impl<'a> Card<'a> {
 }
 
 /// The part of an entry's text that fits a room, and the cursor's column in it.
-fn window(entry: &Entry, room: usize) -> (String, usize) {
+fn window(entry: &TextField, room: usize) -> (String, usize) {
     use unicode_width::UnicodeWidthChar;
     let column = entry.cursor_column();
     let skip = column.saturating_sub(room.saturating_sub(1));

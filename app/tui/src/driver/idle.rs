@@ -10,7 +10,7 @@ use mlsys_lesson::Progress;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::desk::Desk;
+use super::draft_store::DraftStore;
 use super::inputs::Input;
 use super::pulse::Pulse;
 use super::runs::Runner;
@@ -81,7 +81,7 @@ impl Loop {
             runner: Runner::new(registry, runs, sender.clone()),
             log: None,
             exports: None,
-            desk: Desk::new(Drafts::passing()),
+            draft_store: DraftStore::new(Drafts::passing()),
             keyboard: None,
             done: None,
             lines: VecDeque::new(),

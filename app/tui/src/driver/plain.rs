@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::inputs::{self, Input};
 use super::runs::Runner;
-use super::{Broken, Driver, Left, Options, Pulse, desk, state, unsaid};
+use super::{Broken, Driver, Left, Options, Pulse, draft_store, state, unsaid};
 use crate::message::Message;
 use crate::plain::say;
 use crate::plain::words;
@@ -41,7 +41,7 @@ pub fn run_plain(
 ) -> Result<Left, Broken> {
     let folder = options.paths.as_ref().map(Paths::runs);
     let exports = options.paths.as_ref().map(Paths::exports);
-    let desk = desk(&options);
+    let draft_store = draft_store(&options);
     let (mut app, log, effects) = state(&mut options, SIZE)?;
     app.tempo = Tempo::Full;
     let (sender, inbox) = mpsc::channel();
@@ -54,7 +54,7 @@ pub fn run_plain(
             done: None,
             lines: Default::default(),
             exports,
-            desk,
+            draft_store,
             keyboard: None,
         },
         app,

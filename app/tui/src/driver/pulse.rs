@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::state::wait::{Wait, Waiting};
-use crate::update::Restless;
+use crate::update::Animation;
 
 /// Shortest time between two frames while a run reports; keys are answered at once.
 const FRAME: Duration = Duration::from_millis(33);
@@ -16,7 +16,7 @@ pub(super) struct Pulse {
     due: Option<Instant>,
     wait: Option<Ticking>,
     /// What goes on by itself, and when its next beat is.
-    beat: Option<(Restless, Instant)>,
+    beat: Option<(Animation, Instant)>,
 }
 
 /// A wait whose seconds are told.
@@ -58,9 +58,9 @@ impl Pulse {
     }
 
     /// Beats as long as something goes on by itself.
-    pub(super) fn beat_for(&mut self, restless: Option<Restless>, now: Instant) {
-        if self.beat.map(|(what, _)| what) != restless {
-            self.beat = restless.map(|what| (what, now + period(what)));
+    pub(super) fn beat_for(&mut self, animation: Option<Animation>, now: Instant) {
+        if self.beat.map(|(what, _)| what) != animation {
+            self.beat = animation.map(|what| (what, now + period(what)));
         }
     }
 
@@ -105,10 +105,10 @@ impl Pulse {
 }
 
 /// Time between two beats: a search goes on as soon as nothing was typed, steps follow each other so that one can read.
-fn period(restless: Restless) -> Duration {
-    match restless {
-        Restless::Searching => Duration::ZERO,
-        Restless::Playing => Duration::from_millis(300),
+fn period(animation: Animation) -> Duration {
+    match animation {
+        Animation::Searching => Duration::ZERO,
+        Animation::Playing => Duration::from_millis(300),
     }
 }
 
@@ -140,12 +140,12 @@ mod tests {
         let mut pulse = Pulse::new();
         let start = Instant::now();
         let after = |millis| start + Duration::from_millis(millis);
-        pulse.beat_for(Some(Restless::Playing), start);
+        pulse.beat_for(Some(Animation::Playing), start);
         assert_eq!(pulse.next(), Some(after(300)));
         assert!(!pulse.beats(after(299)) && pulse.beats(after(310)));
-        pulse.beat_for(Some(Restless::Playing), after(320));
+        pulse.beat_for(Some(Animation::Playing), after(320));
         assert_eq!(pulse.next(), Some(after(610)));
-        pulse.beat_for(Some(Restless::Searching), after(320));
+        pulse.beat_for(Some(Animation::Searching), after(320));
         assert!(pulse.beats(after(320)) && pulse.beats(after(320)));
         pulse.beat_for(None, after(330));
         assert_eq!(pulse.next(), None);

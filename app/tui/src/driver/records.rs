@@ -9,7 +9,7 @@ use super::{Input, Outbox};
 use crate::message::Message;
 use crate::recall::{self, Wanted};
 use crate::records;
-use crate::records::{Entry, Fetched, Source};
+use crate::records::{LoadedRecord, RecordEntry, Source};
 use mlsys_run::chores::Chores;
 use mlsys_run::record::{self, Past};
 
@@ -24,7 +24,7 @@ pub fn list(folder: Option<PathBuf>, chores: Chores, outbox: &Outbox) {
 
 /// Reads a run.
 pub fn read(wanted: records::Wanted, outbox: &Outbox) {
-    beside("record", outbox, move || Message::Fetched(fetched(wanted)));
+    beside("record", outbox, move || Message::LoadedRecord(fetched(wanted)));
 }
 
 /// Reads what a lesson's labs have left.
@@ -41,22 +41,22 @@ fn beside(name: &str, outbox: &Outbox, work: impl FnOnce() -> Message + Send + '
     drop(spawned);
 }
 
-fn entries(folder: Option<PathBuf>) -> Vec<Entry> {
+fn entries(folder: Option<PathBuf>) -> Vec<RecordEntry> {
     let names = folder.as_deref().and_then(|runs| record::list(runs).ok());
     let folders =
         folder.iter().flat_map(|runs| names.iter().flatten().rev().map(|name| runs.join(name)));
     // What cannot be read is told by `mlsys runs list`, where there is room for it.
     let own = folders.filter_map(|folder| {
         let summary = record::summary(&folder).ok()?;
-        Some(Entry::new(Source::Folder(folder), &summary))
+        Some(RecordEntry::new(Source::Folder(folder), &summary))
     });
     let shipped = record::shipped().enumerate().filter_map(|(place, recording)| {
-        Some(Entry::new(Source::Shipped(place), &recording.summary().ok()?))
+        Some(RecordEntry::new(Source::Shipped(place), &recording.summary().ok()?))
     });
     own.chain(shipped).collect()
 }
 
-fn fetched(wanted: records::Wanted) -> Result<Box<Fetched>, String> {
+fn fetched(wanted: records::Wanted) -> Result<Box<LoadedRecord>, String> {
     let past = match &wanted.entry.source {
         Source::Folder(folder) => record::open(folder),
         Source::Shipped(place) => match record::shipped().nth(*place) {
@@ -65,5 +65,5 @@ fn fetched(wanted: records::Wanted) -> Result<Box<Fetched>, String> {
         },
     };
     let Past { data, warnings, .. } = past?;
-    Ok(Box::new(Fetched { wanted, data, warnings }))
+    Ok(Box::new(LoadedRecord { wanted, data, warnings }))
 }

@@ -12,7 +12,7 @@ use mlsys_lab::registry::Registry;
 use mlsys_lab::report::Report;
 
 use super::{Input, Outbox, records};
-use crate::editor::Try;
+use crate::editor::TestsJob;
 use crate::message::{Message, ReplayStart, SaveWeights, Start};
 use crate::recall;
 use crate::records::Wanted;
@@ -128,11 +128,11 @@ impl Runner {
     }
 
     /// Runs the tests of a kernel beside the loop.
-    pub fn try_kernel(&self, tried: Try) {
+    pub fn try_kernel(&self, tried: TestsJob) {
         let (outbox, registry) = (self.outbox.clone(), self.registry);
         let spawned = thread::Builder::new().name("tests".to_owned()).spawn(move || {
             if let Some(tried) = tried.run(registry) {
-                let _ = outbox.send(Input::Message(Message::Tried(Box::new(tried))));
+                let _ = outbox.send(Input::Message(Message::TestsReport(Box::new(tried))));
             }
         });
         if let Err(error) = spawned {

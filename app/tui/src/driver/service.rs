@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Instant, SystemTime};
 
 use super::Left;
-use super::desk::Desk;
+use super::draft_store::DraftStore;
 use super::inputs::{Input, Keyboard, Lending};
 use super::outside;
 use super::pulse::Pulse;
@@ -15,7 +15,7 @@ use super::runs::Runner;
 use crate::message::{Effect, Message};
 use crate::state::App;
 use crate::terminal::{Screen, Stop};
-use crate::update::Restless;
+use crate::update::Animation;
 use crate::view;
 use mlsys_run::drafts::Draft;
 use mlsys_run::exports::{self, Export};
@@ -29,7 +29,7 @@ pub(super) struct Driver {
     /// Where pictures are written, if anywhere.
     pub(super) exports: Option<PathBuf>,
     /// The texts that are being written.
-    pub(super) desk: Desk,
+    pub(super) draft_store: DraftStore,
     /// The keys, which an editor of the learner's own may borrow.
     pub(super) keyboard: Option<Keyboard>,
     pub(super) done: Option<Left>,
@@ -63,7 +63,7 @@ impl Driver {
         pulse: &mut Pulse,
     ) -> io::Result<()> {
         pulse.heed(app.waiting.as_ref(), Instant::now());
-        pulse.beat_for(app.restless(), Instant::now());
+        pulse.beat_for(app.animation(), Instant::now());
         let input = match pulse.next() {
             None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
@@ -82,7 +82,7 @@ impl Driver {
                 if pulse.beats(now) {
                     self.feed(app, terminal, Message::Beat)?;
                     // A search is shown as often as the eye follows, and when it has ended.
-                    dirty |= app.restless() != Some(Restless::Searching) || pulse.may_draw(now);
+                    dirty |= app.animation() != Some(Animation::Searching) || pulse.may_draw(now);
                 }
                 if let Some(seconds) = pulse.second(now) {
                     self.feed(app, terminal, Message::Waited { seconds })?;
@@ -127,7 +127,7 @@ impl Driver {
                 }
                 self.feed(app, terminal, message)?;
             }
-            Input::DraftSaved => match self.desk.saved() {
+            Input::DraftSaved => match self.draft_store.saved() {
                 Some(message) => self.feed(app, terminal, message)?,
                 None => return Ok(false),
             },
@@ -175,8 +175,8 @@ impl Driver {
         app: &mut App,
         terminal: &mut impl Screen,
     ) -> io::Result<()> {
-        let path = self.desk.path(draft);
-        if let Err(error) = self.desk.keep(draft, text) {
+        let path = self.draft_store.path(draft);
+        if let Err(error) = self.draft_store.keep(draft, text) {
             let why = format!("the text cannot be put into a file: {error}");
             return self.feed(app, terminal, Message::NotSaved(why));
         }
@@ -187,7 +187,7 @@ impl Driver {
         };
         // What was saved counts, whatever the editor says when it ends: vi says that something failed after a command
         // that found nothing, saved or not. Undoing brings the text before it back.
-        if let Some(message) = self.desk.saved() {
+        if let Some(message) = self.draft_store.saved() {
             self.feed(app, terminal, message)?;
         }
         match ended {
@@ -232,13 +232,13 @@ impl Driver {
                     }
                 }
                 Effect::OpenDraft(draft) => {
-                    for message in self.desk.open(draft, self.runner.outbox()) {
+                    for message in self.draft_store.open(draft, self.runner.outbox()) {
                         self.feed(app, terminal, message)?;
                     }
                 }
-                Effect::CloseDraft => self.desk.close(),
+                Effect::CloseDraft => self.draft_store.close(),
                 Effect::KeepDraft(draft, text) => {
-                    if let Err(error) = self.desk.keep(&draft, &text) {
+                    if let Err(error) = self.draft_store.keep(&draft, &text) {
                         let why = format!("what you write is not kept: {error}");
                         app.update(Message::NotSaved(why));
                     }
@@ -246,7 +246,7 @@ impl Driver {
                 Effect::EditOutside(draft, text) => {
                     self.edit_outside(&draft, &text, app, terminal)?;
                 }
-                Effect::Try(tried) => self.runner.try_kernel(*tried),
+                Effect::TestsJob(tried) => self.runner.try_kernel(*tried),
                 Effect::Export(export) => {
                     let sentence = self.export(&export);
                     app.update(Message::Exported(sentence));

@@ -14,19 +14,19 @@ use std::time::{Duration, SystemTime};
 
 use super::Outbox;
 use super::inputs::Input;
-use crate::state::preview::Sight;
+use crate::state::preview::PreviewState;
 
 /// Time from look to look: what an author has saved is on the screen within two of them.
 const PERIOD: Duration = Duration::from_millis(150);
 
 /// Looks for which an empty or a missing file is taken for one that is being replaced.
-const PATIENCE: u32 = 4;
+const TIMEOUT: u32 = 4;
 
 /// A file younger than this may change again without a new date, where dates are coarse.
 const COARSEST_DATE: Duration = Duration::from_secs(3);
 
 /// The files to follow and how to read them.
-pub struct Follow<T = Sight> {
+pub struct Follow<T = PreviewState> {
     /// What the author wrote; the first of them must be there.
     pub files: Vec<PathBuf>,
     /// Reads them.
@@ -42,7 +42,7 @@ struct Stamp {
 }
 
 /// What was last seen at the paths.
-pub struct Watch<T = Sight> {
+pub struct Watch<T = PreviewState> {
     follow: Follow<T>,
     /// The stamps at the last look, for files that were there.
     seen: Vec<Option<Stamp>>,
@@ -97,7 +97,7 @@ impl<T> Watch<T> {
         }
         let vanishing =
             content.iter().zip(&self.told).any(|(now, before)| is_empty(now) && !is_empty(before));
-        if vanishing && self.waited < PATIENCE {
+        if vanishing && self.waited < TIMEOUT {
             self.waited += 1;
             self.pending = true;
             return None;
@@ -197,7 +197,9 @@ mod tests {
         Watch::new(Follow {
             files: vec![file.clone()],
             read: Box::new(move || {
-                Sight::Unreadable(fs::read_to_string(&file).unwrap_or_else(|_| "gone".to_owned()))
+                PreviewState::Unreadable(
+                    fs::read_to_string(&file).unwrap_or_else(|_| "gone".to_owned()),
+                )
             }),
         })
     }
@@ -206,7 +208,7 @@ mod tests {
     fn told(watch: &mut Watch, looks: u32) -> Vec<String> {
         let mut told = Vec::new();
         for _ in 0..looks {
-            if let Some(Sight::Unreadable(text)) = watch.look() {
+            if let Some(PreviewState::Unreadable(text)) = watch.look() {
                 told.push(text);
             }
         }

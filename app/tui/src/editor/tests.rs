@@ -2,7 +2,7 @@
 
 use mlsys_run::drafts::MOST_BYTES;
 
-use super::text::Full;
+use super::text::TextFull;
 use super::{Editor, Subject, Typed};
 use crate::key::{Key, Way};
 use mlsys_run::drafts::Draft;
@@ -91,9 +91,9 @@ fn a_text_becomes_another_by_one_change_and_never_more_than_fits() {
     }
     let longest = "x".repeat(MOST_BYTES);
     assert_eq!(editor.become_text(&longest), Typed::Changed);
-    assert_eq!(editor.text.type_char('y'), Err(Full));
-    assert_eq!(editor.key(Key::Enter, 1), Typed::Full);
-    assert_eq!(editor.become_text(&format!("{longest}x")), Typed::Full);
+    assert_eq!(editor.text.type_char('y'), Err(TextFull));
+    assert_eq!(editor.key(Key::Enter, 1), Typed::TextFull);
+    assert_eq!(editor.become_text(&format!("{longest}x")), Typed::TextFull);
     assert_eq!(editor.text.as_str(), longest);
     assert!(!editor.complaints.is_empty());
     editor.next_complaint();

@@ -28,11 +28,11 @@ pub struct Text {
 
 /// There is no room for so much text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub struct TextFull;
 
 /// Where the cursor is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
+pub enum CursorMove {
     /// A character back.
     Left,
     /// A character on.
@@ -146,7 +146,7 @@ impl Text {
     }
 
     /// Moves the cursor.
-    pub fn go(&mut self, go: Go, select: Select) {
+    pub fn go(&mut self, go: CursorMove, select: Select) {
         match select {
             Select::Drop => {
                 self.anchor = None;
@@ -157,29 +157,35 @@ impl Text {
         }
         let goal = self.goal.take();
         match go {
-            Go::Left => self.cursor = self.before(self.cursor),
-            Go::Right => self.cursor = self.after(self.cursor),
-            Go::Home => {
+            CursorMove::Left => self.cursor = self.before(self.cursor),
+            CursorMove::Right => self.cursor = self.after(self.cursor),
+            CursorMove::Home => {
                 let line = self.line_of(self.cursor);
                 let text = self.text.get(line.clone()).unwrap_or_default();
                 let indent = line.start + (text.len() - text.trim_start().len());
                 self.cursor = if self.cursor == indent { line.start } else { indent };
             }
-            Go::End => self.cursor = self.line_of(self.cursor).end,
-            Go::Up(lines) | Go::Down(lines) => {
+            CursorMove::End => self.cursor = self.line_of(self.cursor).end,
+            CursorMove::Up(lines) | CursorMove::Down(lines) => {
                 let (line, column) = self.cursor();
                 let goal = goal.unwrap_or(column);
                 let last = self.text.matches('\n').count();
                 let (to, beyond) = match go {
-                    Go::Up(_) => (line.saturating_sub(lines), line == 0),
-                    Go::Down(_) | Go::Left | Go::Right | Go::Home | Go::End => {
-                        ((line + lines).min(last), line == last)
-                    }
+                    CursorMove::Up(_) => (line.saturating_sub(lines), line == 0),
+                    CursorMove::Down(_)
+                    | CursorMove::Left
+                    | CursorMove::Right
+                    | CursorMove::Home
+                    | CursorMove::End => ((line + lines).min(last), line == last),
                 };
                 if beyond {
                     self.cursor = match go {
-                        Go::Up(_) => 0,
-                        Go::Down(_) | Go::Left | Go::Right | Go::Home | Go::End => self.text.len(),
+                        CursorMove::Up(_) => 0,
+                        CursorMove::Down(_)
+                        | CursorMove::Left
+                        | CursorMove::Right
+                        | CursorMove::Home
+                        | CursorMove::End => self.text.len(),
                     };
                 } else {
                     self.put_cursor(to, goal);

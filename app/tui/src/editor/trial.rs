@@ -8,18 +8,18 @@ use mlsys_lesson::{Case, CaseResult, Grade, Lesson, LessonId, Question, Question
 
 /// What is known of the tests of a question's kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trial {
+pub struct KernelTests {
     /// Its number; what comes of an earlier one is no longer wanted.
     pub attempt: u64,
     /// The text that is tested.
     pub text: String,
     /// How far they are.
-    pub state: TrialState,
+    pub state: TestsState,
 }
 
 /// How far tests are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TrialState {
+pub enum TestsState {
     /// They run.
     Going,
     /// What came of each.
@@ -28,10 +28,10 @@ pub enum TrialState {
     Refused(String),
 }
 
-impl Trial {
+impl KernelTests {
     /// Whether what is said to an answer is what a test tells already.
     pub fn repeats(&self, feedback: &str) -> bool {
-        let TrialState::Done(cases) = &self.state else {
+        let TestsState::Done(cases) = &self.state else {
             return false;
         };
         cases.iter().any(|case| match &case.result {
@@ -43,7 +43,7 @@ impl Trial {
 
 /// A kernel to be tested.
 #[derive(Debug)]
-pub struct Try {
+pub struct TestsJob {
     /// Its number.
     pub attempt: u64,
     /// The lesson.
@@ -58,7 +58,7 @@ pub struct Try {
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct TestsReport {
     /// Its number.
     pub attempt: u64,
     /// The lesson.
@@ -100,12 +100,12 @@ impl Env for Known {
     }
 }
 
-impl Try {
+impl TestsJob {
     /// Runs the tests; none if the lesson has no such question.
-    pub fn run(self, registry: &mlsys_lab::Registry) -> Option<Tried> {
+    pub fn run(self, registry: &mlsys_lab::Registry) -> Option<TestsReport> {
         let question = self.lesson.question(&self.question)?;
         let (grade, cases) = question.try_kernel(&self.text, &self.known, registry)?;
-        Some(Tried {
+        Some(TestsReport {
             attempt: self.attempt,
             lesson: self.lesson.front.id.clone(),
             question: self.question,

@@ -109,7 +109,7 @@ pub fn activities(page: &Page) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, &block) in page.activities().iter().enumerate() {
         let said = match page.lesson.blocks.get(block) {
-            Some(Block::Lab(lab)) => match page.slots.iter().find(|slot| slot.id == lab.id) {
+            Some(Block::Lab(lab)) => match page.labs.iter().find(|slot| slot.id == lab.id) {
                 Some(slot) => format!("Lab {}: {}, {}", lab.id, slot.title, slot.state.word()),
                 None => format!("Lab {}", lab.id),
             },

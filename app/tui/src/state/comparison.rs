@@ -10,7 +10,7 @@ use mlsys_lesson::{Goal, Lesson};
 use mlsys_view::attempts::{Attempt, Company, OWN_PAGES, Own};
 use mlsys_view::earlier::{Earlier, MOST, Overlay};
 
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 
 /// The runs of the lesson, as one of its labs holds them.
 #[derive(Default)]
@@ -33,7 +33,7 @@ fn named(lesson: &str, lab: &str, schema: &Schema) -> String {
     if own { &schema.kind } else { lab }.to_owned()
 }
 
-impl Slot {
+impl LabState {
     /// Keeps what the run on the screen leaves, which has just ended.
     pub fn leave(&mut self, lesson: &str) -> Option<Arc<Attempt>> {
         if !self.schema.compares_runs() || self.replay.is_some() {

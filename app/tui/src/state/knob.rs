@@ -5,7 +5,7 @@ use mlsys_lab::params::{Given, Params};
 use mlsys_lab::schema::{Param, Type};
 use mlsys_lab::value::{Value, significant};
 
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 
 /// A parameter the learner may turn.
 pub struct Knob {
@@ -32,25 +32,27 @@ impl Knob {
     /// The value so many notches further, kept inside the range.
     ///
     /// Rates and widths are felt as ratios, so numbers that span decades go in steps of 1, 2, 5, 10.
-    fn after(&self, notches: i32) -> Option<Value> {
+    fn after(&self, steps: i32) -> Option<Value> {
         if !self.values.is_empty() {
             let at = self.values.iter().position(|v| Some(v) == self.value.as_ref());
-            let at = at.map_or(0, |at| at as i64 + i64::from(notches));
+            let at = at.map_or(0, |at| at as i64 + i64::from(steps));
             let at = at.clamp(0, self.values.len() as i64 - 1);
             return self.values.get(at as usize).cloned();
         }
         let current = self.value.as_ref().and_then(Value::as_f64);
         match self.ty() {
-            Type::Bool => Some(Value::Bool(notches > 0)),
+            Type::Bool => Some(Value::Bool(steps > 0)),
             Type::Int => {
-                let next = whole_notch(current.unwrap_or(0.0) as i64, notches);
+                let next = whole_step(current.unwrap_or(0.0) as i64, steps);
                 Some(Value::Int(self.clamp(next as f64) as i64))
             }
             Type::Float if self.param.ty == Type::Table => {
-                let next = even_notch(current.unwrap_or(0.0), notches);
+                let next = even_step(current.unwrap_or(0.0), steps);
                 Some(Value::Float(self.clamp(next)))
             }
-            Type::Float => Some(Value::Float(self.clamp(notch(current.unwrap_or(0.0), notches)))),
+            Type::Float => {
+                Some(Value::Float(self.clamp(number_step(current.unwrap_or(0.0), steps))))
+            }
             Type::String | Type::Enum | Type::Array | Type::Table => None,
         }
     }
@@ -88,7 +90,7 @@ impl Knob {
     }
 }
 
-impl Slot {
+impl LabState {
     /// Gives a knob a value; a table and the knobs of its entries stay one.
     pub fn give(&mut self, place: usize, value: Option<Value>) {
         let Some(knob) = self.knobs.get_mut(place) else {
@@ -115,10 +117,10 @@ impl Slot {
     }
 
     /// Turns the marked knob by so many notches and returns its name and new value, if it moved.
-    pub fn turn(&mut self, notches: i32) -> Option<(String, Value)> {
+    pub fn turn(&mut self, steps: i32) -> Option<(String, Value)> {
         let index = self.knob;
         let knob = self.knobs.get(index)?;
-        let next = knob.after(notches)?;
+        let next = knob.after(steps)?;
         if knob.value.as_ref() == Some(&next) {
             return None;
         }
@@ -158,36 +160,36 @@ impl Slot {
     }
 }
 
-/// The next count in a direction: by one while it is small, by doubling between powers of two, else as [`notch`].
-pub fn whole_notch(n: i64, notches: i32) -> i64 {
+/// The next count in a direction: by one while it is small, by doubling between powers of two, else as [`number_step`].
+pub fn whole_step(n: i64, steps: i32) -> i64 {
     const SMALL: i64 = 8;
     let mut n = n;
-    for _ in 0..notches.unsigned_abs() {
-        let up = notches > 0;
+    for _ in 0..steps.unsigned_abs() {
+        let up = steps > 0;
         let doubles = n >= SMALL && u64::try_from(n).is_ok_and(u64::is_power_of_two);
         n = match (up, doubles) {
             (true, true) => n.saturating_mul(2),
             (false, true) => n / 2,
             (true, false) if n < SMALL => n + 1,
             (false, false) if n <= SMALL => n - 1,
-            (_, false) => notch(n as f64, notches.signum()) as i64,
+            (_, false) => number_step(n as f64, steps.signum()) as i64,
         };
     }
     n
 }
 
 /// The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... in a direction; below a millionth it is zero.
-pub fn notch(x: f64, notches: i32) -> f64 {
+pub fn number_step(x: f64, steps: i32) -> f64 {
     const SMALLEST: f64 = 1e-6;
     const MANTISSAS: [f64; 3] = [1.0, 2.0, 5.0];
-    if notches == 0 {
+    if steps == 0 {
         return x;
     }
     if x < 0.0 {
-        return -notch(-x, -notches);
+        return -number_step(-x, -steps);
     }
     let mut x = x;
-    for _ in 0..notches.unsigned_abs() {
+    for _ in 0..steps.unsigned_abs() {
         let exponent = if x > 0.0 { x.log10().floor() } else { -6.0 };
         let ladder = (-1..=1).flat_map(|shift| {
             MANTISSAS
@@ -197,7 +199,7 @@ pub fn notch(x: f64, notches: i32) -> f64 {
                 .map(|v| significant(v, 4))
         });
         let near = x * 1e-9;
-        x = if notches > 0 {
+        x = if steps > 0 {
             ladder.filter(|&v| v > x + near && v >= SMALLEST).fold(f64::INFINITY, f64::min)
         } else {
             ladder.filter(|&v| v < x - near && v >= SMALLEST).fold(0.0, f64::max)
@@ -208,16 +210,16 @@ pub fn notch(x: f64, notches: i32) -> f64 {
 
 /// The next multiple of a quarter in a direction, or of a quarter of the power of ten that the number has: a coordinate
 /// is felt as a distance, and crosses zero.
-pub fn even_notch(x: f64, notches: i32) -> f64 {
+pub fn even_step(x: f64, steps: i32) -> f64 {
     let mut x = x;
-    for _ in 0..notches.unsigned_abs() {
-        let towards_zero = (x > 0.0) != (notches > 0);
+    for _ in 0..steps.unsigned_abs() {
+        let towards_zero = (x > 0.0) != (steps > 0);
         let size = x.abs().max(1.0);
         // From 10 down the steps are those below 10.
         let size = if towards_zero { size * (1.0 - 1e-9) } else { size };
         let step = 0.25 * 10_f64.powf(size.log10().floor().max(0.0));
-        let near = 1e-9 * f64::from(notches.signum());
-        x = if notches > 0 {
+        let near = 1e-9 * f64::from(steps.signum());
+        x = if steps > 0 {
             ((x / step + near).floor() + 1.0) * step
         } else {
             ((x / step + near).ceil() - 1.0) * step
@@ -291,23 +293,23 @@ mod tests {
         let mut x = 0.01;
         let mut seen = Vec::new();
         for _ in 0..5 {
-            x = notch(x, 1);
+            x = number_step(x, 1);
             seen.push(x);
         }
         assert_eq!(seen, [0.02, 0.05, 0.1, 0.2, 0.5]);
         for _ in 0..5 {
-            x = notch(x, -1);
+            x = number_step(x, -1);
         }
         assert_eq!(x, 0.01);
-        assert_eq!(notch(3.0, 1), 5.0);
-        assert_eq!(notch(3.0, -1), 2.0);
-        assert_eq!(notch(1e-6, -1), 0.0);
-        assert_eq!(notch(0.0, 1), 1e-6);
+        assert_eq!(number_step(3.0, 1), 5.0);
+        assert_eq!(number_step(3.0, -1), 2.0);
+        assert_eq!(number_step(1e-6, -1), 0.0);
+        assert_eq!(number_step(0.0, 1), 1e-6);
     }
 
     #[test]
     fn coordinates_go_by_quarters_through_zero() {
-        for (from, notches, to) in [
+        for (from, steps, to) in [
             (2.0, 1, 2.25),
             (2.1, 1, 2.25),
             (2.1, -1, 2.0),
@@ -318,16 +320,16 @@ mod tests {
             (-10.0, -1, -12.5),
             (1e6, 1, 1.25e6),
         ] {
-            assert_eq!(even_notch(from, notches), to, "{from} by {notches}");
+            assert_eq!(even_step(from, steps), to, "{from} by {steps}");
         }
     }
 
     #[test]
     fn counts_go_by_one_then_double() {
-        let walk = |from: i64, notches: i32| {
+        let walk = |from: i64, steps: i32| {
             let mut n = from;
             std::iter::repeat_with(|| {
-                n = whole_notch(n, notches);
+                n = whole_step(n, steps);
                 n
             })
             .take(4)

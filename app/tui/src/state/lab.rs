@@ -23,7 +23,7 @@ use crate::state::knob::History;
 pub use crate::state::knob::Knob;
 
 /// A lab beside the text.
-pub struct Slot {
+pub struct LabState {
     /// Its id in the lesson.
     pub id: String,
     /// What it is called above its panels.
@@ -71,7 +71,7 @@ pub struct Slot {
     /// The last run that finished with the lesson's own values: what predictions and checks are held against.
     pub reference: Option<RunData>,
     /// The learner's own text in the place of a kernel.
-    pub edited: Option<Edited>,
+    pub edited: Option<OwnKernel>,
     /// The device of the newest run.
     pub device: Option<DeviceId>,
     /// The recorded run that is shown in place of one, which never counts.
@@ -124,7 +124,7 @@ impl State {
     }
 }
 
-impl Slot {
+impl LabState {
     /// The parameters of the next run, knobs included.
     pub fn params(&self) -> Result<Params, Vec<ParamError>> {
         let settings = self.with_own_text(self.turned());
@@ -307,7 +307,7 @@ pub(super) fn slot(
     directive: &LabDirective,
     seed: u64,
     registry: &'static Registry,
-) -> Option<Slot> {
+) -> Option<LabState> {
     let schema = registry.find(&directive.kind.value).ok()?.schema();
     let settings = directive.settings();
     let params = Params::resolve(schema, &settings, Tables::builtin(), Some(seed)).ok()?;
@@ -342,7 +342,7 @@ pub(super) fn slot(
         .filter_map(|panel| schema.panels.iter().position(|p| p.name == panel.name))
         .collect();
     let panels = if named.is_empty() { (0..schema.panels.len()).collect() } else { named };
-    Some(Slot {
+    Some(LabState {
         id: directive.id.clone(),
         title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
         schema,
@@ -378,7 +378,7 @@ pub(super) fn slot(
     })
 }
 
-impl Slot {
+impl LabState {
     /// The names of those of the panels given whose pictures the lab sends when asked; others draw its metrics.
     pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
         let schema = self.schema;
@@ -392,14 +392,14 @@ const KIND: &str = "kernel";
 
 /// A text that a lab runs in the place of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edited {
+pub struct OwnKernel {
     /// The example that it began as; with another one it means nothing.
     pub example: String,
     /// The text.
     pub text: String,
 }
 
-impl Slot {
+impl LabState {
     /// The example that the lab runs and its text without the learner's changes; none if it runs no kernel.
     pub fn kernel_text(&self) -> Option<(String, String)> {
         if self.schema.kind != KIND {

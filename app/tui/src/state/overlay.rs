@@ -1,11 +1,11 @@
 //! What lies over the page: one thing at a time, which takes the keys until Esc leaves it.
 
 use crate::command::Place;
-use crate::entry::Entry;
+use crate::glossary_list::GlossaryList;
 use crate::palette::{Palette, Target};
 use crate::records::Records;
 use crate::search::Search;
-use crate::terms::Terms;
+use crate::text_field::TextField;
 
 /// Something over the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,17 +27,17 @@ pub enum Overlay {
     /// A question that y answers with yes.
     Confirm(Confirm),
     /// The field for a number of steps.
-    Steps(Entry),
+    Steps(TextField),
     /// A search in the open lesson.
     Search(Search),
     /// A filter of the list of lessons.
-    Filter(Entry),
+    Filter(TextField),
     /// A filter of the rows of the chosen table.
-    Rows(Entry),
+    Rows(TextField),
     /// The field for the file of weights.
-    Weights(Entry),
+    Weights(TextField),
     /// The glossary.
-    Glossary(Terms),
+    Glossary(GlossaryList),
     /// The recorded runs of the shown lab.
     Records(Records),
     /// Everything that is wrong with the followed lesson file.

@@ -9,9 +9,9 @@ use mlsys_run::glossary::Glossary;
 use mlsys_run::settings;
 use mlsys_view::figure::kernel::Play;
 
-use crate::editor::{Editor, Trial};
-use crate::entry::Entry;
-use crate::state::lab::{Slot, slot};
+use crate::editor::{Editor, KernelTests};
+use crate::state::lab::{LabState, slot};
+use crate::text_field::TextField;
 
 /// A lesson on the screen.
 pub struct Page {
@@ -20,7 +20,7 @@ pub struct Page {
     /// What its terms mean.
     pub glossary: Arc<Glossary>,
     /// Its labs, in file order.
-    pub slots: Vec<Slot>,
+    pub labs: Vec<LabState>,
     /// Which of them is shown.
     pub current: usize,
     /// Where keys go.
@@ -32,11 +32,11 @@ pub struct Page {
     /// First line of the text that is shown.
     pub scroll: usize,
     /// What is being typed.
-    pub entry: Option<Entry>,
+    pub entry: Option<TextField>,
     /// The kernel that is being written.
     pub editor: Option<Box<Editor>>,
     /// Tests of kernels, by question.
-    pub trials: BTreeMap<String, Trial>,
+    pub trials: BTreeMap<String, KernelTests>,
     /// Answers by question.
     pub answers: BTreeMap<String, Answered>,
     /// Predictions by their ids.
@@ -134,7 +134,7 @@ pub enum CheckState {
 impl Page {
     /// The same with these processes for the workers of its labs that split their work.
     pub fn with_workers(mut self, urls: Option<&str>) -> Self {
-        for slot in &mut self.slots {
+        for slot in &mut self.labs {
             if settings::takes_workers(slot.schema) {
                 settings::set_workers(&mut slot.settings, urls);
             }
@@ -145,11 +145,11 @@ impl Page {
     /// Opens a lesson whose labs and panels the registry has; a lab it lacks is left out.
     pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
         let seed = seed.unwrap_or(lesson.front.seed);
-        let slots = lesson.labs().filter_map(|directive| slot(directive, seed, registry)).collect();
+        let labs = lesson.labs().filter_map(|directive| slot(directive, seed, registry)).collect();
         let mut page = Self {
             glossary: Glossary::of(&lesson),
             lesson,
-            slots,
+            labs,
             current: 0,
             side: Side::Text,
             full_screen: None,
@@ -213,24 +213,24 @@ impl Page {
 
     /// Shows a lab by its id.
     pub fn show_lab(&mut self, id: &str) {
-        if let Some(index) = self.slots.iter().position(|slot| slot.id == id) {
+        if let Some(index) = self.labs.iter().position(|slot| slot.id == id) {
             self.current = index;
         }
     }
 
     /// The lab shown.
-    pub fn slot(&self) -> Option<&Slot> {
-        self.slots.get(self.current)
+    pub fn slot(&self) -> Option<&LabState> {
+        self.labs.get(self.current)
     }
 
     /// The lab shown, to be changed.
-    pub fn slot_mut(&mut self) -> Option<&mut Slot> {
-        self.slots.get_mut(self.current)
+    pub fn slot_mut(&mut self) -> Option<&mut LabState> {
+        self.labs.get_mut(self.current)
     }
 
     /// Stops what goes on by itself in any lab's pictures: it would go on where nobody looks.
     pub fn rest_walks(&mut self) {
-        for slot in &mut self.slots {
+        for slot in &mut self.labs {
             if let Some(walk) = &mut slot.walk {
                 walk.rest();
             }
@@ -242,7 +242,7 @@ impl Page {
 
     /// Stops the steps that follow each other in any lab's pictures; a search for a place goes on, for it has an end.
     pub fn rest_plays(&mut self) {
-        for slot in &mut self.slots {
+        for slot in &mut self.labs {
             if let Some(walk) = slot.walk.as_mut().filter(|walk| walk.play() == Play::Going) {
                 walk.rest();
             }

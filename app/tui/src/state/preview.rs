@@ -4,7 +4,7 @@ use mlsys_lesson::{Diagnostic, LessonId, Parsed};
 
 /// What was seen of the file.
 #[derive(Debug)]
-pub enum Sight {
+pub enum PreviewState {
     /// It was read.
     Read(Box<Parsed>),
     /// It cannot be read, and why.

@@ -24,11 +24,11 @@ pub struct Waiting {
 
 impl Waiting {
     /// Seconds after which a run that was asked to end is said not to answer.
-    pub const PATIENCE: u64 = 5;
+    pub const TIMEOUT: u64 = 5;
 
     /// Whether it is about a run that was asked to end long ago.
     pub fn is_unanswered(&self) -> bool {
-        self.what == Wait::Stop && self.seconds >= Self::PATIENCE
+        self.what == Wait::Stop && self.seconds >= Self::TIMEOUT
     }
 
     /// The words for it. A step that is over at once is not worth a word.
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(words(compiling(), 7).as_deref(), Some("compiling kernels, 7 s"));
         assert_eq!(words(Wait::Pause, 0), None);
         assert_eq!(words(Wait::Pause, 2).as_deref(), Some("waiting for the step to finish, 2 s"));
-        let unanswered = words(Wait::Stop, Waiting::PATIENCE).unwrap();
+        let unanswered = words(Wait::Stop, Waiting::TIMEOUT).unwrap();
         assert!(unanswered.contains("leaves it behind"), "{unanswered}");
     }
 }

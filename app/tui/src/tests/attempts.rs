@@ -81,7 +81,7 @@ fn runs_of_all_labs_of_a_lesson_stand_in_one_table_and_stay_when_it_is_left() {
 fn what_earlier_sessions_recorded_comes_back_with_what_set_it_apart() {
     let mut bench = bench();
     bench.keys("\t");
-    let slot = &bench.app.page.as_ref().unwrap().slots[0];
+    let slot = &bench.app.page.as_ref().unwrap().labs[0];
     let schema = slot.schema;
     let params = slot.params().unwrap();
     let params = params.iter().map(|(n, v)| (n.to_owned(), v.clone()));

@@ -7,7 +7,7 @@ use mlsys_lesson::{Event, Progress};
 
 use super::Bench;
 use super::screens::compare;
-use crate::editor::Whence;
+use crate::editor::DraftOrigin;
 use crate::key::{Key, Way};
 use crate::message::{Effect, Message};
 use crate::state::App;
@@ -60,10 +60,10 @@ fn test(bench: &mut Bench) -> Vec<Effect> {
     let effects = press(bench, &[Key::Ctrl('s')]);
     let mut after = Vec::new();
     for effect in effects {
-        if let Effect::Try(tried) = effect {
+        if let Effect::TestsJob(tried) = effect {
             bench.shows("testing");
             let tried = tried.run(mlsys_registry::registry()).unwrap();
-            after.extend(bench.app.update(Message::Tried(Box::new(tried))));
+            after.extend(bench.app.update(Message::TestsReport(Box::new(tried))));
         }
     }
     after
@@ -175,18 +175,18 @@ fn what_was_kept_is_there_again_and_what_others_save_is_taken() {
         text: Some(text.to_owned()),
         whence,
     };
-    bench.app.update(told("__global__ void kept() {}\r\n", Whence::Kept));
+    bench.app.update(told("__global__ void kept() {}\r\n", DraftOrigin::Kept));
     assert_eq!(text(&bench), "__global__ void kept() {}\n");
     press(&mut bench, &[Key::Ctrl('u')]);
     bench.shows("nothing to take back");
-    bench.app.update(told("__global__ void saved() {}\n", Whence::Saved));
+    bench.app.update(told("__global__ void saved() {}\n", DraftOrigin::Saved));
     assert_eq!(text(&bench), "__global__ void saved() {}\n");
     press(&mut bench, &[Key::Ctrl('u')]);
     assert_eq!(text(&bench), "__global__ void kept() {}\n");
     // Of another text nothing is taken.
     let other = Draft { name: "other".to_owned(), ..draft.clone() };
     let message =
-        Message::Draft { draft: other, text: Some("x".to_owned()), whence: Whence::Saved };
+        Message::Draft { draft: other, text: Some("x".to_owned()), whence: DraftOrigin::Saved };
     bench.app.update(message);
     assert_eq!(text(&bench), "__global__ void kept() {}\n");
 }
@@ -208,7 +208,7 @@ fn a_lab_runs_the_text_and_keeps_its_picture_while_there_is_an_error() {
     let saved = |text: &str| Message::Draft {
         draft: draft.clone(),
         text: Some(text.to_owned()),
-        whence: Whence::Saved,
+        whence: DraftOrigin::Saved,
     };
     let effects = bench.app.update(saved(&without));
     let Some(Effect::Start(start)) = effects.iter().find(|e| matches!(e, Effect::Start(_))) else {

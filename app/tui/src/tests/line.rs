@@ -33,8 +33,8 @@ fn shell(line: &str) -> Vec<String> {
 }
 
 fn knobs(bench: &Bench) -> Vec<(String, Option<Value>)> {
-    let slots = &bench.app.page.as_ref().unwrap().slots;
-    let knobs = slots.iter().flat_map(|slot| &slot.knobs);
+    let labs = &bench.app.page.as_ref().unwrap().labs;
+    let knobs = labs.iter().flat_map(|slot| &slot.knobs);
     knobs.map(|knob| (knob.name.clone(), knob.value.clone())).collect()
 }
 

@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::{Bench, point};
 use crate::message::{Effect, Message};
-use crate::records::{Entry, Fetched, Purpose, Source, Wanted};
+use crate::records::{LoadedRecord, Purpose, RecordEntry, Source, Wanted};
 use crate::state::lab::State;
 use mlsys_run::session::Outcome;
 
-fn entry(source: Source, rate: f64) -> Entry {
-    Entry {
+fn entry(source: Source, rate: f64) -> RecordEntry {
+    RecordEntry {
         source,
         name: "2026-11-21T09-06-24.123Z-train-7".to_owned(),
         lab: "train".to_owned(),
@@ -52,8 +52,8 @@ impl Bench {
 
     fn fetched(&mut self, wanted: Wanted) -> Vec<Effect> {
         let (data, warnings) = (data(), Vec::new());
-        let fetched = Fetched { wanted, data, warnings };
-        self.app.update(Message::Fetched(Ok(Box::new(fetched))))
+        let fetched = LoadedRecord { wanted, data, warnings };
+        self.app.update(Message::LoadedRecord(Ok(Box::new(fetched))))
     }
 }
 
@@ -144,7 +144,7 @@ fn a_record_that_cannot_be_read_is_a_sentence() {
     bench.keys("r");
     bench.listed();
     bench.keys(" ");
-    bench.app.update(Message::Fetched(Err("run.json: it is cut off".to_owned())));
+    bench.app.update(Message::LoadedRecord(Err("run.json: it is cut off".to_owned())));
     bench.shows("run.json: it is cut off");
 }
 

@@ -7,7 +7,7 @@ use mlsys_lab::frame::{Film, Frame, Pane};
 
 use super::Bench;
 use crate::message::Message;
-use crate::update::Restless;
+use crate::update::Animation;
 use mlsys_harness::samples::{pipeline, ring};
 use mlsys_run::session::Outcome;
 use mlsys_view::panel::Tint;
@@ -57,17 +57,17 @@ fn rounds_are_gone_through_both_ways_and_played_to_their_end() {
     bench.keys(",,");
     assert_eq!(bench.screen(), before);
     bench.keys(" ");
-    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    assert_eq!(bench.app.animation(), Some(Animation::Playing));
     for _ in 0..6 {
         bench.app.update(Message::Beat);
     }
     bench.shows("round 6 of 6: all-gather 3 of 3");
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     // Once more from the beginning; a step by hand ends it.
     bench.keys(" ");
     bench.shows("before the first of 6 rounds");
     bench.keys(".");
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     bench.shows("round 1 of 6");
 }
 
@@ -76,14 +76,14 @@ fn what_played_rests_when_one_comes_back_to_it() {
     let mut bench = showing((120, 40), Frame::Exchange(Box::new(ring(4))));
     for (away, back) in [("\t", "\t\t"), ("\t\t", "\t")] {
         bench.keys(" ");
-        assert_eq!(bench.app.restless(), Some(Restless::Playing), "{away:?}");
+        assert_eq!(bench.app.animation(), Some(Animation::Playing), "{away:?}");
         bench.keys(away);
-        assert_eq!(bench.app.restless(), None, "{away:?}");
+        assert_eq!(bench.app.animation(), None, "{away:?}");
         bench.keys(back);
         while bench.app.place() != crate::command::Place::Picture {
             bench.keys("\t");
         }
-        assert_eq!(bench.app.restless(), None, "{away:?}");
+        assert_eq!(bench.app.animation(), None, "{away:?}");
     }
 }
 
@@ -103,12 +103,12 @@ fn pictures_one_after_the_other_are_stepped_and_played_as_rounds_are() {
     bench.keys(",");
     bench.shows("the state one");
     bench.keys(" ");
-    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    assert_eq!(bench.app.animation(), Some(Animation::Playing));
     for _ in 0..2 {
         bench.app.update(Message::Beat);
     }
     bench.shows("the state three");
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     bench.keys("w");
     bench.shows("3 of 3: after three: the state three");
 }

@@ -67,7 +67,7 @@ fn a_frozen_view_stands_still_while_the_run_goes_on_and_is_graded() {
 #[test]
 fn pictures_are_not_asked_for_while_nobody_sees_them() {
     let mut bench = running((120, 40));
-    let slot = &mut bench.app.page.as_mut().unwrap().slots[0];
+    let slot = &mut bench.app.page.as_mut().unwrap().labs[0];
     slot.panels = (0..slot.schema.panels.len()).collect();
     let boundary = slot.schema.panels.iter().position(|panel| panel.name == "decision-boundary");
     let wants = |effects: Vec<Effect>| {
@@ -75,7 +75,7 @@ fn pictures_are_not_asked_for_while_nobody_sees_them() {
     };
     // Only curves and bars have room on the screen, and those are drawn from metrics.
     assert!(!wants(bench.report(losses(121..=125), 700)));
-    bench.app.page.as_mut().unwrap().slots[0].panel = boundary.unwrap();
+    bench.app.page.as_mut().unwrap().labs[0].panel = boundary.unwrap();
     let effects = bench.report(losses(126..=130), 900);
     let Some(Effect::WantPictures(Panels::These(names))) = effects.last() else {
         panic!("no pictures wanted: {effects:?}")
@@ -83,7 +83,7 @@ fn pictures_are_not_asked_for_while_nobody_sees_them() {
     assert!(names.contains(&"decision-boundary") && !names.contains(&"attention"), "{names:?}");
     // The next picture may be one that was never made.
     assert!(wants(bench.keys("v")));
-    bench.app.page.as_mut().unwrap().slots[0].panel = boundary.unwrap();
+    bench.app.page.as_mut().unwrap().labs[0].panel = boundary.unwrap();
     bench.keys("F");
     assert!(!wants(bench.report(losses(131..=140), 1900)));
     assert!(wants(bench.keys("F")));

@@ -9,11 +9,11 @@ use mlsys_lab::report::{Moment, Report, Sink};
 
 use super::Bench;
 use crate::command::Command;
-use crate::editor::Whence;
+use crate::editor::DraftOrigin;
 use crate::key::Key;
 use crate::message::{Effect, Gesture, Message};
-use crate::state::lab::Edited;
-use crate::update::Restless;
+use crate::state::lab::OwnKernel;
+use crate::update::Animation;
 use mlsys_harness::snapshot;
 use mlsys_run::drafts::Draft;
 use mlsys_run::session::Outcome;
@@ -80,7 +80,7 @@ fn walk(bench: &Bench) -> &mlsys_view::figure::kernel::Walk {
 /// Beats until nothing is looked for any more; returns how many.
 fn search(bench: &mut Bench) -> usize {
     let mut beats = 0;
-    while bench.app.restless() == Some(Restless::Searching) {
+    while bench.app.animation() == Some(Animation::Searching) {
         bench.app.update(Message::Beat);
         beats += 1;
     }
@@ -208,16 +208,16 @@ fn a_run_stops_before_a_breakpoint_both_ways_and_where_something_goes_wrong() {
 #[test]
 fn steps_go_on_by_themselves_while_they_are_played_and_never_else() {
     let mut bench = at_lab((80, 24), 0);
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     bench.shows("space play");
     bench.keys(" ");
-    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    assert_eq!(bench.app.animation(), Some(Animation::Playing));
     for clock in 1..=3 {
         bench.app.update(Message::Beat);
         assert_eq!(walk(&bench).clock(), clock);
     }
     bench.keys(" ");
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     bench.app.update(Message::Beat);
     assert_eq!(walk(&bench).clock(), 3);
     // At the end there is nothing to play.
@@ -225,7 +225,7 @@ fn steps_go_on_by_themselves_while_they_are_played_and_never_else() {
     for _ in 0..40 {
         bench.app.update(Message::Beat);
     }
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     assert_eq!(walk(&bench).clock(), 18);
 }
 
@@ -235,16 +235,16 @@ fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone()
     bench.keys(" ");
     bench.app.update(Message::Beat);
     bench.keys("\t");
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     bench.app.notice = Some("the picture is written".to_owned());
     bench.app.update(Message::Beat);
     assert_eq!(walk(&bench).clock(), 1);
     bench.shows("the picture is written");
     bench.keys("\t\t");
     // Whoever comes back finds it where it was left, until space is pressed.
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     bench.keys(" ");
-    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    assert_eq!(bench.app.animation(), Some(Animation::Playing));
     // Nobody looks while the text is written: it does not go on by itself afterwards.
     bench.app.update(Message::Do(Command::Edit));
     bench.app.update(Message::Do(Command::Back));
@@ -261,19 +261,19 @@ fn a_text_that_may_not_run_is_not_taken_for_what_the_picture_shows() {
     bench.app.update(Message::Draft {
         draft: Draft::of_lab(&lesson, "add", "vector-add"),
         text: Some("__global__ void add() {}\n".to_owned()),
-        whence: Whence::Saved,
+        whence: DraftOrigin::Saved,
     });
     assert_eq!(bench.app.notice.as_deref(), Some("another lab is still running: x ends it"));
-    assert_eq!(bench.app.page.as_ref().unwrap().slots[0].edited, None);
+    assert_eq!(bench.app.page.as_ref().unwrap().labs[0].edited, None);
 }
 
 #[test]
 fn a_text_of_another_example_is_no_exploration_and_a_run_that_fails_leaves_no_walk() {
     let mut bench = at_lab((80, 24), 0);
-    let slot = |bench: &mut Bench| bench.app.page.as_mut().unwrap().slots.remove(0);
+    let slot = |bench: &mut Bench| bench.app.page.as_mut().unwrap().labs.remove(0);
     let mut own = slot(&mut bench);
     own.edited =
-        Some(Edited { example: "reduce-interleaved".to_owned(), text: "changed".to_owned() });
+        Some(OwnKernel { example: "reduce-interleaved".to_owned(), text: "changed".to_owned() });
     own.begin();
     assert!(!own.explored);
     own.edited.as_mut().unwrap().example = "vector-add".to_owned();
@@ -297,7 +297,7 @@ fn a_long_run_is_searched_between_frames_and_a_key_ends_the_search() {
     let there = walk(&bench).clock();
     assert!(there < total / 2, "one key does not run it all");
     bench.keys(",");
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
     assert_eq!(walk(&bench).clock(), there - 1);
     bench.app.update(Message::Key(Key::End));
     assert!(search(&mut bench) > 2);
@@ -330,7 +330,7 @@ fn commands_say_where_there_is_no_kernel() {
     bench.app.update(Message::Do(Command::Walk(Goal::Line, Direction::Forward)));
     bench.shows("no kernel has run here");
     let _ = bench.app.update(Message::Beat);
-    assert_eq!(bench.app.restless(), None);
+    assert_eq!(bench.app.animation(), None);
 }
 
 #[test]

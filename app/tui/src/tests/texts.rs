@@ -3,7 +3,7 @@
 use mlsys_lab::value::Value;
 
 use super::Bench;
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use mlsys_run::session::Outcome;
 
 /// The lab `graph` on its own page, at its knobs.
@@ -14,7 +14,7 @@ fn graph(size: (u16, u16)) -> Bench {
     bench
 }
 
-fn slot(bench: &Bench) -> &Slot {
+fn slot(bench: &Bench) -> &LabState {
     bench.app.page.as_ref().unwrap().slot().unwrap()
 }
 

@@ -6,7 +6,7 @@ use mlsys_view::panel::Inspect;
 use mlsys_view::theme::ColorDepth;
 
 use crate::command::{Binding, Command, Need, Place, TABLE};
-use crate::state::lab::{Slot, State};
+use crate::state::lab::{LabState, State};
 use crate::state::page::Page;
 use crate::state::{App, Instructors};
 use crate::update::export;
@@ -34,7 +34,7 @@ impl App {
     fn meets(&self, need: Need) -> Result<(), String> {
         let page = self.page.as_ref();
         let slot = page.and_then(Page::slot);
-        let labs = page.map_or(0, |page| page.slots.len());
+        let labs = page.map_or(0, |page| page.labs.len());
         let met = |holds: bool, reason: &str| {
             if holds { Ok(()) } else { Err(reason.to_owned()) }
         };
@@ -184,7 +184,7 @@ impl App {
         let (Some(active), Some(page)) = (self.active, &self.page) else {
             return Ok(());
         };
-        match page.slots.get(active.slot) {
+        match page.labs.get(active.slot) {
             Some(slot) if active.slot != page.current => {
                 Err(format!("'{}' is still running: [ and ] go to it, x ends it", slot.id))
             }
@@ -234,7 +234,7 @@ fn activity(page: Option<&Page>) -> Result<(), String> {
     }
 }
 
-fn is_changed(slot: &Slot) -> bool {
+fn is_changed(slot: &LabState) -> bool {
     let turned = slot.knobs.iter().any(|knob| knob.value != knob.initial);
     turned || slot.edited.is_some() || slot.state != State::Ready
 }

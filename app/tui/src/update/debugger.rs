@@ -7,13 +7,13 @@ use mlsys_view::panel::{Inspect, Spot};
 
 use crate::command::{Choice, Motion, Place};
 use crate::state::App;
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use crate::state::page::Page;
 use crate::update::pictures;
 
 /// What goes on by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restless {
+pub enum Animation {
     /// A place is looked for, as fast as can be.
     Searching,
     /// Steps follow each other at a pace that can be watched.
@@ -22,32 +22,32 @@ pub enum Restless {
 
 impl App {
     /// What goes on by itself and wants [`crate::message::Message::Beat`]; nothing most of the time.
-    pub fn restless(&self) -> Option<Restless> {
+    pub fn animation(&self) -> Option<Animation> {
         let slot = self.page.as_ref().and_then(Page::slot)?;
         let walk = slot.walk.as_ref();
         // Steps that nobody sees would be over when somebody looks.
         let is_in_front = self.ground() == Place::Picture;
         if walk.and_then(Walk::sought).is_some() {
-            return Some(Restless::Searching);
+            return Some(Animation::Searching);
         }
         let plays = walk.is_some_and(|walk| walk.play() == Play::Going) || pictures::plays(slot);
-        (plays && is_in_front).then_some(Restless::Playing)
+        (plays && is_in_front).then_some(Animation::Playing)
     }
 
     /// The clock of what goes on by itself.
     pub(super) fn beat(&mut self) {
-        let Some(was) = self.restless() else {
+        let Some(was) = self.animation() else {
             return;
         };
         if let Some(walk) = self.walk() {
             walk.beat();
         }
-        if was == Restless::Playing
+        if was == Animation::Playing
             && let Some(slot) = self.page.as_mut().and_then(Page::slot_mut)
         {
             pictures::beat(slot);
         }
-        if was == Restless::Searching && self.restless() != Some(Restless::Searching) {
+        if was == Animation::Searching && self.animation() != Some(Animation::Searching) {
             self.tell_from_afar();
         }
     }
@@ -153,7 +153,7 @@ impl App {
         let Some(view) = slot.and_then(view) else {
             return false;
         };
-        let kernel = slot.and_then(Slot::kernel);
+        let kernel = slot.and_then(LabState::kernel);
         let problems = kernel.map_or(Vec::new(), |kernel| kernel.whole.problems.clone());
         let Some(walk) = self.walk() else {
             return false;
@@ -234,10 +234,10 @@ impl App {
 }
 
 /// The view of the kernel that the chosen picture is.
-fn view(slot: &Slot) -> Option<View> {
+fn view(slot: &LabState) -> Option<View> {
     view_of(slot, slot.chosen()?)
 }
 
-fn view_of(slot: &Slot, index: usize) -> Option<View> {
+fn view_of(slot: &LabState, index: usize) -> Option<View> {
     Some(slot.frame(index)?.kernel()?.view)
 }

@@ -4,13 +4,13 @@ use mlsys_lesson::{Asked, Block, Event, Verdict};
 use mlsys_run::drafts::Draft;
 
 use crate::command::Motion;
-use crate::editor::text::{Go, Select};
-use crate::editor::{Editor, Subject, Tried, Typed, Whence};
+use crate::editor::text::{CursorMove, Select};
+use crate::editor::{DraftOrigin, Editor, Subject, TestsReport, Typed};
 use crate::key::Key;
 use crate::message::Effect;
-use crate::state::lab::Edited;
+use crate::state::lab::OwnKernel;
 use crate::state::page::{Page, Side};
-use crate::state::{App, Drafts};
+use crate::state::{App, DraftFollowing};
 use crate::view;
 
 /// Said where a text would be longer than a kernel may be.
@@ -67,7 +67,7 @@ impl App {
         page.entry = None;
         page.rest_walks();
         page.editor = Some(Box::new(editor));
-        self.drafts = Drafts::Followed;
+        self.drafts = DraftFollowing::Followed;
         self.follow_cursor();
         vec![effect]
     }
@@ -110,7 +110,7 @@ impl App {
             Typed::Changed => {
                 vec![Effect::KeepDraft(editor.draft.clone(), editor.text.as_str().to_owned())]
             }
-            Typed::Full => {
+            Typed::TextFull => {
                 self.notice = Some(FULL.to_owned());
                 Vec::new()
             }
@@ -176,8 +176,8 @@ impl App {
     /// The wheel moves the cursor, and so the text under it.
     pub(super) fn move_text_cursor(&mut self, motion: Motion, lines: usize) {
         let go = match motion {
-            Motion::Up | Motion::PageUp | Motion::Top => Go::Up(lines),
-            Motion::Down | Motion::PageDown | Motion::Bottom => Go::Down(lines),
+            Motion::Up | Motion::PageUp | Motion::Top => CursorMove::Up(lines),
+            Motion::Down | Motion::PageDown | Motion::Bottom => CursorMove::Down(lines),
         };
         if let Some(editor) = self.editor_mut() {
             editor.text.go(go, Select::Drop);
@@ -266,7 +266,7 @@ impl App {
         let attempt = self.attempts;
         let effect = self.page.as_mut().and_then(|page| page.begin_trial(block, text, attempt));
         self.follow_cursor();
-        effect.map(|tried| Effect::Try(Box::new(tried))).into_iter().collect()
+        effect.map(|tried| Effect::TestsJob(Box::new(tried))).into_iter().collect()
     }
 
     pub(super) fn run_lab_with(
@@ -279,13 +279,13 @@ impl App {
         if self.is_kept_from_running(place) {
             return Vec::new();
         }
-        let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(place)) else {
+        let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(place)) else {
             return Vec::new();
         };
         match slot.kernel_text() {
             Some((now, source)) if now == example => {
                 let example = example.to_owned();
-                slot.edited = (text != source).then_some(Edited { example, text });
+                slot.edited = (text != source).then_some(OwnKernel { example, text });
             }
             Some(_) | None => {
                 self.notice = Some("the lab shows another kernel now".to_owned());
@@ -296,7 +296,7 @@ impl App {
     }
 
     /// The tests of a kernel are over.
-    pub(in crate::update) fn tried(&mut self, tried: Tried) -> Vec<Effect> {
+    pub(in crate::update) fn tried(&mut self, tried: TestsReport) -> Vec<Effect> {
         let is_it = |page: &&mut Page| page.lesson.front.id == tried.lesson;
         let kept = self.kept.get_mut(tried.lesson.as_str());
         let Some(page) = self.page.as_mut().filter(is_it).or(kept) else {
@@ -324,14 +324,14 @@ impl App {
         &mut self,
         draft: &Draft,
         text: Option<String>,
-        whence: Whence,
+        whence: DraftOrigin,
     ) -> Vec<Effect> {
         let Some(text) = text else {
             return Vec::new();
         };
         let is_open = self.editor().is_some_and(|editor| editor.draft == *draft);
         match whence {
-            Whence::Kept => {
+            DraftOrigin::Kept => {
                 if let Some(editor) = self.editor_mut().filter(|_| is_open) {
                     // As it was found: what was typed in another sitting is not to be undone in this one.
                     let (subject, starter) = (editor.subject.clone(), editor.starter.clone());
@@ -340,8 +340,8 @@ impl App {
                 self.follow_cursor();
                 Vec::new()
             }
-            Whence::Saved if is_open => self.saved_elsewhere(&text),
-            Whence::Saved => self.saved_while_closed(draft, text),
+            DraftOrigin::Saved if is_open => self.saved_elsewhere(&text),
+            DraftOrigin::Saved => self.saved_while_closed(draft, text),
         }
     }
 
@@ -351,7 +351,7 @@ impl App {
             return Vec::new();
         };
         let is_lab = matches!(editor.subject, Subject::Lab(..));
-        if editor.become_text(text) == Typed::Full {
+        if editor.become_text(text) == Typed::TextFull {
             self.notice = Some(FULL.to_owned());
             return Vec::new();
         }
@@ -369,7 +369,7 @@ impl App {
             return Vec::new();
         };
         let id = &page.lesson.front.id;
-        let found = page.slots.iter().enumerate().find_map(|(place, slot)| {
+        let found = page.labs.iter().enumerate().find_map(|(place, slot)| {
             let (example, _) = slot.kernel_text()?;
             (Draft::of_lab(id, &slot.id, &example) == *draft).then_some((place, example))
         });

@@ -9,12 +9,12 @@ use mlsys_run::exports::Export;
 use mlsys_view::export::svg;
 use mlsys_view::figure::{Source, changed, csv};
 
-use crate::entry::{Entry, For};
 use crate::message::{Effect, SaveWeights};
 use crate::state::App;
-use crate::state::lab::{Slot, State};
+use crate::state::lab::{LabState, State};
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
+use crate::text_field::{FieldPurpose, TextField};
 
 impl App {
     /// Draws the chosen picture as it is looked at, for files.
@@ -40,7 +40,7 @@ impl App {
     }
 
     /// Where the run on the screen comes from.
-    fn source(&self, page: &Page, slot: &Slot) -> Source {
+    fn source(&self, page: &Page, slot: &LabState) -> Source {
         let devices = self.devices.iter().flatten();
         let device = devices.into_iter().find(|info| Some(info.id) == slot.device);
         let params = began_with(slot);
@@ -57,7 +57,7 @@ impl App {
 }
 
 /// The parameters of the run on the screen: knobs may have been turned since.
-fn began_with(slot: &Slot) -> Option<Params> {
+fn began_with(slot: &LabState) -> Option<Params> {
     let mut knobs = Settings::new();
     for (name, value) in &slot.begun_with {
         knobs.push(name, Given::Value(value.clone()));
@@ -74,7 +74,7 @@ impl App {
         };
         let file = self.weights_file.clone();
         let file = file.unwrap_or_else(|| format!("{}.safetensors", slot.schema.kind));
-        self.overlay = Some(Overlay::Weights(Entry::new(For::File, file)));
+        self.overlay = Some(Overlay::Weights(TextField::new(FieldPurpose::File, file)));
     }
 
     /// Saves what the run on the screen has left in the file that the field names.
@@ -109,7 +109,7 @@ impl App {
 }
 
 /// Whether the run on the screen has left weights; else what it takes to have some.
-pub(super) fn may_save(slot: Option<&Slot>) -> Result<(), String> {
+pub(super) fn may_save(slot: Option<&LabState>) -> Result<(), String> {
     let Some(slot) = slot else {
         return Err("this lesson has no lab".to_owned());
     };

@@ -9,7 +9,7 @@ use crate::message::Effect;
 use crate::own_page;
 use crate::state::App;
 use crate::state::knob::{History, Turned};
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use crate::state::overlay::{Confirm, Overlay};
 use crate::state::page::Page;
 
@@ -125,7 +125,7 @@ impl App {
 }
 
 /// The values of a lab's knobs with a preset, or why the lesson does not allow it.
-fn turns(slot: &Slot, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
+fn turns(slot: &LabState, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
     let mut wanted: Vec<Option<Value>> =
         slot.knobs.iter().map(|knob| knob.initial.clone()).collect();
     let params = slot.params().ok();
@@ -144,7 +144,7 @@ fn turns(slot: &Slot, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
 }
 
 /// A setting as the lab's knobs have it: a table as its entries, where only these have knobs.
-fn by_entry(slot: &Slot, name: &str, value: &Value) -> Vec<(String, Value)> {
+fn by_entry(slot: &LabState, name: &str, value: &Value) -> Vec<(String, Value)> {
     let whole = slot.knobs.iter().any(|knob| knob.name == name);
     match value {
         Value::Table(entries) if !whole => {

@@ -9,11 +9,11 @@ use mlsys_run::settings::KnobTurn;
 
 use crate::answer::Options;
 use crate::command::Motion;
-use crate::entry::{Edit, Entry, For};
 use crate::key::Key;
 use crate::message::Effect;
 use crate::state::page::{Page, Side, Telling};
-use crate::state::{App, Drafts};
+use crate::state::{App, DraftFollowing};
+use crate::text_field::{FieldEvent, FieldPurpose, TextField};
 use crate::{answer, document, view};
 
 impl App {
@@ -50,7 +50,7 @@ impl App {
     /// Shows the lab so many places on.
     pub(super) fn show_lab(&mut self, places: isize) -> Vec<Effect> {
         if let Some(page) = self.page.as_mut() {
-            let last = page.slots.len().saturating_sub(1);
+            let last = page.labs.len().saturating_sub(1);
             page.current = page.current.saturating_add_signed(places).min(last);
         }
         self.start_instant()
@@ -98,8 +98,8 @@ impl App {
     /// Leaves the lesson; a run ends, everything shown and answered is kept.
     pub(super) fn leave(&mut self) -> Vec<Effect> {
         let mut effects = self.abandon();
-        if self.drafts == Drafts::Followed {
-            self.drafts = Drafts::Closed;
+        if self.drafts == DraftFollowing::Followed {
+            self.drafts = DraftFollowing::Closed;
             effects.push(Effect::CloseDraft);
         }
         if let Some(mut page) = self.page.take() {
@@ -133,7 +133,7 @@ impl App {
                 };
                 let text =
                     made.map_or(String::new(), |made| answer::reopened(&made.given, lettered));
-                page.entry = Some(Entry::new(For::Block(block), text));
+                page.entry = Some(TextField::new(FieldPurpose::Block(block), text));
             }
             Some(Block::Question(question))
                 if matches!(question.kind.asked(), Asked::Kernel { .. }) =>
@@ -149,7 +149,7 @@ impl App {
                 let given = page.answers.get(&question.id);
                 let text = given
                     .map_or(String::new(), |answered| answer::reopened(&answered.given, lettered));
-                page.entry = Some(Entry::new(For::Block(block), text));
+                page.entry = Some(TextField::new(FieldPurpose::Block(block), text));
             }
             Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => {}
         }
@@ -165,7 +165,7 @@ impl App {
             .slot()
             .and_then(|slot| slot.knobs.get(slot.knob))
             .map(|knob| knob.value.as_ref().map_or(String::new(), ToString::to_string));
-        page.entry = value.map(|value| Entry::new(For::Knob, value));
+        page.entry = value.map(|value| TextField::new(FieldPurpose::Knob, value));
     }
 
     /// Shows one more hint for the marked question.
@@ -197,21 +197,26 @@ impl App {
             return Vec::new();
         };
         match entry.key(key) {
-            Edit::Typed | Edit::Unused => Vec::new(),
-            Edit::Dropped => {
+            FieldEvent::Typed | FieldEvent::Unused => Vec::new(),
+            FieldEvent::Dropped => {
                 page.entry = None;
                 Vec::new()
             }
-            Edit::Done => {
+            FieldEvent::Done => {
                 let (purpose, text) = (entry.purpose.clone(), entry.text().trim().to_owned());
                 let effects = match purpose {
-                    For::Knob => self.set_knob(&text),
+                    FieldPurpose::Knob => self.set_knob(&text),
                     // Its field lies over the page, not on it.
-                    For::Palette | For::Steps | For::File | For::Search => Ok(Vec::new()),
-                    For::Block(block) => page.submit(block, &text, self.registry).map(|event| {
-                        page.entry = None;
-                        event.into_iter().map(Effect::Save).collect::<Vec<_>>()
-                    }),
+                    FieldPurpose::Palette
+                    | FieldPurpose::Steps
+                    | FieldPurpose::File
+                    | FieldPurpose::Search => Ok(Vec::new()),
+                    FieldPurpose::Block(block) => {
+                        page.submit(block, &text, self.registry).map(|event| {
+                            page.entry = None;
+                            event.into_iter().map(Effect::Save).collect::<Vec<_>>()
+                        })
+                    }
                 };
                 match effects {
                     Ok(mut effects) => {
@@ -238,8 +243,8 @@ impl App {
             return Ok(());
         };
         for KnobTurn { lab, knob: name, value } in turns {
-            let labs: Vec<_> = page.slots.iter().map(|slot| slot.id.clone()).collect();
-            let Some(slot) = page.slots.iter_mut().find(|slot| slot.id == *lab) else {
+            let labs: Vec<_> = page.labs.iter().map(|slot| slot.id.clone()).collect();
+            let Some(slot) = page.labs.iter_mut().find(|slot| slot.id == *lab) else {
                 return Err(format!("this lesson has no lab '{lab}'; it has: {}", labs.join(", ")));
             };
             let Some(index) = slot.knobs.iter().position(|knob| knob.name == *name) else {

@@ -5,12 +5,12 @@ use mlsys_view::panel::Inspect;
 
 use crate::answer;
 use crate::command::{Command, Motion};
-use crate::entry::{Entry, For};
 use crate::message::{Effect, Gesture};
 use crate::state::App;
 use crate::state::Mouse;
 use crate::state::overlay::Overlay;
 use crate::state::page::{Page, Side};
+use crate::text_field::{FieldPurpose, TextField};
 use crate::update::pictures::put_cursor;
 use crate::view::hit;
 use crate::view::hit::Hit;
@@ -59,7 +59,7 @@ impl App {
         if let (Some(entry), false) = (self.open_entry(), self.overlay.is_some()) {
             // What has been typed is not dropped by a click that missed.
             match (hit, &entry.purpose) {
-                (Hit::Choice(block, _), For::Block(typed)) if block == *typed => {}
+                (Hit::Choice(block, _), FieldPurpose::Block(typed)) if block == *typed => {}
                 _ => {
                     self.notice = Some("enter keeps what you have typed, esc drops it".to_owned());
                     return Vec::new();
@@ -110,7 +110,7 @@ impl App {
         Vec::new()
     }
 
-    fn open_entry(&self) -> Option<&Entry> {
+    fn open_entry(&self) -> Option<&TextField> {
         self.page.as_ref()?.entry.as_ref()
     }
 
@@ -182,7 +182,7 @@ impl App {
             (true, false) => format!("{typed}{letter}"),
         };
         if let Some(page) = self.page.as_mut() {
-            page.entry = Some(Entry::new(For::Block(block), text));
+            page.entry = Some(TextField::new(FieldPurpose::Block(block), text));
         }
         self.keep_marked_in_view();
     }

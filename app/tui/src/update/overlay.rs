@@ -5,18 +5,18 @@ use std::sync::Arc;
 use mlsys_run::glossary::Glossary;
 
 use crate::command::Motion;
-use crate::entry::Edit;
+use crate::glossary_list::GlossaryList;
 use crate::key::Key;
 use crate::message::Effect;
 use crate::palette::Target;
 use crate::records::Purpose;
 use crate::search::running_text;
 use crate::state::App;
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use crate::state::overlay::{Confirm, Overlay};
 use crate::state::page::Side;
 use crate::state::preview::Preview;
-use crate::terms::Terms;
+use crate::text_field::FieldEvent;
 use crate::{document, view};
 
 impl App {
@@ -35,7 +35,10 @@ impl App {
             Some(Overlay::Glossary(terms)) => terms.key(key),
             Some(Overlay::Steps(entry) | Overlay::Rows(entry) | Overlay::Weights(entry)) => {
                 match entry.key(key) {
-                    Edit::Typed | Edit::Done | Edit::Dropped | Edit::Unused => {}
+                    FieldEvent::Typed
+                    | FieldEvent::Done
+                    | FieldEvent::Dropped
+                    | FieldEvent::Unused => {}
                 }
             }
             Some(Overlay::Search(_) | Overlay::Filter(_)) => self.search_key(key),
@@ -217,7 +220,7 @@ impl App {
     /// Whether a run goes on that has done steps: what has none can be had again at once.
     pub(super) fn is_at_stake(&self) -> bool {
         let running = self.active.and_then(|active| {
-            let slot = self.page.as_ref()?.slots.get(active.slot)?;
+            let slot = self.page.as_ref()?.labs.get(active.slot)?;
             Some(slot.schema.is_live() && slot.data.step > 0)
         });
         running == Some(true)
@@ -236,7 +239,7 @@ impl App {
                     None => Glossary::builtin(),
                 };
                 let terms = glossary.terms_in(&self.readable());
-                Some(Overlay::Glossary(Terms::new(Arc::clone(glossary), terms)))
+                Some(Overlay::Glossary(GlossaryList::new(Arc::clone(glossary), terms)))
             }
         };
     }
@@ -268,7 +271,7 @@ impl App {
 }
 
 /// What a lab calls itself, its knobs and its pictures.
-fn named(slot: &Slot) -> String {
+fn named(slot: &LabState) -> String {
     let mut names = vec![slot.title.as_str()];
     names.extend(slot.knobs.iter().map(|knob| knob.name.as_str()));
     let panels = slot.panels.iter().filter_map(|&panel| slot.schema.panels.get(panel));

@@ -14,11 +14,11 @@ use mlsys_view::panel::{
 };
 
 use crate::command::{Motion, Place};
-use crate::entry::{Entry, For};
 use crate::state::App;
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use crate::state::overlay::Overlay;
 use crate::state::page::{Page, Side};
+use crate::text_field::{FieldPurpose, TextField};
 
 impl App {
     /// Moves the mark of the chosen picture; false if it is a chart.
@@ -52,7 +52,7 @@ impl App {
             filter.map_or(String::new(), |filter| filter.text.clone())
         });
         if let Some(text) = text {
-            self.overlay = Some(Overlay::Rows(Entry::new(For::Search, text)));
+            self.overlay = Some(Overlay::Rows(TextField::new(FieldPurpose::Search, text)));
         }
     }
 
@@ -126,7 +126,7 @@ impl App {
 
     /// Whether there is something to go through point by point: on the picture's side the chosen chart or graph, else
     /// any graph of the lab.
-    pub(super) fn has_points(&self, slot: &Slot) -> bool {
+    pub(super) fn has_points(&self, slot: &LabState) -> bool {
         let chart = slot.draws() == Some(Draw::Line);
         if self.ground() == Place::Picture {
             chart || walk_at(slot, slot.chosen()) || self.has_kernel_chosen()
@@ -212,19 +212,19 @@ impl App {
 }
 
 /// The picture with steps that is walked from afar: the chosen one if it has any, else the lab's first.
-fn walked(slot: &Slot) -> Option<usize> {
+fn walked(slot: &LabState) -> Option<usize> {
     let mut all = slot.chosen().into_iter().chain(slot.panels.iter().copied());
     all.find(|index| walk_at(slot, Some(*index)))
 }
 
 /// Whether a panel shows a picture with steps, other than a kernel's.
-fn walk_at(slot: &Slot, index: Option<usize>) -> bool {
+fn walk_at(slot: &LabState, index: Option<usize>) -> bool {
     let frame = index.and_then(|index| slot.frame(index));
     frame.is_some_and(|frame| FrameView::default().steps(frame).is_some())
 }
 
 /// Moves the mark left or right, or looks closer; false if the picture is a chart, or the way to look is for charts.
-pub(super) fn inspect_frame(slot: &mut Slot, inspect: Inspect) -> bool {
+pub(super) fn inspect_frame(slot: &mut LabState, inspect: Inspect) -> bool {
     let Some(index) = slot.chosen().filter(|_| slot.draws() != Some(Draw::Line)) else {
         return false;
     };
@@ -246,32 +246,32 @@ pub(super) fn inspect_frame(slot: &mut Slot, inspect: Inspect) -> bool {
 }
 
 /// Whether a panel shows a timeline.
-fn is_timeline(slot: &Slot, index: usize) -> bool {
+fn is_timeline(slot: &LabState, index: usize) -> bool {
     slot.frame(index).is_some_and(|frame| frame.timeline().is_some())
 }
 
 /// Whether the steps of the chosen picture follow each other by themselves.
-pub(super) fn plays(slot: &Slot) -> bool {
+pub(super) fn plays(slot: &LabState) -> bool {
     let view = slot.chosen().and_then(|index| slot.views.get(index));
     view.is_some_and(|view| view.frame.play == Play::Going)
 }
 
 /// Lets the steps of the chosen picture follow each other, or no longer.
-pub(super) fn change_play(slot: &mut Slot) {
+pub(super) fn change_play(slot: &mut LabState) {
     if let Some(index) = slot.chosen() {
         look_at(slot, index, |frame, view| view.change_play(frame));
     }
 }
 
 /// The next step of the chosen picture, if its steps follow each other.
-pub(super) fn beat(slot: &mut Slot) {
+pub(super) fn beat(slot: &mut LabState) {
     if let Some(index) = slot.chosen() {
         look_at(slot, index, |frame, view| view.beat(frame));
     }
 }
 
 /// The mark moves by the picture alone.
-fn go(slot: &mut Slot, way: Way) -> bool {
+fn go(slot: &mut LabState, way: Way) -> bool {
     let Some(index) = slot.chosen().filter(|_| slot.draws() != Some(Draw::Line)) else {
         return false;
     };
@@ -281,7 +281,7 @@ fn go(slot: &mut Slot, way: Way) -> bool {
 
 /// Changes how a picture that is no chart is looked at; false if it is one or not there yet. The picture is not copied:
 /// it may be large.
-fn look_at(slot: &mut Slot, index: usize, act: impl FnOnce(&Frame, &mut FrameView)) -> bool {
+fn look_at(slot: &mut LabState, index: usize, act: impl FnOnce(&Frame, &mut FrameView)) -> bool {
     // What is marked depends on no glyph of the numbers.
     let glyphs = Glyphs::new(GlyphSet::Ascii);
     let scene = slot.scene(index);
@@ -298,7 +298,7 @@ fn look_at(slot: &mut Slot, index: usize, act: impl FnOnce(&Frame, &mut FrameVie
 }
 
 /// The chosen picture and how it is looked at; nothing if it is a chart or not there yet.
-fn chosen(slot: &Slot, glyphs: &Glyphs) -> Option<(Frame, FrameView)> {
+fn chosen(slot: &LabState, glyphs: &Glyphs) -> Option<(Frame, FrameView)> {
     let scene = slot.scene(slot.chosen()?)?;
     let frame = scene.frame(glyphs)?;
     Some((frame.into_owned(), scene.view.frame.clone()))
@@ -313,13 +313,13 @@ enum Change {
 }
 
 /// The steps of the chosen chart.
-fn chosen_extent(slot: &Slot) -> Option<Extent> {
+fn chosen_extent(slot: &LabState) -> Option<Extent> {
     let index = slot.chosen().filter(|_| slot.draws() == Some(Draw::Line))?;
     extent(&slot.scene(index)?)
 }
 
 /// Puts the cursor of all charts at a step and keeps it in sight in the chosen one.
-pub(super) fn put_cursor(slot: &mut Slot, at: impl Fn(Extent) -> u64) {
+pub(super) fn put_cursor(slot: &mut LabState, at: impl Fn(Extent) -> u64) {
     if let Some(there) = chosen_extent(slot) {
         let at = at(there).clamp(there.first, there.last);
         slot.cursor = Some(at);
@@ -330,7 +330,7 @@ pub(super) fn put_cursor(slot: &mut Slot, at: impl Fn(Extent) -> u64) {
 }
 
 /// Looks at the chosen chart in another way; returns what is to be said of it.
-pub(super) fn inspect_chart(slot: &mut Slot, inspect: Inspect) -> Option<String> {
+pub(super) fn inspect_chart(slot: &mut LabState, inspect: Inspect) -> Option<String> {
     let there = chosen_extent(slot)?;
     let scene = slot.scene(slot.chosen()?)?;
     let window = scene.view.chart.window;

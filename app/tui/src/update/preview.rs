@@ -6,26 +6,26 @@ use std::sync::Arc;
 use mlsys_lesson::{Answer, Block, Knob, LabDirective, Lesson, Setting};
 
 use crate::editor::Subject;
-use crate::entry::For;
 use crate::message::Effect;
 use crate::state::App;
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use crate::state::page::{Answered, Page};
-use crate::state::preview::Sight;
+use crate::state::preview::PreviewState;
+use crate::text_field::FieldPurpose;
 use crate::{document, view};
 
 impl App {
     /// Takes in what the followed file says now. What is wrong with it is shown, and the last good lesson stays.
-    pub(super) fn previewed(&mut self, sight: Sight) -> Vec<Effect> {
+    pub(super) fn previewed(&mut self, sight: PreviewState) -> Vec<Effect> {
         let Some(preview) = self.preview.as_mut() else {
             return Vec::new();
         };
         match sight {
-            Sight::Unreadable(reason) => {
+            PreviewState::Unreadable(reason) => {
                 preview.unreadable = Some(reason);
                 Vec::new()
             }
-            Sight::Read(parsed) => {
+            PreviewState::Read(parsed) => {
                 preview.unreadable = None;
                 preview.problems = parsed.diagnostics;
                 match parsed.lesson {
@@ -109,37 +109,37 @@ pub(super) struct Renewed {
 /// Carries over what belongs together by its id: labs that are set as they were with their runs, answers graded
 /// afresh, predictions and hints, the marked activity, the open field and the place in the text.
 pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> Renewed {
-    let running_id = running.and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
+    let running_id = running.and_then(|slot| old.labs.get(slot).map(|slot| slot.id.clone()));
     let shown_id = old.slot().map(|slot| slot.id.clone());
-    let reminded_id = old.reminded.and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
-    let old_slot_ids: Vec<String> = old.slots.iter().map(|slot| slot.id.clone()).collect();
+    let reminded_id = old.reminded.and_then(|slot| old.labs.get(slot).map(|slot| slot.id.clone()));
+    let old_slot_ids: Vec<String> = old.labs.iter().map(|slot| slot.id.clone()).collect();
     let before = lines(&old, app);
 
     let mut changed = Vec::new();
     let mut kept_run = None;
-    for (index, slot) in fresh.slots.iter_mut().enumerate() {
-        let Some(at) = old.slots.iter().position(|old| old.id == slot.id) else {
+    for (index, slot) in fresh.labs.iter_mut().enumerate() {
+        let Some(at) = old.labs.iter().position(|old| old.id == slot.id) else {
             continue;
         };
-        if is_set_alike(&old.lesson, &fresh.lesson, &slot.id) && old.slots[at].seed == slot.seed {
+        if is_set_alike(&old.lesson, &fresh.lesson, &slot.id) && old.labs[at].seed == slot.seed {
             if running_id.as_ref() == Some(&slot.id) {
                 kept_run = Some(index);
             }
-            let old = old.slots.remove(at);
+            let old = old.labs.remove(at);
             take_over(slot, old);
         } else {
             changed.push((slot.id.clone(), running_id.as_ref() == Some(&slot.id)));
         }
     }
-    let removed = running_id.filter(|id| !fresh.slots.iter().any(|slot| slot.id == *id));
+    let removed = running_id.filter(|id| !fresh.labs.iter().any(|slot| slot.id == *id));
 
     let slot_at = |id: Option<String>| {
         let id = id?;
-        fresh.slots.iter().position(|slot| slot.id == id)
+        fresh.labs.iter().position(|slot| slot.id == id)
     };
     fresh.current = slot_at(shown_id).unwrap_or(0);
     fresh.reminded = slot_at(reminded_id);
-    if !fresh.slots.is_empty() {
+    if !fresh.labs.is_empty() {
         fresh.side = old.side;
         fresh.full_screen = old.full_screen;
     }
@@ -148,8 +148,8 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
     fresh.marked =
         old.marked.and_then(|block| same_block(&old.lesson, &fresh.lesson, block)).or(fresh.marked);
     fresh.entry = old.entry.take().and_then(|mut entry| {
-        if let For::Block(block) = entry.purpose {
-            entry.purpose = For::Block(same_block(&old.lesson, &fresh.lesson, block)?);
+        if let FieldPurpose::Block(block) = entry.purpose {
+            entry.purpose = FieldPurpose::Block(same_block(&old.lesson, &fresh.lesson, block)?);
         }
         Some(entry)
     });
@@ -160,7 +160,7 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
             }
             Subject::Lab(place, _) => {
                 let id = old_slot_ids.get(*place)?;
-                *place = fresh.slots.iter().position(|slot| slot.id == *id)?;
+                *place = fresh.labs.iter().position(|slot| slot.id == *id)?;
             }
         }
         Some(editor)
@@ -211,7 +211,7 @@ fn is_set_alike(old: &Lesson, new: &Lesson, id: &str) -> bool {
 }
 
 /// Puts the old lab, with its run and its knobs, in the place of the new one, whose titles and panels hold.
-fn take_over(slot: &mut Slot, mut old: Slot) {
+fn take_over(slot: &mut LabState, mut old: LabState) {
     old.title = std::mem::take(&mut slot.title);
     let shown = old.panels.get(old.panel).copied();
     old.panels = std::mem::take(&mut slot.panels);

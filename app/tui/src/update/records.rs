@@ -13,10 +13,10 @@ use crate::message::{Effect, ReplayStart};
 use crate::own_page;
 use crate::palette::{Item, Target};
 use crate::recall;
-use crate::records::{Entry, Fetched, Purpose, Records, Replay, Source, Speed, Wanted};
+use crate::records::{LoadedRecord, Purpose, RecordEntry, Records, Replay, Source, Speed, Wanted};
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
-use crate::state::{Active, App, Asked, How};
+use crate::state::{ActiveRun, App, PendingRequest, RunMode};
 use crate::update::run::WATCHED;
 
 impl App {
@@ -31,9 +31,9 @@ impl App {
     }
 
     /// Takes in what has been recorded, the newest first.
-    pub(super) fn take_records(&mut self, entries: Vec<Entry>) -> Vec<Effect> {
+    pub(super) fn take_records(&mut self, entries: Vec<RecordEntry>) -> Vec<Effect> {
         let items = entries.iter().filter(|entry| matches!(entry.source, Source::Folder(_)));
-        let item = |entry: &Entry| {
+        let item = |entry: &RecordEntry| {
             let about = format!("{} {} {}", entry.started, entry.device, entry.standing);
             Item::new(Target::Run(entry.name.clone()), &entry.name, &about)
         };
@@ -48,9 +48,9 @@ impl App {
     }
 
     /// The recorded runs of the shown lab.
-    fn records_here(&self) -> Vec<Entry> {
+    fn records_here(&self) -> Vec<RecordEntry> {
         let kind = self.page.as_ref().and_then(Page::slot).map(|slot| slot.schema.kind.as_str());
-        let of_lab = |entry: &&Entry| Some(entry.lab.as_str()) == kind;
+        let of_lab = |entry: &&RecordEntry| Some(entry.lab.as_str()) == kind;
         self.records.iter().filter(of_lab).cloned().collect()
     }
 
@@ -68,7 +68,12 @@ impl App {
     }
 
     /// Has a run read for a lab of the page.
-    pub(super) fn fetch(&mut self, entry: Entry, purpose: Purpose, slot: usize) -> Vec<Effect> {
+    pub(super) fn fetch(
+        &mut self,
+        entry: RecordEntry,
+        purpose: Purpose,
+        slot: usize,
+    ) -> Vec<Effect> {
         let Some(page) = &self.page else {
             return Vec::new();
         };
@@ -101,7 +106,7 @@ impl App {
     }
 
     /// A recorded run has been read, or could not be.
-    pub(super) fn fetched(&mut self, fetched: Result<Box<Fetched>, String>) -> Vec<Effect> {
+    pub(super) fn fetched(&mut self, fetched: Result<Box<LoadedRecord>, String>) -> Vec<Effect> {
         let fetched = match fetched {
             Ok(fetched) => *fetched,
             Err(reason) => {
@@ -114,7 +119,7 @@ impl App {
         let Some(page) = self.page.as_mut().filter(is_here) else {
             return Vec::new();
         };
-        let Some(slot) = page.slots.get_mut(wanted.slot) else {
+        let Some(slot) = page.labs.get_mut(wanted.slot) else {
             return Vec::new();
         };
         self.notice = fetched.warnings.first().cloned();
@@ -137,13 +142,13 @@ impl App {
     }
 
     /// Replays a run in place of one.
-    fn replay(&mut self, fetched: Fetched) -> Vec<Effect> {
-        let Fetched { wanted, data, .. } = fetched;
+    fn replay(&mut self, fetched: LoadedRecord) -> Vec<Effect> {
+        let LoadedRecord { wanted, data, .. } = fetched;
         let mut effects = self.abandon();
         let Some(page) = self.page.as_mut() else {
             return effects;
         };
-        let Some(slot) = page.slots.get_mut(wanted.slot) else {
+        let Some(slot) = page.labs.get_mut(wanted.slot) else {
             return effects;
         };
         slot.begin();
@@ -163,12 +168,12 @@ impl App {
         slot.replay = Some(replay);
         page.current = wanted.slot;
         self.runs += 1;
-        self.active = Some(Active {
+        self.active = Some(ActiveRun {
             run: self.runs,
             slot: wanted.slot,
             waiting: false,
-            how: How::Run,
-            asked: Asked::Nothing,
+            how: RunMode::Run,
+            asked: PendingRequest::Nothing,
         });
         effects.push(Effect::Replay(Box::new(ReplayStart {
             run: self.runs,
@@ -183,7 +188,7 @@ impl App {
     /// The next speed of the replay that is going on, if one is.
     pub(super) fn change_speed(&mut self) -> Option<Vec<Effect>> {
         let active = self.active?;
-        let replay = self.page.as_mut()?.slots.get_mut(active.slot)?.replay.as_mut()?;
+        let replay = self.page.as_mut()?.labs.get_mut(active.slot)?.replay.as_mut()?;
         replay.speed = replay.speed.next();
         self.notice = Some(format!("the recorded run goes {}", replay.speed.word()));
         let interval = replay.interval(WATCHED);
@@ -191,11 +196,11 @@ impl App {
     }
 
     /// The recording that may stand in for a missing device in a lab of the page: one of that very lab, which ships.
-    pub(super) fn recording_for(&self, slot: usize) -> Option<Entry> {
+    pub(super) fn recording_for(&self, slot: usize) -> Option<RecordEntry> {
         let page = self.page.as_ref()?;
         let lesson = &page.lesson;
-        let lab = lesson.lab(&page.slots.get(slot)?.id)?;
-        let is_meant = |entry: &&Entry| {
+        let lab = lesson.lab(&page.labs.get(slot)?.id)?;
+        let is_meant = |entry: &&RecordEntry| {
             let ships = matches!(entry.source, Source::Shipped(_));
             let theirs = entry.lesson.as_ref().map(|(lesson, lab)| (lesson.as_str(), lab.as_str()));
             ships && theirs == Some((lesson.front.id.as_str(), lab.id.as_str()))
@@ -224,8 +229,8 @@ impl App {
     pub(super) fn recalled(&mut self, mut found: Vec<Attempt>) -> Vec<Effect> {
         // Another page may have been opened since they were asked for.
         let lesson = self.page.as_ref().map(|page| page.lesson.front.id.to_string());
-        let slots = self.page.iter().flat_map(|page| &page.slots);
-        for slot in slots {
+        let labs = self.page.iter().flat_map(|page| &page.labs);
+        for slot in labs {
             let set =
                 Params::resolve(slot.schema, &slot.settings, Tables::builtin(), Some(slot.seed));
             let Ok(set) = set else { continue };
@@ -246,7 +251,7 @@ impl App {
             return;
         };
         let lesson = page.lesson.front.id.to_string();
-        let left = page.slots.get_mut(slot).and_then(|slot| slot.leave(&lesson));
+        let left = page.labs.get_mut(slot).and_then(|slot| slot.leave(&lesson));
         if let Some(left) = left {
             self.attempts_kept.keep(left);
             self.share_attempts();
@@ -269,8 +274,8 @@ impl App {
             .filter(|one| kinds.contains(&one.schema.kind))
             .cloned()
             .collect();
-        let slots = page.slots.iter_mut();
-        for slot in slots.filter(|slot| slot.schema.compares_runs()) {
+        let labs = page.labs.iter_mut();
+        for slot in labs.filter(|slot| slot.schema.compares_runs()) {
             slot.share(Arc::clone(&here), &asked);
         }
     }
@@ -283,7 +288,7 @@ fn scope(page: &Page) -> Option<String> {
 
 /// The kinds of labs whose runs any panel of the page shows.
 fn kinds(page: &Page) -> BTreeSet<String> {
-    let schemas = page.slots.iter().map(|slot| slot.schema);
+    let schemas = page.labs.iter().map(|slot| slot.schema);
     let comparing = schemas.filter(|schema| schema.compares_runs());
     comparing
         .flat_map(|schema| {

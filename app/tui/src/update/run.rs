@@ -13,9 +13,9 @@ use mlsys_run::sources::{Earlier, Sources};
 
 use crate::message::{Effect, Start};
 use crate::records::Purpose;
-use crate::state::lab::{Slot, State};
+use crate::state::lab::{LabState, State};
 use crate::state::page::Side;
-use crate::state::{Active, App, Asked, How, Tempo};
+use crate::state::{ActiveRun, App, PendingRequest, RunMode, Tempo};
 use crate::view::TWO_SIDES;
 
 impl App {
@@ -33,7 +33,7 @@ impl App {
                 let order = match slot.state {
                     State::Paused => {
                         slot.state = State::Running;
-                        active.asked = Asked::Nothing;
+                        active.asked = PendingRequest::Nothing;
                         Command::Resume
                     }
                     State::Ready
@@ -43,7 +43,7 @@ impl App {
                     | State::Stopped
                     | State::Failed(_) => {
                         slot.state = State::Paused;
-                        active.asked = Asked::Pause;
+                        active.asked = PendingRequest::Pause;
                         Command::Pause
                     }
                 };
@@ -54,17 +54,17 @@ impl App {
                 ]
             }
             Some(_) => Vec::new(),
-            None => self.ask_or_start(How::Run),
+            None => self.ask_or_start(RunMode::Run),
         }
     }
 
     /// The labs of the page that one may start from, with the lesson's own values: the learner's knobs are for trying out,
     /// and what a later lab shows must not hang on them unseen.
     pub(crate) fn sources_of(&self, id: &str) -> Sources {
-        let slots = self.page.iter().flat_map(|page| &page.slots);
+        let labs = self.page.iter().flat_map(|page| &page.labs);
         let (mut earlier, mut others) = (Vec::new(), Vec::new());
         let mut is_earlier = true;
-        for slot in slots {
+        for slot in labs {
             is_earlier &= slot.id != id;
             let seed = Some(slot.seed);
             let params = Params::resolve(slot.schema, &slot.settings, Tables::builtin(), seed);
@@ -101,7 +101,7 @@ impl App {
         let Some(active) = self.active.take() else {
             return Vec::new();
         };
-        if let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) {
+        if let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot)) {
             slot.state = State::Stopped;
             slot.data.status.clear();
         }
@@ -117,7 +117,7 @@ impl App {
                     && page.unmade_prediction(&slot.id).is_none()
             })
         });
-        if instant && self.active.is_none() { self.start(How::Run) } else { Vec::new() }
+        if instant && self.active.is_none() { self.start(RunMode::Run) } else { Vec::new() }
     }
 
     /// Whether a lab cannot run because another does, which is said.
@@ -135,7 +135,7 @@ impl App {
         if let Some(page) = self.page.as_mut() {
             page.current = place;
         }
-        effects.extend(self.start(How::Run));
+        effects.extend(self.start(RunMode::Run));
         effects
     }
 
@@ -162,8 +162,8 @@ impl App {
         let instant = !slot.schema.is_live();
         match self.active {
             // The answer under way is of a knob that has moved on.
-            Some(active) if active.slot == current && instant => self.start(How::Run),
-            None if instant => self.start(How::Run),
+            Some(active) if active.slot == current && instant => self.start(RunMode::Run),
+            None if instant => self.start(RunMode::Run),
             Some(active) if active.slot == current && slot.replay.is_some() => {
                 self.notice = Some(format!(
                     "a recorded run does not hear knobs: {name} takes effect with the next run"
@@ -190,12 +190,12 @@ impl App {
     }
 
     /// Asks for a missing prediction once, then starts.
-    pub(super) fn ask_or_start(&mut self, how: How) -> Vec<Effect> {
+    pub(super) fn ask_or_start(&mut self, how: RunMode) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
         let current = page.current;
-        let Some(slot) = page.slots.get(current) else {
+        let Some(slot) = page.labs.get(current) else {
             return Vec::new();
         };
         if page.reminded != Some(current)
@@ -214,12 +214,12 @@ impl App {
     }
 
     /// Starts the shown lab, now or as soon as the devices are known.
-    fn start(&mut self, how: How) -> Vec<Effect> {
+    fn start(&mut self, how: RunMode) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
         let slot_index = page.current;
-        let Some(slot) = page.slots.get_mut(slot_index) else {
+        let Some(slot) = page.labs.get_mut(slot_index) else {
             return Vec::new();
         };
         self.runs += 1;
@@ -232,14 +232,14 @@ impl App {
         let mut effects: Vec<Effect> =
             page.lock_predictions(&id).into_iter().map(Effect::Save).collect();
         self.share_attempts();
-        self.active = Some(Active {
+        self.active = Some(ActiveRun {
             run: self.runs,
             slot: slot_index,
             waiting: true,
             how,
             asked: match how {
-                How::Steps(_) => Asked::Pause,
-                How::Run | How::ToTheEnd => Asked::Nothing,
+                RunMode::Steps(_) => PendingRequest::Pause,
+                RunMode::Run | RunMode::ToTheEnd => PendingRequest::Nothing,
             },
         });
         effects.extend(self.start_waiting());
@@ -256,7 +256,7 @@ impl App {
             return Vec::new();
         };
         let lesson = page.lesson.clone();
-        let Some(slot) = page.slots.get_mut(active.slot) else {
+        let Some(slot) = page.labs.get_mut(active.slot) else {
             return Vec::new();
         };
         let params = slot.params();
@@ -289,7 +289,7 @@ impl App {
             Ok((device, params)) => {
                 slot.device = Some(device);
                 slot.begun_params = Some(params.clone());
-                self.active = Some(Active { waiting: false, ..active });
+                self.active = Some(ActiveRun { waiting: false, ..active });
                 let mut effects = vec![Effect::Start(Box::new(Start {
                     run: active.run,
                     kind: &slot.schema.kind,
@@ -301,12 +301,12 @@ impl App {
                 }))];
                 if slot.schema.is_live() {
                     let pace = match active.how {
-                        How::ToTheEnd => Duration::ZERO,
-                        How::Run | How::Steps(_) => interval(self.tempo, slot),
+                        RunMode::ToTheEnd => Duration::ZERO,
+                        RunMode::Run | RunMode::Steps(_) => interval(self.tempo, slot),
                     };
                     effects.push(Effect::Order(Command::Pace(pace)));
                 }
-                if let How::Steps(steps) = active.how {
+                if let RunMode::Steps(steps) = active.how {
                     slot.state = State::Paused;
                     effects.push(Effect::Order(Command::Pause));
                     effects.push(Effect::Order(Command::Step(steps)));
@@ -327,7 +327,7 @@ impl App {
 pub(super) const WATCHED: Duration = Duration::from_secs(6);
 
 /// The least time from step to step at a tempo.
-pub(super) fn interval(tempo: Tempo, slot: &Slot) -> Duration {
+pub(super) fn interval(tempo: Tempo, slot: &LabState) -> Duration {
     match (tempo, slot.steps()) {
         (Tempo::Watch, Some(steps)) => WATCHED / u32::try_from(steps).unwrap_or(u32::MAX).max(1),
         (Tempo::Watch, None) | (Tempo::Full, _) => Duration::ZERO,

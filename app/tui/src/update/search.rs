@@ -1,7 +1,6 @@
 //! Searching the open lesson, and the list of lessons.
 
 use crate::command::{Binding, Command, TABLE};
-use crate::entry::{Edit, Entry, For};
 use crate::key::Key;
 use crate::message::Effect;
 use crate::palette::{Item, Palette, Target};
@@ -9,13 +8,14 @@ use crate::search::{Hit, Search, hits};
 use crate::state::App;
 use crate::state::overlay::Overlay;
 use crate::state::page::Side;
+use crate::text_field::{FieldEvent, FieldPurpose, TextField};
 use crate::{document, own_page, view};
 
 impl App {
     /// Opens the field: on the course page it filters lessons, in a lesson it searches the text.
     pub(super) fn open_search(&mut self) {
         self.overlay = Some(match &mut self.page {
-            None => Overlay::Filter(Entry::new(For::Search, "")),
+            None => Overlay::Filter(TextField::new(FieldPurpose::Search, "")),
             Some(page) => {
                 page.turn_to(Side::Text);
                 Overlay::Search(Search::new(page.scroll))
@@ -55,12 +55,12 @@ impl App {
     pub(super) fn search_key(&mut self, key: Key) {
         match &mut self.overlay {
             Some(Overlay::Search(search)) => match search.entry.key(key) {
-                Edit::Typed => self.sought(),
-                Edit::Done | Edit::Dropped | Edit::Unused => {}
+                FieldEvent::Typed => self.sought(),
+                FieldEvent::Done | FieldEvent::Dropped | FieldEvent::Unused => {}
             },
             Some(Overlay::Filter(entry)) => match entry.key(key) {
-                Edit::Typed => self.filtered(),
-                Edit::Done | Edit::Dropped | Edit::Unused => {}
+                FieldEvent::Typed => self.filtered(),
+                FieldEvent::Done | FieldEvent::Dropped | FieldEvent::Unused => {}
             },
             Some(_) | None => {}
         }
@@ -87,7 +87,7 @@ impl App {
         };
         if search.entry.text().is_empty() {
             // An empty field repeats what was looked for last.
-            search.entry = Entry::new(For::Search, self.searched.clone());
+            search.entry = TextField::new(FieldPurpose::Search, self.searched.clone());
             return self.sought();
         }
         let search = search.clone();

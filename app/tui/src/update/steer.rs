@@ -9,15 +9,15 @@ use mlsys_lesson::{Event, Progress};
 use mlsys_run::peaks;
 use mlsys_run::session::{Outcome, Panels};
 
-use crate::entry::{Entry, For};
-use crate::judge::Machine;
+use crate::grading::Machine;
 use crate::message::Effect;
 use crate::records::Speed;
 use crate::state::lab::State;
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
 use crate::state::wait::{Wait, Waiting};
-use crate::state::{Active, App, Asked, How};
+use crate::state::{ActiveRun, App, PendingRequest, RunMode};
+use crate::text_field::{FieldPurpose, TextField};
 use crate::update::run::interval;
 use crate::view;
 
@@ -51,7 +51,7 @@ impl App {
         let current = page.current;
         match &mut self.active {
             Some(active) if active.slot == current => {
-                active.asked = Asked::Pause;
+                active.asked = PendingRequest::Pause;
                 if let Some(slot) = page.slot_mut() {
                     slot.state = State::Paused;
                 }
@@ -62,13 +62,13 @@ impl App {
                 ]
             }
             Some(_) => Vec::new(),
-            None => self.ask_or_start(How::Steps(steps)),
+            None => self.ask_or_start(RunMode::Steps(steps)),
         }
     }
 
     /// Opens the field for a number of steps; it holds the last one.
     pub(super) fn ask_for_steps(&mut self) {
-        let entry = Entry::new(For::Steps, self.step_count.to_string());
+        let entry = TextField::new(FieldPurpose::Steps, self.step_count.to_string());
         self.overlay = Some(Overlay::Steps(entry));
     }
 
@@ -98,8 +98,8 @@ impl App {
         let current = page.current;
         match &mut self.active {
             Some(active) if active.slot == current => {
-                active.how = How::ToTheEnd;
-                active.asked = Asked::Nothing;
+                active.how = RunMode::ToTheEnd;
+                active.asked = PendingRequest::Nothing;
                 if let Some(slot) = page.slot_mut() {
                     slot.state = State::Running;
                     if let Some(replay) = &mut slot.replay {
@@ -113,7 +113,7 @@ impl App {
                 ]
             }
             Some(_) => Vec::new(),
-            None => self.ask_or_start(How::ToTheEnd),
+            None => self.ask_or_start(RunMode::ToTheEnd),
         }
     }
 
@@ -122,7 +122,7 @@ impl App {
         let unanswered = self.waiting.as_ref().is_some_and(Waiting::is_unanswered);
         match &mut self.active {
             None => Vec::new(),
-            Some(Active { waiting: true, .. }) => self.abandon(),
+            Some(ActiveRun { waiting: true, .. }) => self.abandon(),
             Some(_) if unanswered => {
                 self.notice = Some(
                     "the run was left behind: its device may stay busy; d takes another".to_owned(),
@@ -130,7 +130,7 @@ impl App {
                 self.abandon()
             }
             Some(active) => {
-                active.asked = Asked::Stop;
+                active.asked = PendingRequest::Stop;
                 vec![Effect::Order(Command::Stop)]
             }
         }
@@ -153,8 +153,8 @@ impl App {
     /// The run has stopped at its next step and waits for orders.
     pub(super) fn settled(&mut self, run: u64) {
         let active = self.active.as_mut().filter(|active| active.run == run);
-        if let Some(active) = active.filter(|active| active.asked == Asked::Pause) {
-            active.asked = Asked::Nothing;
+        if let Some(active) = active.filter(|active| active.asked == PendingRequest::Pause) {
+            active.asked = PendingRequest::Nothing;
         }
     }
 
@@ -168,11 +168,11 @@ impl App {
         let Some(active) = &mut self.active else {
             return Vec::new();
         };
-        if active.how == How::ToTheEnd {
-            active.how = How::Run;
+        if active.how == RunMode::ToTheEnd {
+            active.how = RunMode::Run;
         }
-        let slots = self.page.as_ref().map(|page| &page.slots);
-        let slot = slots.and_then(|slots| slots.get(active.slot));
+        let labs = self.page.as_ref().map(|page| &page.labs);
+        let slot = labs.and_then(|labs| labs.get(active.slot));
         slot.map(|slot| Effect::Order(Command::Pace(interval(self.tempo, slot))))
             .into_iter()
             .collect()
@@ -188,19 +188,19 @@ impl App {
 
     fn awaited(&self) -> Option<Wait> {
         let active = self.active?;
-        let slot = self.page.as_ref()?.slots.get(active.slot)?;
+        let slot = self.page.as_ref()?.labs.get(active.slot)?;
         if active.waiting {
             return Some(Wait::Devices);
         }
         match active.asked {
-            Asked::Stop => Some(Wait::Stop),
+            PendingRequest::Stop => Some(Wait::Stop),
             // It waits for us, be it in what comes before its first step.
-            Asked::Nothing if slot.state == State::Paused => None,
-            Asked::Pause | Asked::Nothing if !slot.data.status.is_empty() => {
+            PendingRequest::Nothing if slot.state == State::Paused => None,
+            PendingRequest::Pause | PendingRequest::Nothing if !slot.data.status.is_empty() => {
                 Some(Wait::Preparing(slot.data.status.clone()))
             }
-            Asked::Pause => Some(Wait::Pause),
-            Asked::Nothing => None,
+            PendingRequest::Pause => Some(Wait::Pause),
+            PendingRequest::Nothing => None,
         }
     }
 }
@@ -219,7 +219,7 @@ impl App {
         let Some(active) = self.active.filter(|active| active.run == run) else {
             return Vec::new();
         };
-        let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) else {
+        let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot)) else {
             return Vec::new();
         };
         slot.elapsed = since;
@@ -233,7 +233,7 @@ impl App {
             Some(page) if page.current == active.slot => view::lab::shown(self, page),
             Some(_) | None => Vec::new(),
         };
-        let slot = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot));
+        let slot = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot));
         let Some(slot) = slot else {
             return Vec::new();
         };
@@ -255,7 +255,7 @@ impl App {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
-        let Some(slot) = page.slots.get_mut(active.slot) else {
+        let Some(slot) = page.labs.get_mut(active.slot) else {
             return Vec::new();
         };
         slot.elapsed = after;
@@ -298,7 +298,7 @@ impl App {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
-        let Some(slot) = page.slots.get_mut(active.slot) else {
+        let Some(slot) = page.labs.get_mut(active.slot) else {
             return Vec::new();
         };
         slot.reference = Some(slot.data.clone());

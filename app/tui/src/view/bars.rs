@@ -39,7 +39,7 @@ pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
 /// Where the workers of the lab that is shown are, if they are elsewhere.
 fn workers(app: &App) -> Option<String> {
     let (urls, page) = (app.workers.as_deref()?, app.page.as_ref()?);
-    let slot = page.slots.get(page.current)?;
+    let slot = page.labs.get(page.current)?;
     settings::takes_workers(slot.schema).then(|| format!("workers at {urls}"))
 }
 

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
 use super::{TWO_SIDES, body};
-use crate::editor::{Editor, Subject, TrialState};
+use crate::editor::{Editor, Subject, TestsState};
 use crate::state::App;
 use crate::state::page::Page;
 
@@ -138,22 +138,22 @@ fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
             let same = trial.text == editor.text.as_str();
             let right = page.answers.get(&editor.draft.name);
             match &trial.state {
-                TrialState::Going => (format!("{} testing", glyphs.running), theme.good),
-                TrialState::Done(_) | TrialState::Refused(_) if !same => {
+                TestsState::Going => (format!("{} testing", glyphs.running), theme.good),
+                TestsState::Done(_) | TestsState::Refused(_) if !same => {
                     ("changed since the tests".to_owned(), theme.warn)
                 }
-                TrialState::Refused(_) => (format!("{} not run", glyphs.wrong), theme.bad),
-                TrialState::Done(_) if right.is_some_and(|answered| answered.right) => {
+                TestsState::Refused(_) => (format!("{} not run", glyphs.wrong), theme.bad),
+                TestsState::Done(_) if right.is_some_and(|answered| answered.right) => {
                     (format!("{} right", glyphs.right), theme.good)
                 }
-                TrialState::Done(cases) if cases.is_empty() => {
+                TestsState::Done(cases) if cases.is_empty() => {
                     (format!("{} recorded", glyphs.right), theme.accent)
                 }
-                TrialState::Done(_) => (format!("{} not yet", glyphs.wrong), theme.bad),
+                TestsState::Done(_) => (format!("{} not yet", glyphs.wrong), theme.bad),
             }
         }
         Subject::Lab(place, _) => {
-            let Some(slot) = page.slots.get(*place) else {
+            let Some(slot) = page.labs.get(*place) else {
                 return (String::new(), theme.dim);
             };
             let run = slot.edited.as_ref().map(|edited| edited.text.as_str());

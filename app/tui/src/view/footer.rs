@@ -119,7 +119,7 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
         };
     }
     if command == Command::Run && app.plays_steps() {
-        return match app.restless() {
+        return match app.animation() {
             Some(_) => "pause",
             None => "play",
         };

@@ -6,8 +6,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::palette::{BOXED, draw_box, list};
+use crate::glossary_list::GlossaryList;
 use crate::state::App;
-use crate::terms::Terms;
 use mlsys_run::glossary::Term;
 use mlsys_view::wrap::wrap;
 
@@ -15,7 +15,7 @@ use mlsys_view::wrap::wrap;
 const PREVIEW: u16 = 6;
 
 /// Draws it; returns where the cursor stands.
-pub fn draw(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+pub fn draw(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let inside = list(area);
     if inside.height == 0 {
         return None;
@@ -52,7 +52,7 @@ pub fn draw(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) -> Option
     Some(cursor)
 }
 
-fn draw_field(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) -> Position {
+fn draw_field(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) -> Position {
     let theme = &app.look.theme;
     let prompt = Span::styled(" K ", theme.key);
     let column = prompt.width() + terms.entry.cursor_column();
@@ -70,7 +70,7 @@ fn draw_field(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) -> Posi
 }
 
 /// The names, the marked one in view; a rule parts the terms on the screen from all others.
-fn draw_names(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) {
+fn draw_names(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
     if terms.found.is_empty() {
         Line::styled(" no term has these letters", theme.dim).render(area, buffer);
@@ -110,7 +110,7 @@ fn definition(app: &App, term: &Term, width: usize) -> Vec<Line<'static>> {
 }
 
 /// A term by itself: names, meaning, where it is taught, and the related terms, one of them marked.
-fn page(app: &App, terms: &Terms, term: &Term, width: usize) -> Vec<Line<'static>> {
+fn page(app: &App, terms: &GlossaryList, term: &Term, width: usize) -> Vec<Line<'static>> {
     let theme = &app.look.theme;
     let mut lines = vec![Line::styled(format!(" {}", term.name), theme.title)];
     let mut say = |text: String, style| {

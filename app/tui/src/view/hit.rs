@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{body, course, editor, lab, lesson, palette, presets, sides, text_size};
 use crate::document;
 use crate::state::App;
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use crate::state::overlay::Overlay;
 use crate::state::page::{Page, Side, Telling};
 use mlsys_view::panel::{self, Spot};
@@ -139,7 +139,7 @@ fn in_text(app: &App, page: &Page, area: Rect, row: u16) -> Hit {
     Hit::Text(document.blocks.iter().position(holds))
 }
 
-fn in_lab(app: &App, page: &Page, slot: &Slot, area: Rect, at: Position) -> Option<Hit> {
+fn in_lab(app: &App, page: &Page, slot: &LabState, area: Rect, at: Position) -> Option<Hit> {
     let areas = lab::areas(app, slot, area);
     if areas.head.contains(at) {
         let mut end = areas.head.x;

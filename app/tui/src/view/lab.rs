@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::sides;
 use crate::state::App;
-use crate::state::lab::{Slot, State};
+use crate::state::lab::{LabState, State};
 use crate::state::page::{Page, Side, Telling};
 use mlsys_view::panel::{Focus, Scene, draw_panel, words};
 use mlsys_view::wrap::wrap;
@@ -37,7 +37,7 @@ pub struct Areas {
 }
 
 /// The parts of a lab in its area.
-pub fn areas(app: &App, slot: &Slot, area: Rect) -> Areas {
+pub fn areas(app: &App, slot: &LabState, area: Rect) -> Areas {
     let inner = within(area);
     let strip = knobs::rows(slot, inner.width).min(inner.height / 3);
     let message = status::message(app, slot, usize::from(inner.width));
@@ -111,7 +111,7 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
 /// The lesson's labs by id, each with how its run stands, as they follow each other in the first line: from the first on, or
 /// from a later one where the shown lab would lie beyond the end.
 pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
-    let names = page.slots.iter().map(|slot| {
+    let names = page.labs.iter().map(|slot| {
         let sign = match &slot.state {
             State::Ready => return format!(" {} ", slot.id),
             State::Running => app.look.glyphs.running,
@@ -152,7 +152,7 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Pictures in sentences, in the order given.
-fn say_panels(app: &App, slot: &Slot, panels: &[usize], area: Rect, buffer: &mut Buffer) {
+fn say_panels(app: &App, slot: &LabState, panels: &[usize], area: Rect, buffer: &mut Buffer) {
     let mut lines = Vec::new();
     for &index in panels {
         if let Some(scene) = slot.scene(index) {
@@ -169,13 +169,13 @@ fn say_panels(app: &App, slot: &Slot, panels: &[usize], area: Rect, buffer: &mut
 }
 
 /// What a panel is drawn from, with the mark of the keys if they act on it.
-fn scene<'a>(page: &Page, slot: &'a Slot, index: usize) -> Option<Scene<'a>> {
+fn scene<'a>(page: &Page, slot: &'a LabState, index: usize) -> Option<Scene<'a>> {
     let acted_on = page.side == Side::Picture && slot.chosen() == Some(index);
     Some(Scene { focus: if acted_on { Focus::Keys } else { Focus::Aside }, ..slot.scene(index)? })
 }
 
 /// Where pictures are, as places after the chosen one: as many as there is room for, the chosen one first.
-pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
+pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
     let count = slot.panels.len();
     if count == 0 {
         return Vec::new();
@@ -224,7 +224,7 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
 }
 
 /// Whether the chosen picture is a graph, a timeline, a kernel, an exchange or a film.
-fn has_parts(slot: &Slot) -> bool {
+fn has_parts(slot: &LabState) -> bool {
     let frame = slot.chosen().and_then(|index| slot.frame(index));
     matches!(
         frame,
@@ -239,7 +239,7 @@ fn has_parts(slot: &Slot) -> bool {
 }
 
 /// The pictures.
-fn draw_panels(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+fn draw_panels(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Buffer) {
     for (place, cell) in cells(slot, area) {
         let index = slot.panels[(slot.panel + place) % slot.panels.len()];
         if let Some(scene) = scene(page, slot, index) {

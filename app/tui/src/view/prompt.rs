@@ -6,14 +6,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::entry::Entry;
 use crate::state::App;
 use crate::state::overlay::Overlay;
+use crate::text_field::TextField;
 
 /// A field in the last line.
 pub struct Prompt<'a> {
     label: &'static str,
-    entry: &'a Entry,
+    entry: &'a TextField,
     /// What stands at the right, and how.
     remark: (String, Style),
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::records::{Entry, Records, Source};
+use crate::records::{RecordEntry, Records, Source};
 use crate::state::App;
 use crate::state::page::Page;
 
@@ -64,7 +64,12 @@ pub fn draw(app: &App, records: &Records, area: Rect, buffer: &mut Buffer) {
 }
 
 /// One run: the mark, when, where, how it ended, and what differs from the knobs as they stand.
-fn line(app: &App, entry: &Entry, differences: &[String], mark: Option<&str>) -> Line<'static> {
+fn line(
+    app: &App,
+    entry: &RecordEntry,
+    differences: &[String],
+    mark: Option<&str>,
+) -> Line<'static> {
     let theme = &app.look.theme;
     let style = if mark.is_some() { theme.selection } else { theme.text };
     let mut line = Line::from(vec![

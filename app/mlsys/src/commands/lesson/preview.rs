@@ -7,7 +7,7 @@ use crate::commands::{World, open};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::{self, languages};
 use mlsys_tui::Follow;
-use mlsys_tui::state::preview::Sight;
+use mlsys_tui::state::preview::PreviewState;
 
 /// Opens it; a file with mistakes too, since they are mended while it is open.
 pub fn run(path: &Path, machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -35,9 +35,9 @@ pub fn run(path: &Path, machine: Machine, world: &mut World<'_>) -> Result<Exit,
 }
 
 /// The lesson as it stands in its file, or in its translation's; what is wrong with both.
-fn sight(file: &Path, translation: Option<&Path>) -> Sight {
+fn sight(file: &Path, translation: Option<&Path>) -> PreviewState {
     if !file.exists() {
-        return Sight::Unreadable(format!("{} is not there any more", file.display()));
+        return PreviewState::Unreadable(format!("{} is not there any more", file.display()));
     }
     let read = library::read_file(file).and_then(|mut parsed| {
         if let (Some(lesson), Some(translation)) = (&parsed.lesson, translation) {
@@ -48,7 +48,7 @@ fn sight(file: &Path, translation: Option<&Path>) -> Sight {
         Ok(parsed)
     });
     match read {
-        Ok(parsed) => Sight::Read(Box::new(parsed)),
-        Err(failure) => Sight::Unreadable(failure.to_string()),
+        Ok(parsed) => PreviewState::Read(Box::new(parsed)),
+        Err(failure) => PreviewState::Unreadable(failure.to_string()),
     }
 }

@@ -12,9 +12,9 @@ use crate::key::Key;
 use crate::message::Message;
 use crate::plain::say;
 use crate::state::App;
-use crate::state::lab::Slot;
+use crate::state::lab::LabState;
 use crate::state::page::{Page, Side};
-use crate::update::Restless;
+use crate::update::Animation;
 use mlsys_view::figure::kernel::{Walk, about_thread};
 
 impl Talk<'_> {
@@ -129,7 +129,7 @@ impl Talk<'_> {
     /// Goes along a graph or a kernel, to the end of the search, and says what came of it.
     pub(super) fn walk(&mut self, command: Command) -> io::Result<()> {
         self.send(Message::Do(command))?;
-        while self.app.restless() == Some(Restless::Searching) {
+        while self.app.animation() == Some(Animation::Searching) {
             self.send(Message::Beat)?;
         }
         self.notice()
@@ -142,7 +142,7 @@ impl Talk<'_> {
             return self.say(["No kernel has run here.".to_owned()]);
         };
         walk.seek(goal, way);
-        while self.app.restless() == Some(Restless::Searching) {
+        while self.app.animation() == Some(Animation::Searching) {
             self.send(Message::Beat)?;
         }
         self.app.notice = None;
@@ -170,7 +170,7 @@ impl Talk<'_> {
             return Ok(());
         };
         // A knob may be an entry of a table, whose name has a point as well.
-        let known = |slot: &Slot| slot.knobs.iter().any(|knob| knob.name == name);
+        let known = |slot: &LabState| slot.knobs.iter().any(|knob| knob.name == name);
         let (lab, knob) = match name.split_once('.') {
             Some((lab, knob)) if !page.slot().is_some_and(known) => (Some(lab), knob),
             Some(_) | None => (None, name),

@@ -8,7 +8,7 @@ use mlsys_lesson::{Asked, Block};
 use super::{NoScreen, Talk};
 use crate::command::Command;
 use crate::driver::Pulse;
-use crate::editor::{Editor, Subject, TrialState, Whence};
+use crate::editor::{DraftOrigin, Editor, Subject, TestsState};
 use crate::message::Message;
 use crate::plain::say;
 use crate::state::page::{Page, Side};
@@ -29,7 +29,11 @@ impl Talk<'_> {
         self.send(Message::Do(Command::Enter))?;
         if let Some(editor) = self.app.editor() {
             let draft = editor.draft.clone();
-            self.send(Message::Draft { draft, text: Some(text.clone()), whence: Whence::Saved })?;
+            self.send(Message::Draft {
+                draft,
+                text: Some(text.clone()),
+                whence: DraftOrigin::Saved,
+            })?;
         }
         if let Some(notice) = self.app.notice.take() {
             self.send(Message::Do(Command::Back))?;
@@ -94,7 +98,7 @@ impl Talk<'_> {
         let refused = |page: &Page| {
             let id = page.lesson.blocks.get(block)?.id()?;
             let state = &page.trials.get(id)?.state;
-            matches!(state, TrialState::Refused(_)).then_some(())
+            matches!(state, TestsState::Refused(_)).then_some(())
         };
         // Why it was refused is said with the tests.
         if self.app.page.as_ref().and_then(refused).is_some() {
@@ -115,7 +119,7 @@ impl Talk<'_> {
         let page = self.app.page.as_ref();
         let id = |page: &Page| Some(page.lesson.blocks.get(block)?.id()?.to_owned());
         let trial = page.and_then(|page| page.trials.get(&id(page)?));
-        trial.is_some_and(|trial| trial.state == TrialState::Going)
+        trial.is_some_and(|trial| trial.state == TestsState::Going)
     }
 }
 

@@ -110,7 +110,7 @@ impl Talk<'_> {
         match page.lesson.blocks.iter().position(is_it) {
             Some(block) => self.go_to(block),
             None => {
-                let labs: Vec<&str> = page.slots.iter().map(|slot| slot.id.as_str()).collect();
+                let labs: Vec<&str> = page.labs.iter().map(|slot| slot.id.as_str()).collect();
                 self.say([format!("There is no lab {name}; the labs are: {}.", labs.join(", "))])
             }
         }

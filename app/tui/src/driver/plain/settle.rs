@@ -36,14 +36,14 @@ impl Talk<'_> {
             if told.elapsed() >= PROGRESS {
                 told = Instant::now();
                 self.of_page(|page| {
-                    let slot = page.slots.get(active.slot);
+                    let slot = page.labs.get(active.slot);
                     slot.map(say::progress).into_iter().collect()
                 })?;
                 self.out.flush()?;
             }
         }
         self.of_page(|page| {
-            let slot = page.slots.get(active.slot);
+            let slot = page.labs.get(active.slot);
             slot.map(say::end).unwrap_or_default()
         })?;
         self.verdicts(&before)?;

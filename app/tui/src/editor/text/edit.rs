@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::history::{Change, Kind};
 use mlsys_run::drafts::{MOST_BYTES, clean};
 
-use super::{Full, Text};
+use super::{Text, TextFull};
 
 /// Columns of one level of indentation where the text shows none, and the most that are taken for one.
 const INDENT: usize = 2;
@@ -21,9 +21,9 @@ impl Text {
     }
 
     /// Puts a text in the place of a range: the one way in which anything changes.
-    fn replace(&mut self, range: Range<usize>, with: &str, kind: Kind) -> Result<(), Full> {
+    fn replace(&mut self, range: Range<usize>, with: &str, kind: Kind) -> Result<(), TextFull> {
         if self.text.len() - range.len() + with.len() > MOST_BYTES {
-            return Err(Full);
+            return Err(TextFull);
         }
         let removed = self.text.get(range.clone()).unwrap_or_default().to_owned();
         if removed.is_empty() && with.is_empty() {
@@ -49,7 +49,7 @@ impl Text {
     }
 
     /// Types a character; a closing brace that is the first of its line moves back a level.
-    pub fn type_char(&mut self, c: char) -> Result<(), Full> {
+    pub fn type_char(&mut self, c: char) -> Result<(), TextFull> {
         let aim = self.aim();
         if c == '}' && aim.is_empty() {
             let start = self.line_of(aim.start).start;
@@ -63,7 +63,7 @@ impl Text {
     }
 
     /// Begins a new line as far in as this one, a level further behind an open brace.
-    pub fn new_line(&mut self) -> Result<(), Full> {
+    pub fn new_line(&mut self) -> Result<(), TextFull> {
         let aim = self.aim();
         let line = self.line_of(aim.start);
         let before = self.text.get(line.start..aim.start).unwrap_or_default();
@@ -84,7 +84,7 @@ impl Text {
     }
 
     /// Goes in a level: the selected lines, or blanks up to the next stop at the cursor.
-    pub fn indent(&mut self) -> Result<(), Full> {
+    pub fn indent(&mut self) -> Result<(), TextFull> {
         let level = self.level();
         if let Some(range) = self.selection() {
             return self.shift(range, |line| match line.is_empty() {
@@ -98,7 +98,7 @@ impl Text {
     }
 
     /// Comes out a level: the selected lines, or the cursor's.
-    pub fn outdent(&mut self) -> Result<(), Full> {
+    pub fn outdent(&mut self) -> Result<(), TextFull> {
         let level = self.level();
         let range = self.selection().unwrap_or(self.cursor..self.cursor);
         self.shift(range, |line| {
@@ -110,7 +110,7 @@ impl Text {
     }
 
     /// Changes every line that a range touches; the lines stay selected if some were.
-    fn shift(&mut self, range: Range<usize>, by: impl Fn(&str) -> String) -> Result<(), Full> {
+    fn shift(&mut self, range: Range<usize>, by: impl Fn(&str) -> String) -> Result<(), TextFull> {
         let was_selected = self.selection().is_some();
         let start = self.line_of(range.start).start;
         // A selection that ends before the first letter of a line does not mean that line.
@@ -189,7 +189,7 @@ impl Text {
     }
 
     /// Puts a text in the place of the selection or at the cursor; a whole line goes before the cursor's.
-    pub fn paste(&mut self, text: &str) -> Result<(), Full> {
+    pub fn paste(&mut self, text: &str) -> Result<(), TextFull> {
         let text = clean(text);
         let whole_line = text.ends_with('\n') && !text.trim_end_matches('\n').contains('\n');
         match (self.selection(), whole_line) {
@@ -205,7 +205,7 @@ impl Text {
     }
 
     /// Makes the text another one by one change that touches as little of it as it can.
-    pub fn become_text(&mut self, other: &str) -> Result<(), Full> {
+    pub fn become_text(&mut self, other: &str) -> Result<(), TextFull> {
         let other = clean(other);
         let same = |(a, b): &(char, char)| a == b;
         let before: usize =

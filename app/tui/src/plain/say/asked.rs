@@ -4,7 +4,7 @@ use mlsys_lesson::{Asked, Case, CaseResult, Predict, PredictKind, Question, Ques
 
 use super::{markdown, sentence};
 use crate::answer;
-use crate::editor::TrialState;
+use crate::editor::TestsState;
 use crate::state::page::Page;
 
 pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
@@ -112,9 +112,9 @@ pub fn hint(question: &Question, number: usize) -> Vec<String> {
 pub fn trial(page: &Page, question: &Question) -> Vec<String> {
     let state = page.trials.get(&question.id).map(|trial| &trial.state);
     let cases = match state {
-        Some(TrialState::Done(cases)) => cases,
-        Some(TrialState::Refused(why)) => return sentence(&format!("Not taken: {why}.")),
-        Some(TrialState::Going) | None => return Vec::new(),
+        Some(TestsState::Done(cases)) => cases,
+        Some(TestsState::Refused(why)) => return sentence(&format!("Not taken: {why}.")),
+        Some(TestsState::Going) | None => return Vec::new(),
     };
     let said = |case: &Case| match &case.result {
         CaseResult::Failed(how) => format!("Test {} fails: {how}.", case.name),

@@ -4,12 +4,12 @@ use mlsys_lab::value::number;
 use mlsys_lesson::LabDirective;
 
 use super::sentence;
-use crate::state::lab::{Knob, Slot, State};
+use crate::state::lab::{Knob, LabState, State};
 use crate::state::page::Page;
 use mlsys_view::panel::words;
 
 pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
-    let Some(slot) = page.slots.iter().find(|slot| slot.id == lab.id) else {
+    let Some(slot) = page.labs.iter().find(|slot| slot.id == lab.id) else {
         return Vec::new();
     };
     let mut lines = sentence(&format!(
@@ -43,7 +43,7 @@ fn past(state: &State) -> &'static str {
 }
 
 /// The knobs of a lab with their values and what they may be.
-pub fn knobs(slot: &Slot) -> Vec<String> {
+pub fn knobs(slot: &LabState) -> Vec<String> {
     if slot.knobs.is_empty() {
         return Vec::new();
     }
@@ -70,7 +70,7 @@ fn knob_words(knob: &Knob) -> String {
 }
 
 /// The pictures of a lab in words.
-pub fn pictures(slot: &Slot) -> Vec<String> {
+pub fn pictures(slot: &LabState) -> Vec<String> {
     slot.panels
         .iter()
         .filter_map(|&index| slot.scene(index))
@@ -79,7 +79,7 @@ pub fn pictures(slot: &Slot) -> Vec<String> {
 }
 
 /// How far a run is.
-pub fn progress(slot: &Slot) -> String {
+pub fn progress(slot: &LabState) -> String {
     let data = &slot.data;
     if data.step == 0 {
         let status = if data.status.is_empty() { "starting" } else { &data.status };
@@ -92,7 +92,7 @@ pub fn progress(slot: &Slot) -> String {
 }
 
 /// How a run ended.
-pub fn end(slot: &Slot) -> Vec<String> {
+pub fn end(slot: &LabState) -> Vec<String> {
     let took = format!(
         "{} steps in {:.1} s{}",
         slot.data.step,

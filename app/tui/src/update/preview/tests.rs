@@ -2,7 +2,7 @@
 
 use crate::message::{Effect, Message};
 use crate::state::Instructors;
-use crate::state::preview::{Preview, Sight};
+use crate::state::preview::{Preview, PreviewState};
 use crate::tests::{Bench, point};
 
 const LESSON: &str = include_str!("../../tests/lesson.md");
@@ -29,7 +29,7 @@ impl Author {
 
     fn saves(&mut self, text: &str) -> Vec<Effect> {
         let parsed = mlsys_lesson::read("lesson.md", text.as_bytes(), mlsys_registry::registry());
-        self.sees(Sight::Read(Box::new(parsed)))
+        self.sees(PreviewState::Read(Box::new(parsed)))
     }
 
     /// Saves the lesson with a part of its text replaced.
@@ -38,7 +38,7 @@ impl Author {
         self.saves(&LESSON.replace(part, by))
     }
 
-    fn sees(&mut self, sight: Sight) -> Vec<Effect> {
+    fn sees(&mut self, sight: PreviewState) -> Vec<Effect> {
         self.bench.app.update(Message::Previewed(sight))
     }
 
@@ -73,7 +73,7 @@ fn a_changed_lab_ends_its_own_run_and_no_other() {
     assert_eq!(active.slot, 1);
     author.bench.report(vec![point("loss", 2, 0.6)], 60);
     let page = author.bench.app.page.as_ref().unwrap();
-    assert_eq!(page.slots[1].data.series["loss"].points().len(), 2);
+    assert_eq!(page.labs[1].data.series["loss"].points().len(), 2);
 
     let effects = author.replaces("default = 32", "default = 16");
     assert!(Author::is_abandoned(&effects));
@@ -107,7 +107,7 @@ fn an_error_is_shown_with_its_place_until_it_is_mended() {
 fn a_file_that_goes_away_leaves_its_last_version() {
     let mut author = Author::new((120, 40));
     let good = author.bench.screen();
-    author.sees(Sight::Unreadable("lesson.md is not there any more".to_owned()));
+    author.sees(PreviewState::Unreadable("lesson.md is not there any more".to_owned()));
     author.bench.shows("lesson.md is not there any more");
     author.bench.shows("Some text to read");
     author.saves(LESSON);

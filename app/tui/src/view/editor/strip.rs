@@ -4,7 +4,7 @@ use mlsys_lesson::{Block, CaseResult};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::editor::{Editor, Subject, TrialState};
+use crate::editor::{Editor, Subject, TestsState};
 use crate::state::App;
 use crate::state::lab::State;
 use crate::state::page::Page;
@@ -74,9 +74,9 @@ impl Strip<'_> {
         };
         if let Some(trial) = page.trials.get(&editor.draft.name) {
             match &trial.state {
-                TrialState::Going => self.say(glyphs.running, "the tests run", theme.good),
-                TrialState::Refused(reason) => self.say(glyphs.wrong, reason, theme.bad),
-                TrialState::Done(cases) => {
+                TestsState::Going => self.say(glyphs.running, "the tests run", theme.good),
+                TestsState::Refused(reason) => self.say(glyphs.wrong, reason, theme.bad),
+                TestsState::Done(cases) => {
                     for case in cases {
                         if let CaseResult::Failed(how) = &case.result {
                             let said = format!("{}: {how}", case.name);
@@ -121,7 +121,7 @@ impl Strip<'_> {
     fn lab(&mut self, page: &Page, place: usize) {
         let app = self.app;
         let (theme, glyphs) = (&app.look.theme, &app.look.glyphs);
-        let state = page.slots.get(place).map(|slot| &slot.state);
+        let state = page.labs.get(place).map(|slot| &slot.state);
         if let Some(State::Failed(reason)) = state {
             self.say(glyphs.wrong, reason, theme.bad);
         }

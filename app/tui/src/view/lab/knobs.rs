@@ -8,23 +8,23 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::entry::For;
 use crate::state::App;
-use crate::state::lab::{Knob, Slot};
+use crate::state::lab::{Knob, LabState};
 use crate::state::page::{Page, Side};
+use crate::text_field::FieldPurpose;
 
 /// Columns of one knob.
 const KNOB: u16 = 31;
 
 /// Rows that all knobs need at a width.
-pub fn rows(slot: &Slot, width: u16) -> u16 {
+pub fn rows(slot: &LabState, width: u16) -> u16 {
     let across = usize::from((width / KNOB).max(1));
     let (wide, narrow) = by_width(slot);
     (wide.len() + narrow.len().div_ceil(across)) as u16
 }
 
 /// The knobs that hold texts and take a row each, and those that stand in columns below them.
-fn by_width(slot: &Slot) -> (Vec<usize>, Vec<usize>) {
+fn by_width(slot: &LabState) -> (Vec<usize>, Vec<usize>) {
     (0..slot.knobs.len()).partition(|&index| match slot.knobs[index].ty() {
         Type::String | Type::Table | Type::Array => true,
         Type::Int | Type::Float | Type::Bool | Type::Enum => false,
@@ -32,7 +32,7 @@ fn by_width(slot: &Slot) -> (Vec<usize>, Vec<usize>) {
 }
 
 /// Where each knob is that can be seen: texts a row each, then the others column by column.
-pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
+pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
     if area.height == 0 || slot.knobs.is_empty() {
         return Vec::new();
     }
@@ -63,7 +63,7 @@ pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
 pub fn draw(
     app: &App,
     page: &Page,
-    slot: &Slot,
+    slot: &LabState,
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
@@ -80,7 +80,7 @@ pub fn draw(
 fn draw_knob(
     app: &App,
     page: &Page,
-    slot: &Slot,
+    slot: &LabState,
     knob: &Knob,
     index: usize,
     cell: Rect,
@@ -96,7 +96,7 @@ fn draw_knob(
         Span::styled(format!("{} ", knob.name), name_style),
     ]);
     if let (true, Some(entry)) =
-        (focused, page.entry.as_ref().filter(|entry| entry.purpose == For::Knob))
+        (focused, page.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob))
     {
         // A text longer than its cell slides so that the cursor stays in it.
         let room = usize::from(cell.width).saturating_sub(line.width() + 1);

@@ -7,18 +7,18 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::entry::For;
-use crate::state::lab::{Slot, State};
+use crate::state::lab::{LabState, State};
 use crate::state::page::Page;
 use crate::state::wait::Waiting;
-use crate::state::{App, How, Tempo};
+use crate::state::{App, RunMode, Tempo};
+use crate::text_field::FieldPurpose;
 use mlsys_view::figure::{metrics, quantity};
 use mlsys_view::wrap::wrap;
 
 /// State, step, steps a second, elapsed time and device.
-pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
-    let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == For::Knob);
+    let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob);
     if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
         Line::styled(format!("{} {complaint}", app.look.glyphs.wrong), theme.bad)
             .render(area, buffer);
@@ -54,7 +54,7 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
     }
     // What is waited for comes before the figures, which stand still meanwhile.
     let is_here = app.active.is_some_and(|active| {
-        page.slots.get(active.slot).is_some_and(|other| std::ptr::eq(other, slot))
+        page.labs.get(active.slot).is_some_and(|other| std::ptr::eq(other, slot))
     });
     if let Some(words) = app.waiting.as_ref().filter(|_| is_here).and_then(Waiting::words) {
         add(words);
@@ -85,7 +85,7 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
     }) {
         add(device.to_string());
     }
-    let hurried = is_here && app.active.is_some_and(|active| active.how == How::ToTheEnd);
+    let hurried = is_here && app.active.is_some_and(|active| active.how == RunMode::ToTheEnd);
     if hurried {
         add("to the end".to_owned());
     } else if slot.replay.is_none()
@@ -106,7 +106,7 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
 }
 
 /// The lab's most telling metric, as far as the run has it.
-fn headline(slot: &Slot, app: &App) -> Option<String> {
+fn headline(slot: &LabState, app: &App) -> Option<String> {
     let headline = slot.schema.headline.as_ref()?;
     let value = match slot.shown().metric(&headline.metric)? {
         Value::Float(value) => {
@@ -120,13 +120,13 @@ fn headline(slot: &Slot, app: &App) -> Option<String> {
     Some(format!("{} {value}", headline.label))
 }
 
-fn mean_rate(slot: &Slot) -> Option<f64> {
+fn mean_rate(slot: &LabState) -> Option<f64> {
     let seconds = slot.elapsed.as_secs_f64();
     (seconds > 0.0 && slot.data.step > 0).then(|| slot.data.step as f64 / seconds)
 }
 
 /// Sentences that need room: a failure, a divergence, a notice.
-pub fn message(app: &App, slot: &Slot, width: usize) -> Vec<Line<'static>> {
+pub fn message(app: &App, slot: &LabState, width: usize) -> Vec<Line<'static>> {
     let theme = &app.look.theme;
     let mut sentences: Vec<(String, ratatui::style::Style)> = Vec::new();
     match &slot.state {

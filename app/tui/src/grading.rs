@@ -8,7 +8,7 @@ use mlsys_lesson::{
 use mlsys_lesson::{Event, Progress};
 
 use super::answer;
-use super::editor::{Known, Trial, TrialState, Tried, Try};
+use super::editor::{KernelTests, Known, TestsJob, TestsReport, TestsState};
 use crate::state::page::{Answered, CheckState, Page, Prediction};
 use mlsys_run::peaks::Peaks;
 
@@ -82,19 +82,25 @@ impl Page {
     }
 
     /// Begins the tests of the kernel that answers a question.
-    pub fn begin_trial(&mut self, block: usize, text: &str, attempt: u64) -> Option<Try> {
+    pub fn begin_trial(&mut self, block: usize, text: &str, attempt: u64) -> Option<TestsJob> {
         let lesson = self.lesson.clone();
         let question = lesson.blocks.get(block)?.as_question()?;
         let known = Known::of(question, &self.env(&DeviceFacts::default()));
-        let trial = Trial { attempt, text: text.to_owned(), state: TrialState::Going };
+        let trial = KernelTests { attempt, text: text.to_owned(), state: TestsState::Going };
         self.trials.insert(question.id.clone(), trial);
-        Some(Try { attempt, question: question.id.clone(), text: text.to_owned(), known, lesson })
+        Some(TestsJob {
+            attempt,
+            question: question.id.clone(),
+            text: text.to_owned(),
+            known,
+            lesson,
+        })
     }
 
     /// Takes in what came of the tests, unless others have begun since; what is no kernel is no answer.
-    pub fn end_trial(&mut self, tried: Tried) -> Option<Event> {
+    pub fn end_trial(&mut self, tried: TestsReport) -> Option<Event> {
         let trial = self.trials.get_mut(&tried.question)?;
-        if trial.attempt != tried.attempt || trial.state != TrialState::Going {
+        if trial.attempt != tried.attempt || trial.state != TestsState::Going {
             return None;
         }
         let feedback = tried.grade.feedback.unwrap_or_default();
@@ -102,11 +108,11 @@ impl Page {
             Verdict::Right => true,
             Verdict::Wrong | Verdict::Recorded => false,
             Verdict::Malformed => {
-                trial.state = TrialState::Refused(feedback);
+                trial.state = TestsState::Refused(feedback);
                 return None;
             }
         };
-        trial.state = TrialState::Done(tried.cases);
+        trial.state = TestsState::Done(tried.cases);
         let given = Answer::One(tried.text);
         let answered = Answered { given: given.clone(), right, feedback };
         self.answers.insert(tried.question.clone(), answered);
@@ -147,7 +153,7 @@ impl Page {
                 let ran = check.assert.expr.names().iter().all(|(name, _)| {
                     let lab = name.parts().next().unwrap_or_default();
                     lab == "device"
-                        || self.slots.iter().any(|slot| slot.id == lab && slot.reference.is_some())
+                        || self.labs.iter().any(|slot| slot.id == lab && slot.reference.is_some())
                 });
                 if ran {
                     let state = match check.evaluate(&env) {
@@ -234,14 +240,14 @@ impl Page {
     /// The names that expressions of this lesson have values for.
     pub(super) fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
         let env = LessonEnv::new().on(facts);
-        self.slots.iter().fold(env, |env, slot| match &slot.reference {
+        self.labs.iter().fold(env, |env, slot| match &slot.reference {
             Some(data) => env.with_run(&slot.id, slot.schema, data),
             None => env.without_run(&slot.id, "it has not been run with the lesson's own values"),
         })
     }
 
     fn device_facts(&self, machine: Machine<'_>) -> DeviceFacts {
-        let used = self.slots.iter().rev().find_map(|slot| {
+        let used = self.labs.iter().rev().find_map(|slot| {
             let of_its_own = |id: &DeviceId| slot.schema.is_live() || *id != DeviceId::CPU;
             slot.device.filter(of_its_own)
         });

@@ -6,7 +6,7 @@ use super::key::Key;
 
 /// What the text is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum For {
+pub enum FieldPurpose {
     /// The prediction or question of this block.
     Block(usize),
     /// The marked knob.
@@ -23,9 +23,9 @@ pub enum For {
 
 /// Text being typed, with a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TextField {
     /// What it is for.
-    pub purpose: For,
+    pub purpose: FieldPurpose,
     /// The text.
     text: String,
     /// Byte offset of the cursor, on a character's edge.
@@ -36,7 +36,7 @@ pub struct Entry {
 
 /// What a key did to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edit {
+pub enum FieldEvent {
     /// The text changed, or could have.
     Typed,
     /// Enter.
@@ -50,9 +50,9 @@ pub enum Edit {
 /// Longest text an entry takes: far above any answer, far below what could trouble anybody.
 const LONGEST: usize = 2000;
 
-impl Entry {
+impl TextField {
     /// An entry that begins with a text, the cursor at its end.
-    pub fn new(purpose: For, text: impl Into<String>) -> Self {
+    pub fn new(purpose: FieldPurpose, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { purpose, cursor: text.len(), text, complaint: None }
     }
@@ -68,10 +68,10 @@ impl Entry {
     }
 
     /// Takes a key.
-    pub fn key(&mut self, key: Key) -> Edit {
+    pub fn key(&mut self, key: Key) -> FieldEvent {
         match key {
-            Key::Enter => return Edit::Done,
-            Key::Esc => return Edit::Dropped,
+            Key::Enter => return FieldEvent::Done,
+            Key::Esc => return FieldEvent::Dropped,
             Key::Char(c) => self.insert(c),
             Key::Backspace => {
                 if let Some((at, _)) = self.before() {
@@ -102,10 +102,10 @@ impl Entry {
             | Key::Up
             | Key::Down
             | Key::PageUp
-            | Key::PageDown => return Edit::Unused,
+            | Key::PageDown => return FieldEvent::Unused,
         }
         self.complaint = None;
-        Edit::Typed
+        FieldEvent::Typed
     }
 
     /// Takes pasted text; line ends become spaces and control characters are dropped.
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn edits_at_the_cursor_and_survives_wide_letters() {
-        let mut entry = Entry::new(For::Knob, "0.ü1");
+        let mut entry = TextField::new(FieldPurpose::Knob, "0.ü1");
         for key in [
             Key::Left,
             Key::Backspace,
@@ -147,16 +147,16 @@ mod tests {
             Key::End,
             Key::Char('5'),
         ] {
-            assert_eq!(entry.key(key), Edit::Typed);
+            assert_eq!(entry.key(key), FieldEvent::Typed);
         }
         assert_eq!(entry.text(), "1.15");
-        assert_eq!(entry.key(Key::Enter), Edit::Done);
-        assert_eq!(entry.key(Key::Esc), Edit::Dropped);
+        assert_eq!(entry.key(Key::Enter), FieldEvent::Done);
+        assert_eq!(entry.key(Key::Esc), FieldEvent::Dropped);
     }
 
     #[test]
     fn pasted_escapes_cannot_reach_the_screen_and_length_is_bounded() {
-        let mut entry = Entry::new(For::Knob, "");
+        let mut entry = TextField::new(FieldPurpose::Knob, "");
         entry.paste("a\u{1b}[31m\nb");
         assert_eq!(entry.text(), "a[31m b");
         entry.paste(&"x".repeat(10_000));

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::command::Motion;
-use super::entry::{Edit, Entry, For};
 use super::key::Key;
+use super::text_field::{FieldEvent, FieldPurpose, TextField};
 use mlsys_run::glossary::{Glossary, Term};
 
 /// The open glossary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct GlossaryList {
     /// What is typed.
-    pub entry: Entry,
+    pub entry: TextField,
     /// How many of the listed terms stand on the screen below.
     pub here: usize,
     /// The listed terms by index, those on the screen first.
@@ -26,11 +26,11 @@ pub struct Terms {
     glossary: Arc<Glossary>,
 }
 
-impl Terms {
+impl GlossaryList {
     /// Opens it with the terms on the screen first.
     pub fn new(glossary: Arc<Glossary>, on_screen: Vec<usize>) -> Self {
         let mut terms = Self {
-            entry: Entry::new(For::Search, ""),
+            entry: TextField::new(FieldPurpose::Search, ""),
             here: 0,
             found: Vec::new(),
             chosen: 0,
@@ -58,8 +58,8 @@ impl Terms {
     /// Takes a key that is no command here: it narrows the list.
     pub fn key(&mut self, key: Key) {
         match self.entry.key(key) {
-            Edit::Typed => self.search(),
-            Edit::Done | Edit::Dropped | Edit::Unused => {}
+            FieldEvent::Typed => self.search(),
+            FieldEvent::Done | FieldEvent::Dropped | FieldEvent::Unused => {}
         }
     }
 
@@ -130,7 +130,7 @@ impl Terms {
 mod tests {
     use super::*;
 
-    fn typed(terms: &mut Terms, text: &str) {
+    fn typed(terms: &mut GlossaryList, text: &str) {
         text.chars().for_each(|c| terms.key(Key::Char(c)));
     }
 
@@ -138,7 +138,7 @@ mod tests {
     fn terms_of_the_screen_come_first_and_all_are_reachable() {
         let glossary = Arc::clone(Glossary::builtin());
         let warp = glossary.named("warp").unwrap();
-        let mut terms = Terms::new(Arc::clone(&glossary), vec![warp]);
+        let mut terms = GlossaryList::new(Arc::clone(&glossary), vec![warp]);
         assert_eq!(terms.term().unwrap().name, "warp");
         assert_eq!((terms.here, terms.found.len()), (1, glossary.terms().len()));
         typed(&mut terms, "cross-e");
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn related_terms_are_followed_and_left_one_by_one() {
-        let mut terms = Terms::new(Arc::clone(Glossary::builtin()), Vec::new());
+        let mut terms = GlossaryList::new(Arc::clone(Glossary::builtin()), Vec::new());
         typed(&mut terms, "ring all");
         terms.enter();
         terms.enter();

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use super::Outbox;
 use super::inputs::Input;
 use super::watch::{Follow, Stop, Watch, start};
-use crate::editor::Whence;
+use crate::editor::DraftOrigin;
 use crate::message::Message;
 use mlsys_run::drafts::Draft;
 use mlsys_run::drafts::Drafts;
 
 /// The texts, and the one that is open.
-pub(super) struct Desk {
+pub(super) struct DraftStore {
     drafts: Drafts,
     open: Option<Open>,
     /// The open text's file holds what nobody has read: nothing is written over it.
@@ -31,7 +31,7 @@ struct Open {
     _stop: Option<Stop>,
 }
 
-impl Desk {
+impl DraftStore {
     pub(super) fn new(drafts: Drafts) -> Self {
         Self { drafts, open: None, unread: None, unkept: BTreeMap::new() }
     }
@@ -56,10 +56,10 @@ impl Desk {
                 (None, Some(self.unreadable(&draft, &error)))
             }
         };
-        let mut messages = vec![told(kept.clone(), Whence::Kept)];
+        let mut messages = vec![told(kept.clone(), DraftOrigin::Kept)];
         // It comes over what stands in the file, so that undoing brings that back.
         if let Some(text) = self.unkept.get(&draft) {
-            messages.push(told(Some(text.clone()), Whence::Saved));
+            messages.push(told(Some(text.clone()), DraftOrigin::Saved));
         }
         messages.extend(failed);
         self.open = Some(Open { draft, known: kept, _stop: stop });
@@ -114,7 +114,7 @@ impl Desk {
             return None;
         }
         open.known = Some(text.clone());
-        Some(Message::Draft { draft, text: Some(text), whence: Whence::Saved })
+        Some(Message::Draft { draft, text: Some(text), whence: DraftOrigin::Saved })
     }
 }
 
@@ -138,36 +138,36 @@ mod tests {
     #[test]
     fn nothing_is_written_over_what_cannot_be_read_and_what_cannot_be_written_is_held() {
         let folder = std::env::temp_dir().join(format!("mlsys-desk-{}", std::process::id()));
-        let mut desk = Desk::new(Drafts::kept(&folder, &"a-course".parse().unwrap()));
+        let mut draft_store = DraftStore::new(Drafts::kept(&folder, &"a-course".parse().unwrap()));
         let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
         let (outbox, _inbox) = mpsc::channel();
-        assert!(texts(&desk.open(draft.clone(), &outbox)).is_empty());
-        desk.keep(&draft, "first").unwrap();
+        assert!(texts(&draft_store.open(draft.clone(), &outbox)).is_empty());
+        draft_store.keep(&draft, "first").unwrap();
 
         // Longer than a kernel may be.
-        let path = desk.path(&draft);
+        let path = draft_store.path(&draft);
         fs::write(&path, "x".repeat(MOST_BYTES + 1)).unwrap();
-        let messages = desk.open(draft.clone(), &outbox);
+        let messages = draft_store.open(draft.clone(), &outbox);
         assert!(matches!(messages.last(), Some(Message::NotSaved(_))));
-        assert!(desk.keep(&draft, "typed").is_err());
+        assert!(draft_store.keep(&draft, "typed").is_err());
         assert_eq!(fs::read(&path).unwrap().len(), MOST_BYTES + 1);
 
         // What was typed is there when the text is opened again, over what the file holds.
         fs::write(&path, "mended").unwrap();
-        let messages = desk.open(draft.clone(), &outbox);
+        let messages = draft_store.open(draft.clone(), &outbox);
         assert_eq!(texts(&messages), ["mended", "typed"]);
-        desk.keep(&draft, "typed more").unwrap();
-        let messages = desk.open(draft.clone(), &outbox);
+        draft_store.keep(&draft, "typed more").unwrap();
+        let messages = draft_store.open(draft.clone(), &outbox);
         assert_eq!(texts(&messages), ["typed more"]);
 
         // Where nothing can be written the text is held.
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(desk.keep(&draft, "held").is_err());
+        assert!(draft_store.keep(&draft, "held").is_err());
         fs::remove_dir(&path).unwrap();
-        let messages = desk.open(draft, &outbox);
+        let messages = draft_store.open(draft, &outbox);
         assert_eq!(texts(&messages), ["held"]);
-        drop(desk);
+        drop(draft_store);
         fs::remove_dir_all(&folder).unwrap();
     }
 }
