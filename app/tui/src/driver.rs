@@ -78,15 +78,15 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
         options.appearance.look.clone(),
     );
     app.take_course(&options.course);
-    app.seed = options.seed;
-    app.workers = options.workers.clone();
+    app.session.seed = options.seed;
+    app.session.workers = options.workers.clone();
     app.instructors = options.instructors;
-    app.notice = options.appearance.trouble.take().or(trouble);
+    app.screen.notice = options.appearance.trouble.take().or(trouble);
     // What cannot be opened as asked for is told before the terminal is taken.
     let effects = match options.open.take() {
         Some(opening) => {
             let id = opening.lesson.front.id.to_string();
-            app.sources.extend(opening.source.map(|source| (id, source)));
+            app.course.sources.extend(opening.source.map(|source| (id, source)));
             app.open_at(opening.lesson, &opening.turns).map_err(Broken::Opening)?
         }
         None => Vec::new(),
@@ -161,7 +161,7 @@ fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
 fn ask(decider: Decider, app: &App, terminal: &mut Guard) -> io::Result<()> {
     let kind = std::env::var("TERM").unwrap_or_default();
     let answers = !matches!(kind.as_str(), "" | "dumb" | "linux");
-    let matters = decider == Decider::Terminal && app.look.theme.depth != ColorDepth::None;
+    let matters = decider == Decider::Terminal && app.screen.look.theme.depth != ColorDepth::None;
     if cfg!(unix) && answers && matters {
         inputs::asked();
         terminal.ask()?;
@@ -198,7 +198,7 @@ pub fn serve_run(
     };
     let mut pulse = Pulse::new();
     driver.carry_out(effects, app, screen)?;
-    while driver.done.is_none() && app.active.is_some() {
+    while driver.done.is_none() && app.session.active.is_some() {
         driver.turn(app, screen, &inbox, &mut pulse)?;
     }
     driver.runner.leave();

@@ -153,7 +153,10 @@ impl Page {
                 let ran = check.assert.expr.names().iter().all(|(name, _)| {
                     let lab = name.parts().next().unwrap_or_default();
                     lab == "device"
-                        || self.labs.iter().any(|slot| slot.id == lab && slot.reference.is_some())
+                        || self
+                            .labs
+                            .iter()
+                            .any(|slot| slot.id == lab && slot.others.reference.is_some())
                 });
                 if ran {
                     let state = match check.evaluate(&env) {
@@ -240,7 +243,7 @@ impl Page {
     /// The names that expressions of this lesson have values for.
     pub(super) fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
         let env = LessonEnv::new().on(facts);
-        self.labs.iter().fold(env, |env, slot| match &slot.reference {
+        self.labs.iter().fold(env, |env, slot| match &slot.others.reference {
             Some(data) => env.with_run(&slot.id, slot.schema, data),
             None => env.without_run(&slot.id, "it has not been run with the lesson's own values"),
         })
@@ -249,7 +252,7 @@ impl Page {
     fn device_facts(&self, machine: Machine<'_>) -> DeviceFacts {
         let used = self.labs.iter().rev().find_map(|slot| {
             let of_its_own = |id: &DeviceId| slot.schema.is_live() || *id != DeviceId::CPU;
-            slot.device.filter(of_its_own)
+            slot.run.device.filter(of_its_own)
         });
         let info = machine.devices.iter().find(|info| Some(info.id) == used);
         info.map_or_else(DeviceFacts::default, |info| DeviceFacts {

@@ -16,10 +16,10 @@ pub fn words(app: &App) -> Vec<String> {
         None => {}
         Some(page) => words.extend(of_page(app, page)),
     }
-    if app.choice != DeviceChoice::Auto {
-        words.extend(["--device".to_owned(), app.choice.to_string()]);
+    if app.hardware.choice != DeviceChoice::Auto {
+        words.extend(["--device".to_owned(), app.hardware.choice.to_string()]);
     }
-    if let Some(seed) = app.seed {
+    if let Some(seed) = app.session.seed {
         words.extend(["--seed".to_owned(), seed.to_string()]);
     }
     words
@@ -44,13 +44,13 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
         return ["lab".to_owned(), slot.schema.kind.clone()].into_iter().chain(words).collect();
     }
     for slot in &page.labs {
-        for knob in slot.knobs.iter().filter(|knob| knob.value != knob.initial) {
+        for knob in slot.controls.knobs.iter().filter(|knob| knob.value != knob.initial) {
             if let Some(value) = &knob.value {
                 set(format!("{}.{}", slot.id, knob.name), value);
             }
         }
     }
-    let name = app.sources.get(id).map_or(id, String::as_str);
+    let name = app.course.sources.get(id).map_or(id, String::as_str);
     ["open".to_owned(), name.to_owned()].into_iter().chain(words).collect()
 }
 

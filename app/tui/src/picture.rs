@@ -62,7 +62,7 @@ pub fn picture(
     let backend = TestBackend::new(size.0, size.1);
     let mut terminal = Terminal::new(backend).map_err(|error| error.to_string())?;
     terminal.draw(|frame| view::draw(&app, frame)).map_err(|error| error.to_string())?;
-    Ok(to_svg(terminal.backend().buffer(), &app.look.theme))
+    Ok(to_svg(terminal.backend().buffer(), &app.screen.look.theme))
 }
 
 /// All reports, and of the pictures the last of each panel.

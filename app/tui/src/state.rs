@@ -30,77 +30,115 @@ use wait::Waiting;
 
 /// Everything the screen shows.
 pub struct App {
+    /// The labs there are.
+    pub registry: &'static Registry,
+    /// The course and the learner's way through it.
+    pub course: CourseState,
+    /// The open lesson.
+    pub page: Option<Page>,
+    /// Pages left behind, by lesson, so that coming back finds them as they were.
+    pub left_pages: BTreeMap<String, Page>,
+    /// What lies over the page and takes the keys.
+    pub overlay: Option<Overlay>,
+    /// Size, colours, mouse and notice.
+    pub screen: ScreenState,
+    /// The devices of this machine.
+    pub hardware: Hardware,
+    /// Runs of this session and how the next ones start.
+    pub session: SessionState,
+    /// Runs of earlier sessions.
+    pub archive: RecordedRuns,
+    /// What was typed or chosen last.
+    pub recall: Recent,
+    /// Whether the file of a text is followed.
+    pub drafts: DraftFollowing,
+    /// Whether the instructor view may be opened without following a file.
+    pub instructors: Instructors,
+    /// The lesson file that is followed, if one is.
+    pub preview: Option<Preview>,
+}
+
+/// The course and the learner's way through it.
+pub struct CourseState {
     /// What the course is called; lessons that belong to none have no title over them.
     pub title: String,
     /// The parts of the course.
     pub modules: Vec<Module>,
     /// All lessons, in the order of the course.
     pub lessons: Vec<Arc<Lesson>>,
-    /// The labs there are.
-    pub registry: &'static Registry,
     /// Which lesson is marked on the course page.
     pub chosen: usize,
-    /// The open lesson.
-    pub page: Option<Page>,
-    /// What lies over the page and takes the keys.
-    pub overlay: Option<Overlay>,
-    /// Whose the mouse is.
-    pub mouse: Mouse,
-    /// What was chosen from the palette, the newest first.
-    pub recent: Vec<Target>,
-    /// What lessons that are no built-in ones were opened by, by their ids.
+    /// The names by which lessons outside the built-in course were opened, by lesson id.
     pub sources: BTreeMap<String, String>,
-    /// Recorded runs, as the palette lists them.
-    pub recorded: Vec<Item>,
-    /// All recorded runs, the newest first, with those that ship with the program last.
-    pub records: Vec<RecordEntry>,
+    /// What the learner has done so far.
+    pub progress: Progress,
+}
+
+/// The terminal as the app knows it.
+pub struct ScreenState {
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Colours and glyphs.
+    pub look: Look,
+    /// Whether mouse capture is on.
+    pub mouse: Mouse,
+    /// One sentence at the bottom, until the next key.
+    pub notice: Option<String>,
+}
+
+/// The devices of this machine.
+pub struct Hardware {
     /// The devices, once they are known.
     pub devices: Option<Vec<DeviceInfo>>,
     /// The highest rates measured on them.
     pub peaks: Peaks,
     /// Which device new runs take.
     pub choice: DeviceChoice,
-    /// What the learner has done so far.
-    pub progress: Progress,
-    /// One sentence at the bottom, until the next key.
-    pub notice: Option<String>,
-    /// The run that is going on.
+}
+
+/// Runs of this session and how the next ones start.
+pub struct SessionState {
+    /// The run in progress.
     pub active: Option<ActiveRun>,
-    /// Runs that have ended, for pictures of several.
-    pub attempts_kept: Attempts,
-    /// Pages left behind, by lesson, so that coming back finds them as they were.
-    pub kept: BTreeMap<String, Page>,
-    /// Columns and rows.
-    pub size: (u16, u16),
-    /// Colours and glyphs.
-    pub look: Look,
-    /// How fast runs go.
-    pub tempo: Tempo,
-    /// Whether the instructor view may be opened without following a file.
-    pub instructors: Instructors,
-    /// The lesson file that is followed, if one is.
-    pub preview: Option<Preview>,
-    /// The seed that wins over the lessons' own.
-    pub seed: Option<u64>,
-    /// The processes whose devices the workers of labs take, as `--workers` names them.
-    pub workers: Option<String>,
-    /// What is waited for, while something is.
-    pub waiting: Option<Waiting>,
-    /// How many steps were asked for last.
-    pub step_count: u64,
-    /// What was searched for last.
-    pub searched: String,
-    /// The file that weights were saved in last.
-    pub weights_file: Option<String>,
-    /// Whether weights are being saved.
-    pub is_saving: bool,
+    /// How many runs were started.
     pub runs: u64,
     /// How many kernels were tested.
-    pub attempts: u64,
-    /// What was cut or copied last from a text.
-    pub aside: String,
-    /// Whether the file of a text is followed.
-    pub drafts: DraftFollowing,
+    pub tests: u64,
+    /// Runs that have ended, for pictures of several.
+    pub finished: Attempts,
+    /// How fast runs go.
+    pub tempo: Tempo,
+    /// The seed that wins over the lessons' own.
+    pub seed: Option<u64>,
+    /// The worker processes that labs use, as given to `--workers`.
+    pub workers: Option<String>,
+    /// What is waited for.
+    pub waiting: Option<Waiting>,
+    /// Whether weights are being saved.
+    pub is_saving: bool,
+}
+
+/// Runs of earlier sessions.
+#[derive(Default)]
+pub struct RecordedRuns {
+    /// All recorded runs, the newest first, with those that ship with the program last.
+    pub entries: Vec<RecordEntry>,
+    /// The same as the palette lists them.
+    pub items: Vec<Item>,
+}
+
+/// What was typed or chosen last.
+pub struct Recent {
+    /// What was chosen from the palette, the newest first.
+    pub targets: Vec<Target>,
+    /// How many steps were asked for.
+    pub steps: u64,
+    /// What was searched for.
+    pub search: String,
+    /// The file that weights were saved in.
+    pub weights_file: Option<String>,
+    /// What was cut or copied from a text.
+    pub clipboard: String,
 }
 
 /// Whether the file of a text is followed.
@@ -229,54 +267,57 @@ impl App {
             lessons: 0..lessons.len(),
         };
         Self {
-            title: String::new(),
-            modules: vec![loose],
-            lessons,
             registry,
-            chosen: 0,
+            course: CourseState {
+                title: String::new(),
+                modules: vec![loose],
+                lessons,
+                chosen: 0,
+                sources: BTreeMap::new(),
+                progress,
+            },
             page: None,
+            left_pages: BTreeMap::new(),
             overlay: None,
-            mouse: Mouse::Off,
-            recent: Vec::new(),
-            sources: BTreeMap::new(),
-            recorded: Vec::new(),
-            records: Vec::new(),
-            devices: None,
-            peaks: Peaks::new(),
-            choice,
-            progress,
-            notice: None,
-            active: None,
-            attempts_kept: Default::default(),
-            kept: BTreeMap::new(),
-            size,
-            look,
-            tempo: Tempo::Watch,
+            screen: ScreenState { size, look, mouse: Mouse::Off, notice: None },
+            hardware: Hardware { devices: None, peaks: Peaks::new(), choice },
+            session: SessionState {
+                active: None,
+                runs: 0,
+                tests: 0,
+                finished: Attempts::default(),
+                tempo: Tempo::Watch,
+                seed: None,
+                workers: None,
+                waiting: None,
+                is_saving: false,
+            },
+            archive: RecordedRuns::default(),
+            recall: Recent {
+                targets: Vec::new(),
+                steps: 10,
+                search: String::new(),
+                weights_file: None,
+                clipboard: String::new(),
+            },
+            drafts: DraftFollowing::Closed,
             instructors: Instructors::Refused,
             preview: None,
-            seed: None,
-            workers: None,
-            waiting: None,
-            step_count: 10,
-            weights_file: None,
-            is_saving: false,
-            searched: String::new(),
-            runs: 0,
-            attempts: 0,
-            aside: String::new(),
-            drafts: DraftFollowing::Closed,
         }
     }
 
     /// What lessons are judged on.
     pub fn machine(&self) -> Machine<'_> {
-        Machine { devices: self.devices.as_deref().unwrap_or_default(), peaks: &self.peaks }
+        Machine {
+            devices: self.hardware.devices.as_deref().unwrap_or_default(),
+            peaks: &self.hardware.peaks,
+        }
     }
 
     /// What the run that is going on has reported.
     pub fn data_of(&self, run: u64) -> Option<&RunData> {
-        let active = self.active.filter(|active| active.run == run)?;
+        let active = self.session.active.filter(|active| active.run == run)?;
         let slot = self.page.as_ref()?.labs.get(active.slot)?;
-        Some(&slot.data)
+        Some(&slot.run.data)
     }
 }

@@ -103,13 +103,13 @@ impl Bench {
     }
 
     pub fn report(&mut self, reports: Vec<Report>, millis: u64) -> Vec<Effect> {
-        let run = self.app.active.map_or(0, |active| active.run);
+        let run = self.app.session.active.map_or(0, |active| active.run);
         let since = Duration::from_millis(millis);
         self.app.update(Message::Reports { run, reports, since })
     }
 
     pub fn end(&mut self, outcome: Outcome) -> Vec<Effect> {
-        let run = self.app.active.map_or(0, |active| active.run);
+        let run = self.app.session.active.map_or(0, |active| active.run);
         let after = Duration::from_millis(800);
         self.app.update(Message::Ended { run, outcome, after })
     }
@@ -130,7 +130,7 @@ impl Bench {
     }
 
     pub fn buffer(&self) -> Buffer {
-        let (width, height) = self.app.size;
+        let (width, height) = self.app.screen.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal.draw(|frame| view::draw(&self.app, frame)).unwrap();
         terminal.backend().buffer().clone()

@@ -56,16 +56,16 @@ impl App {
     fn sight(&self) -> (Shown, Option<u64>) {
         let shown = self.page.as_ref().and_then(|page| {
             let slot = page.slot()?;
-            Some((page.current, slot.panel))
+            Some((page.current, slot.pictures.chosen))
         });
-        ((self.ground(), shown), self.active.map(|active| active.run))
+        ((self.ground(), shown), self.session.active.map(|active| active.run))
     }
 
     fn take(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Key(key) => self.key(key),
             Message::Do(command) => {
-                self.notice = None;
+                self.screen.notice = None;
                 self.dispatch(command)
             }
             Message::Mouse { gesture, column, row } => self.gesture(gesture, column, row),
@@ -81,23 +81,23 @@ impl App {
                 Vec::new()
             }
             Message::Resize { width, height } => {
-                self.size = (width, height);
+                self.screen.size = (width, height);
                 self.keep_marked_in_view();
                 self.follow_cursor();
                 Vec::new()
             }
             Message::Background(background) => {
-                self.look.theme = Theme::new(background, self.look.theme.depth);
+                self.screen.look.theme = Theme::new(background, self.screen.look.theme.depth);
                 Vec::new()
             }
             Message::Probed(devices) => {
-                self.devices = Some(devices);
+                self.hardware.devices = Some(devices);
                 self.start_waiting()
             }
             Message::Measured(peaks) => {
                 // What has been measured since is newer than what was kept.
                 for (device, peak) in peaks {
-                    self.peaks.entry(device).or_insert(peak);
+                    self.hardware.peaks.entry(device).or_insert(peak);
                 }
                 Vec::new()
             }
@@ -112,18 +112,18 @@ impl App {
                 Vec::new()
             }
             Message::Waited { seconds } => {
-                if let Some(waiting) = &mut self.waiting {
+                if let Some(waiting) = &mut self.session.waiting {
                     waiting.seconds = seconds;
                 }
                 Vec::new()
             }
             Message::WeightsSaved(result) => {
-                self.is_saving = false;
-                self.notice = Some(result.unwrap_or_else(|why| why));
+                self.session.is_saving = false;
+                self.screen.notice = Some(result.unwrap_or_else(|why| why));
                 Vec::new()
             }
             Message::NotSaved(sentence) | Message::Exported(sentence) => {
-                self.notice = Some(sentence);
+                self.screen.notice = Some(sentence);
                 Vec::new()
             }
             Message::Records(entries) => self.take_records(entries),
@@ -155,7 +155,7 @@ impl App {
     }
 
     pub(super) fn key(&mut self, key: Key) -> Vec<Effect> {
-        self.notice = None;
+        self.screen.notice = None;
         self.give_up_search();
         let typing =
             self.overlay.is_none() && self.page.as_ref().is_some_and(|page| page.entry.is_some());
@@ -185,7 +185,7 @@ impl App {
         match self.available(command) {
             Ok(()) => self.carry_out(command),
             Err(reason) => {
-                self.notice = Some(reason);
+                self.screen.notice = Some(reason);
                 Vec::new()
             }
         }
@@ -291,7 +291,7 @@ impl App {
             Audience::Student => Audience::Instructor,
             Audience::Instructor => Audience::Student,
         };
-        self.notice = Some(
+        self.screen.notice = Some(
             match page.audience {
                 Audience::Instructor => "as instructors see it: i shows what students see",
                 Audience::Student => "as students see it",
@@ -320,8 +320,8 @@ impl App {
         }
         match self.page.as_ref().map(|page| page.side) {
             None => {
-                let last = self.lessons.len().saturating_sub(1);
-                self.chosen = motion.from(self.chosen, self.half_screen(), last);
+                let last = self.course.lessons.len().saturating_sub(1);
+                self.course.chosen = motion.from(self.course.chosen, self.half_screen(), last);
             }
             Some(Side::Text) => self.move_text(motion),
             Some(Side::Lab) => self.move_lab(motion),
@@ -331,6 +331,6 @@ impl App {
 
     /// Half the rows of the screen: how far the page keys go.
     pub(super) fn half_screen(&self) -> usize {
-        usize::from(self.size.1 / 2)
+        usize::from(self.screen.size.1 / 2)
     }
 }

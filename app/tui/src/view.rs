@@ -37,9 +37,10 @@ const WIDEST_TEXT: u16 = 84;
 /// Draws everything.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
     let area = frame.area();
-    Block::new().style(app.look.theme.screen).render(area, frame.buffer_mut());
+    Block::new().style(app.screen.look.theme.screen).render(area, frame.buffer_mut());
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        Line::styled("too small: enlarge me", app.look.theme.text).render(area, frame.buffer_mut());
+        Line::styled("too small: enlarge me", app.screen.look.theme.text)
+            .render(area, frame.buffer_mut());
         return;
     }
     let [top, body, bottom] = rows(area);
@@ -82,7 +83,7 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         Overlay::Records(_) => records::area(body),
     };
     Clear.render(area, buffer);
-    Block::new().style(app.look.theme.screen).render(area, buffer);
+    Block::new().style(app.screen.look.theme.screen).render(area, buffer);
     match overlay {
         Overlay::Help { scroll } => {
             help::draw(app, *scroll, area, buffer);

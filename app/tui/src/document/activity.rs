@@ -26,14 +26,14 @@ impl Card<'_> {
         let Some(slot) = self.page.labs.iter().find(|slot| slot.id == lab.id) else {
             return;
         };
-        let state = match &slot.state {
+        let state = match &slot.run.state {
             State::Ready => "space runs it".to_owned(),
             State::Running
             | State::Paused
             | State::Finished
             | State::Diverged(_)
             | State::Stopped
-            | State::Failed(_) => slot.state.word().to_owned(),
+            | State::Failed(_) => slot.run.state.word().to_owned(),
         };
         self.head(&format!("LAB {}", lab.id), slot.title.clone(), "enter: knobs");
         self.line(state, self.look.theme.dim);

@@ -43,7 +43,7 @@ fn training(runs: &Path) -> Loop {
     let settings = Settings::from_pairs(["steps=2", "width=4"]).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
     let mut it = Loop::new(Some(runs.to_owned()));
-    it.app.tempo = Tempo::Full;
+    it.app.session.tempo = Tempo::Full;
     it.app.open(own_page::lesson(lab.schema(), &params).unwrap());
     it.feed(Message::Probed(vec![DeviceInfo {
         id: DeviceId::CPU,
@@ -58,7 +58,7 @@ fn training(runs: &Path) -> Loop {
 }
 
 fn to_its_end(it: &mut Loop) {
-    while it.app.active.is_some() {
+    while it.app.session.active.is_some() {
         it.turn();
     }
 }
@@ -72,9 +72,9 @@ fn who_leaves_as_a_run_ends_finds_all_of_it() {
     let past = record::open(&folder.run()).unwrap();
     assert_eq!(past.summary.standing.word(), "finished");
     let slot = it.app.page.as_ref().and_then(|page| page.slot()).unwrap();
-    assert!(past.data.frames.keys().eq(slot.data.frames.keys()));
+    assert!(past.data.frames.keys().eq(slot.run.data.frames.keys()));
     assert!(!past.data.frames.is_empty());
-    let left = slot.data.artifact.as_ref().unwrap();
+    let left = slot.run.data.artifact.as_ref().unwrap();
     let kept = fs::read(folder.run().join("network.safetensors")).unwrap();
     assert_eq!(kept, left.bytes);
     assert!(unsaid(&it.inbox).is_empty());
@@ -97,7 +97,7 @@ fn a_network_that_cannot_be_written_is_said() {
     fs::remove_dir_all(folder.run()).unwrap();
     to_its_end(&mut it);
     it.driver.runner.leave();
-    let shown = it.app.notice.take();
+    let shown = it.app.screen.notice.take();
     let said: Vec<String> = shown.into_iter().chain(unsaid(&it.inbox)).collect();
     assert!(said[0].contains("network.safetensors: "), "{said:?}");
 }

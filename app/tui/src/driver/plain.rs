@@ -43,7 +43,7 @@ pub fn run_plain(
     let exports = options.paths.as_ref().map(Paths::exports);
     let draft_store = draft_store(&options);
     let (mut app, log, effects) = state(&mut options, SIZE)?;
-    app.tempo = Tempo::Full;
+    app.session.tempo = Tempo::Full;
     let (sender, inbox) = mpsc::channel();
     let go_on = lines::listen(&sender)?;
     inputs::probe_devices(&sender, folder.clone());
@@ -160,7 +160,7 @@ impl Talk<'_> {
 
     /// Says what the app has to say.
     fn notice(&mut self) -> io::Result<()> {
-        match self.app.notice.take() {
+        match self.app.screen.notice.take() {
             Some(notice) => self.say(say::sentence(&notice)),
             None => Ok(()),
         }

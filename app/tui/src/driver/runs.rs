@@ -61,7 +61,7 @@ impl Runner {
             Ok(lab) => lab,
             Err(error) => return Some(failed(start.run, error.to_string())),
         };
-        let device = app.devices.iter().flatten().find(|info| info.id == start.device);
+        let device = app.hardware.devices.iter().flatten().find(|info| info.id == start.device);
         let about = About {
             schema: lab.schema(),
             params: &start.params,

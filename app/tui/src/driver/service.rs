@@ -62,7 +62,7 @@ impl Driver {
         inbox: &Receiver<Input>,
         pulse: &mut Pulse,
     ) -> io::Result<()> {
-        pulse.heed(app.waiting.as_ref(), Instant::now());
+        pulse.heed(app.session.waiting.as_ref(), Instant::now());
         pulse.beat_for(app.animation(), Instant::now());
         let input = match pulse.next() {
             None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -140,7 +140,7 @@ impl Driver {
     /// Lays out for the size that will be drawn on: the message of a new one may still be on its way.
     fn fit(&mut self, app: &mut App, terminal: &mut impl Screen) -> io::Result<()> {
         let (width, height) = terminal.size()?;
-        if app.size == (width, height) {
+        if app.screen.size == (width, height) {
             return Ok(());
         }
         self.feed(app, terminal, Message::Resize { width, height })

@@ -44,18 +44,18 @@ pub fn markdown(text: &str) -> Vec<String> {
 /// The course: its lessons with their numbers.
 pub fn course(app: &App) -> Vec<String> {
     let mut lines = Vec::new();
-    if !app.title.is_empty() {
-        lines.push(app.title.clone());
+    if !app.course.title.is_empty() {
+        lines.push(app.course.title.clone());
     }
-    for module in &app.modules {
-        let lessons = app.lessons.get(module.lessons.clone()).unwrap_or_default();
+    for module in &app.course.modules {
+        let lessons = app.course.lessons.get(module.lessons.clone()).unwrap_or_default();
         if lessons.is_empty() {
             continue;
         }
         lines.push(String::new());
         lines.push(format!("{}.", module.title));
         for (index, lesson) in lessons.iter().enumerate() {
-            let progress = app.progress.lesson(&lesson.front.id);
+            let progress = app.course.progress.lesson(&lesson.front.id);
             let state = match progress {
                 Some(progress) if progress.completed => ", complete",
                 Some(_) => ", begun",
@@ -110,7 +110,7 @@ pub fn activities(page: &Page) -> Vec<String> {
     for (index, &block) in page.activities().iter().enumerate() {
         let said = match page.lesson.blocks.get(block) {
             Some(Block::Lab(lab)) => match page.labs.iter().find(|slot| slot.id == lab.id) {
-                Some(slot) => format!("Lab {}: {}, {}", lab.id, slot.title, slot.state.word()),
+                Some(slot) => format!("Lab {}: {}, {}", lab.id, slot.title, slot.run.state.word()),
                 None => format!("Lab {}", lab.id),
             },
             Some(Block::Predict(predict)) => {

@@ -36,19 +36,19 @@ fn named(lesson: &str, lab: &str, schema: &Schema) -> String {
 impl LabState {
     /// Keeps what the run on the screen leaves, which has just ended.
     pub fn leave(&mut self, lesson: &str) -> Option<Arc<Attempt>> {
-        if !self.schema.compares_runs() || self.replay.is_some() {
+        if !self.schema.compares_runs() || self.run.replay.is_some() {
             return None;
         }
-        let params = self.begun_params.as_ref()?.iter();
+        let params = self.run.begun_params.as_ref()?.iter();
         let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
         let left = Arc::new(Attempt::new(
             self.schema,
             (Some(lesson.to_owned()), named(lesson, &self.id, self.schema)),
             params.collect(),
-            self.turned_at_start.clone(),
-            &self.data,
+            self.run.turned_at_start.clone(),
+            &self.run.data,
         ));
-        self.attempts.left = Some(Arc::clone(&left));
+        self.others.finished.left = Some(Arc::clone(&left));
         Some(left)
     }
 
@@ -56,16 +56,17 @@ impl LabState {
     pub fn forget_drawn(&mut self) {
         if self.schema.compares_runs() {
             let panels = self.schema.panels.iter();
-            self.attempts.drawn = panels.map(|_| OnceCell::new()).collect();
+            self.others.finished.drawn = panels.map(|_| OnceCell::new()).collect();
         }
     }
 
     /// Takes the runs of the lesson in, and what it wants reached.
     pub fn share(&mut self, all: Arc<[Arc<Attempt>]>, lesson: &Lesson) {
-        self.attempts.all = all;
+        self.others.finished.all = all;
         self.forget_drawn();
         let panels = self.schema.panels.iter();
-        self.attempts.goals = panels.map(|panel| lesson.goals(&panel.name).to_vec()).collect();
+        self.others.finished.goals =
+            panels.map(|panel| lesson.goals(&panel.name).to_vec()).collect();
         let company = self.company(None);
         let curves = |panel: &Panel| {
             if panel.draw != Draw::Line || panel.attempts.is_none() {
@@ -79,19 +80,19 @@ impl LabState {
             });
             behind.collect()
         };
-        self.attempts.behind = self.schema.panels.iter().map(curves).collect();
+        self.others.finished.behind = self.schema.panels.iter().map(curves).collect();
     }
 
     /// The runs beside the one on the screen, and what a panel of the schema wants reached.
     pub(super) fn company(&self, panel: Option<usize>) -> Company<'_> {
-        let goals = panel.and_then(|panel| self.attempts.goals.get(panel));
+        let goals = panel.and_then(|panel| self.others.finished.goals.get(panel));
         Company {
-            all: &self.attempts.all,
-            own: self.begun_params.as_ref().map(|params| Own {
+            all: &self.others.finished.all,
+            own: self.run.begun_params.as_ref().map(|params| Own {
                 lab: &self.id,
                 params,
-                turned: &self.turned_at_start,
-                left: self.attempts.left.as_ref(),
+                turned: &self.run.turned_at_start,
+                left: self.others.finished.left.as_ref(),
             }),
             goals: goals.map_or(&[], Vec::as_slice),
         }
@@ -99,16 +100,16 @@ impl LabState {
 
     /// The runs whose curves stand behind those of a panel: those of this lab, or of all that the panel shows.
     pub(super) fn behind(&self, panel: usize) -> &[Earlier] {
-        match self.attempts.behind.get(panel).filter(|runs| !runs.is_empty()) {
-            Some(runs) if self.overlay != Overlay::Nothing => runs,
+        match self.others.finished.behind.get(panel).filter(|runs| !runs.is_empty()) {
+            Some(runs) if self.others.overlay != Overlay::Nothing => runs,
             Some(_) => &[],
-            None => self.overlay.of(&self.earlier),
+            None => self.others.overlay.of(&self.others.earlier),
         }
     }
 
     /// The knobs that are not where the lesson has them.
     pub(super) fn turned_knobs(&self) -> Vec<(String, Value)> {
-        let turned = self.knobs.iter().filter(|knob| knob.value != knob.initial);
+        let turned = self.controls.knobs.iter().filter(|knob| knob.value != knob.initial);
         let turned = turned.map(|knob| {
             let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
             (knob.name.clone(), value)

@@ -93,12 +93,12 @@ impl Knob {
 impl LabState {
     /// Gives a knob a value; a table and the knobs of its entries stay one.
     pub fn give(&mut self, place: usize, value: Option<Value>) {
-        let Some(knob) = self.knobs.get_mut(place) else {
+        let Some(knob) = self.controls.knobs.get_mut(place) else {
             return;
         };
         knob.value = value.clone();
         let given = knob.name.clone();
-        for other in &mut self.knobs {
+        for other in &mut self.controls.knobs {
             match (&value, other.name.strip_prefix(&given), &mut other.value) {
                 // The entry `.x` of the table that was given.
                 (Some(Value::Table(entries)), Some(entry), held) if entry.starts_with('.') => {
@@ -118,45 +118,45 @@ impl LabState {
 
     /// Turns the marked knob by so many notches and returns its name and new value, if it moved.
     pub fn turn(&mut self, steps: i32) -> Option<(String, Value)> {
-        let index = self.knob;
-        let knob = self.knobs.get(index)?;
+        let index = self.controls.marked;
+        let knob = self.controls.knobs.get(index)?;
         let next = knob.after(steps)?;
         if knob.value.as_ref() == Some(&next) {
             return None;
         }
         let (name, from) = (knob.name.clone(), knob.value.clone());
         self.give(index, Some(next.clone()));
-        self.history.record(Turned { knob: index, from, to: Some(next.clone()) });
+        self.controls.history.record(Turned { knob: index, from, to: Some(next.clone()) });
         Some((name, next))
     }
 
     /// Gives the marked knob a typed value.
     pub fn type_value(&mut self, text: &str) -> Result<(String, Value), String> {
-        let index = self.knob;
-        let Some(knob) = self.knobs.get(index) else {
+        let index = self.controls.marked;
+        let Some(knob) = self.controls.knobs.get(index) else {
             return Err("this lab has no knobs".to_owned());
         };
         let value = knob.accepts(self.schema, Given::Text(text.trim().to_owned()))?;
         let (name, from) = (knob.name.clone(), knob.value.clone());
         self.give(index, Some(value.clone()));
         if from.as_ref() != Some(&value) {
-            self.history.record(Turned { knob: index, from, to: Some(value.clone()) });
+            self.controls.history.record(Turned { knob: index, from, to: Some(value.clone()) });
         }
         Ok((name, value))
     }
 
     /// Checks a value for the knob at a place.
     pub fn accepts(&self, place: usize, value: Value) -> Result<Value, String> {
-        let knob = self.knobs.get(place).ok_or("there is no such knob")?;
+        let knob = self.controls.knobs.get(place).ok_or("there is no such knob")?;
         knob.accepts(self.schema, Given::Value(value))
     }
 
     /// Puts every knob back to the lesson's value.
     pub fn reset_knobs(&mut self) {
-        for knob in &mut self.knobs {
+        for knob in &mut self.controls.knobs {
             knob.value = knob.initial.clone();
         }
-        self.history = History::default();
+        self.controls.history = History::default();
     }
 }
 

@@ -22,7 +22,7 @@ use crate::state::comparison::Attempts;
 use crate::state::knob::History;
 pub use crate::state::knob::Knob;
 
-/// A lab beside the text.
+/// A lab of the lesson: its settings, its run, and how its pictures are looked at.
 pub struct LabState {
     /// Its id in the lesson.
     pub id: String,
@@ -32,62 +32,88 @@ pub struct LabState {
     pub schema: &'static Schema,
     /// What the lesson sets.
     pub settings: Settings,
-    /// The panels the lesson names, or all of the schema's, by index into it.
-    pub panels: Vec<usize>,
-    /// Which of the panels is drawn large.
-    pub panel: usize,
+    /// The seed of its runs.
+    pub seed: u64,
+    /// The knobs as the learner has turned them.
+    pub controls: Controls,
+    /// The newest run.
+    pub run: RunState,
+    /// How its pictures are looked at.
+    pub pictures: Pictures,
+    /// Other runs, drawn behind this one or held against it.
+    pub others: OtherRuns,
+    /// Where the learner is in the lab's kernel, for all its pictures.
+    pub debugger: Option<Walk>,
+    /// The learner's own text in the place of a kernel.
+    pub own_kernel: Option<OwnKernel>,
+}
+
+/// The knobs of a lab.
+#[derive(Default)]
+pub struct Controls {
     /// The knobs, as the lesson declares them.
     pub knobs: Vec<Knob>,
-    /// Which knob is marked.
-    pub knob: usize,
-    /// Where the run stands.
-    pub state: State,
-    /// What the newest run has reported.
-    pub data: RunData,
-    /// What it had reported when the view was frozen, while it is.
-    pub frozen: Option<Box<RunData>>,
-    /// The turns of its knobs that can be taken back.
+    /// Which of them is marked.
+    pub marked: usize,
+    /// The turns that can be taken back.
     pub history: History,
-    /// The runs before it, the newest first.
-    pub earlier: Vec<Earlier>,
-    /// The runs of the lesson that have ended, for pictures of several.
-    pub attempts: Attempts,
-    /// Which of them stand behind the curves.
-    pub overlay: Overlay,
-    /// How each panel of the schema is looked at.
-    pub views: Vec<View>,
-    /// The step that all charts point at.
-    pub cursor: Option<u64>,
-    /// Where the learner stands in the lab's kernel, for all its pictures.
-    pub walk: Option<Walk>,
-    /// How many runs have become earlier ones.
-    pub retired: u64,
-    /// The knobs as the newest run began with them.
+}
+
+/// The newest run of a lab.
+pub struct RunState {
+    /// What it is doing.
+    pub state: State,
+    /// What it has reported.
+    pub data: RunData,
+    /// Whether `data` is still the answer before the one under way.
+    pub superseded: bool,
+    /// The knobs as it began with them.
     pub begun_with: Vec<(String, Value)>,
-    /// All parameters of it.
+    /// All its parameters.
     pub begun_params: Option<Params>,
     /// The knobs that were not where the lesson has them as it began.
     pub turned_at_start: Vec<(String, Value)>,
-    /// The last run that finished with the lesson's own values: what predictions and checks are held against.
-    pub reference: Option<RunData>,
-    /// The learner's own text in the place of a kernel.
-    pub edited: Option<OwnKernel>,
-    /// The device of the newest run.
+    /// Whether a knob has left the lesson's value.
+    pub explored: bool,
+    /// Its device.
     pub device: Option<DeviceId>,
     /// The recorded run that is shown in place of one, which never counts.
     pub replay: Option<Replay>,
-    /// Whether a knob has left the lesson's value in the newest run.
-    pub explored: bool,
-    /// The run's seed.
-    pub seed: u64,
-    /// Whether what is shown is the answer before the one under way.
-    pub superseded: bool,
-    /// How long the run has taken.
+    /// How long it has taken.
     pub elapsed: Duration,
     /// When, in the run's time, pictures were last asked for.
     pub pictured: Duration,
     /// Steps a second over the last second or so.
     pub rate: Rate,
+}
+
+/// How a lab's pictures are looked at.
+pub struct Pictures {
+    /// The panels the lesson names, or all of the schema's, by index into it.
+    pub panels: Vec<usize>,
+    /// Which of them is drawn large.
+    pub chosen: usize,
+    /// How each panel of the schema is looked at.
+    pub views: Vec<View>,
+    /// The step that all charts point at.
+    pub cursor: Option<u64>,
+    /// What the run had reported when the view was frozen, while it is.
+    pub frozen: Option<Box<RunData>>,
+}
+
+/// Other runs of a lab.
+#[derive(Default)]
+pub struct OtherRuns {
+    /// The runs before the newest, the newest first.
+    pub earlier: Vec<Earlier>,
+    /// How many runs have become earlier ones.
+    pub retired: u64,
+    /// Which of them stand behind the curves.
+    pub overlay: Overlay,
+    /// The runs of the lesson that have ended, for pictures of several.
+    pub finished: Attempts,
+    /// The last run that finished with the lesson's own values: what predictions and checks are held against.
+    pub reference: Option<RunData>,
 }
 
 /// Where a run stands.
@@ -134,7 +160,7 @@ impl LabState {
     /// What the lesson sets, with the knobs as they are turned.
     fn turned(&self) -> Settings {
         let mut settings = self.settings.clone();
-        for knob in &self.knobs {
+        for knob in &self.controls.knobs {
             if let Some(value) = &knob.value
                 && knob.value != knob.initial
             {
@@ -147,11 +173,11 @@ impl LabState {
     /// How many steps the run will do: what it says itself as metric `steps_planned`, else what a change during the run said
     /// last, else the parameter.
     pub fn steps(&self) -> Option<i64> {
-        if let Some(Value::Int(planned)) = self.data.metric("steps_planned") {
+        if let Some(Value::Int(planned)) = self.run.data.metric("steps_planned") {
             return Some(planned);
         }
         let param = self.schema.steps.as_deref().unwrap_or("steps");
-        let changed = self.data.changes.iter().rev().find(|change| change.name == param);
+        let changed = self.run.data.changes.iter().rev().find(|change| change.name == param);
         match changed {
             Some(change) => match change.value {
                 Value::Int(steps) => Some(steps),
@@ -167,46 +193,46 @@ impl LabState {
 
     /// Makes the newest run an earlier one and the slot ready for the next.
     pub fn begin(&mut self) {
-        if !self.data.series.is_empty() {
-            self.retired += 1;
-            let name = match &self.replay {
+        if !self.run.data.series.is_empty() {
+            self.others.retired += 1;
+            let name = match &self.run.replay {
                 Some(replay) => replay.origin.clone(),
-                None => format!("run {}", self.retired),
+                None => format!("run {}", self.others.retired),
             };
-            let data = std::mem::take(&mut self.data);
-            let values = std::mem::take(&mut self.begun_with);
-            earlier::keep(&mut self.earlier, Earlier::new(name, values, data));
+            let data = std::mem::take(&mut self.run.data);
+            let values = std::mem::take(&mut self.run.begun_with);
+            earlier::keep(&mut self.others.earlier, Earlier::new(name, values, data));
         }
-        self.replay = None;
-        self.attempts.left = None;
-        let values = self.knobs.iter().map(|knob| {
+        self.run.replay = None;
+        self.others.finished.left = None;
+        let values = self.controls.knobs.iter().map(|knob| {
             let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
             (knob.name.clone(), value)
         });
-        self.begun_with = values.collect();
-        self.turned_at_start = self.turned_knobs();
-        for run in &mut self.earlier {
-            run.relabel(&self.begun_with);
+        self.run.begun_with = values.collect();
+        self.run.turned_at_start = self.turned_knobs();
+        for run in &mut self.others.earlier {
+            run.relabel(&self.run.begun_with);
         }
         if self.schema.is_live() {
-            self.data = RunData::default();
+            self.run.data = RunData::default();
         } else {
             // The answer to come is a moment away: until then the last one stays, so that nothing flickers.
-            self.superseded = true;
+            self.run.superseded = true;
         }
-        self.frozen = None;
-        self.state = State::Running;
-        self.explored =
-            self.runs_own_text() || self.knobs.iter().any(|knob| knob.value != knob.initial);
-        self.elapsed = Duration::ZERO;
-        self.pictured = Duration::ZERO;
-        self.rate = Rate::default();
+        self.pictures.frozen = None;
+        self.run.state = State::Running;
+        self.run.explored = self.runs_own_text()
+            || self.controls.knobs.iter().any(|knob| knob.value != knob.initial);
+        self.run.elapsed = Duration::ZERO;
+        self.run.pictured = Duration::ZERO;
+        self.run.rate = Rate::default();
     }
 
     /// The panel drawn large, by index into the schema.
     pub fn chosen(&self) -> Option<usize> {
-        let place = self.panel % self.panels.len().max(1);
-        self.panels.get(place).copied()
+        let place = self.pictures.chosen % self.pictures.panels.len().max(1);
+        self.pictures.panels.get(place).copied()
     }
 
     /// How the panel drawn large is drawn.
@@ -217,12 +243,12 @@ impl LabState {
     /// The view of the panel drawn large.
     pub fn chosen_view(&mut self) -> Option<&mut View> {
         let index = self.chosen()?;
-        self.views.get_mut(index)
+        self.pictures.views.get_mut(index)
     }
 
     /// What the pictures show: the newest reports, or those at which the view was frozen.
     pub fn shown(&self) -> &RunData {
-        self.frozen.as_deref().unwrap_or(&self.data)
+        self.pictures.frozen.as_deref().unwrap_or(&self.run.data)
     }
 
     /// The frame that the lab sent for a panel of the schema, if it did.
@@ -239,46 +265,46 @@ impl LabState {
             panel: self.schema.panels.get(index)?,
             data: self.shown(),
             earlier: self.behind(index),
-            view: self.views.get(index)?,
-            cursor: self.cursor,
+            view: self.pictures.views.get(index)?,
+            cursor: self.pictures.cursor,
             focus: Focus::Aside,
-            origin: self.replay.as_ref().map_or(Origin::Here, |_| Origin::Recorded),
-            walk: self.walk.as_ref(),
+            origin: self.run.replay.as_ref().map_or(Origin::Here, |_| Origin::Recorded),
+            walk: self.debugger.as_ref(),
             company: self.company(Some(index)),
-            drawn: self.attempts.drawn.get(index),
+            drawn: self.others.finished.drawn.get(index),
         })
     }
 
     /// The lab's kernel, as its first picture that can be stepped through has it.
     pub fn kernel(&self) -> Option<&Kernel> {
-        let mut panels = self.panels.iter();
+        let mut panels = self.pictures.panels.iter();
         panels.find_map(|&index| self.frame(index)?.kernel())
     }
 
     /// Takes a kernel that was launched anew into the walk, which keeps its place where it can.
     fn follow_kernel(&mut self) {
-        let mut walk = self.walk.take();
+        let mut walk = self.debugger.take();
         if let Some(kernel) = self.kernel() {
             match &mut walk {
                 Some(walk) => walk.renew(kernel),
                 None => walk = Some(Walk::of(kernel)),
             }
         }
-        self.walk = walk;
+        self.debugger = walk;
     }
 
     /// Takes reports in.
     pub fn receive(&mut self, reports: Vec<Report>) {
-        let before = match std::mem::take(&mut self.superseded) {
-            true => std::mem::take(&mut self.data),
+        let before = match std::mem::take(&mut self.run.superseded) {
+            true => std::mem::take(&mut self.run.data),
             false => RunData::default(),
         };
         for report in reports {
-            self.data.apply(report);
+            self.run.data.apply(report);
         }
-        for (panel, view) in self.schema.panels.iter().zip(&mut self.views) {
+        for (panel, view) in self.schema.panels.iter().zip(&mut self.pictures.views) {
             let name = panel.name.as_str();
-            let (before, now) = (before.frames.get(name), self.data.frames.get(name));
+            let (before, now) = (before.frames.get(name), self.run.data.frames.get(name));
             if let (Some((_, before)), Some((_, now))) = (before, now)
                 && is_of_something_else(before, now)
             {
@@ -286,7 +312,7 @@ impl LabState {
             }
         }
         self.follow_kernel();
-        self.rate.update(self.elapsed, self.data.step);
+        self.run.rate.update(self.run.elapsed, self.run.data.step);
     }
 }
 
@@ -347,34 +373,32 @@ pub(super) fn slot(
         title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
         schema,
         settings,
-        panels,
-        panel: 0,
-        knobs: knobs.collect(),
-        knob: 0,
-        state: State::Ready,
-        data: Default::default(),
-        frozen: None,
-        history: Default::default(),
-        earlier: Vec::new(),
-        attempts: Default::default(),
-        overlay: Default::default(),
-        views: schema.panels.iter().map(View::of).collect(),
-        cursor: None,
-        walk: None,
-        retired: 0,
-        begun_with: Vec::new(),
-        begun_params: None,
-        turned_at_start: Vec::new(),
-        reference: None,
-        edited: None,
-        device: None,
-        replay: None,
-        explored: false,
-        superseded: false,
         seed,
-        elapsed: Default::default(),
-        pictured: Default::default(),
-        rate: Default::default(),
+        controls: Controls { knobs: knobs.collect(), ..Controls::default() },
+        run: RunState {
+            state: State::Ready,
+            data: RunData::default(),
+            superseded: false,
+            begun_with: Vec::new(),
+            begun_params: None,
+            turned_at_start: Vec::new(),
+            explored: false,
+            device: None,
+            replay: None,
+            elapsed: Duration::ZERO,
+            pictured: Duration::ZERO,
+            rate: Rate::default(),
+        },
+        pictures: Pictures {
+            panels,
+            chosen: 0,
+            views: schema.panels.iter().map(View::of).collect(),
+            cursor: None,
+            frozen: None,
+        },
+        others: OtherRuns::default(),
+        debugger: None,
+        own_kernel: None,
     })
 }
 
@@ -417,13 +441,13 @@ impl LabState {
     /// Whether the learner's own text is of the example that the knobs choose.
     pub(super) fn runs_own_text(&self) -> bool {
         let example = self.kernel_text().map(|(example, _)| example);
-        let own = self.edited.as_ref().map(|edited| &edited.example);
+        let own = self.own_kernel.as_ref().map(|edited| &edited.example);
         own.is_some() && own == example.as_ref()
     }
 
     /// Settings with the learner's own text over them, where there is one for the example that they choose.
     pub(super) fn with_own_text(&self, settings: Settings) -> Settings {
-        let Some(edited) = &self.edited else {
+        let Some(edited) = &self.own_kernel else {
             return settings;
         };
         if !self.runs_own_text() {

@@ -231,10 +231,10 @@ impl Page {
     /// Stops what goes on by itself in any lab's pictures: it would go on where nobody looks.
     pub fn rest_walks(&mut self) {
         for slot in &mut self.labs {
-            if let Some(walk) = &mut slot.walk {
+            if let Some(walk) = &mut slot.debugger {
                 walk.rest();
             }
-            for view in &mut slot.views {
+            for view in &mut slot.pictures.views {
                 view.frame.play = Play::Still;
             }
         }
@@ -243,10 +243,10 @@ impl Page {
     /// Stops the steps that follow each other in any lab's pictures; a search for a place goes on, for it has an end.
     pub fn rest_plays(&mut self) {
         for slot in &mut self.labs {
-            if let Some(walk) = slot.walk.as_mut().filter(|walk| walk.play() == Play::Going) {
+            if let Some(walk) = slot.debugger.as_mut().filter(|walk| walk.play() == Play::Going) {
                 walk.rest();
             }
-            for view in &mut slot.views {
+            for view in &mut slot.pictures.views {
                 view.frame.play = Play::Still;
             }
         }

@@ -27,7 +27,7 @@ fn bench(size: (u16, u16)) -> Bench {
         DeviceChoice::Auto,
         Progress::default(),
         size,
-        bench.app.look,
+        bench.app.screen.look,
     );
     bench.probed();
     bench.keys("\n");
@@ -217,7 +217,7 @@ fn a_lab_runs_the_text_and_keeps_its_picture_while_there_is_an_error() {
     assert_eq!(start.params.text("source").unwrap(), without);
     assert_eq!(start.params.text("example").unwrap(), "vector-add");
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert!(slot.explored, "a changed kernel is exploration");
+    assert!(slot.run.explored, "a changed kernel is exploration");
     bench.end(mlsys_run::session::Outcome::Finished);
     let effects = bench.app.update(saved("__global__ void broken( {"));
     assert!(effects.is_empty(), "{effects:?}");
@@ -225,7 +225,7 @@ fn a_lab_runs_the_text_and_keeps_its_picture_while_there_is_an_error() {
     // Reset brings the lesson's own kernel back.
     press(&mut bench, &[Key::Esc, Key::Char('R')]);
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert!(slot.edited.is_none());
+    assert!(slot.own_kernel.is_none());
 }
 
 #[test]

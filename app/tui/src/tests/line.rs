@@ -34,7 +34,7 @@ fn shell(line: &str) -> Vec<String> {
 
 fn knobs(bench: &Bench) -> Vec<(String, Option<Value>)> {
     let labs = &bench.app.page.as_ref().unwrap().labs;
-    let knobs = labs.iter().flat_map(|slot| &slot.knobs);
+    let knobs = labs.iter().flat_map(|slot| &slot.controls.knobs);
     knobs.map(|knob| (knob.name.clone(), knob.value.clone())).collect()
 }
 
@@ -73,11 +73,11 @@ fn opened(line: &str, size: (u16, u16)) -> Bench {
     match line.command.as_str() {
         "open" => {
             let turns = settings::of_knobs(&line.set).unwrap();
-            let lesson = bench.app.lessons[0].clone();
+            let lesson = bench.app.course.lessons[0].clone();
             assert_eq!(line.name, lesson.front.id.as_str());
             bench.app.open_at(lesson, &turns).unwrap();
-            bench.app.choice = line.device;
-            bench.app.seed = line.seed;
+            bench.app.hardware.choice = line.device;
+            bench.app.session.seed = line.seed;
         }
         "lab" => {
             let registry = mlsys_registry::registry();
@@ -99,7 +99,7 @@ fn the_line_of_a_lesson_opens_its_knobs_where_they_were() {
     // A number, a count, a name of each lab.
     bench.keys("\t>_>_>]>");
     bench.keys("dd");
-    bench.app.seed = Some(7);
+    bench.app.session.seed = Some(7);
     let line = line::line(&bench.app);
     assert!(line.ends_with("--device wgpu:0 --seed 7"), "{line}");
     let again = opened(&line, (120, 40));
@@ -211,7 +211,7 @@ fn y_sends_the_line_to_the_clipboard_and_shows_it_until_it_is_left() {
 fn a_state_that_does_not_exist_is_told_from_what_does() {
     let turn = |pair: &str| {
         let mut bench = Bench::new((120, 40));
-        let lesson = bench.app.lessons[0].clone();
+        let lesson = bench.app.course.lessons[0].clone();
         let turns = settings::of_knobs(&[pair.to_owned()]).unwrap();
         bench.app.open_at(lesson, &turns).unwrap_err()
     };

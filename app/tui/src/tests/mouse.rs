@@ -117,7 +117,7 @@ fn a_click_into_a_chart_moves_the_cursor_of_all_charts() {
         bench.screen().lines().position(|line| line.contains("loss-curve")).unwrap() as u16 + 4;
     let mut press = |gesture, column| {
         bench.app.update(Message::Mouse { gesture, column, row });
-        bench.app.page.as_ref().unwrap().slot().unwrap().cursor
+        bench.app.page.as_ref().unwrap().slot().unwrap().pictures.cursor
     };
     let left = press(Gesture::Press, 70).unwrap();
     let right = press(Gesture::Drag, 110).unwrap();

@@ -52,7 +52,7 @@ fn what_cannot_be_done_is_listed_with_the_reason_and_choosing_it_says_it() {
     bench.shows("nothing is running");
     bench.keys("\n");
     assert!(bench.app.overlay.is_some());
-    assert_eq!(bench.app.notice.as_deref(), Some("nothing is running"));
+    assert_eq!(bench.app.screen.notice.as_deref(), Some("nothing is running"));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn what_was_used_last_stands_first() {
 fn recorded_runs_are_found_beside_everything_else() {
     let mut bench = Bench::in_lesson((120, 40));
     let run = Target::Run("20260101-train-7".to_owned());
-    bench.app.recorded = vec![Item::new(run, "20260101-train-7", "diverged at step 12")];
+    bench.app.archive.items = vec![Item::new(run, "20260101-train-7", "diverged at step 12")];
     bench.keys(":diverged 12");
     bench.shows("20260101-train-7");
 }

@@ -20,8 +20,8 @@ fn a_preset_opens_a_labs_own_page_anew_and_keeps_the_run_before() {
     let page = bench.app.page.as_ref().unwrap();
     let slot = page.slot().unwrap();
     assert_eq!(slot.params().unwrap().float("learning_rate").unwrap(), 30.0);
-    assert_eq!(slot.earlier.len(), 1);
-    assert_eq!(slot.state.word(), "ready");
+    assert_eq!(slot.others.earlier.len(), 1);
+    assert_eq!(slot.run.state.word(), "ready");
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_lesson_takes_the_presets_its_knobs_allow_and_says_why_not_the_others() {
     let wanted = presets[free].0.set.clone();
     bench.keys(&"_".repeat(barred));
     bench.keys("\n");
-    assert!(bench.app.notice.is_some() && bench.app.overlay.is_some());
+    assert!(bench.app.screen.notice.is_some() && bench.app.overlay.is_some());
     bench.keys("\u{1b}P");
     bench.keys(&"_".repeat(free));
     bench.keys("\n");
@@ -69,7 +69,7 @@ fn a_preset_asks_before_it_ends_a_run() {
     bench.shows("y ends it and takes the preset");
     bench.keys("n");
     bench.hides("y ends it and takes the preset");
-    assert!(bench.app.active.is_some());
+    assert!(bench.app.session.active.is_some());
     let effects = bench.keys("P___\ny");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
     bench.shows("diverging: a step size");

@@ -83,10 +83,10 @@ fn a_recorded_run_stands_behind_the_curves_with_its_origin() {
     assert!(bench.fetched(wanted).is_empty());
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
     assert_eq!(
-        slot.earlier[0].label,
+        slot.others.earlier[0].label,
         "recorded on cuda:0 (NVIDIA H100), 2026-11-21 09:06: learning_rate 0.5"
     );
-    assert_eq!(slot.state, State::Ready);
+    assert_eq!(slot.run.state, State::Ready);
 }
 
 #[test]
@@ -128,14 +128,18 @@ fn a_replay_goes_at_any_speed_and_counts_for_nothing() {
     let effects = bench.end(Outcome::Finished);
     assert!(effects.is_empty(), "{effects:?}");
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert_eq!(slot.state, State::Finished);
-    assert!(slot.reference.is_none());
+    assert_eq!(slot.run.state, State::Finished);
+    assert!(slot.others.reference.is_none());
     bench.shows("recorded on cuda:0");
     // The run after it is one of one's own again, and the replay stands behind it under its name.
     bench.keys("  ");
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert!(slot.replay.is_none());
-    assert!(slot.earlier[0].name.starts_with("recorded on cuda:0"), "{}", slot.earlier[0].name);
+    assert!(slot.run.replay.is_none());
+    assert!(
+        slot.others.earlier[0].name.starts_with("recorded on cuda:0"),
+        "{}",
+        slot.others.earlier[0].name
+    );
 }
 
 #[test]
@@ -162,7 +166,7 @@ fn a_recording_stands_in_for_a_missing_device_where_the_lesson_allows_it() {
     let effects = bench.keys("  ");
     let wanted = wanted(&effects);
     assert_eq!((wanted.entry.clone(), wanted.purpose), (shipped, Purpose::Replay));
-    assert!(bench.app.active.is_none());
+    assert!(bench.app.session.active.is_none());
     bench.fetched(wanted);
     bench.report(vec![point("loss", 1, 0.5)], 100);
     bench.shows("recorded on cuda:0");

@@ -126,14 +126,14 @@ fn a_timeline_is_coloured_by_label_if_asked_and_no_chart_is_needed() {
     let mut bench = showing((100, 30), Frame::Timeline(pipeline(4)));
     let tint = |bench: &Bench| {
         let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-        slot.views[slot.chosen().unwrap()].frame.tint
+        slot.pictures.views[slot.chosen().unwrap()].frame.tint
     };
     // Without colour there is nothing to colour by, which is said.
-    bench.app.look.theme = Theme::new(Background::Dark, ColorDepth::None);
+    bench.app.screen.look.theme = Theme::new(Background::Dark, ColorDepth::None);
     bench.keys("m");
     assert_eq!(tint(&bench), Tint::Class);
     bench.shows("this screen has no colour");
-    bench.app.look.theme = Theme::new(Background::Dark, ColorDepth::TrueColor);
+    bench.app.screen.look.theme = Theme::new(Background::Dark, ColorDepth::TrueColor);
     bench.keys("m");
     assert_eq!(tint(&bench), Tint::Label);
     bench.shows("coloured by label");

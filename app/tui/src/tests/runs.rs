@@ -146,7 +146,7 @@ fn checks_are_decided_by_runs_with_the_lessons_own_values_only() {
 fn late_news_of_an_abandoned_run_changes_nothing() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
-    let run = bench.app.active.unwrap().run;
+    let run = bench.app.session.active.unwrap().run;
     bench.keys("R");
     let before = bench.screen();
     let since = std::time::Duration::ZERO;
@@ -209,7 +209,7 @@ fn leaving_the_lesson_ends_the_run() {
     bench.keys("  ");
     let effects = bench.keys("\u{1b}");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
-    assert!(bench.app.active.is_none());
+    assert!(bench.app.session.active.is_none());
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn benches(keys: &str) -> Vec<Bench> {
 }
 
 fn draw(bench: &mut Bench, look: &Look, (width, height): (u16, u16)) {
-    bench.app.look = look.clone();
+    bench.app.screen.look = look.clone();
     bench.app.update(Message::Resize { width, height });
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| view::draw(&bench.app, frame)).unwrap();

@@ -51,7 +51,7 @@ fn a_frozen_view_stands_still_while_the_run_goes_on_and_is_graded() {
     bench.shows("frozen at step 120, run is at step 300");
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
     assert_eq!(*slot.shown(), before);
-    assert_eq!(slot.data.step, 300);
+    assert_eq!(slot.run.data.step, 300);
     let effects = bench.train(1.0);
     assert!(!effects.is_empty(), "checks are decided on what was not shown");
     bench.shows("frozen at step 120, run is at step 400");
@@ -68,14 +68,14 @@ fn a_frozen_view_stands_still_while_the_run_goes_on_and_is_graded() {
 fn pictures_are_not_asked_for_while_nobody_sees_them() {
     let mut bench = running((120, 40));
     let slot = &mut bench.app.page.as_mut().unwrap().labs[0];
-    slot.panels = (0..slot.schema.panels.len()).collect();
+    slot.pictures.panels = (0..slot.schema.panels.len()).collect();
     let boundary = slot.schema.panels.iter().position(|panel| panel.name == "decision-boundary");
     let wants = |effects: Vec<Effect>| {
         effects.iter().any(|effect| matches!(effect, Effect::WantPictures(_)))
     };
     // Only curves and bars have room on the screen, and those are drawn from metrics.
     assert!(!wants(bench.report(losses(121..=125), 700)));
-    bench.app.page.as_mut().unwrap().labs[0].panel = boundary.unwrap();
+    bench.app.page.as_mut().unwrap().labs[0].pictures.chosen = boundary.unwrap();
     let effects = bench.report(losses(126..=130), 900);
     let Some(Effect::WantPictures(Panels::These(names))) = effects.last() else {
         panic!("no pictures wanted: {effects:?}")
@@ -83,7 +83,7 @@ fn pictures_are_not_asked_for_while_nobody_sees_them() {
     assert!(names.contains(&"decision-boundary") && !names.contains(&"attention"), "{names:?}");
     // The next picture may be one that was never made.
     assert!(wants(bench.keys("v")));
-    bench.app.page.as_mut().unwrap().labs[0].panel = boundary.unwrap();
+    bench.app.page.as_mut().unwrap().labs[0].pictures.chosen = boundary.unwrap();
     bench.keys("F");
     assert!(!wants(bench.report(losses(131..=140), 1900)));
     assert!(wants(bench.keys("F")));
@@ -189,9 +189,9 @@ fn reset_asks_with_another_key_when_something_would_be_lost() {
     bench.shows("reset: y puts the knobs back and ends the run, any other key keeps");
     bench.keys("R");
     bench.shows("nothing was changed");
-    assert!(bench.app.active.is_some());
+    assert!(bench.app.session.active.is_some());
     bench.keys("Ry");
-    assert!(bench.app.active.is_none());
+    assert!(bench.app.session.active.is_none());
     bench.hides("120/400");
     // A turned knob is worth a question, too; without one there is nothing to lose.
     bench.keys(">R");
@@ -210,9 +210,9 @@ fn leaving_asks_while_a_run_goes_on_that_has_done_steps() {
     bench.keys("\u{1b}");
     bench.shows("y ends it and goes back to the course");
     bench.keys("n");
-    assert!(bench.app.page.is_some() && bench.app.active.is_some());
+    assert!(bench.app.page.is_some() && bench.app.session.active.is_some());
     bench.keys("\u{1b}y");
-    assert!(bench.app.page.is_none() && bench.app.active.is_none());
+    assert!(bench.app.page.is_none() && bench.app.session.active.is_none());
     bench.shows("A small lesson");
 }
 
@@ -226,7 +226,7 @@ fn going_elsewhere_by_the_palette_asks_too() {
     bench.keys(":occupancy\n");
     bench.shows("y ends it and leaves this lesson");
     bench.keys("\u{1b}");
-    assert!(!elsewhere(&bench) && bench.app.active.is_some());
+    assert!(!elsewhere(&bench) && bench.app.session.active.is_some());
     bench.keys(":occupancy\n");
     bench.keys("y");
     assert!(elsewhere(&bench));
@@ -267,7 +267,7 @@ fn a_wait_is_said_with_its_seconds_and_ends_with_the_first_step() {
     bench.shows("compiling kernels, 12 s");
     bench.report(vec![Report::Status(String::new()), point("loss", 1, 0.7)], 13_000);
     bench.hides("compiling");
-    assert_eq!(bench.app.waiting, None);
+    assert_eq!(bench.app.session.waiting, None);
 }
 
 #[test]
@@ -278,10 +278,10 @@ fn a_pause_in_a_long_step_says_what_it_waits_for() {
     bench.hides("waiting for the step");
     bench.app.update(Message::Waited { seconds: 2 });
     bench.shows("waiting for the step to finish, 2 s");
-    let run = bench.app.active.unwrap().run;
+    let run = bench.app.session.active.unwrap().run;
     bench.app.update(Message::Settled { run });
     bench.hides("waiting for the step");
-    assert_eq!(bench.app.waiting, None);
+    assert_eq!(bench.app.session.waiting, None);
 }
 
 #[test]
@@ -292,11 +292,11 @@ fn a_pause_in_what_comes_before_a_run_counts_no_seconds() {
     bench.shows("training mlp first, 12 s");
     bench.keys(" ");
     bench.shows("training mlp first");
-    let run = bench.app.active.unwrap().run;
+    let run = bench.app.session.active.unwrap().run;
     bench.app.update(Message::Settled { run });
     bench.shows("paused");
     bench.hides("training mlp first, ");
-    assert_eq!(bench.app.waiting, None);
+    assert_eq!(bench.app.session.waiting, None);
     // A step goes on with it.
     bench.keys("s");
     bench.app.update(Message::Waited { seconds: 3 });
@@ -309,12 +309,12 @@ fn a_run_that_does_not_answer_can_be_left_behind() {
     assert_eq!(orders(&bench.keys("x")), [&Command::Stop]);
     bench.app.update(Message::Waited { seconds: 2 });
     bench.shows("ending: waiting for the step to finish, 2 s");
-    assert!(bench.app.active.is_some());
+    assert!(bench.app.session.active.is_some());
     bench.app.update(Message::Waited { seconds: 6 });
     bench.shows("x again leaves it behind");
     let effects = bench.keys("x");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
-    assert!(bench.app.active.is_none());
+    assert!(bench.app.session.active.is_none());
     bench.shows("was left behind");
 }
 
@@ -322,7 +322,7 @@ fn a_run_that_does_not_answer_can_be_left_behind() {
 fn a_run_that_waits_for_devices_ends_at_once() {
     let mut bench = Bench::new((120, 40));
     bench.keys("\n  x");
-    assert!(bench.app.active.is_none());
+    assert!(bench.app.session.active.is_none());
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn at_lab(size: (u16, u16), place: usize) -> Bench {
 
 fn walk(bench: &Bench) -> &mlsys_view::figure::kernel::Walk {
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    slot.walk.as_ref().unwrap()
+    slot.debugger.as_ref().unwrap()
 }
 
 /// Beats until nothing is looked for any more; returns how many.
@@ -236,7 +236,7 @@ fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone()
     bench.app.update(Message::Beat);
     bench.keys("\t");
     assert_eq!(bench.app.animation(), None);
-    bench.app.notice = Some("the picture is written".to_owned());
+    bench.app.screen.notice = Some("the picture is written".to_owned());
     bench.app.update(Message::Beat);
     assert_eq!(walk(&bench).clock(), 1);
     bench.shows("the picture is written");
@@ -263,8 +263,8 @@ fn a_text_that_may_not_run_is_not_taken_for_what_the_picture_shows() {
         text: Some("__global__ void add() {}\n".to_owned()),
         whence: DraftOrigin::Saved,
     });
-    assert_eq!(bench.app.notice.as_deref(), Some("another lab is still running: x ends it"));
-    assert_eq!(bench.app.page.as_ref().unwrap().labs[0].edited, None);
+    assert_eq!(bench.app.screen.notice.as_deref(), Some("another lab is still running: x ends it"));
+    assert_eq!(bench.app.page.as_ref().unwrap().labs[0].own_kernel, None);
 }
 
 #[test]
@@ -272,19 +272,19 @@ fn a_text_of_another_example_is_no_exploration_and_a_run_that_fails_leaves_no_wa
     let mut bench = at_lab((80, 24), 0);
     let slot = |bench: &mut Bench| bench.app.page.as_mut().unwrap().labs.remove(0);
     let mut own = slot(&mut bench);
-    own.edited =
+    own.own_kernel =
         Some(OwnKernel { example: "reduce-interleaved".to_owned(), text: "changed".to_owned() });
     own.begin();
-    assert!(!own.explored);
-    own.edited.as_mut().unwrap().example = "vector-add".to_owned();
+    assert!(!own.run.explored);
+    own.own_kernel.as_mut().unwrap().example = "vector-add".to_owned();
     own.begin();
-    assert!(own.explored);
+    assert!(own.run.explored);
 
     let mut bench = at_lab((120, 40), 0);
     bench.keys("\t\t");
     bench.keys(">");
     bench.end(Outcome::Panicked("broken".to_owned()));
-    assert!(slot(&mut bench).walk.is_none());
+    assert!(slot(&mut bench).debugger.is_none());
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn whole_screens_of_a_kernel() {
         {
             let mut bench = at_lab(size, lab);
             bench.keys(keys);
-            let panels = bench.app.page.as_ref().unwrap().slot().unwrap().panels.len();
+            let panels = bench.app.page.as_ref().unwrap().slot().unwrap().pictures.panels.len();
             for panel in 0..panels {
                 let name = format!("{name}-{panel}-{}x{}", size.0, size.1);
                 snapshot::compare(

@@ -54,18 +54,20 @@ impl App {
                 slot.is_some_and(|slot| slot.schema.is_live()),
                 "this lab answers at once: it has no steps",
             ),
-            Need::Knob => {
-                met(slot.is_some_and(|slot| !slot.knobs.is_empty()), "this lab has no knobs")
-            }
-            Need::Picture => {
-                met(slot.is_some_and(|slot| !slot.panels.is_empty()), "this lesson has no picture")
-            }
+            Need::Knob => met(
+                slot.is_some_and(|slot| !slot.controls.knobs.is_empty()),
+                "this lab has no knobs",
+            ),
+            Need::Picture => met(
+                slot.is_some_and(|slot| !slot.pictures.panels.is_empty()),
+                "this lesson has no picture",
+            ),
             Need::Chart => met(
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart: v goes to the next one",
             ),
             Need::Smooth if self.has_timeline() => met(
-                self.look.theme.depth != ColorDepth::None,
+                self.screen.look.theme.depth != ColorDepth::None,
                 "bars cannot be coloured by label: this screen has no colour",
             ),
             Need::Smooth => met(
@@ -84,7 +86,7 @@ impl App {
                 "the chosen picture is no chart, graph, timeline, exchange or kernel: v goes to the next one",
             ),
             Need::Kernel => met(
-                slot.is_some_and(|slot| slot.walk.is_some() && slot.kernel().is_some()),
+                slot.is_some_and(|slot| slot.debugger.is_some() && slot.kernel().is_some()),
                 "no kernel has run here",
             ),
             Need::Points => met(
@@ -96,26 +98,27 @@ impl App {
                 met(self.has_table(), "the chosen picture is no table: v goes to the next one")
             }
             Need::EarlierRun => met(
-                slot.is_some_and(|slot| !slot.earlier.is_empty()),
+                slot.is_some_and(|slot| !slot.others.earlier.is_empty()),
                 "there is no earlier run yet: run again to have one",
             ),
-            Need::OtherPicture => {
-                met(slot.is_some_and(|slot| slot.panels.len() > 1), "there is no other picture")
-            }
+            Need::OtherPicture => met(
+                slot.is_some_and(|slot| slot.pictures.panels.len() > 1),
+                "there is no other picture",
+            ),
             Need::Reported => met(
-                slot.is_some_and(|slot| slot.frozen.is_some() || slot.data.step > 0),
+                slot.is_some_and(|slot| slot.pictures.frozen.is_some() || slot.run.data.step > 0),
                 "there is nothing to freeze yet",
             ),
             Need::Weights => export::may_save(slot),
             Need::Turned => met(
-                slot.is_some_and(|slot| slot.history.can_undo()),
+                slot.is_some_and(|slot| slot.controls.history.can_undo()),
                 "no knob of this lab was turned",
             ),
             Need::Undone => met(
-                slot.is_some_and(|slot| slot.history.can_redo()),
+                slot.is_some_and(|slot| slot.controls.history.can_redo()),
                 "no turn of a knob was taken back",
             ),
-            Need::Running => met(self.active.is_some(), "nothing is running"),
+            Need::Running => met(self.session.active.is_some(), "nothing is running"),
             Need::Free => self.free(),
             Need::Changed => met(
                 slot.is_some_and(is_changed),
@@ -141,7 +144,7 @@ impl App {
                 slot.is_some_and(|slot| !slot.schema.presets.is_empty()),
                 "this lab has no presets",
             ),
-            Need::Devices => met(self.devices.is_some(), "still looking for devices"),
+            Need::Devices => met(self.hardware.devices.is_some(), "still looking for devices"),
         }
     }
 
@@ -165,7 +168,7 @@ impl App {
         let at_lab = marked.is_some_and(|block| block.as_lab().is_some());
         let in_text = self.place() == Place::Text;
         let in_lab = self.place() == Place::Lab;
-        if self.active.is_some() {
+        if self.session.active.is_some() {
             return row.command == Command::Run;
         }
         let along = self.is_walked() || self.place() == Place::Picture && self.has_kernel_chosen();
@@ -181,7 +184,7 @@ impl App {
 
     /// The device is not taken by another lab's run.
     fn free(&self) -> Result<(), String> {
-        let (Some(active), Some(page)) = (self.active, &self.page) else {
+        let (Some(active), Some(page)) = (self.session.active, &self.page) else {
             return Ok(());
         };
         match page.labs.get(active.slot) {
@@ -235,8 +238,8 @@ fn activity(page: Option<&Page>) -> Result<(), String> {
 }
 
 fn is_changed(slot: &LabState) -> bool {
-    let turned = slot.knobs.iter().any(|knob| knob.value != knob.initial);
-    turned || slot.edited.is_some() || slot.state != State::Ready
+    let turned = slot.controls.knobs.iter().any(|knob| knob.value != knob.initial);
+    turned || slot.own_kernel.is_some() || slot.run.state != State::Ready
 }
 
 fn hint(page: Option<&Page>) -> Result<(), String> {

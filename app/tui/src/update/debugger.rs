@@ -24,7 +24,7 @@ impl App {
     /// What goes on by itself and wants [`crate::message::Message::Beat`]; nothing most of the time.
     pub fn animation(&self) -> Option<Animation> {
         let slot = self.page.as_ref().and_then(Page::slot)?;
-        let walk = slot.walk.as_ref();
+        let walk = slot.debugger.as_ref();
         // Steps that nobody sees would be over when somebody looks.
         let is_in_front = self.ground() == Place::Picture;
         if walk.and_then(Walk::sought).is_some() {
@@ -62,13 +62,13 @@ impl App {
     /// Whether the chosen picture is one of a kernel.
     pub fn has_kernel_chosen(&self) -> bool {
         let slot = self.page.as_ref().and_then(Page::slot);
-        slot.is_some_and(|slot| slot.walk.is_some() && view(slot).is_some())
+        slot.is_some_and(|slot| slot.debugger.is_some() && view(slot).is_some())
     }
 
     /// Whether space plays the steps of a picture: on the side of the picture, where a run has nothing else to do.
     pub fn plays_steps(&self) -> bool {
         let has_steps = self.is_walked() || self.has_kernel_chosen();
-        self.place() == Place::Picture && self.active.is_none() && has_steps
+        self.place() == Place::Picture && self.session.active.is_none() && has_steps
     }
 
     /// Lets steps go on by themselves, or no longer.
@@ -77,7 +77,7 @@ impl App {
         let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
             return;
         };
-        match slot.walk.as_mut().filter(|_| is_kernel) {
+        match slot.debugger.as_mut().filter(|_| is_kernel) {
             Some(walk) => walk.change_play(),
             None => pictures::change_play(slot),
         }
@@ -109,7 +109,7 @@ impl App {
 
     /// Sets a breakpoint on the marked line, or takes it away.
     pub(super) fn change_breakpoint(&mut self) {
-        self.notice = self.walk().map(Walk::change_breakpoint);
+        self.screen.notice = self.walk().map(Walk::change_breakpoint);
     }
 
     /// A way to look that steps through a kernel; false if there is none, or if the way is no such one.
@@ -117,7 +117,7 @@ impl App {
         let afar = self.ground() != Place::Picture;
         let there = if afar {
             let slot = self.page.as_ref().and_then(Page::slot);
-            slot.is_some_and(|slot| slot.walk.is_some() && slot.kernel().is_some())
+            slot.is_some_and(|slot| slot.debugger.is_some() && slot.kernel().is_some())
         } else {
             self.has_kernel_chosen()
         };
@@ -199,12 +199,12 @@ impl App {
     /// Where the walk stands, in sentences.
     pub fn walk_said(&self) -> Vec<String> {
         let slot = self.page.as_ref().and_then(Page::slot);
-        let walk = slot.and_then(|slot| slot.walk.as_ref());
+        let walk = slot.and_then(|slot| slot.debugger.as_ref());
         walk.map(said).unwrap_or_default()
     }
 
     fn walk(&mut self) -> Option<&mut Walk> {
-        self.page.as_mut()?.slot_mut()?.walk.as_mut()
+        self.page.as_mut()?.slot_mut()?.debugger.as_mut()
     }
 
     /// A picture of the kernel is shown large, else its steps were done in the dark.
@@ -219,8 +219,8 @@ impl App {
             return;
         }
         let shows = |index: &usize| view_of(slot, *index).is_some();
-        if let Some(place) = slot.panels.iter().position(shows) {
-            slot.panel = place;
+        if let Some(place) = slot.pictures.panels.iter().position(shows) {
+            slot.pictures.chosen = place;
         }
     }
 
@@ -228,7 +228,7 @@ impl App {
     fn tell_from_afar(&mut self) {
         if self.ground() != Place::Picture {
             let told = self.walk_said();
-            self.notice = (!told.is_empty()).then(|| told.join(" "));
+            self.screen.notice = (!told.is_empty()).then(|| told.join(" "));
         }
     }
 }

@@ -51,7 +51,7 @@ impl App {
             return Vec::new();
         };
         let draft = Draft::of_lab(&lesson.front.id, &slot.id, &example);
-        let edited = slot.edited.as_ref().filter(|own| own.example == example);
+        let edited = slot.own_kernel.as_ref().filter(|own| own.example == example);
         let text = edited.map_or(source.as_str(), |own| own.text.as_str());
         let subject = Subject::Lab(current, example);
         let editor = Editor::new(subject, draft, text, &source);
@@ -111,7 +111,7 @@ impl App {
                 vec![Effect::KeepDraft(editor.draft.clone(), editor.text.as_str().to_owned())]
             }
             Typed::TextFull => {
-                self.notice = Some(FULL.to_owned());
+                self.screen.notice = Some(FULL.to_owned());
                 Vec::new()
             }
         };
@@ -151,14 +151,14 @@ impl App {
             }
         });
         if !found {
-            self.notice = Some(nothing.to_owned());
+            self.screen.notice = Some(nothing.to_owned());
         }
         effects
     }
 
     /// Begins again with the text that stood there at first.
     pub(super) fn start_over(&mut self) -> Vec<Effect> {
-        self.notice = Some("as it was at first; ctrl-u brings yours back".to_owned());
+        self.screen.notice = Some("as it was at first; ctrl-u brings yours back".to_owned());
         self.with_editor(|editor| {
             let starter = editor.starter.clone();
             editor.become_text(&starter)
@@ -205,7 +205,7 @@ impl App {
     pub(super) fn copy_text(&mut self) -> Vec<Effect> {
         let copied = self.editor().map(|editor| editor.text.copied());
         let effects = self.put_aside(copied.unwrap_or_default());
-        self.notice = Some("copied; ctrl-v puts it in".to_owned());
+        self.screen.notice = Some("copied; ctrl-v puts it in".to_owned());
         effects
     }
 
@@ -213,12 +213,12 @@ impl App {
         if text.is_empty() {
             return Vec::new();
         }
-        self.aside.clone_from(&text);
+        self.recall.clipboard.clone_from(&text);
         vec![Effect::Copy(text)]
     }
 
     pub(super) fn paste_text(&mut self) -> Vec<Effect> {
-        let aside = self.aside.clone();
+        let aside = self.recall.clipboard.clone();
         self.paste_into_editor(&aside)
     }
 
@@ -226,7 +226,7 @@ impl App {
         if let Some(editor) = self.editor_mut() {
             editor.next_complaint();
             if editor.complaints.is_empty() {
-                self.notice = Some("nothing is wrong with the text".to_owned());
+                self.screen.notice = Some("nothing is wrong with the text".to_owned());
             }
         }
         self.follow_cursor();
@@ -250,7 +250,7 @@ impl App {
         };
         editor.check();
         if !editor.complaints.is_empty() {
-            self.notice = Some("it cannot run yet: ctrl-n goes to what is wrong".to_owned());
+            self.screen.notice = Some("it cannot run yet: ctrl-n goes to what is wrong".to_owned());
             self.follow_cursor();
             return Vec::new();
         }
@@ -262,8 +262,8 @@ impl App {
     }
 
     fn try_answer(&mut self, block: usize, text: &str) -> Vec<Effect> {
-        self.attempts += 1;
-        let attempt = self.attempts;
+        self.session.tests += 1;
+        let attempt = self.session.tests;
         let effect = self.page.as_mut().and_then(|page| page.begin_trial(block, text, attempt));
         self.follow_cursor();
         effect.map(|tried| Effect::TestsJob(Box::new(tried))).into_iter().collect()
@@ -285,10 +285,10 @@ impl App {
         match slot.kernel_text() {
             Some((now, source)) if now == example => {
                 let example = example.to_owned();
-                slot.edited = (text != source).then_some(OwnKernel { example, text });
+                slot.own_kernel = (text != source).then_some(OwnKernel { example, text });
             }
             Some(_) | None => {
-                self.notice = Some("the lab shows another kernel now".to_owned());
+                self.screen.notice = Some("the lab shows another kernel now".to_owned());
                 return Vec::new();
             }
         }
@@ -298,7 +298,7 @@ impl App {
     /// The tests of a kernel are over.
     pub(in crate::update) fn tried(&mut self, tried: TestsReport) -> Vec<Effect> {
         let is_it = |page: &&mut Page| page.lesson.front.id == tried.lesson;
-        let kept = self.kept.get_mut(tried.lesson.as_str());
+        let kept = self.left_pages.get_mut(tried.lesson.as_str());
         let Some(page) = self.page.as_mut().filter(is_it).or(kept) else {
             return Vec::new();
         };
@@ -307,7 +307,7 @@ impl App {
         let event: Option<Event> = page.end_trial(tried);
         let mut effects: Vec<Effect> = event.into_iter().map(Effect::Save).collect();
         if let (Verdict::Malformed, Some(complaint)) = (verdict, complaint) {
-            self.notice = Some(complaint);
+            self.screen.notice = Some(complaint);
         }
         self.note_progress(&effects);
         effects.extend(self.completed());
@@ -352,7 +352,7 @@ impl App {
         };
         let is_lab = matches!(editor.subject, Subject::Lab(..));
         if editor.become_text(text) == Typed::TextFull {
-            self.notice = Some(FULL.to_owned());
+            self.screen.notice = Some(FULL.to_owned());
             return Vec::new();
         }
         self.follow_cursor();
@@ -380,7 +380,7 @@ impl App {
             Ok(_) => self.run_lab_with(place, &example, text),
             Err(refused) => {
                 let first = refused.diagnostics.first();
-                self.notice = first.map(|complaint| {
+                self.screen.notice = first.map(|complaint| {
                     let place = complaint.place;
                     format!(
                         "the kernel that was saved is not run: line {}, column {}: {}",

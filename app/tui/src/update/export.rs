@@ -33,7 +33,7 @@ impl App {
                 vec![Effect::Export(Box::new(Export { name, svg, csv }))]
             }
             Err(nothing) => {
-                self.notice = Some(nothing.to_string());
+                self.screen.notice = Some(nothing.to_string());
                 Vec::new()
             }
         }
@@ -41,8 +41,8 @@ impl App {
 
     /// Where the run on the screen comes from.
     fn source(&self, page: &Page, slot: &LabState) -> Source {
-        let devices = self.devices.iter().flatten();
-        let device = devices.into_iter().find(|info| Some(info.id) == slot.device);
+        let devices = self.hardware.devices.iter().flatten();
+        let device = devices.into_iter().find(|info| Some(info.id) == slot.run.device);
         let params = began_with(slot);
         let params = params.iter().flat_map(Params::iter);
         let live = slot.schema.is_live();
@@ -59,7 +59,7 @@ impl App {
 /// The parameters of the run on the screen: knobs may have been turned since.
 fn began_with(slot: &LabState) -> Option<Params> {
     let mut knobs = Settings::new();
-    for (name, value) in &slot.begun_with {
+    for (name, value) in &slot.run.begun_with {
         knobs.push(name, Given::Value(value.clone()));
     }
     let settings = slot.settings.clone().overlaid(&knobs);
@@ -72,7 +72,7 @@ impl App {
         let Some(slot) = self.page.as_ref().and_then(Page::slot) else {
             return;
         };
-        let file = self.weights_file.clone();
+        let file = self.recall.weights_file.clone();
         let file = file.unwrap_or_else(|| format!("{}.safetensors", slot.schema.kind));
         self.overlay = Some(Overlay::Weights(TextField::new(FieldPurpose::File, file)));
     }
@@ -90,18 +90,18 @@ impl App {
         self.overlay = None;
         // The run may have been replaced while the name was typed.
         let slot = self.page.as_ref().and_then(Page::slot);
-        let left = may_save(slot).map(|()| slot.and_then(|slot| slot.data.artifact.as_ref()));
+        let left = may_save(slot).map(|()| slot.and_then(|slot| slot.run.data.artifact.as_ref()));
         match left {
             Ok(Some(left)) => {
-                self.is_saving = true;
-                self.notice = Some(format!("saving {file}"));
+                self.session.is_saving = true;
+                self.screen.notice = Some(format!("saving {file}"));
                 let save = SaveWeights { left: Arc::clone(left), path: PathBuf::from(&file) };
-                self.weights_file = Some(file);
+                self.recall.weights_file = Some(file);
                 vec![Effect::SaveWeights(save)]
             }
             Ok(None) => Vec::new(),
             Err(why) => {
-                self.notice = Some(why);
+                self.screen.notice = Some(why);
                 Vec::new()
             }
         }
@@ -113,11 +113,11 @@ pub(super) fn may_save(slot: Option<&LabState>) -> Result<(), String> {
     let Some(slot) = slot else {
         return Err("this lesson has no lab".to_owned());
     };
-    let why = match (&slot.state, &slot.data.artifact) {
+    let why = match (&slot.run.state, &slot.run.data.artifact) {
         _ if slot.schema.yields.is_none() => {
             return Err(format!("lab {} leaves no trained network; train does", slot.schema.kind));
         }
-        _ if slot.replay.is_some() => {
+        _ if slot.run.replay.is_some() => {
             "a recorded run has its network in its folder: `mlsys runs show` names it"
         }
         (State::Ready, _) => "no run has left weights yet: space trains",

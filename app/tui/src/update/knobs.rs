@@ -35,7 +35,7 @@ impl App {
             return Vec::new();
         };
         if refused.is_some() {
-            self.notice = refused;
+            self.screen.notice = refused;
             return Vec::new();
         }
         if self.is_on_own_page() && self.is_at_stake() {
@@ -50,7 +50,7 @@ impl App {
             return Vec::new();
         };
         self.overlay = None;
-        self.notice = Some(format!("{}: {}", preset.name, preset.about));
+        self.screen.notice = Some(format!("{}: {}", preset.name, preset.about));
         if self.is_on_own_page() {
             self.open_with_preset(preset)
         } else {
@@ -79,14 +79,15 @@ impl App {
             return effects;
         };
         slot.begin();
-        let mut fresh =
-            Page::open(lesson, self.registry, self.seed).with_workers(self.workers.as_deref());
+        let mut fresh = Page::open(lesson, self.registry, self.session.seed)
+            .with_workers(self.session.workers.as_deref());
         fresh.side = page.side;
         fresh.telling = page.telling;
         if let (Some(old), Some(new)) = (page.slot_mut(), fresh.slot_mut()) {
-            new.earlier = std::mem::take(&mut old.earlier);
-            new.views = std::mem::take(&mut old.views);
-            (new.panel, new.overlay, new.retired) = (old.panel, old.overlay, old.retired);
+            new.others.earlier = std::mem::take(&mut old.others.earlier);
+            new.pictures.views = std::mem::take(&mut old.pictures.views);
+            (new.pictures.chosen, new.others.overlay, new.others.retired) =
+                (old.pictures.chosen, old.others.overlay, old.others.retired);
         }
         *page = fresh;
         self.share_attempts();
@@ -103,23 +104,23 @@ impl App {
             return Vec::new();
         };
         let mut moved = Vec::new();
-        for (index, (knob, to)) in slot.knobs.iter_mut().zip(wanted).enumerate() {
+        for (index, (knob, to)) in slot.controls.knobs.iter_mut().zip(wanted).enumerate() {
             if knob.value != to {
                 let from = std::mem::replace(&mut knob.value, to.clone());
                 moved.push((knob.name.clone(), to.clone()));
-                slot.history.record(Turned { knob: index, from, to });
+                slot.controls.history.record(Turned { knob: index, from, to });
             }
         }
         // A calculator answers once for all knobs.
         if !slot.schema.is_live() {
             moved.truncate(1);
         }
-        let notice = self.notice.take();
+        let notice = self.screen.notice.take();
         let mut effects = Vec::new();
         for (name, value) in moved {
             effects.extend(self.knob_turned(&name, value));
         }
-        self.notice = notice;
+        self.screen.notice = notice;
         effects
     }
 }
@@ -127,11 +128,11 @@ impl App {
 /// The values of a lab's knobs with a preset, or why the lesson does not allow it.
 fn turns(slot: &LabState, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
     let mut wanted: Vec<Option<Value>> =
-        slot.knobs.iter().map(|knob| knob.initial.clone()).collect();
+        slot.controls.knobs.iter().map(|knob| knob.initial.clone()).collect();
     let params = slot.params().ok();
     for (name, value) in preset.set.iter().flat_map(|(name, value)| by_entry(slot, name, value)) {
         let (name, value) = (&name, &value);
-        let Some(place) = slot.knobs.iter().position(|knob| knob.name == *name) else {
+        let Some(place) = slot.controls.knobs.iter().position(|knob| knob.name == *name) else {
             // What the lesson itself has set so needs no knob.
             if set_to(params.as_ref(), name).as_ref() == Some(value) {
                 continue;
@@ -145,7 +146,7 @@ fn turns(slot: &LabState, preset: &Preset) -> Result<Vec<Option<Value>>, String>
 
 /// A setting as the lab's knobs have it: a table as its entries, where only these have knobs.
 fn by_entry(slot: &LabState, name: &str, value: &Value) -> Vec<(String, Value)> {
-    let whole = slot.knobs.iter().any(|knob| knob.name == name);
+    let whole = slot.controls.knobs.iter().any(|knob| knob.name == name);
     match value {
         Value::Table(entries) if !whole => {
             let entries = entries.iter();
@@ -197,8 +198,8 @@ impl App {
             return Vec::new();
         };
         let turned = match way {
-            Way::Back => History::undo(&mut slot.history),
-            Way::Again => History::redo(&mut slot.history),
+            Way::Back => History::undo(&mut slot.controls.history),
+            Way::Again => History::redo(&mut slot.controls.history),
         };
         let Some(turned) = turned else {
             return Vec::new();
@@ -207,17 +208,17 @@ impl App {
             Way::Back => ("undone", turned.from),
             Way::Again => ("redone", turned.to),
         };
-        slot.knob = turned.knob;
+        slot.controls.marked = turned.knob;
         slot.give(turned.knob, value.clone());
-        let Some(knob) = slot.knobs.get(turned.knob) else {
+        let Some(knob) = slot.controls.knobs.get(turned.knob) else {
             return Vec::new();
         };
         let name = knob.name.clone();
         let shown = value.as_ref().map_or("unset".to_owned(), Value::to_string);
         let effects = self.knob_turned(&name, value);
         // What the turn itself has to say stands in the same line.
-        let later = if self.notice.is_some() { ", with the next run" } else { "" };
-        self.notice = Some(format!("{word}: {name} is {shown} again{later}"));
+        let later = if self.screen.notice.is_some() { ", with the next run" } else { "" };
+        self.screen.notice = Some(format!("{word}: {name} is {shown} again{later}"));
         effects
     }
 }

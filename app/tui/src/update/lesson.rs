@@ -59,7 +59,7 @@ impl App {
     /// Shows the lab's next picture large.
     pub(super) fn next_panel(&mut self) -> Vec<Effect> {
         if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-            slot.panel = (slot.panel + 1) % slot.panels.len().max(1);
+            slot.pictures.chosen = (slot.pictures.chosen + 1) % slot.pictures.panels.len().max(1);
         }
         vec![Effect::WantPictures(Panels::All), Effect::Order(control::Command::Redraw)]
     }
@@ -85,8 +85,8 @@ impl App {
         match motion {
             Motion::Up | Motion::Down => {
                 if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-                    let last = slot.knobs.len().saturating_sub(1);
-                    slot.knob = motion.from(slot.knob, 1, last);
+                    let last = slot.controls.knobs.len().saturating_sub(1);
+                    slot.controls.marked = motion.from(slot.controls.marked, 1, last);
                 }
             }
             Motion::PageUp | Motion::PageDown | Motion::Top | Motion::Bottom => {
@@ -105,7 +105,7 @@ impl App {
         if let Some(mut page) = self.page.take() {
             page.editor = None;
             page.rest_walks();
-            self.kept.insert(page.lesson.front.id.to_string(), page);
+            self.left_pages.insert(page.lesson.front.id.to_string(), page);
         }
         effects
     }
@@ -163,7 +163,7 @@ impl App {
         };
         let value = page
             .slot()
-            .and_then(|slot| slot.knobs.get(slot.knob))
+            .and_then(|slot| slot.controls.knobs.get(slot.controls.marked))
             .map(|knob| knob.value.as_ref().map_or(String::new(), ToString::to_string));
         page.entry = value.map(|value| TextField::new(FieldPurpose::Knob, value));
     }
@@ -247,14 +247,15 @@ impl App {
             let Some(slot) = page.labs.iter_mut().find(|slot| slot.id == *lab) else {
                 return Err(format!("this lesson has no lab '{lab}'; it has: {}", labs.join(", ")));
             };
-            let Some(index) = slot.knobs.iter().position(|knob| knob.name == *name) else {
-                let knobs: Vec<_> = slot.knobs.iter().map(|knob| knob.name.as_str()).collect();
+            let Some(index) = slot.controls.knobs.iter().position(|knob| knob.name == *name) else {
+                let knobs: Vec<_> =
+                    slot.controls.knobs.iter().map(|knob| knob.name.as_str()).collect();
                 return Err(format!(
                     "lab '{lab}' has no knob '{name}'; it has: {}",
                     knobs.join(", ")
                 ));
             };
-            slot.knob = index;
+            slot.controls.marked = index;
             slot.type_value(value)?;
             page.show_lab(lab);
         }
@@ -277,7 +278,7 @@ impl App {
     pub(super) fn note_progress(&mut self, effects: &[Effect]) {
         for effect in effects {
             if let Effect::Save(event) = effect {
-                self.progress.apply(event.clone());
+                self.course.progress.apply(event.clone());
             }
         }
     }
@@ -286,17 +287,19 @@ impl App {
     pub(super) fn completed(&mut self) -> Option<Effect> {
         let page = self.page.as_ref()?;
         let id = &page.lesson.front.id;
-        if !page.is_complete() || self.progress.lesson(id).is_some_and(|lesson| lesson.completed) {
+        if !page.is_complete()
+            || self.course.progress.lesson(id).is_some_and(|lesson| lesson.completed)
+        {
             return None;
         }
         let event = Event::LessonCompleted { lesson: id.clone() };
-        self.progress.apply(event.clone());
-        self.notice = Some(format!("lesson complete: {}", page.lesson.front.title));
+        self.course.progress.apply(event.clone());
+        self.screen.notice = Some(format!("lesson complete: {}", page.lesson.front.title));
         Some(Effect::Save(event))
     }
 
     pub(super) fn scroll_to(&mut self, to: impl Fn(usize, usize) -> usize) {
-        let (size, look) = (self.size, &self.look);
+        let (size, look) = (self.screen.size, &self.screen.look);
         if let Some(page) = self.page.as_mut() {
             let (width, height) = view::text_size(size);
             let longest = document::length(page, width, look).saturating_sub(height);
@@ -306,7 +309,7 @@ impl App {
 
     /// Scrolls so that the marked block is seen.
     pub(super) fn keep_marked_in_view(&mut self) {
-        let (size, look) = (self.size, &self.look);
+        let (size, look) = (self.screen.size, &self.screen.look);
         if let Some(page) = self.page.as_mut() {
             let (width, height) = view::text_size(size);
             page.scroll = document::scroll_for_marked(page, width, height, look);
@@ -317,7 +320,7 @@ impl App {
 impl App {
     /// Opens the marked lesson.
     pub(super) fn open_chosen(&mut self) -> Vec<Effect> {
-        match self.lessons.get(self.chosen).cloned() {
+        match self.course.lessons.get(self.course.chosen).cloned() {
             Some(lesson) => self.open(lesson),
             None => Vec::new(),
         }
@@ -325,9 +328,9 @@ impl App {
 
     /// Puts the lessons of a course, by its modules, on the course page.
     pub fn take_course(&mut self, course: &Course) {
-        self.title.clone_from(&course.title);
-        self.modules = course.modules().to_vec();
-        self.lessons = course.lessons().iter().cloned().map(Arc::new).collect();
+        self.course.title.clone_from(&course.title);
+        self.course.modules = course.modules().to_vec();
+        self.course.lessons = course.lessons().iter().cloned().map(Arc::new).collect();
     }
 
     /// Opens a lesson where the learner left it.
@@ -351,20 +354,20 @@ impl App {
 
     fn enter_lesson(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
         let id = lesson.front.id.clone();
-        let page = match self.kept.remove(id.as_str()) {
+        let page = match self.left_pages.remove(id.as_str()) {
             // Left in the middle, it is found in the middle; a new one begins at its first line.
             Some(page) => page,
             None => {
-                let mut page = Page::open(Arc::clone(&lesson), self.registry, self.seed)
-                    .with_workers(self.workers.as_deref());
-                page.restore(&self.progress, self.registry);
+                let mut page = Page::open(Arc::clone(&lesson), self.registry, self.session.seed)
+                    .with_workers(self.session.workers.as_deref());
+                page.restore(&self.course.progress, self.registry);
                 page
             }
         };
         self.page = Some(page);
         self.share_attempts();
         let event = Event::LessonOpened { lesson: id };
-        self.progress.apply(event.clone());
+        self.course.progress.apply(event.clone());
         let mut effects = self.recall_attempts();
         effects.push(Effect::Save(event));
         effects

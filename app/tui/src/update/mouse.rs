@@ -21,27 +21,27 @@ const NOTCH: usize = 3;
 impl App {
     /// Takes the mouse, or gives it back to the terminal.
     pub(super) fn change_mouse(&mut self) -> Vec<Effect> {
-        let (mouse, notice) = match self.mouse {
+        let (mouse, notice) = match self.screen.mouse {
             Mouse::Off => (
                 Mouse::On,
                 "the mouse chooses and scrolls; M gives it back, so that text can be selected",
             ),
             Mouse::On => (Mouse::Off, "the mouse is the terminal's: it selects text"),
         };
-        self.mouse = mouse;
-        self.notice = Some(notice.to_owned());
+        self.screen.mouse = mouse;
+        self.screen.notice = Some(notice.to_owned());
         vec![Effect::Mouse(mouse)]
     }
 
     /// Something was done with the mouse at a column and a row.
     pub(super) fn gesture(&mut self, gesture: Gesture, column: u16, row: u16) -> Vec<Effect> {
-        if self.mouse == Mouse::Off {
+        if self.screen.mouse == Mouse::Off {
             return Vec::new();
         }
         let Some(hit) = hit::at(self, column, row) else {
             return Vec::new();
         };
-        self.notice = None;
+        self.screen.notice = None;
         match gesture {
             Gesture::Press => self.click(hit),
             Gesture::Drag => {
@@ -61,7 +61,8 @@ impl App {
             match (hit, &entry.purpose) {
                 (Hit::Choice(block, _), FieldPurpose::Block(typed)) if block == *typed => {}
                 _ => {
-                    self.notice = Some("enter keeps what you have typed, esc drops it".to_owned());
+                    self.screen.notice =
+                        Some("enter keeps what you have typed, esc drops it".to_owned());
                     return Vec::new();
                 }
             }
@@ -70,8 +71,8 @@ impl App {
             Hit::Over(entry) => return self.click_over(entry),
             Hit::Kernel(line, column) => self.put_text_cursor(line, column),
             Hit::Beside => self.overlay = None,
-            Hit::Lesson(index) if self.chosen == index => return self.open_chosen(),
-            Hit::Lesson(index) => self.chosen = index,
+            Hit::Lesson(index) if self.course.chosen == index => return self.open_chosen(),
+            Hit::Lesson(index) => self.course.chosen = index,
             Hit::Tab(side) => return self.go_to(side),
             Hit::Text(block) => return self.click_text(block),
             Hit::Choice(block, option) => self.click_choice(block, option),
@@ -84,14 +85,15 @@ impl App {
             Hit::Knob(index) => {
                 let effects = self.go_to(Side::Lab);
                 if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-                    slot.knob = index;
+                    slot.controls.marked = index;
                 }
                 return effects;
             }
             Hit::Spot(place, spot) => {
                 let effects = self.go_to(Side::Picture);
                 if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-                    slot.panel = (slot.panel + place) % slot.panels.len().max(1);
+                    slot.pictures.chosen =
+                        (slot.pictures.chosen + place) % slot.pictures.panels.len().max(1);
                 }
                 self.point_in_kernel(spot);
                 return effects;
@@ -99,7 +101,8 @@ impl App {
             Hit::Picture(place, step) => {
                 let effects = self.go_to(Side::Picture);
                 if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-                    slot.panel = (slot.panel + place) % slot.panels.len().max(1);
+                    slot.pictures.chosen =
+                        (slot.pictures.chosen + place) % slot.pictures.panels.len().max(1);
                 }
                 if let Some(step) = step {
                     self.point_at(step);
@@ -172,7 +175,7 @@ impl App {
         page.marked = Some(block);
         let typed = page.entry.take().map_or(String::new(), |entry| entry.text().to_owned());
         if let Err(reason) = self.available(Command::Enter) {
-            self.notice = Some(reason);
+            self.screen.notice = Some(reason);
             return;
         }
         let letter = answer::letter(option);
@@ -207,8 +210,8 @@ impl App {
         match hit {
             Hit::Over(_) => self.move_overlay(motion),
             Hit::Lesson(_) => {
-                let last = self.lessons.len().saturating_sub(1);
-                self.chosen = motion.from(self.chosen, 1, last);
+                let last = self.course.lessons.len().saturating_sub(1);
+                self.course.chosen = motion.from(self.course.chosen, 1, last);
             }
             Hit::Text(_) | Hit::Choice(..) => {
                 for _ in 0..NOTCH {

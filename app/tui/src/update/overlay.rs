@@ -44,7 +44,7 @@ impl App {
             Some(Overlay::Search(_) | Overlay::Filter(_)) => self.search_key(key),
             Some(Overlay::Confirm(_)) => {
                 self.overlay = None;
-                self.notice = Some("nothing was changed".to_owned());
+                self.screen.notice = Some("nothing was changed".to_owned());
             }
             Some(
                 Overlay::Help { .. }
@@ -139,9 +139,9 @@ impl App {
             },
             Some(Overlay::Filter(_)) => {
                 let listed = self.listed();
-                let at = listed.iter().position(|&index| index == self.chosen);
+                let at = listed.iter().position(|&index| index == self.course.chosen);
                 let to = motion.from(at.unwrap_or(0), half, listed.len().saturating_sub(1));
-                self.chosen = listed.get(to).copied().unwrap_or(self.chosen);
+                self.course.chosen = listed.get(to).copied().unwrap_or(self.course.chosen);
             }
             Some(
                 Overlay::Line(_)
@@ -160,7 +160,7 @@ impl App {
             Some(Overlay::Help { .. }) => view::help::longest(self),
             Some(Overlay::Problems { .. }) => {
                 let lines = self.preview.as_ref().map_or(0, Preview::lines);
-                lines.saturating_sub(usize::from(self.size.1.saturating_sub(2)))
+                lines.saturating_sub(usize::from(self.screen.size.1.saturating_sub(2)))
             }
             Some(Overlay::Presets { .. }) => self.presets().len().saturating_sub(1),
             Some(_) | None => 0,
@@ -193,8 +193,8 @@ impl App {
         let page = self.page.as_ref();
         let turned = page
             .and_then(|page| page.slot())
-            .is_some_and(|slot| slot.knobs.iter().any(|knob| knob.value != knob.initial));
-        let here = self.active.map(|active| active.slot) == page.map(|page| page.current);
+            .is_some_and(|slot| slot.controls.knobs.iter().any(|knob| knob.value != knob.initial));
+        let here = self.session.active.map(|active| active.slot) == page.map(|page| page.current);
         if turned || here && self.is_at_stake() { self.ask(Confirm::Reset) } else { self.reset() }
     }
 
@@ -219,9 +219,9 @@ impl App {
 
     /// Whether a run goes on that has done steps: what has none can be had again at once.
     pub(super) fn is_at_stake(&self) -> bool {
-        let running = self.active.and_then(|active| {
+        let running = self.session.active.and_then(|active| {
             let slot = self.page.as_ref()?.labs.get(active.slot)?;
-            Some(slot.schema.is_live() && slot.data.step > 0)
+            Some(slot.schema.is_live() && slot.run.data.step > 0)
         });
         running == Some(true)
     }
@@ -247,20 +247,20 @@ impl App {
     /// What can be read on the screen: the shown part of the text, and what the lab calls its things.
     fn readable(&self) -> String {
         let Some(page) = &self.page else {
-            let chosen = self.lessons.get(self.chosen);
+            let chosen = self.course.lessons.get(self.course.chosen);
             return chosen.map_or_else(String::new, |lesson| {
                 let front = &lesson.front;
                 plain(&format!("{}\n{}", front.title, front.teaches.join("\n")))
             });
         };
-        let both = view::sides(self.size).tabs.is_none();
+        let both = view::sides(self.screen.size).tabs.is_none();
         let mut text = String::new();
         if both || page.side == Side::Text {
-            let (width, height) = view::text_size(self.size);
-            let lines = document::build(page, width, &self.look).lines;
+            let (width, height) = view::text_size(self.screen.size);
+            let lines = document::build(page, width, &self.screen.look).lines;
             let from = page.scroll.min(lines.len());
             let shown = &lines[from..(from + height).min(lines.len())];
-            text = running_text(shown, &[self.look.glyphs.vertical]);
+            text = running_text(shown, &[self.screen.look.glyphs.vertical]);
         }
         if both || page.side != Side::Text {
             text.push('\n');
@@ -273,8 +273,8 @@ impl App {
 /// What a lab calls itself, its knobs and its pictures.
 fn named(slot: &LabState) -> String {
     let mut names = vec![slot.title.as_str()];
-    names.extend(slot.knobs.iter().map(|knob| knob.name.as_str()));
-    let panels = slot.panels.iter().filter_map(|&panel| slot.schema.panels.get(panel));
+    names.extend(slot.controls.knobs.iter().map(|knob| knob.name.as_str()));
+    let panels = slot.pictures.panels.iter().filter_map(|&panel| slot.schema.panels.get(panel));
     names.extend(panels.map(|panel| panel.name.as_str()));
     plain(&names.join("\n"))
 }

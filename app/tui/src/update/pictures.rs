@@ -42,7 +42,7 @@ impl App {
 
     /// Sorts the chosen table by its marked column.
     pub(super) fn sort_table(&mut self) {
-        self.notice = self.with_table(|table, view| view.sort_marked(&table.columns));
+        self.screen.notice = self.with_table(|table, view| view.sort_marked(&table.columns));
     }
 
     /// Opens the field for the filter of the chosen table; it holds the last one.
@@ -75,7 +75,7 @@ impl App {
 
     /// Does something with the chosen table and how it is looked at; nothing if the picture is no table.
     fn with_table<T>(&mut self, act: impl FnOnce(&Table, &mut FrameView) -> T) -> Option<T> {
-        let glyphs = &self.look.glyphs;
+        let glyphs = &self.screen.look.glyphs;
         let slot = self.page.as_mut().and_then(Page::slot_mut)?;
         let (frame, mut view) = chosen(slot, glyphs)?;
         let result = act(frame.table()?, &mut view);
@@ -104,7 +104,7 @@ impl App {
     /// What the colour of bars tells in the chosen timeline; nothing if the picture is none.
     pub fn tint(&self) -> Option<Tint> {
         let slot = self.page.as_ref().and_then(Page::slot)?;
-        let view = slot.views.get(slot.chosen()?)?;
+        let view = slot.pictures.views.get(slot.chosen()?)?;
         self.has_timeline().then_some(view.frame.tint)
     }
 
@@ -131,25 +131,25 @@ impl App {
         if self.ground() == Place::Picture {
             chart || walk_at(slot, slot.chosen()) || self.has_kernel_chosen()
         } else {
-            walked(slot).is_some() || slot.walk.is_some()
+            walked(slot).is_some() || slot.debugger.is_some()
         }
     }
 
     fn is_chosen(&self, test: impl Fn(&Frame) -> bool) -> bool {
         let slot = self.page.as_ref().and_then(Page::slot);
         let scene = slot.and_then(|slot| slot.scene(slot.chosen()?));
-        let frame = scene.and_then(|scene| scene.frame(&self.look.glyphs));
+        let frame = scene.and_then(|scene| scene.frame(&self.screen.look.glyphs));
         frame.is_some_and(|frame| test(frame.as_ref()))
     }
 
     /// Folds or unfolds the group of the chosen graph's selected node.
     pub(super) fn fold_group(&mut self) {
-        self.notice = self.with_graph(|graph, view| view.graph.fold(graph));
+        self.screen.notice = self.with_graph(|graph, view| view.graph.fold(graph));
     }
 
     /// Folds or unfolds all groups of the chosen graph.
     pub(super) fn fold_groups(&mut self) {
-        self.notice = self.with_graph(|graph, view| view.graph.fold_all(graph));
+        self.screen.notice = self.with_graph(|graph, view| view.graph.fold_all(graph));
     }
 
     fn with_graph<T>(&mut self, act: impl FnOnce(&Graph, &mut FrameView) -> T) -> Option<T> {
@@ -183,7 +183,7 @@ impl App {
         if self.ground() == Place::Picture {
             return false;
         }
-        let glyphs = Glyphs::new(self.look.glyphs.set);
+        let glyphs = Glyphs::new(self.screen.look.glyphs.set);
         let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
             return false;
         };
@@ -191,8 +191,8 @@ impl App {
             return false;
         };
         // The picture that is walked is shown large, else its steps were done in the dark.
-        if let Some(place) = slot.panels.iter().position(|panel| *panel == index) {
-            slot.panel = place;
+        if let Some(place) = slot.pictures.panels.iter().position(|panel| *panel == index) {
+            slot.pictures.chosen = place;
         }
         let mut said = None;
         let done = look_at(slot, index, |frame, view| {
@@ -206,14 +206,14 @@ impl App {
             };
         });
         // On a small screen the picture is not in sight.
-        self.notice = said;
+        self.screen.notice = said;
         done
     }
 }
 
 /// The picture with steps that is walked from afar: the chosen one if it has any, else the lab's first.
 fn walked(slot: &LabState) -> Option<usize> {
-    let mut all = slot.chosen().into_iter().chain(slot.panels.iter().copied());
+    let mut all = slot.chosen().into_iter().chain(slot.pictures.panels.iter().copied());
     all.find(|index| walk_at(slot, Some(*index)))
 }
 
@@ -252,7 +252,7 @@ fn is_timeline(slot: &LabState, index: usize) -> bool {
 
 /// Whether the steps of the chosen picture follow each other by themselves.
 pub(super) fn plays(slot: &LabState) -> bool {
-    let view = slot.chosen().and_then(|index| slot.views.get(index));
+    let view = slot.chosen().and_then(|index| slot.pictures.views.get(index));
     view.is_some_and(|view| view.frame.play == Play::Going)
 }
 
@@ -291,7 +291,7 @@ fn look_at(slot: &mut LabState, index: usize, act: impl FnOnce(&Frame, &mut Fram
     };
     act(frame.as_ref(), &mut view);
     drop(frame);
-    if let Some(kept) = slot.views.get_mut(index) {
+    if let Some(kept) = slot.pictures.views.get_mut(index) {
         kept.frame = view;
     }
     true
@@ -322,7 +322,7 @@ fn chosen_extent(slot: &LabState) -> Option<Extent> {
 pub(super) fn put_cursor(slot: &mut LabState, at: impl Fn(Extent) -> u64) {
     if let Some(there) = chosen_extent(slot) {
         let at = at(there).clamp(there.first, there.last);
-        slot.cursor = Some(at);
+        slot.pictures.cursor = Some(at);
         if let Some(view) = slot.chosen_view() {
             view.chart.window = view.chart.window.around(at, there);
         }
@@ -337,13 +337,13 @@ pub(super) fn inspect_chart(slot: &mut LabState, inspect: Inspect) -> Option<Str
     let (from, to) = window.steps(there);
     let column = window.column(there);
     // The first press shows the cursor where the newest values are.
-    let moved = |by: &dyn Fn(u64) -> u64| Change::Cursor(slot.cursor.map_or(to, by));
+    let moved = |by: &dyn Fn(u64) -> u64| Change::Cursor(slot.pictures.cursor.map_or(to, by));
     let change = match inspect {
         Inspect::Left => moved(&|at| at.clamp(from, to).saturating_sub(column)),
         Inspect::Right => moved(&|at| at.clamp(from, to).saturating_add(column)),
         Inspect::PreviousPoint => moved(&|at| step_before(&scene, at).unwrap_or(at)),
         Inspect::NextPoint => moved(&|at| step_after(&scene, at).unwrap_or(at)),
-        Inspect::Closer => Change::Window(window.closer(there, slot.cursor)),
+        Inspect::Closer => Change::Window(window.closer(there, slot.pictures.cursor)),
         Inspect::Wider => Change::Window(window.wider(there)),
         Inspect::Earlier => Change::Window(window.earlier(there)),
         Inspect::Later => Change::Window(window.later(there)),
@@ -404,7 +404,7 @@ impl App {
         let on_picture = page.side == Side::Picture;
         let slot = page.slot_mut().filter(|_| on_picture);
         slot.is_some_and(|slot| {
-            let walk = slot.walk.as_mut();
+            let walk = slot.debugger.as_mut();
             if walk.is_some_and(|walk| walk.rest() || walk.follow()) {
                 return true;
             }
@@ -415,7 +415,7 @@ impl App {
                 let played = std::mem::take(&mut frame.play) == Play::Going;
                 played || frame.mark.take().is_some() || selected.is_some()
             });
-            left || slot.cursor.take().is_some()
+            left || slot.pictures.cursor.take().is_some()
         })
     }
 
@@ -424,8 +424,8 @@ impl App {
         let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
             return;
         };
-        slot.overlay = slot.overlay.next();
-        self.notice = Some(match (slot.earlier.len(), slot.overlay) {
+        slot.others.overlay = slot.others.overlay.next();
+        self.screen.notice = Some(match (slot.others.earlier.len(), slot.others.overlay) {
             (_, earlier::Overlay::Newest) => {
                 "the newest earlier run is behind the curves".to_owned()
             }
@@ -444,7 +444,7 @@ impl App {
         let said = slot.and_then(|slot| {
             if inspect_frame(slot, inspect) { None } else { inspect_chart(slot, inspect) }
         });
-        self.notice = match (inspect, self.tint()) {
+        self.screen.notice = match (inspect, self.tint()) {
             (Inspect::Smooth, Some(Tint::Class)) => Some("coloured by kind".to_owned()),
             (Inspect::Smooth, Some(Tint::Label)) => {
                 Some("coloured by label: bars of one label are alike".to_owned())
@@ -461,10 +461,10 @@ impl App {
         let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
             return;
         };
-        let count = slot.panels.len().max(1);
+        let count = slot.pictures.panels.len().max(1);
         match motion {
-            Motion::Up => slot.panel = (slot.panel + count - 1) % count,
-            Motion::Down => slot.panel = (slot.panel + 1) % count,
+            Motion::Up => slot.pictures.chosen = (slot.pictures.chosen + count - 1) % count,
+            Motion::Down => slot.pictures.chosen = (slot.pictures.chosen + 1) % count,
             Motion::PageUp => self.inspect(Inspect::Earlier),
             Motion::PageDown => self.inspect(Inspect::Later),
             Motion::Top => put_cursor(slot, |there| there.first),

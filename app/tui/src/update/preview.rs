@@ -42,14 +42,14 @@ impl App {
             self.preview.as_mut().and_then(|preview| preview.id.replace(lesson.front.id.clone()));
         if let Some(preview) = &self.preview {
             let id = lesson.front.id.to_string();
-            self.sources.insert(id, preview.file.clone());
+            self.course.sources.insert(id, preview.file.clone());
         }
         let known = |known: &Arc<Lesson>| {
             known.front.id == lesson.front.id || Some(&known.front.id) == before.as_ref()
         };
-        match self.lessons.iter_mut().find(|lesson| known(lesson)) {
+        match self.course.lessons.iter_mut().find(|lesson| known(lesson)) {
             Some(place) => *place = Arc::clone(&lesson),
-            None => self.lessons.push(Arc::clone(&lesson)),
+            None => self.course.lessons.push(Arc::clone(&lesson)),
         }
         let Some(before) = before else {
             return self.open(lesson);
@@ -58,11 +58,11 @@ impl App {
         if is_open {
             return self.renew_open(lesson);
         }
-        if let Some(page) = self.kept.remove(before.as_str()) {
+        if let Some(page) = self.left_pages.remove(before.as_str()) {
             // Left behind, it has no run that could go on.
             let renewed = self.renewed(page, &lesson, None);
             let id = lesson.front.id.to_string();
-            self.kept.insert(id, renewed.page);
+            self.left_pages.insert(id, renewed.page);
         }
         Vec::new()
     }
@@ -71,27 +71,27 @@ impl App {
         let Some(page) = self.page.take() else {
             return Vec::new();
         };
-        let running = self.active.map(|active| active.slot);
+        let running = self.session.active.map(|active| active.slot);
         let renewed = self.renewed(page, &lesson, running);
         self.page = Some(renewed.page);
         let mut effects = Vec::new();
-        match (self.active.as_mut(), renewed.running) {
+        match (self.session.active.as_mut(), renewed.running) {
             (Some(active), Some(slot)) => active.slot = slot,
             (Some(_), None) => {
-                self.active = None;
+                self.session.active = None;
                 effects.push(Effect::Abandon);
             }
             (None, _) => {}
         }
-        self.notice = renewed.notice;
+        self.screen.notice = renewed.notice;
         self.share_attempts();
         effects.extend(self.start_instant());
         effects
     }
 
     fn renewed(&self, page: Page, lesson: &Arc<Lesson>, running: Option<usize>) -> Renewed {
-        let fresh = Page::open(Arc::clone(lesson), self.registry, self.seed)
-            .with_workers(self.workers.as_deref());
+        let fresh = Page::open(Arc::clone(lesson), self.registry, self.session.seed)
+            .with_workers(self.session.workers.as_deref());
         renew(page, fresh, running, self)
     }
 }
@@ -213,9 +213,10 @@ fn is_set_alike(old: &Lesson, new: &Lesson, id: &str) -> bool {
 /// Puts the old lab, with its run and its knobs, in the place of the new one, whose titles and panels hold.
 fn take_over(slot: &mut LabState, mut old: LabState) {
     old.title = std::mem::take(&mut slot.title);
-    let shown = old.panels.get(old.panel).copied();
-    old.panels = std::mem::take(&mut slot.panels);
-    old.panel = old.panels.iter().position(|&panel| Some(panel) == shown).unwrap_or(0);
+    let shown = old.pictures.panels.get(old.pictures.chosen).copied();
+    old.pictures.panels = std::mem::take(&mut slot.pictures.panels);
+    old.pictures.chosen =
+        old.pictures.panels.iter().position(|&panel| Some(panel) == shown).unwrap_or(0);
     *slot = old;
 }
 
@@ -268,14 +269,14 @@ fn keep_answers(old: &mut Page, fresh: &mut Page, app: &App) {
 }
 
 fn longest_scroll(page: &Page, app: &App) -> usize {
-    let (width, height) = view::text_size(app.size);
-    document::length(page, width, &app.look).saturating_sub(height)
+    let (width, height) = view::text_size(app.screen.size);
+    document::length(page, width, &app.screen.look).saturating_sub(height)
 }
 
 /// The lines of a page's text as they stand on the screen.
 pub(super) fn lines(page: &Page, app: &App) -> Vec<String> {
-    let (width, _) = view::text_size(app.size);
-    document::build(page, width, &app.look).lines.iter().map(ToString::to_string).collect()
+    let (width, _) = view::text_size(app.screen.size);
+    document::build(page, width, &app.screen.look).lines.iter().map(ToString::to_string).collect()
 }
 
 /// Where the new text is to be scrolled to, so that what was read stays where it was.

@@ -37,8 +37,8 @@ impl App {
             let about = format!("{} {} {}", entry.started, entry.device, entry.standing);
             Item::new(Target::Run(entry.name.clone()), &entry.name, &about)
         };
-        self.recorded = items.map(item).collect();
-        self.records = entries;
+        self.archive.items = items.map(item).collect();
+        self.archive.entries = entries;
         let here = self.records_here();
         if let Some(Overlay::Records(records)) = &mut self.overlay {
             records.entries = Some(here);
@@ -51,7 +51,7 @@ impl App {
     fn records_here(&self) -> Vec<RecordEntry> {
         let kind = self.page.as_ref().and_then(Page::slot).map(|slot| slot.schema.kind.as_str());
         let of_lab = |entry: &&RecordEntry| Some(entry.lab.as_str()) == kind;
-        self.records.iter().filter(of_lab).cloned().collect()
+        self.archive.entries.iter().filter(of_lab).cloned().collect()
     }
 
     /// Puts the marked run behind the curves, or replays it.
@@ -77,7 +77,7 @@ impl App {
         let Some(page) = &self.page else {
             return Vec::new();
         };
-        self.notice = Some(format!("reading {}", entry.name));
+        self.screen.notice = Some(format!("reading {}", entry.name));
         vec![Effect::ReadRecord(Box::new(Wanted {
             entry,
             purpose,
@@ -88,7 +88,8 @@ impl App {
 
     /// Shows a run chosen by its name: on the page of its lab, where it is replayed.
     pub(super) fn go_to_record(&mut self, name: &str) -> Vec<Effect> {
-        let Some(entry) = self.records.iter().find(|entry| entry.name == name).cloned() else {
+        let Some(entry) = self.archive.entries.iter().find(|entry| entry.name == name).cloned()
+        else {
             return Vec::new();
         };
         let shown = self.page.as_ref().and_then(Page::slot);
@@ -110,7 +111,7 @@ impl App {
         let fetched = match fetched {
             Ok(fetched) => *fetched,
             Err(reason) => {
-                self.notice = Some(reason);
+                self.screen.notice = Some(reason);
                 return Vec::new();
             }
         };
@@ -122,7 +123,7 @@ impl App {
         let Some(slot) = page.labs.get_mut(wanted.slot) else {
             return Vec::new();
         };
-        self.notice = fetched.warnings.first().cloned();
+        self.screen.notice = fetched.warnings.first().cloned();
         match wanted.purpose {
             Purpose::Overlay => {
                 let params = slot.params().ok();
@@ -131,9 +132,12 @@ impl App {
                 if let Some(differences) = differences.filter(|list| !list.is_empty()) {
                     name = format!("{name}: {}", differences.join(", "));
                 }
-                earlier::keep(&mut slot.earlier, Earlier::new(name, Vec::new(), fetched.data));
-                if slot.overlay == earlier::Overlay::Nothing {
-                    slot.overlay = earlier::Overlay::Newest;
+                earlier::keep(
+                    &mut slot.others.earlier,
+                    Earlier::new(name, Vec::new(), fetched.data),
+                );
+                if slot.others.overlay == earlier::Overlay::Nothing {
+                    slot.others.overlay = earlier::Overlay::Newest;
                 }
                 Vec::new()
             }
@@ -152,8 +156,8 @@ impl App {
             return effects;
         };
         slot.begin();
-        slot.explored = false;
-        slot.device = None;
+        slot.run.explored = false;
+        slot.run.device = None;
         let Ok(params) = slot.params() else {
             return effects;
         };
@@ -165,18 +169,18 @@ impl App {
             steps: steps.max().unwrap_or(0),
         };
         let interval = replay.interval(WATCHED);
-        slot.replay = Some(replay);
+        slot.run.replay = Some(replay);
         page.current = wanted.slot;
-        self.runs += 1;
-        self.active = Some(ActiveRun {
-            run: self.runs,
+        self.session.runs += 1;
+        self.session.active = Some(ActiveRun {
+            run: self.session.runs,
             slot: wanted.slot,
             waiting: false,
             how: RunMode::Run,
             asked: PendingRequest::Nothing,
         });
         effects.push(Effect::Replay(Box::new(ReplayStart {
-            run: self.runs,
+            run: self.session.runs,
             schema: slot.schema,
             params,
             data: Arc::new(data),
@@ -187,10 +191,10 @@ impl App {
 
     /// The next speed of the replay that is going on, if one is.
     pub(super) fn change_speed(&mut self) -> Option<Vec<Effect>> {
-        let active = self.active?;
-        let replay = self.page.as_mut()?.labs.get_mut(active.slot)?.replay.as_mut()?;
+        let active = self.session.active?;
+        let replay = self.page.as_mut()?.labs.get_mut(active.slot)?.run.replay.as_mut()?;
         replay.speed = replay.speed.next();
-        self.notice = Some(format!("the recorded run goes {}", replay.speed.word()));
+        self.screen.notice = Some(format!("the recorded run goes {}", replay.speed.word()));
         let interval = replay.interval(WATCHED);
         Some(vec![Effect::Order(Command::Pace(interval))])
     }
@@ -205,7 +209,7 @@ impl App {
             let theirs = entry.lesson.as_ref().map(|(lesson, lab)| (lesson.as_str(), lab.as_str()));
             ships && theirs == Some((lesson.front.id.as_str(), lab.id.as_str()))
         };
-        self.records.iter().find(is_meant).filter(|_| lab.may_replay()).cloned()
+        self.archive.entries.iter().find(is_meant).filter(|_| lab.may_replay()).cloned()
     }
 }
 
@@ -216,7 +220,7 @@ impl App {
             return Vec::new();
         };
         let (lesson, mut kinds) = (scope(page), kinds(page));
-        let recalled = &mut self.attempts_kept.recalled;
+        let recalled = &mut self.session.finished.recalled;
         kinds.retain(|kind| recalled.insert((lesson.clone(), kind.clone())));
         if kinds.is_empty() {
             return Vec::new();
@@ -240,7 +244,7 @@ impl App {
             found.iter_mut().filter(theirs).for_each(|one| one.tell_apart(&set));
         }
         let found = found.into_iter().map(Arc::new);
-        self.attempts_kept.all.splice(..0, found);
+        self.session.finished.all.splice(..0, found);
         self.share_attempts();
         Vec::new()
     }
@@ -253,7 +257,7 @@ impl App {
         let lesson = page.lesson.front.id.to_string();
         let left = page.labs.get_mut(slot).and_then(|slot| slot.leave(&lesson));
         if let Some(left) = left {
-            self.attempts_kept.keep(left);
+            self.session.finished.keep(left);
             self.share_attempts();
         }
     }
@@ -268,7 +272,7 @@ impl App {
             return;
         }
         let (lesson, asked) = (scope(page), Arc::clone(&page.lesson));
-        let all = self.attempts_kept.all.iter();
+        let all = self.session.finished.all.iter();
         let here: Arc<[Arc<Attempt>]> = all
             .filter(|one| lesson.is_none() || one.lesson == lesson)
             .filter(|one| kinds.contains(&one.schema.kind))

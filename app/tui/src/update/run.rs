@@ -25,14 +25,14 @@ impl App {
             return Vec::new();
         };
         let current = page.current;
-        match &mut self.active {
+        match &mut self.session.active {
             Some(active) if active.slot == current => {
                 let Some(slot) = page.slot_mut() else {
                     return Vec::new();
                 };
-                let order = match slot.state {
+                let order = match slot.run.state {
                     State::Paused => {
-                        slot.state = State::Running;
+                        slot.run.state = State::Running;
                         active.asked = PendingRequest::Nothing;
                         Command::Resume
                     }
@@ -42,7 +42,7 @@ impl App {
                     | State::Diverged(_)
                     | State::Stopped
                     | State::Failed(_) => {
-                        slot.state = State::Paused;
+                        slot.run.state = State::Paused;
                         active.asked = PendingRequest::Pause;
                         Command::Pause
                     }
@@ -81,16 +81,16 @@ impl App {
     /// Forgets the run and puts the knobs back.
     pub(super) fn reset(&mut self) -> Vec<Effect> {
         let shown = self.page.as_ref().map(|page| page.current);
-        let mut effects = match self.active {
+        let mut effects = match self.session.active {
             Some(active) if Some(active.slot) == shown => self.abandon(),
             Some(_) | None => Vec::new(),
         };
         if let Some(slot) = self.page.as_mut().and_then(|page| page.slot_mut()) {
             slot.begin();
-            slot.state = State::Ready;
-            slot.explored = false;
+            slot.run.state = State::Ready;
+            slot.run.explored = false;
             slot.reset_knobs();
-            slot.edited = None;
+            slot.own_kernel = None;
         }
         effects.extend(self.start_instant());
         effects
@@ -98,12 +98,12 @@ impl App {
 
     /// Ends the run that is going on, whatever comes of it.
     pub(super) fn abandon(&mut self) -> Vec<Effect> {
-        let Some(active) = self.active.take() else {
+        let Some(active) = self.session.active.take() else {
             return Vec::new();
         };
         if let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot)) {
-            slot.state = State::Stopped;
-            slot.data.status.clear();
+            slot.run.state = State::Stopped;
+            slot.run.data.status.clear();
         }
         vec![Effect::Abandon]
     }
@@ -113,18 +113,18 @@ impl App {
         let instant = self.page.as_ref().is_some_and(|page| {
             page.slot().is_some_and(|slot| {
                 !slot.schema.is_live()
-                    && slot.state == State::Ready
+                    && slot.run.state == State::Ready
                     && page.unmade_prediction(&slot.id).is_none()
             })
         });
-        if instant && self.active.is_none() { self.start(RunMode::Run) } else { Vec::new() }
+        if instant && self.session.active.is_none() { self.start(RunMode::Run) } else { Vec::new() }
     }
 
     /// Whether a lab cannot run because another does, which is said.
     pub(super) fn is_kept_from_running(&mut self, place: usize) -> bool {
-        let another = self.active.is_some_and(|active| active.slot != place);
+        let another = self.session.active.is_some_and(|active| active.slot != place);
         if another {
-            self.notice = Some("another lab is still running: x ends it".to_owned());
+            self.screen.notice = Some("another lab is still running: x ends it".to_owned());
         }
         another
     }
@@ -160,12 +160,12 @@ impl App {
         };
         let live = slot.schema.param(name).is_some_and(|param| param.live);
         let instant = !slot.schema.is_live();
-        match self.active {
+        match self.session.active {
             // The answer under way is of a knob that has moved on.
             Some(active) if active.slot == current && instant => self.start(RunMode::Run),
             None if instant => self.start(RunMode::Run),
-            Some(active) if active.slot == current && slot.replay.is_some() => {
-                self.notice = Some(format!(
+            Some(active) if active.slot == current && slot.run.replay.is_some() => {
+                self.screen.notice = Some(format!(
                     "a recorded run does not hear knobs: {name} takes effect with the next run"
                 ));
                 Vec::new()
@@ -176,12 +176,12 @@ impl App {
                     && live
                     && let Some(value) = value =>
             {
-                slot.explored = true;
+                slot.run.explored = true;
                 let name = name.to_owned();
                 vec![Effect::Order(Command::Set { name, value }), Effect::WantPictures(Panels::All)]
             }
             Some(active) if active.slot == current => {
-                self.notice =
+                self.screen.notice =
                     Some(format!("{name} changes the network: it takes effect with the next run"));
                 Vec::new()
             }
@@ -204,7 +204,7 @@ impl App {
             page.reminded = Some(current);
             page.marked = Some(block);
             page.turn_to(Side::Text);
-            self.notice = Some(
+            self.screen.notice = Some(
                 "predict first: enter types your guess; space again runs without one".to_owned(),
             );
             self.keep_marked_in_view();
@@ -222,18 +222,18 @@ impl App {
         let Some(slot) = page.labs.get_mut(slot_index) else {
             return Vec::new();
         };
-        self.runs += 1;
+        self.session.runs += 1;
         slot.begin();
         let live = slot.schema.is_live();
         let id = slot.id.clone();
-        if self.size.0 < TWO_SIDES && live && page.side == Side::Text {
+        if self.screen.size.0 < TWO_SIDES && live && page.side == Side::Text {
             page.turn_to(Side::Lab);
         }
         let mut effects: Vec<Effect> =
             page.lock_predictions(&id).into_iter().map(Effect::Save).collect();
         self.share_attempts();
-        self.active = Some(ActiveRun {
-            run: self.runs,
+        self.session.active = Some(ActiveRun {
+            run: self.session.runs,
             slot: slot_index,
             waiting: true,
             how,
@@ -248,7 +248,7 @@ impl App {
 
     /// Starts the run that waits for the devices, if they are known and it needs one.
     pub(super) fn start_waiting(&mut self) -> Vec<Effect> {
-        let Some(active) = self.active.filter(|active| active.waiting) else {
+        let Some(active) = self.session.active.filter(|active| active.waiting) else {
             return Vec::new();
         };
         let recording = self.recording_for(active.slot);
@@ -266,12 +266,12 @@ impl App {
         };
         let device = if !uses_device {
             Ok(DeviceId::CPU)
-        } else if let Some(devices) = &self.devices {
-            match (choose(self.choice, devices, &backends(&lesson, &slot.id)), recording) {
+        } else if let Some(devices) = &self.hardware.devices {
+            match (choose(self.hardware.choice, devices, &backends(&lesson, &slot.id)), recording) {
                 (Ok(device), _) => Ok(device),
-                (Err(_), Some(recording)) if self.choice == DeviceChoice::Auto => {
-                    slot.state = State::Ready;
-                    self.active = None;
+                (Err(_), Some(recording)) if self.hardware.choice == DeviceChoice::Auto => {
+                    slot.run.state = State::Ready;
+                    self.session.active = None;
                     return self.fetch(recording, Purpose::Replay, active.slot);
                 }
                 (Err(missing), _) => Err(missing.to_string()),
@@ -287,9 +287,9 @@ impl App {
         });
         match prepared {
             Ok((device, params)) => {
-                slot.device = Some(device);
-                slot.begun_params = Some(params.clone());
-                self.active = Some(ActiveRun { waiting: false, ..active });
+                slot.run.device = Some(device);
+                slot.run.begun_params = Some(params.clone());
+                self.session.active = Some(ActiveRun { waiting: false, ..active });
                 let mut effects = vec![Effect::Start(Box::new(Start {
                     run: active.run,
                     kind: &slot.schema.kind,
@@ -302,12 +302,12 @@ impl App {
                 if slot.schema.is_live() {
                     let pace = match active.how {
                         RunMode::ToTheEnd => Duration::ZERO,
-                        RunMode::Run | RunMode::Steps(_) => interval(self.tempo, slot),
+                        RunMode::Run | RunMode::Steps(_) => interval(self.session.tempo, slot),
                     };
                     effects.push(Effect::Order(Command::Pace(pace)));
                 }
                 if let RunMode::Steps(steps) = active.how {
-                    slot.state = State::Paused;
+                    slot.run.state = State::Paused;
                     effects.push(Effect::Order(Command::Pause));
                     effects.push(Effect::Order(Command::Step(steps)));
                     effects.push(Effect::Order(Command::Redraw));
@@ -315,8 +315,8 @@ impl App {
                 effects
             }
             Err(reason) => {
-                slot.state = State::Failed(reason);
-                self.active = None;
+                slot.run.state = State::Failed(reason);
+                self.session.active = None;
                 Vec::new()
             }
         }

@@ -28,9 +28,9 @@ impl App {
         let Some(page) = &self.page else {
             return Vec::new();
         };
-        let (width, _) = view::text_size(self.size);
-        let document = document::build(page, width, &self.look);
-        hits(&document.lines, search.entry.text(), &[self.look.glyphs.vertical])
+        let (width, _) = view::text_size(self.screen.size);
+        let document = document::build(page, width, &self.screen.look);
+        hits(&document.lines, search.entry.text(), &[self.screen.look.glyphs.vertical])
     }
 
     /// The lessons that the course page lists, by index: all, or those that fit the filter.
@@ -41,14 +41,14 @@ impl App {
         };
         let words: Vec<&str> = wanted.split_whitespace().collect();
         let fits = |index: &usize| {
-            self.lessons.get(*index).is_some_and(|lesson| {
+            self.course.lessons.get(*index).is_some_and(|lesson| {
                 let front = &lesson.front;
                 let text = format!("{} {} {}", front.title, front.id, front.teaches.join(" "));
                 let text = text.to_lowercase();
                 words.iter().all(|word| text.contains(word))
             })
         };
-        (0..self.lessons.len()).filter(fits).collect()
+        (0..self.course.lessons.len()).filter(fits).collect()
     }
 
     /// A key in the field of a search or a filter.
@@ -87,7 +87,7 @@ impl App {
         };
         if search.entry.text().is_empty() {
             // An empty field repeats what was looked for last.
-            search.entry = TextField::new(FieldPurpose::Search, self.searched.clone());
+            search.entry = TextField::new(FieldPurpose::Search, self.recall.search.clone());
             return self.sought();
         }
         let search = search.clone();
@@ -100,10 +100,10 @@ impl App {
     fn go_to_hit(&mut self, hits: &[Hit], at: usize) {
         if let Some(Overlay::Search(search)) = &mut self.overlay {
             search.at = at;
-            self.searched = search.entry.text().to_owned();
+            self.recall.search = search.entry.text().to_owned();
         }
         let line = hits.get(at).and_then(|hit| hit.0.first()).map(|piece| piece.line);
-        let (_, height) = view::text_size(self.size);
+        let (_, height) = view::text_size(self.screen.size);
         if let (Some(line), Some(page)) = (line, &mut self.page) {
             let seen = page.scroll..page.scroll + height.saturating_sub(1).max(1);
             if !seen.contains(&line) {
@@ -115,17 +115,17 @@ impl App {
     /// Marks the first lesson of the filtered list if the marked one is not in it.
     fn filtered(&mut self) {
         let listed = self.listed();
-        if !listed.contains(&self.chosen)
+        if !listed.contains(&self.course.chosen)
             && let Some(&first) = listed.first()
         {
-            self.chosen = first;
+            self.course.chosen = first;
         }
     }
 
     /// Opens the marked lesson of the filtered list.
     pub(super) fn open_filtered(&mut self) -> Vec<Effect> {
-        if !self.listed().contains(&self.chosen) {
-            self.notice = Some("no lesson has these words".to_owned());
+        if !self.listed().contains(&self.course.chosen) {
+            self.screen.notice = Some("no lesson has these words".to_owned());
             return Vec::new();
         }
         self.overlay = None;
@@ -140,7 +140,7 @@ impl App {
     /// Opens the palette over whatever is there.
     pub(super) fn open_palette(&mut self) {
         self.overlay = None;
-        let palette = Palette::new(self.palette_items(), &self.recent);
+        let palette = Palette::new(self.palette_items(), &self.recall.targets);
         self.overlay = Some(Overlay::Palette(palette));
     }
 
@@ -166,7 +166,7 @@ impl App {
             })
             .partition(|item| item.refused.is_none());
         let mut items = usable;
-        items.extend(self.lessons.iter().map(|lesson| {
+        items.extend(self.course.lessons.iter().map(|lesson| {
             let id = lesson.front.id.to_string();
             Item::new(Target::Lesson(id.clone()), &lesson.front.title, &id)
         }));
@@ -175,7 +175,7 @@ impl App {
             let about = format!("{} {}", schema.kind, schema.module);
             Item::new(Target::Lab(schema.kind.clone()), &schema.title, &about)
         }));
-        items.extend(self.recorded.iter().cloned());
+        items.extend(self.archive.items.iter().cloned());
         items.extend(refused);
         items
     }
@@ -189,14 +189,14 @@ impl App {
             return Vec::new();
         };
         if let Some(reason) = &item.refused {
-            self.notice = Some(reason.clone());
+            self.screen.notice = Some(reason.clone());
             return Vec::new();
         }
         let target = item.target.clone();
         self.overlay = None;
-        self.recent.retain(|other| *other != target);
-        self.recent.insert(0, target.clone());
-        self.recent.truncate(REMEMBERED);
+        self.recall.targets.retain(|other| *other != target);
+        self.recall.targets.insert(0, target.clone());
+        self.recall.targets.truncate(REMEMBERED);
         match target {
             Target::Command(command) => self.dispatch(command),
             Target::Lesson(_) | Target::Lab(_) => self.ask_to_go(target),
@@ -218,12 +218,12 @@ impl App {
         if self.page.as_ref().is_some_and(is_it) {
             return Vec::new();
         }
-        let place = self.lessons.iter().position(|lesson| lesson.front.id.as_str() == id);
+        let place = self.course.lessons.iter().position(|lesson| lesson.front.id.as_str() == id);
         let Some(place) = place else {
             return Vec::new();
         };
         let mut effects = self.leave();
-        self.chosen = place;
+        self.course.chosen = place;
         effects.extend(self.open_chosen());
         effects
     }
@@ -232,7 +232,7 @@ impl App {
     pub(super) fn go_to_lab(&mut self, kind: &str) -> Vec<Effect> {
         let page = self.registry.find(kind).ok();
         let Some(lesson) = page.and_then(|lab| own_page::with_defaults(lab.schema())) else {
-            self.notice = Some(format!("lab {kind} has no page of its own"));
+            self.screen.notice = Some(format!("lab {kind} has no page of its own"));
             return Vec::new();
         };
         let mut effects = self.leave();

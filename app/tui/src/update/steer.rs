@@ -27,7 +27,7 @@ const MOST_STEPS: u64 = 1_000_000_000;
 impl App {
     /// Goes on to the next usable device after the current choice.
     pub(super) fn next_device(&mut self) {
-        let Some(devices) = &self.devices else {
+        let Some(devices) = &self.hardware.devices else {
             return;
         };
         let mut choices = vec![DeviceChoice::Auto];
@@ -35,12 +35,13 @@ impl App {
             DeviceState::Usable | DeviceState::Software => Some(DeviceChoice::Exactly(info.id)),
             DeviceState::Unusable(_) => None,
         }));
-        let at = choices.iter().position(|&choice| choice == self.choice);
+        let at = choices.iter().position(|&choice| choice == self.hardware.choice);
         let next = at.map_or(0, |at| (at + 1) % choices.len());
-        self.choice = choices.get(next).copied().unwrap_or_default();
-        let name = devices.iter().find(|info| DeviceChoice::Exactly(info.id) == self.choice);
+        self.hardware.choice = choices.get(next).copied().unwrap_or_default();
+        let name =
+            devices.iter().find(|info| DeviceChoice::Exactly(info.id) == self.hardware.choice);
         let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
-        self.notice = Some(format!("new runs use device {}{name}", self.choice));
+        self.screen.notice = Some(format!("new runs use device {}{name}", self.hardware.choice));
     }
 
     /// So many steps, then a pause; starts the lab if it is not running.
@@ -49,11 +50,11 @@ impl App {
             return Vec::new();
         };
         let current = page.current;
-        match &mut self.active {
+        match &mut self.session.active {
             Some(active) if active.slot == current => {
                 active.asked = PendingRequest::Pause;
                 if let Some(slot) = page.slot_mut() {
-                    slot.state = State::Paused;
+                    slot.run.state = State::Paused;
                 }
                 vec![
                     Effect::WantPictures(Panels::All),
@@ -68,7 +69,7 @@ impl App {
 
     /// Opens the field for a number of steps; it holds the last one.
     pub(super) fn ask_for_steps(&mut self) {
-        let entry = TextField::new(FieldPurpose::Steps, self.step_count.to_string());
+        let entry = TextField::new(FieldPurpose::Steps, self.recall.steps.to_string());
         self.overlay = Some(Overlay::Steps(entry));
     }
 
@@ -80,7 +81,7 @@ impl App {
         match entry.text().trim().replace(['_', ','], "").parse::<u64>() {
             Ok(steps @ 1..=MOST_STEPS) => {
                 self.overlay = None;
-                self.step_count = steps;
+                self.recall.steps = steps;
                 self.step(steps)
             }
             Ok(_) | Err(_) => {
@@ -96,13 +97,13 @@ impl App {
             return Vec::new();
         };
         let current = page.current;
-        match &mut self.active {
+        match &mut self.session.active {
             Some(active) if active.slot == current => {
                 active.how = RunMode::ToTheEnd;
                 active.asked = PendingRequest::Nothing;
                 if let Some(slot) = page.slot_mut() {
-                    slot.state = State::Running;
-                    if let Some(replay) = &mut slot.replay {
+                    slot.run.state = State::Running;
+                    if let Some(replay) = &mut slot.run.replay {
                         replay.speed = Speed::ToTheEnd;
                     }
                 }
@@ -119,12 +120,12 @@ impl App {
 
     /// Ends the run; one that was asked long ago and does not answer is left behind.
     pub(super) fn stop(&mut self) -> Vec<Effect> {
-        let unanswered = self.waiting.as_ref().is_some_and(Waiting::is_unanswered);
-        match &mut self.active {
+        let unanswered = self.session.waiting.as_ref().is_some_and(Waiting::is_unanswered);
+        match &mut self.session.active {
             None => Vec::new(),
             Some(ActiveRun { waiting: true, .. }) => self.abandon(),
             Some(_) if unanswered => {
-                self.notice = Some(
+                self.screen.notice = Some(
                     "the run was left behind: its device may stay busy; d takes another".to_owned(),
                 );
                 self.abandon()
@@ -141,10 +142,10 @@ impl App {
         let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
             return Vec::new();
         };
-        match slot.frozen.take() {
+        match slot.pictures.frozen.take() {
             Some(_) => vec![Effect::WantPictures(Panels::All), Effect::Order(Command::Redraw)],
             None => {
-                slot.frozen = Some(Box::new(slot.data.clone()));
+                slot.pictures.frozen = Some(Box::new(slot.run.data.clone()));
                 Vec::new()
             }
         }
@@ -152,7 +153,7 @@ impl App {
 
     /// The run has stopped at its next step and waits for orders.
     pub(super) fn settled(&mut self, run: u64) {
-        let active = self.active.as_mut().filter(|active| active.run == run);
+        let active = self.session.active.as_mut().filter(|active| active.run == run);
         if let Some(active) = active.filter(|active| active.asked == PendingRequest::Pause) {
             active.asked = PendingRequest::Nothing;
         }
@@ -163,9 +164,9 @@ impl App {
         if let Some(effects) = self.change_speed() {
             return effects;
         }
-        self.tempo = self.tempo.other();
-        self.notice = Some(self.tempo.sentence().to_owned());
-        let Some(active) = &mut self.active else {
+        self.session.tempo = self.session.tempo.other();
+        self.screen.notice = Some(self.session.tempo.sentence().to_owned());
+        let Some(active) = &mut self.session.active else {
             return Vec::new();
         };
         if active.how == RunMode::ToTheEnd {
@@ -173,7 +174,7 @@ impl App {
         }
         let labs = self.page.as_ref().map(|page| &page.labs);
         let slot = labs.and_then(|labs| labs.get(active.slot));
-        slot.map(|slot| Effect::Order(Command::Pace(interval(self.tempo, slot))))
+        slot.map(|slot| Effect::Order(Command::Pace(interval(self.session.tempo, slot))))
             .into_iter()
             .collect()
     }
@@ -181,13 +182,13 @@ impl App {
     /// Notes what is being waited for, and begins to count anew when it is something else.
     pub(super) fn note_wait(&mut self) {
         let what = self.awaited();
-        if self.waiting.as_ref().map(|waiting| &waiting.what) != what.as_ref() {
-            self.waiting = what.map(|what| Waiting { what, seconds: 0 });
+        if self.session.waiting.as_ref().map(|waiting| &waiting.what) != what.as_ref() {
+            self.session.waiting = what.map(|what| Waiting { what, seconds: 0 });
         }
     }
 
     fn awaited(&self) -> Option<Wait> {
-        let active = self.active?;
+        let active = self.session.active?;
         let slot = self.page.as_ref()?.labs.get(active.slot)?;
         if active.waiting {
             return Some(Wait::Devices);
@@ -195,9 +196,9 @@ impl App {
         match active.asked {
             PendingRequest::Stop => Some(Wait::Stop),
             // It waits for us, be it in what comes before its first step.
-            PendingRequest::Nothing if slot.state == State::Paused => None,
-            PendingRequest::Pause | PendingRequest::Nothing if !slot.data.status.is_empty() => {
-                Some(Wait::Preparing(slot.data.status.clone()))
+            PendingRequest::Nothing if slot.run.state == State::Paused => None,
+            PendingRequest::Pause | PendingRequest::Nothing if !slot.run.data.status.is_empty() => {
+                Some(Wait::Preparing(slot.run.data.status.clone()))
             }
             PendingRequest::Pause => Some(Wait::Pause),
             PendingRequest::Nothing => None,
@@ -216,16 +217,16 @@ impl App {
         reports: Vec<Report>,
         since: Duration,
     ) -> Vec<Effect> {
-        let Some(active) = self.active.filter(|active| active.run == run) else {
+        let Some(active) = self.session.active.filter(|active| active.run == run) else {
             return Vec::new();
         };
         let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot)) else {
             return Vec::new();
         };
-        slot.elapsed = since;
+        slot.run.elapsed = since;
         slot.receive(reports);
-        let due = since.saturating_sub(slot.pictured) >= PICTURE_PERIOD;
-        if !due || slot.frozen.is_some() || slot.state != State::Running {
+        let due = since.saturating_sub(slot.run.pictured) >= PICTURE_PERIOD;
+        if !due || slot.pictures.frozen.is_some() || slot.run.state != State::Running {
             return Vec::new();
         }
         // A run of a lab that is not shown has nothing to draw.
@@ -241,27 +242,27 @@ impl App {
         if wanted.is_empty() {
             return Vec::new();
         }
-        slot.pictured = since;
+        slot.run.pictured = since;
         vec![Effect::WantPictures(Panels::These(wanted))]
     }
 
     /// The run is over: its last state, what it says to predictions and checks.
     pub(super) fn ended(&mut self, run: u64, outcome: Outcome, after: Duration) -> Vec<Effect> {
-        let Some(active) = self.active.filter(|active| active.run == run) else {
+        let Some(active) = self.session.active.filter(|active| active.run == run) else {
             return Vec::new();
         };
-        self.active = None;
-        let usable = self.devices.clone().unwrap_or_default();
+        self.session.active = None;
+        let usable = self.hardware.devices.clone().unwrap_or_default();
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
         let Some(slot) = page.labs.get_mut(active.slot) else {
             return Vec::new();
         };
-        slot.elapsed = after;
-        slot.data.status.clear();
-        slot.state = match outcome {
-            Outcome::Finished => match &slot.data.diverged {
+        slot.run.elapsed = after;
+        slot.run.data.status.clear();
+        slot.run.state = match outcome {
+            Outcome::Finished => match &slot.run.data.diverged {
                 Some((_, reason)) => State::Diverged(reason.clone()),
                 None => State::Finished,
             },
@@ -271,21 +272,21 @@ impl App {
                 "the run broke off on its device ({message}); d takes another device, space runs again"
             )),
         };
-        if matches!(slot.state, State::Failed(_)) && std::mem::take(&mut slot.superseded) {
+        if matches!(slot.run.state, State::Failed(_)) && std::mem::take(&mut slot.run.superseded) {
             // What stood there answers another question.
-            slot.data = RunData::default();
-            slot.walk = None;
+            slot.run.data = RunData::default();
+            slot.debugger = None;
         }
-        let complete = matches!(slot.state, State::Finished | State::Diverged(_));
-        let (explored, replayed) = (slot.explored, slot.replay.is_some());
+        let complete = matches!(slot.run.state, State::Finished | State::Diverged(_));
+        let (explored, replayed) = (slot.run.explored, slot.run.replay.is_some());
         if complete && !replayed {
             // The knobs may have been turned since.
-            let params = slot.begun_params.as_ref();
-            let measured =
-                params.and_then(|params| peaks::measured_by(&slot.schema.kind, params, &slot.data));
-            let device = usable.iter().find(|info| Some(info.id) == slot.device);
+            let params = slot.run.begun_params.as_ref();
+            let measured = params
+                .and_then(|params| peaks::measured_by(&slot.schema.kind, params, &slot.run.data));
+            let device = usable.iter().find(|info| Some(info.id) == slot.run.device);
             if let (Some(peak), Some(device)) = (measured, device) {
-                self.peaks.insert(device.name.clone(), peak);
+                self.hardware.peaks.insert(device.name.clone(), peak);
             }
         }
         if complete {
@@ -301,7 +302,7 @@ impl App {
         let Some(slot) = page.labs.get_mut(active.slot) else {
             return Vec::new();
         };
-        slot.reference = Some(slot.data.clone());
+        slot.others.reference = Some(slot.run.data.clone());
         let lesson = page.lesson.front.id.clone();
         let mut effects = vec![Effect::Save(Event::RunFinished {
             lesson: lesson.clone(),
@@ -309,13 +310,13 @@ impl App {
             record: None,
         })];
         let held: Vec<String> = page.passed_checks().map(str::to_owned).collect();
-        let machine = Machine { devices: &usable, peaks: &self.peaks };
+        let machine = Machine { devices: &usable, peaks: &self.hardware.peaks };
         page.judge(machine);
         let newly = page.passed_checks().filter(|check| !held.iter().any(|h| h == check));
         effects.extend(newly.map(|check| {
             Effect::Save(Event::CheckPassed { lesson: lesson.clone(), check: check.to_owned() })
         }));
-        effects.extend(told_first(page, machine, &self.progress));
+        effects.extend(told_first(page, machine, &self.course.progress));
         if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
             // The comparison has just grown below the prediction.
             self.keep_marked_in_view();

@@ -13,7 +13,7 @@ use mlsys_run::settings;
 
 /// The name of the program, where the learner is, and the device.
 pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let device = workers(app).unwrap_or_else(|| device(app));
     let place = match &app.page {
         None => "the course".to_owned(),
@@ -38,23 +38,23 @@ pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
 
 /// Where the workers of the lab that is shown are, if they are elsewhere.
 fn workers(app: &App) -> Option<String> {
-    let (urls, page) = (app.workers.as_deref()?, app.page.as_ref()?);
+    let (urls, page) = (app.session.workers.as_deref()?, app.page.as_ref()?);
     let slot = page.labs.get(page.current)?;
     settings::takes_workers(slot.schema).then(|| format!("workers at {urls}"))
 }
 
 /// The device that new runs take, in words.
 pub fn device(app: &App) -> String {
-    let Some(devices) = &app.devices else {
+    let Some(devices) = &app.hardware.devices else {
         return "looking for devices".to_owned();
     };
     let named = |info: &DeviceInfo| format!("{} {}", info.id, info.name);
-    match choose(app.choice, devices, &Backend::ALL) {
+    match choose(app.hardware.choice, devices, &Backend::ALL) {
         Ok(id) => {
-            let auto = if app.choice == DeviceChoice::Auto { "auto: " } else { "" };
+            let auto = if app.hardware.choice == DeviceChoice::Auto { "auto: " } else { "" };
             let name = devices.iter().find(|info| info.id == id).map(named);
             format!("{auto}{}", name.unwrap_or_else(|| id.to_string()))
         }
-        Err(_) => format!("{} is not there", app.choice),
+        Err(_) => format!("{} is not there", app.hardware.choice),
     }
 }

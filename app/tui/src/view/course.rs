@@ -51,11 +51,11 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
     let mut lines: Vec<(Line<'static>, Option<usize>)> = Vec::new();
     let mut marked_line = 0;
     let listed = app.listed();
-    if !app.title.is_empty() {
-        lines.push((heading(app, &app.title, 0..app.lessons.len(), width), None));
+    if !app.course.title.is_empty() {
+        lines.push((heading(app, &app.course.title, 0..app.course.lessons.len(), width), None));
     }
-    for module in &app.modules {
-        let lessons = app.lessons.get(module.lessons.clone()).unwrap_or_default();
+    for module in &app.course.modules {
+        let lessons = app.course.lessons.get(module.lessons.clone()).unwrap_or_default();
         if !listed.iter().any(|index| module.lessons.contains(index)) {
             continue;
         }
@@ -65,7 +65,7 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
             if !listed.contains(&index) {
                 continue;
             }
-            if index == app.chosen {
+            if index == app.course.chosen {
                 marked_line = lines.len();
             }
             lines.push((row(app, index, lesson, width), Some(index)));
@@ -79,9 +79,10 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
 
 /// The title of a part of the course, how many of its lessons are done, and how long all of them take.
 fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'static> {
-    let theme = &app.look.theme;
-    let lessons = app.lessons.get(range).unwrap_or_default();
-    let is_done = |lesson: &&Arc<Lesson>| app.progress.summary(lesson).state == State::Completed;
+    let theme = &app.screen.look.theme;
+    let lessons = app.course.lessons.get(range).unwrap_or_default();
+    let is_done =
+        |lesson: &&Arc<Lesson>| app.course.progress.summary(lesson).state == State::Completed;
     let done = lessons.iter().filter(is_done).count();
     let minutes: u32 = lessons.iter().map(|lesson| lesson.front.minutes).sum();
     let facts = format!("{done} of {} done {minutes:>5} min ", lessons.len());
@@ -101,21 +102,21 @@ fn shortened(text: &str, room: usize, app: &App) -> String {
         return text.to_owned();
     }
     let mut short = String::new();
-    let room = room.saturating_sub(app.look.glyphs.ellipsis.width());
+    let room = room.saturating_sub(app.screen.look.glyphs.ellipsis.width());
     for c in text.chars() {
         if short.width() + c.width().unwrap_or(0) > room {
             break;
         }
         short.push(c);
     }
-    short + app.look.glyphs.ellipsis
+    short + app.screen.look.glyphs.ellipsis
 }
 
 /// One lesson: mark, progress, title, minutes.
 fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> {
-    let theme = &app.look.theme;
-    let glyphs = &app.look.glyphs;
-    let marked = index == app.chosen;
+    let theme = &app.screen.look.theme;
+    let glyphs = &app.screen.look.glyphs;
+    let marked = index == app.course.chosen;
     let (sign, sign_style) = sign(app, lesson);
     let minutes = format!("{:>3} min ", lesson.front.minutes);
     let room = width.saturating_sub(6 + minutes.len());
@@ -131,23 +132,23 @@ fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> 
 }
 
 fn sign(app: &App, lesson: &Lesson) -> (&'static str, Style) {
-    let theme = &app.look.theme;
-    match app.progress.summary(lesson).state {
-        State::New => (app.look.glyphs.open, theme.dim),
-        State::Started => (app.look.glyphs.running, theme.warn),
-        State::Completed => (app.look.glyphs.right, theme.good),
+    let theme = &app.screen.look.theme;
+    match app.course.progress.summary(lesson).state {
+        State::New => (app.screen.look.glyphs.open, theme.dim),
+        State::Started => (app.screen.look.glyphs.running, theme.warn),
+        State::Completed => (app.screen.look.glyphs.right, theme.good),
     }
 }
 
 /// What the marked lesson teaches, needs and has seen of the learner.
 fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
-    let Some(lesson) = app.lessons.get(app.chosen) else {
+    let theme = &app.screen.look.theme;
+    let Some(lesson) = app.course.lessons.get(app.course.chosen) else {
         Line::styled(" there are no lessons here", theme.dim).render(area, buffer);
         return;
     };
     let front = &lesson.front;
-    let summary = app.progress.summary(lesson);
+    let summary = app.course.progress.summary(lesson);
     let word = match summary.state {
         State::New => "not begun",
         State::Started => "begun",

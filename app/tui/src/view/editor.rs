@@ -24,10 +24,10 @@ pub struct Sides {
 
 /// The editor beside the question that it answers, or beside the pictures of the lab that it changes.
 pub fn sides(app: &App, editor: &Editor, body: Rect) -> Sides {
-    if app.size.0 < TWO_SIDES {
+    if app.screen.size.0 < TWO_SIDES {
         return Sides { editor: body, beside: None };
     }
-    let super::Sides { text, lab, .. } = super::sides(app.size);
+    let super::Sides { text, lab, .. } = super::sides(app.screen.size);
     match editor.subject {
         Subject::Question(_) => {
             Sides { editor: lab.intersection(body), beside: Some(text.intersection(body)) }
@@ -57,7 +57,7 @@ fn areas(area: Rect, strip: usize) -> Areas {
 pub fn text_area(app: &App) -> Option<Rect> {
     let page = app.page.as_ref()?;
     let editor = page.editor.as_deref()?;
-    let area = sides(app, editor, body(app.size)).editor;
+    let area = sides(app, editor, body(app.screen.size)).editor;
     let strip = strip::lines(app, page, editor, usize::from(area.width)).len();
     Some(text::letters(editor, areas(area, strip).text))
 }
@@ -80,7 +80,7 @@ pub fn draw(
     buffer: &mut Buffer,
 ) -> Option<Position> {
     Clear.render(area, buffer);
-    buffer.set_style(area, app.look.theme.screen);
+    buffer.set_style(area, app.screen.look.theme.screen);
     let lines = strip::lines(app, page, editor, usize::from(area.width));
     let Areas { head, text, strip } = areas(area, lines.len());
     draw_head(app, page, editor, head, buffer);
@@ -92,14 +92,14 @@ pub fn draw(
     }
     if let (Some(last), true) = (strip.rows().next_back(), hidden > 0) {
         let more = format!(" {} more lines", hidden + 1);
-        Line::styled(more, app.look.theme.dim).render(last, buffer);
+        Line::styled(more, app.screen.look.theme.dim).render(last, buffer);
     }
     cursor
 }
 
 /// What is written, where the cursor is, and how its run stands.
 fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let (line, column) = editor.text.cursor();
     let name = match &editor.subject {
         Subject::Question(_) => editor.draft.name.clone(),
@@ -123,8 +123,8 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
 
 /// How the run of what is written stands, in words.
 fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
-    let theme = &app.look.theme;
-    let glyphs = &app.look.glyphs;
+    let theme = &app.screen.look.theme;
+    let glyphs = &app.screen.look.glyphs;
     match editor.complaints.len() {
         0 => {}
         1 => return (format!("{} 1 error", glyphs.wrong), theme.bad),
@@ -156,9 +156,9 @@ fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
             let Some(slot) = page.labs.get(*place) else {
                 return (String::new(), theme.dim);
             };
-            let run = slot.edited.as_ref().map(|edited| edited.text.as_str());
+            let run = slot.own_kernel.as_ref().map(|edited| edited.text.as_str());
             match run.unwrap_or(&editor.starter) == editor.text.as_str() {
-                true => (slot.state.word().to_owned(), theme.dim),
+                true => (slot.run.state.word().to_owned(), theme.dim),
                 false => ("changed since the run".to_owned(), theme.warn),
             }
         }

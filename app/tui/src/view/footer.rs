@@ -26,10 +26,10 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         draw_notice(app, confirm.sentence(), area, buffer);
         return None;
     }
-    if let (None, Some(prompt)) = (&app.notice, Prompt::of(app)) {
+    if let (None, Some(prompt)) = (&app.screen.notice, Prompt::of(app)) {
         return Some(prompt.draw(app, area, buffer));
     }
-    if let Some(notice) = &app.notice {
+    if let Some(notice) = &app.screen.notice {
         draw_notice(app, notice, area, buffer);
         return None;
     }
@@ -48,7 +48,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
 
 /// A notice is said whole: it grows upward over the page until the next key.
 fn draw_notice(app: &App, notice: &str, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let text = [(notice.to_owned(), theme.warn)];
     let width = usize::from(area.width);
     let mut lines = wrap(&text, width, Span::raw(" "), Span::raw(" "));
@@ -94,7 +94,7 @@ fn hints(app: &App, width: usize) -> (Line<'static>, Line<'static>) {
 }
 
 fn hint(app: &App, key: &str, label: &str) -> [Span<'static>; 3] {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     [
         Span::styled(format!(" {key}"), theme.key),
         Span::styled(format!(" {label}"), theme.dim),
@@ -134,7 +134,7 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
         };
     }
     let slot = app.page.as_ref().and_then(|page| page.slot());
-    match slot.map(|slot| &slot.state) {
+    match slot.map(|slot| &slot.run.state) {
         Some(State::Running) => "pause",
         Some(State::Paused) => "go on",
         Some(State::Ready) => "run",

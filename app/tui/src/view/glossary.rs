@@ -53,7 +53,7 @@ pub fn draw(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) ->
 }
 
 fn draw_field(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) -> Position {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let prompt = Span::styled(" K ", theme.key);
     let column = prompt.width() + terms.entry.cursor_column();
     let typed = terms.entry.text();
@@ -71,7 +71,7 @@ fn draw_field(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) 
 
 /// The names, the marked one in view; a rule parts the terms on the screen from all others.
 fn draw_names(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     if terms.found.is_empty() {
         Line::styled(" no term has these letters", theme.dim).render(area, buffer);
         return;
@@ -83,7 +83,7 @@ fn draw_names(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) 
             continue;
         };
         let marked = place == terms.chosen;
-        let mark = if marked { app.look.glyphs.arrow } else { " " };
+        let mark = if marked { app.screen.look.glyphs.arrow } else { " " };
         let name = if marked { theme.selection } else { theme.text };
         let mut line = Line::from(vec![
             Span::styled(format!("{mark:<2}"), theme.accent),
@@ -105,13 +105,13 @@ fn draw_names(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) 
 
 /// What a term means.
 fn definition(app: &App, term: &Term, width: usize) -> Vec<Line<'static>> {
-    let text = [(term.about.clone(), app.look.theme.text)];
+    let text = [(term.about.clone(), app.screen.look.theme.text)];
     wrap(&text, width.saturating_sub(1), Span::raw(" "), Span::raw(" "))
 }
 
 /// A term by itself: names, meaning, where it is taught, and the related terms, one of them marked.
 fn page(app: &App, terms: &GlossaryList, term: &Term, width: usize) -> Vec<Line<'static>> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let mut lines = vec![Line::styled(format!(" {}", term.name), theme.title)];
     let mut say = |text: String, style| {
         let spans = [(text, style)];
@@ -123,7 +123,7 @@ fn page(app: &App, terms: &GlossaryList, term: &Term, width: usize) -> Vec<Line<
     say(String::new(), theme.text);
     say(term.about.clone(), theme.text);
     say(String::new(), theme.text);
-    let taught = app.lessons.iter().find(|lesson| lesson.front.id.as_str() == term.lesson);
+    let taught = app.course.lessons.iter().find(|lesson| lesson.front.id.as_str() == term.lesson);
     if let Some(lesson) = taught {
         say(format!("lesson: {} ({})", lesson.front.title, term.lesson), theme.dim);
     }
@@ -135,7 +135,7 @@ fn page(app: &App, terms: &GlossaryList, term: &Term, width: usize) -> Vec<Line<
     }
     for (place, name) in term.see.iter().enumerate() {
         let marked = place == terms.related;
-        let mark = if marked { app.look.glyphs.arrow } else { " " };
+        let mark = if marked { app.screen.look.glyphs.arrow } else { " " };
         let style = if marked { theme.selection } else { theme.text };
         lines.push(Line::from(vec![
             Span::styled(format!(" {mark:<2}"), theme.accent),

@@ -27,12 +27,12 @@ pub fn draw(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
 
 /// How far it scrolls.
 pub fn longest(app: &App) -> usize {
-    let body = body(app.size);
+    let body = body(app.screen.size);
     lines(app, usize::from(body.width)).len().saturating_sub(usize::from(body.height))
 }
 
 fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let ground = app.ground();
     let (here, rest): (Vec<_>, Vec<_>) = TABLE.iter().partition(|row| row.places.contains(&ground));
     let mut lines = vec![Line::styled(format!(" Keys here ({})", ground.word()), theme.title)];
@@ -56,7 +56,7 @@ fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
 }
 
 fn entry(app: &App, row: &Binding, refused: Option<String>, width: usize) -> Vec<Line<'static>> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let keys = row.keys_text();
     let (key, text) = match refused {
         None => (theme.key, theme.text),

@@ -41,7 +41,7 @@ pub enum Hit {
 /// What lies at a column and a row.
 pub fn at(app: &App, column: u16, row: u16) -> Option<Hit> {
     let position = Position::new(column, row);
-    let area = body(app.size);
+    let area = body(app.screen.size);
     if let Some(overlay) = &app.overlay {
         return over(app, overlay, area, position);
     }
@@ -99,7 +99,7 @@ fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
         let [picture, _] = lab::chosen_areas(body);
         return picture.contains(at).then(|| picture_at(app, page, 0, picture, at));
     }
-    let sides = sides(app.size);
+    let sides = sides(app.screen.size);
     let (text, lab) = match sides.tabs {
         None => (true, true),
         Some(tabs) if tabs.contains(at) => return tab(page, tabs, at.x),
@@ -128,8 +128,8 @@ fn tab(page: &Page, area: Rect, column: u16) -> Option<Hit> {
 }
 
 fn in_text(app: &App, page: &Page, area: Rect, row: u16) -> Hit {
-    let (width, _) = text_size(app.size);
-    let document = document::build(page, width, &app.look);
+    let (width, _) = text_size(app.screen.size);
+    let document = document::build(page, width, &app.screen.look);
     let line = usize::from(row - area.y) + page.scroll;
     let option = document.options.iter().find(|(at, _, _)| *at == line);
     if let Some(&(_, block, option)) = option {
@@ -165,7 +165,10 @@ fn in_lab(app: &App, page: &Page, slot: &LabState, area: Rect, at: Position) -> 
 /// A picture, and the part of it at a place: the step of a chart, the line or thread of a kernel.
 fn picture_at(app: &App, page: &Page, place: usize, cell: Rect, at: Position) -> Hit {
     let scene = page.slot().and_then(|slot| {
-        let index = slot.panels.get((slot.panel + place) % slot.panels.len().max(1))?;
+        let index = slot
+            .pictures
+            .panels
+            .get((slot.pictures.chosen + place) % slot.pictures.panels.len().max(1))?;
         slot.scene(*index)
     });
     let drawn = page.telling == Telling::Drawn;
@@ -173,6 +176,6 @@ fn picture_at(app: &App, page: &Page, place: usize, cell: Rect, at: Position) ->
     if let Some(spot) = spot {
         return Hit::Spot(place, spot);
     }
-    let step = scene.and_then(|scene| panel::step_at(cell, at.x, &scene, &app.look));
+    let step = scene.and_then(|scene| panel::step_at(cell, at.x, &scene, &app.screen.look));
     Hit::Picture(place, step)
 }

@@ -65,7 +65,7 @@ fn within(area: Rect) -> Rect {
 /// Draws the shown lab; returns where the cursor stands if a knob's value is being typed.
 pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let Some(slot) = page.slot() else {
-        Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
+        Line::styled(" this lesson has no lab", app.screen.look.theme.dim).render(area, buffer);
         return None;
     };
     let message = status::message(app, slot, usize::from(within(area).width));
@@ -74,8 +74,9 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
     match page.telling {
         Telling::Drawn => draw_panels(app, page, slot, panels, buffer),
         Telling::InWords => {
-            let count = slot.panels.len();
-            let order = (0..count).map(|place| slot.panels[(slot.panel + place) % count]);
+            let count = slot.pictures.panels.len();
+            let order = (0..count)
+                .map(|place| slot.pictures.panels[(slot.pictures.chosen + place) % count]);
             say_panels(app, slot, &order.collect::<Vec<_>>(), panels, buffer);
         }
     }
@@ -90,19 +91,20 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
 /// Draws the chosen picture alone, with the line that says where the run stands.
 pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let Some(slot) = page.slot() else {
-        Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
+        Line::styled(" this lesson has no lab", app.screen.look.theme.dim).render(area, buffer);
         return;
     };
     let [picture, state] = chosen_areas(area);
     match (slot.chosen(), page.telling) {
         (Some(index), Telling::Drawn) => {
             if let Some(scene) = scene(page, slot, index) {
-                draw_panel(picture, buffer, &scene, &app.look);
+                draw_panel(picture, buffer, &scene, &app.screen.look);
             }
         }
         (Some(index), Telling::InWords) => say_panels(app, slot, &[index], picture, buffer),
         (None, _) => {
-            Line::styled("this lab has no picture", app.look.theme.dim).render(picture, buffer);
+            Line::styled("this lab has no picture", app.screen.look.theme.dim)
+                .render(picture, buffer);
         }
     }
     status::draw(app, page, slot, state, buffer);
@@ -112,12 +114,12 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
 /// from a later one where the shown lab would lie beyond the end.
 pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     let names = page.labs.iter().map(|slot| {
-        let sign = match &slot.state {
+        let sign = match &slot.run.state {
             State::Ready => return format!(" {} ", slot.id),
-            State::Running => app.look.glyphs.running,
-            State::Paused => app.look.glyphs.paused,
-            State::Finished => app.look.glyphs.right,
-            State::Diverged(_) | State::Stopped | State::Failed(_) => app.look.glyphs.wrong,
+            State::Running => app.screen.look.glyphs.running,
+            State::Paused => app.screen.look.glyphs.paused,
+            State::Finished => app.screen.look.glyphs.right,
+            State::Diverged(_) | State::Stopped | State::Failed(_) => app.screen.look.glyphs.wrong,
         };
         format!(" {} {sign} ", slot.id)
     });
@@ -132,7 +134,7 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
 
 /// The lessons' labs by id, the shown one marked.
 fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let mut line = Line::default();
     for (index, name) in head_names(app, page, area.width) {
         let style = match (index == page.current, page.side) {
@@ -158,7 +160,7 @@ fn say_panels(app: &App, slot: &LabState, panels: &[usize], area: Rect, buffer: 
         if let Some(scene) = slot.scene(index) {
             let (name, said) = (format!("{}: ", scene.panel.name), words(&scene));
             let said = said.strip_prefix(&name).unwrap_or(&said).to_owned();
-            let spans = [(name, app.look.theme.title), (said, app.look.theme.text)];
+            let spans = [(name, app.screen.look.theme.title), (said, app.screen.look.theme.text)];
             lines.extend(wrap(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
             lines.push(Line::default());
         }
@@ -176,7 +178,7 @@ fn scene<'a>(page: &Page, slot: &'a LabState, index: usize) -> Option<Scene<'a>>
 
 /// Where pictures are, as places after the chosen one: as many as there is room for, the chosen one first.
 pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
-    let count = slot.panels.len();
+    let count = slot.pictures.panels.len();
     if count == 0 {
         return Vec::new();
     }
@@ -206,7 +208,7 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     let Some(slot) = page.slot() else {
         return Vec::new();
     };
-    let sides = sides(app.size);
+    let sides = sides(app.screen.size);
     if page.full_screen.is_some() || (sides.tabs.is_some() && page.side == Side::Picture) {
         return slot.chosen().into_iter().collect();
     }
@@ -214,10 +216,12 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
         return Vec::new();
     }
     match page.telling {
-        Telling::InWords => slot.panels.clone(),
+        Telling::InWords => slot.pictures.panels.clone(),
         Telling::Drawn => {
             let cells = cells(slot, areas(app, slot, sides.lab).panels).into_iter();
-            let index = |(place, _)| slot.panels[(slot.panel + place) % slot.panels.len()];
+            let index = |(place, _)| {
+                slot.pictures.panels[(slot.pictures.chosen + place) % slot.pictures.panels.len()]
+            };
             cells.map(index).collect()
         }
     }
@@ -241,9 +245,10 @@ fn has_parts(slot: &LabState) -> bool {
 /// The pictures.
 fn draw_panels(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Buffer) {
     for (place, cell) in cells(slot, area) {
-        let index = slot.panels[(slot.panel + place) % slot.panels.len()];
+        let index =
+            slot.pictures.panels[(slot.pictures.chosen + place) % slot.pictures.panels.len()];
         if let Some(scene) = scene(page, slot, index) {
-            draw_panel(cell, buffer, &scene, &app.look);
+            draw_panel(cell, buffer, &scene, &app.screen.look);
         }
     }
 }

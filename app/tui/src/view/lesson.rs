@@ -34,7 +34,7 @@ pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<P
         lab::draw_chosen(app, page, body, buffer);
         return None;
     }
-    let sides = sides(app.size);
+    let sides = sides(app.screen.size);
     let (show_text, show_lab) = match sides.tabs {
         None => (true, true),
         Some(tabs) => {
@@ -63,8 +63,8 @@ fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Bu
         // The row stands for this range of lines.
         let (from, to) = (row * lines / height.max(1), (row + 1) * lines / height.max(1));
         let shown = lines > height && to > scroll && from < scroll + height;
-        let style = if shown { app.look.theme.focus } else { app.look.theme.border };
-        Line::styled(app.look.glyphs.vertical, style).render(cell, buffer);
+        let style = if shown { app.screen.look.theme.focus } else { app.screen.look.theme.border };
+        Line::styled(app.screen.look.glyphs.vertical, style).render(cell, buffer);
     }
 }
 
@@ -79,12 +79,12 @@ pub fn tabs(page: &Page) -> [(Side, String); 3] {
 }
 
 fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let tab = |side: Side, name: &str| {
         let style = if page.side == side { theme.selection } else { theme.dim };
         Span::styled(name.to_owned(), style)
     };
-    let state = page.slot().map_or("", |slot| slot.state.word());
+    let state = page.slot().map_or("", |slot| slot.run.state.word());
     let mut line = Line::default();
     for (side, name) in tabs(page) {
         line.spans.push(Span::raw(" "));
@@ -95,8 +95,8 @@ fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
 }
 
 fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-    let (width, _) = text_size(app.size);
-    let mut document = document::build(page, width, &app.look);
+    let (width, _) = text_size(app.screen.size);
+    let mut document = document::build(page, width, &app.screen.look);
     mark_hits(app, &mut document.lines);
     let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(1), area.height);
     for (line, row) in document.lines.iter().skip(page.scroll).zip(inner.rows()) {
@@ -115,11 +115,11 @@ fn mark_hits(app: &App, lines: &mut [Line<'static>]) {
     let Some(Overlay::Search(search)) = &app.overlay else {
         return;
     };
-    let edges = [app.look.glyphs.vertical];
+    let edges = [app.screen.look.glyphs.vertical];
     let found = hits(lines, search.entry.text(), &edges);
     for (index, hit) in found.iter().enumerate() {
         let style = if index == search.at {
-            app.look.theme.selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+            app.screen.look.theme.selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
         } else {
             Style::new().add_modifier(Modifier::REVERSED)
         };

@@ -10,7 +10,7 @@ use mlsys_view::wrap::wrap;
 
 /// Draws the line, broken as a shell puts it together again.
 pub fn draw(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let width = usize::from(area.width);
     let say = |text: &str, style| {
         wrap(&[(text.to_owned(), style)], width, Span::raw(" "), Span::raw(" "))

@@ -43,7 +43,7 @@ pub fn skipped(palette: &Palette, list: Rect) -> usize {
 
 /// Draws it; returns where the cursor stands.
 pub fn draw(app: &App, palette: &Palette, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let list = list(area);
     if list.height == 0 {
         return None;
@@ -86,9 +86,9 @@ pub fn draw(app: &App, palette: &Palette, area: Rect, buffer: &mut Buffer) -> Op
 
 /// One entry in a width: the mark, its kind, name and description or the reason against it, and its keys.
 fn line(app: &App, item: &Item, query: &Query, marked: bool, width: usize) -> Line<'static> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let refused = item.refused.as_deref();
-    let mark = if marked { app.look.glyphs.arrow } else { " " };
+    let mark = if marked { app.screen.look.glyphs.arrow } else { " " };
     let mut line = Line::from(Span::styled(format!("{mark:<2}"), theme.accent));
     if width >= usize::from(BOXED) - 2 {
         let word = item.target.word();
@@ -117,7 +117,7 @@ fn line(app: &App, item: &Item, query: &Query, marked: bool, width: usize) -> Li
         None => letters.collect(),
     };
     text.extend(reason.iter().flat_map(|reason| reason.chars()).map(|c| (c, theme.warn)));
-    let used = push_letters(&mut line, &text, room, app.look.glyphs.ellipsis);
+    let used = push_letters(&mut line, &text, room, app.screen.look.glyphs.ellipsis);
     if !keys.is_empty() && room + keys_wide >= used {
         line.spans.push(Span::raw(" ".repeat(room - used + 1)));
         line.spans.push(Span::styled(keys.to_owned(), theme.key));
@@ -151,8 +151,8 @@ fn push_letters(
 }
 
 pub(super) fn draw_box(app: &App, area: Rect, buffer: &mut Buffer) {
-    let glyphs = &app.look.glyphs;
-    let style = app.look.theme.focus;
+    let glyphs = &app.screen.look.glyphs;
+    let style = app.screen.look.theme.focus;
     let [top_left, top_right, bottom_left, bottom_right] = glyphs.corners;
     let rule = glyphs.horizontal.repeat(usize::from(area.width).saturating_sub(2));
     let rows = usize::from(area.height);

@@ -22,7 +22,7 @@ pub fn draw(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
 
 /// The lines from the first that is shown on, each with the place of its preset.
 pub fn shown(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let lab = app.page.as_ref().and_then(|page| page.slot());
     let title = lab.map_or("", |slot| slot.title.as_str());
     let title = Line::styled(format!(" Presets: {title}"), theme.title);
@@ -30,7 +30,7 @@ pub fn shown(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option
     let mut end = 0;
     let width = usize::from(area.width).saturating_sub(1);
     for (index, (preset, refused)) in app.presets().into_iter().enumerate() {
-        let mark = if index == chosen { app.look.glyphs.arrow } else { " " };
+        let mark = if index == chosen { app.screen.look.glyphs.arrow } else { " " };
         let name = match (&refused, index == chosen) {
             (Some(_), _) => theme.dim,
             (None, true) => theme.selection,

@@ -19,14 +19,14 @@ pub fn draw(app: &App, body: Rect, buffer: &mut Buffer) {
         return;
     };
     let room = room(app, preview, body);
-    let lines = lines(preview, app.page.is_some(), &app.look);
+    let lines = lines(preview, app.page.is_some(), &app.screen.look);
     if lines.is_empty() || room < LEAST {
         return;
     }
     let height = u16::try_from(lines.len()).map_or(room, |lines| lines.min(room));
     let area = Rect::new(body.x, body.bottom() - height, body.width, height);
     Clear.render(area, buffer);
-    Block::new().style(app.look.theme.screen).render(area, buffer);
+    Block::new().style(app.screen.look.theme.screen).render(area, buffer);
     let hidden = lines.len().saturating_sub(usize::from(height));
     let shown = usize::from(height) - usize::from(hidden > 0);
     for (line, row) in lines.iter().take(shown).zip(area.rows()) {
@@ -34,7 +34,7 @@ pub fn draw(app: &App, body: Rect, buffer: &mut Buffer) {
     }
     if let (Some(last), true) = (area.rows().next_back(), hidden > 0) {
         let more = format!(" {} more lines: ! shows them all", hidden + 1);
-        Line::styled(more, app.look.theme.dim).render(last, buffer);
+        Line::styled(more, app.screen.look.theme.dim).render(last, buffer);
     }
 }
 
@@ -43,7 +43,7 @@ pub fn all(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
     let Some(preview) = &app.preview else {
         return;
     };
-    let lines = lines(preview, app.page.is_some(), &app.look);
+    let lines = lines(preview, app.page.is_some(), &app.screen.look);
     // The file may have been mended since somebody scrolled.
     let scroll = scroll.min(lines.len().saturating_sub(usize::from(area.height)));
     for (line, row) in lines.iter().skip(scroll).zip(area.rows()) {

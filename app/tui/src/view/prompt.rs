@@ -21,7 +21,7 @@ pub struct Prompt<'a> {
 impl<'a> Prompt<'a> {
     /// The field that is open, if it stands in the last line.
     pub fn of(app: &'a App) -> Option<Self> {
-        let theme = &app.look.theme;
+        let theme = &app.screen.look.theme;
         match app.overlay.as_ref()? {
             Overlay::Steps(entry) => Some(Self {
                 label: "steps",
@@ -51,7 +51,9 @@ impl<'a> Prompt<'a> {
                     entry,
                     remark: match found {
                         0 => ("no lesson has these words".to_owned(), theme.bad),
-                        found => (format!("{found} of {} lessons", app.lessons.len()), theme.dim),
+                        found => {
+                            (format!("{found} of {} lessons", app.course.lessons.len()), theme.dim)
+                        }
                     },
                 })
             }
@@ -87,7 +89,7 @@ impl<'a> Prompt<'a> {
 
     /// Draws it; returns where the cursor stands.
     pub fn draw(self, app: &App, area: Rect, buffer: &mut Buffer) -> Position {
-        let theme = &app.look.theme;
+        let theme = &app.screen.look.theme;
         let (remark, style) = self.remark;
         let remark = Line::from(Span::styled(format!("{remark} "), style));
         let label = Span::styled(format!(" {} ", self.label), theme.key);

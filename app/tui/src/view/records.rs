@@ -19,7 +19,7 @@ pub fn area(body: Rect) -> Rect {
 
 /// Draws it.
 pub fn draw(app: &App, records: &Records, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let mut rows = area.rows();
     let slot = app.page.as_ref().and_then(Page::slot);
     let kind = slot.map_or("", |slot| slot.schema.kind.as_str());
@@ -55,10 +55,10 @@ pub fn draw(app: &App, records: &Records, area: Rect, buffer: &mut Buffer) {
         }
         let differences = params.as_ref().map_or_else(Vec::new, |params| entry.differences(params));
         let is_marked = place == records.chosen;
-        line(app, entry, &differences, is_marked.then_some(app.look.glyphs.arrow))
+        line(app, entry, &differences, is_marked.then_some(app.screen.look.glyphs.arrow))
             .render(row, buffer);
     }
-    let line = app.look.glyphs.horizontal.repeat(usize::from(area.width));
+    let line = app.screen.look.glyphs.horizontal.repeat(usize::from(area.width));
     let bottom = Rect { y: rule, height: 1, ..area };
     Line::styled(line, theme.dim).render(bottom, buffer);
 }
@@ -70,7 +70,7 @@ fn line(
     differences: &[String],
     mark: Option<&str>,
 ) -> Line<'static> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let style = if mark.is_some() { theme.selection } else { theme.text };
     let mut line = Line::from(vec![
         Span::styled(format!("{:<2}", mark.unwrap_or(" ")), theme.accent),

@@ -156,7 +156,7 @@ impl Bench {
     }
 
     fn take(&mut self, reports: Vec<Report>) -> Duration {
-        let run = self.app.active.map_or(0, |active| active.run);
+        let run = self.app.session.active.map_or(0, |active| active.run);
         let since = Duration::from_micros(self.step * 300);
         let message = Message::Reports { run, reports, since };
         let start = Instant::now();

@@ -101,10 +101,10 @@ impl Talk<'_> {
         }
         let current = page.current;
         self.send(Message::Do(Command::Run))?;
-        let asked_to_predict = self.app.active.is_none()
+        let asked_to_predict = self.app.session.active.is_none()
             && self.app.page.as_ref().and_then(|page| page.reminded) == Some(current);
         if asked_to_predict {
-            self.app.notice = None;
+            self.app.screen.notice = None;
             let marked = self.app.page.as_ref().and_then(|page| page.marked);
             self.say(["Predict first; run again runs without a prediction.".to_owned()])?;
             self.at = marked;
@@ -120,7 +120,7 @@ impl Talk<'_> {
         }
         self.type_in(Command::SaveWeights, file)?;
         let mut pulse = Pulse::new();
-        while self.app.is_saving && self.driver.done.is_none() {
+        while self.app.session.is_saving && self.driver.done.is_none() {
             self.driver.turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
         }
         self.notice()
@@ -138,14 +138,14 @@ impl Talk<'_> {
     /// Goes along the lab's kernel, to the end of the search, and says what came of it.
     pub(super) fn stride(&mut self, goal: Goal, way: Direction) -> io::Result<()> {
         let slot = self.app.page.as_mut().and_then(Page::slot_mut);
-        let Some(walk) = slot.and_then(|slot| slot.walk.as_mut()) else {
+        let Some(walk) = slot.and_then(|slot| slot.debugger.as_mut()) else {
             return self.say(["No kernel has run here.".to_owned()]);
         };
         walk.seek(goal, way);
         while self.app.animation() == Some(Animation::Searching) {
             self.send(Message::Beat)?;
         }
-        self.app.notice = None;
+        self.app.screen.notice = None;
         let told = self.app.walk_said();
         self.say(told.iter().flat_map(|line| say::sentence(line)))
     }
@@ -153,7 +153,7 @@ impl Talk<'_> {
     /// Looks at another part of the lab's kernel, and says the thread that is looked at.
     pub(super) fn look(&mut self, choose: impl FnOnce(&mut Walk) -> bool) -> io::Result<()> {
         let slot = self.app.page.as_mut().and_then(Page::slot_mut);
-        let Some(walk) = slot.and_then(|slot| slot.walk.as_mut()) else {
+        let Some(walk) = slot.and_then(|slot| slot.debugger.as_mut()) else {
             return self.say(["No kernel has run here.".to_owned()]);
         };
         let told: Vec<String> = if choose(walk) {
@@ -170,7 +170,7 @@ impl Talk<'_> {
             return Ok(());
         };
         // A knob may be an entry of a table, whose name has a point as well.
-        let known = |slot: &LabState| slot.knobs.iter().any(|knob| knob.name == name);
+        let known = |slot: &LabState| slot.controls.knobs.iter().any(|knob| knob.name == name);
         let (lab, knob) = match name.split_once('.') {
             Some((lab, knob)) if !page.slot().is_some_and(known) => (Some(lab), knob),
             Some(_) | None => (None, name),
@@ -181,12 +181,12 @@ impl Talk<'_> {
         let Some(slot) = page.slot_mut().filter(|slot| lab.is_none_or(|lab| slot.id == lab)) else {
             return self.say([format!("There is no lab {}.", lab.unwrap_or_default())]);
         };
-        let Some(index) = slot.knobs.iter().position(|k| k.name == knob) else {
-            let names: Vec<&str> = slot.knobs.iter().map(|k| k.name.as_str()).collect();
+        let Some(index) = slot.controls.knobs.iter().position(|k| k.name == knob) else {
+            let names: Vec<&str> = slot.controls.knobs.iter().map(|k| k.name.as_str()).collect();
             let said = format!("Lab {} has no knob {knob}; it has: {}.", slot.id, names.join(", "));
             return self.say(say::sentence(&said));
         };
-        slot.knob = index;
+        slot.controls.marked = index;
         page.side = Side::Lab;
         let complaint = self.type_in(Command::Enter, value)?;
         if let Some(page) = self.app.page.as_mut() {
@@ -196,7 +196,7 @@ impl Talk<'_> {
             Some(complaint) => self.say(say::sentence(&format!("Not taken: {complaint}.")))?,
             None => self.of_page(|page| {
                 let slot = page.slot();
-                let knob = slot.and_then(|slot| slot.knobs.get(index));
+                let knob = slot.and_then(|slot| slot.controls.knobs.get(index));
                 let value = knob.and_then(|knob| knob.value.as_ref());
                 value
                     .map(|value| format!("{knob} is {value}.", knob = knob.map_or("", |k| &k.name)))

@@ -35,7 +35,7 @@ impl Talk<'_> {
                 whence: DraftOrigin::Saved,
             })?;
         }
-        if let Some(notice) = self.app.notice.take() {
+        if let Some(notice) = self.app.screen.notice.take() {
             self.send(Message::Do(Command::Back))?;
             return self.say(say::sentence(&format!("Not taken: {notice}.")));
         }
@@ -63,7 +63,7 @@ impl Talk<'_> {
             return self.notice();
         }
         self.send(Message::Do(Command::Outside))?;
-        if self.app.notice.is_some() {
+        if self.app.screen.notice.is_some() {
             // An answer that nobody meant to give would cost an attempt.
             self.notice()?;
             return self.send(Message::Do(Command::Back));
@@ -77,7 +77,7 @@ impl Talk<'_> {
         self.send(Message::Do(Command::Run))?;
         let complaints = self.app.editor().map(complaints).unwrap_or_default();
         if !complaints.is_empty() {
-            self.app.notice = None;
+            self.app.screen.notice = None;
             self.send(Message::Do(Command::Back))?;
             self.say(["It cannot run yet:".to_owned()])?;
             return self.say(complaints);
@@ -102,7 +102,7 @@ impl Talk<'_> {
         };
         // Why it was refused is said with the tests.
         if self.app.page.as_ref().and_then(refused).is_some() {
-            self.app.notice = None;
+            self.app.screen.notice = None;
         }
         self.of_page(|page| {
             let question = page.lesson.blocks.get(block).and_then(Block::as_question);

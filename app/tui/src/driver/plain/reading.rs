@@ -16,9 +16,9 @@ impl Talk<'_> {
             .parse::<usize>()
             .ok()
             .and_then(|number| number.checked_sub(1))
-            .filter(|&index| index < self.app.lessons.len());
+            .filter(|&index| index < self.app.course.lessons.len());
         let by_id = || {
-            let mut lessons = self.app.lessons.iter();
+            let mut lessons = self.app.course.lessons.iter();
             lessons.position(|lesson| lesson.front.id.as_str() == which)
         };
         let Some(index) = by_number.or_else(by_id) else {
@@ -29,7 +29,7 @@ impl Talk<'_> {
         if self.app.page.is_some() {
             self.send(Message::Do(Command::Back))?;
         }
-        self.app.chosen = index;
+        self.app.course.chosen = index;
         self.send(Message::Do(Command::Enter))?;
         self.opened()
     }

@@ -18,13 +18,13 @@ const PROGRESS: Duration = Duration::from_secs(3);
 impl Talk<'_> {
     /// Waits for the end of a run, if one goes on; a line that says stop ends it, others wait for their turn.
     pub(super) fn settle(&mut self) -> io::Result<()> {
-        let Some(active) = self.app.active else {
+        let Some(active) = self.app.session.active else {
             return Ok(());
         };
         let before = self.judged();
         let mut pulse = Pulse::new();
         let mut told = Instant::now();
-        while self.driver.done.is_none() && self.app.active.is_some() {
+        while self.driver.done.is_none() && self.app.session.active.is_some() {
             let is_stop = |line: &Option<String>| {
                 line.as_deref().is_some_and(|line| words::read(line) == Ok(Line::Stop))
             };

@@ -16,7 +16,7 @@ pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
         "Lab {}: {}. {}",
         slot.id,
         slot.title,
-        match &slot.state {
+        match &slot.run.state {
             State::Ready => "Type run to run it.".to_owned(),
             state @ (State::Running
             | State::Paused
@@ -44,11 +44,11 @@ fn past(state: &State) -> &'static str {
 
 /// The knobs of a lab with their values and what they may be.
 pub fn knobs(slot: &LabState) -> Vec<String> {
-    if slot.knobs.is_empty() {
+    if slot.controls.knobs.is_empty() {
         return Vec::new();
     }
     let mut lines = vec!["Knobs, turned by set NAME VALUE:".to_owned()];
-    for knob in &slot.knobs {
+    for knob in &slot.controls.knobs {
         lines.extend(sentence(&format!("- {}", knob_words(knob))));
     }
     lines
@@ -71,7 +71,8 @@ fn knob_words(knob: &Knob) -> String {
 
 /// The pictures of a lab in words.
 pub fn pictures(slot: &LabState) -> Vec<String> {
-    slot.panels
+    slot.pictures
+        .panels
         .iter()
         .filter_map(|&index| slot.scene(index))
         .flat_map(|scene| sentence(&words(&scene).replace("press space to run", "type run")))
@@ -80,7 +81,7 @@ pub fn pictures(slot: &LabState) -> Vec<String> {
 
 /// How far a run is.
 pub fn progress(slot: &LabState) -> String {
-    let data = &slot.data;
+    let data = &slot.run.data;
     if data.step == 0 {
         let status = if data.status.is_empty() { "starting" } else { &data.status };
         return format!("{}: {status}.", slot.id);
@@ -95,11 +96,11 @@ pub fn progress(slot: &LabState) -> String {
 pub fn end(slot: &LabState) -> Vec<String> {
     let took = format!(
         "{} steps in {:.1} s{}",
-        slot.data.step,
-        slot.elapsed.as_secs_f64(),
-        slot.device.map_or_else(String::new, |device| format!(" on {device}"))
+        slot.run.data.step,
+        slot.run.elapsed.as_secs_f64(),
+        slot.run.device.map_or_else(String::new, |device| format!(" on {device}"))
     );
-    let mut lines = sentence(&match &slot.state {
+    let mut lines = sentence(&match &slot.run.state {
         State::Finished if slot.schema.is_live() => format!("{} finished: {took}.", slot.id),
         State::Finished => format!("{} has answered.", slot.id),
         State::Diverged(reason) => format!("{} diverged: {took}. {reason}", slot.id),
@@ -111,7 +112,7 @@ pub fn end(slot: &LabState) -> Vec<String> {
         ),
         State::Ready | State::Running | State::Paused => String::new(),
     });
-    lines.extend(slot.data.notices.iter().flat_map(|said| sentence(said)));
+    lines.extend(slot.run.data.notices.iter().flat_map(|said| sentence(said)));
     lines.extend(pictures(slot));
     lines
 }

@@ -19,7 +19,7 @@ impl Author {
 
     fn opening(size: (u16, u16), text: &str) -> Self {
         let mut bench = Bench::new(size);
-        bench.app.lessons.clear();
+        bench.app.course.lessons.clear();
         bench.probed();
         bench.app.preview = Some(Preview::new("lesson.md".to_owned()));
         let mut author = Self { bench };
@@ -69,16 +69,16 @@ fn a_changed_lab_ends_its_own_run_and_no_other() {
     let effects =
         author.replaces(run, &format!("```{{lab}} other\nkind = \"train\"\n```\n\n{run}"));
     assert!(!Author::is_abandoned(&effects), "a lab was added before it");
-    let active = author.bench.app.active.unwrap();
+    let active = author.bench.app.session.active.unwrap();
     assert_eq!(active.slot, 1);
     author.bench.report(vec![point("loss", 2, 0.6)], 60);
     let page = author.bench.app.page.as_ref().unwrap();
-    assert_eq!(page.labs[1].data.series["loss"].points().len(), 2);
+    assert_eq!(page.labs[1].run.data.series["loss"].points().len(), 2);
 
     let effects = author.replaces("default = 32", "default = 16");
     assert!(Author::is_abandoned(&effects));
     author.bench.shows("lab 'run' was changed: its run was ended");
-    assert!(author.bench.app.active.is_none());
+    assert!(author.bench.app.session.active.is_none());
 
     author.bench.keys("  ");
     let effects = author.replaces(run, "```{lab} renamed\n");

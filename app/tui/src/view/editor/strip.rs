@@ -23,8 +23,8 @@ pub(super) fn lines(app: &App, page: &Page, editor: &Editor, width: usize) -> Ve
     }
     let mut lines = strip.lines;
     if !lines.is_empty() {
-        let rule = app.look.glyphs.horizontal.repeat(width);
-        lines.insert(0, Line::styled(rule, app.look.theme.border));
+        let rule = app.screen.look.glyphs.horizontal.repeat(width);
+        lines.insert(0, Line::styled(rule, app.screen.look.theme.border));
     }
     lines
 }
@@ -51,7 +51,7 @@ impl Strip<'_> {
     /// Everything that is wrong, what stands nearest below the cursor first.
     fn complaints(&mut self, editor: &Editor) {
         let app = self.app;
-        let (theme, glyphs) = (&app.look.theme, &app.look.glyphs);
+        let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
         let line = editor.text.cursor().0 + 1;
         let (behind, ahead): (Vec<_>, Vec<_>) =
             editor.complaints.iter().partition(|complaint| (complaint.place.line as usize) < line);
@@ -68,7 +68,7 @@ impl Strip<'_> {
     /// What failed first, then what is said to it, then what passed; hints stand below.
     fn question(&mut self, page: &Page, editor: &Editor, block: usize) {
         let app = self.app;
-        let (theme, glyphs) = (&app.look.theme, &app.look.glyphs);
+        let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
         let Some(Block::Question(question)) = page.lesson.blocks.get(block) else {
             return;
         };
@@ -120,8 +120,8 @@ impl Strip<'_> {
     /// Why the lab did not run, where it did not.
     fn lab(&mut self, page: &Page, place: usize) {
         let app = self.app;
-        let (theme, glyphs) = (&app.look.theme, &app.look.glyphs);
-        let state = page.labs.get(place).map(|slot| &slot.state);
+        let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
+        let state = page.labs.get(place).map(|slot| &slot.run.state);
         if let Some(State::Failed(reason)) = state {
             self.say(glyphs.wrong, reason, theme.bad);
         }

@@ -49,7 +49,7 @@ pub(super) fn draw(
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let letters = letters(editor, area);
     let (top, left) = editor.followed(usize::from(letters.height), usize::from(letters.width));
     let (cursor_line, cursor_column) = editor.text.cursor();
@@ -77,7 +77,7 @@ pub(super) fn draw(
         let (sign, number) = match own.is_empty() {
             true if index == cursor_line => (" ", theme.text),
             true => (" ", theme.dim),
-            false => (app.look.glyphs.wrong, theme.bad),
+            false => (app.screen.look.glyphs.wrong, theme.bad),
         };
         let gutter = Line::styled(format!("{:>digits$}{sign}", index + 1), number);
         gutter.render(Rect::new(area.x, y, area.width, 1), buffer);
@@ -102,7 +102,7 @@ pub(super) fn draw(
             pen.put(' ', theme.text.add_modifier(Modifier::REVERSED));
         }
         if let Some(first) = own.first() {
-            pen.remark(&first.message, app.look.glyphs.ellipsis, theme.bad);
+            pen.remark(&first.message, app.screen.look.glyphs.ellipsis, theme.bad);
         }
         let row = Rect::new(letters.x, y, letters.width, 1);
         Line::from(pen.spans).render(row, buffer);

@@ -25,7 +25,7 @@ pub fn rows(slot: &LabState, width: u16) -> u16 {
 
 /// The knobs that hold texts and take a row each, and those that stand in columns below them.
 fn by_width(slot: &LabState) -> (Vec<usize>, Vec<usize>) {
-    (0..slot.knobs.len()).partition(|&index| match slot.knobs[index].ty() {
+    (0..slot.controls.knobs.len()).partition(|&index| match slot.controls.knobs[index].ty() {
         Type::String | Type::Table | Type::Array => true,
         Type::Int | Type::Float | Type::Bool | Type::Enum => false,
     })
@@ -33,7 +33,7 @@ fn by_width(slot: &LabState) -> (Vec<usize>, Vec<usize>) {
 
 /// Where each knob is that can be seen: texts a row each, then the others column by column.
 pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
-    if area.height == 0 || slot.knobs.is_empty() {
+    if area.height == 0 || slot.controls.knobs.is_empty() {
         return Vec::new();
     }
     let (wide, narrow) = by_width(slot);
@@ -45,7 +45,7 @@ pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
     let down = narrow.len().div_ceil(across).max(1);
     let width = area.width / across as u16;
     // Where there are more rows than fit, the marked one stays in view.
-    let marked = narrow.iter().position(|&index| index == slot.knob);
+    let marked = narrow.iter().position(|&index| index == slot.controls.marked);
     let skip = (marked.unwrap_or(0) % down + 1).saturating_sub(usize::from(area.height));
     let shown = skip..skip + usize::from(area.height);
     let placed = narrow.iter().enumerate();
@@ -69,7 +69,7 @@ pub fn draw(
 ) -> Option<Position> {
     let mut cursor = None;
     for (index, cell) in cells(slot, area) {
-        if let Some(knob) = slot.knobs.get(index) {
+        if let Some(knob) = slot.controls.knobs.get(index) {
             let at = draw_knob(app, page, slot, knob, index, cell, buffer);
             cursor = cursor.or(at);
         }
@@ -86,13 +86,13 @@ fn draw_knob(
     cell: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
-    let theme = &app.look.theme;
-    let marked = index == slot.knob;
+    let theme = &app.screen.look.theme;
+    let marked = index == slot.controls.marked;
     let focused = marked && page.side == Side::Lab;
     let name_style = if focused { theme.selection } else { theme.text };
     let changed = knob.value != knob.initial;
     let mut line = Line::from(vec![
-        Span::styled(if marked { app.look.glyphs.arrow } else { " " }, theme.accent),
+        Span::styled(if marked { app.screen.look.glyphs.arrow } else { " " }, theme.accent),
         Span::styled(format!("{} ", knob.name), name_style),
     ]);
     if let (true, Some(entry)) =

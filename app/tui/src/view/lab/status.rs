@@ -17,86 +17,87 @@ use mlsys_view::wrap::wrap;
 
 /// State, step, steps a second, elapsed time and device.
 pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob);
     if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
-        Line::styled(format!("{} {complaint}", app.look.glyphs.wrong), theme.bad)
+        Line::styled(format!("{} {complaint}", app.screen.look.glyphs.wrong), theme.bad)
             .render(area, buffer);
         return;
     }
-    let (sign, style) = match &slot.state {
-        State::Ready => (app.look.glyphs.open, theme.dim),
-        State::Running => (app.look.glyphs.running, theme.good),
-        State::Paused => (app.look.glyphs.paused, theme.warn),
-        State::Finished => (app.look.glyphs.right, theme.good),
+    let (sign, style) = match &slot.run.state {
+        State::Ready => (app.screen.look.glyphs.open, theme.dim),
+        State::Running => (app.screen.look.glyphs.running, theme.good),
+        State::Paused => (app.screen.look.glyphs.paused, theme.warn),
+        State::Finished => (app.screen.look.glyphs.right, theme.good),
         State::Diverged(_) | State::Stopped | State::Failed(_) => {
-            (app.look.glyphs.wrong, theme.bad)
+            (app.screen.look.glyphs.wrong, theme.bad)
         }
     };
     let mut parts = Vec::new();
-    if slot.frozen.is_some() {
+    if slot.pictures.frozen.is_some() {
         let step = slot.shown().step;
         parts.push(Span::styled(
-            format!("frozen at step {step}, run is at step {} ", slot.data.step),
+            format!("frozen at step {step}, run is at step {} ", slot.run.data.step),
             theme.selection,
         ));
         parts.push(Span::raw(" "));
     }
-    parts.push(Span::styled(format!("{sign} {}", slot.state.word()), style));
-    let separator = app.look.glyphs.separator;
+    parts.push(Span::styled(format!("{sign} {}", slot.run.state.word()), style));
+    let separator = app.screen.look.glyphs.separator;
     let mut add = |text: String| {
         parts.push(Span::styled(separator, theme.dim));
         parts.push(Span::styled(text, theme.text));
     };
     // Before all figures, so that it is never what has no room.
-    if let Some(replay) = &slot.replay {
+    if let Some(replay) = &slot.run.replay {
         add(replay.origin.clone());
     }
     // What is waited for comes before the figures, which stand still meanwhile.
-    let is_here = app.active.is_some_and(|active| {
+    let is_here = app.session.active.is_some_and(|active| {
         page.labs.get(active.slot).is_some_and(|other| std::ptr::eq(other, slot))
     });
-    if let Some(words) = app.waiting.as_ref().filter(|_| is_here).and_then(Waiting::words) {
+    if let Some(words) = app.session.waiting.as_ref().filter(|_| is_here).and_then(Waiting::words) {
         add(words);
     }
     if let Some(headline) = headline(slot, app) {
         add(headline);
     }
-    if slot.schema.is_live() && slot.state != State::Ready {
-        let done = slot.data.step;
+    if slot.schema.is_live() && slot.run.state != State::Ready {
+        let done = slot.run.data.step;
         match slot.steps() {
             Some(all) => add(format!("step {done}/{all}")),
             None => add(format!("step {done}")),
         }
-        let rate = slot.rate.per_second.or_else(|| mean_rate(slot));
+        let rate = slot.run.rate.per_second.or_else(|| mean_rate(slot));
         // A run whose reports bear no steps has none to count.
         if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
             let digits = if rate < 10.0 { significant(rate, 2) } else { rate.round() };
             add(format!("{} steps/s", number(digits)));
         }
-        add(format!("{:.1} s", slot.elapsed.as_secs_f64()));
-        if let Some(device) = slot.device {
+        add(format!("{:.1} s", slot.run.elapsed.as_secs_f64()));
+        if let Some(device) = slot.run.device {
             add(device.to_string());
         }
     }
     // A lab that answers at once is the processor's, unless it was given to another device.
-    if let Some(device) = slot.device.filter(|device| {
-        !slot.schema.is_live() && *device != DeviceId::CPU && slot.state != State::Ready
+    if let Some(device) = slot.run.device.filter(|device| {
+        !slot.schema.is_live() && *device != DeviceId::CPU && slot.run.state != State::Ready
     }) {
         add(device.to_string());
     }
-    let hurried = is_here && app.active.is_some_and(|active| active.how == RunMode::ToTheEnd);
+    let hurried =
+        is_here && app.session.active.is_some_and(|active| active.how == RunMode::ToTheEnd);
     if hurried {
         add("to the end".to_owned());
-    } else if slot.replay.is_none()
-        && app.tempo == Tempo::Watch
-        && slot.state == State::Running
+    } else if slot.run.replay.is_none()
+        && app.session.tempo == Tempo::Watch
+        && slot.run.state == State::Running
         && slot.schema.is_live()
     {
         add("paced (f: full speed)".to_owned());
     }
-    if slot.explored {
-        let what = match &slot.edited {
+    if slot.run.explored {
+        let what = match &slot.own_kernel {
             Some(_) => "kernel changed",
             None => "knobs changed",
         };
@@ -111,7 +112,7 @@ fn headline(slot: &LabState, app: &App) -> Option<String> {
     let value = match slot.shown().metric(&headline.metric)? {
         Value::Float(value) => {
             let unit = metrics::unit(slot.schema, &headline.metric);
-            quantity(significant(value, 2), unit, &app.look.glyphs)
+            quantity(significant(value, 2), unit, &app.screen.look.glyphs)
         }
         value @ (Value::Int(_) | Value::Bool(_) | Value::Text(_)) => value.to_string(),
         // No list fits into a line.
@@ -121,20 +122,20 @@ fn headline(slot: &LabState, app: &App) -> Option<String> {
 }
 
 fn mean_rate(slot: &LabState) -> Option<f64> {
-    let seconds = slot.elapsed.as_secs_f64();
-    (seconds > 0.0 && slot.data.step > 0).then(|| slot.data.step as f64 / seconds)
+    let seconds = slot.run.elapsed.as_secs_f64();
+    (seconds > 0.0 && slot.run.data.step > 0).then(|| slot.run.data.step as f64 / seconds)
 }
 
 /// Sentences that need room: a failure, a divergence, a notice.
 pub fn message(app: &App, slot: &LabState, width: usize) -> Vec<Line<'static>> {
-    let theme = &app.look.theme;
+    let theme = &app.screen.look.theme;
     let mut sentences: Vec<(String, ratatui::style::Style)> = Vec::new();
-    match &slot.state {
+    match &slot.run.state {
         State::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
         State::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
         State::Ready | State::Running | State::Paused | State::Finished | State::Stopped => {}
     }
-    if let Some(replay) = &slot.replay {
+    if let Some(replay) = &slot.run.replay {
         let speed = replay.speed.word();
         sentences.push((
             format!(
@@ -143,7 +144,7 @@ pub fn message(app: &App, slot: &LabState, width: usize) -> Vec<Line<'static>> {
             theme.warn,
         ));
     }
-    sentences.extend(slot.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
+    sentences.extend(slot.run.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
     let lines = sentences.iter().flat_map(|(text, style)| {
         let lines: Vec<&str> = text.split('\n').collect();
         let mut shown = Vec::new();

@@ -155,7 +155,7 @@ impl Bench {
         );
         app.update(Message::Probed(vec![self.device.clone()]));
         app.open(lesson);
-        app.tempo = Tempo::Full;
+        app.session.tempo = Tempo::Full;
         let effects = app.update(Message::Key(Key::Char(' ')));
         let mut screen = Unseen::new().map_err(|error| Failure::Run(error.to_string()))?;
         serve_run(&mut app, effects, Some(self.folder.clone()), &mut screen)
