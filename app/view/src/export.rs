@@ -2,15 +2,14 @@
 
 use std::borrow::Cow;
 
-use mlsys_lab::frame::{Frame, Graph};
+use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::Draw;
 use ratatui::layout::Rect;
-use unicode_width::UnicodeWidthStr;
 
 use crate::canvas::{CELL, Canvas, Vector, hex};
-use crate::figure::graph::{Drawing, Form, Sight, pass};
-use crate::figure::{Source, exchange, kernel, outline};
+use crate::figure::Source;
 use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::picture::{self, At, Sheet};
 use crate::panel::text::wrap;
 use crate::panel::{Focus, FrameView, Scene, draw_frame, line};
 use crate::theme::{Background, ColorDepth, Look, Theme};
@@ -24,8 +23,6 @@ const MARGIN: f64 = 22.0;
 const LINE: f64 = 17.0;
 /// Rows of one picture, and columns of one that is made smaller to fit; the file of values has all.
 const MOST: (u16, u16) = (420, 360);
-/// Steps of a walk that are written out.
-const STEPS: usize = 80;
 
 /// There is nothing to draw.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,160 +60,6 @@ pub(crate) fn nothing(scene: &Scene<'_>) -> Nothing {
 fn look() -> Look {
     let theme = Theme::new(Background::Light, ColorDepth::TrueColor);
     Look { theme, glyphs: Glyphs::new(GlyphSet::Unicode) }
-}
-
-/// What a picture is on a page: other pictures may stand for it, with lines above and below.
-struct Sheet<'a> {
-    above: Vec<String>,
-    frame: Cow<'a, Frame>,
-    view: FrameView,
-    below: Vec<String>,
-}
-
-impl<'a> Sheet<'a> {
-    fn of(frame: &'a Frame, scene: &Scene<'_>) -> Self {
-        let mut sheet = Self {
-            above: Vec::new(),
-            frame: Cow::Borrowed(frame),
-            view: FrameView::default(),
-            below: Vec::new(),
-        };
-        match frame {
-            // A page has no next step: it has the rows of the place that the steps have reached.
-            Frame::Kernel(kernel) => {
-                sheet.frame = Cow::Owned(kernel::picture(kernel, scene.walk));
-            }
-            Frame::Exchange(of) => {
-                let lines = [exchange::kind(of), of.note.clone()];
-                sheet.above.extend(lines.into_iter().filter(|line| !line.is_empty()));
-                sheet.frame = Cow::Owned(exchange::storyboard(of));
-            }
-            Frame::Film(film) => {
-                if let Some(still) = film.at(film.cover) {
-                    let mut inner = Self::of(&still.frame, scene);
-                    inner.above.insert(0, outline::still(film, film.cover));
-                    return inner;
-                }
-            }
-            Frame::Table(table) if !table.notes.is_empty() => {
-                let (table, notes) = table.numbered();
-                sheet.frame = Cow::Owned(Frame::Table(table));
-                sheet.below = notes;
-            }
-            Frame::Graph(graph) => {
-                sheet.view.graph =
-                    Sight { steps: graph.walk.len(), form: Some(Form::Airy), ..Sight::default() };
-                sheet.below = walk(graph);
-            }
-            Frame::HeatMap(_)
-            | Frame::Bars(_)
-            | Frame::Stacks(_)
-            | Frame::Histogram(_)
-            | Frame::Scatter(_)
-            | Frame::Table(_)
-            | Frame::Cells(_)
-            | Frame::Images(_)
-            | Frame::Timeline(_)
-            | Frame::Panes(_)
-            | Frame::Passage(_)
-            | Frame::Text(_) => {}
-        }
-        sheet
-    }
-}
-
-/// The steps of a walk, each with its number, under the names of its passes.
-fn walk(graph: &Graph) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut now = None;
-    for (place, step) in graph.walk.iter().take(STEPS).enumerate() {
-        if now.replace(step.pass) != Some(step.pass) {
-            lines.push(format!("{}:", pass(step.pass)));
-        }
-        lines.push(format!("{}. {}", place + 1, step.text));
-    }
-    if graph.walk.len() > STEPS {
-        lines.push(format!("and {} more steps", graph.walk.len() - STEPS));
-    }
-    lines
-}
-
-/// The columns and rows that a picture takes on a page of so many columns.
-fn size(frame: &Frame, columns: u16) -> (u16, u16) {
-    let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
-    let lines = |text: &str| match text {
-        "" => 0,
-        text => count(wrap(text, columns).len()),
-    };
-    let rows = |rows: usize| if rows <= 24 { count(rows).saturating_mul(2) } else { count(rows) };
-    let (wide, high) = match frame {
-        Frame::HeatMap(map) if !map.row_labels.is_empty() && !map.column_labels.is_empty() => {
-            (columns, rows(map.rows).saturating_add(3))
-        }
-        Frame::HeatMap(_) | Frame::Histogram(_) | Frame::Scatter(_) => (columns, 30),
-        Frame::Bars(bars) => (columns, rows(bars.bars.len()).saturating_add(2)),
-        Frame::Stacks(stacks) => {
-            let note = lines(&stacks.note);
-            (columns, rows(stacks.stacks.len()).saturating_add(5).saturating_add(note))
-        }
-        Frame::Timeline(timeline) => {
-            let total = if timeline.total.is_some() { 9 } else { 0 };
-            (columns, rows(timeline.lanes.len()).saturating_add(6 + total))
-        }
-        Frame::Cells(cells) => {
-            let across = count(cells.columns()).div_ceil(columns.saturating_sub(20).max(1)).max(1);
-            let body = rows(cells.rows.len()).saturating_mul(across);
-            (columns, body.saturating_add(6).saturating_add(lines(&cells.note)))
-        }
-        Frame::Images(images) => {
-            let wide = count(images.width.div_ceil(2)).max(4);
-            let in_row = (columns / (wide + 2)).max(1);
-            let in_row = match count(images.together) {
-                together if together > 1 && together < in_row => in_row / together * together,
-                _ => in_row,
-            };
-            let down = count(images.images.len().min(60)).div_ceil(in_row);
-            let high = count(images.height.div_ceil(4)).max(2) + 1;
-            (columns, down.max(1).saturating_mul(high) + 1)
-        }
-        Frame::Graph(graph) => {
-            let sight =
-                Sight { form: Some(Form::Airy), steps: graph.walk.len(), ..Sight::default() };
-            let layout = Drawing::fitting(graph, &sight, (usize::MAX, usize::MAX)).layout;
-            (count(layout.width).max(columns), count(layout.height))
-        }
-        Frame::Panes(panes) => {
-            let across = count(panes.len()).clamp(1, if panes.len() <= 4 { 2 } else { 3 });
-            let wide = columns / across;
-            let high = panes.iter().map(|pane| size(&pane.frame, wide).1.min(wide / 2 + 4));
-            let down = count(panes.len()).div_ceil(across);
-            (columns, down.saturating_mul(high.max().unwrap_or(1).saturating_add(2)))
-        }
-        Frame::Table(table) => {
-            let wide = |column: usize| {
-                let title = table.columns.get(column).map_or(0, |title| title.width());
-                let cells = table.rows.iter().take(MOST.1.into());
-                let cells = cells.filter_map(|row| row.get(column));
-                cells.map(|value| value.to_string().width()).max().unwrap_or(0).max(title).min(48)
-                    + 2
-            };
-            let wide = (0..table.columns.len()).map(wide).sum::<usize>();
-            (count(wide).max(columns), count(table.rows.len()).saturating_add(4))
-        }
-        Frame::Passage(of) => {
-            let paragraphs = of.paragraphs.iter();
-            let rows =
-                paragraphs.map(|p| crate::figure::passage::rows(of, p, columns.into()).len());
-            (columns, count(rows.sum()).saturating_add(5).saturating_add(lines(&of.note)))
-        }
-        Frame::Text(text) => {
-            let rows: u16 =
-                text.lines().map(|line| lines(line).max(1)).fold(1, u16::saturating_add);
-            (columns, rows)
-        }
-        Frame::Exchange(_) | Frame::Film(_) | Frame::Kernel(_) => (columns, 30),
-    };
-    (wide.min(MOST.0), high.clamp(1, MOST.1))
 }
 
 /// A document being written.
@@ -274,13 +117,22 @@ impl Page {
         }
     }
 
-    fn picture(&mut self, frame: &Frame, scene: &Scene<'_>, look: &Look) {
-        let sheet = Sheet::of(frame, scene);
+    fn picture<'a>(&mut self, frame: &'a Frame, scene: &Scene<'a>, look: &Look) {
+        let mut sheet = Sheet {
+            above: Vec::new(),
+            frame: Cow::Borrowed(frame),
+            view: FrameView::default(),
+            below: Vec::new(),
+            walk: scene.walk,
+        };
+        picture::of(frame).page(&mut sheet);
         self.lines(&sheet.above);
-        let size = size(&sheet.frame, COLUMNS);
+        let (wide, high) = picture::of(&sheet.frame).page_size(COLUMNS);
+        let size = (wide.min(MOST.0), high.clamp(1, MOST.1));
         let mut canvas = Canvas::vector(size, Vector::new(&look.theme));
         let area = Rect::new(0, 0, size.0, size.1);
-        draw_frame(area, &mut canvas, &sheet.frame, &sheet.view, Focus::Aside, look);
+        let at = At { view: &sheet.view, focus: Focus::Aside, walk: None };
+        draw_frame(area, &mut canvas, &sheet.frame, at, look);
         self.hold(canvas, size);
         self.lines(&sheet.below);
     }

@@ -2,13 +2,12 @@
 //! state of exchanges and kernels, values as text and as CSV.
 
 pub mod axis;
-mod csv;
+pub(crate) mod csv;
 pub mod exchange;
 pub mod graph;
 pub mod kernel;
 pub mod layout;
 pub mod metrics;
-pub mod outline;
 pub mod passage;
 mod quantity;
 mod source;

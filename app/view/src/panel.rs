@@ -14,9 +14,9 @@ mod kernel;
 mod legend;
 pub(crate) mod line;
 mod matrix;
-mod naming;
 mod panes;
 mod passage;
+pub(crate) mod picture;
 mod plane;
 mod scatter;
 mod stacks;
@@ -50,8 +50,9 @@ pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
 pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
+use picture::At;
 pub use view::Tint;
-pub use view::{Extent, FrameView, Inspect, Smoothing, Stepped, View, Way, Window};
+pub use view::{Extent, FrameView, Inspect, Smoothing, View, Way, Window};
 pub use words::words;
 
 /// What a panel is drawn from.
@@ -173,14 +174,9 @@ fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
         Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
             match scene.frame(&look.glyphs) {
                 Some(frame) => {
-                    match frame.kernel().zip(scene.walk) {
-                        Some((kernel, walk)) => {
-                            kernel::draw(body, canvas, kernel, Some(walk), look)
-                        }
-                        None => {
-                            draw_frame(body, canvas, &frame, &scene.view.frame, scene.focus, look);
-                        }
-                    }
+                    let view = &scene.view.frame;
+                    let at = At { view, focus: scene.focus, walk: scene.walk };
+                    draw_frame(body, canvas, &frame, at, look);
                     true
                 }
                 None => false,
@@ -206,40 +202,30 @@ pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {
     kernel::spot_at(below_title(area), frame.kernel()?, scene.walk?, at)
 }
 
-/// What is marked, in the rows that it may take: one, and of points, which may have much to tell, up to a fourth of the
-/// panel. The last row holds all the rest, and is cut where it ends.
-fn named_lines(named: &str, frame: &Frame, area: Rect) -> Vec<String> {
-    let most =
-        if matches!(frame, Frame::Scatter(_)) { usize::from(area.height / 4).max(1) } else { 1 };
-    let mut lines = text::wrap(named, area.width);
-    if lines.len() > most {
-        let rest = lines.split_off(most - 1);
-        lines.push(rest.concat());
-    }
-    lines
-}
-
 /// Draws a frame without a title; below it, what is marked in it is named.
-pub(crate) fn draw_frame(
-    area: Rect,
-    canvas: &mut Canvas,
-    frame: &Frame,
-    view: &FrameView,
-    focus: Focus,
-    look: &Look,
-) {
+pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<'_>, look: &Look) {
     /// With fewer rows the picture needs them all.
     const NAMED: u16 = 4;
     let area = area.intersection(canvas.cells.area);
     if area.is_empty() {
         return;
     }
+    let picture = picture::of(frame);
     let noted = match canvas.is_page() {
         true => Vec::new(),
-        false => naming::noted(frame, view, area.width, area.height / 4),
+        false => picture.noted(at.view, area.width, area.height / 4),
     };
-    let named = naming::said(frame, view, &look.glyphs).filter(|_| area.height >= NAMED);
-    let named = named.map(|named| named_lines(&named, frame, area));
+    let named = picture.marked(at.view, &look.glyphs).filter(|_| area.height >= NAMED);
+    let named = named.map(|named| {
+        let most = usize::from(picture.rows_of_mark(area.height));
+        let mut lines = text::wrap(&named, area.width);
+        if lines.len() > most {
+            // The last row holds all the rest, and is cut where it ends.
+            let rest = lines.split_off(most - 1);
+            lines.push(rest.concat());
+        }
+        lines
+    });
     let named = named.unwrap_or_default().into_iter();
     let named = named.map(|line| (line, look.theme.accent));
     let noted = noted.into_iter().map(|line| (line, look.theme.text));
@@ -250,52 +236,7 @@ pub(crate) fn draw_frame(
     for ((line, style), y) in below.iter().zip(area.bottom()..whole.bottom()) {
         Pen::new(whole, canvas, &look.glyphs).text(whole.x, y, line, *style);
     }
-    let mark = view.mark;
-    let along = mark.map(|mark| mark.column);
-    match frame {
-        Frame::HeatMap(map) if matrix::is_matrix(map) && matrix::fits(area, map) => {
-            matrix::draw(area, canvas, map, mark, look);
-        }
-        Frame::HeatMap(map) => heat::draw(area, canvas, map, mark, look),
-        Frame::Bars(bars) => {
-            let marked = mark.map(|mark| mark.within(1, bars.bars.len()).row);
-            bars::draw(area, canvas, bars, marked, look);
-        }
-        Frame::Stacks(of) => {
-            let marked = mark.map(|mark| mark.within(1, of.stacks.len()).row);
-            stacks::draw(area, canvas, of, marked, look);
-        }
-        Frame::Histogram(histogram) => histogram::draw(area, canvas, histogram, along, look),
-        Frame::Scatter(scatter) => scatter::draw(area, canvas, scatter, along, look),
-        Frame::Table(table) => table::draw(airy(area), canvas, table, view, focus, look),
-        Frame::Cells(cells) => cells::draw(area, canvas, cells, mark, look),
-        Frame::Images(images) => {
-            let marked = mark.map(|mark| mark.within(images.images.len(), 1).column);
-            images::draw(airy(area), canvas, images, marked, look);
-        }
-        Frame::Graph(graph) => {
-            canvas.fixed(|canvas| graph::draw(area, canvas, graph, &view.graph, look));
-        }
-        Frame::Timeline(timeline) => {
-            timeline::draw(area, canvas, timeline, (view.stretch, view.tint), along, look);
-        }
-        Frame::Exchange(of) => exchange::draw(area, canvas, of, view, look),
-        Frame::Film(film) => film::draw(area, canvas, film, view, focus, look),
-        Frame::Kernel(kernel) => kernel::draw(area, canvas, kernel, None, look),
-        Frame::Panes(panes) => panes::draw(area, canvas, panes, mark, focus, look),
-        Frame::Passage(of) => {
-            canvas.fixed(|canvas| passage::draw(airy(area), canvas, of, look));
-        }
-        Frame::Text(text) => canvas.fixed(|canvas| {
-            text::draw(airy(area), canvas, text, view.scroll, look);
-        }),
-    }
-}
-
-/// The area with an empty row on top, if it is high enough to spare one.
-fn airy(area: Rect) -> Rect {
-    let spared = u16::from(area.height >= 10);
-    Rect { y: area.y + spared, height: area.height - spared, ..area }
+    picture.draw(area, canvas, at, look);
 }
 
 /// Draws the row with the panel's name, the latest value and its step; returns the area below.

@@ -4,13 +4,11 @@ use mlsys_lab::frame::table::Filter;
 use mlsys_lab::frame::{Frame, Graph, Table};
 use mlsys_lab::schema::{Draw, Scale};
 use mlsys_view::earlier;
-use mlsys_view::figure::graph::line;
 use mlsys_view::figure::kernel::Play;
-use mlsys_view::figure::{exchange, outline};
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::panel::{
-    Extent, FrameView, Inspect, Smoothing, Stepped, Tint, Way, Window, extent, is_smoothed,
-    step_after, step_before,
+    Extent, FrameView, Inspect, Smoothing, Tint, Way, Window, extent, is_smoothed, step_after,
+    step_before,
 };
 
 use crate::command::{Motion, Place};
@@ -198,12 +196,7 @@ impl App {
         let done = look_at(slot, index, |frame, view| {
             view.play = Play::Still;
             view.step(frame, by);
-            said = match Stepped::of(frame) {
-                Some(Stepped::Graph(graph)) => line(graph, &view.graph),
-                Some(Stepped::Exchange(of)) => Some(exchange::line(of, view.round, &glyphs)),
-                Some(Stepped::Film(film)) => Some(outline::still(film, view.round)),
-                None => None,
-            };
+            said = view.step_said(frame, &glyphs);
         });
         // On a small screen the picture is not in sight.
         self.screen.notice = said;

@@ -11,7 +11,7 @@ use mlsys_lab::frame::Graph;
 use super::layout::{Arranged, Layout, Size, lay_out};
 
 pub use carried::{carried, not_finite};
-pub(super) use facts::said;
+pub(crate) use facts::said;
 pub use facts::{facts, kind, line, pass};
 pub use shown::{Item, Link, Shown};
 pub use sight::{Closer, Sight, Way};

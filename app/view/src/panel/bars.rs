@@ -1,6 +1,10 @@
 //! Labelled lengths on one axis, linear or logarithmic.
 
+use super::picture::{At, LEAST, Picture, page_rows};
+use super::view::{FrameView, Mark};
 use crate::canvas::Canvas;
+use crate::figure::csv::{self, Lines};
+use crate::glyphs::Glyphs;
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
@@ -187,5 +191,75 @@ fn ticks(pen: &mut Pen<'_>, track: Rect, axis: &Axis, unit: Option<&str>, look: 
             pen.upright(x, rows, exact, look.glyphs.vertical, look.theme.dim);
             free = pen.text(x + 1, track.y, &label, look.theme.dim) + 1;
         }
+    }
+}
+
+impl Picture for Bars {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        let marked = at.view.mark.map(|mark| mark.within(1, self.bars.len()).row);
+        draw(area, canvas, self, marked, look);
+    }
+
+    fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
+        words(self, glyphs)
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        marked(self, view.mark?, glyphs)
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (1, self.bars.len())
+    }
+
+    fn least(&self) -> (u16, u16) {
+        match self.bars.is_empty() {
+            true => LEAST,
+            false => least(self, LEAST),
+        }
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        (columns, page_rows(self.bars.len()).saturating_add(2))
+    }
+}
+
+fn words(bars: &Bars, glyphs: &Glyphs) -> String {
+    let unit = unit(&bars.unit);
+    let said = bars.bars.iter().map(|bar| {
+        let value = match bar.value.filter(|x| x.is_finite()) {
+            Some(x) => quantity(x, unit, glyphs),
+            None => "not finite".to_owned(),
+        };
+        if bar.remark.is_empty() {
+            format!("{} {value}", bar.label)
+        } else {
+            format!("{} {value} ({})", bar.label, bar.remark)
+        }
+    });
+    format!("{}.", said.collect::<Vec<_>>().join(", "))
+}
+
+fn marked(bars: &Bars, mark: Mark, glyphs: &Glyphs) -> Option<String> {
+    let bar = bars.bars.get(mark.within(1, bars.bars.len()).row)?;
+    let unit = unit(&bars.unit);
+    let value = match bar.value.filter(|x| x.is_finite()) {
+        Some(x) => quantity(x, unit, glyphs),
+        None => "not finite".to_owned(),
+    };
+    Some(match bar.remark.as_str() {
+        "" => format!("{}: {value}", bar.label),
+        remark => format!("{}: {value}, {remark}", bar.label),
+    })
+}
+
+fn values(lines: &mut Lines, bars: &Bars) {
+    lines.line(["label", &csv::titled("value", &bars.unit), "remark"]);
+    for bar in &bars.bars {
+        lines.line([&bar.label, &csv::known(bar.value), &bar.remark]);
     }
 }

@@ -1,6 +1,11 @@
 //! Cells in rows, each of one of a few kinds, told apart by colour and by glyph.
 
+use super::picture::{At, LEAST, Picture, READ_LINES, page_rows};
+use super::view::FrameView;
 use crate::canvas::Canvas;
+use crate::figure::csv::Lines;
+use crate::glyphs::Glyphs;
+use mlsys_lab::frame::CellRow;
 use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -300,4 +305,141 @@ fn rows(
         y += 1;
     }
     y
+}
+
+impl Picture for Cells {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(area, canvas, self, at.view.mark, look);
+    }
+
+    fn words(&self, _: &FrameView, _: &Glyphs) -> String {
+        outline(self).join("\n")
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
+        let Mark { column, row } = view.mark?.within(self.columns(), self.rows.len());
+        cell_words(self, row, column)
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (self.columns(), self.rows.len())
+    }
+
+    fn least(&self) -> (u16, u16) {
+        let (wide, high) = least(self);
+        (wide.max(LEAST.0), high.saturating_add(1).max(LEAST.1))
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        let room = columns.saturating_sub(20).max(1);
+        let across = u16::try_from(self.columns()).unwrap_or(u16::MAX).div_ceil(room).max(1);
+        let rows = page_rows(self.rows.len()).saturating_mul(across).saturating_add(6);
+        (columns, rows.saturating_add(text::rows(&self.note, columns)))
+    }
+}
+
+/// Stretches of one row that are told one by one; of more the kinds are counted.
+const MOST_STRETCHES: usize = 9;
+
+/// The lines of text: what is seen, then each row by its stretches of one kind, or by its cells where something stands
+/// in them.
+fn outline(cells: &Cells) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if !cells.note.is_empty() {
+        lines.push(cells.note.clone());
+    }
+    let rows = cells.rows.iter().take(READ_LINES);
+    lines.extend(rows.map(|row| {
+        let said = stretches(cells, row);
+        match row.remark.as_str() {
+            "" => format!("{}: {said}", row.label),
+            remark => format!("{}: {said}; {remark}", row.label),
+        }
+    }));
+    match cells.rows.len().saturating_sub(READ_LINES) {
+        0 => {}
+        more => lines.push(format!("and {more} more rows")),
+    }
+    lines
+}
+
+/// A row: `taken 0 to 15, not taken 16 to 31`, or with what stands in the cells `0 read 3.5, 1 read 4`.
+fn stretches(cells: &Cells, row: &CellRow) -> String {
+    let present = || row.cells.iter().enumerate();
+    if present().any(|(_, cell)| cell.as_ref().is_some_and(|cell| !cell.text.is_empty())) {
+        let said = present().filter_map(|(column, cell)| {
+            let cell = cell.as_ref()?;
+            let column = cells.first.saturating_add(column);
+            let text = format!("{column} {} {}", cells.name(cell), cell.text);
+            Some(text.trim_end().to_owned())
+        });
+        return said.collect::<Vec<_>>().join(", ");
+    }
+    let name = |kind: usize| cells.kinds.get(kind).map_or("", |kind| kind.name.as_str());
+    let found = row.alike();
+    let found: Vec<_> = found.iter().filter_map(|a| Some((a.kind?, a))).collect();
+    if found.len() <= MOST_STRETCHES {
+        let said = found.iter().map(|(kind, alike)| {
+            let number = |column: usize| cells.first.saturating_add(column);
+            let (first, last) = (number(alike.first), number(alike.last));
+            if first == last {
+                format!("{} {first}", name(*kind))
+            } else {
+                format!("{} {first} to {last}", name(*kind))
+            }
+        });
+        return said.collect::<Vec<_>>().join(", ");
+    }
+    let counted = cells.kinds.iter().enumerate().filter_map(|(place, kind)| {
+        let of = row.cells.iter().flatten().filter(|cell| cell.kind == place);
+        match of.count() {
+            0 => None,
+            count => Some(format!("{count} {}", kind.name)),
+        }
+    });
+    counted.collect::<Vec<_>>().join(", ")
+}
+
+/// One cell: its row, its column, what it is and what stands in it.
+fn cell_words(cells: &Cells, row: usize, column: usize) -> Option<String> {
+    let of = cells.rows.get(row)?;
+    let across = match cells.across.as_str() {
+        "" => "column",
+        across => across,
+    };
+    let number = cells.first.saturating_add(column);
+    let place = format!("{}, {across} {number}", of.label);
+    let place = place.trim_start_matches(", ");
+    let mut said = match cells.at(row, column) {
+        None => format!("{place}: nothing"),
+        Some(cell) => format!("{place}: {} {}", cells.name(cell), cell.text),
+    };
+    said.truncate(said.trim_end().len());
+    if !of.remark.is_empty() {
+        said.push_str(&format!("; {}", of.remark));
+    }
+    Some(said)
+}
+
+/// One line a cell.
+fn values(lines: &mut Lines, cells: &Cells) {
+    let column = match cells.across.as_str() {
+        "" => "column",
+        across => across,
+    };
+    lines.line(["row", column, "kind", "text", "remark"]);
+    for row in &cells.rows {
+        for (place, cell) in row.cells.iter().enumerate() {
+            let Some(cell) = cell else {
+                continue;
+            };
+            let place = cells.first.saturating_add(place).to_string();
+            let kind = cells.name(cell);
+            lines.line([&row.label, &place, kind, &cell.text, &row.remark]);
+        }
+    }
 }

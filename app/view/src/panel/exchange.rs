@@ -5,6 +5,12 @@ mod cell;
 mod diagram;
 mod gutter;
 
+use super::picture::{At, Picture, Sheet};
+use super::view::{Inspect, Way};
+use crate::figure::csv::Lines;
+use crate::glyphs::Glyphs;
+use mlsys_lab::frame::exchange::Action;
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::canvas::Canvas;
@@ -297,4 +303,99 @@ fn window(at: usize, shown: usize, all: usize) -> Range<usize> {
     let shown = shown.clamp(1, all.max(1));
     let first = (at / shown * shown).min(all.saturating_sub(shown));
     first..(first + shown).min(all)
+}
+
+impl Picture for Exchange {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(area, canvas, self, at.view, look);
+    }
+
+    fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String {
+        figure::outline(self, view.round, glyphs).join("\n")
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    /// Left and right go from round to round, up and down from rank to rank.
+    fn go(&self, view: &mut FrameView, way: Way) {
+        match way {
+            Way::Left => self.step(view, -1),
+            Way::Right => self.step(view, 1),
+            Way::First => self.step(view, isize::MIN),
+            Way::Last => self.step(view, isize::MAX),
+            Way::Up(by) => {
+                remark(self, view, |mark| Mark { row: mark.row.saturating_sub(by), ..mark });
+            }
+            Way::Down(by) => {
+                remark(self, view, |mark| Mark { row: mark.row.saturating_add(by), ..mark });
+            }
+        }
+    }
+
+    /// A round, or another chunk of the rank that is looked at.
+    fn inspect(&self, view: &mut FrameView, inspect: Inspect) {
+        match inspect {
+            Inspect::NextPoint | Inspect::Right => self.step(view, 1),
+            Inspect::PreviousPoint | Inspect::Left => self.step(view, -1),
+            Inspect::Earlier => {
+                remark(self, view, |mark| Mark { column: mark.column.saturating_sub(1), ..mark });
+            }
+            Inspect::Later => {
+                remark(self, view, |mark| Mark { column: mark.column.saturating_add(1), ..mark });
+            }
+            Inspect::Fit => view.mark = None,
+            Inspect::Closer | Inspect::Wider | Inspect::LogAxis | Inspect::Smooth => {}
+        }
+    }
+
+    fn steps(&self, view: &FrameView) -> (usize, usize) {
+        (view.round.min(self.rounds.len()), self.rounds.len())
+    }
+
+    fn step(&self, view: &mut FrameView, by: isize) {
+        let rounds = self.rounds.len();
+        view.round = view.round.min(rounds).saturating_add_signed(by).min(rounds);
+    }
+
+    fn step_said(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        Some(figure::line(self, view.round, glyphs))
+    }
+
+    fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
+        let lines = [figure::kind(self), self.note.clone()];
+        sheet.above.extend(lines.into_iter().filter(|line| !line.is_empty()));
+        sheet.frame = Cow::Owned(figure::storyboard(self));
+    }
+}
+
+/// Marks another cell; the first time the first.
+fn remark(exchange: &Exchange, view: &mut FrameView, to: impl FnOnce(Mark) -> Mark) {
+    let all = (exchange.chunks.len(), exchange.ranks);
+    let mark = view.mark.map_or_else(Mark::default, to);
+    view.mark = (all.0 > 0 && all.1 > 0).then(|| mark.within(all.0, all.1));
+}
+
+/// One line a message, in the order in which they are sent.
+fn values(lines: &mut Lines, exchange: &Exchange) {
+    lines.line(["round", "phase", "from", "to", "first chunk", "chunks", "action", "bytes"]);
+    for (place, round) in exchange.rounds.iter().enumerate() {
+        for message in &round.messages {
+            let action = match message.action {
+                Action::Add => "add",
+                Action::Replace => "replace",
+            };
+            lines.line([
+                (place + 1).to_string(),
+                round.phase.clone(),
+                exchange.name(message.from),
+                exchange.name(message.to),
+                message.chunk.to_string(),
+                message.count.to_string(),
+                action.to_owned(),
+                message.bytes.to_string(),
+            ]);
+        }
+    }
 }

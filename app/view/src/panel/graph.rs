@@ -1,9 +1,15 @@
 //! A graph: boxes in layers from left to right, lines between them, and below what is said of the step and the node.
 
 mod boxes;
+mod outline;
 mod wires;
 
+use super::picture::{At, Picture, Sheet};
+use super::view::{FrameView, Inspect, Way};
 use crate::canvas::Canvas;
+use crate::figure::csv::Lines;
+use crate::figure::graph::{self, Closer, pass};
+use crate::glyphs::Glyphs;
 use mlsys_lab::frame::{Graph, Pass};
 use ratatui::layout::Rect;
 
@@ -33,7 +39,7 @@ impl Window {
 
 /// Where the walk is, as boxes and lines of the drawing.
 #[derive(Clone, Copy)]
-struct At {
+struct Walked {
     /// The box that is looked at.
     focus: Option<usize>,
     /// The line that the step goes along, and which way.
@@ -51,7 +57,7 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight
     let room = (usize::from(body.width), usize::from(body.height));
     let drawing = Drawing::fitting(graph, sight, room);
     let at = match canvas.is_page() {
-        true => At { focus: None, link: None },
+        true => Walked { focus: None, link: None },
         false => at(graph, sight, &drawing),
     };
     let window = window(body, &drawing, at.focus);
@@ -83,7 +89,7 @@ fn foot(area: Rect) -> u16 {
     }
 }
 
-fn at(graph: &Graph, sight: &Sight, drawing: &Drawing) -> At {
+fn at(graph: &Graph, sight: &Sight, drawing: &Drawing) -> Walked {
     let box_of = |node: usize| drawing.shown.box_of.get(node).copied().flatten();
     let step = sight.done(graph).checked_sub(1);
     let step = step.and_then(|place| graph.walk.get(place));
@@ -93,7 +99,7 @@ fn at(graph: &Graph, sight: &Sight, drawing: &Drawing) -> At {
         let place = links.position(|link| link.edges.contains(&edge))?;
         Some((place, step.pass))
     });
-    At { focus: sight.focus(graph).and_then(box_of), link }
+    Walked { focus: sight.focus(graph).and_then(box_of), link }
 }
 
 /// The window in which the focus is in sight: it moves by halves, so that it stands still over most steps.
@@ -172,4 +178,103 @@ fn say(
 /// Whether the boxes of a form have a border.
 fn has_border(form: Form) -> bool {
     form.border() > 0
+}
+
+impl Picture for Graph {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        canvas.fixed(|canvas| draw(area, canvas, self, &at.view.graph, look));
+    }
+
+    fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String {
+        outline::outline(self, view.graph.done(self), glyphs).join("\n")
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        outline::values(lines, self);
+    }
+
+    /// Left and right go along the walk; up and down, and all ways where there is no walk, select a box.
+    fn go(&self, view: &mut FrameView, way: Way) {
+        let (sight, walk) = (&mut view.graph, !self.walk.is_empty());
+        match way {
+            Way::Left if walk => sight.step(self, -1),
+            Way::Right if walk => sight.step(self, 1),
+            Way::First if walk => sight.step(self, isize::MIN),
+            Way::Last if walk => sight.step(self, isize::MAX),
+            Way::Left => sight.select(self, graph::Way::Left(1)),
+            Way::Right => sight.select(self, graph::Way::Right(1)),
+            Way::First => sight.select(self, graph::Way::Left(usize::MAX)),
+            Way::Last => sight.select(self, graph::Way::Right(usize::MAX)),
+            Way::Up(by) => sight.select(self, graph::Way::Up(by)),
+            Way::Down(by) => sight.select(self, graph::Way::Down(by)),
+        }
+    }
+
+    /// Steps, sizes of the boxes, and the way to the left and right that the arrows do not take: a layer, where they
+    /// go along a walk, else several.
+    fn inspect(&self, view: &mut FrameView, inspect: Inspect) {
+        /// Layers at once: about half of what a screen shows.
+        const FAR: usize = 4;
+        let layers = if self.walk.is_empty() { FAR } else { 1 };
+        let sight = &mut view.graph;
+        match inspect {
+            Inspect::NextPoint | Inspect::Right => sight.step(self, 1),
+            Inspect::PreviousPoint | Inspect::Left => sight.step(self, -1),
+            Inspect::Closer => sight.zoom(Closer::Yes),
+            Inspect::Wider => sight.zoom(Closer::No),
+            Inspect::Earlier => sight.select(self, graph::Way::Left(layers)),
+            Inspect::Later => sight.select(self, graph::Way::Right(layers)),
+            Inspect::Fit => {
+                sight.form = None;
+                sight.selected = None;
+            }
+            Inspect::LogAxis | Inspect::Smooth => {}
+        }
+    }
+
+    fn steps(&self, view: &FrameView) -> (usize, usize) {
+        (view.graph.done(self), self.walk.len())
+    }
+
+    fn step(&self, view: &mut FrameView, by: isize) {
+        view.graph.step(self, by);
+    }
+
+    fn step_said(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
+        line(self, &view.graph)
+    }
+
+    fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
+        sheet.view.graph = whole(self);
+        sheet.below = steps(self);
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        let layout = Drawing::fitting(self, &whole(self), (usize::MAX, usize::MAX)).layout;
+        let cells = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        (cells(layout.width).max(columns), cells(layout.height))
+    }
+}
+
+/// All of a graph, after the last step of its walk.
+fn whole(graph: &Graph) -> Sight {
+    Sight { steps: graph.walk.len(), form: Some(Form::Airy), ..Sight::default() }
+}
+
+/// The steps of a walk, each with its number, under the names of its passes.
+fn steps(graph: &Graph) -> Vec<String> {
+    /// Steps that are written out; the file of values has all.
+    const MOST: usize = 80;
+    let mut lines = Vec::new();
+    let mut now = None;
+    for (place, step) in graph.walk.iter().take(MOST).enumerate() {
+        if now.replace(step.pass) != Some(step.pass) {
+            lines.push(format!("{}:", pass(step.pass)));
+        }
+        lines.push(format!("{}. {}", place + 1, step.text));
+    }
+    if graph.walk.len() > MOST {
+        lines.push(format!("and {} more steps", graph.walk.len() - MOST));
+    }
+    lines
 }

@@ -1,6 +1,10 @@
 //! A field of numbers over the plane, with points on it.
 
+use super::picture::{At, PAGE_ROWS, Picture, page_rows};
+use super::view::FrameView;
 use crate::canvas::Canvas;
+use crate::figure::csv::{self, Lines};
+use crate::figure::quantity;
 use mlsys_lab::frame::HeatMap;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
@@ -248,4 +252,126 @@ fn classes(map: &HeatMap, canvas: &Canvas, look: &Look) -> Vec<Item> {
             text_style: look.theme.dim,
         })
         .collect()
+}
+
+impl Picture for HeatMap {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        match matrix::is_matrix(self) && matrix::fits(area, self) {
+            true => matrix::draw(area, canvas, self, at.view.mark, look),
+            false => draw(area, canvas, self, at.view.mark, look),
+        }
+    }
+
+    fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
+        match (matrix::is_matrix(self), matrix::unit(self)) {
+            (true, Some(unit)) => matrix::traffic_words(self, unit, glyphs),
+            (true, None) => matrix::words(self),
+            (false, _) => words(self),
+        }
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        marked(self, view.mark?, glyphs)
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (self.columns, self.rows.min(self.cells.len()))
+    }
+
+    /// A field is entered in its middle, a matrix at its first cell.
+    fn first(&self, (columns, rows): (usize, usize)) -> Mark {
+        match matrix::is_matrix(self) {
+            true => Mark::default(),
+            false => Mark { column: (columns - 1) / 2, row: (rows - 1) / 2 },
+        }
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        match matrix::is_matrix(self) {
+            true => (columns, page_rows(self.rows).saturating_add(3)),
+            false => (columns, PAGE_ROWS),
+        }
+    }
+}
+
+fn words(map: &HeatMap) -> String {
+    let finite: Vec<f32> = map.cells.iter().copied().filter(|x| x.is_finite()).collect();
+    let middle = f32::midpoint(map.low, map.high);
+    let above = finite.iter().filter(|x| **x >= middle).count();
+    let share = if finite.is_empty() { 0.0 } else { 100.0 * above as f64 / finite.len() as f64 };
+    let mut said = format!(
+        "{}, {} by {} cells, {share:.0}% of them at or above {}.",
+        if map.legend.is_empty() { "a field" } else { &map.legend },
+        map.columns,
+        map.rows,
+        number(f64::from(middle)),
+    );
+    if finite.len() < map.cells.len() {
+        said.push_str(&format!(" {} are not finite.", map.cells.len() - finite.len()));
+    }
+    if !map.points.is_empty() {
+        said.push_str(&format!(" {} points lie on it.", map.points.len()));
+    }
+    said
+}
+
+fn marked(map: &HeatMap, mark: Mark, glyphs: &Glyphs) -> Option<String> {
+    let Mark { column, row } = mark.within(map.columns, map.rows);
+    let value = matrix::value(map, row, column)?;
+    let value = if value.is_finite() {
+        match matrix::unit(map) {
+            Some(unit) => quantity(f64::from(value), Some(unit), glyphs),
+            None => number(f64::from(value)),
+        }
+    } else {
+        "not finite".to_owned()
+    };
+    if matrix::is_matrix(map) {
+        let label = |labels: &[String], place: usize| {
+            labels.get(place).cloned().unwrap_or_else(|| place.to_string())
+        };
+        let (row, column) = (label(&map.row_labels, row), label(&map.column_labels, column));
+        return Some(format!("row {row}, column {column}: {value}"));
+    }
+    let middle = |(low, high): (f32, f32), place: usize, cells: usize| {
+        let at =
+            f64::from(low) + f64::from(high - low) * (place as f64 + 0.5) / cells.max(1) as f64;
+        number((at * 1000.0).round() / 1000.0)
+    };
+    let x = middle(map.x, column, map.columns);
+    let y = middle((map.y.1, map.y.0), row, map.rows);
+    Some(format!("x {x}, y {y}: {value}"))
+}
+
+/// A matrix keeps its shape; a field is one line a cell with its middle, then one line a point with its class.
+fn values(lines: &mut Lines, map: &HeatMap) {
+    let columns = map.columns.max(1);
+    if matrix::is_matrix(map) {
+        let shown = columns.min(map.column_labels.len());
+        let titles = map.column_labels.iter().take(shown).map(String::as_str);
+        lines.line([map.legend.as_str()].into_iter().chain(titles));
+        for (row, label) in map.cells.chunks(columns).zip(&map.row_labels) {
+            let cells = row.iter().take(shown).map(|x| csv::single(*x));
+            lines.line([label.clone()].into_iter().chain(cells));
+        }
+        return;
+    }
+    lines.line(["x", "y", &csv::titled("value", &map.legend), "class"]);
+    for (row, cells) in map.cells.chunks(columns).take(map.rows).enumerate() {
+        for (column, value) in cells.iter().enumerate() {
+            let across = (column as f32 + 0.5) / columns as f32;
+            let down = (row as f32 + 0.5) / map.rows as f32;
+            let x = map.x.0 + (map.x.1 - map.x.0) * across;
+            let y = map.y.1 + (map.y.0 - map.y.1) * down;
+            lines.line([csv::single(x), csv::single(y), csv::single(*value), String::new()]);
+        }
+    }
+    for point in &map.points {
+        let class = point.class.to_string();
+        lines.line([csv::single(point.x), csv::single(point.y), String::new(), class]);
+    }
 }

@@ -1,6 +1,9 @@
 //! How often values fall between edges, as columns; a second population as an outline over them.
 
+use super::picture::{At, Picture};
+use super::view::FrameView;
 use crate::canvas::Canvas;
+use crate::figure::csv::{self, Lines};
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
@@ -362,5 +365,85 @@ fn part(distribution: &Distribution, bin: usize) -> String {
     match distribution.name.as_str() {
         "" => said,
         name => format!("{name} {said}"),
+    }
+}
+
+impl Picture for Histogram {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(area, canvas, self, at.view.mark.map(|mark| mark.column), look);
+    }
+
+    fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
+        words(self, glyphs)
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        let bins = self.edges.len().saturating_sub(1);
+        said(self, view.mark?.within(bins, 1).column, glyphs)
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (self.edges.len().saturating_sub(1), 1)
+    }
+}
+
+fn words(histogram: &Histogram, glyphs: &Glyphs) -> String {
+    let ranges: Vec<(f64, f64)> = histogram.ranges().collect();
+    let said = |distribution: &Distribution| {
+        let name = match distribution.name.as_str() {
+            "" => "values",
+            name => name,
+        };
+        let most = distribution.counts.iter().enumerate();
+        let most = most.max_by_key(|(bin, count)| (**count, std::cmp::Reverse(*bin)));
+        let fullest = most.and_then(|(bin, _)| said(histogram, bin, glyphs));
+        format!(
+            "{} {name}, most in {}",
+            distribution.total(),
+            fullest.unwrap_or_else(|| "no range".to_owned())
+        )
+    };
+    let mut parts =
+        vec![format!("a histogram of {} in {} ranges", histogram.quantity, ranges.len())];
+    parts.push(said(&histogram.first));
+    parts.extend(histogram.second.as_ref().map(said));
+    parts.extend(histogram.marks());
+    format!("{}.", parts.join("; "))
+}
+
+fn values(lines: &mut Lines, histogram: &Histogram) {
+    let named = |name: &str, otherwise: &str| match name {
+        "" => otherwise.to_owned(),
+        name => name.to_owned(),
+    };
+    let mut titles = vec![
+        csv::titled(&format!("{} from", histogram.quantity), &histogram.unit),
+        csv::titled("to", &histogram.unit),
+        named(&histogram.first.name, "count"),
+    ];
+    titles.extend(histogram.second.iter().map(|second| named(&second.name, "second count")));
+    titles.push("marked".to_owned());
+    lines.line(&titles);
+    let last = histogram.edges.len().saturating_sub(2);
+    for (bin, (from, to)) in histogram.ranges().enumerate() {
+        let count = |counts: &[u64]| counts.get(bin).map_or(String::new(), u64::to_string);
+        let mut cells = vec![csv::number(from), csv::number(to), count(&histogram.first.counts)];
+        cells.extend(histogram.second.iter().map(|second| count(&second.counts)));
+        let inside = histogram
+            .levels
+            .iter()
+            .filter(|level| (from..to).contains(&level.at) || (bin == last && level.at == to));
+        let marked: Vec<String> = inside
+            .map(|level| match level.label.as_str() {
+                "" => csv::number(level.at),
+                label => format!("{label} at {}", csv::number(level.at)),
+            })
+            .collect();
+        cells.push(marked.join("; "));
+        lines.line(&cells);
     }
 }

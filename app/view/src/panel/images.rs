@@ -1,6 +1,10 @@
 //! Small grey images side by side, each with its label.
 
+use super::picture::{At, Picture, spaced};
+use super::view::{FrameView, Mark};
 use crate::canvas::Canvas;
+use crate::figure::csv::Lines;
+use crate::glyphs::Glyphs;
 use mlsys_lab::frame::{Image, Images, Verdict};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -172,6 +176,88 @@ fn label(canvas: &mut Canvas, tile: Rect, image: &Image, marked: Option<Style>, 
     };
     let y = tile.bottom().saturating_sub(1);
     Pen::new(tile, canvas, glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
+}
+
+impl Picture for Images {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        let marked = at.view.mark.map(|mark| mark.within(self.images.len(), 1).column);
+        draw(spaced(area), canvas, self, marked, look);
+    }
+
+    fn words(&self, _: &FrameView, _: &Glyphs) -> String {
+        words(self)
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
+        marked(self, view.mark?)
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (self.images.len(), 1)
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        /// Images of one page.
+        const MOST: usize = 60;
+        let cells = |pixels: usize, parts: usize, least: u16| {
+            u16::try_from(pixels.div_ceil(parts)).unwrap_or(u16::MAX).max(least)
+        };
+        let in_row =
+            in_row(Rect::new(0, 0, columns, 1), cells(self.width, 2, 4).min(columns), self);
+        let down = self.images.len().min(MOST).div_ceil(usize::from(in_row.max(1)));
+        let down = u16::try_from(down).unwrap_or(u16::MAX).max(1);
+        (columns, down.saturating_mul(cells(self.height, 4, 2).saturating_add(1)).saturating_add(1))
+    }
+}
+
+fn words(images: &Images) -> String {
+    let wrong = images.images.iter().filter(|i| i.verdict == Verdict::Wrong);
+    let labels: Vec<&str> = wrong.map(|i| i.label.as_str()).collect();
+    let count = images.images.len();
+    let judged = images.images.iter().any(|i| i.verdict != Verdict::Unjudged);
+    match (judged, labels.is_empty()) {
+        (false, _) if images.blank.is_some() => {
+            let blank = 100.0 * images.blank_share();
+            format!("{count} images, {blank:.0}% of their pixels blank.")
+        }
+        (false, _) => format!("{count} images."),
+        (true, true) => format!("{count} images, all right."),
+        (true, false) => format!("{count} images, {} wrong: {}.", labels.len(), labels.join(", ")),
+    }
+}
+
+fn marked(images: &Images, mark: Mark) -> Option<String> {
+    let index = mark.within(images.images.len(), 1).column;
+    let image = images.images.get(index)?;
+    let verdict = match image.verdict {
+        Verdict::Right => ", right",
+        Verdict::Wrong => ", wrong",
+        Verdict::Unjudged => "",
+    };
+    let count = images.images.len();
+    Some(format!("image {} of {count}: {}{verdict}", index + 1, image.label))
+}
+
+fn values(lines: &mut Lines, images: &Images) {
+    let pixels = images.images.iter().map(|image| image.pixels.len()).max().unwrap_or(0);
+    let titles = ["label".to_owned(), "verdict".to_owned()];
+    lines.line(titles.into_iter().chain((0..pixels).map(|i| format!("pixel{i}"))));
+    for image in &images.images {
+        let verdict = match image.verdict {
+            Verdict::Right => "right",
+            Verdict::Wrong => "wrong",
+            Verdict::Unjudged => "",
+        };
+        let cells = [image.label.clone(), verdict.to_owned()];
+        lines.line(cells.into_iter().chain(image.pixels.iter().map(|level| match images.blank {
+            Some(blank) if blank == *level => String::new(),
+            Some(_) | None => level.to_string(),
+        })));
+    }
 }
 
 #[cfg(test)]

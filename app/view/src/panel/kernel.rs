@@ -4,11 +4,15 @@ mod grid;
 mod lanes;
 mod source;
 
+use super::picture::{self, At, Picture, Sheet};
+use super::view::Way;
 use crate::canvas::Canvas;
+use crate::figure::csv::Lines;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::{Kernel, View};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use std::borrow::Cow;
 
 use super::view::{FrameView, Mark, Stretch};
 use super::{Focus, cells, text};
@@ -80,7 +84,8 @@ pub(super) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) ->
 /// Draws a picture that is like those of other labs, with a place in it marked.
 fn shown(area: Rect, canvas: &mut Canvas, frame: Frame, mark: Option<Mark>, look: &Look) {
     let view = FrameView { mark, ..FrameView::default() };
-    super::draw_frame(area, canvas, &frame, &view, Focus::Aside, look);
+    let at = At { view: &view, focus: Focus::Aside, walk: None };
+    super::draw_frame(area, canvas, &frame, at, look);
 }
 
 /// Draws the order of instructions around where the walk stands, a column or more each.
@@ -93,7 +98,8 @@ fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk, look:
     let from = (at - 0.75 * wide).max(0.0);
     let view =
         FrameView { mark, stretch: Stretch::between(from, from + wide), ..FrameView::default() };
-    super::draw_frame(area, canvas, &Frame::Timeline(order), &view, Focus::Aside, look);
+    let at = At { view: &view, focus: Focus::Aside, walk: None };
+    super::draw_frame(area, canvas, &Frame::Timeline(order), at, look);
 }
 
 /// Where a walk stands and the rows of a picture, in words.
@@ -104,10 +110,10 @@ pub(super) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
     if let (View::Lanes, Some(walk)) = (kernel.view, walk) {
         lines.extend(about_thread(walk).into_iter().map(|(_, text)| text));
     }
-    let picture = figure::picture(kernel, walk);
-    let Frame::Table(table) = &picture else {
+    let shown = figure::picture(kernel, walk);
+    let Frame::Table(table) = &shown else {
         let (glyphs, view) = (Glyphs::new(GlyphSet::Ascii), FrameView::default());
-        lines.push(super::words::picture_words(&picture, &view, &glyphs));
+        lines.push(picture::of(&shown).words(&view, &glyphs));
         return lines.join("\n");
     };
     let count = table.rows.len();
@@ -165,4 +171,26 @@ fn split(area: Rect, below: u16) -> [Rect; 2] {
         Rect { height: area.height - below, ..area },
         Rect { y: area.bottom() - below, height: below, ..area },
     ]
+}
+
+impl Picture for Kernel {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(area, canvas, self, at.walk, look);
+    }
+
+    fn words(&self, _: &FrameView, _: &Glyphs) -> String {
+        words(self, None)
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        picture::of(&figure::picture(self, None)).values(lines);
+    }
+
+    /// Its place is the walk's, which all pictures of a lab share.
+    fn go(&self, _: &mut FrameView, _: Way) {}
+
+    /// A page has no next step: it has the rows of the place that the steps have reached.
+    fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
+        sheet.frame = Cow::Owned(figure::picture(self, sheet.walk));
+    }
 }

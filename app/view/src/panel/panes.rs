@@ -1,5 +1,8 @@
 //! Several small pictures with their titles: as many as there is room for, from one on.
 
+use super::picture::{self, At, LEAST, Picture};
+use crate::figure::csv::Lines;
+use crate::glyphs::Glyphs;
 use std::ops::Range;
 
 use crate::canvas::Canvas;
@@ -7,14 +10,14 @@ use mlsys_lab::frame::{Frame, Pane};
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use super::view::{FrameView, Mark};
-use super::{Focus, bars, cells, draw_frame};
+use super::{Focus, draw_frame};
 use crate::canvas::Pen;
 use crate::theme::Look;
 
 /// What a picture needs to be worth looking at.
-const COLUMNS: u16 = 18;
+const COLUMNS: u16 = LEAST.0;
 /// The same down.
-const ROWS: u16 = 8;
+const ROWS: u16 = LEAST.1;
 
 /// Draws a grid of pictures; the marked one is among them.
 pub(super) fn draw(
@@ -77,7 +80,8 @@ pub(super) fn draw(
         let title = format!("{before}{}", pane.title);
         Pen::new(cell, canvas, &look.glyphs).text(cell.x, cell.y, &title, style);
         let below = super::below_title(cell);
-        draw_frame(below, canvas, &pane.frame, &FrameView::default(), focus, look);
+        let at = At { view: &FrameView::default(), focus, walk: None };
+        draw_frame(below, canvas, &pane.frame, at, look);
     }
     if seen.len() < panes.len() {
         let said = format!("{} to {} of {}", seen.start + 1, seen.end, panes.len());
@@ -88,28 +92,7 @@ pub(super) fn draw(
 
 /// The columns and rows without which a picture cannot be read.
 fn needed(pane: &Pane) -> (u16, u16) {
-    match &pane.frame {
-        Frame::Cells(cells) => {
-            let (wide, high) = cells::least(cells);
-            (wide.max(COLUMNS), high.saturating_add(1).max(ROWS))
-        }
-        Frame::Bars(bars) if !bars.bars.is_empty() => bars::least(bars, (COLUMNS, ROWS)),
-        Frame::Stacks(_) => (2 * COLUMNS, ROWS),
-        Frame::HeatMap(_)
-        | Frame::Bars(_)
-        | Frame::Histogram(_)
-        | Frame::Scatter(_)
-        | Frame::Table(_)
-        | Frame::Images(_)
-        | Frame::Graph(_)
-        | Frame::Timeline(_)
-        | Frame::Exchange(_)
-        | Frame::Film(_)
-        | Frame::Kernel(_)
-        | Frame::Panes(_)
-        | Frame::Passage(_)
-        | Frame::Text(_) => (COLUMNS, ROWS),
-    }
+    picture::of(&pane.frame).least()
 }
 
 /// What the most demanding of them needs.
@@ -148,6 +131,59 @@ fn grid(area: Rect, count: usize, (wide, high): (u16, u16)) -> (usize, usize) {
     });
     let across = fits.unwrap_or(most_across.min(count));
     (across, count.div_ceil(across).min(most_down))
+}
+
+impl Picture for Vec<Pane> {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(area, canvas, self, at.view.mark, at.focus, look);
+    }
+
+    fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
+        let said = |frame: &Frame| picture::of(frame).words(&FrameView::default(), glyphs);
+        outline(self, said).join("\n")
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
+        let index = view.mark?.within(self.len(), 1).column;
+        let title = &self.get(index)?.title;
+        Some(format!("{} of {}: {title}", index + 1, self.len()))
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (self.len(), 1)
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        let count = u16::try_from(self.len()).unwrap_or(u16::MAX).max(1);
+        let across = count.min(if count <= 4 { 2 } else { 3 });
+        let wide = columns / across;
+        let rows = |pane: &Pane| picture::of(&pane.frame).page_size(wide).1.min(wide / 2 + 4);
+        let high = self.iter().map(rows).max().unwrap_or(1);
+        (columns, count.div_ceil(across).saturating_mul(high.saturating_add(2)))
+    }
+}
+
+/// The lines of text: each pane's title, then its picture by `said`.
+fn outline(panes: &[Pane], said: impl Fn(&Frame) -> String) -> Vec<String> {
+    let count = panes.len();
+    let line = |(place, pane): (usize, &Pane)| {
+        let title = &pane.title;
+        format!("{} of {count}, {title}: {}", place + 1, said(&pane.frame))
+    };
+    panes.iter().enumerate().map(line).collect()
+}
+
+/// The lines of every picture with its header, each with its pane before it.
+pub(super) fn values(lines: &mut Lines, panes: &[Pane]) {
+    for pane in panes {
+        let outer = lines.before.replace(("pane".to_owned(), pane.title.clone()));
+        picture::of(&pane.frame).values(lines);
+        lines.before = outer;
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! A text whose parts stand differently, each in its colour and between its marks.
 
+use super::picture::{At, Picture, spaced};
+use super::view::{FrameView, Way};
 use crate::canvas::Canvas;
+use crate::figure::csv::Lines;
+use crate::glyphs::Glyphs;
 use mlsys_lab::frame::{Passage, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -96,5 +100,38 @@ fn tone(tone: Tone, look: &Look) -> Style {
         Tone::Faint | Tone::Empty => theme.dim,
         Tone::Warn => theme.warn,
         Tone::Bad => theme.bad.add_modifier(Modifier::CROSSED_OUT),
+    }
+}
+
+impl Picture for Passage {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, _: At<'_>, look: &Look) {
+        canvas.fixed(|canvas| draw(spaced(area), canvas, self, look));
+    }
+
+    fn words(&self, _: &FrameView, _: &Glyphs) -> String {
+        crate::figure::passage::outline(self).join("\n")
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn go(&self, _: &mut FrameView, _: Way) {}
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        let rows = self.paragraphs.iter().map(|p| rows(self, p, columns.into()).len());
+        let rows = u16::try_from(rows.sum::<usize>()).unwrap_or(u16::MAX).saturating_add(5);
+        (columns, rows.saturating_add(text::rows(&self.note, columns)))
+    }
+}
+
+/// One line a part of a text.
+fn values(lines: &mut Lines, passage: &Passage) {
+    lines.line(["paragraph", "standing", "text"]);
+    for paragraph in &passage.paragraphs {
+        for part in &paragraph.stretches {
+            let standing = passage.standing(part).map_or("", |of| of.name.as_str());
+            lines.line([paragraph.label.as_str(), standing, part.text.as_str()]);
+        }
     }
 }

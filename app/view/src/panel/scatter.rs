@@ -1,6 +1,9 @@
 //! Named points between two axes, the ones that no other beats joined.
 
+use super::picture::{At, Picture, READ_ROWS};
+use super::view::{FrameView, Mark, Way};
 use crate::canvas::Canvas;
+use crate::figure::csv::{self, Lines};
 use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -286,4 +289,137 @@ pub(super) fn said(
         said.push_str(if front.contains(&index) { ", on the front" } else { ", beaten" });
     }
     Some(said)
+}
+
+impl Picture for Scatter {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(area, canvas, self, at.view.mark.map(|mark| mark.column), look);
+    }
+
+    fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
+        words(self, glyphs)
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        let index = view.mark?.within(self.points.len(), 1).column;
+        said(self, index, &self.front(), glyphs)
+    }
+
+    fn go(&self, view: &mut FrameView, way: Way) {
+        go(self, view, way);
+    }
+
+    fn rows_of_mark(&self, height: u16) -> u16 {
+        (height / 4).max(1)
+    }
+}
+
+fn words(scatter: &Scatter, glyphs: &Glyphs) -> String {
+    let front = scatter.front();
+    let point = |index: usize| said(scatter, index, &front, glyphs);
+    let what = format!("{} against {}", scatter.y.name, scatter.x.name);
+    if scatter.points.is_empty() && !scatter.lines.is_empty() {
+        return format!("{what}: {}.", ends(scatter, glyphs).join("; "));
+    }
+    let mut text = format!("{} points of {what}", scatter.points.len());
+    let lines = scatter.lines.iter();
+    for line in lines.filter(|line| scatter.joined(line).is_none()) {
+        text.push_str(&format!(" with the line {}", line.name));
+    }
+    match meaning(scatter) {
+        Some(meaning) => {
+            text.push_str(&format!(", {} on the {meaning}: ", front.len()));
+            let points: Vec<String> =
+                front.iter().take(READ_ROWS).filter_map(|i| point(*i)).collect();
+            text.push_str(&points.join("; "));
+        }
+        None => {
+            let points: Vec<String> =
+                (0..scatter.points.len().min(READ_ROWS)).filter_map(point).collect();
+            text.push_str(&format!(": {}", points.join("; ")));
+        }
+    }
+    text.push('.');
+    text
+}
+
+/// Where each line begins and where it ends.
+fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
+    let at = |(x, y): (f64, f64)| {
+        let x = quantity(x, unit(&scatter.x.unit), glyphs);
+        format!("{} at {x}", quantity(y, unit(&scatter.y.unit), glyphs))
+    };
+    let told = scatter.lines.iter().filter_map(|line| {
+        let (first, last) = (line.points.first()?, line.points.last()?);
+        Some(format!("{} from {} to {}", line.name, at(*first), at(*last)))
+    });
+    told.collect()
+}
+
+fn values(lines: &mut Lines, scatter: &Scatter) {
+    let (x, y) = (&scatter.x, &scatter.y);
+    let titles = [
+        "label".to_owned(),
+        "group".to_owned(),
+        csv::titled(&x.name, &x.unit),
+        csv::titled(&y.name, &y.unit),
+        "on front".to_owned(),
+    ];
+    lines.line(&titles[..if scatter.has_front() { 5 } else { 4 }]);
+    let front = scatter.front();
+    for (index, point) in scatter.points.iter().enumerate() {
+        let group = scatter.series.get(point.series).cloned();
+        let mut cells = vec![point.label.clone(), group.unwrap_or_default()];
+        let place = |axis: &Dimension, value: Option<f64>| {
+            let name = value.and_then(|value| axis.category(value));
+            name.map_or_else(|| csv::known(value), str::to_owned)
+        };
+        cells.extend([place(x, point.x), place(y, point.y)]);
+        if scatter.has_front() {
+            cells.push(front.contains(&index).to_string());
+        }
+        lines.line(&cells);
+    }
+    for line in &scatter.lines {
+        for (x, y) in &line.points {
+            let place = [csv::known(Some(*x)), csv::known(Some(*y))];
+            let mut cells = vec![line.name.clone(), "line".to_owned()];
+            cells.extend(place);
+            if scatter.has_front() {
+                cells.push(String::new());
+            }
+            lines.line(&cells);
+        }
+    }
+}
+
+/// Left and right go from point to point across, up and down upwards; points without a place are skipped.
+fn go(scatter: &Scatter, view: &mut FrameView, way: Way) {
+    let placed = scatter.points.iter().enumerate();
+    let mut placed: Vec<(usize, (f64, f64))> =
+        placed.filter_map(|(index, point)| Some((index, point.place()?))).collect();
+    match way {
+        Way::Left | Way::Right | Way::First | Way::Last => {
+            placed.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
+        }
+        // From the top, as the eye counts rows.
+        Way::Up(_) | Way::Down(_) => placed.sort_by(|a, b| b.1.1.total_cmp(&a.1.1)),
+    }
+    let at = view.mark.and_then(|mark| placed.iter().position(|(index, _)| *index == mark.column));
+    let last = placed.len().saturating_sub(1);
+    let to = match (at, way) {
+        (None, _) => {
+            // The front is what the picture is about.
+            let front = scatter.front();
+            placed.iter().position(|(index, _)| front.contains(index)).unwrap_or(0)
+        }
+        (Some(at), Way::Left) => at.saturating_sub(1),
+        (Some(at), Way::Right) => (at + 1).min(last),
+        (Some(at), Way::Up(_) | Way::Down(_) | Way::First | Way::Last) => way.along(at, last),
+    };
+    view.mark = placed.get(to).map(|(index, _)| Mark { column: *index, row: 0 });
 }

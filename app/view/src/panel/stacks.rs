@@ -1,6 +1,10 @@
 //! Stacked lengths on one linear axis, each part with a fill of its own, and the line that no stack should pass.
 
+use super::picture::{At, LEAST, Picture, READ_LINES, page_rows};
+use super::view::FrameView;
 use crate::canvas::Canvas;
+use crate::figure::csv::{self, Lines};
+use crate::glyphs::Glyphs;
 use mlsys_lab::frame::{Stack, Stacks};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -161,5 +165,96 @@ fn said(stacks: &Stacks, stack: &Stack, look: &Look) -> String {
     match stack.remark.as_str() {
         "" => format!("{total}{over}"),
         remark => format!("{total}{over} {remark}"),
+    }
+}
+
+impl Picture for Stacks {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        let marked = at.view.mark.map(|mark| mark.within(1, self.stacks.len()).row);
+        draw(area, canvas, self, marked, look);
+    }
+
+    fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
+        outline(self, glyphs).join("\n")
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        let stack_at = self.stacks.get(view.mark?.within(1, self.stacks.len()).row)?;
+        Some(stack(self, stack_at, glyphs))
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (1, self.stacks.len())
+    }
+
+    fn least(&self) -> (u16, u16) {
+        (2 * LEAST.0, LEAST.1)
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        let rows = page_rows(self.stacks.len()).saturating_add(5);
+        (columns, rows.saturating_add(text::rows(&self.note, columns)))
+    }
+}
+
+/// The lines of text: what is seen, then each stack with its parts, then the limit.
+fn outline(stacks: &Stacks, glyphs: &Glyphs) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if !stacks.note.is_empty() {
+        lines.push(stacks.note.clone());
+    }
+    let told = stacks.stacks.iter().take(READ_LINES);
+    lines.extend(told.map(|of| stack(stacks, of, glyphs)));
+    let more = stacks.stacks.len().saturating_sub(READ_LINES);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    if let Some(limit) = &stacks.limit {
+        let at = quantity(limit.at, unit(&stacks.unit), glyphs);
+        lines.push(format!("Limit: {at}, {}", limit.label));
+    }
+    lines
+}
+
+/// One stack: its parts, what they come to, and whether that is too much.
+fn stack(stacks: &Stacks, stack: &Stack, glyphs: &Glyphs) -> String {
+    let unit = unit(&stacks.unit);
+    let parts = stacks.parts.iter().zip(stack.lengths());
+    let parts = parts.filter(|(_, length)| *length > 0.0);
+    let parts: Vec<String> =
+        parts.map(|(part, length)| format!("{part} {}", quantity(length, unit, glyphs))).collect();
+    let total = quantity(stack.total(), unit, glyphs);
+    let mut said = match parts.is_empty() {
+        true => format!("{}: {total}", stack.label),
+        false => format!("{}: {}; {total} in all", stack.label, parts.join(", ")),
+    };
+    if stacks.is_over(stack) {
+        said.push_str(", over the limit");
+    }
+    if !stack.remark.is_empty() {
+        said.push_str(&format!(", {}", stack.remark));
+    }
+    said
+}
+
+/// One line a stack, a column a part; the limit last.
+fn values(lines: &mut Lines, stacks: &Stacks) {
+    let parts = stacks.parts.iter().map(|part| csv::titled(part, &stacks.unit));
+    let head = ["stack".to_owned()].into_iter().chain(parts);
+    lines.line(head.chain(["remark".to_owned()]));
+    for stack in &stacks.stacks {
+        let value = |place: usize| csv::known(stack.values.get(place).copied().flatten());
+        let values = (0..stacks.parts.len()).map(value);
+        let head = [stack.label.clone()].into_iter().chain(values);
+        lines.line(head.chain([stack.remark.clone()]));
+    }
+    if let Some(limit) = &stacks.limit {
+        let none = stacks.parts.iter().skip(1).map(|_| String::new());
+        let head = [format!("limit: {}", limit.label), csv::number(limit.at)].into_iter();
+        lines.line(head.chain(none).chain([String::new()]));
     }
 }

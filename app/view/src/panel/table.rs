@@ -3,15 +3,21 @@
 mod fit;
 pub mod order;
 
+use super::picture::{At, Picture, READ_ROWS, Sheet, spaced};
 use crate::canvas::Canvas;
+use crate::figure::csv::{self, Lines};
+use crate::glyphs::Glyphs;
+use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::Table;
 use mlsys_lab::frame::table::Order;
 use mlsys_lab::value::Value;
+use order::rows;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::borrow::Cow;
 
 use super::view::{FrameView, Mark};
-use super::{Focus, naming, text};
+use super::{Focus, text};
 use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 use fit::{GAP, Wish};
@@ -28,7 +34,7 @@ pub(super) fn draw(
     focus: Focus,
     look: &Look,
 ) {
-    let shown = order::rows(table, view);
+    let shown = rows(table, view);
     let mark = view.mark.map(|mark| mark.within(table.columns.len(), shown.len()));
     let layout = Layout::new(area, table, &shown, view, mark, look);
     layout.titles(canvas, view, mark.filter(|_| focus == Focus::Keys), look);
@@ -73,7 +79,7 @@ impl<'a> Layout<'a> {
         // Where cells have sources, their row has to be told by its name: its columns scroll behind the first.
         let wishes = wishes(table, &titles, shown, area.height);
         let scrolls = !table.notes.is_empty();
-        let ordered = naming::ordered(table, view).filter(|_| area.height > 4);
+        let ordered = ordered(table, view).filter(|_| area.height > 4);
         let top = area.y + 1 + u16::from(area.height > 3);
         let bottom = area.bottom() - u16::from(ordered.is_some());
         let height = usize::from(bottom.saturating_sub(top));
@@ -248,4 +254,149 @@ fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec
         }
     };
     titles.iter().enumerate().map(wish).collect()
+}
+
+impl Picture for Table {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(spaced(area), canvas, self, at.view, at.focus, look);
+    }
+
+    fn words(&self, view: &FrameView, _: &Glyphs) -> String {
+        words(self, view)
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
+        marked(self, view, view.mark?)
+    }
+
+    fn places(&self, view: &FrameView) -> (usize, usize) {
+        (self.columns.len(), rows(self, view).len())
+    }
+
+    fn noted(&self, view: &FrameView, width: u16, most: u16) -> Vec<String> {
+        noted(self, view, width, most)
+    }
+
+    fn source(&self, view: &FrameView) -> Option<&str> {
+        note(self, view, view.mark?)
+    }
+
+    fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
+        if !self.notes.is_empty() {
+            let (table, notes) = self.numbered();
+            sheet.frame = Cow::Owned(Frame::Table(table));
+            sheet.below = notes;
+        }
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        /// Columns of a cell, and rows that are looked at.
+        const CELL: (u16, usize) = (48, 360);
+        let wide = |column: usize| {
+            let title = self.columns.get(column).map_or(0, |title| pen::width(title));
+            let cells = self.rows.iter().take(CELL.1).filter_map(|row| row.get(column));
+            let cells = cells.map(|value| pen::width(&value.to_string())).max();
+            cells.unwrap_or(0).max(title).min(CELL.0) + GAP
+        };
+        let wide = (0..self.columns.len()).map(wide).fold(0, u16::saturating_add);
+        let rows = u16::try_from(self.rows.len()).unwrap_or(u16::MAX);
+        (wide.max(columns), rows.saturating_add(4))
+    }
+}
+
+fn words(table: &Table, view: &FrameView) -> String {
+    let shown = rows(table, view);
+    let ordered = ordered(table, view);
+    let (table, notes) = &table.numbered();
+    let rows = shown.iter().take(READ_ROWS);
+    let rows = rows.filter_map(|index| table.rows.get(*index)).map(|row| {
+        let cells = table.columns.iter().zip(row);
+        let cells: Vec<String> = cells.map(|(title, value)| format!("{title} {value}")).collect();
+        cells.join(", ")
+    });
+    let said = rows.collect::<Vec<_>>().join("; ");
+    let said = match ordered {
+        Some(ordered) => format!("{ordered}: {said}"),
+        None => said,
+    };
+    let sources = match notes.as_slice() {
+        [] => String::new(),
+        notes => format!(" Sources: {}.", notes.join("; ")),
+    };
+    let said = match shown.len().saturating_sub(READ_ROWS) {
+        0 => format!("{said}."),
+        more => format!("{said}; and {more} more rows."),
+    };
+    said + &sources
+}
+
+/// What is known of the marked cell of a table besides its value, in at most so many lines of a width; where no cell is
+/// marked, how to mark one. The lines of a table are equally many whatever is marked, so that its rows stand still.
+fn noted(table: &Table, view: &FrameView, width: u16, most: u16) -> Vec<String> {
+    if table.notes.is_empty() {
+        return Vec::new();
+    }
+    let wrapped = |note: &str| {
+        let lines = text::wrap(note, width);
+        let left_out = lines.len().saturating_sub(usize::from(most));
+        let mut lines: Vec<String> = lines.into_iter().take(usize::from(most)).collect();
+        if let Some(last) = lines.last_mut().filter(|_| left_out > 0) {
+            last.push_str(" ...");
+        }
+        lines
+    };
+    let notes = table.notes.all().iter();
+    let longest = notes.map(|note| wrapped(note).len()).max().unwrap_or(0);
+    let said = match view.mark {
+        Some(mark) => note(table, view, mark).unwrap_or("no value, so no source"),
+        None => "arrows mark a cell; its source stands here",
+    };
+    let mut lines = wrapped(said);
+    lines.resize(longest.max(lines.len()), String::new());
+    lines
+}
+
+fn note<'a>(table: &'a Table, view: &FrameView, mark: Mark) -> Option<&'a str> {
+    let shown = rows(table, view);
+    let mark = mark.within(table.columns.len(), shown.len());
+    table.notes.of(*shown.get(mark.row)?, mark.column)
+}
+
+/// How a table is sorted and filtered, in words; nothing if it is as the lab sent it.
+pub(super) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
+    let mut parts = Vec::new();
+    if let Some(filter) = &view.filter {
+        let shown = rows(table, view).len();
+        parts.push(format!("{shown} of {} rows: {}", table.rows.len(), filter.text));
+    }
+    if let Some(sort) = view.sort {
+        let name = table.columns.get(sort.column).map_or("", String::as_str);
+        parts.push(format!("sorted by {name}, {}", sort.order.said()));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn marked(table: &Table, view: &FrameView, mark: Mark) -> Option<String> {
+    let shown = rows(table, view);
+    let mark = mark.within(table.columns.len(), shown.len());
+    let row = table.rows.get(*shown.get(mark.row)?)?;
+    let value = row.get(mark.column)?;
+    let title = table.columns.get(mark.column)?;
+    let of = format!("row {} of {}", mark.row + 1, shown.len());
+    match row.first().filter(|_| mark.column > 0) {
+        Some(name) => Some(format!("{name}, {title}: {value} ({of})")),
+        None => Some(format!("{title}: {value} ({of})")),
+    }
+}
+
+fn values(lines: &mut Lines, table: &Table) {
+    let table = &table.annotated();
+    lines.line(&table.columns);
+    for row in &table.rows {
+        lines.line(row.iter().map(csv::exact));
+    }
 }

@@ -16,6 +16,7 @@ use mlsys_lab::schema::{Scale, Schema};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::picture::At;
 use super::{Focus, FrameView, Origin, Scene, Smoothing, View, Window, draw_panel, words};
 use crate::canvas::Canvas;
 use crate::earlier::Earlier;
@@ -62,7 +63,9 @@ fn draw_frame(
     focus: Focus,
     look: &Look,
 ) {
-    Canvas::over(buf, |canvas| super::draw_frame(area, canvas, frame, view, focus, look));
+    Canvas::over(buf, |canvas| {
+        super::draw_frame(area, canvas, frame, At { view, focus, walk: None }, look)
+    });
 }
 
 fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {

@@ -1,6 +1,10 @@
 //! Running text in a rectangle.
 
+use super::picture::{At, Picture, spaced};
+use super::view::{FrameView, Way};
 use crate::canvas::Canvas;
+use crate::figure::csv::Lines;
+use crate::glyphs::Glyphs;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthChar;
 
@@ -47,6 +51,39 @@ pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
         }
     }
     rows
+}
+
+/// The rows that a sentence takes; none if there is none.
+pub(super) fn rows(text: &str, width: u16) -> u16 {
+    match text {
+        "" => 0,
+        text => u16::try_from(wrap(text, width).len()).unwrap_or(u16::MAX),
+    }
+}
+
+impl Picture for String {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        canvas.fixed(|canvas| draw(spaced(area), canvas, self, at.view.scroll, look));
+    }
+
+    fn words(&self, view: &FrameView, _: &Glyphs) -> String {
+        let shown: Vec<&str> = self.lines().skip(view.scroll).collect();
+        shown.join("\n").trim().to_owned()
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        lines.line(["text"]);
+        self.lines().for_each(|line| lines.line([line]));
+    }
+
+    fn go(&self, view: &mut FrameView, way: Way) {
+        view.scroll = way.along(view.scroll, self.lines().count().saturating_sub(1));
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        let rows = self.lines().map(|line| rows(line, columns).max(1));
+        (columns, rows.fold(1, u16::saturating_add))
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,15 @@
 mod tints;
 mod total;
 
+use super::picture::{At, Picture, page_rows};
+use super::view::{FrameView, Inspect, Way};
 use crate::canvas::Canvas;
+use crate::figure::csv::{self, Lines};
+use crate::figure::{quantity, unit};
+use crate::glyphs::Glyphs;
 use mlsys_lab::frame::Timeline;
+use mlsys_lab::frame::{Span, Total};
+use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
 use super::legend::{self, Item};
@@ -158,7 +165,7 @@ fn draw_axis(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axi
     }
     let mut pen = Pen::new(area, canvas, glyphs);
     pen.run(area.x, area.y, area.width, glyphs.horizontal, theme.border);
-    let unit = crate::figure::unit(&timeline.unit);
+    let unit = unit(&timeline.unit);
     let name = pen::cut(&timeline.unit, area.width / 3, glyphs.ellipsis);
     pen.ending(area.right(), area.y + 1, &name, theme.dim);
     let end = area.right().saturating_sub(pen::width(&name) + 1);
@@ -295,5 +302,155 @@ fn draw_spans(
             pen.within(x, y, wide, &label, style);
             free = (y, x + wide);
         }
+    }
+}
+
+impl Picture for Timeline {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        let looked = (at.view.stretch, at.view.tint);
+        draw(area, canvas, self, looked, at.view.mark.map(|mark| mark.column), look);
+    }
+
+    fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
+        outline(self, glyphs).join("\n")
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        values(lines, self);
+    }
+
+    fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        Some(span(self, self.spans.get(view.mark?.column)?, glyphs))
+    }
+
+    fn go(&self, view: &mut FrameView, way: Way) {
+        view.mark = super::view::timeline::go(self, view.mark, way);
+        let marked = view.mark.and_then(|mark| self.spans.get(mark.column));
+        if let Some(span) = marked {
+            view.stretch = view.stretch.around(self, span.start);
+        }
+    }
+
+    fn inspect(&self, view: &mut FrameView, inspect: Inspect) {
+        if inspect == Inspect::Smooth {
+            view.tint = view.tint.next();
+            return;
+        }
+        let marked = view.mark.and_then(|mark| self.spans.get(mark.column));
+        let about = marked.map(|span| f64::midpoint(span.start, span.end));
+        view.stretch = view.stretch.inspect(self, about, inspect);
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        let total = if self.total.is_some() { 9 } else { 0 };
+        (columns, page_rows(self.lanes.len()).saturating_add(6 + total))
+    }
+}
+
+/// The lines of text: each bar with where it begins and ends, then what is marked, then the total with its peak.
+fn outline(timeline: &Timeline, glyphs: &Glyphs) -> Vec<String> {
+    let unit = &timeline.unit;
+    let spans = timeline.spans.iter();
+    let mut lines: Vec<String> = spans.map(|of| span(timeline, of, glyphs)).collect();
+    for mark in &timeline.marks {
+        lines.push(format!("{} at {}", mark.label, place(mark.at, unit)));
+    }
+    let total = timeline.total.as_ref();
+    lines.extend(total.and_then(|total| peak(total, unit, glyphs)));
+    lines
+}
+
+/// One bar: its lane, where it begins and ends, what it is and what it adds.
+fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
+    let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
+    let mut line = format!(
+        "{}: {}, {}",
+        name(&timeline.lanes, span.lane),
+        range(span.start, span.end, &timeline.unit),
+        name(&timeline.classes, span.class)
+    );
+    if !span.label.is_empty() {
+        line.push_str(&format!(", {}", span.label));
+    }
+    if let Some(amount) = span.amount {
+        let unit = timeline.total.as_ref().and_then(|total| unit(&total.unit));
+        line.push_str(&format!(", {}", quantity(amount, unit, glyphs)));
+    }
+    line
+}
+
+/// The largest value of a total and where it is.
+pub(super) fn peak(total: &Total, along: &str, glyphs: &Glyphs) -> Option<String> {
+    let (at, value) = total.peak()?;
+    let value = quantity(value, unit(&total.unit), glyphs);
+    let name = &total.name;
+    Some(format!("{name}: peak {value} at {}", place(at, along)))
+}
+
+/// A place on an axis: "operation 3", but "3 seconds".
+fn place(at: f64, unit: &str) -> String {
+    with_unit(&number(at), unit)
+}
+
+fn with_unit(at: &str, unit: &str) -> String {
+    match unit {
+        "" => at.to_owned(),
+        unit if unit.ends_with('s') => format!("{at} {unit}"),
+        unit => format!("{unit} {at}"),
+    }
+}
+
+/// A stretch of an axis: "operation 3 to 9", but "3 to 9 seconds".
+fn range(start: f64, end: f64, unit: &str) -> String {
+    with_unit(&format!("{} to {}", number(start), number(end)), unit)
+}
+
+/// One line a bar, then one line a marked place, then one line a point of the total.
+fn values(lines: &mut Lines, timeline: &Timeline) {
+    let total = timeline.total.as_ref();
+    let amount = csv::titled("amount", total.map_or("", |total| total.unit.as_str()));
+    let along = |name: &str| csv::titled(name, &timeline.unit);
+    lines.line(["lane", "class", "label", &along("from"), &along("to"), &amount]);
+    let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
+    for span in &timeline.spans {
+        lines.line([
+            name(&timeline.lanes, span.lane),
+            name(&timeline.classes, span.class),
+            span.label.clone(),
+            csv::number(span.start),
+            csv::number(span.end),
+            csv::known(span.amount),
+        ]);
+    }
+    for mark in &timeline.marks {
+        let at = csv::number(mark.at);
+        lines.line(["", "mark", &mark.label, &at, &at, ""]);
+    }
+    if let Some(total) = total {
+        for (place, (from, value)) in total.points.iter().enumerate() {
+            let to = total.points.get(place + 1).map_or(*from, |next| next.0);
+            let cells = ["", "total", &total.name];
+            let values = [csv::number(*from), csv::number(to), csv::number(*value)];
+            lines.line(cells.map(str::to_owned).into_iter().chain(values));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::panel::tests::structures::lifetimes;
+
+    #[test]
+    fn the_ends_of_a_bar_are_places_on_its_axis() {
+        let glyphs = Glyphs::new(GlyphSet::Ascii);
+        let mut of = lifetimes();
+        assert_eq!(
+            outline(&of, &glyphs)[2],
+            "layer1.relu: operation 2 to 9, kept, relu 12 kB, 12.29 kB"
+        );
+        of.unit = "seconds".to_owned();
+        assert!(outline(&of, &glyphs)[2].starts_with("layer1.relu: 2 to 9 seconds, kept"));
     }
 }

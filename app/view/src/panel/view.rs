@@ -1,13 +1,11 @@
 //! How a person looks at one picture: what of it is shown and in which way. The picture itself is not in here.
 
 mod frame;
-mod rounds;
-mod timeline;
+pub(crate) mod timeline;
 
 use mlsys_lab::schema::{Panel, Scale};
 
 pub use frame::{FrameView, Mark, Way};
-pub use rounds::Stepped;
 pub use timeline::{Stretch, Tint};
 
 /// A way to look at the chosen picture.

@@ -1,24 +1,14 @@
 //! Every panel in one or two sentences, for screen readers and for output without a screen.
 
-mod pairs;
-
 use std::ops::Range;
 
-use mlsys_lab::frame::{
-    Bars, Distribution, Frame, HeatMap, Histogram, Images, Scatter, Table, Verdict,
-};
+use mlsys_lab::frame::Frame;
 use mlsys_lab::report::{Among, RunData, Series};
 use mlsys_lab::schema::Draw;
-use mlsys_lab::value::number;
 
 use super::line::{Reading, reading};
-use super::table::order::rows;
-use super::{
-    FrameView, Scene, extent, histogram, kernel, matrix, metrics, naming, quantity, scatter,
-};
-use crate::figure::{exchange, outline, passage, unit};
+use super::{FrameView, Scene, extent, kernel, metrics, picture, quantity};
 use crate::glyphs::{GlyphSet, Glyphs};
-use pairs::{matrix_words, traffic_words};
 
 /// What a panel shows, said.
 pub fn words(scene: &Scene<'_>) -> String {
@@ -159,198 +149,14 @@ fn values_at(scene: &Scene<'_>, data: &RunData, step: u64, glyphs: &Glyphs) -> S
 }
 
 /// A picture, and then what is marked in it.
-fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
-    let mut said = picture_words(frame, view, glyphs);
-    if let Some(named) = naming::said(frame, view, glyphs) {
+pub(super) fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
+    let picture = picture::of(frame);
+    let mut said = picture.words(view, glyphs);
+    if let Some(named) = picture.marked(view, glyphs) {
         said.push_str(&format!(" Marked: {named}."));
     }
-    if let Some(source) = naming::source(frame, view) {
+    if let Some(source) = picture.source(view) {
         said.push_str(&format!(" Source: {source}."));
     }
     said
-}
-
-pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
-    match frame {
-        Frame::HeatMap(map) if matrix::is_matrix(map) => match matrix::unit(map) {
-            Some(unit) => traffic_words(map, unit, glyphs),
-            None => matrix_words(map),
-        },
-        Frame::HeatMap(map) => heat_words(map),
-        Frame::Bars(bars) => bars_words(bars, glyphs),
-        Frame::Stacks(stacks) => outline::stacks(stacks, glyphs).join("\n"),
-        Frame::Histogram(histogram) => histogram_words(histogram, glyphs),
-        Frame::Scatter(scatter) => scatter_words(scatter, glyphs),
-        Frame::Table(table) => table_words(table, view),
-        Frame::Cells(cells) => outline::cells(cells).join("\n"),
-        Frame::Images(images) => images_words(images),
-        Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph), glyphs).join("\n"),
-        Frame::Timeline(timeline) => outline::timeline(timeline, glyphs).join("\n"),
-        Frame::Exchange(of) => exchange::outline(of, view.round, glyphs).join("\n"),
-        Frame::Film(film) => match film.at(view.round) {
-            Some(still) => {
-                let said = frame_words(&still.frame, view, glyphs);
-                format!("{}: {said}", outline::still(film, view.round))
-            }
-            None => "no pictures.".to_owned(),
-        },
-        Frame::Kernel(kernel) => kernel::words(kernel, None),
-        Frame::Panes(panes) => {
-            let said = |frame: &Frame| picture_words(frame, &FrameView::default(), glyphs);
-            outline::panes(panes, said).join("\n")
-        }
-        Frame::Passage(of) => passage::outline(of).join("\n"),
-        Frame::Text(text) => {
-            let shown: Vec<&str> = text.lines().skip(view.scroll).collect();
-            shown.join("\n").trim().to_owned()
-        }
-    }
-}
-
-fn heat_words(map: &HeatMap) -> String {
-    let finite: Vec<f32> = map.cells.iter().copied().filter(|x| x.is_finite()).collect();
-    let middle = f32::midpoint(map.low, map.high);
-    let above = finite.iter().filter(|x| **x >= middle).count();
-    let share = if finite.is_empty() { 0.0 } else { 100.0 * above as f64 / finite.len() as f64 };
-    let mut said = format!(
-        "{}, {} by {} cells, {share:.0}% of them at or above {}.",
-        if map.legend.is_empty() { "a field" } else { &map.legend },
-        map.columns,
-        map.rows,
-        number(f64::from(middle)),
-    );
-    if finite.len() < map.cells.len() {
-        said.push_str(&format!(" {} are not finite.", map.cells.len() - finite.len()));
-    }
-    if !map.points.is_empty() {
-        said.push_str(&format!(" {} points lie on it.", map.points.len()));
-    }
-    said
-}
-
-fn bars_words(bars: &Bars, glyphs: &Glyphs) -> String {
-    let unit = unit(&bars.unit);
-    let said = bars.bars.iter().map(|bar| {
-        let value = match bar.value.filter(|x| x.is_finite()) {
-            Some(x) => quantity(x, unit, glyphs),
-            None => "not finite".to_owned(),
-        };
-        if bar.remark.is_empty() {
-            format!("{} {value}", bar.label)
-        } else {
-            format!("{} {value} ({})", bar.label, bar.remark)
-        }
-    });
-    format!("{}.", said.collect::<Vec<_>>().join(", "))
-}
-
-fn histogram_words(histogram: &Histogram, glyphs: &Glyphs) -> String {
-    let ranges: Vec<(f64, f64)> = histogram.ranges().collect();
-    let said = |distribution: &Distribution| {
-        let name = match distribution.name.as_str() {
-            "" => "values",
-            name => name,
-        };
-        let most = distribution.counts.iter().enumerate();
-        let most = most.max_by_key(|(bin, count)| (**count, std::cmp::Reverse(*bin)));
-        let fullest = most.and_then(|(bin, _)| histogram::said(histogram, bin, glyphs));
-        format!(
-            "{} {name}, most in {}",
-            distribution.total(),
-            fullest.unwrap_or_else(|| "no range".to_owned())
-        )
-    };
-    let mut parts =
-        vec![format!("a histogram of {} in {} ranges", histogram.quantity, ranges.len())];
-    parts.push(said(&histogram.first));
-    parts.extend(histogram.second.as_ref().map(said));
-    parts.extend(histogram.marks());
-    format!("{}.", parts.join("; "))
-}
-
-fn scatter_words(scatter: &Scatter, glyphs: &Glyphs) -> String {
-    let front = scatter.front();
-    let said = |index: usize| scatter::said(scatter, index, &front, glyphs);
-    let what = format!("{} against {}", scatter.y.name, scatter.x.name);
-    if scatter.points.is_empty() && !scatter.lines.is_empty() {
-        return format!("{what}: {}.", ends(scatter, glyphs).join("; "));
-    }
-    let mut text = format!("{} points of {what}", scatter.points.len());
-    let lines = scatter.lines.iter();
-    for line in lines.filter(|line| scatter.joined(line).is_none()) {
-        text.push_str(&format!(" with the line {}", line.name));
-    }
-    match scatter::meaning(scatter) {
-        Some(meaning) => {
-            text.push_str(&format!(", {} on the {meaning}: ", front.len()));
-            let points: Vec<String> =
-                front.iter().take(READ_ROWS).filter_map(|i| said(*i)).collect();
-            text.push_str(&points.join("; "));
-        }
-        None => {
-            let points: Vec<String> =
-                (0..scatter.points.len().min(READ_ROWS)).filter_map(said).collect();
-            text.push_str(&format!(": {}", points.join("; ")));
-        }
-    }
-    text.push('.');
-    text
-}
-
-/// Where each line begins and where it ends.
-fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
-    let at = |(x, y): (f64, f64)| {
-        let x = quantity(x, unit(&scatter.x.unit), glyphs);
-        format!("{} at {x}", quantity(y, unit(&scatter.y.unit), glyphs))
-    };
-    let told = scatter.lines.iter().filter_map(|line| {
-        let (first, last) = (line.points.first()?, line.points.last()?);
-        Some(format!("{} from {} to {}", line.name, at(*first), at(*last)))
-    });
-    told.collect()
-}
-
-/// The rows that are read out; a longer table is said to be longer.
-const READ_ROWS: usize = 12;
-
-fn table_words(table: &Table, view: &FrameView) -> String {
-    let shown = rows(table, view);
-    let ordered = naming::ordered(table, view);
-    let (table, notes) = &table.numbered();
-    let rows = shown.iter().take(READ_ROWS);
-    let rows = rows.filter_map(|index| table.rows.get(*index)).map(|row| {
-        let cells = table.columns.iter().zip(row);
-        let cells: Vec<String> = cells.map(|(title, value)| format!("{title} {value}")).collect();
-        cells.join(", ")
-    });
-    let said = rows.collect::<Vec<_>>().join("; ");
-    let said = match ordered {
-        Some(ordered) => format!("{ordered}: {said}"),
-        None => said,
-    };
-    let sources = match notes.as_slice() {
-        [] => String::new(),
-        notes => format!(" Sources: {}.", notes.join("; ")),
-    };
-    let said = match shown.len().saturating_sub(READ_ROWS) {
-        0 => format!("{said}."),
-        more => format!("{said}; and {more} more rows."),
-    };
-    said + &sources
-}
-
-fn images_words(images: &Images) -> String {
-    let wrong = images.images.iter().filter(|i| i.verdict == Verdict::Wrong);
-    let labels: Vec<&str> = wrong.map(|i| i.label.as_str()).collect();
-    let count = images.images.len();
-    let judged = images.images.iter().any(|i| i.verdict != Verdict::Unjudged);
-    match (judged, labels.is_empty()) {
-        (false, _) if images.blank.is_some() => {
-            let blank = 100.0 * images.blank_share();
-            format!("{count} images, {blank:.0}% of their pixels blank.")
-        }
-        (false, _) => format!("{count} images."),
-        (true, true) => format!("{count} images, all right."),
-        (true, false) => format!("{count} images, {} wrong: {}.", labels.len(), labels.join(", ")),
-    }
 }

@@ -58,7 +58,7 @@ pub fn facts(graph: &Graph, sight: &Sight, shown: &Shown, glyphs: &Glyphs) -> Op
 }
 
 /// A fact with its unit.
-pub(in crate::figure) fn said(fact: &Fact, glyphs: &Glyphs) -> String {
+pub(crate) fn said(fact: &Fact, glyphs: &Glyphs) -> String {
     let unit = unit(&fact.unit);
     let value = match (fact.value.as_f64(), unit) {
         (Some(x), Some(_)) => quantity(x, unit, glyphs),

@@ -5,7 +5,7 @@ use mlsys_lab::frame::{Graph, NodeKind};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 
-use super::{At, Window, has_border};
+use super::{Walked, Window, has_border};
 use crate::canvas::{Pen, width};
 use crate::figure::graph::{Card, Drawing, Form, Head, Item, not_finite};
 use crate::figure::layout::Place;
@@ -17,7 +17,7 @@ pub(super) fn draw(
     canvas: &mut Canvas,
     graph: &Graph,
     drawing: &Drawing,
-    at: At,
+    at: Walked,
     look: &Look,
 ) {
     for (index, place) in drawing.layout.places.iter().enumerate() {
@@ -149,7 +149,7 @@ fn border(sheet: &mut Sheet<'_>, kind: NodeKind, outline: Outline, style: Style,
 }
 
 /// Where lines leave, the border opens towards them.
-fn leave(window: &Window, canvas: &mut Canvas, drawing: &Drawing, at: At, look: &Look) {
+fn leave(window: &Window, canvas: &mut Canvas, drawing: &Drawing, at: Walked, look: &Look) {
     for (link, route) in drawing.shown.links.iter().zip(&drawing.layout.routes) {
         let (Some(place), Some(start)) = (drawing.layout.places.get(link.from), route.first())
         else {

@@ -4,7 +4,7 @@ use crate::canvas::Canvas;
 use mlsys_lab::frame::{Graph, Pass};
 use ratatui::style::Style;
 
-use super::{At, Window};
+use super::{Walked, Window};
 use crate::canvas::Pen;
 use crate::figure::graph::{Drawing, Link, Sight, carried};
 use crate::theme::Look;
@@ -44,7 +44,7 @@ pub(super) fn draw(
     graph: &Graph,
     sight: &Sight,
     drawing: &Drawing,
-    at: At,
+    at: Walked,
     look: &Look,
 ) {
     let carried = carried(graph, sight, &drawing.shown);
@@ -158,7 +158,7 @@ fn clip(range: std::ops::Range<usize>, first: isize, room: u16) -> std::ops::Ran
 }
 
 /// Where lines arrive, and on the line of the step its direction at both ends.
-fn arrows(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, at: At, look: &Look) {
+fn arrows(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, at: Walked, look: &Look) {
     let glyphs = &look.glyphs;
     let mut put = |at: Option<&(usize, usize)>, glyph: &str, style: Style| {
         if let Some((x, y)) = at.and_then(|(x, y)| window.cell(*x, *y)) {

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::{Parts, columns};
 use crate::canvas::{self as pen, Pen};
 use crate::figure::axis::Axis;
-use crate::figure::{outline, quantity};
+use crate::figure::quantity;
 use crate::theme::Look;
 
 /// The total as columns of its height, the peak named where it is.
@@ -67,7 +67,7 @@ pub(super) fn draw_total(
     canvas.blocks(&exact, look.glyphs.fills[0], look.theme.faint[0]);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     if let Some((x, _)) = columns(area, axis, at, at) {
-        let said = outline::peak(total, unit, &look.glyphs).unwrap_or_default();
+        let said = super::peak(total, unit, &look.glyphs).unwrap_or_default();
         let said = format!("{} {said}", look.glyphs.reading);
         let room = area.right() - x;
         let start = if pen::width(&said) <= room {
@@ -85,7 +85,7 @@ pub(super) fn draw_total(
 
 /// The peak in words, in the row above the lanes where that is free, if there is no room for the total.
 pub(super) fn say_peak(parts: &Parts, canvas: &mut Canvas, total: &Total, unit: &str, look: &Look) {
-    let Some(said) = outline::peak(total, unit, &look.glyphs) else {
+    let Some(said) = super::peak(total, unit, &look.glyphs) else {
         return;
     };
     // Over the names, too: in this row they are not.

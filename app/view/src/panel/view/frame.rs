@@ -1,14 +1,14 @@
 //! How a picture that is no chart is looked at: what of it is marked, how its rows are sorted, which are left out.
 
+use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::table::{Filter, Sort};
-use mlsys_lab::frame::{Frame, Graph, HeatMap, Scatter};
 
-use super::rounds;
-use super::timeline::{self, Stretch, Tint};
-use crate::figure::graph::{self, Closer, Sight};
+use super::Inspect;
+use super::timeline::{Stretch, Tint};
+use crate::figure::graph::Sight;
 use crate::figure::kernel::Play;
-use crate::panel::Inspect;
-use crate::panel::table::order::rows;
+use crate::glyphs::Glyphs;
+use crate::panel::picture;
 
 /// How a picture that is no chart is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,124 +63,52 @@ impl FrameView {
     /// Moves the mark through a picture; the first move shows it.
     pub fn go(&mut self, frame: &Frame, way: Way) {
         self.play = Play::Still;
-        let (columns, rows) = match frame {
-            Frame::HeatMap(map) => (map.columns, map.rows.min(map.cells.len())),
-            Frame::Bars(bars) => (1, bars.bars.len()),
-            Frame::Stacks(stacks) => (1, stacks.stacks.len()),
-            Frame::Exchange(exchange) => {
-                rounds::go(self, exchange, way);
-                return;
-            }
-            Frame::Film(film) => {
-                rounds::go_along(self, film, way);
-                return;
-            }
-            Frame::Histogram(histogram) => (histogram.edges.len().saturating_sub(1), 1),
-            Frame::Scatter(scatter) => return self.go_to_point(scatter, way),
-            Frame::Table(table) => (table.columns.len(), rows(table, self).len()),
-            Frame::Cells(cells) => (cells.columns(), cells.rows.len()),
-            Frame::Images(images) => (images.images.len(), 1),
-            Frame::Graph(graph) => {
-                go_through(&mut self.graph, graph, way);
-                return;
-            }
-            Frame::Timeline(timeline) => {
-                self.mark = timeline::go(timeline, self.mark, way);
-                let marked = self.mark.and_then(|mark| timeline.spans.get(mark.column));
-                if let Some(span) = marked {
-                    self.stretch = self.stretch.around(timeline, span.start);
-                }
-                return;
-            }
-            // Its place is the walk's, which all pictures of a lab share.
-            Frame::Kernel(_) => return,
-            Frame::Panes(panes) => (panes.len(), 1),
-            Frame::Passage(_) => return,
-            Frame::Text(text) => {
-                let last = text.lines().count().saturating_sub(1);
-                self.scroll = along(self.scroll, way, last);
-                return;
-            }
-        };
-        let (Some(last_column), Some(last_row)) = (columns.checked_sub(1), rows.checked_sub(1))
-        else {
-            self.mark = None;
-            return;
-        };
-        let Some(mark) = self.mark else {
-            self.mark = Some(first(frame, last_column, last_row));
-            return;
-        };
-        let mark = mark.within(columns, rows);
-        // Where there is one row, up and down lead along it, too.
-        let sideways = rows == 1;
-        self.mark = Some(match way {
-            Way::Left => Mark { column: mark.column.saturating_sub(1), ..mark },
-            Way::Right => Mark { column: (mark.column + 1).min(last_column), ..mark },
-            Way::Up(_) | Way::Down(_) | Way::First | Way::Last if sideways => {
-                Mark { column: along(mark.column, way, last_column), ..mark }
-            }
-            Way::Up(_) | Way::Down(_) | Way::First | Way::Last => {
-                Mark { row: along(mark.row, way, last_row), ..mark }
-            }
-        });
+        picture::of(frame).go(self, way);
     }
 
     /// Looks at a picture closer, from further away, or at another part of it.
     pub fn inspect(&mut self, frame: &Frame, inspect: Inspect) {
         self.play = Play::Still;
-        match frame {
-            Frame::Graph(graph) => inspect_graph(&mut self.graph, graph, inspect),
-            Frame::Exchange(exchange) => rounds::inspect(self, exchange, inspect),
-            Frame::Film(film) => rounds::inspect_film(self, film, inspect),
-            Frame::Timeline(_) if inspect == Inspect::Smooth => self.tint = self.tint.next(),
-            Frame::Timeline(timeline) => {
-                let marked = self.mark.and_then(|mark| timeline.spans.get(mark.column));
-                let about = marked.map(|span| f64::midpoint(span.start, span.end));
-                self.stretch = self.stretch.inspect(timeline, about, inspect);
-            }
-            Frame::HeatMap(_)
-            | Frame::Bars(_)
-            | Frame::Stacks(_)
-            | Frame::Histogram(_)
-            | Frame::Scatter(_)
-            | Frame::Table(_)
-            | Frame::Cells(_)
-            | Frame::Images(_)
-            | Frame::Kernel(_)
-            | Frame::Panes(_)
-            | Frame::Passage(_)
-            | Frame::Text(_) => {}
+        picture::of(frame).inspect(self, inspect);
+    }
+
+    /// How many steps of a picture that has steps have been done, and how many there are.
+    pub fn steps(&self, frame: &Frame) -> Option<(usize, usize)> {
+        Some(picture::of(frame).steps(self)).filter(|(_, of)| *of > 0)
+    }
+
+    /// Goes so many steps along a picture that has steps.
+    pub fn step(&mut self, frame: &Frame, by: isize) {
+        picture::of(frame).step(self, by);
+    }
+
+    /// The sentence of the step that the view has reached.
+    pub fn step_said(&self, frame: &Frame, glyphs: &Glyphs) -> Option<String> {
+        picture::of(frame).step_said(self, glyphs)
+    }
+
+    /// Lets the steps of a picture follow each other, or no longer; at the end they begin anew.
+    pub fn change_play(&mut self, frame: &Frame) {
+        let Some((done, of)) = self.steps(frame) else {
+            return;
+        };
+        self.play = match self.play {
+            Play::Going => Play::Still,
+            Play::Still => Play::Going,
+        };
+        if done == of {
+            self.step(frame, isize::MIN);
         }
     }
 
-    /// Left and right go from point to point across, up and down upwards; what has no place is left out.
-    fn go_to_point(&mut self, scatter: &Scatter, way: Way) {
-        let placed = scatter.points.iter().enumerate();
-        let mut placed: Vec<(usize, (f64, f64))> =
-            placed.filter_map(|(index, point)| Some((index, point.place()?))).collect();
-        match way {
-            Way::Left | Way::Right | Way::First | Way::Last => {
-                placed.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
-            }
-            // From the top, as the eye counts rows.
-            Way::Up(_) | Way::Down(_) => placed.sort_by(|a, b| b.1.1.total_cmp(&a.1.1)),
+    /// The next step of a picture whose steps follow each other, which ends with the last.
+    pub fn beat(&mut self, frame: &Frame) {
+        if self.play == Play::Going {
+            self.step(frame, 1);
         }
-        let at =
-            self.mark.and_then(|mark| placed.iter().position(|(index, _)| *index == mark.column));
-        let last = placed.len().saturating_sub(1);
-        let to = match (at, way) {
-            (None, _) => {
-                // The front is what the picture is about.
-                let front = scatter.front();
-                let on_front = placed.iter().position(|(index, _)| front.contains(index));
-                on_front.unwrap_or(0)
-            }
-            (Some(at), Way::Left) => at.saturating_sub(1),
-            (Some(at), Way::Right) => (at + 1).min(last),
-            (Some(at), Way::Up(_) | Way::Down(_) | Way::First | Way::Last) => along(at, way, last),
-        };
-        self.mark = placed.get(to).map(|(index, _)| Mark { column: *index, row: 0 });
+        if self.steps(frame).is_none_or(|(done, of)| done == of) {
+            self.play = Play::Still;
+        }
     }
 
     /// Sorts by the marked column upwards, then downwards, then not at all; returns what is to be said.
@@ -203,66 +131,35 @@ impl Mark {
             row: self.row.min(rows.saturating_sub(1)),
         }
     }
-}
 
-/// Where a mark begins: in the middle of a field, at the first of everything else.
-fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
-    let is_field = |map: &HeatMap| map.column_labels.is_empty() || map.row_labels.is_empty();
-    if frame.heat_map().is_some_and(is_field) {
-        Mark { column: last_column / 2, row: last_row / 2 }
-    } else {
-        Mark::default()
-    }
-}
-
-/// Steps, sizes of the boxes, and the way to the left and right that the arrows do not take: a layer, where they go
-/// along a walk, else several.
-fn inspect_graph(sight: &mut Sight, graph: &Graph, inspect: Inspect) {
-    /// Layers at once: about half of what a screen shows.
-    const FAR: usize = 4;
-    let layers = if graph.walk.is_empty() { FAR } else { 1 };
-    match inspect {
-        Inspect::NextPoint | Inspect::Right => sight.step(graph, 1),
-        Inspect::PreviousPoint | Inspect::Left => sight.step(graph, -1),
-        Inspect::Closer => sight.zoom(Closer::Yes),
-        Inspect::Wider => sight.zoom(Closer::No),
-        Inspect::Earlier => sight.select(graph, graph::Way::Left(layers)),
-        Inspect::Later => sight.select(graph, graph::Way::Right(layers)),
-        Inspect::Fit => {
-            sight.form = None;
-            sight.selected = None;
+    /// The place that a way leads to among so many columns and rows; in a single row, up and down lead along it, too.
+    pub(crate) fn moved(self, (columns, rows): (usize, usize), way: Way) -> Self {
+        let last = (columns.saturating_sub(1), rows.saturating_sub(1));
+        match way {
+            Way::Left => Self { column: self.column.saturating_sub(1), ..self },
+            Way::Right => Self { column: (self.column + 1).min(last.0), ..self },
+            Way::Up(_) | Way::Down(_) | Way::First | Way::Last if rows == 1 => {
+                Self { column: way.along(self.column, last.0), ..self }
+            }
+            Way::Up(_) | Way::Down(_) | Way::First | Way::Last => {
+                Self { row: way.along(self.row, last.1), ..self }
+            }
         }
-        Inspect::LogAxis | Inspect::Smooth => {}
     }
 }
 
-/// Left and right go along the walk; up and down, and all ways where there is no walk, select a box.
-fn go_through(sight: &mut Sight, graph: &Graph, way: Way) {
-    let walk = !graph.walk.is_empty();
-    match way {
-        Way::Left if walk => sight.step(graph, -1),
-        Way::Right if walk => sight.step(graph, 1),
-        Way::First if walk => sight.step(graph, isize::MIN),
-        Way::Last if walk => sight.step(graph, isize::MAX),
-        Way::Left => sight.select(graph, graph::Way::Left(1)),
-        Way::Right => sight.select(graph, graph::Way::Right(1)),
-        Way::First => sight.select(graph, graph::Way::Left(usize::MAX)),
-        Way::Last => sight.select(graph, graph::Way::Right(usize::MAX)),
-        Way::Up(by) => sight.select(graph, graph::Way::Up(by)),
-        Way::Down(by) => sight.select(graph, graph::Way::Down(by)),
+impl Way {
+    /// The place among `0..=last` that it leads to.
+    pub(crate) fn along(self, at: usize, last: usize) -> usize {
+        match self {
+            Self::Left | Self::Right => at,
+            Self::Up(by) => at.saturating_sub(by),
+            Self::Down(by) => at.saturating_add(by),
+            Self::First => 0,
+            Self::Last => last,
+        }
+        .min(last)
     }
-}
-
-/// The place among `0..=last` that a way leads to.
-fn along(at: usize, way: Way, last: usize) -> usize {
-    match way {
-        Way::Left | Way::Right => at,
-        Way::Up(by) => at.saturating_sub(by),
-        Way::Down(by) => at.saturating_add(by),
-        Way::First => 0,
-        Way::Last => last,
-    }
-    .min(last)
 }
 
 #[cfg(test)]

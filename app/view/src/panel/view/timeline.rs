@@ -48,7 +48,7 @@ impl Stretch {
     }
 
     /// Less or more of the axis, or another part of it; `about` stays in sight.
-    pub(super) fn inspect(self, timeline: &Timeline, about: Option<f64>, inspect: Inspect) -> Self {
+    pub(crate) fn inspect(self, timeline: &Timeline, about: Option<f64>, inspect: Inspect) -> Self {
         let (Some((low, high)), Some((from, to))) = (timeline.extent(), self.of(timeline)) else {
             return self;
         };
@@ -76,7 +76,7 @@ impl Stretch {
     }
 
     /// Moved just so far that a place is in it.
-    pub(super) fn around(self, timeline: &Timeline, at: f64) -> Self {
+    pub(crate) fn around(self, timeline: &Timeline, at: f64) -> Self {
         let (Some(ends), Some((from, to))) = (timeline.extent(), self.of(timeline)) else {
             return self;
         };
@@ -97,7 +97,7 @@ impl Stretch {
 
 /// The bar that a way leads to from the marked one: left and right through all by where they begin, up and down from
 /// lane to lane.
-pub(super) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Mark> {
+pub(crate) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Mark> {
     let spans = &timeline.spans;
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_by(|a, b| {

@@ -1,0 +1,169 @@
+//! The kinds of pictures: what each can do, and the registry of them.
+//!
+//! A kind is one module beside this one: its drawing, its words, its values as rows of a CSV, how a mark and steps go through it,
+//! and what a page has of it. To add one, write its data in `mlsys_lab::frame`, its module here, and its line in [`of`].
+
+use std::borrow::Cow;
+
+use mlsys_lab::frame::Frame;
+use ratatui::layout::Rect;
+
+use super::Focus;
+use super::view::{FrameView, Inspect, Mark, Way};
+use crate::canvas::Canvas;
+use crate::figure::csv::Lines;
+use crate::figure::kernel::Walk;
+use crate::glyphs::Glyphs;
+use crate::theme::Look;
+
+/// The columns and rows without which a picture cannot be read, if its kind needs no others.
+pub(crate) const LEAST: (u16, u16) = (18, 8);
+/// The rows of a picture on a page, if its kind needs no others.
+pub(crate) const PAGE_ROWS: u16 = 30;
+/// Rows of a table that are read out; a longer table is said to be longer.
+pub(crate) const READ_ROWS: usize = 12;
+/// Lines of other pictures that are read out.
+pub(crate) const READ_LINES: usize = 40;
+
+/// The picture of a frame: one line a kind.
+pub(crate) fn of(frame: &Frame) -> &dyn Picture {
+    match frame {
+        Frame::HeatMap(of) => of,
+        Frame::Bars(of) => of,
+        Frame::Stacks(of) => of,
+        Frame::Histogram(of) => of,
+        Frame::Scatter(of) => of,
+        Frame::Table(of) => of,
+        Frame::Cells(of) => of,
+        Frame::Images(of) => of,
+        Frame::Graph(of) => of,
+        Frame::Timeline(of) => of,
+        Frame::Exchange(of) => of.as_ref(),
+        Frame::Film(of) => of.as_ref(),
+        Frame::Kernel(of) => of.as_ref(),
+        Frame::Panes(of) => of,
+        Frame::Passage(of) => of,
+        Frame::Text(of) => of,
+    }
+}
+
+/// How a picture is looked at while it is drawn.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    /// Marks, order and steps.
+    pub(crate) view: &'a FrameView,
+    /// Whether keys act on it.
+    pub(crate) focus: Focus,
+    /// Where the lab's kernel has been stepped to.
+    pub(crate) walk: Option<&'a Walk>,
+}
+
+/// A kind of picture.
+pub(crate) trait Picture {
+    /// Draws it into an area of a canvas.
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look);
+
+    /// What it shows, in sentences.
+    fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String;
+
+    /// Writes its values as lines of a CSV.
+    fn values(&self, lines: &mut Lines);
+
+    /// The marked part with its label and value.
+    fn marked(&self, _view: &FrameView, _glyphs: &Glyphs) -> Option<String> {
+        None
+    }
+
+    /// Rows of that sentence below the picture in so many rows.
+    fn rows_of_mark(&self, _height: u16) -> u16 {
+        1
+    }
+
+    /// Lines below the picture that say more of the marked part, as many whatever is marked, so that it stands still.
+    fn noted(&self, _view: &FrameView, _width: u16, _most: u16) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The source of the marked value.
+    fn source(&self, _view: &FrameView) -> Option<&str> {
+        None
+    }
+
+    /// The columns and rows of places that can be marked.
+    fn places(&self, _view: &FrameView) -> (usize, usize) {
+        (0, 0)
+    }
+
+    /// Where a mark begins among so many columns and rows.
+    fn first(&self, _places: (usize, usize)) -> Mark {
+        Mark::default()
+    }
+
+    /// Moves the mark; the first move shows it.
+    fn go(&self, view: &mut FrameView, way: Way) {
+        let places = self.places(view);
+        if places.0 == 0 || places.1 == 0 {
+            view.mark = None;
+            return;
+        }
+        view.mark = Some(match view.mark {
+            Some(mark) => mark.within(places.0, places.1).moved(places, way),
+            None => self.first(places),
+        });
+    }
+
+    /// Looks closer, from further away, or at another part.
+    fn inspect(&self, _view: &mut FrameView, _inspect: Inspect) {}
+
+    /// How many steps have been done, and how many there are.
+    fn steps(&self, _view: &FrameView) -> (usize, usize) {
+        (0, 0)
+    }
+
+    /// Goes so many steps.
+    fn step(&self, _view: &mut FrameView, _by: isize) {}
+
+    /// The sentence of the step that has been reached.
+    fn step_said(&self, _view: &FrameView, _glyphs: &Glyphs) -> Option<String> {
+        None
+    }
+
+    /// The columns and rows without which it cannot be read.
+    fn least(&self) -> (u16, u16) {
+        LEAST
+    }
+
+    /// What a page has of it, where another picture or lines belong there.
+    fn page<'a>(&'a self, _sheet: &mut Sheet<'a>) {}
+
+    /// The columns and rows it takes on a page of so many columns.
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        (columns, PAGE_ROWS)
+    }
+}
+
+/// A picture on a page, where no keys are pressed.
+pub(crate) struct Sheet<'a> {
+    /// Lines above it.
+    pub(crate) above: Vec<String>,
+    /// What is drawn.
+    pub(crate) frame: Cow<'a, Frame>,
+    /// How it is looked at.
+    pub(crate) view: FrameView,
+    /// Lines below it.
+    pub(crate) below: Vec<String>,
+    /// Where the lab's kernel has been stepped to.
+    pub(crate) walk: Option<&'a Walk>,
+}
+
+/// The area with an empty row on top, if it is high enough to spare one.
+pub(crate) fn spaced(area: Rect) -> Rect {
+    let spared = u16::from(area.height >= 10);
+    Rect { y: area.y + spared, height: area.height - spared, ..area }
+}
+
+/// Rows for so many entries on a page: two each, if they are few.
+pub(crate) fn page_rows(entries: usize) -> u16 {
+    let rows = u16::try_from(entries).unwrap_or(u16::MAX);
+    if rows <= 24 { 2 * rows } else { rows }
+}
