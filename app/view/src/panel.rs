@@ -2,29 +2,12 @@
 //!
 //! Drawing is pure: what is drawn depends on the arguments alone, and no size or value makes it fail.
 
-mod bars;
-mod cells;
-mod exchange;
-mod film;
-mod graph;
-mod heat;
-mod histogram;
-mod images;
-mod kernel;
 mod legend;
 pub(crate) mod line;
-mod matrix;
-mod panes;
-mod passage;
 pub(crate) mod picture;
 mod plane;
-mod scatter;
-mod stacks;
-mod table;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod text;
-mod timeline;
 mod trace;
 mod view;
 mod words;
@@ -48,9 +31,9 @@ use crate::canvas::{self as pen, Pen};
 use crate::figure::kernel::Walk;
 pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
-pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
-use picture::At;
+pub use picture::kernel::Spot;
+use picture::{At, kernel, text};
 pub use view::Tint;
 pub use view::{Extent, FrameView, Inspect, Smoothing, View, Way, Window};
 pub use words::words;

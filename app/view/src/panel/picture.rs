@@ -3,6 +3,24 @@
 //! A kind is one module beside this one: its drawing, its words, its values as rows of a CSV, how a mark and steps go through it,
 //! and what a page has of it. To add one, write its data in `mlsys_lab::frame`, its module here, and its line in [`of`].
 
+pub(crate) mod bars;
+pub(crate) mod cells;
+pub(crate) mod exchange;
+pub(crate) mod film;
+pub(crate) mod graph;
+pub(crate) mod heat;
+pub(crate) mod histogram;
+pub(crate) mod images;
+pub(crate) mod kernel;
+pub(crate) mod matrix;
+pub(crate) mod panes;
+pub(crate) mod passage;
+pub(crate) mod scatter;
+pub(crate) mod stacks;
+pub(crate) mod table;
+pub(crate) mod text;
+pub(crate) mod timeline;
+
 use std::borrow::Cow;
 
 use mlsys_lab::frame::Frame;

@@ -11,11 +11,11 @@ use mlsys_lab::{DeviceId, Params, Run, Settings, Tables};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::kernel;
 use super::look;
 use crate::canvas::Canvas;
 use crate::figure::kernel::{Thread, Walk};
 use crate::glyphs::GlyphSet;
+use crate::panel::picture::kernel;
 use crate::theme::ColorDepth;
 use mlsys_harness::snapshot::{self, rows};
 

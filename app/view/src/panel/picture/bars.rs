@@ -1,19 +1,19 @@
 //! Labelled lengths on one axis, linear or logarithmic.
 
-use super::picture::{At, LEAST, Picture, page_rows};
-use super::view::{FrameView, Mark};
 use crate::canvas::Canvas;
 use crate::figure::csv::{self, Lines};
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, LEAST, Picture, page_rows};
+use crate::panel::view::{FrameView, Mark};
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
-use super::axis::Axis;
-use super::quantity;
 use crate::canvas::{self as pen, Pen};
 use crate::figure::unit;
+use crate::panel::axis::Axis;
+use crate::panel::quantity;
 use crate::theme::Look;
 
 /// Columns that the longest bar has at least before remarks stand beside it.
@@ -22,7 +22,7 @@ const SHORTEST: u16 = 8;
 /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
 ///
 /// The marked bar is always among them.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     bars: &Bars,
@@ -83,7 +83,7 @@ pub(super) fn draw(
 }
 
 /// The columns and rows in which every bar can be told from the others, its title above; at least so many.
-pub(super) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
+pub(crate) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
     /// Columns of the longest bar.
     const TRACK: u16 = 12;
     let widest = |texts: &mut dyn Iterator<Item = u16>| texts.max().unwrap_or(0);

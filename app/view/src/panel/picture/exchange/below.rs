@@ -5,7 +5,7 @@ use mlsys_lab::frame::exchange::After;
 use ratatui::style::Style;
 
 use crate::figure::exchange as figure;
-use crate::panel::text;
+use crate::panel::picture::text;
 use crate::panel::view::Mark;
 use crate::theme::Look;
 

@@ -1,24 +1,24 @@
 //! Named points between two axes, the ones that no other beats joined.
 
-use super::picture::{At, Picture, READ_ROWS};
-use super::view::{FrameView, Mark, Way};
 use crate::canvas::Canvas;
 use crate::figure::csv::{self, Lines};
+use crate::panel::picture::{At, Picture, READ_ROWS};
+use crate::panel::view::{FrameView, Mark, Way};
 use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::axis::Axis;
-use super::legend::{self, Item};
-use super::plane::{Plane, SMALLEST, Side, unit};
-use super::quantity;
 use crate::canvas::{self as pen, Pen};
 use crate::canvas::{DotGrid, Ink, Stroke};
 use crate::glyphs::Glyphs;
+use crate::panel::axis::Axis;
+use crate::panel::legend::{self, Item};
+use crate::panel::plane::{Plane, SMALLEST, Side, unit};
+use crate::panel::quantity;
 use crate::theme::Look;
 
 /// Draws axes, points with their names where there is room, and the front.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     scatter: &Scatter,
@@ -251,7 +251,7 @@ fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
 }
 
 /// What the front is, in words; nothing without one.
-pub(super) fn meaning(scatter: &Scatter) -> Option<String> {
+pub(crate) fn meaning(scatter: &Scatter) -> Option<String> {
     let way = |dimension: &Dimension| match dimension.better {
         Better::Neither => None,
         Better::Less => Some(format!("less {}", dimension.name)),
@@ -262,7 +262,7 @@ pub(super) fn meaning(scatter: &Scatter) -> Option<String> {
 }
 
 /// A point in words: its name, both values, its group, and whether another beats it.
-pub(super) fn said(
+pub(crate) fn said(
     scatter: &Scatter,
     index: usize,
     front: &[usize],

@@ -3,10 +3,10 @@
 mod fit;
 pub mod order;
 
-use super::picture::{At, Picture, READ_ROWS, Sheet, spaced};
 use crate::canvas::Canvas;
 use crate::figure::csv::{self, Lines};
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, Picture, READ_ROWS, Sheet, spaced};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::Table;
 use mlsys_lab::frame::table::Order;
@@ -16,9 +16,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
 
-use super::view::{FrameView, Mark};
-use super::{Focus, text};
 use crate::canvas::{self as pen, Pen};
+use crate::panel::view::{FrameView, Mark};
+use crate::panel::{Focus, text};
 use crate::theme::Look;
 use fit::{GAP, Wish};
 
@@ -26,7 +26,7 @@ use fit::{GAP, Wish};
 const TITLE: u16 = 6;
 
 /// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     table: &Table,
@@ -367,7 +367,7 @@ fn note<'a>(table: &'a Table, view: &FrameView, mark: Mark) -> Option<&'a str> {
 }
 
 /// How a table is sorted and filtered, in words; nothing if it is as the lab sent it.
-pub(super) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
+pub(crate) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(filter) = &view.filter {
         let shown = rows(table, view).len();

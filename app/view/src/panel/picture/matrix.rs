@@ -1,43 +1,43 @@
 //! A table of counts between categories, such as true against predicted class.
 
-use super::picture::READ_ROWS;
 use crate::canvas::Canvas;
+use crate::panel::picture::READ_ROWS;
 use mlsys_lab::frame::HeatMap;
 use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 
-use super::view::Mark;
 use crate::canvas::{self as pen, Pen};
 use crate::figure::quantity;
 use crate::glyphs::Glyphs;
+use crate::panel::view::Mark;
 use crate::theme::Look;
 
 /// Whether rows and columns are categories.
-pub(super) fn is_matrix(map: &HeatMap) -> bool {
+pub(crate) fn is_matrix(map: &HeatMap) -> bool {
     !map.column_labels.is_empty() && !map.row_labels.is_empty()
 }
 
 /// Whether each pair has a place of its own in an area.
-pub(super) fn fits(area: Rect, map: &HeatMap) -> bool {
+pub(crate) fn fits(area: Rect, map: &HeatMap) -> bool {
     // A row for the titles, and a third of the width at most for the labels.
     let (wide, high) = (area.width - area.width / 3, area.height.saturating_sub(1));
     map.columns <= usize::from(wide) && map.rows <= usize::from(high)
 }
 
 /// The unit of all numbers, if the legend begins with one that takes prefixes: "bytes from the row to the column".
-pub(super) fn unit(map: &HeatMap) -> Option<&str> {
+pub(crate) fn unit(map: &HeatMap) -> Option<&str> {
     let first = map.legend.split_whitespace().next()?;
     matches!(first, "bytes" | "seconds" | "flops").then_some(first)
 }
 
 /// The number of a pair, if there is one.
-pub(super) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
+pub(crate) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
     let place = row.checked_mul(map.columns)?.checked_add(column)?;
     map.cells.get(place).copied()
 }
 
 /// Draws one coloured field for each pair, with its number where there is room.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     map: &HeatMap,
@@ -124,7 +124,7 @@ fn said(value: f32, unit: Option<&str>, glyphs: &Glyphs) -> String {
 }
 
 /// How many pairs agree, and which disagree most.
-pub(super) fn words(map: &HeatMap) -> String {
+pub(crate) fn words(map: &HeatMap) -> String {
     let (mut diagonal, mut total) = (0.0, 0.0);
     let mut largest: Option<(f32, &str, &str)> = None;
     for (row, label) in map.row_labels.iter().enumerate() {
@@ -158,7 +158,7 @@ pub(super) fn words(map: &HeatMap) -> String {
 }
 
 /// What each pair amounts to, the largest first: of who sends how many bytes to whom, say.
-pub(super) fn traffic_words(map: &HeatMap, unit: &str, glyphs: &Glyphs) -> String {
+pub(crate) fn traffic_words(map: &HeatMap, unit: &str, glyphs: &Glyphs) -> String {
     let mut pairs: Vec<(f64, &str, &str)> = Vec::new();
     for (row, from) in map.row_labels.iter().enumerate() {
         for (column, to) in map.column_labels.iter().enumerate() {

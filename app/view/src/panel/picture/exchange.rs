@@ -5,10 +5,10 @@ mod cell;
 mod diagram;
 mod gutter;
 
-use super::picture::{At, Picture, Sheet};
-use super::view::{Inspect, Way};
 use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, Picture, Sheet};
+use crate::panel::view::{Inspect, Way};
 use mlsys_lab::frame::exchange::Action;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,16 +18,16 @@ use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::{After, Arrived, Round};
 use ratatui::layout::Rect;
 
-use super::legend::{self, Item};
-use super::view::{FrameView, Mark};
 use crate::canvas::{self as pen, Pen};
 use crate::figure::exchange::{self as figure, Stage};
+use crate::panel::legend::{self, Item};
+use crate::panel::view::{FrameView, Mark};
 use crate::theme::Look;
 use cell::Form;
 use diagram::Diagram;
 
 /// Draws an exchange where the view stands in it.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     exchange: &Exchange,

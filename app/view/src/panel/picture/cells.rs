@@ -1,19 +1,19 @@
 //! Cells in rows, each of one of a few kinds, told apart by colour and by glyph.
 
-use super::picture::{At, LEAST, Picture, READ_LINES, page_rows};
-use super::view::FrameView;
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
+use crate::panel::view::FrameView;
 use mlsys_lab::frame::CellRow;
 use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::legend::{self, Item};
-use super::text;
-use super::view::Mark;
 use crate::canvas::{self as pen, Pen};
+use crate::panel::legend::{self, Item};
+use crate::panel::picture::text;
+use crate::panel::view::Mark;
 use crate::theme::Look;
 
 /// The widest that a cell without text is drawn.
@@ -44,7 +44,7 @@ enum Written {
 }
 
 /// Draws the rows that fit, the marked cell among them, a legend and the sentence.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     cells: &Cells,
@@ -114,7 +114,7 @@ fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
 }
 
 /// The columns and rows without which cells cannot be read: a column a cell, and a few rows for what they mean.
-pub(super) fn least(cells: &Cells) -> (u16, u16) {
+pub(crate) fn least(cells: &Cells) -> (u16, u16) {
     /// Numbers, legend and two lines of the sentence.
     const AROUND: u16 = 4;
     let labels = cells.rows.iter().map(|row| pen::width(&row.label));

@@ -1,10 +1,10 @@
 //! Running text in a rectangle.
 
-use super::picture::{At, Picture, spaced};
-use super::view::{FrameView, Way};
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, Picture, spaced};
+use crate::panel::view::{FrameView, Way};
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthChar;
 
@@ -12,7 +12,7 @@ use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 /// Draws text from a line on, wrapped at spaces; what does not fit below is left out.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, text: &str, first: usize, look: &Look) {
+pub(crate) fn draw(area: Rect, canvas: &mut Canvas, text: &str, first: usize, look: &Look) {
     let above = text.split_inclusive('\n').take(first).map(str::len).sum();
     let text = text.get(above..).unwrap_or_default();
     // A row holds at most its width in letters, so that what lies below need not be looked at.
@@ -54,7 +54,7 @@ pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
 }
 
 /// The rows that a sentence takes; none if there is none.
-pub(super) fn rows(text: &str, width: u16) -> u16 {
+pub(crate) fn rows(text: &str, width: u16) -> u16 {
     match text {
         "" => 0,
         text => u16::try_from(wrap(text, width).len()).unwrap_or(u16::MAX),

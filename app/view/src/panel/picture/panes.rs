@@ -1,17 +1,17 @@
 //! Several small pictures with their titles: as many as there is room for, from one on.
 
-use super::picture::{self, At, LEAST, Picture};
 use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{self, At, LEAST, Picture};
 use std::ops::Range;
 
 use crate::canvas::Canvas;
 use mlsys_lab::frame::{Frame, Pane};
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::view::{FrameView, Mark};
-use super::{Focus, draw_frame};
 use crate::canvas::Pen;
+use crate::panel::view::{FrameView, Mark};
+use crate::panel::{Focus, draw_frame};
 use crate::theme::Look;
 
 /// What a picture needs to be worth looking at.
@@ -20,7 +20,7 @@ const COLUMNS: u16 = LEAST.0;
 const ROWS: u16 = LEAST.1;
 
 /// Draws a grid of pictures; the marked one is among them.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     panes: &[Pane],
@@ -79,7 +79,7 @@ pub(super) fn draw(
         };
         let title = format!("{before}{}", pane.title);
         Pen::new(cell, canvas, &look.glyphs).text(cell.x, cell.y, &title, style);
-        let below = super::below_title(cell);
+        let below = crate::panel::below_title(cell);
         let at = At { view: &FrameView::default(), focus, walk: None };
         draw_frame(below, canvas, &pane.frame, at, look);
     }
@@ -178,7 +178,7 @@ fn outline(panes: &[Pane], said: impl Fn(&Frame) -> String) -> Vec<String> {
 }
 
 /// The lines of every picture with its header, each with its pane before it.
-pub(super) fn values(lines: &mut Lines, panes: &[Pane]) {
+pub(crate) fn values(lines: &mut Lines, panes: &[Pane]) {
     for pane in panes {
         let outer = lines.before.replace(("pane".to_owned(), pane.title.clone()));
         picture::of(&pane.frame).values(lines);

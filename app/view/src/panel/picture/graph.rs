@@ -4,18 +4,18 @@ mod boxes;
 mod outline;
 mod wires;
 
-use super::picture::{At, Picture, Sheet};
-use super::view::{FrameView, Inspect, Way};
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;
 use crate::figure::graph::{self, Closer, pass};
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, Picture, Sheet};
+use crate::panel::view::{FrameView, Inspect, Way};
 use mlsys_lab::frame::{Graph, Pass};
 use ratatui::layout::Rect;
 
-use super::text;
 use crate::canvas::Pen;
 use crate::figure::graph::{Drawing, Form, Sight, facts, line};
+use crate::panel::picture::text;
 use crate::theme::Look;
 
 /// A window onto a drawing: the area of the screen, and the cell of the drawing in its top left corner.
@@ -47,7 +47,7 @@ struct Walked {
 }
 
 /// Draws a graph as it is looked at.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight, look: &Look) {
+pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight, look: &Look) {
     // A page has the steps below the picture.
     let foot = if canvas.is_page() { 0 } else { foot(area) };
     let [body, foot] = [

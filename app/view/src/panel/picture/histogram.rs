@@ -1,28 +1,28 @@
 //! How often values fall between edges, as columns; a second population as an outline over them.
 
-use super::picture::{At, Picture};
-use super::view::FrameView;
 use crate::canvas::Canvas;
 use crate::figure::csv::{self, Lines};
+use crate::panel::picture::{At, Picture};
+use crate::panel::view::FrameView;
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-use super::axis::Axis;
-use super::legend::{self, Item};
-use super::plane::{Plane, SMALLEST, Side, unit};
-use super::quantity;
 use crate::canvas::{self as pen, Pen};
 use crate::canvas::{DotGrid, Ink, Stroke};
 use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::axis::Axis;
+use crate::panel::legend::{self, Item};
+use crate::panel::plane::{Plane, SMALLEST, Side, unit};
+use crate::panel::quantity;
 use crate::theme::Look;
 
 /// The fewest columns of the screen for each line that is seen within the histogram's columns.
 const FEWEST_BETWEEN: usize = 3;
 
 /// Draws columns, the outline and marked values.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     histogram: &Histogram,
@@ -332,7 +332,7 @@ fn small(area: Rect, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
 }
 
 /// A range in words: its edges and how many values of each population lie in it.
-pub(super) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option<String> {
+pub(crate) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option<String> {
     let (from, to) = histogram.ranges().nth(bin)?;
     let unit = unit(&histogram.unit);
     let mut said = format!(

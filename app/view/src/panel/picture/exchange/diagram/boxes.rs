@@ -5,7 +5,7 @@ use mlsys_lab::frame::exchange::{After, Message};
 
 use crate::canvas::{self as pen, Pen};
 use crate::figure::exchange as figure;
-use crate::panel::exchange::cell;
+use crate::panel::picture::exchange::cell;
 use crate::theme::Look;
 
 /// Rows of a box with a frame.

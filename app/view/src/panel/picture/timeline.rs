@@ -3,22 +3,22 @@
 mod tints;
 mod total;
 
-use super::picture::{At, Picture, page_rows};
-use super::view::{FrameView, Inspect, Way};
 use crate::canvas::Canvas;
 use crate::figure::csv::{self, Lines};
 use crate::figure::{quantity, unit};
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, Picture, page_rows};
+use crate::panel::view::{FrameView, Inspect, Way};
 use mlsys_lab::frame::Timeline;
 use mlsys_lab::frame::{Span, Total};
 use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
-use super::legend::{self, Item};
-use super::plane::tick_below;
-use super::view::{Stretch, Tint};
 use crate::canvas::{self as pen, Pen};
 use crate::figure::axis::Axis;
+use crate::panel::legend::{self, Item};
+use crate::panel::plane::tick_below;
+use crate::panel::view::{Stretch, Tint};
 use crate::theme::Look;
 use tints::{by_label, class, classes, on_bar};
 use total::{draw_total, say_peak};
@@ -45,7 +45,7 @@ struct Parts {
 }
 
 /// Draws a timeline; `marked` is the bar that is looked at.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     timeline: &Timeline,
@@ -324,7 +324,7 @@ impl Picture for Timeline {
     }
 
     fn go(&self, view: &mut FrameView, way: Way) {
-        view.mark = super::view::timeline::go(self, view.mark, way);
+        view.mark = crate::panel::view::timeline::go(self, view.mark, way);
         let marked = view.mark.and_then(|mark| self.spans.get(mark.column));
         if let Some(span) = marked {
             view.stretch = view.stretch.around(self, span.start);
@@ -380,7 +380,7 @@ fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
 }
 
 /// The largest value of a total and where it is.
-pub(super) fn peak(total: &Total, along: &str, glyphs: &Glyphs) -> Option<String> {
+pub(crate) fn peak(total: &Total, along: &str, glyphs: &Glyphs) -> Option<String> {
     let (at, value) = total.peak()?;
     let value = quantity(value, unit(&total.unit), glyphs);
     let name = &total.name;

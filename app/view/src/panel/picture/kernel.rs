@@ -4,25 +4,26 @@ mod grid;
 mod lanes;
 mod source;
 
-use super::picture::{self, At, Picture, Sheet};
-use super::view::Way;
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;
+use crate::panel::picture::{self, At, Picture, Sheet};
+use crate::panel::view::Way;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::{Kernel, View};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use std::borrow::Cow;
 
-use super::view::{FrameView, Mark, Stretch};
-use super::{Focus, cells, text};
 use crate::canvas::Pen;
 use crate::figure::kernel::{self as figure, LaneState, Room, Thread, Walk, about_thread, said};
 use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::picture::cells;
+use crate::panel::view::{FrameView, Mark, Stretch};
+use crate::panel::{Focus, text};
 use crate::theme::{Look, Theme};
 
 /// Draws a view of a launch; without anybody who steps through it, as before the first step.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     kernel: &Kernel,
@@ -68,7 +69,7 @@ pub enum Spot {
 }
 
 /// What lies at a place of the picture.
-pub(super) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) -> Option<Spot> {
+pub(crate) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) -> Option<Spot> {
     let walk = Some(walk).filter(|walk| walk.is_of(kernel) && area.contains(at))?;
     match kernel.view {
         View::Source => source::line_at(area, walk, at.y).map(Spot::Line),
@@ -85,7 +86,7 @@ pub(super) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) ->
 fn shown(area: Rect, canvas: &mut Canvas, frame: Frame, mark: Option<Mark>, look: &Look) {
     let view = FrameView { mark, ..FrameView::default() };
     let at = At { view: &view, focus: Focus::Aside, walk: None };
-    super::draw_frame(area, canvas, &frame, at, look);
+    crate::panel::draw_frame(area, canvas, &frame, at, look);
 }
 
 /// Draws the order of instructions around where the walk stands, a column or more each.
@@ -99,11 +100,11 @@ fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk, look:
     let view =
         FrameView { mark, stretch: Stretch::between(from, from + wide), ..FrameView::default() };
     let at = At { view: &view, focus: Focus::Aside, walk: None };
-    super::draw_frame(area, canvas, &Frame::Timeline(order), at, look);
+    crate::panel::draw_frame(area, canvas, &Frame::Timeline(order), at, look);
 }
 
 /// Where a walk stands and the rows of a picture, in words.
-pub(super) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
+pub(crate) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
     /// Rows beyond which nobody listens.
     const MOST: usize = 64;
     let mut lines: Vec<String> = walk.map_or(Vec::new(), said);

@@ -1,22 +1,22 @@
 //! Pictures one after the other: which of them is seen, its title, and the picture.
 
-use super::picture::{self, At, Picture, Sheet};
-use super::view::{Inspect, Way};
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{self, At, Picture, Sheet};
+use crate::panel::view::{Inspect, Way};
 use mlsys_lab::frame::Film;
 use mlsys_lab::frame::Frame;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
 
-use super::view::FrameView;
-use super::{Focus, draw_frame};
 use crate::canvas::Pen;
+use crate::panel::view::FrameView;
+use crate::panel::{Focus, draw_frame};
 use crate::theme::Look;
 
 /// Draws the picture where the view stands, below its place among all and its title.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     film: &Film,
@@ -32,7 +32,7 @@ pub(super) fn draw(
     let title = self::still(film, view.round);
     pen.text(area.x, area.y, &title, look.theme.accent);
     let at = At { view, focus, walk: None };
-    draw_frame(super::below_title(area), canvas, &still.frame, at, look);
+    draw_frame(crate::panel::below_title(area), canvas, &still.frame, at, look);
 }
 
 impl Picture for Film {
@@ -43,7 +43,7 @@ impl Picture for Film {
     fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String {
         match self.at(view.round) {
             Some(seen) => {
-                let said = super::words::frame_words(&seen.frame, view, glyphs);
+                let said = crate::panel::words::frame_words(&seen.frame, view, glyphs);
                 format!("{}: {said}", still(self, view.round))
             }
             None => "no pictures.".to_owned(),

@@ -1,24 +1,24 @@
 //! A field of numbers over the plane, with points on it.
 
-use super::picture::{At, PAGE_ROWS, Picture, page_rows};
-use super::view::FrameView;
 use crate::canvas::Canvas;
 use crate::figure::csv::{self, Lines};
 use crate::figure::quantity;
+use crate::panel::picture::{At, PAGE_ROWS, Picture, page_rows};
+use crate::panel::view::FrameView;
 use mlsys_lab::frame::HeatMap;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-use super::legend::{self, Item};
-use super::matrix;
-use super::view::Mark;
 use crate::canvas::{self as pen, Pen};
 use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::legend::{self, Item};
+use crate::panel::picture::matrix;
+use crate::panel::view::Mark;
 use crate::theme::Look;
 use mlsys_lab::value::{number, significant};
 
 /// Draws the field as large as its proportions allow, a row of edges and scale below it.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     map: &HeatMap,

@@ -1,22 +1,22 @@
 //! Stacked lengths on one linear axis, each part with a fill of its own, and the line that no stack should pass.
 
-use super::picture::{At, LEAST, Picture, READ_LINES, page_rows};
-use super::view::FrameView;
 use crate::canvas::Canvas;
 use crate::figure::csv::{self, Lines};
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
+use crate::panel::view::FrameView;
 use mlsys_lab::frame::{Stack, Stacks};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::legend::{self, Item};
-use super::{quantity, text};
 use crate::canvas::{self as pen, Pen};
 use crate::figure::unit;
+use crate::panel::legend::{self, Item};
+use crate::panel::{quantity, text};
 use crate::theme::Look;
 
 /// Draws the stacks from the top, the marked one among them, and below what the parts are.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     stacks: &Stacks,

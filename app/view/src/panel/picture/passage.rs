@@ -1,22 +1,22 @@
 //! A text whose parts stand differently, each in its colour and between its marks.
 
-use super::picture::{At, Picture, spaced};
-use super::view::{FrameView, Way};
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, Picture, spaced};
+use crate::panel::view::{FrameView, Way};
 use mlsys_lab::frame::{Passage, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::legend::{self, Item};
-use super::text;
 use crate::canvas::Pen;
 use crate::figure::passage::{Row, rows};
+use crate::panel::legend::{self, Item};
+use crate::panel::picture::text;
 use crate::theme::Look;
 
 /// Draws the end of each text, a legend and the sentence: what is new is at the end.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, passage: &Passage, look: &Look) {
+pub(crate) fn draw(area: Rect, canvas: &mut Canvas, passage: &Passage, look: &Look) {
     if area.is_empty() {
         return;
     }

@@ -1,10 +1,10 @@
 //! Small grey images side by side, each with its label.
 
-use super::picture::{At, Picture, spaced};
-use super::view::{FrameView, Mark};
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, Picture, spaced};
+use crate::panel::view::{FrameView, Mark};
 use mlsys_lab::frame::{Image, Images, Verdict};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -19,7 +19,7 @@ const GAP: u16 = 2;
 /// Draws as many images as fit, all of one size: the largest at which all fit, and never too small to tell.
 ///
 /// The marked image is always among them, and where some are left out, their number stands in the corner.
-pub(super) fn draw(
+pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     images: &Images,
