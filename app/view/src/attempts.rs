@@ -101,7 +101,7 @@ fn kept(schema: &Schema, data: &RunData) -> RunData {
     kept
 }
 
-/// The runs beside the one on the screen, and what is to be reached.
+/// The other runs, and the goals to be reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Company<'a> {
     /// All runs of the lesson that have ended, the oldest first; the one on the screen may be among them.
@@ -137,7 +137,7 @@ impl<'a> Company<'a> {
         })
     }
 
-    /// The other runs of the kinds whose curves lie behind a panel's, the newest first.
+    /// The other runs with curves behind a panel's, the newest first.
     pub fn behind(&self, schema: &Schema, panel: &str) -> Vec<&'a Arc<Attempt>> {
         let mut all: Vec<_> = self.others(schema, panel).collect();
         all.reverse();

@@ -34,7 +34,7 @@ impl Canvas {
         result
     }
 
-    /// An empty vector graphic of so many columns and rows.
+    /// An empty vector graphic of a size in columns and rows.
     pub(crate) fn vector((columns, rows): (u16, u16), vector: Vector) -> Self {
         Self { cells: Buffer::empty(Rect::new(0, 0, columns, rows)), vector: Some(vector) }
     }

@@ -1,4 +1,4 @@
-//! A picture as a document of its own: the same drawing as on the screen, on a page that nobody presses keys at.
+//! A picture as a document of its own: the same drawing as on the screen, on a page without keys.
 
 use std::borrow::Cow;
 

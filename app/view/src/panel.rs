@@ -57,7 +57,7 @@ pub struct Scene<'a> {
     pub focus: Focus,
     /// Whether the run is one that goes on here.
     pub origin: Origin,
-    /// Where somebody stands in the lab's kernel.
+    /// Where the lab's kernel has been stepped to.
     pub walk: Option<&'a Walk>,
     /// The other runs of the lesson, for pictures of several.
     pub company: Company<'a>,

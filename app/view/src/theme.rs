@@ -28,7 +28,7 @@ pub enum ColorDepth {
     TrueColor,
     /// The colour cube and grey ramp of xterm.
     Ansi256,
-    /// The sixteen named colours, whose shades are the terminal's own.
+    /// The sixteen named colours, in the terminal's own shades.
     Ansi16,
     /// No colour: bold, dim, underlined and reversed text only.
     None,

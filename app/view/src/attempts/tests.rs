@@ -134,7 +134,7 @@ fn the_run_on_the_screen_is_a_point_of_its_own_once_it_has_found_all() {
     assert_eq!(drawn.series, ["this run", "round", "dense"]);
     assert_eq!(drawn.points.len(), 3, "it is not told twice");
     assert_eq!(drawn.points[1].label, "q: bits 4");
-    // While it runs, and nobody knows yet how many it gets right, it has no place.
+    // While it runs its accuracy is unknown, and it has no place.
     data.series.clear();
     let drawn = scatter(picture(round, panel, &data, &company));
     assert_eq!(drawn.points.len(), 2);

@@ -26,7 +26,7 @@ pub(crate) struct Ink {
 pub(crate) enum Stroke {
     /// Without a break.
     Solid,
-    /// So many dots drawn, so many left out.
+    /// Dots drawn, dots left out.
     Dashed(usize, usize),
 }
 
@@ -38,7 +38,7 @@ impl Stroke {
         }
     }
 
-    /// The dashes of a vector graphic, whose dots are four pixels apart.
+    /// The dashes of a vector graphic; its dots are four pixels apart.
     fn dash(self) -> String {
         match self {
             Self::Solid => String::new(),

@@ -185,7 +185,7 @@ impl<'a> Pen<'a> {
         self.canvas.vector = vector;
     }
 
-    /// Whether so many columns show dots in a style's colour and nothing else.
+    /// Whether `columns` cells show dots in a style's colour and nothing else.
     pub(crate) fn shows_dots(&self, x: u16, y: u16, columns: u16, style: Style) -> bool {
         (x..x.saturating_add(columns)).all(|x| {
             self.holds(x, y) && {

@@ -143,7 +143,7 @@ impl Vector {
         );
     }
 
-    /// A glyph repeated over so many columns and rows: lines, rectangles and marks as shapes, others as text.
+    /// A glyph repeated over columns and rows: lines, rectangles and marks as shapes, others as text.
     pub(super) fn glyph(
         &mut self,
         (x, y): (u16, u16),

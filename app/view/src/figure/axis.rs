@@ -134,7 +134,7 @@ impl Axis {
         Measure { low, size: high - low, scale: self.scale }
     }
 
-    /// About so many round values with their labels, in ascending order.
+    /// About `wanted` round values with their labels, in ascending order.
     pub fn ticks(&self, wanted: u16, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
         if !self.names.is_empty() {
             return self.named_ticks(glyphs);
@@ -146,7 +146,7 @@ impl Axis {
         }
     }
 
-    /// All names, whoever draws them leaves out what would touch.
+    /// All names; the drawing leaves out labels that would touch.
     fn named_ticks(&self, glyphs: &Glyphs) -> Vec<(f64, String)> {
         let cut = |name: &String| match name.chars().count() > LONGEST {
             true => {

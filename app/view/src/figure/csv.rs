@@ -83,7 +83,7 @@ pub(crate) fn number(x: f64) -> String {
     }
 }
 
-/// The same for a number of single precision, whose shortest text is shorter.
+/// The same for single precision: its shortest text is shorter.
 pub(crate) fn single(x: f32) -> String {
     if x.is_finite() {
         let text = format!("{x:?}");

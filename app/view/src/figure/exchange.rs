@@ -1,4 +1,4 @@
-//! An exchange of messages after so many rounds: who holds what, what is under way, what has been sent. For screen and files.
+//! The state of a message exchange after a number of rounds: chunks held, messages in flight, bytes sent. For screen and files.
 
 mod said;
 mod traffic;
@@ -71,7 +71,7 @@ pub fn label(exchange: &Exchange, rank: usize) -> String {
     format!("{} {name}", letter(exchange, rank))
 }
 
-/// How far a chunk has come, of which there are so many versions in all.
+/// How far a chunk has come, of a total of `versions`.
 pub fn stage(versions: usize, held: &Held) -> Stage {
     match held.from.count() {
         0 => Stage::Nothing,
@@ -102,7 +102,7 @@ pub fn count(held: &Held) -> String {
     held.from.count().to_string()
 }
 
-/// The rounds that somebody has stepped through, of those that are listed.
+/// The rounds stepped through, of those listed.
 pub fn done(exchange: &Exchange, at: usize) -> usize {
     at.min(exchange.rounds.len())
 }

@@ -29,11 +29,11 @@ pub struct Drawing {
     pub layout: Layout,
 }
 
-/// Beyond so many boxes there is no hope that a larger form fits.
+/// Beyond this number of boxes no larger form fits.
 const SMALL: usize = 60;
 
 impl Drawing {
-    /// The graph in the largest form that fits into so many columns and rows, else in one that is good to scroll; a form
+    /// The graph in the largest form that fits into the columns and rows, else in one that is good to scroll; a form
     /// that was asked for is kept.
     pub fn fitting(graph: &Graph, sight: &Sight, (width, height): (usize, usize)) -> Self {
         let shown = Shown::of(graph, sight);

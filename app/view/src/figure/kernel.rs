@@ -26,7 +26,7 @@ pub use walk::{Play, Thread, Walk, Whence};
 
 /// A picture of a launch where the walk stands, as files and words have it.
 pub fn picture(kernel: &Kernel, walk: Option<&Walk>) -> Frame {
-    // Without anybody who steps, it is as before the first step.
+    // Without a walk, it is as before the first step.
     let fresh;
     let walk = match walk.filter(|walk| walk.is_of(kernel)) {
         Some(walk) => walk,

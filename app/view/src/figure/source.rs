@@ -18,7 +18,7 @@ pub struct Source {
     pub remark: Option<String>,
 }
 
-/// The parameters whose values are not the schema's own, except the seed.
+/// The parameters with other values than the schema's defaults, except the seed.
 pub fn changed<'a>(
     schema: &Schema,
     params: impl IntoIterator<Item = (&'a str, &'a Value)>,

@@ -30,7 +30,7 @@ impl Item {
     }
 }
 
-/// Items by row, so many as fit into `rows` rows of `width` columns.
+/// Items by row, as many as fit into `rows` rows of `width` columns.
 fn arrange(items: &[Item], width: u16, rows: u16) -> Vec<Vec<&Item>> {
     let mut arranged: Vec<Vec<&Item>> = Vec::new();
     let mut used = 0;

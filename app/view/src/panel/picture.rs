@@ -1,6 +1,6 @@
 //! The kinds of pictures: what each can do, and the registry of them.
 //!
-//! A kind is one module beside this one: its drawing, its words, its values as rows of a CSV, how a mark and steps go through it,
+//! A kind is one module: its drawing, its words, its values as rows of a CSV, how a mark and steps go through it,
 //! and what a page has of it. To add one, write its data in `mlsys_lab::frame`, its module here, and its line in [`of`].
 
 pub(crate) mod bars;
@@ -92,7 +92,7 @@ pub(crate) trait Picture {
         None
     }
 
-    /// Rows of that sentence below the picture in so many rows.
+    /// Rows of that sentence below a picture of a height.
     fn rows_of_mark(&self, _height: u16) -> u16 {
         1
     }
@@ -112,7 +112,7 @@ pub(crate) trait Picture {
         (0, 0)
     }
 
-    /// Where a mark begins among so many columns and rows.
+    /// Where a mark begins among the columns and rows of places.
     fn first(&self, _places: (usize, usize)) -> Mark {
         Mark::default()
     }
@@ -138,7 +138,7 @@ pub(crate) trait Picture {
         (0, 0)
     }
 
-    /// Goes so many steps.
+    /// Moves by a number of steps.
     fn step(&self, _view: &mut FrameView, _by: isize) {}
 
     /// The sentence of the step that has been reached.
@@ -154,7 +154,7 @@ pub(crate) trait Picture {
     /// What a page has of it, where another picture or lines belong there.
     fn page<'a>(&'a self, _sheet: &mut Sheet<'a>) {}
 
-    /// The columns and rows it takes on a page of so many columns.
+    /// The columns and rows it takes on a page of a width.
     fn page_size(&self, columns: u16) -> (u16, u16) {
         (columns, PAGE_ROWS)
     }
@@ -180,7 +180,7 @@ pub(crate) fn spaced(area: Rect) -> Rect {
     Rect { y: area.y + spared, height: area.height - spared, ..area }
 }
 
-/// Rows for so many entries on a page: two each, if they are few.
+/// Rows for a number of entries on a page: two each, if they are few.
 pub(crate) fn page_rows(entries: usize) -> u16 {
     let rows = u16::try_from(entries).unwrap_or(u16::MAX);
     if rows <= 24 { 2 * rows } else { rows }

@@ -145,7 +145,7 @@ fn a_million_points_are_drawn_and_the_spike_is_seen() {
     assert_eq!(dots, 1, "{top}");
 }
 
-/// The ways to look at a chart of so many steps that differ most.
+/// The most different views of a chart.
 fn chart_views(usual: &View, last: u64) -> Vec<(View, Option<u64>)> {
     let mut views = Vec::new();
     for scale in [Scale::Linear, Scale::Log] {

@@ -177,7 +177,7 @@ impl Columns {
         ((share * self.count as f64) as usize).min(self.count - 1)
     }
 
-    /// The stretches of steps whose values were not finite; one a column is enough.
+    /// The stretches of steps with values that were not finite; one a column is enough.
     fn gaps(&self, series: &Series, steps: (u64, u64)) -> Vec<(u64, u64)> {
         let (points, gaps) = (series.points(), series.gaps());
         let from = gaps.partition_point(|gap| *gap < steps.0);

@@ -86,7 +86,7 @@ pub struct ChartView {
 pub enum Window {
     /// From the first to the newest.
     All,
-    /// The newest so many, whatever the newest is.
+    /// A number of the newest, as new ones come.
     Newest(u64),
     /// From one step to another.
     Between(u64, u64),

@@ -11,7 +11,7 @@ use super::palette::{DARK, LIGHT};
 use super::{Background, ColorDepth, Look, Palette, Theme, file};
 use crate::glyphs::Glyphs;
 
-/// The themes in the program beside dark and light, by name, as files.
+/// The built-in themes besides dark and light, by name, as files.
 static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/themes.rs"));
 
 /// Longer files are not themes.

@@ -161,7 +161,7 @@ pub fn kind(exchange: &Exchange) -> String {
     )
 }
 
-/// What is held after so many rounds, a line a rank.
+/// The chunks held after a number of rounds, a line a rank.
 fn lines(exchange: &Exchange, at: usize) -> Vec<String> {
     let chunks = 0..exchange.chunks.len().min(MOST);
     let after = exchange.after(at, chunks.clone());

@@ -8,7 +8,7 @@ use super::Sight;
 
 /// A graph with more nodes begins with all its groups folded.
 const MANY: usize = 40;
-/// The most boxes in one picture: so many are laid out well within a frame of a thirtieth of a second.
+/// The most boxes in one picture: they are laid out well within a frame of a thirtieth of a second.
 const MOST: usize = 240;
 
 /// A box of the picture.
@@ -16,7 +16,7 @@ const MOST: usize = 240;
 pub enum Item {
     /// A node of the graph.
     Node(usize),
-    /// A folded group with so many nodes.
+    /// A folded group with its number of nodes.
     Group {
         /// Which.
         group: usize,
@@ -154,7 +154,7 @@ fn outermost(graph: &Graph, folded: &BTreeSet<usize>) -> Vec<Option<usize>> {
     (0..graph.groups.len()).map(of).collect()
 }
 
-/// The part of so many boxes that is shown: it moves in halves, so that a walk does not move it at every step.
+/// The part of the boxes that is shown: it moves in halves, so that a walk does not move it at every step.
 fn part(count: usize, focus: usize) -> (usize, usize) {
     if count <= MOST {
         return (0, count);

@@ -13,7 +13,7 @@ use crate::figure::layout::{Arranged, Seat};
 pub struct Sight {
     /// How many steps of the walk have been done.
     pub steps: usize,
-    /// The node whose facts are shown; absent to follow the walk.
+    /// The node of the facts shown; absent to follow the walk.
     pub selected: Option<usize>,
     /// The folded groups; absent as the size of the graph suggests.
     pub folded: Option<BTreeSet<usize>>,
@@ -52,7 +52,7 @@ impl Sight {
         selected.or_else(|| self.current(graph))
     }
 
-    /// Goes so many steps along the walk; the picture follows it again.
+    /// Moves along the walk by a number of steps; the picture follows it again.
     pub fn step(&mut self, graph: &Graph, by: isize) {
         self.steps = self.done(graph).saturating_add_signed(by).min(graph.walk.len());
         self.selected = None;
@@ -175,7 +175,7 @@ enum Side {
     Right,
 }
 
-/// The box so many layers away: along a line where there is one, else the nearest in order.
+/// The box a number of layers away: along a line where there is one, else the nearest in order.
 fn across(arranged: &Arranged, at: usize, by: usize, side: Side) -> usize {
     let mut at = at;
     for _ in 0..by {
@@ -202,7 +202,7 @@ fn place(arranged: &Arranged, index: usize) -> usize {
     seats.iter().position(|seat| *seat == Seat::Box(index)).unwrap_or(0)
 }
 
-/// The box so many further down; below the last of a layer comes the first of the next.
+/// The box a number of places further down; below the last of a layer comes the first of the next.
 fn within(arranged: &Arranged, at: usize, by: isize) -> usize {
     let seats = arranged.layers.iter().flatten();
     let boxes: Vec<usize> = seats

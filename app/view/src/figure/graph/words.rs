@@ -44,7 +44,7 @@ impl Form {
         }
     }
 
-    /// Columns beside the text, on both sides together.
+    /// Columns left and right of the text, summed.
     pub fn frame(self) -> usize {
         match self {
             Self::Airy => 4,
@@ -129,7 +129,7 @@ impl Card {
         let last = border + self.rows.saturating_sub(1);
         let (port, entries) = match form {
             Form::Airy | Form::Snug => (border + (self.rows.saturating_sub(1)) / 2, (border, last)),
-            // A line that arrived beside an empty place for a number would seem to lead nowhere.
+            // A line that arrived next to an empty place for a number would seem to lead nowhere.
             Form::Bare => (0, (0, usize::from(self.has_own_row()))),
         };
         Size { width: self.columns + form.frame(), height: self.rows + 2 * border, port, entries }

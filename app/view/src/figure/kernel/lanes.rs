@@ -130,7 +130,7 @@ pub(super) fn names(walk: &Walk) -> Vec<String> {
     names
 }
 
-/// The variable whose values are shown: the chosen one, else an index of the thread, else the last that was declared.
+/// The variable of the values shown: the chosen one, else an index of the thread, else the last that was declared.
 pub fn shown_variable(walk: &Walk) -> Option<String> {
     let names = names(walk);
     let known = |name: &str| names.iter().any(|known| known == name);

@@ -1,4 +1,4 @@
-//! Where somebody stands in a launch, and what the keys make of it. All pictures of a lab share one walk.
+//! Stepping through a kernel launch: position and key actions. All pictures of a lab share one.
 
 mod choice;
 
@@ -183,7 +183,7 @@ impl Walk {
         self.pinned.is_some()
     }
 
-    /// The variable whose value each lane shows, if one was chosen.
+    /// The variable that each lane shows, if one was chosen.
     pub fn variable(&self) -> Option<&str> {
         self.variable.as_deref()
     }
@@ -273,7 +273,7 @@ impl Walk {
         self.seek = None;
     }
 
-    /// Goes to another problem of the whole run, so many on, and looks at its thread; the first time to the nearest end.
+    /// Moves by a number of problems of the whole run and looks at the thread; the first time to the nearest end.
     pub fn go_to_problem(&mut self, problems: &[Problem], by: isize) {
         let Some(last) = problems.len().checked_sub(1) else {
             return;

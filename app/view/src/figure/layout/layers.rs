@@ -34,7 +34,7 @@ pub struct Arranged {
 }
 
 impl Arranged {
-    /// Puts so many boxes into layers so that links lead to the right, and orders the layers so that few lines cross.
+    /// Puts boxes into layers so that links lead to the right, and orders the layers so that few lines cross.
     pub fn of(boxes: usize, links: &[(usize, usize)]) -> Self {
         let known = |link: &(usize, usize)| link.0 < boxes && link.1 < boxes;
         // What is linked to nothing there is is as good as linked to itself: it has no line.

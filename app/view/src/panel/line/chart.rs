@@ -74,7 +74,7 @@ impl Chart {
         Some(self.place(1.0 - self.y.share(value)?, self.plot.height) + self.plot.y)
     }
 
-    /// The cell at a share of so many.
+    /// The cell at a share of `cells`.
     pub(super) fn place(&self, share: f64, cells: u16) -> u16 {
         let last = cells.saturating_sub(1);
         ((share * f64::from(cells)) as u16).min(last)

@@ -98,7 +98,7 @@ pub(super) struct Curves<'a> {
 }
 
 impl<'a> Curves<'a> {
-    /// Finds a panel's curves and reduces them to so many columns.
+    /// Finds a panel's curves and reduces them to a number of columns.
     pub(super) fn gather(scene: &Scene<'a>, columns: usize) -> Self {
         let there = extent(scene).unwrap_or(Extent {
             first: 0,

@@ -10,7 +10,7 @@ use crate::panel::legend::Item;
 use crate::panel::{Scene, quantity};
 use crate::theme::Look;
 
-/// Knob turns whose names are written out.
+/// Knob changes that are written out.
 const NAMED_CHANGES: usize = 3;
 
 /// The cursor's step, the curves, the earlier runs, what was not finite, then knob turns, the newest first.

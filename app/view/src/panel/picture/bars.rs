@@ -16,7 +16,7 @@ use crate::panel::axis::Axis;
 use crate::panel::quantity;
 use crate::theme::Look;
 
-/// Columns that the longest bar has at least before remarks stand beside it.
+/// Columns that the longest bar has at least before remarks stand right of it.
 const SHORTEST: u16 = 8;
 
 /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
@@ -35,7 +35,7 @@ pub(crate) fn draw(
     let labels = widest(&mut bars.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
     let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
     let remarks = widest(&mut bars.bars.iter().map(|b| b.remark.as_str())).min(area.width / 3);
-    // Lengths come first: beside remarks they would have no room.
+    // Lengths come first: next to remarks they would have no room.
     let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
     let remarks = if crowded { 0 } else { remarks };
     let beside = if remarks > 0 { remarks + 2 } else { 0 };
@@ -82,7 +82,7 @@ pub(crate) fn draw(
     }
 }
 
-/// The columns and rows in which every bar can be told from the others, its title above; at least so many.
+/// The columns and rows in which every bar can be told from the others, its title above; at least the given size.
 pub(crate) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
     /// Columns of the longest bar.
     const TRACK: u16 = 12;

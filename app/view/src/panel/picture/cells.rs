@@ -124,7 +124,7 @@ pub(crate) fn least(cells: &Cells) -> (u16, u16) {
     (wide.saturating_add(labels.unwrap_or(0) + 1), high.saturating_add(AROUND))
 }
 
-/// The columns that so many cells take with the lines between groups.
+/// The columns that a number of cells take with the lines between groups.
 fn wide(cells: usize, cell: u16, group: usize) -> usize {
     let lines = match group {
         0 => 0,

@@ -1,4 +1,4 @@
-//! Messages between ranks: who holds what after so many rounds, a rank a row, and arrows for what went in the last.
+//! Messages between ranks: the chunks of each rank after a number of rounds, a rank a row, and arrows for the messages of the last round.
 
 mod below;
 mod cell;
@@ -115,7 +115,7 @@ fn stages(look: &Look) -> Vec<Item> {
         text_style: look.theme.dim,
     };
     let all = [Stage::Nothing, Stage::One, Stage::Some, Stage::Whole];
-    // First what nobody could guess: an item that has no room is left out at the end.
+    // The least obvious first: an item that has no room is left out at the end.
     let arrival = Item {
         mark: look.glyphs.arrival.to_owned(),
         style: look.theme.accent,

@@ -64,7 +64,7 @@ pub(crate) fn draw(
     }
 }
 
-/// How many images stand in a row: those that belong together whole, if there is room for so many.
+/// How many images stand in a row: those that belong together whole, if there is room for them.
 fn in_row(area: Rect, width: u16, images: &Images) -> u16 {
     let room = (area.width + GAP) / (width + GAP);
     let together = u16::try_from(images.together.max(1)).unwrap_or(u16::MAX);

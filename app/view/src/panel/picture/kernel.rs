@@ -22,7 +22,7 @@ use crate::panel::view::{FrameView, Mark, Stretch};
 use crate::panel::{Focus, text};
 use crate::theme::{Look, Theme};
 
-/// Draws a view of a launch; without anybody who steps through it, as before the first step.
+/// Draws a view of a launch; without a walk, as before the first step.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
@@ -105,7 +105,7 @@ fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk, look:
 
 /// Where a walk stands and the rows of a picture, in words.
 pub(crate) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
-    /// Rows beyond which nobody listens.
+    /// Rows that are read out.
     const MOST: usize = 64;
     let mut lines: Vec<String> = walk.map_or(Vec::new(), said);
     if let (View::Lanes, Some(walk)) = (kernel.view, walk) {
@@ -165,7 +165,7 @@ fn say(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look: &Look) 
     used
 }
 
-/// An area split into rows above and so many below.
+/// An area split into rows above and `below` rows.
 fn split(area: Rect, below: u16) -> [Rect; 2] {
     let below = below.min(area.height);
     [

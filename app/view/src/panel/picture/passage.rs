@@ -1,4 +1,4 @@
-//! A text whose parts stand differently, each in its colour and between its marks.
+//! A text with styled parts, each in its colour and between its marks.
 
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;

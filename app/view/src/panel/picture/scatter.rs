@@ -74,7 +74,7 @@ fn cell(plane: &Plane<'_>, scatter: &Scatter, point: &ScatterPoint) -> Option<(u
     plane.cell(shown(scatter, point.place()?))
 }
 
-/// What is written beside a point; where it is, if that is not where it is drawn, comes first.
+/// The text next to a point; where it is, if that is not where it is drawn, comes first.
 fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
     // What stands in parentheses is for who looks at the point alone.
     let name = point.label.split(" (").next().unwrap_or_default();
@@ -133,7 +133,7 @@ fn line_style(scatter: &Scatter, line: usize, look: &Look) -> Style {
     look.theme.curve(joined.unwrap_or(own))
 }
 
-/// Draws each point as the glyph of its group; beside one on the front stands the mark of the front.
+/// Draws each point as the glyph of its group, with a star next to one on the front.
 fn marks(
     plane: &Plane<'_>,
     canvas: &mut Canvas,
@@ -167,7 +167,7 @@ fn marks(
     }
 }
 
-/// Writes the names that fit beside their points without touching anything, the most important first.
+/// Writes the names that fit next to their points without touching anything, the most important first.
 fn names(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, order: &[usize], look: &Look) {
     /// Columns of a name, where there is room and where there is less; longer ones are cut.
     const WIDTHS: [u16; 2] = [28, 16];

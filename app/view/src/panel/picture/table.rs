@@ -224,7 +224,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The lines of a row whose cells are broken where their columns end.
+/// The lines of a row with cells wrapped at the ends of their columns.
 fn lines(row: &[Value], widths: &[u16]) -> usize {
     let cells = row.iter().zip(widths);
     let words = cells.filter(|(value, _)| value.as_f64().is_none());
@@ -334,7 +334,7 @@ fn words(table: &Table, view: &FrameView) -> String {
     said + &sources
 }
 
-/// What is known of the marked cell of a table besides its value, in at most so many lines of a width; where no cell is
+/// What is known of the marked cell of a table besides its value, in at most `most` lines of a width; where no cell is
 /// marked, how to mark one. The lines of a table are equally many whatever is marked, so that its rows stand still.
 fn noted(table: &Table, view: &FrameView, width: u16, most: u16) -> Vec<String> {
     if table.notes.is_empty() {

@@ -1,4 +1,4 @@
-//! Messages between ranks and stacked lengths, with their styles, compared with files beside this one.
+//! Messages between ranks and stacked lengths, with their styles, compared with the files in snapshots/.
 
 use mlsys_lab::frame::exchange::Message;
 use mlsys_lab::frame::{Exchange, Frame};

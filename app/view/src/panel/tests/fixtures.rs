@@ -86,7 +86,7 @@ pub(crate) fn steered(steps: u64) -> RunData {
     data
 }
 
-/// A run whose loss leaves the real numbers.
+/// A run with a loss that becomes NaN.
 pub(crate) fn diverging(steps: u64) -> RunData {
     let mut data = RunData::default();
     for step in 1..=steps {

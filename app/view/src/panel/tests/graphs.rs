@@ -84,7 +84,7 @@ pub(crate) fn twelve() -> Graph {
     graph
 }
 
-/// A network of so many layers, each a group with a weight, a bias and three operations; beside each the backward.
+/// A network of layers, each a group with a weight, a bias and three operations, with its backward.
 pub(crate) fn network(layers: usize) -> Graph {
     let mut graph = Graph::default();
     let add = |graph: &mut Graph, label: &str, operation: &str, kind, group, from: &[usize]| {

@@ -1,4 +1,4 @@
-//! Pictures of a kernel's memory, order and problems, in the middle of a run, compared with files beside this one.
+//! Pictures of a kernel's memory, order and problems, in the middle of a run, compared with the files in snapshots/.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ fn compare(name: &str, kernel: &Kernel, walk: &Walk) {
     }
 }
 
-/// On by so many instructions.
+/// Steps by a number of instructions.
 fn on(walk: &mut Walk, steps: usize) {
     for _ in 0..steps {
         walk.seek(Goal::Instruction, Direction::Forward);

@@ -282,7 +282,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
     ]
 }
 
-/// A graph whose names would steer the terminal, in wide letters and with marks over them.
+/// A graph with names that would steer the terminal, in wide letters and with marks over them.
 fn steering(mut graph: Graph) -> Graph {
     for node in &mut graph.nodes {
         node.label = "漢\u{1b}[2J字e\u{301}\t".to_owned();

@@ -1,4 +1,4 @@
-//! Whole screens of panels with their styles, compared with files beside this one.
+//! Whole screens of panels with their styles, compared with the files in snapshots/.
 
 use mlsys_lab::report::RunData;
 use ratatui::buffer::Buffer;
@@ -10,7 +10,7 @@ use crate::glyphs::GlyphSet;
 use crate::theme::{ColorDepth, Look};
 use mlsys_harness::snapshot;
 
-/// Draws panels in a grid of so many columns.
+/// Draws panels in a grid.
 fn screen(size: (u16, u16), columns: u16, panels: &[&str], data: &RunData, look: &Look) -> Buffer {
     let (schema, before) = (schema(), [earlier(learning(250))]);
     let mut buf = Buffer::empty(Rect::new(0, 0, size.0, size.1));
@@ -82,7 +82,7 @@ fn points_and_counts_at_three_sizes() {
     }
 }
 
-/// A run whose losses are so many times those of another.
+/// A run with the losses of another times a factor.
 fn raised(run: &RunData, times: f64) -> RunData {
     let mut data = RunData::default();
     for name in ["loss", "validation_loss"] {

@@ -1,4 +1,4 @@
-//! Graphs, timelines and panes with their styles, compared with files beside this one.
+//! Graphs, timelines and panes with their styles, compared with the files in snapshots/.
 
 use std::collections::BTreeSet;
 
@@ -151,7 +151,7 @@ fn wide_letters_take_two_columns_of_their_box() {
     assert!(drawn.contains("漢 字 x"), "{drawn}");
 }
 
-/// What so many heads look at in eight letters.
+/// Attention of a number of heads over eight letters.
 pub(crate) fn heads(count: usize) -> Vec<Pane> {
     let head = |head: usize| {
         let weight = |row: usize, column: usize| {

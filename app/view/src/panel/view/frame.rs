@@ -49,9 +49,9 @@ pub enum Way {
     Left,
     /// One to the right.
     Right,
-    /// One up, or so many at once.
+    /// Up by a number of places.
     Up(usize),
-    /// One down, or so many at once.
+    /// Down by a number of places.
     Down(usize),
     /// To the first.
     First,
@@ -77,7 +77,7 @@ impl FrameView {
         Some(picture::of(frame).steps(self)).filter(|(_, of)| *of > 0)
     }
 
-    /// Goes so many steps along a picture that has steps.
+    /// Moves by a number of steps of a picture that has steps.
     pub fn step(&mut self, frame: &Frame, by: isize) {
         picture::of(frame).step(self, by);
     }
@@ -101,7 +101,7 @@ impl FrameView {
         }
     }
 
-    /// The next step of a picture whose steps follow each other, which ends with the last.
+    /// The next step of a picture that plays; playing ends with the last.
     pub fn beat(&mut self, frame: &Frame) {
         if self.play == Play::Going {
             self.step(frame, 1);
@@ -132,7 +132,7 @@ impl Mark {
         }
     }
 
-    /// The place that a way leads to among so many columns and rows; in a single row, up and down lead along it, too.
+    /// The place that a direction leads to among columns and rows; in a single row, up and down lead along it, too.
     pub(crate) fn moved(self, (columns, rows): (usize, usize), way: Way) -> Self {
         let last = (columns.saturating_sub(1), rows.saturating_sub(1));
         match way {

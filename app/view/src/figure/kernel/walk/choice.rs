@@ -17,7 +17,7 @@ impl Walk {
         self.marked = None;
     }
 
-    /// Another block, whose warp is followed from now on.
+    /// Another block; its warp is followed from now on.
     pub fn choose_block(&mut self, by: isize) {
         let Thread { block, warp, .. } = self.here();
         let blocks = u32::try_from(self.blocks()).unwrap_or(u32::MAX);

@@ -190,7 +190,7 @@ impl<'a> Channel<'a> {
             for next_way in Way::ALL {
                 let turns = next_way != way;
                 let may_turn = entered == Entered::Free && !matches!(before, Before::Wire(..));
-                // There are no bends beside the boxes, so that what enters and leaves stays apart.
+                // There are no bends next to the boxes, so that what enters and leaves stays apart.
                 let beside_box = at.0 == 0 || at.0 + 1 >= self.width;
                 let back = turns && way != Way::Right && next_way != Way::Right;
                 if back || (turns && !may_turn) || (next_way != Way::Right && beside_box) {

@@ -1,4 +1,4 @@
-//! One chunk of one rank: whose versions are in it, and one of its numbers.
+//! One chunk of one rank: the ranks in its sum, and one of its numbers.
 
 use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::Held;
@@ -12,7 +12,7 @@ use crate::theme::Look;
 /// How a cell is written, by the room there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A place a rank, with its letter where its version is in, in so many columns; its first number below.
+    /// A place a rank, with its letter where its version is in, in a number of columns; its first number below.
     Letters(u16),
     /// How many versions are in it, and how full that is.
     Count(u16),
@@ -20,13 +20,13 @@ pub(super) enum Form {
     Height,
 }
 
-/// Ranks whose letters are read at a glance.
+/// Ranks of which all letters are shown.
 const READ: usize = 8;
 /// Columns of a number with three digits, a sign and a point.
 const NUMBER: u16 = 7;
 
 impl Form {
-    /// The most telling form in which all chunks fit into so many columns, or the narrowest.
+    /// The most telling form in which all chunks fit into `room` columns, or the narrowest.
     pub(super) fn fitting(exchange: &Exchange, room: u16, pitch: u16) -> Self {
         let chunks = u16::try_from(exchange.chunks.len()).unwrap_or(u16::MAX);
         let fits = |form: &Self| form.width().saturating_mul(chunks) <= room;
@@ -98,7 +98,7 @@ impl Form {
     }
 }
 
-/// A number in so many columns, with fewer digits where it needs more.
+/// A number in a width, with fewer digits where it needs more.
 fn short(value: f32, room: u16) -> String {
     if !value.is_finite() {
         return "?".to_owned();
@@ -109,7 +109,7 @@ fn short(value: f32, room: u16) -> String {
     fitting.next().unwrap_or_else(|| format!("{value:.0e}"))
 }
 
-/// A column as high as a chunk is complete, of which there are so many versions.
+/// A column as high as a chunk is complete, of `versions` in all.
 pub(super) fn filled(versions: usize, held: &Held, look: &Look) -> &'static str {
     let all = versions.max(1);
     match held.from.count() {

@@ -56,7 +56,7 @@ enum Laid {
 }
 
 impl Diagram {
-    /// The boxes of an exchange in so many columns and fewer than `most` rows; nothing where they have no room.
+    /// The boxes of an exchange in an area and fewer than `most` rows; nothing where they have no room.
     pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<Self> {
         let (picture, layout) = match exchange.layout {
             Layout::Ring | Layout::Line => {

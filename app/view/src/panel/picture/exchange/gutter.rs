@@ -9,7 +9,7 @@ use mlsys_lab::frame::exchange::Round;
 use crate::canvas::Pen;
 use crate::theme::Look;
 
-/// Arrows side by side; of more nobody can tell which is which.
+/// Arrows side by side; more could not be told apart.
 const MOST: usize = 12;
 /// Rounds for which room is kept, so that names stand still from round to round.
 const AHEAD: usize = 64;

@@ -12,7 +12,7 @@ use crate::glyphs::Glyphs;
 const MOST_NODES: usize = 60;
 
 /// The lines of text: nodes in the order of evaluation with what they read from, under the groups they lie in, or the
-/// groups alone where there are many nodes; then the first so many steps of the walk.
+/// groups alone where there are many nodes; then the first `steps` steps of the walk.
 pub(super) fn outline(graph: &Graph, steps: usize, glyphs: &Glyphs) -> Vec<String> {
     let mut lines = if graph.nodes.len() > MOST_NODES && !graph.groups.is_empty() {
         groups(graph, glyphs)

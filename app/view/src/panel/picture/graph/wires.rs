@@ -181,7 +181,7 @@ fn arrows(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, at: Walked, loo
     }
 }
 
-/// Beside boxes whose lines lead out of the shown part.
+/// Next to boxes with lines that lead out of the shown part.
 fn cut(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, look: &Look) {
     for (place, (before, after)) in drawing.layout.places.iter().zip(&drawing.shown.cut) {
         let y = place.y + place.height / 2;

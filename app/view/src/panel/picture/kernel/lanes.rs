@@ -67,7 +67,7 @@ pub(super) fn lane_at(area: Rect, walk: &Walk, at: Position) -> Option<u32> {
     (0..LANES as u16).find(holds).map(u32::from)
 }
 
-/// Lanes beside and below each other.
+/// Lanes in a grid.
 struct Bands {
     area: Rect,
     /// Lanes in a row.

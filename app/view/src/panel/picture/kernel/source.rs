@@ -15,7 +15,7 @@ use crate::theme::Look;
 const MARKS: u16 = 4;
 /// Columns of a count.
 const COUNT: u16 = 8;
-/// Columns the text needs beside the counts.
+/// Columns the text needs next to the counts.
 const TEXT: u16 = 24;
 
 /// A column of the margin: its title, and a line's entry.
@@ -39,7 +39,7 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk
     let numbers = width(&lines.len().to_string());
     let before = MARKS + numbers + 1;
     let longest = lines.iter().map(|line| width(&line.text)).max().unwrap_or(0);
-    // All counts where there is room beside the text; the first three if need be, as they are what the text is read for.
+    // All counts where there is room next to the text; the first three if need be, as they are what the text is read for.
     let needed = match area.width {
         0..=32 => 0,
         33..=55 => 1,

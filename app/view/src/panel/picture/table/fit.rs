@@ -89,14 +89,14 @@ fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
     }
 }
 
-/// The width of a cell whose number, if it is one, has three digits.
+/// The width of a cell with its number, if it is one, cut to three digits.
 pub(super) fn short_width(value: &Value) -> u16 {
     let full = pen::width(&value.to_string());
     let shorter = value.as_f64().map(|x| pen::width(&rounded(x, KEPT)));
     shorter.map_or(full, |shorter| shorter.min(full))
 }
 
-/// A value in a column of so many letters: a number with as many digits as there is room for, in the end with none.
+/// A value in a column: a number with as many digits as there is room for, in the end with none.
 pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
     let full = value.to_string();
     match value.as_f64() {
@@ -109,7 +109,7 @@ pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
     }
 }
 
-/// A number of so many significant digits, with the prefix of its size where digits before the point would be lost.
+/// A number rounded to `digits` significant digits, with the prefix of its size where digits before the point would be lost.
 fn rounded(x: f64, digits: usize) -> String {
     let rounded = significant(x, digits);
     let size = rounded.abs();

@@ -1,4 +1,4 @@
-//! Which rows of a table are shown as somebody looks at it, and in which order.
+//! The rows of a table that a view shows, in its order.
 
 use mlsys_lab::frame::Table;
 

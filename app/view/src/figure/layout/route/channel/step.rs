@@ -8,7 +8,7 @@ pub(super) mod cost {
     pub(in super::super) const BEND: usize = 12;
     pub(in super::super) const CROSS: usize = 20;
     pub(in super::super) const JOIN: usize = 6;
-    /// A join beside a fork, along the row and else: it could be read as if both sources led to both targets.
+    /// A join next to a fork, along the row and else: it could be read as if both sources led to both targets.
     pub(in super::super) const UNCLEAR: usize = 60;
     pub(in super::super) const MISLEADING: usize = 160;
     /// A cell in a row that another wire needs to come in or to get out.
@@ -21,7 +21,7 @@ pub(super) mod cost {
 const DETOUR: usize = 12;
 
 impl Channel<'_> {
-    /// The cell beside another, if the wire may be that far off.
+    /// The neighbour of a cell, if the wire may be that far off.
     pub(super) fn beside(
         &self,
         wire: &Wire,

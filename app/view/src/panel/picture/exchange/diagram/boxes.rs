@@ -38,7 +38,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The size at which every rank's name and so many chunks have room.
+    /// The size at which every rank's name and `chunks` chunks have room.
     pub(super) fn of(exchange: &Exchange, chunks: usize, form: Form) -> Self {
         let names = (0..exchange.ranks).map(|rank| pen::width(&name(exchange, rank, form)));
         let name = names.max().unwrap_or(0);

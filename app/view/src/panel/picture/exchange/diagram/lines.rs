@@ -30,7 +30,7 @@ pub(super) enum Named {
     Within,
     /// In its longest row, each near where it arrives.
     AtEnds,
-    /// Beside its last place, in so many columns: what arrives at the end on the right; with it, what arrives at the beginning
+    /// Next to its last place, in a number of columns: what arrives at the end on the right; with it, what arrives at the beginning
     /// on the left.
     Beside(u16),
 }
@@ -57,7 +57,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, exchange: &Exchange, lines: &[Line<'_>], l
     }
 }
 
-/// The head of what arrives at a place from another straight beside it, before the place itself.
+/// The arrow head of what arrives at a place from its neighbour, before the place itself.
 fn head(pen: &mut Pen<'_>, from: Place, (x, y): Place, look: &Look) {
     let glyphs = &look.glyphs;
     let ((x, y), glyph) = match from {

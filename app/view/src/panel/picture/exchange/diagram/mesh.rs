@@ -10,7 +10,7 @@ use super::boxes::{Form, Shape};
 use super::lines::{Line, Named};
 use super::{Boxed, Picture};
 
-/// Lines below each other; of more nobody can tell which is which.
+/// Lines below each other; more could not be told apart.
 const LANES: usize = 10;
 /// Rounds that are looked through for the room they need.
 const ROUNDS: usize = 64;

@@ -25,7 +25,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The boxes of an exchange in so many columns; nothing where it is no ring or line, or has no room.
+    /// The boxes of an exchange in an area; nothing where it is no ring or line, or has no room.
     pub(super) fn of(exchange: &Exchange, area: Rect) -> Option<(Picture, Self)> {
         let ranks = exchange.ranks;
         let is_closed = match exchange.layout {
@@ -117,7 +117,7 @@ impl Ring {
             });
         }
         if a.0 != b.0 {
-            // The last rank of an odd ring has nobody above it: its link turns the corner to the first.
+            // The last rank of an odd ring has no rank above it: its link turns the corner to the first.
             return both(&|lower| {
                 let (x, y) = (self.shape.middle(b.0) - 2 * lower, a.1 + 1 + lower);
                 vec![(a.0, y), (x, y), (x, b.1 + HIGH - 1)]

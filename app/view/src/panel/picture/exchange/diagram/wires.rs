@@ -18,7 +18,7 @@ pub(super) struct Wires {
 }
 
 impl Wires {
-    /// A line over which something passes, through places that lie straight below or beside each other. Its first and last
+    /// A line over which something passes, through places in one row or column. Its first and last
     /// place belong to boxes and are not drawn.
     pub(super) fn pass(&mut self, corners: &[(u16, u16)]) {
         let cells = cells(corners);
@@ -69,7 +69,7 @@ fn cells(corners: &[(u16, u16)]) -> Vec<(u16, u16)> {
     cells
 }
 
-/// The way from a place to one beside it.
+/// The direction from a place to its neighbour.
 fn toward((x, y): (u16, u16), (to_x, to_y): (u16, u16)) -> usize {
     if to_x < x {
         LEFT

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::{Action, Message};
 
-/// Chunks and ranks beyond which nobody tells boxes apart.
+/// Chunks and ranks beyond which boxes cannot be told apart.
 const MOST: usize = 64;
 /// Trees that are drawn.
 const TREES: usize = 2;
@@ -18,7 +18,7 @@ type Links = BTreeSet<(usize, usize)>;
 pub(super) struct Grown {
     /// The chunks that go along it.
     pub(super) chunks: Vec<usize>,
-    /// The parent of each rank, for all but the root and whoever takes no part.
+    /// The parent of each rank, for all but the root and ranks outside the tree.
     pub(super) parents: Vec<Option<usize>>,
     /// The level of each rank from the root, and its place across, counted in boxes.
     pub(super) places: Vec<Option<(usize, f64)>>,
