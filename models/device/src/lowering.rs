@@ -5,25 +5,25 @@
 mod compiled;
 
 use mlsys_lab::DeviceId;
-use mlsys_sim::lowering::{Build, Target, Toolchain, Work};
+use mlsys_sim::lowering::{Build, Target, Toolchain, ToolchainError, Work};
 
 /// The compilers and devices of this build.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compilers;
 
 impl Toolchain for Compilers {
-    fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, String> {
+    fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, ToolchainError> {
         match target {
-            Target::Ir | Target::Wgsl | Target::Cuda => seconds(build, target),
+            Target::Ir | Target::Wgsl | Target::Cuda => Ok(seconds(build, target)?),
             Target::Spirv | Target::Hip | Target::Metal => {
-                Err("beforehand; no compiler here".to_owned())
+                Err("beforehand; no compiler here".into())
             }
-            Target::Ptx => Err("by NVRTC where CUDA is".to_owned()),
+            Target::Ptx => Err("by NVRTC where CUDA is".into()),
         }
     }
 
-    fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, String> {
-        run(device, work)
+    fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, ToolchainError> {
+        Ok(run(device, work)?)
     }
 }
 

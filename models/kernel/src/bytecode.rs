@@ -229,6 +229,13 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// Where an instruction comes from; the default place past the last one, where a warp has ended.
+    pub(crate) fn place(&self, pc: usize) -> Place {
+        self.places.get(pc).copied().unwrap_or(Place { line: 0, column: 0 })
+    }
+}
+
+impl Code {
     /// The `__shared__` variable that a byte belongs to, with the indices that the text would write; accesses are of so
     /// many bytes. None where no variable is.
     pub(crate) fn shared_element(&self, at: u32, bytes: u32) -> Option<String> {
@@ -242,7 +249,7 @@ impl Code {
         let mut written = variable.name.clone();
         let inner = match &variable.ty {
             Type::Scalar(_) => return Some(written),
-            Type::Array { extents, .. } => extents.list().get(1..).unwrap_or_default(),
+            Type::Array { extents, .. } => &extents.list()[1..],
             Type::Void | Type::Pointer { .. } => &[],
         };
         let mut rest = u64::from((at - variable.offset) / bytes.max(1));

@@ -102,7 +102,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
                 );
             } else {
                 kernel = checker.functions.len().checked_sub(1);
-                params = checker.functions.last().map(arguments).unwrap_or_default();
+                params = checker.functions.last().map_or_else(Vec::new, arguments);
             }
         }
     }
@@ -289,7 +289,7 @@ impl Checker {
             StatementKind::If(condition, then, otherwise) => {
                 let condition = self.condition(condition);
                 let then = self.body(then);
-                let otherwise = otherwise.as_ref().map(|body| self.body(body)).unwrap_or_default();
+                let otherwise = otherwise.as_ref().map_or_else(Vec::new, |body| self.body(body));
                 StmtKind::If(condition?, then, otherwise)
             }
             StatementKind::While(condition, body) => {

@@ -2,6 +2,7 @@
 //!
 //! What is wrong with a kernel, where, and what to do about it.
 
+use mlsys_expr::Excerpt;
 use std::fmt;
 
 /// Bytes a kernel's text may have.
@@ -58,7 +59,7 @@ impl CompileError {
         let clean = |line: &str| line.replace(|c: char| c.is_control(), " ");
         Self {
             file: file.to_owned(),
-            lines: diagnostics.iter().map(|c| clean(line(c).unwrap_or_default())).collect(),
+            lines: diagnostics.iter().map(|c| line(c).map_or_else(String::new, clean)).collect(),
             diagnostics,
         }
     }
@@ -74,29 +75,15 @@ impl fmt::Display for CompileError {
             writeln!(f, "{}:{at}:{column}: {}", self.file, complaint.message)?;
             let number = at.to_string();
             let gutter = " ".repeat(number.len());
-            let (part, indent) = around(line, column.saturating_sub(1) as usize);
-            writeln!(f, " {number} | {part}")?;
-            let before = " ".repeat(indent);
-            write!(f, " {gutter} | {before}^")?;
+            let excerpt = Excerpt::new(line, column.saturating_sub(1) as usize, 1);
+            writeln!(f, " {number} | {}", excerpt.line)?;
+            write!(f, " {gutter} | {}", excerpt.mark)?;
             if !complaint.help.is_empty() {
                 write!(f, "\n {gutter} = {}", complaint.help)?;
             }
         }
         Ok(())
     }
-}
-
-/// Characters of a line before the place, and from it on, that are shown of a long one.
-const AROUND: (usize, usize) = (60, 80);
-
-/// The part of a line around a place, and where the place lies in it.
-fn around(line: &str, at: usize) -> (String, usize) {
-    let skipped = match line.chars().count() {
-        all if all <= AROUND.0 + AROUND.1 => 0,
-        _ => at.saturating_sub(AROUND.0),
-    };
-    let part = line.chars().skip(skipped).take(AROUND.0 + AROUND.1);
-    (part.collect(), at - skipped)
 }
 
 impl std::error::Error for CompileError {}

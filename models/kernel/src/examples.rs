@@ -204,8 +204,8 @@ impl Example {
         let Sizes { elements, rows, columns, radius } = sizes;
         let inputs: Vec<Vec<f64>> =
             self.inputs(sizes).iter().map(|(count, fill)| floats(fill, *count)).collect();
-        let a = inputs.first().map(Vec::as_slice).unwrap_or_default();
-        let b = inputs.get(1).map(Vec::as_slice).unwrap_or_default();
+        // An example of one input has no `b`.
+        let [a, b] = [0, 1].map(|index| inputs.get(index).map_or(&[][..], Vec::as_slice));
         match self.problem {
             Problem::VectorAdd => a.iter().zip(b).map(|(x, y)| x + y).collect(),
             Problem::Brighten => a.iter().map(|x| (1.5 * x).min(255.0)).collect(),

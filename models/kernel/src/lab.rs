@@ -13,8 +13,8 @@ use crate::lab::device::Execution;
 use crate::lab::network::{BufferRoles, PluggedKernel};
 use crate::machine::CellState;
 use crate::{
-    Argument, Extensions, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress,
-    Schedule, Subgroups, Target, recipe,
+    Argument, Diagnostic, Extensions, Fault, Kernel, Launch, LaunchError, Machine, NanWatch,
+    Progress, Schedule, Subgroups, Target, recipe,
 };
 use mlsys_lab::frame::kernel::{Recipe, View};
 use mlsys_lab::params::Origin;
@@ -97,8 +97,11 @@ impl Lab for KernelLab {
         let classes = match (&job.plugged, &job.wanted) {
             (Some(plugged), Some((output, _))) => {
                 let classes = plugged.classes(&machine, output);
-                let [with, without] =
-                    classes.map_err(|reason| LabError::Failed { device: run.device, reason })?;
+                let failed = |error: crate::NetworkError| LabError::Failed {
+                    device: run.device,
+                    reason: error.to_string(),
+                };
+                let [with, without] = classes.map_err(failed)?;
                 let wrong = job.mismatches(&machine).len();
                 plugged.report(run, &[&with, &without], wrong);
                 Some((plugged, with))
@@ -263,21 +266,14 @@ impl Job {
         self.kernel.launch(self.launch.clone(), &self.arguments)
     }
 
-    /// The kernel in WGSL, for a device with groups of 32 threads; else what stands in the way, a line each.
-    fn translation(&self) -> Result<String, String> {
+    /// The kernel in WGSL, for a device with groups of 32 threads; else what stands in the way.
+    fn translation(&self) -> Result<String, Vec<Diagnostic>> {
         let target = Target {
             block_dim: self.launch.block_dim,
             dynamic_shared: self.launch.dynamic_shared,
             subgroups: Subgroups::Of32,
         };
-        let told = |complaint: &crate::diagnostic::Diagnostic| {
-            let place = complaint.place;
-            format!("line {}, column {}: {}", place.line, place.column, complaint.message)
-        };
-        match self.kernel.wgsl(target) {
-            Ok(wgsl) => Ok(wgsl.text),
-            Err(diagnostics) => Err(diagnostics.iter().map(told).collect::<Vec<_>>().join("\n")),
-        }
+        Ok(self.kernel.wgsl(target)?.text)
     }
 
     /// Names of the buffers that the kernel is to fill: those that hold nothing at the start.

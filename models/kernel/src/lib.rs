@@ -37,7 +37,7 @@ pub use crate::device::{
 };
 pub use crate::lab::KernelLab;
 pub use crate::lab::network::{
-    Classifier, Extensions, ReplacedOperation, ResumeForward, SuspendedForward,
+    Classifier, Extensions, NetworkError, ReplacedOperation, ResumeForward, SuspendedForward,
 };
 pub use crate::machine::{
     Access, AccessKind, Argument, BlockState, BlockView, BoundArgument, CellState, Counts, Event,

@@ -33,9 +33,9 @@ struct Residence {
     uniform: bool,
 }
 
-/// Jumps that are to go to where lanes come together next.
+/// Jumps to the next reconvergence point.
 #[derive(Default)]
-struct Meeting {
+struct Reconvergence {
     skips: Vec<Pc>,
 }
 
@@ -51,7 +51,7 @@ struct Lowering<'a> {
     local: u32,
     shown: Vec<DebugVariable>,
     homes: Vec<Residence>,
-    meetings: Vec<Meeting>,
+    reconvergences: Vec<Reconvergence>,
     /// Calls that are being written out, and where each leaves its value.
     calls: Vec<Option<Reg>>,
     function: usize,
@@ -103,7 +103,7 @@ impl<'a> Lowering<'a> {
             local: 0,
             shown: Vec::new(),
             homes: Vec::new(),
-            meetings: vec![Meeting::default()],
+            reconvergences: vec![Reconvergence::default()],
             calls: Vec::new(),
             function: program.kernel,
             at: Place::default(),
@@ -229,19 +229,18 @@ impl<'a> Lowering<'a> {
         pc
     }
 
-    /// Emits a jump to wherever lanes come together next.
+    /// Emits a jump to the next reconvergence point.
     fn emit_skip(&mut self, instr: Instr) {
         let pc = self.emit(instr);
-        if let Some(common_type) = self.meetings.last_mut() {
-            common_type.skips.push(pc);
+        if let Some(reconvergence) = self.reconvergences.last_mut() {
+            reconvergence.skips.push(pc);
         }
     }
 
-    /// Lanes come together here.
+    /// A reconvergence point: pending jumps come here.
     fn meet(&mut self, at: Pc) {
-        let skips =
-            self.meetings.last_mut().map(|common_type| std::mem::take(&mut common_type.skips));
-        for pc in skips.unwrap_or_default() {
+        let Some(reconvergence) = self.reconvergences.last_mut() else { return };
+        for pc in std::mem::take(&mut reconvergence.skips) {
             self.patch(pc, at);
         }
     }
@@ -358,7 +357,7 @@ impl Lowering<'_> {
     ) {
         let at = self.at;
         let branch = self.emit(Instr::If { condition, otherwise: 0, how });
-        self.meetings.push(Meeting::default());
+        self.reconvergences.push(Reconvergence::default());
         then(self);
         self.at = at;
         if let Some(otherwise) = otherwise {
@@ -377,7 +376,7 @@ impl Lowering<'_> {
             self.meet(end);
             self.patch(branch, end);
         }
-        self.meetings.pop();
+        self.reconvergences.pop();
         self.emit_skip(Instr::EndIf { skip: 0 });
     }
 
@@ -401,11 +400,11 @@ impl Lowering<'_> {
         if let Some((condition, Test::Before)) = test {
             check(self, condition, &mut leaves);
         }
-        self.meetings.push(Meeting::default());
+        self.reconvergences.push(Reconvergence::default());
         self.statements(body);
         let next = self.here();
         self.meet(next);
-        self.meetings.pop();
+        self.reconvergences.pop();
         self.at = statement.place;
         leaves.push(self.emit(Instr::LoopNext { end: 0 }));
         if let Some((condition, Test::After)) = test {

@@ -138,7 +138,7 @@ impl Machine {
 
     /// The instruction that a warp at `pc` comes to first: what only keeps masks in order is passed over.
     fn executed(&self, pc: u32) -> Place {
-        self.code.places.get(pc as usize).copied().unwrap_or_default()
+        self.code.place(pc as usize)
     }
 
     /// Runs at most `steps` warp instructions.
@@ -284,7 +284,7 @@ impl Machine {
         resident.waiting = 0;
         resident.epoch += 1;
         if let Some((pc, thread, sentence)) = resident.split.take() {
-            let place = self.code.places.get(pc as usize).copied().unwrap_or_default();
+            let place = self.code.place(pc as usize);
             let (block, step) = (resident.id, self.clock);
             let thread = execute::thread_of(thread, self.launch.block_dim);
             self.findings.add(Fault::BarrierDivergence, || Finding {

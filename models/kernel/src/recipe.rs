@@ -1,7 +1,9 @@
 //! A launch as a recipe: what a picture of it carries, and how it becomes a machine again.
 
 use crate::types::{Scalar, Type};
-use crate::{Argument, Kernel, Launch, Machine, NanWatch, Schedule, Values};
+use crate::{
+    Argument, CompileError, Kernel, Launch, LaunchError, Machine, NanWatch, Schedule, Values,
+};
 use mlsys_lab::frame::kernel as frame;
 use mlsys_lab::frame::kernel::{Fill, Order, Recipe};
 use mlsys_lab::random;
@@ -11,14 +13,25 @@ use mlsys_lab::random;
 const MOST_ELEMENTS: usize = 1 << 22;
 const MOST_THREADS: u64 = 1 << 16;
 
+/// Why a recipe cannot be stepped through.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    #[error(
+        "too large to step through: {elements} elements and {threads} threads in flight; at most {MOST_ELEMENTS} and {MOST_THREADS} are held"
+    )]
+    TooLarge { elements: usize, threads: u64 },
+}
+
 /// The machine of a recipe, before its first step.
 ///
 /// # Errors
-/// The source does not compile, the launch is invalid, or it is too large
-/// to be held.
-pub fn start(recipe: &Recipe) -> Result<Machine, String> {
-    let kernel =
-        Kernel::parse("kernel.cu", &recipe.source).map_err(|refused| refused.to_string())?;
+/// As [`StartError`] says.
+pub fn start(recipe: &Recipe) -> Result<Machine, StartError> {
+    let kernel = Kernel::parse("kernel.cu", &recipe.source)?;
     let launch = launch(recipe);
     let elements = recipe.arguments.iter().map(|argument| match argument {
         frame::Argument::Buffer { elements, .. } => *elements,
@@ -28,12 +41,10 @@ pub fn start(recipe: &Recipe) -> Result<Machine, String> {
     let in_flight = launch.blocks().min(launch.concurrent_blocks as u64);
     let in_flight = in_flight.saturating_mul(launch.threads_per_block());
     if elements > MOST_ELEMENTS || in_flight > MOST_THREADS {
-        return Err(format!(
-            "too large to step through: {elements} elements and {in_flight} threads in flight; at most {MOST_ELEMENTS} and {MOST_THREADS} are held"
-        ));
+        return Err(StartError::TooLarge { elements, threads: in_flight });
     }
     let arguments = arguments(&kernel, &recipe.arguments);
-    kernel.launch(launch, &arguments).map_err(|error| error.message)
+    Ok(kernel.launch(launch, &arguments)?)
 }
 
 fn launch(recipe: &Recipe) -> Launch {
@@ -114,7 +125,8 @@ pub(super) fn values(fill: &Fill, of: Scalar, count: usize) -> Values {
             rest as f64 * scale + offset
         }),
         Fill::Random { seed } => Box::new(random(of, *seed)),
-        Fill::Values(list) => Box::new(|index| list.get(index).copied().unwrap_or_default()),
+        // A shorter list is padded with zeros.
+        Fill::Values(list) => Box::new(|index| list.get(index).copied().unwrap_or(0.0)),
     };
     let all = (0..count).map(number);
     match of {

@@ -294,7 +294,7 @@ impl<'a> Module<'a> {
 
     fn root_name(&self, root: Root, locals: &[String]) -> String {
         match root {
-            Root::Buffer(index) => self.buffers.get(&index).cloned().unwrap_or_default(),
+            Root::Buffer(index) => self.buffers[&index].clone(),
             Root::Shared(index) => self.shared[index].clone(),
             Root::Local(index) => locals[index].clone(),
         }

@@ -2,7 +2,9 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData, activation};
 use mlsys_lab::DeviceId;
-use mlsys_sim::graph::operation::{Binary, Derivatives, Engine, Operation, Scalar, Unary};
+use mlsys_sim::graph::operation::{
+    Binary, Derivatives, Engine, EngineError, Operation, Scalar, Unary,
+};
 
 use mlsys_device as device;
 
@@ -20,14 +22,14 @@ impl Engine for Autodiff {
         graph: &[Scalar],
         output: usize,
         id: DeviceId,
-    ) -> Result<Derivatives, String> {
-        let device = device::open(id).map_err(|error| error.to_string())?;
+    ) -> Result<Derivatives, EngineError> {
+        let device = device::open(id)?;
         // The CPU computes with 64 bits, as the lab does; other devices get what all of them have.
         let dtype = if device::is_asynchronous(id) { DType::F32 } else { DType::F64 };
         let device = device.autodiff();
         let values = evaluate(graph, &device, dtype);
         let Some(result) = values.get(output).cloned() else {
-            return Err(format!("there is no node {output}"));
+            return Err(format!("there is no node {output}").into());
         };
         let value = number(result.clone())?;
         let mut gradients = vec![None; graph.len()];
@@ -97,8 +99,8 @@ fn depends(graph: &[Scalar]) -> Vec<bool> {
     depends
 }
 
-fn number(tensor: Tensor<1>) -> Result<f64, String> {
-    tensor.try_into_scalar().map_err(|error| error.to_string())
+fn number(tensor: Tensor<1>) -> Result<f64, EngineError> {
+    tensor.try_into_scalar().map_err(|error| error.to_string().into())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_kernel::{Classifier, ReplacedOperation, SuspendedForward};
+use mlsys_kernel::{Classifier, NetworkError, ReplacedOperation, SuspendedForward};
 use mlsys_lab::DeviceId;
 
 use crate::baseline::{self, Recipe};
@@ -50,9 +50,9 @@ impl Classifier for Reader {
         batch: usize,
         seed: u64,
         device: DeviceId,
-    ) -> Result<SuspendedForward, String> {
+    ) -> Result<SuspendedForward, NetworkError> {
         let weights = self.weights(seed)?;
-        let device = device::open(device).map_err(|error| error.to_string())?;
+        let device = device::open(device)?;
         // Nobody else's seed: these digits were not among those it learned from.
         let fresh = digits(!seed, batch)?;
         let inputs = TensorData::new(fresh.inputs.clone(), [batch, fresh.features]);
@@ -89,7 +89,7 @@ impl Classifier for Reader {
 
 impl Reader {
     /// The weights that `seed` leads to; trained by whoever asks first, while others wait.
-    fn weights(&self, seed: u64) -> Result<Arc<Weights>, String> {
+    fn weights(&self, seed: u64) -> Result<Arc<Weights>, NetworkError> {
         let mut trained = self.trained.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = trained.get(&seed) {
             return Ok(Arc::clone(known));
@@ -102,7 +102,7 @@ impl Reader {
 
 impl Weights {
     /// Weights `[inputs, outputs]` and biases `[1, outputs]` of both layers.
-    fn on(&self, device: &Device) -> Result<[(Tensor<2>, Tensor<2>); 2], String> {
+    fn on(&self, device: &Device) -> Result<[(Tensor<2>, Tensor<2>); 2], NetworkError> {
         let put = |layer: &Layer| {
             let bias = Tensor::<1>::from_data(layer.bias.clone(), device);
             let weight = Tensor::from_data(layer.weight.clone(), device);
@@ -110,14 +110,14 @@ impl Weights {
         };
         let layers: Vec<_> = self.layers.iter().map(put).collect();
         let count = layers.len();
-        layers.try_into().map_err(|_| format!("the network has {count} layers instead of 2"))
+        layers.try_into().map_err(|_| format!("the network has {count} layers instead of 2").into())
     }
 }
 
-fn train(seed: u64) -> Result<Weights, String> {
+fn train(seed: u64) -> Result<Weights, NetworkError> {
     let recipe = Recipe::images(Model::Mlp, HIDDEN, STEPS, seed);
     let trained = recipe.and_then(|recipe| baseline::trained(&recipe, DeviceId::CPU));
-    let trained = trained.map_err(|error| error.to_string())?;
+    let trained = trained?;
     let layer = |layer: baseline::Layer| Layer {
         weight: TensorData::new(layer.matrix(&trained.weights), [layer.inputs, layer.outputs]),
         bias: TensorData::new(layer.bias(&trained.weights).to_vec(), [layer.outputs]),
@@ -126,11 +126,11 @@ fn train(seed: u64) -> Result<Weights, String> {
 }
 
 /// Digits as the lab `train` draws them.
-fn digits(seed: u64, count: usize) -> Result<Labelled, String> {
+fn digits(seed: u64, count: usize) -> Result<Labelled, NetworkError> {
     let config = DataConfig { samples: count, ..DataConfig::new(Dataset::Digits, seed) };
-    match data::load(&config).map_err(|error| error.to_string())?.train {
+    match data::load(&config)?.train {
         Examples::Labelled(labelled) => Ok(labelled),
-        Examples::Sequence(_) => Err("digits are no sequence".to_owned()),
+        Examples::Sequence(_) => Err("digits are no sequence".into()),
     }
 }
 

@@ -205,7 +205,7 @@ impl Plan {
 
     /// The messages of a round as runs of evenly spaced ones: what can be counted without looking at each.
     pub fn runs(&self, round: usize) -> Vec<Run> {
-        self.place(round).map(|(stage, round)| stage.runs(self.ranks, round)).unwrap_or_default()
+        self.place(round).map_or_else(Vec::new, |(stage, round)| stage.runs(self.ranks, round))
     }
 
     /// What one endpoint does in a round: it sends the first list, then receives the second and takes them in their
@@ -352,17 +352,13 @@ pub fn execute_shuffled<T: Copy + AddAssign>(
         let sent: Vec<(Message, Vec<T>)> = messages
             .into_iter()
             .map(|message| {
-                let held = buffers.get(message.from);
-                let held = held.and_then(|buffer| buffer.get(message.elements.clone()));
-                let held = held.unwrap_or_default().to_vec();
+                // A plan's messages lie within its endpoints and elements, and so do the buffers.
+                let held = buffers[message.from][message.elements.clone()].to_vec();
                 (message, held)
             })
             .collect();
         for (message, held) in sent {
-            let own = buffers.get_mut(message.to);
-            if let Some(own) = own.and_then(|buffer| buffer.get_mut(message.elements)) {
-                take(own, &held, message.action);
-            }
+            take(&mut buffers[message.to][message.elements], &held, message.action);
         }
     }
     Ok(())

@@ -11,19 +11,22 @@ use mlsys_lab::random::unit;
 
 pub use crate::lowering::forms::Target;
 
+/// Why a toolchain has no result: no compiler or device in this build, or an error of one.
+pub type ToolchainError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Compilers that the program has, and devices that run what they make.
 pub trait Toolchain: Send + Sync {
     /// Seconds in which a kernel becomes its form for a target.
     ///
     /// # Errors
     /// A sentence that says why this program does not make that form.
-    fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, String>;
+    fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, ToolchainError>;
 
     /// Compiles a kernel for a device, runs it there on the work's buffers, and gives back its output.
     ///
     /// # Errors
     /// A sentence that says why it did not run.
-    fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, String>;
+    fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, ToolchainError>;
 }
 
 /// The six kernels.

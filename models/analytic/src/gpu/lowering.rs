@@ -10,7 +10,7 @@ use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 use mlsys_lab::picture;
 use mlsys_sim::lowering::difference;
 use mlsys_sim::lowering::forms::{self, BLOCKS, Form};
-use mlsys_sim::lowering::{Build, Kernel, Target, Toolchain, Work};
+use mlsys_sim::lowering::{Build, Kernel, Target, Toolchain, ToolchainError, Work};
 
 /// The lab `lowering`.
 pub struct Lowering {
@@ -36,10 +36,14 @@ impl Lowering {
     }
 
     /// Seconds in which each form is made here, or why it is not.
-    fn compile(&self, run: &mut Run<'_>, asked: &Asked) -> Vec<(Target, Result<f64, String>)> {
+    fn compile(
+        &self,
+        run: &mut Run<'_>,
+        asked: &Asked,
+    ) -> Vec<(Target, Result<f64, ToolchainError>)> {
         let seconds = |target: &Target| match &self.toolchain {
             Some(toolchain) => toolchain.compile_seconds(asked.build(), *target),
-            None => Err("no compiler is at hand".to_owned()),
+            None => Err("no compiler is at hand".into()),
         };
         let all: Vec<_> = asked.targets.iter().map(|target| (*target, seconds(target))).collect();
         for (target, seconds) in &all {
@@ -54,10 +58,10 @@ impl Lowering {
     fn carry_out(&self, run: &mut Run<'_>, work: &Work) -> Ran {
         let wanted = work.reference();
         let found = match (&self.toolchain, run.device.backend) {
-            (None, _) => Err("nothing here runs it".to_owned()),
+            (None, _) => Err("nothing here runs it".into()),
             (Some(_), Backend::Cpu) => Err(
                 "cubecl has no compiler for the processor in this program; choose a GPU with --device wgpu or --device cuda"
-                    .to_owned(),
+                    .into(),
             ),
             (Some(toolchain), Backend::Wgpu | Backend::Cuda) => {
                 run.sink
@@ -95,7 +99,7 @@ pub(crate) struct Ran {
     /// The processor's result.
     wanted: Vec<f32>,
     /// The device's, or why there is none.
-    found: Result<Vec<f32>, String>,
+    found: Result<Vec<f32>, ToolchainError>,
 }
 
 impl Lab for Lowering {

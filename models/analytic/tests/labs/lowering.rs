@@ -6,7 +6,7 @@ use mlsys_analytic::Lowering;
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::Backend;
 use mlsys_lab::{DeviceId, Frame, Lab, Params, Run, RunData, Settings, Tables, Value};
-use mlsys_sim::lowering::{Build, Target, Toolchain, Work};
+use mlsys_sim::lowering::{Build, Target, Toolchain, ToolchainError, Work};
 
 use crate::errors::error;
 use crate::run::run;
@@ -56,15 +56,15 @@ struct Pretended {
 }
 
 impl Toolchain for Pretended {
-    fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, String> {
+    fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, ToolchainError> {
         assert_eq!(build.block, 64);
-        if target == Target::Wgsl { Ok(0.25) } else { Err("no compiler for it".to_owned()) }
+        if target == Target::Wgsl { Ok(0.25) } else { Err("no compiler for it".into()) }
     }
 
-    fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, String> {
+    fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, ToolchainError> {
         assert_eq!(device.backend, Backend::Wgpu);
         if self.off.is_nan() {
-            return Err("its driver ended".to_owned());
+            return Err("its driver ended".into());
         }
         let mut found = work.reference();
         found[1] += self.off;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mlsys_kernel::{Classifier, Extensions, KernelLab, ReplacedOperation, SuspendedForward};
+use mlsys_kernel::{
+    Classifier, Extensions, KernelLab, NetworkError, ReplacedOperation, SuspendedForward,
+};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Verdict;
 use mlsys_lab::{DeviceId, Frame, Lab, LabError, Params, Run, RunData, Settings, Tables, Value};
@@ -21,7 +23,7 @@ impl Classifier for Stub {
         batch: usize,
         _: u64,
         _: DeviceId,
-    ) -> Result<SuspendedForward, String> {
+    ) -> Result<SuspendedForward, NetworkError> {
         let products: Vec<f32> = (0..batch).flat_map(|i| [i as f32, 0.0]).collect();
         let bias = [0.5, 1.0].repeat(batch);
         let sums: Vec<f32> = products.iter().zip(&bias).map(|(a, b)| a + b).collect();

@@ -379,19 +379,21 @@ impl Checker {
         } else {
             None
         };
-        let name = name.unwrap_or_default();
         let special = match name {
-            "threadIdx" => Special::ThreadIdx,
-            "blockIdx" => Special::BlockIdx,
-            "blockDim" => Special::BlockDim,
-            "gridDim" => Special::GridDim,
-            _ => return self.tell(
+            Some("threadIdx") => Some(Special::ThreadIdx),
+            Some("blockIdx") => Some(Special::BlockIdx),
+            Some("blockDim") => Some(Special::BlockDim),
+            Some("gridDim") => Some(Special::GridDim),
+            Some(_) | None => None,
+        };
+        let (Some(name), Some(special)) = (name, special) else {
+            return self.tell(
                 place,
                 format!(
                     "only threadIdx, blockIdx, blockDim and gridDim have parts, here is .{member}"
                 ),
                 "structures are not part of this",
-            ),
+            );
         };
         let axis = match member {
             "x" => Axis::X,

@@ -130,7 +130,7 @@ pub(super) fn given(
         arguments.push(argument);
     }
     if let Some(name) = entries.keys().next() {
-        let name = name.split('.').next().unwrap_or_default();
+        let name = name.split_once('.').map_or(*name, |(buffer, _)| buffer);
         let names: Vec<&str> = kernel.params().map(|(name, _)| name).collect();
         let message =
             format!("'{}' takes no '{name}'; it takes {}", kernel.name(), names.join(", "));

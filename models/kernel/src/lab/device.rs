@@ -42,8 +42,10 @@ impl Execution {
         run: &Run<'_>,
         launcher: Option<&dyn Launcher>,
     ) -> Result<(), LabError> {
-        match (self, without(run, launcher)) {
-            (Self::Device, Some(reason)) => Err(LabError::Device { device: run.device, reason }),
+        match (self, usable(run, launcher)) {
+            (Self::Device, Err(reason)) => {
+                Err(LabError::Device { device: run.device, reason: reason.to_owned() })
+            }
             (Self::Simulate | Self::Device | Self::Both, _) => Ok(()),
         }
     }
@@ -81,16 +83,19 @@ impl Execution {
     }
 }
 
-/// Why nothing but the interpreter can run kernels here, if that is so.
-fn without(run: &Run<'_>, launcher: Option<&dyn Launcher>) -> Option<String> {
-    if launcher.is_none() {
-        return Some(
-            "nothing here runs kernels but the interpreter; set execution = simulate".to_owned(),
+/// The launcher for the run's device, or why only the interpreter can run kernels here.
+fn usable<'a>(
+    run: &Run<'_>,
+    launcher: Option<&'a dyn Launcher>,
+) -> Result<&'a dyn Launcher, &'static str> {
+    let launcher = launcher
+        .ok_or("nothing here runs kernels but the interpreter; set execution = simulate")?;
+    if run.device.backend == Backend::Cpu {
+        return Err(
+            "it runs no kernels; choose a GPU with --device wgpu or --device cuda, or set execution = simulate",
         );
     }
-    (run.device.backend == Backend::Cpu).then(|| {
-        "it runs no kernels; choose a GPU with --device wgpu or --device cuda, or set execution = simulate".to_owned()
-    })
+    Ok(launcher)
 }
 
 fn asked(
@@ -99,13 +104,9 @@ fn asked(
     job: &Job,
     machine: &Machine,
 ) -> Result<LaunchResult, DeviceError> {
-    let (None, Some(launcher)) = (without(run, launcher), launcher) else {
-        let reason = without(run, launcher).unwrap_or_default();
-        return Err(DeviceError::NoDevice(format!(
-            "device {} cannot be used: {reason}",
-            run.device
-        )));
-    };
+    let launcher = usable(run, launcher).map_err(|reason| {
+        DeviceError::NoDevice(format!("device {} cannot be used: {reason}", run.device))
+    })?;
     let caution = match run.params.bool("insist") {
         Ok(true) => Caution::Insist,
         Ok(false) | Err(_) => Caution::Refuse,

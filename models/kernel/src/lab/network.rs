@@ -37,6 +37,9 @@ impl ReplacedOperation {
     }
 }
 
+/// Why a network cannot be opened or resumed: an error of the framework, the data set or the device.
+pub type NetworkError = Box<dyn std::error::Error + Send + Sync>;
+
 /// A classifier of small grey images with one hidden layer.
 pub trait Classifier: Send + Sync {
     /// Neurons of its hidden layer.
@@ -46,14 +49,14 @@ pub trait Classifier: Send + Sync {
     /// those of `seed`; it is trained at the first call, on the device where its forward pass runs.
     ///
     /// # Errors
-    /// A sentence that says why there is no network.
+    /// Why there is no network.
     fn open(
         &self,
         plug: ReplacedOperation,
         batch: usize,
         seed: u64,
         device: DeviceId,
-    ) -> Result<SuspendedForward, String>;
+    ) -> Result<SuspendedForward, NetworkError>;
 }
 
 /// A forward pass that waits for the result of one of its operations.
@@ -73,7 +76,7 @@ pub struct SuspendedForward {
 }
 
 /// From `[batch * hidden]` to a class for each image.
-pub type ResumeForward = Box<dyn Fn(Vec<f32>) -> Result<Vec<usize>, String> + Send>;
+pub type ResumeForward = Box<dyn Fn(Vec<f32>) -> Result<Vec<usize>, NetworkError> + Send>;
 
 /// A forward pass that waits for a kernel.
 pub(super) struct PluggedKernel {
@@ -126,7 +129,7 @@ impl PluggedKernel {
         let seed = params.int("seed")?.unsigned_abs();
         let opened = classifier
             .open(plug, batch, seed, device)
-            .map_err(|reason| LabError::Failed { device, reason })?;
+            .map_err(|error| LabError::Failed { device, reason: error.to_string() })?;
         Ok(Some(Self { opened, elements: batch * classifier.hidden(), plug }))
     }
 
@@ -191,12 +194,12 @@ impl PluggedKernel {
         &self,
         machine: &Machine,
         output: &str,
-    ) -> Result<[Vec<usize>; 2], String> {
+    ) -> Result<[Vec<usize>; 2], NetworkError> {
         // Uninitialized device memory has arbitrary contents; on a fresh device mostly zero.
         let number = |element: usize| {
             let defined = machine.cell(output, element).is_some_and(|cell| cell.defined);
             let value = machine.element(output, element).filter(|_| defined);
-            value.unwrap_or_default() as f32
+            value.map_or(0.0, |value| value as f32)
         };
         let found = (0..self.elements).map(number).collect();
         Ok([(self.opened.rest)(found)?, (self.opened.rest)(self.opened.result.clone())?])

@@ -1,6 +1,6 @@
 //! The lab's pictures.
 
-use crate::{Counts, Event, Machine, Traffic};
+use crate::{Counts, Diagnostic, Event, Machine, Traffic};
 use mlsys_lab::frame::kernel::{Kernel as KernelFrame, Problem, Recipe, View, Whole};
 use mlsys_lab::frame::{Dimension, Pane, Scatter, ScatterLine, ScatterPoint, Span, Timeline};
 use mlsys_lab::schema::Scale;
@@ -42,7 +42,7 @@ pub(super) fn steps(
             steps: machine.clock(),
             lines: lines.map(|(line, counts)| counts.of_line(line)).collect(),
             problems: problems.collect(),
-            order: again.map(order).unwrap_or_default(),
+            order: again.map_or_else(Timeline::default, order),
         },
     }))
 }
@@ -66,7 +66,7 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         let text = text.lines().nth(line.saturating_sub(1) as usize);
         [
             Value::Int(i64::from(line)),
-            Value::from(plain(text.unwrap_or_default().trim())),
+            Value::from(plain(text.map_or("", str::trim))),
             Value::Int(warps as i64),
             Value::Int(sectors as i64),
             each,
@@ -162,13 +162,19 @@ fn order(mut machine: Machine) -> Timeline {
 }
 
 /// The kernel in both languages.
-pub(super) fn translation(text: &str, wgsl: Result<String, String>) -> Frame {
+pub(super) fn translation(text: &str, wgsl: Result<String, Vec<Diagnostic>>) -> Frame {
     let lines = |text: &str| text.lines().map(plain).collect::<Vec<_>>().join("\n");
     let pane =
         |title: &str, text: &str| Pane { title: title.to_owned(), frame: Frame::Text(lines(text)) };
     let other = match wgsl {
         Ok(text) => pane("WGSL", &text),
-        Err(reasons) => pane("WGSL: no translation", &reasons),
+        Err(diagnostics) => {
+            let line = |Diagnostic { place, message, .. }: &Diagnostic| {
+                format!("line {}, column {}: {message}", place.line, place.column)
+            };
+            let reasons: Vec<String> = diagnostics.iter().map(line).collect();
+            pane("WGSL: no translation", &reasons.join("\n"))
+        }
     };
     Frame::Panes(vec![pane("CUDA C", text), other])
 }

@@ -4,7 +4,7 @@
 
 use crate::bytecode::{BranchKind, InitialValue, Instr, Reg, VariableHome, address};
 use crate::lower::memory::element;
-use crate::lower::{Lowering, Meeting};
+use crate::lower::{Lowering, Reconvergence};
 use crate::typed_ast::{Expr, Kind, Special};
 use crate::types::{Scalar, Type};
 
@@ -163,8 +163,8 @@ impl Lowering<'_> {
                 let registers: Vec<Reg> =
                     arguments.iter().map(|argument| self.value(argument)).collect();
                 let into = wanted.unwrap_or_else(|| self.register(ty));
-                let get = |i: usize| registers.get(i).copied().unwrap_or_default();
-                let (mask, value, lane) = (get(0), get(1), get(2));
+                // The checker has counted the arguments.
+                let (mask, value, lane) = (registers[0], registers[1], registers[2]);
                 let ty = ty.scalar().unwrap_or(Scalar::Int);
                 Instr::Shuffle {
                     shuffle: *shuffle,
@@ -180,8 +180,8 @@ impl Lowering<'_> {
                 let registers: Vec<Reg> =
                     arguments.iter().map(|argument| self.value(argument)).collect();
                 let into = wanted.unwrap_or_else(|| self.register(ty));
-                let get = |i: usize| registers.get(i).copied().unwrap_or_default();
-                Instr::Vote { vote: *vote, into, mask: get(0), value: get(1) }
+                // The checker has counted the arguments.
+                Instr::Vote { vote: *vote, into, mask: registers[0], value: registers[1] }
             }
             Kind::Barrier => {
                 self.at = expr.place;
@@ -270,11 +270,11 @@ impl Lowering<'_> {
         }
         self.calls.push((ty != Type::Void).then_some(into));
         self.emit(Instr::CallEnter);
-        self.meetings.push(Meeting::default());
+        self.reconvergences.push(Reconvergence::default());
         self.statements(&callee.body);
         let end = self.here();
         self.meet(end);
-        self.meetings.pop();
+        self.reconvergences.pop();
         self.calls.pop();
         self.at = expr.place;
         self.leave(first);

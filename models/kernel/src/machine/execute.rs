@@ -308,7 +308,7 @@ impl Executor<'_> {
     }
 
     pub(super) fn place(&self, pc: usize) -> Place {
-        self.code.places.get(pc).copied().unwrap_or_default()
+        self.code.place(pc)
     }
 
     /// Tells of something that went wrong in a lane at the instruction that runs.

@@ -389,7 +389,8 @@ impl Writer<'_, '_> {
             texts.push(if is_repeated(math) { self.kept(&text).text } else { text.text });
         }
         let mut texts = texts.into_iter();
-        let mut next = || texts.next().unwrap_or_default();
+        // Operands that a function does not take are not written.
+        let mut next = || texts.next().unwrap_or(String::new());
         let (x, y, z) = (next(), next(), next());
         let call = |name: &str| Ok(Fragment::atom(format!("{name}({x})")));
         let two = |name: &str| Ok(Fragment::atom(format!("{name}({x}, {y})")));

@@ -218,6 +218,9 @@ pub struct Scalar {
     pub value: f64,
 }
 
+/// Why an engine has no result: an error of its framework or device.
+pub type EngineError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Evaluates a graph of scalars and differentiates its output by its inputs.
 pub trait Engine: Send + Sync {
     /// What it is called above its column.
@@ -232,7 +235,7 @@ pub trait Engine: Send + Sync {
         graph: &[Scalar],
         output: usize,
         device: DeviceId,
-    ) -> Result<Derivatives, String>;
+    ) -> Result<Derivatives, EngineError>;
 }
 
 /// What an engine found.

@@ -26,7 +26,9 @@ pub struct Listed {
     ascending: bool,
 }
 
-static NF4: LazyLock<Arc<[f64]>> = LazyLock::new(|| nf4_levels().unwrap_or_default().into());
+#[expect(clippy::expect_used, reason = "the built-in table is compiled in and read by a test")]
+static NF4: LazyLock<Arc<[f64]>> =
+    LazyLock::new(|| nf4_levels().expect("the table of codebooks has nf4").into());
 
 /// The 16 levels of 4-bit NormalFloat, ascending.
 ///

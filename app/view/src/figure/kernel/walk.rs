@@ -74,7 +74,9 @@ impl Walk {
     /// At the beginning of a launch.
     pub fn of(kernel: &Kernel) -> Self {
         Self {
-            replay: recipe::start(&kernel.recipe).map(|machine| Box::new(Replay::new(machine))),
+            replay: recipe::start(&kernel.recipe)
+                .map(|machine| Box::new(Replay::new(machine)))
+                .map_err(|error| error.to_string()),
             recipe: kernel.recipe.clone(),
             total: kernel.whole.steps,
             pinned: None,

@@ -9,7 +9,7 @@ use mlsys_sim::graph::differentiate::Adjoints;
 use mlsys_sim::graph::differentiate::{self, Scratch, Slope, balanced_step};
 use mlsys_sim::graph::marked;
 use mlsys_sim::graph::nodes::{Nodes, Role};
-use mlsys_sim::graph::operation::{Derivatives, Engine, MOST_OPERATIONS, Scalar};
+use mlsys_sim::graph::operation::{Derivatives, Engine, EngineError, MOST_OPERATIONS, Scalar};
 
 /// Nudges that the picture of the error goes through: three a decade, from 1 to 1e-16.
 const NUDGES: i32 = 48;
@@ -184,12 +184,13 @@ pub(super) fn difference(a: f64, b: f64) -> f64 {
     (a - b).abs() / a.abs().max(b.abs()).max(1.0)
 }
 
-fn ask(engine: &dyn Engine, nodes: &Nodes, device: DeviceId) -> Result<Derivatives, String> {
+fn ask(engine: &dyn Engine, nodes: &Nodes, device: DeviceId) -> Result<Derivatives, EngineError> {
     let count = nodes.iter().len();
     if count > MOST_OPERATIONS {
         return Err(format!(
             "{count} operations are more than the {MOST_OPERATIONS} that are handed to it"
-        ));
+        )
+        .into());
     }
     let graph: Vec<Scalar> =
         nodes.iter().map(|node| Scalar { operation: node.operation, value: node.value }).collect();

@@ -6,7 +6,7 @@ use super::Ran;
 use mlsys_lab::picture;
 use mlsys_sim::lowering::difference;
 use mlsys_sim::lowering::forms::{Form, Line};
-use mlsys_sim::lowering::{Target, Work};
+use mlsys_sim::lowering::{Target, ToolchainError, Work};
 
 /// Rows of a drawing before the rest is told by number.
 const DRAWN: i64 = 12;
@@ -150,7 +150,7 @@ pub(super) fn names() -> Frame {
 /// Each form with what it took to make it here.
 pub(super) fn compilers(
     made: &[(Target, Form)],
-    compiled: &[(Target, Result<f64, String>)],
+    compiled: &[(Target, Result<f64, ToolchainError>)],
 ) -> Frame {
     let rows = compiled.iter().map(|(target, seconds)| {
         let form = made.iter().find(|(other, _)| other == target);
@@ -160,7 +160,7 @@ pub(super) fn compilers(
             Ok(seconds) => {
                 (Value::from(format!("{:.2} ms", 1e3 * seconds)), "made here, now".to_owned())
             }
-            Err(reason) => (Value::from(""), reason.clone()),
+            Err(reason) => (Value::from(""), reason.to_string()),
         };
         [Value::from(target.name()), lines, Value::from(checked), took, Value::from(how)]
     });
@@ -175,7 +175,7 @@ const LISTED: usize = 12;
 pub(super) fn ran(work: &Work, ran: &Ran, device: DeviceId) -> Frame {
     let all = work.elements;
     let Ok(found) = &ran.found else {
-        let reason = ran.found.as_ref().err().map_or("", String::as_str);
+        let reason = ran.found.as_ref().err().map_or_else(String::new, ToString::to_string);
         let rows = ran.wanted.iter().take(LISTED).enumerate();
         let mut page = vec![
             format!("{device} did not run it: {reason}."),
