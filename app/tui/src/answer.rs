@@ -132,7 +132,7 @@ fn one(text: &str, options: &Choices) -> Result<String, String> {
 
 /// The options that letters name; spaces and commas between them do not count.
 fn letters(text: &str, options: &Choices) -> Result<Vec<String>, String> {
-    // Whoever types the option itself means it.
+    // Typing the option itself is accepted.
     let texts = options.texts.iter().zip(&options.labels);
     let named = |(option, label): &(&String, &String)| {
         option.eq_ignore_ascii_case(text) || label.to_lowercase() == text.to_lowercase()

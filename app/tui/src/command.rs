@@ -20,7 +20,7 @@ pub enum Command {
     Run,
     /// One optimizer step, then pause.
     Step,
-    /// So many steps as are typed, then pause.
+    /// The typed number of steps, then pause.
     Steps,
     /// Go on to the last step at full speed.
     ToTheEnd,
@@ -231,7 +231,7 @@ pub enum Need {
     Free,
     /// There is a run to forget or a knob to put back.
     Changed,
-    /// The shown lab runs a kernel whose text can be changed.
+    /// The shown lab runs a kernel with editable text.
     Written,
     /// The marked question has a hint that has not been shown.
     Hint,

@@ -48,12 +48,12 @@ use watch::Watch;
 /// The state to begin with, where progress is kept, and what is to be done first.
 type Beginning = (App, Option<ProgressLog>, Vec<Effect>);
 
-/// Whether what is done is somebody's progress.
+/// Whether answers count as progress.
 fn keeps(options: &Options) -> bool {
     options.preview.is_none() && options.instructors == Instructors::Refused
 }
 
-/// Where texts that are written are kept: in the data folder, but not where nothing of anybody is.
+/// Where drafts are stored: in the data folder, or in a temporary one where no progress is kept.
 fn draft_store(options: &Options) -> DraftStore {
     let kept = options.paths.as_ref().filter(|_| keeps(options));
     DraftStore::new(

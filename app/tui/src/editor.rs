@@ -182,12 +182,12 @@ impl Editor {
         }
     }
 
-    /// Scrolls so that the cursor is within so many lines and columns.
+    /// Scrolls until the cursor is within this many lines and columns.
     pub fn follow(&mut self, lines: usize, columns: usize) {
         self.scroll = self.followed(lines, columns);
     }
 
-    /// Where the scroll must be for the cursor to be within so many lines and columns.
+    /// The scroll that puts the cursor within this many lines and columns.
     pub fn followed(&self, lines: usize, columns: usize) -> (usize, usize) {
         let (line, column) = self.text.cursor();
         let within = |from: usize, at: usize, room: usize| {

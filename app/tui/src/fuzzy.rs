@@ -11,7 +11,7 @@ const CONSECUTIVE: i32 = 12;
 const WORD_START: i32 = 10;
 /// For a capital after a small letter.
 const CAPITAL: i32 = 7;
-/// For the first letter of the text, beside that of its word.
+/// For the first letter of the text, on top of that of its word.
 const TEXT_START: i32 = 4;
 /// For the first letter passed over between two matched ones, and for each further one.
 const GAP: (i32, i32) = (6, 1);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_must_be_there_in_order_and_capitals_count_when_typed() {
+    fn letters_match_in_order_with_smart_case() {
         assert_eq!(ranked("ba", &["ab", "bca"]), ["bca"]);
         assert_eq!(ranked("Run", &["run", "Run"]), ["Run"]);
         assert!(ranked("x", &[""]).is_empty());
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_strewn_over_a_sentence_are_not_what_is_meant() {
+    fn scattered_letters_rank_low() {
         let strewn = "text of a remark that is known";
         assert_eq!(ranked("train", &[strewn, "Train a network"]), ["Train a network"]);
         assert_eq!(ranked("trk", &[strewn]), [strewn]);

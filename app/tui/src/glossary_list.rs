@@ -43,7 +43,7 @@ impl GlossaryList {
         terms
     }
 
-    /// The term whose definition is shown: the opened one, else the marked one.
+    /// The defined term: the opened one, else the marked one.
     pub fn term(&self) -> Option<&Term> {
         let index = self.opened.last().or_else(|| self.found.get(self.chosen))?;
         self.glossary.terms().get(*index)
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_of_the_screen_come_first_and_all_are_reachable() {
+    fn terms_on_screen_come_first() {
         let glossary = Arc::clone(Glossary::builtin());
         let warp = glossary.named("warp").unwrap();
         let mut terms = GlossaryList::new(Arc::clone(&glossary), vec![warp]);

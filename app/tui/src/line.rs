@@ -56,7 +56,7 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
 
 /// What was set on a lab's own page.
 ///
-/// A value that is the default as well stays: a table entry may supply another one where nobody sets any.
+/// A value that is the default as well stays: a table entry may supply another one where none is set.
 fn set_values(slot: &LabState) -> Vec<(String, Value)> {
     let Ok(params) = slot.params() else {
         return Vec::new();

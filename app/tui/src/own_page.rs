@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_this_machine_is_for_the_command_line_alone() {
+    fn own_pages_take_no_local_folder() {
         let schema = mlsys_registry::registry().find("train").unwrap().schema();
         let set = Settings::from_pairs(["data_dir=/data"]).unwrap();
         let params = Params::resolve(schema, &set, Tables::builtin(), None).unwrap();

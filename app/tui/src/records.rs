@@ -63,7 +63,7 @@ impl RecordEntry {
         }
     }
 
-    /// Where and when: what must stand beside everything that is shown of it.
+    /// Where and when: shown with everything that comes from it.
     pub fn origin(&self) -> String {
         format!("recorded on {}, {}", self.device, self.started)
     }
@@ -80,7 +80,7 @@ impl RecordEntry {
     }
 }
 
-/// Without what could steer a terminal: the files may be anybody's.
+/// Without terminal control characters: the files are untrusted.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(80).collect()
 }
@@ -158,7 +158,7 @@ pub struct Replay {
 pub enum Speed {
     /// So that a person can follow, however fast the run was.
     Watch,
-    /// As fast as the run was, so many times.
+    /// A multiple of the speed of the run.
     Times(u32),
     /// At once.
     ToTheEnd,
@@ -196,7 +196,7 @@ impl Replay {
             (Speed::Times(times), Some(seconds)) => {
                 Duration::from_secs_f64(seconds) / steps / times.max(1)
             }
-            // How fast a run was that was cut off, nobody knows.
+            // The speed of a run that was cut off is unknown.
             (Speed::Watch, _) | (Speed::Times(_), None) => watched / steps,
         }
     }

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn small_letters_find_capitals_and_capitals_only_themselves() {
+    fn search_uses_smart_case() {
         let text = ["Loss and loss"];
         assert_eq!(found(&text, "loss"), [[(0, 0, 4)], [(0, 9, 13)]]);
         assert_eq!(found(&text, "Loss"), [[(0, 0, 4)]]);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_is_found_across_lines_of_a_block_but_not_across_blocks() {
+    fn phrases_cross_lines_but_not_blocks() {
         let text = ["│ the learning", "│   rate is small", "", "learning", "", "rate"];
         assert_eq!(found(&text, "learning  rate"), [[(0, 6, 15), (1, 4, 8)]]);
         assert_eq!(found(&text, "rate").len(), 2);

@@ -162,7 +162,7 @@ pub enum Mouse {
 pub enum Instructors {
     /// They may.
     Admitted,
-    /// Somebody who learns is at the screen.
+    /// A learner is at the screen.
     Refused,
 }
 
@@ -195,7 +195,7 @@ pub struct ActiveRun {
 pub enum RunMode {
     /// At the learner's tempo.
     Run,
-    /// So many steps, then a pause.
+    /// A number of steps, then a pause.
     Steps(u64),
     /// To the last step at full speed.
     ToTheEnd,

@@ -47,7 +47,7 @@ const QUESTIONS: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
 pub enum Stop {
     /// It has.
     Stopped,
-    /// Nobody could continue it: it was not started as a job of a shell.
+    /// It was not started as a job of a shell, so nothing could continue it.
     NoShell,
 }
 
@@ -67,12 +67,12 @@ pub trait Screen {
         Ok(())
     }
 
-    /// Puts a text into the clipboard of whoever looks at the screen; where nobody does there is none.
+    /// Puts a text into the clipboard by OSC 52; without a screen there is none.
     fn copy(&mut self, _text: &str) -> io::Result<()> {
         Ok(())
     }
 
-    /// Gives the terminal to somebody else's work and takes it again; where there is none, only works.
+    /// Lends the terminal to a closure and takes it back; without a screen only calls it.
     fn lend<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
         Ok(work())
     }
@@ -163,7 +163,7 @@ impl Screen for Guard {
             return Ok(Stop::NoShell);
         }
         give_back();
-        // The whole job: whoever started us and waits for us must stop too, or the shell does not get its turn.
+        // The whole process group: a parent that waits for us must stop too, or the shell does not continue.
         let stopped = kill_current_process_group(Signal::STOP);
         self.take_again()?;
         stopped?;
@@ -210,7 +210,7 @@ impl Drop for Guard {
     }
 }
 
-/// Makes reading and writing wait, where whoever had the terminal before has left it so that they do not.
+/// Makes reads and writes block again, where another program has left the terminal non-blocking.
 #[cfg(unix)]
 pub fn wait_for(end: impl std::os::fd::AsFd) -> io::Result<()> {
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -234,7 +234,7 @@ fn enter() -> io::Result<()> {
     entered
 }
 
-/// Leaves the alternate screen and raw mode, once; errors are of no use to anybody here.
+/// Leaves the alternate screen and raw mode, once; errors cannot be reported here.
 pub fn give_back() {
     if OURS.swap(false, Ordering::SeqCst) {
         let mut bytes = Vec::new();
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_of_a_thread_that_is_nobodys_is_told_and_one_of_a_run_is_not() {
+    fn only_unexpected_panics_are_reported() {
         let panic: Box<dyn Any + Send> = Box::new("device lost\nmore".to_owned());
         let told = |name| broke_off(name, panic.as_ref());
         assert_eq!(

@@ -47,7 +47,7 @@ pub enum FieldEvent {
     Unused,
 }
 
-/// Longest text an entry takes: far above any answer, far below what could trouble anybody.
+/// Longest text of a field: far above any answer.
 const LONGEST: usize = 2000;
 
 impl TextField {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn pasted_escapes_cannot_reach_the_screen_and_length_is_bounded() {
+    fn pasted_text_is_cleaned_and_bounded() {
         let mut entry = TextField::new(FieldPurpose::Knob, "");
         entry.paste("a\u{1b}[31m\nb");
         assert_eq!(entry.text(), "a[31m b");

@@ -40,7 +40,7 @@ impl App {
             slot.forget_drawn();
         }
         let now = self.sight();
-        // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not beside a run.
+        // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not during a run.
         let elsewhere = now.0 != before.0;
         let started = now.1.is_some() && now.1 != before.1;
         if (elsewhere || started)

@@ -126,7 +126,7 @@ pub fn body(size: (u16, u16)) -> Rect {
     body
 }
 
-/// Where text and lab stand on the lesson page: beside each other, or each alone below a line of tabs.
+/// Where text and lab stand on the lesson page: side by side, or each alone below a line of tabs.
 pub fn sides(size: (u16, u16)) -> Sides {
     let body = body(size);
     if size.0 >= TWO_SIDES {

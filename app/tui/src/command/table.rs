@@ -13,7 +13,7 @@ use Place::{
 
 const READING: &[Place] = &[Text, Lab, Picture];
 const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets, Records];
-/// What lies over the page and holds a list, beside a field that takes the letters.
+/// Overlays with a list and a text field.
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
 const ANYWHERE: &[Place] = &[
     Course, Text, Lab, Picture, Kernel, Help, Presets, Line, Palette, Confirm, Steps, Search,

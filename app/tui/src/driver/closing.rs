@@ -1,4 +1,4 @@
-//! What becomes of a run's record when the run ends: it is closed beside the loop, and nothing of it is lost.
+//! A run's record at the end of the run: closed on a background thread, with nothing lost.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
@@ -81,7 +81,7 @@ fn who_leaves_as_a_run_ends_finds_all_of_it() {
 }
 
 #[test]
-fn who_leaves_a_run_that_goes_on_finds_that_it_was_stopped() {
+fn leaving_stops_the_run() {
     let folder = Folder::new("stopped");
     let mut it = training(&folder.0);
     it.driver.runner.leave();

@@ -16,7 +16,7 @@ use mlsys_run::drafts::Drafts;
 pub(super) struct DraftStore {
     drafts: Drafts,
     open: Option<Open>,
-    /// The open text's file holds what nobody has read: nothing is written over it.
+    /// The draft's file could not be read, so it is never overwritten.
     unread: Option<Draft>,
     /// What could not be written: there is no other copy.
     unkept: BTreeMap<Draft, String>,
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_over_what_cannot_be_read_and_what_cannot_be_written_is_held() {
+    fn unreadable_drafts_are_not_overwritten() {
         let folder = std::env::temp_dir().join(format!("mlsys-desk-{}", std::process::id()));
         let mut draft_store = DraftStore::new(Drafts::kept(&folder, &"a-course".parse().unwrap()));
         let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };

@@ -51,7 +51,7 @@ impl Screen for Counted {
     }
 }
 
-/// The loop with a screen that nobody sees.
+/// The loop with a test screen.
 pub(super) struct Loop {
     pub(super) app: App,
     pub(super) driver: Driver,
@@ -107,7 +107,7 @@ impl Loop {
 }
 
 #[test]
-fn a_frame_is_drawn_for_what_was_typed_and_none_for_nothing() {
+fn frames_are_drawn_only_after_messages() {
     let mut idle = Loop::new(None);
     let key = |c| Input::Message(Message::Key(Key::Char(c)));
     for c in "jkj?".chars() {

@@ -25,9 +25,9 @@ pub enum Input {
     Answered,
     /// The file of the text that is being written has changed.
     DraftSaved,
-    /// Somebody outside wants the program to stop as a job of the shell.
+    /// A signal asks the program to stop as a job of the shell.
     StopJob,
-    /// The program goes on after it was stopped, whoever stopped it.
+    /// The program was continued after a stop.
     Continued,
 }
 
@@ -47,7 +47,7 @@ pub fn is_answer_due() -> bool {
 /// Whether an editor of the learner's own has the terminal and its signals.
 static LENT: AtomicBool = AtomicBool::new(false);
 
-/// While it lives, the signals that keys send are meant for the learner's own editor, whoever reads the keys otherwise.
+/// Guard: signals sent by keys go to the learner's own editor.
 pub struct Lending(());
 
 impl Lending {
@@ -70,7 +70,7 @@ pub fn is_lent() -> bool {
     LENT.load(Ordering::SeqCst)
 }
 
-/// Asks the loop to end when the thread that holds it ends, for whatever reason: without keys nobody could.
+/// Asks the loop to end when the input thread ends: without it no key could.
 struct LastWord(Outbox);
 
 impl Drop for LastWord {
@@ -82,7 +82,7 @@ impl Drop for LastWord {
 #[cfg(unix)]
 pub use unix::Keyboard;
 
-/// The keys; elsewhere nobody can borrow them.
+/// The keys; on other systems they cannot be lent.
 #[cfg(not(unix))]
 pub struct Keyboard;
 
@@ -115,7 +115,7 @@ fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Looks for devices beside the first frame.
+/// Probes devices while the first frame is drawn.
 pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
     let outbox = outbox.clone();
     let spawned = named("devices", move || {
@@ -141,7 +141,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn without_the_thread_that_reads_keys_the_program_is_asked_to_end() {
+    fn losing_the_input_thread_ends_the_program() {
         let (sender, inbox) = mpsc::channel();
         let last_word = LastWord(sender);
         let thread = thread::spawn(move || {

@@ -25,13 +25,13 @@ pub struct Options {
     pub choice: DeviceChoice,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
-    /// The processes whose devices the workers of labs take.
+    /// The worker processes that labs use.
     pub workers: Option<String>,
     /// A lesson to open at once.
     pub open: Option<Opening>,
     /// Whether the instructor view may be opened; then nothing is read from or added to the learner's progress.
     pub instructors: Instructors,
-    /// A lesson file to open and to follow. The author's trials are nobody's progress: none is read or kept.
+    /// A lesson file to open and to follow. The author's answers are not progress: none is read or kept.
     pub preview: Option<Follow>,
     /// Where runs and progress are kept, if anywhere.
     pub paths: Option<Paths>,

@@ -21,13 +21,13 @@ use crate::state::{App, Tempo};
 use crate::terminal::{Screen, Stop};
 use mlsys_run::paths::Paths;
 
-/// Columns and rows that pages are laid out for; nobody sees them.
+/// Columns and rows that pages are laid out for without a screen.
 const SIZE: (u16, u16) = (120, 60);
 
 /// Whether a prompt is shown where a line is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prompt {
-    /// Somebody types.
+    /// Lines come from a terminal.
     Shown,
     /// A script or a file is read.
     Silent,

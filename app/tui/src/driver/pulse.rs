@@ -19,7 +19,7 @@ pub(super) struct Pulse {
     beat: Option<(Animation, Instant)>,
 }
 
-/// A wait whose seconds are told.
+/// A wait with its elapsed seconds.
 struct Ticking {
     what: Wait,
     since: Instant,
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn while_nothing_is_due_the_loop_never_wakes_by_itself() {
+    fn an_idle_loop_never_wakes() {
         let mut pulse = Pulse::new();
         let now = Instant::now();
         assert_eq!(pulse.next(), None);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beat_comes_as_long_as_something_goes_on_by_itself() {
+    fn ticks_come_during_animation() {
         let mut pulse = Pulse::new();
         let start = Instant::now();
         let after = |millis| start + Duration::from_millis(millis);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_told_once_a_second_from_its_own_beginning() {
+    fn waits_are_reported_each_second() {
         let mut pulse = Pulse::new();
         let start = Instant::now();
         let after = |millis| start + Duration::from_millis(millis);

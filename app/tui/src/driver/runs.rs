@@ -122,12 +122,12 @@ impl Runner {
         }
     }
 
-    /// Where whoever works beside the loop says what came of it.
+    /// Where background tasks report their results.
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
     }
 
-    /// Runs the tests of a kernel beside the loop.
+    /// Runs the tests of a kernel in the background.
     pub fn try_kernel(&self, tried: TestsJob) {
         let (outbox, registry) = (self.outbox.clone(), self.registry);
         let spawned = thread::Builder::new().name("tests".to_owned()).spawn(move || {
@@ -183,7 +183,7 @@ impl Runner {
         }
     }
 
-    /// Saves what a run has learned beside the loop: it may be large.
+    /// Saves trained weights in the background: they may be large.
     pub fn save_weights(&self, save: SaveWeights) {
         let told = self.outbox.clone();
         let say = move |result| {
@@ -213,7 +213,7 @@ impl Runner {
         self.chores.wait();
     }
 
-    /// Closes a record beside the loop: what is left may be as large as a network, and the disk slow.
+    /// Closes a record in the background: an artifact may be as large as a network, and the disk slow.
     fn close(&self, record: Record, pictures: Pictures, ending: Ending, after: Duration) {
         let told = self.outbox.clone();
         let not_closed = move |error: io::Error| {

@@ -22,7 +22,7 @@ use mlsys_run::exports::{self, Export};
 use mlsys_run::paths::NoDataFolder;
 use mlsys_run::progress_log::ProgressLog;
 
-/// What the loop holds beside the state.
+/// What the loop holds in addition to the state.
 pub(super) struct Driver {
     pub(super) runner: Runner,
     pub(super) log: Option<ProgressLog>,
@@ -33,7 +33,7 @@ pub(super) struct Driver {
     /// The keys, which an editor of the learner's own may borrow.
     pub(super) keyboard: Option<Keyboard>,
     pub(super) done: Option<Left>,
-    /// Lines that were typed where there is no screen and that nobody has taken yet; none when there are no more.
+    /// Typed lines not yet consumed, where there is no screen; none at the end of input.
     pub(super) lines: VecDeque<Option<String>>,
 }
 

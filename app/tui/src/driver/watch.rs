@@ -55,7 +55,7 @@ pub struct Watch<T = PreviewState> {
 }
 
 impl<T> Watch<T> {
-    /// Watches files whose present content is known.
+    /// Watches files with their present content known.
     pub fn new(follow: Follow<T>) -> Self {
         let files = &follow.files;
         Self {
@@ -137,7 +137,7 @@ fn is_recent(stamp: &Stamp) -> bool {
 #[must_use]
 pub struct Stop(#[expect(dead_code, reason = "that it lives is all it says")] Arc<()>);
 
-/// Follows the files until the stop goes or nobody listens any more; says nothing while nothing changes.
+/// Follows the files until stopped or the channel is closed; sends only changes.
 pub fn start<T: 'static>(
     outbox: &Outbox,
     mut watch: Watch<T>,
@@ -204,7 +204,7 @@ mod tests {
         })
     }
 
-    /// What is told in so many looks.
+    /// What is reported over a number of polls.
     fn told(watch: &mut Watch, looks: u32) -> Vec<String> {
         let mut told = Vec::new();
         for _ in 0..looks {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_in_which_editors_replace_a_file_is_seen_once() {
+    fn each_file_replacement_is_seen_once() {
         let folder = Folder::new();
         let file = folder.file("lesson.md");
         fs::write(&file, "one").unwrap();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_removed_is_told_and_one_that_comes_back_too() {
+    fn removed_and_restored_files_are_reported() {
         let folder = Folder::new();
         let file = folder.file("lesson.md");
         fs::write(&file, "one").unwrap();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_still_being_written_is_waited_for() {
+    fn partial_writes_are_awaited() {
         let folder = Folder::new();
         let file = folder.file("lesson.md");
         fs::write(&file, "one").unwrap();

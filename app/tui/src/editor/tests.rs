@@ -23,7 +23,7 @@ impl Numbers {
 }
 
 #[test]
-fn whatever_is_typed_can_be_taken_back_and_done_again() {
+fn typing_is_undone_and_redone() {
     const START: &str = "__global__ void f(float *a) {\n\ta[0] = 1.0f; // 日本語 e\u{301}\n}\n";
     let keys = [
         Key::Char('x'),
@@ -79,7 +79,7 @@ fn whatever_is_typed_can_be_taken_back_and_done_again() {
 }
 
 #[test]
-fn a_text_becomes_another_by_one_change_and_never_more_than_fits() {
+fn replacing_the_text_is_one_bounded_change() {
     let mut editor = editor("aé語b");
     for other in ["aé語cb", "", "語語", "語a語", "\n\n", "e\u{301}"] {
         let before = editor.text.as_str().to_owned();
@@ -100,7 +100,7 @@ fn a_text_becomes_another_by_one_change_and_never_more_than_fits() {
 }
 
 #[test]
-fn all_errors_are_told_at_once_and_ctrl_n_goes_round_them() {
+fn ctrl_n_cycles_all_errors() {
     let mut editor = editor("__global__ void f(float *a) {\n  a[0] = b;\n  a[1] = c;\n}\n");
     let lines: Vec<u32> = editor.complaints.iter().map(|c| c.place.line).collect();
     assert_eq!(lines, [2, 3]);
@@ -113,7 +113,7 @@ fn all_errors_are_told_at_once_and_ctrl_n_goes_round_them() {
 }
 
 #[test]
-fn a_jump_ends_the_selection_so_that_the_next_letter_replaces_nothing() {
+fn a_jump_ends_the_selection() {
     let mut editor = editor("__global__ void f(float *a) {\n  a[0] = b;\n}\n");
     editor.text.toggle_selection();
     editor.next_complaint();

@@ -37,9 +37,9 @@ pub enum CursorMove {
     Left,
     /// A character on.
     Right,
-    /// So many lines up.
+    /// This number of lines up.
     Up(usize),
-    /// So many lines down.
+    /// This number of lines down.
     Down(usize),
     /// To the first character of the line that is no blank, or before it.
     Home,

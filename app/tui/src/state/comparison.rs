@@ -1,4 +1,4 @@
-//! What pictures of several runs show beside a lab's own run.
+//! Other runs in a lab's pictures of several runs.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Attempts {
     goals: Vec<Vec<Goal>>,
     /// The curves of the newest other runs, by the panel's place in the schema; empty for a panel that has none.
     behind: Vec<Vec<Earlier>>,
-    /// The pictures of several runs, by the panel's place in the schema, made when somebody asks for one.
+    /// The pictures of several runs, by the panel's place in the schema, made on demand.
     pub(super) drawn: Vec<OnceCell<Option<Frame>>>,
 }
 
@@ -52,7 +52,7 @@ impl LabState {
         Some(left)
     }
 
-    /// Makes the pictures of several runs anew when somebody asks for them: something has happened.
+    /// Drops the pictures of several runs: they are made anew on demand.
     pub fn forget_drawn(&mut self) {
         if self.schema.compares_runs() {
             let panels = self.schema.panels.iter();
@@ -83,7 +83,7 @@ impl LabState {
         self.others.finished.behind = self.schema.panels.iter().map(curves).collect();
     }
 
-    /// The runs beside the one on the screen, and what a panel of the schema wants reached.
+    /// The runs compared with the one on the screen, and what a panel of the schema wants reached.
     pub(super) fn company(&self, panel: Option<usize>) -> Company<'_> {
         let goals = panel.and_then(|panel| self.others.finished.goals.get(panel));
         Company {
@@ -98,7 +98,7 @@ impl LabState {
         }
     }
 
-    /// The runs whose curves stand behind those of a panel: those of this lab, or of all that the panel shows.
+    /// The runs drawn behind the curves of a panel: those of this lab, or of all that the panel shows.
     pub(super) fn behind(&self, panel: usize) -> &[Earlier] {
         match self.others.finished.behind.get(panel).filter(|runs| !runs.is_empty()) {
             Some(runs) if self.others.overlay != Overlay::Nothing => runs,

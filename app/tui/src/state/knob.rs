@@ -29,7 +29,7 @@ impl Knob {
         if self.name == self.param.name { self.param.ty } else { Type::Float }
     }
 
-    /// The value so many notches further, kept inside the range.
+    /// The value this many steps further, kept inside the range.
     ///
     /// Rates and widths are felt as ratios, so numbers that span decades go in steps of 1, 2, 5, 10.
     fn after(&self, steps: i32) -> Option<Value> {
@@ -116,7 +116,7 @@ impl LabState {
         }
     }
 
-    /// Turns the marked knob by so many notches and returns its name and new value, if it moved.
+    /// Turns the marked knob by this many steps and returns its name and new value, if it moved.
     pub fn turn(&mut self, steps: i32) -> Option<(String, Value)> {
         let index = self.controls.marked;
         let knob = self.controls.knobs.get(index)?;
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notches_walk_a_ladder_both_ways_and_end_at_zero() {
+    fn steps_follow_1_2_5_and_end_at_zero() {
         let mut x = 0.01;
         let mut seen = Vec::new();
         for _ in 0..5 {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_taken_back_in_order_until_a_new_one_is_made() {
+    fn knob_turns_undo_in_order() {
         let mut history = History::default();
         history.record(turn(1, 2));
         history.record(turn(2, 3));

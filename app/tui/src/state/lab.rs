@@ -403,7 +403,7 @@ pub(super) fn slot(
 }
 
 impl LabState {
-    /// The names of those of the panels given whose pictures the lab sends when asked; others draw its metrics.
+    /// The names of those given panels that draw frames sent on request; others draw metrics.
     pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
         let schema = self.schema;
         let panels = panels.iter().filter_map(|&index| schema.panels.get(index));

@@ -49,7 +49,7 @@ pub struct Page {
     pub telling: Telling,
     /// For whom the text is laid out.
     pub audience: Audience,
-    /// The lab whose prediction the learner has been asked for and may skip.
+    /// The lab for which a prediction was asked that may be skipped.
     pub reminded: Option<usize>,
 }
 
@@ -142,7 +142,7 @@ impl Page {
         self
     }
 
-    /// Opens a lesson whose labs and panels the registry has; a lab it lacks is left out.
+    /// Opens a lesson; labs that the registry lacks are left out.
     pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
         let seed = seed.unwrap_or(lesson.front.seed);
         let labs = lesson.labs().filter_map(|directive| slot(directive, seed, registry)).collect();
@@ -186,7 +186,7 @@ impl Page {
         blocks.filter(|(_, block)| is_activity(block)).map(|(index, _)| index).collect()
     }
 
-    /// Marks the activity so many places on, and shows its lab if it is one.
+    /// Marks the activity this many places on, and shows its lab if it is one.
     pub fn mark(&mut self, places: isize) {
         let activities = self.activities();
         let at = self.marked.and_then(|marked| activities.iter().position(|&a| a == marked));
@@ -228,7 +228,7 @@ impl Page {
         self.labs.get_mut(self.current)
     }
 
-    /// Stops what goes on by itself in any lab's pictures: it would go on where nobody looks.
+    /// Stops what goes on by itself in any lab's pictures: it would go on unseen.
     pub fn rest_walks(&mut self) {
         for slot in &mut self.labs {
             if let Some(walk) = &mut slot.debugger {

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_says_how_long_and_a_short_step_says_nothing() {
+    fn waits_say_their_seconds() {
         let words = |what: Wait, seconds| Waiting { what, seconds }.words();
         let compiling = || Wait::Preparing("compiling kernels".to_owned());
         assert_eq!(words(compiling(), 0).as_deref(), Some("compiling kernels"));

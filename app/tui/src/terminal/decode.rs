@@ -1,7 +1,7 @@
 //! Bytes from the terminal as events: keys, pasted text, and the terminal's answers to questions.
 //!
 //! The terminal answers in the stream of keys, late and in pieces if it is far away. So the bytes are read here and
-//! not by a library that knows keys only: to it, the colour of the background would be a dozen keys that nobody typed.
+//! not by a library that knows keys only: to it, the colour of the background would be a dozen keys that were never typed.
 
 mod sequence;
 #[cfg(test)]
@@ -14,7 +14,7 @@ use mlsys_view::theme::Rgb;
 /// What the terminal says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// Somebody did something.
+    /// A message for the app.
     Event(Event),
     /// The colour behind the text.
     Background(Rgb),
@@ -38,9 +38,9 @@ const PASTE_PIECE: usize = 64 * 1024;
 enum Step {
     /// The beginning of something.
     More,
-    /// So many bytes, and what they say, if it means anything here.
+    /// This many bytes, and their meaning, if they have one here.
     Took(usize, Option<Said>),
-    /// So many bytes, after which text is pasted.
+    /// This many bytes, after which text is pasted.
     Paste(usize),
 }
 
@@ -101,7 +101,7 @@ fn pasted(bytes: &[u8]) -> Step {
     let end = bytes.windows(PASTE_END.len()).position(|window| window == PASTE_END);
     match end {
         Some(end) => Step::Took(end + PASTE_END.len(), text(&bytes[..end])),
-        // Nobody types that much: the end was lost, and keys must not be for ever part of a text.
+        // More than can be typed: the end mark was lost, and keys must not be part of the text for ever.
         None if bytes.len() > PASTE_PIECE => Step::Took(bytes.len(), text(bytes)),
         None => Step::More,
     }

@@ -1,4 +1,4 @@
-//! Runs of a lesson beside each other: each that ends takes its place, wherever in the lesson it was run, and stays.
+//! Runs of a lesson compared: each finished run joins, from whichever lab, and stays.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Bench {
 }
 
 #[test]
-fn runs_of_all_labs_of_a_lesson_stand_in_one_table_and_stay_when_it_is_left() {
+fn finished_runs_of_a_lesson_share_a_table() {
     let mut bench = bench();
     bench.keys("\t");
     bench.shows("no run has ended here yet");
@@ -78,7 +78,7 @@ fn runs_of_all_labs_of_a_lesson_stand_in_one_table_and_stay_when_it_is_left() {
 }
 
 #[test]
-fn what_earlier_sessions_recorded_comes_back_with_what_set_it_apart() {
+fn recorded_runs_are_recalled_with_labels() {
     let mut bench = bench();
     bench.keys("\t");
     let slot = &bench.app.page.as_ref().unwrap().labs[0];

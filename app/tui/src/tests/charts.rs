@@ -15,7 +15,7 @@ impl Bench {
         self.app.update(Message::Key(Key::Char(c)));
     }
 
-    /// A lesson whose first lab has run, with a chart chosen and the keys on it.
+    /// A lesson after the run of its first lab, with a chart chosen and the keys on it.
     fn at_chart(size: (u16, u16)) -> Self {
         let mut bench = Self::in_lesson(size);
         bench.keys("  ");
@@ -26,7 +26,7 @@ impl Bench {
         bench
     }
 
-    /// A run of so many steps that ends well: a smooth loss and accuracies every ten steps.
+    /// A run of this many steps that ends well: a smooth loss and accuracies every ten steps.
     fn learn(&mut self, from: f64, steps: u64) {
         let mut reports = Vec::new();
         for step in 1..=steps {
@@ -51,7 +51,7 @@ fn tab_goes_round_text_knobs_and_picture() {
 }
 
 #[test]
-fn the_cursor_is_one_for_all_charts_and_says_every_value() {
+fn charts_share_one_cursor() {
     let mut bench = Bench::at_chart((120, 40));
     bench.keys("<");
     bench.shows("step 400:");
@@ -166,7 +166,7 @@ fn earlier_runs_are_named_by_what_differs() {
 }
 
 #[test]
-fn the_earlier_run_stays_in_sight_until_the_next_has_values() {
+fn the_earlier_run_stays_until_new_values() {
     let mut bench = Bench::at_chart((120, 40));
     bench.keys(" ");
     bench.shows("a loss, earlier");
@@ -174,7 +174,7 @@ fn the_earlier_run_stays_in_sight_until_the_next_has_values() {
 }
 
 #[test]
-fn the_chosen_picture_takes_the_whole_screen_from_any_side() {
+fn pictures_go_full_screen_from_any_side() {
     for size in SIZES {
         for side in ["", "\t", "\t\t"] {
             let mut bench = Bench::in_lesson(size);

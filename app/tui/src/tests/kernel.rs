@@ -124,7 +124,7 @@ fn a_kernel_is_written_mended_tested_and_right() {
 }
 
 #[test]
-fn undo_goes_back_to_the_beginning_and_redo_to_the_end() {
+fn editor_undo_and_redo_reach_both_ends() {
     let mut bench = bench((80, 24));
     bench.keys("\n");
     let starter = text(&bench);
@@ -149,7 +149,7 @@ fn undo_goes_back_to_the_beginning_and_redo_to_the_end() {
 }
 
 #[test]
-fn lines_indent_by_themselves_and_braces_come_back() {
+fn lines_indent_automatically() {
     let mut bench = bench((80, 24));
     bench.keys("\n");
     press(&mut bench, &[Key::Ctrl(' ')]);
@@ -166,7 +166,7 @@ fn lines_indent_by_themselves_and_braces_come_back() {
 }
 
 #[test]
-fn what_was_kept_is_there_again_and_what_others_save_is_taken() {
+fn drafts_are_restored_and_followed() {
     let mut bench = bench((120, 40));
     bench.keys("\n");
     let draft = bench.app.editor().unwrap().draft.clone();
@@ -192,7 +192,7 @@ fn what_was_kept_is_there_again_and_what_others_save_is_taken() {
 }
 
 #[test]
-fn a_lab_runs_the_text_and_keeps_its_picture_while_there_is_an_error() {
+fn errors_keep_the_last_picture() {
     let mut bench = bench((120, 40));
     let effects = bench.keys("p\tt");
     assert!(

@@ -93,7 +93,7 @@ fn opened(line: &str, size: (u16, u16)) -> Bench {
 }
 
 #[test]
-fn the_line_of_a_lesson_opens_its_knobs_where_they_were() {
+fn a_lesson_line_restores_its_knobs() {
     let mut bench = Bench::in_lesson((120, 40));
     assert_eq!(line::line(&bench.app), "mlsys open systems/small");
     // A number, a count, a name of each lab.
@@ -173,7 +173,7 @@ fn values_of_every_type_are_opened_and_copied() {
 }
 
 #[test]
-fn words_that_shells_would_take_apart_come_back_whole() {
+fn shell_words_round_trip() {
     let mut bench = Bench::new((120, 40));
     let graph = mlsys_registry::registry().find("graph").unwrap().schema();
     let text = "a = x*x; b = max(a, 1) # it's";
@@ -194,7 +194,7 @@ fn words_that_shells_would_take_apart_come_back_whole() {
 }
 
 #[test]
-fn y_sends_the_line_to_the_clipboard_and_shows_it_until_it_is_left() {
+fn y_copies_and_shows_the_line() {
     let mut bench = Bench::in_lesson((40, 12));
     let effects = bench.keys("\t>\ty");
     let copied = effects
@@ -208,7 +208,7 @@ fn y_sends_the_line_to_the_clipboard_and_shows_it_until_it_is_left() {
 }
 
 #[test]
-fn a_state_that_does_not_exist_is_told_from_what_does() {
+fn impossible_knobs_are_refused() {
     let turn = |pair: &str| {
         let mut bench = Bench::new((120, 40));
         let lesson = bench.app.course.lessons[0].clone();

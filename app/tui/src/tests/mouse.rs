@@ -34,7 +34,7 @@ fn with_mouse(size: (u16, u16)) -> Bench {
 }
 
 #[test]
-fn until_it_is_asked_for_the_mouse_is_the_terminals() {
+fn mouse_capture_is_off_by_default() {
     let mut bench = Bench::in_lesson((120, 40));
     let before = bench.screen();
     click(&mut bench, "learning_rate");
@@ -47,7 +47,7 @@ fn until_it_is_asked_for_the_mouse_is_the_terminals() {
 }
 
 #[test]
-fn knobs_labs_and_pictures_are_chosen_where_they_are_drawn() {
+fn clicks_choose_knobs_labs_and_pictures() {
     let mut bench = with_mouse((120, 40));
     click(&mut bench, "width 32");
     assert_eq!(bench.app.place(), Place::Lab);
@@ -109,7 +109,7 @@ fn the_wheel_scrolls_what_is_under_it() {
 }
 
 #[test]
-fn a_click_into_a_chart_moves_the_cursor_of_all_charts() {
+fn clicks_move_the_chart_cursor() {
     let mut bench = with_mouse((120, 40));
     bench.keys("  ");
     bench.train(1.0);
@@ -127,7 +127,7 @@ fn a_click_into_a_chart_moves_the_cursor_of_all_charts() {
 }
 
 #[test]
-fn the_palette_and_the_list_of_lessons_take_clicks() {
+fn lists_take_clicks() {
     let mut bench = Bench::new((120, 40));
     bench.keys("M");
     click(&mut bench, "○ A small lesson");

@@ -13,7 +13,7 @@ fn the_first_frame_needs_no_device() {
 }
 
 #[test]
-fn a_lesson_opens_at_its_first_line_and_is_found_again_as_it_was_left() {
+fn lessons_reopen_as_left() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.shows("Some text to read");
     bench.keys("n");
@@ -25,7 +25,7 @@ fn a_lesson_opens_at_its_first_line_and_is_found_again_as_it_was_left() {
 }
 
 #[test]
-fn a_task_below_the_screen_is_shown_before_it_is_passed_over() {
+fn n_shows_a_task_before_passing_it() {
     let mut bench = Bench::in_lesson((40, 8));
     let marked = |bench: &Bench| bench.app.page.as_ref().unwrap().marked;
     let first = marked(&bench);
@@ -38,7 +38,7 @@ fn a_task_below_the_screen_is_shown_before_it_is_passed_over() {
 }
 
 #[test]
-fn a_wrong_answer_gets_its_own_feedback_hints_come_one_by_one_and_right_is_right() {
+fn answers_get_feedback_and_hints() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("nnn\n1152\n");
     bench.shows("Biases are parameters too.");
@@ -63,7 +63,7 @@ fn a_wrong_answer_gets_its_own_feedback_hints_come_one_by_one_and_right_is_right
 }
 
 #[test]
-fn text_that_is_no_answer_stays_in_the_field_with_a_complaint() {
+fn invalid_answers_stay_in_the_field() {
     let mut bench = Bench::in_lesson((120, 60));
     let effects = bench.keys("nnn\ntwelve\n");
     let saved = effects.iter().any(|effect| matches!(effect, Effect::Save(_)));
@@ -75,7 +75,7 @@ fn text_that_is_no_answer_stays_in_the_field_with_a_complaint() {
 }
 
 #[test]
-fn choices_are_answered_by_letter_whatever_their_order() {
+fn choices_are_answered_by_letter() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("nnnn");
     let screen = bench.screen();

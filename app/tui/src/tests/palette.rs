@@ -34,7 +34,7 @@ fn letters_are_typed_and_not_obeyed() {
 }
 
 #[test]
-fn a_lab_opens_on_a_page_of_its_own_and_a_lesson_from_there() {
+fn the_palette_opens_labs_and_lessons() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys(":occupancy\n");
     bench.shows("threads_per_block 256");
@@ -46,7 +46,7 @@ fn a_lab_opens_on_a_page_of_its_own_and_a_lesson_from_there() {
 }
 
 #[test]
-fn what_cannot_be_done_is_listed_with_the_reason_and_choosing_it_says_it() {
+fn unavailable_commands_say_why() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys(":stop");
     bench.shows("nothing is running");
@@ -113,7 +113,7 @@ fn a_refused_command_changes_nothing_and_says_why() {
 }
 
 #[test]
-fn help_shows_what_can_be_done_here_first_and_reaches_every_row_at_any_size() {
+fn help_lists_everything_at_any_size() {
     for size in [(40, 12), (80, 24), (120, 40)] {
         let mut bench = Bench::in_lesson(size);
         bench.keys("?");

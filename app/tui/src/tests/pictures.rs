@@ -13,7 +13,7 @@ fn exported(effects: &[Effect]) -> Option<&Export> {
 }
 
 #[test]
-fn the_chosen_picture_becomes_a_drawing_and_values_as_it_is_looked_at() {
+fn export_writes_the_view_as_svg_and_csv() {
     let mut bench = Bench::in_lesson((120, 60));
     assert!(exported(&bench.keys("e")).is_none());
     bench.shows("the picture 'loss-curve' has nothing to show yet: run the lab first");
@@ -34,7 +34,7 @@ fn the_chosen_picture_becomes_a_drawing_and_values_as_it_is_looked_at() {
     assert!(well_formed(&export.svg).contains(&"0.01".to_owned()));
 }
 
-/// A lesson page whose first lab has sent a table for its second panel.
+/// A lesson page after its first lab has sent a table for the second panel.
 fn with_table() -> Bench {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
@@ -47,7 +47,7 @@ fn with_table() -> Bench {
 }
 
 #[test]
-fn bars_are_marked_by_arrows_and_esc_takes_the_mark_away() {
+fn arrows_mark_bars() {
     let mut bench = with_table();
     // To the picture, and on to the bars.
     bench.keys("\t\tv");
@@ -128,7 +128,7 @@ fn a_table_is_sorted_by_its_marked_column() {
 }
 
 #[test]
-fn a_table_is_filtered_by_text_and_comparison_and_a_bad_filter_says_why() {
+fn tables_filter_by_text_and_comparison() {
     let mut bench = in_table();
     bench.keys("/");
     bench.shows("a text that a cell has, or column > 3; empty shows all");

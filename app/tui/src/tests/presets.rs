@@ -6,7 +6,7 @@ use super::{Bench, point};
 use crate::message::Effect;
 
 #[test]
-fn a_preset_opens_a_labs_own_page_anew_and_keeps_the_run_before() {
+fn presets_reopen_a_labs_page() {
     let mut bench = Bench::new((120, 40));
     bench.probed();
     bench.keys(":train a network\n");
@@ -25,7 +25,7 @@ fn a_preset_opens_a_labs_own_page_anew_and_keeps_the_run_before() {
 }
 
 #[test]
-fn a_lesson_takes_the_presets_its_knobs_allow_and_says_why_not_the_others() {
+fn lessons_take_presets_their_knobs_allow() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys("\t>\tP");
     bench.shows("not here: this lesson has no knob for");

@@ -9,7 +9,7 @@ use crate::message::Message;
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 
 #[test]
-fn a_search_marks_all_places_counts_them_and_goes_round() {
+fn search_marks_counts_and_wraps() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys("/lab");
     bench.shows("1 of 2");
@@ -25,7 +25,7 @@ fn a_search_marks_all_places_counts_them_and_goes_round() {
 }
 
 #[test]
-fn a_search_ends_where_it_led_and_n_is_the_next_activity_again() {
+fn leaving_a_search_keeps_its_place() {
     let mut bench = Bench::in_lesson((80, 12));
     bench.keys("/optimizer does");
     let page = bench.app.page.as_ref().unwrap();
@@ -41,7 +41,7 @@ fn a_search_ends_where_it_led_and_n_is_the_next_activity_again() {
 }
 
 #[test]
-fn a_search_without_a_hit_goes_back_to_where_it_began() {
+fn a_failed_search_returns_to_its_start() {
     let mut bench = Bench::in_lesson((80, 12));
     bench.keys("_____");
     let began = bench.app.page.as_ref().unwrap().scroll;
@@ -52,7 +52,7 @@ fn a_search_without_a_hit_goes_back_to_where_it_began() {
 }
 
 #[test]
-fn the_list_of_lessons_is_filtered_by_what_they_teach() {
+fn lessons_filter_by_objectives() {
     let mut bench = Bench::new((120, 40));
     bench.keys("/loss");
     bench.shows("1 of 1 lessons");
@@ -68,7 +68,7 @@ fn the_list_of_lessons_is_filtered_by_what_they_teach() {
 }
 
 #[test]
-fn the_glossary_begins_with_the_terms_on_the_screen() {
+fn the_glossary_starts_with_terms_on_screen() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys("K");
     bench.shows("terms on the screen come first");
@@ -87,7 +87,7 @@ fn the_glossary_begins_with_the_terms_on_the_screen() {
 }
 
 #[test]
-fn the_related_terms_of_a_long_definition_come_into_view_on_a_small_screen() {
+fn related_terms_scroll_into_view() {
     let mut bench = Bench::in_lesson((40, 12));
     bench.keys("Kgraph\n");
     bench.hides("topological order");

@@ -74,7 +74,7 @@ fn the_list_says_when_where_and_what_differs() {
 }
 
 #[test]
-fn a_recorded_run_stands_behind_the_curves_with_its_origin() {
+fn recorded_runs_are_drawn_behind_curves() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys("r");
     bench.listed();
@@ -90,7 +90,7 @@ fn a_recorded_run_stands_behind_the_curves_with_its_origin() {
 }
 
 #[test]
-fn a_replay_goes_at_any_speed_and_counts_for_nothing() {
+fn replays_do_not_count() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys("r");
     bench.listed();
@@ -153,7 +153,7 @@ fn a_record_that_cannot_be_read_is_a_sentence() {
 }
 
 #[test]
-fn a_recording_stands_in_for_a_missing_device_where_the_lesson_allows_it() {
+fn recordings_replace_missing_devices() {
     let mut bench = Bench::in_lesson((120, 40));
     let page = bench.app.page.as_ref().unwrap();
     let (lesson, lab) = (page.lesson.front.id.to_string(), page.slot().unwrap().id.clone());

@@ -13,7 +13,7 @@ use mlsys_run::session::Outcome;
 use mlsys_view::panel::Tint;
 use mlsys_view::theme::{Background, ColorDepth, Theme};
 
-/// A lab whose picture the test sends itself.
+/// A lab with a picture sent by the test.
 const LESSON: &str = r#"+++
 format = 1
 id = "tests/rounds"
@@ -46,7 +46,7 @@ fn showing(size: (u16, u16), frame: Frame) -> Bench {
 }
 
 #[test]
-fn rounds_are_gone_through_both_ways_and_played_to_their_end() {
+fn rounds_step_both_ways_and_play() {
     let mut bench = showing((120, 40), Frame::Exchange(Box::new(ring(4))));
     bench.shows("before the first of 6 rounds");
     bench.shows("space play");
@@ -88,7 +88,7 @@ fn what_played_rests_when_one_comes_back_to_it() {
 }
 
 #[test]
-fn pictures_one_after_the_other_are_stepped_and_played_as_rounds_are() {
+fn frame_sequences_step_and_play() {
     let still = |name: &str| Pane {
         title: format!("after {name}"),
         frame: Frame::Text(format!("the state {name}")),
@@ -122,7 +122,7 @@ fn from_the_text_a_step_is_told_in_words() {
 }
 
 #[test]
-fn a_timeline_is_coloured_by_label_if_asked_and_no_chart_is_needed() {
+fn timelines_are_coloured_by_label() {
     let mut bench = showing((100, 30), Frame::Timeline(pipeline(4)));
     let tint = |bench: &Bench| {
         let slot = bench.app.page.as_ref().unwrap().slot().unwrap();

@@ -28,7 +28,7 @@ fn orders(effects: &[Effect]) -> Vec<&Command> {
 }
 
 #[test]
-fn a_prediction_is_asked_for_once_and_stands_once_the_run_has_started() {
+fn predictions_lock_when_the_run_starts() {
     let mut bench = Bench::in_lesson((120, 60));
     assert!(started(&bench.keys(" ")).is_none());
     bench.shows("predict first");
@@ -53,7 +53,7 @@ fn a_run_without_prediction_takes_a_second_space() {
 }
 
 #[test]
-fn a_run_asked_for_before_the_devices_are_known_starts_when_they_are() {
+fn runs_wait_for_the_device_probe() {
     let mut bench = Bench::new((120, 60));
     bench.keys("\n");
     assert!(started(&bench.keys("  ")).is_none());
@@ -63,7 +63,7 @@ fn a_run_asked_for_before_the_devices_are_known_starts_when_they_are() {
 }
 
 #[test]
-fn live_knobs_reach_the_run_and_others_wait_for_the_next() {
+fn live_knobs_reach_the_run() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  \t");
     let effects = bench.keys(">");
@@ -80,7 +80,7 @@ fn live_knobs_reach_the_run_and_others_wait_for_the_next() {
 }
 
 #[test]
-fn a_typed_value_outside_the_range_is_refused_in_words() {
+fn values_out_of_range_are_refused() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("\t\n");
     for _ in 0..4 {
@@ -118,7 +118,7 @@ fn f_takes_the_pace_off_a_run_that_is_going_on() {
 }
 
 #[test]
-fn checks_are_decided_by_runs_with_the_lessons_own_values_only() {
+fn checks_need_the_lessons_values() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  \t>");
     bench.train(0.5);
@@ -160,7 +160,7 @@ fn late_news_of_an_abandoned_run_changes_nothing() {
 }
 
 #[test]
-fn a_panic_on_the_device_is_a_failed_run_and_another_device_is_offered() {
+fn a_panic_fails_the_run() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
     bench.end(Outcome::Panicked("device lost".into()));
@@ -173,7 +173,7 @@ fn a_panic_on_the_device_is_a_failed_run_and_another_device_is_offered() {
 }
 
 #[test]
-fn divergence_is_a_state_with_an_explanation_and_nan_is_no_value() {
+fn divergence_is_explained() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
     let reason = "the loss passed ten times its first value: each update overshoots".to_owned();
@@ -213,7 +213,7 @@ fn leaving_the_lesson_ends_the_run() {
 }
 
 #[test]
-fn the_newest_measured_peak_is_what_checks_are_told() {
+fn checks_use_the_newest_peak() {
     let mut bench = Bench::in_lesson((120, 60));
     let measured = |peak: f64| Message::Measured([("a cpu".to_owned(), peak)].into());
     bench.app.update(measured(1e11));
@@ -224,7 +224,7 @@ fn the_newest_measured_peak_is_what_checks_are_told() {
 }
 
 #[test]
-fn a_guess_at_what_is_known_beforehand_is_held_against_it_at_once() {
+fn known_answers_are_compared_at_once() {
     const LESSON: &str = "+++\nformat = 1\nid = \"systems/known\"\ntitle = \"Known\"\nminutes = 5\n+++\n# Known\n\n\
         ```{predict} more\ntype = \"choice\"\nprompt = \"Which did more?\"\nchoices = [\"tiles\", \"rows\"]\n\
         answer = \"tiles\"\nexplain = \"13% more.\"\n```\n";

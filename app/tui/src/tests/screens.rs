@@ -34,7 +34,7 @@ fn the_pages_look_as_they_did() {
 }
 
 #[test]
-fn a_small_screen_has_keys_help_palette_and_reasons() {
+fn small_screens_have_help_and_palette() {
     let size = (40, 12);
     let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
     let mut bench = Bench::in_lesson(size);
@@ -48,7 +48,7 @@ fn a_small_screen_has_keys_help_palette_and_reasons() {
 }
 
 #[test]
-fn presets_and_the_line_of_this_state_look_as_they_did() {
+fn presets_and_line_screens() {
     for size in [(40, 12), (80, 24), (120, 40)] {
         let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
         let mut bench = Bench::in_lesson(size);

@@ -109,7 +109,7 @@ fn everywhere(page: usize, keys: &str) {
 }
 
 #[test]
-fn no_page_at_no_size_in_no_look_makes_drawing_fail() {
+fn pages_draw_at_every_size_and_look() {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         for share in 0..cores {
@@ -123,7 +123,7 @@ fn no_page_at_no_size_in_no_look_makes_drawing_fail() {
 }
 
 #[test]
-fn a_screen_that_has_shrunk_since_it_was_laid_out_is_drawn_all_the_same() {
+fn shrunken_screens_are_drawn() {
     for keys in PAGES {
         for mut bench in benches(keys) {
             for (laid_out, drawn) in

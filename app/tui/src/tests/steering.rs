@@ -42,7 +42,7 @@ fn running(size: (u16, u16)) -> Bench {
 }
 
 #[test]
-fn a_frozen_view_stands_still_while_the_run_goes_on_and_is_graded() {
+fn frozen_views_stand_still() {
     let mut bench = running((120, 40));
     bench.keys("F");
     bench.shows("frozen at step 120, run is at step 120");
@@ -65,7 +65,7 @@ fn a_frozen_view_stands_still_while_the_run_goes_on_and_is_graded() {
 }
 
 #[test]
-fn pictures_are_not_asked_for_while_nobody_sees_them() {
+fn hidden_pictures_are_not_requested() {
     let mut bench = running((120, 40));
     let slot = &mut bench.app.page.as_mut().unwrap().labs[0];
     slot.pictures.panels = (0..slot.schema.panels.len()).collect();
@@ -90,7 +90,7 @@ fn pictures_are_not_asked_for_while_nobody_sees_them() {
 }
 
 #[test]
-fn so_many_steps_as_are_typed_and_the_field_remembers() {
+fn typed_step_counts_are_remembered() {
     let mut bench = running((80, 24));
     bench.keys("S");
     bench.shows("steps 10");
@@ -134,7 +134,7 @@ fn to_the_end_takes_the_pace_off_this_run_alone() {
 }
 
 #[test]
-fn a_lab_that_answers_at_once_says_why_it_has_no_steps() {
+fn closed_form_labs_have_no_steps() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys("nn");
     bench.end(Outcome::Finished);
@@ -145,7 +145,7 @@ fn a_lab_that_answers_at_once_says_why_it_has_no_steps() {
 }
 
 #[test]
-fn turns_of_knobs_are_taken_back_live_and_done_again() {
+fn knob_undo_reaches_a_live_run() {
     let mut bench = running((120, 40));
     bench.keys("u");
     bench.shows("no knob of this lab was turned");
@@ -183,7 +183,7 @@ fn an_instant_lab_answers_an_undo_like_a_turn() {
 }
 
 #[test]
-fn reset_asks_with_another_key_when_something_would_be_lost() {
+fn reset_asks_before_losing_a_run() {
     let mut bench = running((120, 40));
     assert!(orders(&bench.keys("R")).is_empty());
     bench.shows("reset: y puts the knobs back and ends the run, any other key keeps");
@@ -205,7 +205,7 @@ fn reset_asks_with_another_key_when_something_would_be_lost() {
 }
 
 #[test]
-fn leaving_asks_while_a_run_goes_on_that_has_done_steps() {
+fn leaving_a_run_asks() {
     let mut bench = running((120, 40));
     bench.keys("\u{1b}");
     bench.shows("y ends it and goes back to the course");
@@ -233,7 +233,7 @@ fn going_elsewhere_by_the_palette_asks_too() {
 }
 
 #[test]
-fn quitting_asks_once_and_a_second_ctrl_c_leaves_at_once() {
+fn a_second_ctrl_c_quits_at_once() {
     let ctrl_c = |bench: &mut Bench| bench.app.update(Message::Key(Key::Ctrl('c')));
     let mut bench = running((120, 40));
     assert!(!quits(&ctrl_c(&mut bench)));
@@ -252,7 +252,7 @@ fn quitting_asks_once_and_a_second_ctrl_c_leaves_at_once() {
 }
 
 #[test]
-fn a_wait_is_said_with_its_seconds_and_ends_with_the_first_step() {
+fn waits_end_with_the_first_step() {
     let mut bench = Bench::new((120, 40));
     bench.keys("\n");
     bench.keys("  ");
@@ -285,7 +285,7 @@ fn a_pause_in_a_long_step_says_what_it_waits_for() {
 }
 
 #[test]
-fn a_pause_in_what_comes_before_a_run_counts_no_seconds() {
+fn pauses_during_warm_up_count_no_seconds() {
     let mut bench = running((120, 40));
     bench.report(vec![Report::Status("training mlp first".into())], 10);
     bench.app.update(Message::Waited { seconds: 12 });

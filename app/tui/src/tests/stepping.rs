@@ -55,7 +55,7 @@ fn run(bench: &mut Bench, effects: Vec<Effect>) {
     }
 }
 
-/// The picture side of the lab so many places on in the lesson.
+/// The picture side of the lab this many places on in the lesson.
 fn at_lab(size: (u16, u16), place: usize) -> Bench {
     let mut bench = Bench::new(size);
     bench.probed();
@@ -138,7 +138,7 @@ fn a_step_moves_the_line_of_the_warp_that_went() {
 }
 
 #[test]
-fn a_warp_that_is_chosen_is_followed_until_it_is_let_go() {
+fn a_chosen_warp_is_followed() {
     let mut bench = at_lab((100, 40), 2);
     bench.keys("...");
     bench.keys("bW");
@@ -182,7 +182,7 @@ fn a_click_chooses_what_it_points_at() {
 }
 
 #[test]
-fn a_run_stops_before_a_breakpoint_both_ways_and_where_something_goes_wrong() {
+fn breakpoints_and_faults_stop_both_ways() {
     let mut bench = at_lab((80, 30), 1);
     bench.keys("*");
     bench.shows("touches it too");
@@ -206,7 +206,7 @@ fn a_run_stops_before_a_breakpoint_both_ways_and_where_something_goes_wrong() {
 }
 
 #[test]
-fn steps_go_on_by_themselves_while_they_are_played_and_never_else() {
+fn steps_advance_only_while_playing() {
     let mut bench = at_lab((80, 24), 0);
     assert_eq!(bench.app.animation(), None);
     bench.shows("space play");
@@ -230,7 +230,7 @@ fn steps_go_on_by_themselves_while_they_are_played_and_never_else() {
 }
 
 #[test]
-fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone() {
+fn hidden_steps_wait() {
     let mut bench = at_lab((80, 24), 0);
     bench.keys(" ");
     bench.app.update(Message::Beat);
@@ -241,11 +241,11 @@ fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone()
     assert_eq!(walk(&bench).clock(), 1);
     bench.shows("the picture is written");
     bench.keys("\t\t");
-    // Whoever comes back finds it where it was left, until space is pressed.
+    // It stays where it was left until space is pressed.
     assert_eq!(bench.app.animation(), None);
     bench.keys(" ");
     assert_eq!(bench.app.animation(), Some(Animation::Playing));
-    // Nobody looks while the text is written: it does not go on by itself afterwards.
+    // Playing stops while the text is edited.
     bench.app.update(Message::Do(Command::Edit));
     bench.app.update(Message::Do(Command::Back));
     bench.keys("\t");
@@ -253,7 +253,7 @@ fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone()
 }
 
 #[test]
-fn a_text_that_may_not_run_is_not_taken_for_what_the_picture_shows() {
+fn invalid_text_leaves_the_picture() {
     let mut bench = at_lab((80, 24), 0);
     // The second lab is running.
     bench.keys("]");
@@ -268,7 +268,7 @@ fn a_text_that_may_not_run_is_not_taken_for_what_the_picture_shows() {
 }
 
 #[test]
-fn a_text_of_another_example_is_no_exploration_and_a_run_that_fails_leaves_no_walk() {
+fn failed_runs_leave_no_debugger() {
     let mut bench = at_lab((80, 24), 0);
     let slot = |bench: &mut Bench| bench.app.page.as_mut().unwrap().labs.remove(0);
     let mut own = slot(&mut bench);
@@ -288,7 +288,7 @@ fn a_text_of_another_example_is_no_exploration_and_a_run_that_fails_leaves_no_wa
 }
 
 #[test]
-fn a_long_run_is_searched_between_frames_and_a_key_ends_the_search() {
+fn a_key_ends_a_long_search() {
     let mut bench = at_lab((80, 24), 3);
     let total = walk(&bench).total();
     assert!(total > 100_000, "{total}");
@@ -310,7 +310,7 @@ fn a_long_run_is_searched_between_frames_and_a_key_ends_the_search() {
 }
 
 #[test]
-fn a_knob_keeps_the_place_and_another_text_begins_anew() {
+fn knobs_keep_the_debugger_position() {
     let mut bench = at_lab((120, 40), 0);
     bench.keys(".....V");
     // Back to the knobs, and one more element.

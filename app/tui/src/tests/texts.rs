@@ -50,7 +50,7 @@ fn a_table_and_the_knobs_of_its_entries_are_one() {
 }
 
 #[test]
-fn an_expression_is_typed_and_its_errors_stand_under_their_places() {
+fn expression_errors_are_placed() {
     let mut bench = graph((80, 24));
     replace(&mut bench, "z = x*yy + q");
     let params = slot(&bench).params().unwrap();

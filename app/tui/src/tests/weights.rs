@@ -23,7 +23,7 @@ fn network() -> Report {
     }))
 }
 
-/// The lesson whose run has begun.
+/// The lesson with its run started.
 fn begun() -> Bench {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
@@ -39,7 +39,7 @@ fn saves(effects: &[Effect]) -> Option<&SaveWeights> {
 }
 
 #[test]
-fn what_a_run_has_left_is_saved_under_a_name_that_is_typed() {
+fn weights_are_saved_under_a_typed_name() {
     let mut bench = begun();
     bench.report(vec![point("loss", 1, 0.5), network()], 10);
     bench.end(Outcome::Finished);

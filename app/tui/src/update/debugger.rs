@@ -25,7 +25,7 @@ impl App {
     pub fn animation(&self) -> Option<Animation> {
         let slot = self.page.as_ref().and_then(Page::slot)?;
         let walk = slot.debugger.as_ref();
-        // Steps that nobody sees would be over when somebody looks.
+        // Unseen steps would be over before they are looked at.
         let is_in_front = self.ground() == Place::Picture;
         if walk.and_then(Walk::sought).is_some() {
             return Some(Animation::Searching);

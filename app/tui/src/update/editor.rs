@@ -165,7 +165,7 @@ impl App {
         })
     }
 
-    /// Puts the cursor where somebody clicked.
+    /// Puts the cursor at a click.
     pub(super) fn put_text_cursor(&mut self, line: usize, column: usize) {
         if let Some(editor) = self.editor_mut() {
             editor.text.jump(line, column);
@@ -319,7 +319,7 @@ impl App {
 }
 
 impl App {
-    /// What is kept of a text, or what somebody else has saved of it.
+    /// The stored text of a draft, or what another program saved.
     pub(in crate::update) fn take_draft(
         &mut self,
         draft: &Draft,
@@ -363,7 +363,7 @@ impl App {
         Vec::new()
     }
 
-    /// Another program has saved the text of a lab whose editor is closed: the lab runs it if it can be read.
+    /// Another program has saved a lab's kernel while its editor is closed: the lab runs it if it parses.
     fn saved_while_closed(&mut self, draft: &Draft, text: String) -> Vec<Effect> {
         let Some(page) = self.page.as_ref() else {
             return Vec::new();

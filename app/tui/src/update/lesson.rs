@@ -17,7 +17,7 @@ use crate::text_field::{FieldEvent, FieldPurpose, TextField};
 use crate::{answer, document, view};
 
 impl App {
-    /// Marks the activity so many places on; one that lies further that way and has not come into view is shown first, for
+    /// Marks the activity this many places on; one that lies further that way and has not come into view is shown first, for
     /// otherwise it would be passed over.
     pub(super) fn mark(&mut self, places: isize) -> Vec<Effect> {
         let scroll = |app: &Self| app.page.as_ref().map_or(0, |page| page.scroll);
@@ -47,7 +47,7 @@ impl App {
         self.start_instant()
     }
 
-    /// Shows the lab so many places on.
+    /// Shows the lab this many places on.
     pub(super) fn show_lab(&mut self, places: isize) -> Vec<Effect> {
         if let Some(page) = self.page.as_mut() {
             let last = page.labs.len().saturating_sub(1);
@@ -80,7 +80,7 @@ impl App {
         self.scroll_to(|scroll, last| motion.from(scroll, half, last));
     }
 
-    /// Marks another knob; the page keys scroll the text beside it.
+    /// Marks another knob; the page keys scroll the text.
     pub(super) fn move_lab(&mut self, motion: Motion) {
         match motion {
             Motion::Up | Motion::Down => {

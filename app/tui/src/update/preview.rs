@@ -100,7 +100,7 @@ impl App {
 pub(super) struct Renewed {
     /// The page of the new version.
     pub(super) page: Page,
-    /// Where the lab whose run goes on is now, if it is still there.
+    /// The new place of the running lab, if it is still there.
     pub(super) running: Option<usize>,
     /// What the author should know.
     pub(super) notice: Option<String>,
@@ -210,7 +210,7 @@ fn is_set_alike(old: &Lesson, new: &Lesson, id: &str) -> bool {
     }
 }
 
-/// Puts the old lab, with its run and its knobs, in the place of the new one, whose titles and panels hold.
+/// Replaces the new lab by the old one with its run and knobs, under the new titles and panels.
 fn take_over(slot: &mut LabState, mut old: LabState) {
     old.title = std::mem::take(&mut slot.title);
     let shown = old.pictures.panels.get(old.pictures.chosen).copied();
@@ -283,7 +283,7 @@ pub(super) fn lines(page: &Page, app: &App) -> Vec<String> {
 ///
 /// Of all lines that both texts have exactly once, such as headings and the heads of activities, the one nearest to
 /// the top of the screen holds. A text without any such line begins at its first.
-/// Whoever is at the first line stays there.
+/// At the first line the scroll stays.
 pub(super) fn scroll(old: &[String], scroll: usize, new: &[String]) -> usize {
     if scroll == 0 {
         return 0;

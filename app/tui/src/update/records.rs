@@ -285,12 +285,12 @@ impl App {
     }
 }
 
-/// The lesson whose runs a page shows; none for a lab's own page, which shows those of all.
+/// The lesson that a page compares runs of; none for a lab's own page, which compares those of all.
 fn scope(page: &Page) -> Option<String> {
     (!own_page::is_own(&page.lesson)).then(|| page.lesson.front.id.to_string())
 }
 
-/// The kinds of labs whose runs any panel of the page shows.
+/// The kinds of labs that any panel of the page compares runs of.
 fn kinds(page: &Page) -> BTreeSet<String> {
     let schemas = page.labs.iter().map(|slot| slot.schema);
     let comparing = schemas.filter(|schema| schema.compares_runs());

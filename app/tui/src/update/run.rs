@@ -129,7 +129,7 @@ impl App {
         another
     }
 
-    /// Runs a lab whose kernel was changed, in place of the run that may go on.
+    /// Runs a lab with its changed kernel, replacing a run in progress.
     pub(super) fn run_anew(&mut self, place: usize) -> Vec<Effect> {
         let mut effects = self.abandon();
         if let Some(page) = self.page.as_mut() {

@@ -44,7 +44,7 @@ impl App {
         self.screen.notice = Some(format!("new runs use device {}{name}", self.hardware.choice));
     }
 
-    /// So many steps, then a pause; starts the lab if it is not running.
+    /// A number of steps, then a pause; starts the lab if it is not running.
     pub(super) fn step(&mut self, steps: u64) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();

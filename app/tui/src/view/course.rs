@@ -14,10 +14,10 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::state::App;
 use mlsys_view::wrap::wrap;
 
-/// Columns of the list where there is room for details beside it.
+/// Columns of the list where details fit next to it.
 const LIST: u16 = 62;
 
-/// The list of lessons, and what the marked one is about beside or below it.
+/// The list of lessons, and what the marked one is about, to the right or below.
 pub fn areas(area: Rect) -> [Rect; 2] {
     if area.width >= LIST + 30 {
         let [list, details] = Layout::horizontal([Constraint::Length(LIST), Constraint::Min(1)])
@@ -32,7 +32,7 @@ pub fn areas(area: Rect) -> [Rect; 2] {
     }
 }
 
-/// Draws the list of lessons and, beside or below it, what the marked one is about.
+/// Draws the list of lessons and, to the right or below, what the marked one is about.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let [list, details] = areas(area);
     draw_list(app, list, buffer);

@@ -14,7 +14,7 @@ use crate::editor::{Editor, Subject, TestsState};
 use crate::state::App;
 use crate::state::page::Page;
 
-/// Where the editor stands and what is seen beside it.
+/// Where the editor stands and what is seen next to it.
 pub struct Sides {
     /// The editor.
     pub editor: Rect,
@@ -22,7 +22,7 @@ pub struct Sides {
     pub beside: Option<Rect>,
 }
 
-/// The editor beside the question that it answers, or beside the pictures of the lab that it changes.
+/// The editor next to the question that it answers, or next to the pictures of the lab that it changes.
 pub fn sides(app: &App, editor: &Editor, body: Rect) -> Sides {
     if app.screen.size.0 < TWO_SIDES {
         return Sides { editor: body, beside: None };

@@ -10,7 +10,7 @@ use crate::command::{Binding, Place, TABLE};
 use crate::state::App;
 use mlsys_view::wrap::wrap;
 
-/// Columns of the keys, where there is room for them beside the sentences.
+/// Columns of the keys, where they fit next to the sentences.
 const KEYS: usize = 16;
 /// Below this width keys and sentences stand below each other.
 const BESIDE: usize = 50;

@@ -16,7 +16,7 @@ use mlsys_view::panel::{self, Spot};
 pub enum Hit {
     /// An entry of what lies over the page, or anywhere in it.
     Over(Option<usize>),
-    /// The page beside what lies over it.
+    /// The page outside the overlay.
     Beside,
     /// A lesson of the list.
     Lesson(usize),

@@ -19,7 +19,7 @@ use mlsys_view::wrap::wrap;
 
 /// Rows a picture needs to be worth looking at.
 const PANEL_ROWS: u16 = 9;
-/// Columns a picture needs beside another.
+/// Columns a picture needs next to another.
 const PANEL_COLUMNS: u16 = 60;
 
 /// Where the parts of a lab are.

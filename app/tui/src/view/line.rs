@@ -1,4 +1,4 @@
-//! The line that opens this state, so that it can be copied by hand too: from the first column on, nothing beside it.
+//! The line that opens this state, so that it can be copied by hand too: from the first column on, with nothing else on its lines.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -112,7 +112,7 @@ fn line(app: &App, item: &Item, query: &Query, marked: bool, width: usize) -> Li
     });
     let reason = refused.map(|reason| format!("  {reason}"));
     let mut text: Vec<(char, Style)> = match &reason {
-        // The reason says more than the description, whose letters would leave no room for it.
+        // The reason says more than the description and takes its room.
         Some(_) => letters.take(item.name).collect(),
         None => letters.collect(),
     };

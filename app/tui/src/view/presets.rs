@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 use crate::state::App;
 use mlsys_view::wrap::wrap;
 
-/// Columns of the names, where there is room for the sentences beside them.
+/// Columns of the names, where the sentences fit next to them.
 const NAME: usize = 22;
 /// Below this width the sentences stand below the names.
 const BESIDE: usize = 60;

@@ -44,7 +44,7 @@ pub fn all(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
         return;
     };
     let lines = lines(preview, app.page.is_some(), &app.screen.look);
-    // The file may have been mended since somebody scrolled.
+    // The file may have been corrected since the last scroll.
     let scroll = scroll.min(lines.len().saturating_sub(usize::from(area.height)));
     for (line, row) in lines.iter().skip(scroll).zip(area.rows()) {
         line.render(row, buffer);

@@ -25,7 +25,7 @@ const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 /// While an answer is due, its escape may come long before the rest: a slow line must not type the rest as keys.
 const ANSWER_WAIT: Duration = Duration::from_millis(500);
 
-/// The thread that reads keys, as whoever borrows them sees it.
+/// Handle of the input thread for lending the terminal.
 pub struct Keyboard {
     knock: UnixStream,
     rests: Receiver<()>,
@@ -60,7 +60,7 @@ struct Door {
 }
 
 impl Door {
-    /// Waits until there is something to read. Whoever knocks meanwhile has the terminal until they are done.
+    /// Waits for input. A request to lend the terminal is served meanwhile.
     fn wait(&mut self) {
         loop {
             let terminal = stdin();

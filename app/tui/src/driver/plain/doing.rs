@@ -169,7 +169,7 @@ impl Talk<'_> {
         let Some(page) = self.app.page.as_mut() else {
             return Ok(());
         };
-        // A knob may be an entry of a table, whose name has a point as well.
+        // A knob may be an entry of a table: its name contains a dot as well.
         let known = |slot: &LabState| slot.controls.knobs.iter().any(|knob| knob.name == name);
         let (lab, knob) = match name.split_once('.') {
             Some((lab, knob)) if !page.slot().is_some_and(known) => (Some(lab), knob),

@@ -64,7 +64,7 @@ impl Talk<'_> {
         }
         self.send(Message::Do(Command::Outside))?;
         if self.app.screen.notice.is_some() {
-            // An answer that nobody meant to give would cost an attempt.
+            // An unintended answer would cost an attempt.
             self.notice()?;
             return self.send(Message::Do(Command::Back));
         }

@@ -54,7 +54,7 @@ pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
     lines
 }
 
-/// The lab whose run a prediction is about.
+/// The lab that a prediction is about.
 pub fn lab_of(predict: &Predict) -> Option<String> {
     match &predict.target {
         Target::Metric(formula) => formula

@@ -52,7 +52,7 @@ fn keys_are_what_terminals_send_for_them() {
 }
 
 #[test]
-fn answers_are_told_apart_from_keys_wherever_they_are_cut() {
+fn split_answers_are_not_keys() {
     let stream = b"a\x1b]11;rgb:ffff/8000/0000\x1b\\\x1b[?62;22cb\x1b]11;#102030\x07\x1b[Ac";
     let expected = ["a", "background 255 127 0", "fence", "b", "background 16 32 48", "up", "c"];
     assert_eq!(read(&[stream]), expected);
@@ -65,7 +65,7 @@ fn answers_are_told_apart_from_keys_wherever_they_are_cut() {
 }
 
 #[test]
-fn other_texts_of_the_terminal_and_broken_ones_type_nothing() {
+fn unknown_sequences_type_nothing() {
     for bytes in [
         &b"\x1b]10;rgb:00/00/00\x07"[..],
         b"\x1bP1+r544e=\x1b\\",
@@ -114,7 +114,7 @@ fn the_mouse_is_told_by_cell() {
 }
 
 #[test]
-fn no_bytes_make_it_fail_and_cutting_them_changes_nothing() {
+fn random_bytes_decode_the_same_in_pieces() {
     let mut seed = 0x2545_f491_4f6c_dd1d_u64;
     let alphabet = b"\x1b\x1b\x1b[]OP;?<~Mmc1209\\\x07\x18aZ\x00\x7f\xc3\xbc\xff\xe2\x86 :/#rgb";
     for _ in 0..4000 {

@@ -90,7 +90,7 @@ fn a_changed_lab_ends_its_own_run_and_no_other() {
 }
 
 #[test]
-fn an_error_is_shown_with_its_place_until_it_is_mended() {
+fn preview_errors_show_until_fixed() {
     let mut author = Author::new((120, 40));
     let good = author.bench.screen();
     author.replaces("minutes = ", "minuets = ");
@@ -115,7 +115,7 @@ fn a_file_that_goes_away_leaves_its_last_version() {
 }
 
 #[test]
-fn a_lesson_that_is_wrong_from_the_start_opens_once_it_is_right() {
+fn a_broken_lesson_opens_once_fixed() {
     let mut author = Author::opening((80, 24), &LESSON.replace("minutes = ", "minuets = "));
     author.bench.shows("it opens as soon as it is right");
     assert!(author.bench.app.page.is_none());
@@ -124,7 +124,7 @@ fn a_lesson_that_is_wrong_from_the_start_opens_once_it_is_right() {
 }
 
 #[test]
-fn answers_stay_with_their_questions_and_are_graded_by_the_new_version() {
+fn answers_are_regraded_on_reload() {
     let mut author = Author::new((120, 60));
     author.bench.keys("nnn\n1152\n");
     author.bench.shows("Biases are parameters too.");

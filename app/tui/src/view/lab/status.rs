@@ -69,7 +69,7 @@ pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Bu
             None => add(format!("step {done}")),
         }
         let rate = slot.run.rate.per_second.or_else(|| mean_rate(slot));
-        // A run whose reports bear no steps has none to count.
+        // A run without steps in its reports has none to count.
         if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
             let digits = if rate < 10.0 { significant(rate, 2) } else { rate.round() };
             add(format!("{} steps/s", number(digits)));
@@ -151,7 +151,7 @@ pub fn message(app: &App, slot: &LabState, width: usize) -> Vec<Line<'static>> {
         let mut at = 0;
         while let Some(line) = lines.get(at) {
             match (line.strip_prefix("  "), lines.get(at + 1)) {
-                // A line of somebody's text, and the mark under its place.
+                // A line of the text, and the mark under its place.
                 (Some(_), Some(mark)) if mark.trim_start().starts_with('^') => {
                     let pair =
                         beside_mark(line, mark, width).map(|part| Line::styled(part, *style));
