@@ -1,5 +1,6 @@
 //! The one table of commands: dispatch, footer, help and palette all read it.
 
+pub mod editing;
 mod place;
 pub mod reference;
 mod table;

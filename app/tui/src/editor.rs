@@ -11,7 +11,8 @@ mod trial;
 use mlsys_kernel::Diagnostic;
 use mlsys_kernel::Kernel;
 
-use super::key::{Key, Way};
+use super::command::editing::{Surface, TextAction, text_action};
+use super::key::{Direction, Key};
 pub use draft::DraftOrigin;
 use mlsys_run::drafts::Draft;
 pub use text::Text;
@@ -79,44 +80,46 @@ impl Editor {
 
     /// Takes a key that is no command; `page` is how many lines the page keys go.
     pub fn key(&mut self, key: Key, page: usize) -> Typed {
-        let go = |way: Way| match way {
-            Way::Up => CursorMove::Up(1),
-            Way::Down => CursorMove::Down(1),
-            Way::Left => CursorMove::Left,
-            Way::Right => CursorMove::Right,
-            Way::Home => CursorMove::Home,
-            Way::End => CursorMove::End,
+        let Some(action) = text_action(key, Surface::Editor) else {
+            return Typed::Same;
+        };
+        let cursor_move = |direction: Direction| match direction {
+            Direction::Up => CursorMove::Up(1),
+            Direction::Down => CursorMove::Down(1),
+            Direction::Left => CursorMove::Left,
+            Direction::Right => CursorMove::Right,
+            Direction::Home => CursorMove::Home,
+            Direction::End => CursorMove::End,
         };
         // A selection that was begun by a key of its own goes along with every move until it ends.
         let select = if self.text.is_selecting() { Select::Extend } else { Select::Drop };
-        let done = match key {
-            Key::Char(c) => self.text.type_char(c),
-            Key::Enter => {
+        let done = match action {
+            TextAction::Insert(c) => self.text.type_char(c),
+            TextAction::NewLine => {
                 let done = self.text.new_line();
                 let typed = self.changed(done);
                 self.check();
                 return typed;
             }
-            Key::Tab => self.text.indent(),
-            Key::BackTab => self.text.outdent(),
-            Key::Backspace => {
+            TextAction::Indent => self.text.indent(),
+            TextAction::Outdent => self.text.outdent(),
+            TextAction::DeleteBack => {
                 self.text.backspace();
                 Ok(())
             }
-            Key::Delete => {
+            TextAction::Delete => {
                 self.text.delete();
                 Ok(())
             }
-            Key::Shift(way) => return self.go(go(way), Select::Extend),
-            Key::Up => return self.go(CursorMove::Up(1), select),
-            Key::Down => return self.go(CursorMove::Down(1), select),
-            Key::Left => return self.go(CursorMove::Left, select),
-            Key::Right => return self.go(CursorMove::Right, select),
-            Key::Home => return self.go(CursorMove::Home, select),
-            Key::End => return self.go(CursorMove::End, select),
-            Key::PageUp => return self.go(CursorMove::Up(page), select),
-            Key::PageDown => return self.go(CursorMove::Down(page), select),
-            Key::Esc | Key::Ctrl(_) => return Typed::Same,
+            TextAction::Select(direction) => {
+                return self.go(cursor_move(direction), Select::Extend);
+            }
+            TextAction::Move(direction) => return self.go(cursor_move(direction), select),
+            TextAction::PageUp => return self.go(CursorMove::Up(page), select),
+            TextAction::PageDown => return self.go(CursorMove::Down(page), select),
+            TextAction::DeleteToStart | TextAction::Accept | TextAction::Cancel => {
+                return Typed::Same;
+            }
         };
         self.changed(done)
     }

@@ -40,12 +40,12 @@ pub enum Key {
     /// End.
     End,
     /// A key that moves, with Shift: it selects where there is a text to select in.
-    Shift(Way),
+    Shift(Direction),
 }
 
 /// A way in which a key moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// Up.
     Up,
     /// Down.
@@ -60,7 +60,7 @@ pub enum Way {
     End,
 }
 
-impl Way {
+impl Direction {
     /// The key without Shift.
     pub fn key(self) -> Key {
         match self {
@@ -87,12 +87,12 @@ impl Key {
         }
         let shifted = event.modifiers.contains(KeyModifiers::SHIFT);
         let way = match event.code {
-            KeyCode::Up => Some(Way::Up),
-            KeyCode::Down => Some(Way::Down),
-            KeyCode::Left => Some(Way::Left),
-            KeyCode::Right => Some(Way::Right),
-            KeyCode::Home => Some(Way::Home),
-            KeyCode::End => Some(Way::End),
+            KeyCode::Up => Some(Direction::Up),
+            KeyCode::Down => Some(Direction::Down),
+            KeyCode::Left => Some(Direction::Left),
+            KeyCode::Right => Some(Direction::Right),
+            KeyCode::Home => Some(Direction::Home),
+            KeyCode::End => Some(Direction::End),
             _ => None,
         };
         if let (true, Some(way)) = (shifted, way) {

@@ -2,7 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::key::Key;
+use super::command::editing::{Surface, TextAction, text_action};
+use super::key::{Direction, Key};
 
 /// What the text is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,40 +70,45 @@ impl TextField {
 
     /// Takes a key.
     pub fn key(&mut self, key: Key) -> FieldEvent {
-        match key {
-            Key::Enter => return FieldEvent::Done,
-            Key::Esc => return FieldEvent::Dropped,
-            Key::Char(c) => self.insert(c),
-            Key::Backspace => {
+        let Some(action) = text_action(key, Surface::Field) else {
+            return FieldEvent::Unused;
+        };
+        match action {
+            TextAction::Accept => return FieldEvent::Done,
+            TextAction::Cancel => return FieldEvent::Dropped,
+            TextAction::Insert(c) => self.insert(c),
+            TextAction::DeleteBack => {
                 if let Some((at, _)) = self.before() {
                     self.text.remove(at);
                     self.cursor = at;
                 }
             }
-            Key::Delete => {
+            TextAction::Delete => {
                 if self.cursor < self.text.len() {
                     self.text.remove(self.cursor);
                 }
             }
-            Key::Left => self.cursor = self.before().map_or(0, |(at, _)| at),
-            Key::Right => {
-                let next = self.text.get(self.cursor..).and_then(|rest| rest.chars().next());
-                self.cursor += next.map_or(0, char::len_utf8);
-            }
-            Key::Home | Key::Ctrl('a') => self.cursor = 0,
-            Key::End | Key::Ctrl('e') => self.cursor = self.text.len(),
-            Key::Ctrl('u') => {
+            TextAction::DeleteToStart => {
                 self.text.drain(..self.cursor);
                 self.cursor = 0;
             }
-            Key::Shift(way) => return self.key(way.key()),
-            Key::Ctrl(_)
-            | Key::Tab
-            | Key::BackTab
-            | Key::Up
-            | Key::Down
-            | Key::PageUp
-            | Key::PageDown => return FieldEvent::Unused,
+            TextAction::Move(Direction::Left) => {
+                self.cursor = self.before().map_or(0, |(at, _)| at);
+            }
+            TextAction::Move(Direction::Right) => {
+                let next = self.text.get(self.cursor..).and_then(|rest| rest.chars().next());
+                self.cursor += next.map_or(0, char::len_utf8);
+            }
+            TextAction::Move(Direction::Home) => self.cursor = 0,
+            TextAction::Move(Direction::End) => self.cursor = self.text.len(),
+            // A field has one line and no selection.
+            TextAction::Move(Direction::Up | Direction::Down)
+            | TextAction::Select(_)
+            | TextAction::PageUp
+            | TextAction::PageDown
+            | TextAction::NewLine
+            | TextAction::Indent
+            | TextAction::Outdent => return FieldEvent::Unused,
         }
         self.complaint = None;
         FieldEvent::Typed

@@ -159,11 +159,13 @@ impl App {
         self.give_up_search();
         let typing =
             self.overlay.is_none() && self.page.as_ref().is_some_and(|page| page.entry.is_some());
-        // A field takes letters before they are commands, but nothing keeps Ctrl-C from leaving.
-        if typing && !matches!(key, Key::Ctrl('c' | 'z')) {
+        let place = self.place();
+        // A field takes letters before they are commands, but leaving and stopping by Ctrl work everywhere.
+        let leaves = matches!(key, Key::Ctrl(_))
+            && matches!(command::find(key, place), Some(Command::Quit | Command::Suspend));
+        if typing && !leaves {
             return self.typed(key);
         }
-        let place = self.place();
         // Shift means nothing where there is no text to select in.
         let key = if let Key::Shift(way) = key
             && place != Place::Kernel

@@ -4,7 +4,7 @@ use mlsys_run::drafts::MOST_BYTES;
 
 use super::text::TextFull;
 use super::{Editor, Subject, Typed};
-use crate::key::{Key, Way};
+use crate::key::{Direction, Key};
 use mlsys_run::drafts::Draft;
 
 fn editor(text: &str) -> Editor {
@@ -43,9 +43,9 @@ fn typing_is_undone_and_redone() {
         Key::End,
         Key::PageUp,
         Key::PageDown,
-        Key::Shift(Way::Up),
-        Key::Shift(Way::Right),
-        Key::Shift(Way::End),
+        Key::Shift(Direction::Up),
+        Key::Shift(Direction::Right),
+        Key::Shift(Direction::End),
     ];
     for seed in 0..60 {
         let mut numbers = Numbers(seed);

@@ -8,7 +8,7 @@ use mlsys_lesson::{Event, Progress};
 use super::Bench;
 use super::screens::compare;
 use crate::editor::DraftOrigin;
-use crate::key::{Key, Way};
+use crate::key::{Direction, Key};
 use crate::message::{Effect, Message};
 use crate::state::App;
 use mlsys_run::drafts::Draft;
@@ -159,7 +159,7 @@ fn lines_indent_automatically() {
     press(&mut bench, &[Key::Delete]);
     bench.keys("void f() {\nif (a) {\nb;\n}\nc;\n}");
     assert_eq!(text(&bench), "void f() {\n  if (a) {\n    b;\n  }\n  c;\n}");
-    press(&mut bench, &[Key::Shift(Way::Up), Key::Tab]);
+    press(&mut bench, &[Key::Shift(Direction::Up), Key::Tab]);
     assert!(text(&bench).ends_with("\n    c;\n  }"), "{}", text(&bench));
     press(&mut bench, &[Key::BackTab, Key::BackTab]);
     assert!(text(&bench).ends_with("\nc;\n}"), "{}", text(&bench));
