@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use serde::de::DeserializeOwned;
 use std::time::Instant;
 
 use mlsys_lab::control::Turn;
@@ -33,6 +34,11 @@ impl LiveLab {
         open: fn(&mut Run<'_>) -> Result<S, StepError>,
     ) -> Result<Self, SchemaError> {
         Self::new(schema, move |schema, run| self::run(schema, run, open))
+    }
+
+    /// This lab, if its schema has the parameters that `P` reads and `P` has all their options.
+    pub(crate) fn reading<P: DeserializeOwned>(self) -> Result<Self, SchemaError> {
+        Ok(Self { schema: self.schema.fits::<P>()?, ..self })
     }
 }
 

@@ -1,11 +1,13 @@
 //! Parameters that several labs here read the same way.
 
 use mlsys_lab::LabError;
+use serde::Deserialize;
 
 use crate::nets::{Activation, Architecture, TransformerConfig};
 
 /// The kind of a network, as parameter `model` names it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Model {
     /// Layers of neurons.
     Mlp,

@@ -15,6 +15,7 @@ mod language;
 mod points;
 mod sums;
 
+use serde::Deserialize;
 use std::path::PathBuf;
 
 pub use batches::Batches;
@@ -26,7 +27,8 @@ pub use sums::Answers;
 use crate::random::Stream;
 
 /// The data sets of the training lab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Dataset {
     /// Two spiral arms around the origin.
     Spiral,

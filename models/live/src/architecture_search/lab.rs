@@ -6,6 +6,7 @@ mod space;
 #[cfg(test)]
 mod tests;
 
+use serde::Deserialize;
 use std::time::Instant;
 
 use burn::tensor::Device;
@@ -22,7 +23,7 @@ use mlsys_nn::nets::{Activation, Initialization};
 use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, unusable};
 
 use self::measure::{Clock, Tradeoff, chip};
-use self::space::{Budget, Candidate, METHODS, Method, Proposals, Scored};
+use self::space::{Budget, Candidate, Method, Proposals, Scored};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
@@ -31,7 +32,9 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?
+        .reading::<Setup>()?
+        .reading::<LiveParams>()
 }
 
 // Parameters as the run needs them: what is fixed, and the knobs that may be turned between two candidates.
@@ -40,7 +43,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 const LEARNING_RATE: f64 = 0.003;
 
 /// What cannot change during a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 struct Setup {
     method: Method,
     population: usize,
@@ -59,34 +62,34 @@ struct Knobs {
     budgets: Budgets,
 }
 
+/// The parameters that may change between two candidates.
+#[derive(Deserialize)]
+struct LiveParams {
+    evaluations: usize,
+    latency: LatencySource,
+    gpu: String,
+    latency_batch: usize,
+    budgets: Budgets,
+}
+
 /// What a candidate may take at most.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Budgets {
+    #[serde(rename = "max_latency_seconds")]
     seconds: Option<f64>,
+    #[serde(rename = "max_parameters")]
     parameters: Option<u64>,
 }
 
-const CLOCKS: [(&str, LatencySource); 2] =
-    [("measured", LatencySource::Measured), ("modelled", LatencySource::Modelled)];
-
 /// The kind of clock that parameter `latency` names.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum LatencySource {
     Measured,
     Modelled,
 }
 
 impl Setup {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        Ok(Self {
-            method: pick(params, "method", &METHODS)?,
-            population: params.size("population")?,
-            training_steps: params.size("training_steps")? as u64,
-            batch_size: params.size("batch_size")?,
-            seed: params.int("seed")?.unsigned_abs(),
-        })
-    }
-
     /// How a candidate is trained.
     fn recipe(&self, candidate: Candidate) -> Recipe {
         Recipe {
@@ -107,18 +110,15 @@ impl Setup {
 
 impl Knobs {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let parameters = params.optional_int("max_parameters");
+        let own: LiveParams = params.read()?;
         Ok(Self {
-            evaluations: params.size("evaluations")?,
-            clock: match pick(params, "latency", &CLOCKS)? {
+            evaluations: own.evaluations,
+            clock: match own.latency {
                 LatencySource::Measured => Clock::Measured,
-                LatencySource::Modelled => Clock::Modelled(chip(params.text("gpu")?)?),
+                LatencySource::Modelled => Clock::Modelled(chip(&own.gpu)?),
             },
-            images: params.size("latency_batch")?,
-            budgets: Budgets {
-                seconds: params.optional_float("max_latency_seconds"),
-                parameters: parameters.map(i64::unsigned_abs),
-            },
+            images: own.latency_batch,
+            budgets: own.budgets,
         })
     }
 }
@@ -178,7 +178,7 @@ struct Session {
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let started = Instant::now();
-        let setup = Setup::read(&run.params)?;
+        let setup = run.params.read::<Setup>()?;
         let knobs = Knobs::read(&run.params)?;
         let budget = MemoryBudget::of(run.device);
         must_fit(budget, &setup, &knobs)?;

@@ -1,5 +1,6 @@
 //! The space that is searched: five choices.
 
+use serde::Deserialize;
 use std::cmp::Reverse;
 
 use mlsys_nn::nets::{Architecture, FilterNetConfig, FilterShape, Sight};
@@ -144,7 +145,8 @@ impl Candidate {
 // Which candidate is tried next.
 
 /// How candidates are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Method {
     /// Any that has not been tried.
     Random,
@@ -153,13 +155,6 @@ pub(super) enum Method {
     /// All, one after the other.
     Exhaustive,
 }
-
-/// The names of `method`.
-pub(super) const METHODS: [(&str, Method); 3] = [
-    ("random", Method::Random),
-    ("evolution", Method::Evolution),
-    ("exhaustive", Method::Exhaustive),
-];
 
 /// Mutations that are drawn before a candidate is taken at random: near the end all neighbours of the parents are known.
 const MUTATIONS: usize = 32;
@@ -320,7 +315,11 @@ mod tests {
 
     #[test]
     fn every_method_tries_all_once_and_ends() {
-        for (name, method) in METHODS {
+        for (name, method) in [
+            ("random", Method::Random),
+            ("evolution", Method::Evolution),
+            ("exhaustive", Method::Exhaustive),
+        ] {
             let mut tried = names(&search(method, 3, 100));
             assert_eq!(tried.len(), 72, "{name}");
             tried.sort();

@@ -19,6 +19,7 @@ use mlsys_nn::divergence::Ceiling;
 use mlsys_nn::nets::{Activation, Architecture, Initialization, MlpConfig, Network, cross_entropy};
 use mlsys_nn::train::{EvaluationSet, Optimizer, Rule, UpdateKnobs, batch, unusable};
 use mlsys_nn::{baseline, data, divergence};
+use serde::Deserialize;
 
 use self::panels::{HeldOut, PanelData};
 use crate::stepped;
@@ -29,7 +30,7 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Knobs>()
 }
 
 // Parameters as the run needs them, and the images that students are shown.
@@ -49,7 +50,7 @@ struct Setup {
 }
 
 /// What may change between two steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Knobs {
     temperature: f64,
     soft_weight: f64,
@@ -85,17 +86,6 @@ impl Setup {
 /// Digits.
 const CLASSES: usize = 10;
 
-impl Knobs {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        Ok(Self {
-            temperature: params.float("temperature")?,
-            soft_weight: params.float("soft_weight")?,
-            learning_rate: params.float("learning_rate")?,
-            steps: params.int("steps")?.unsigned_abs(),
-        })
-    }
-}
-
 /// The first `count` images of a data set, those of the missing digit left out before they are counted.
 fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
     let kept = (0..all.len()).filter(|&index| missing != Some(all.labels[index]));
@@ -127,7 +117,7 @@ struct Session {
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
-        let knobs = Knobs::read(&run.params)?;
+        let knobs = run.params.read::<Knobs>()?;
         let device = device::open(run.device)?;
         let teacher = baseline::obtain(run, &setup.teacher)?.ok_or(StepError::Stopped)?;
         let network = teacher.network(&device);
@@ -234,7 +224,7 @@ impl SteppedLab for Session {
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
-        Knobs::read(params)
+        params.read()
     }
 
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {

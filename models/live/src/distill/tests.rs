@@ -47,7 +47,7 @@ fn soft_loss_gradient_matches_the_closed_form() {
 #[test]
 fn without_a_soft_share_the_teacher_changes_no_bit() {
     let params = params(&lab().unwrap(), &["soft_weight=0", "student_width=4", "teacher_steps=1"]);
-    let (setup, knobs) = (Setup::read(&params).unwrap(), Knobs::read(&params).unwrap());
+    let (setup, knobs) = (Setup::read(&params).unwrap(), params.read::<Knobs>().unwrap());
     let Examples::Labelled(learned) = data::load(&setup.teacher.data).unwrap().train else {
         panic!("no images")
     };

@@ -6,6 +6,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+use serde::Deserialize;
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
@@ -28,7 +29,7 @@ use mlsys_nn::{baseline, divergence, train};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use self::adapters::{AdaptedWeights, attach, changed, unmerged};
-use self::task::{TASKS, Task, Tasks};
+use self::task::{Task, Tasks};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
@@ -37,7 +38,9 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?
+        .reading::<Setup>()?
+        .reading::<Knobs>()
 }
 
 // What the parameters ask for.
@@ -47,26 +50,29 @@ const NF4_BLOCK: usize = 64;
 /// Bytes of a number that is trained: weight, gradient and both moments of Adam, 4 each.
 const TRAINED: u64 = 16;
 
-/// What does not change while a run goes on.
+/// What cannot change during a run.
+#[derive(Deserialize)]
 struct Setup {
-    recipe: Recipe,
+    dataset: Dataset,
+    baseline_steps: u64,
     task: Task,
     layers: TargetLayers,
     rank: usize,
     alpha: f64,
-    format: Format,
+    base_format: Format,
     seed: u64,
 }
 
-/// What may.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What may change between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Knobs {
     learning_rate: f64,
     steps: u64,
 }
 
 /// How the frozen weights are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Format {
     /// As they are.
     Fp32,
@@ -76,12 +82,9 @@ enum Format {
     Nf4,
 }
 
-/// The names of `base_format`.
-const FORMATS: [(&str, Format); 3] =
-    [("fp32", Format::Fp32), ("int8", Format::Int8), ("nf4", Format::Nf4)];
-
 /// Which matrices get adapters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum TargetLayers {
     /// Of a perceptron every one, of a transformer all of its blocks.
     All,
@@ -97,36 +100,14 @@ enum TargetLayers {
     Gated,
 }
 
-/// The names of `layers`.
-const LAYERS: [(&str, TargetLayers); 6] = [
-    ("all", TargetLayers::All),
-    ("first", TargetLayers::First),
-    ("last", TargetLayers::Last),
-    ("query-value", TargetLayers::QueryValue),
-    ("attention", TargetLayers::Attention),
-    ("gated", TargetLayers::Gated),
-];
-
-const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("chain", Dataset::Chain)];
-
 impl Setup {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        let seed = params.int("seed")? as u64;
-        let steps = params.int("baseline_steps")? as u64;
-        let dataset = pick(params, "dataset", &DATASETS)?;
-        Ok(Self {
-            recipe: if dataset == Dataset::Digits {
-                Recipe::images(Model::Mlp, 128, steps, seed)?
-            } else {
-                Recipe::tokens(dataset, Sizes::default(), steps, seed)?
-            },
-            task: pick(params, "task", &TASKS)?,
-            layers: pick(params, "layers", &LAYERS)?,
-            rank: params.size("rank")?,
-            alpha: params.float("alpha")?,
-            format: pick(params, "base_format", &FORMATS)?,
-            seed,
-        })
+    /// The network that is adapted, unless it comes from an earlier lab.
+    fn recipe(&self) -> Result<Recipe, LabError> {
+        if self.dataset == Dataset::Digits {
+            Recipe::images(Model::Mlp, 128, self.baseline_steps, self.seed)
+        } else {
+            Recipe::tokens(self.dataset, Sizes::default(), self.baseline_steps, self.seed)
+        }
     }
 
     /// alpha / rank
@@ -176,13 +157,6 @@ impl Setup {
 }
 
 impl Knobs {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        Ok(Self {
-            learning_rate: params.float("learning_rate")?,
-            steps: params.int("steps")? as u64,
-        })
-    }
-
     /// As the training lab has them, for a network with this activation, which may be another's than the recipe's.
     fn training(&self, recipe: &Recipe, activation: Activation) -> train::Knobs {
         train::Knobs {
@@ -291,6 +265,7 @@ const COMPARED: usize = 256;
 /// A run under way.
 struct Session {
     setup: Setup,
+    recipe: Recipe,
     knobs: Knobs,
     trained: Arc<Trained>,
     kept: FrozenBase,
@@ -311,17 +286,18 @@ struct Session {
 
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
-        let setup = Setup::read(&run.params)?;
-        let knobs = Knobs::read(&run.params)?;
-        let source = Source::of(&run.params, &setup.recipe)?;
+        let setup: Setup = run.params.read()?;
+        let recipe = setup.recipe()?;
+        let knobs: Knobs = run.params.read()?;
+        let source = Source::of(&run.params, &recipe)?;
         let targets = setup.targets(&source)?;
         let trained = source.network(run)?.ok_or(StepError::Stopped)?;
         tell_of_ranks(run, &setup, &targets);
-        let training = knobs.training(&setup.recipe, trained.activation);
+        let training = knobs.training(&recipe, trained.activation);
         let each = training_bytes(&trained.architecture, Activations::Kept, &training);
         let who = "the network with adapters and the one that is trained whole";
         MemoryBudget::of(run.device).require(2 * each, who, &baseline::smaller(&run.params))?;
-        let kept = setup.format.keep(&trained);
+        let kept = setup.base_format.keep(&trained);
         let costs = Costs::new(setup.rank, &targets, &trained, &kept);
         let tasks = Tasks::of(&trained, setup.task, setup.seed)?;
         let device = device::open(run.device)?;
@@ -344,6 +320,7 @@ impl Session {
             step: 0,
             recorded: None,
             setup,
+            recipe,
             knobs,
             trained,
             kept,
@@ -437,7 +414,7 @@ impl SteppedLab for Session {
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
-        Knobs::read(params)
+        params.read()
     }
 
     fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
@@ -449,7 +426,7 @@ impl SteppedLab for Session {
     /// One step of both networks on the same examples.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let activation = self.trained.activation;
-        let knobs = self.knobs.training(&self.setup.recipe, activation);
+        let knobs = self.knobs.training(&self.recipe, activation);
         self.step += 1;
         let trainers = [&mut self.adapted, &mut self.full];
         for ((trainer, ceiling), name) in

@@ -6,9 +6,11 @@ use mlsys_nn::data;
 use mlsys_nn::data::{DataConfig, Examples, Labelled, Vocabulary};
 use mlsys_nn::random::Stream;
 use mlsys_nn::train::unusable;
+use serde::Deserialize;
 
 /// How the new images are made from the old.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Task {
     /// Left and right exchanged.
     Mirror,
@@ -19,14 +21,6 @@ pub(super) enum Task {
     /// All pixels exchanged with one another, in all images alike.
     Permute,
 }
-
-/// The names of `task`.
-pub(super) const TASKS: [(&str, Task); 4] = [
-    ("mirror", Task::Mirror),
-    ("rotate", Task::Rotate),
-    ("invert", Task::Invert),
-    ("permute", Task::Permute),
-];
 
 /// What is learned, and what a network is judged by.
 pub(super) struct Tasks {

@@ -2,7 +2,6 @@
 
 use burn::tensor::{Tensor, TensorData};
 use mlsys_device as device;
-use mlsys_device::choice::must_be_listed;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
 use mlsys_lab::{DeviceId, Value};
@@ -182,13 +181,4 @@ fn no_alpha_learns_nothing_and_a_huge_rate_is_told_to_diverge() {
     assert!(adapted.iter().all(|accuracy| *accuracy == adapted[0]));
     let data = short(&["learning_rate=1.0"]);
     assert_eq!(data.metric("diverged"), Some(Value::Bool(true)));
-}
-
-#[test]
-fn the_schema_lists_exactly_the_cases_that_are_read() {
-    let lab = lab();
-    must_be_listed(&lab, "dataset", &DATASETS);
-    must_be_listed(&lab, "task", &TASKS);
-    must_be_listed(&lab, "base_format", &FORMATS);
-    must_be_listed(&lab, "layers", &LAYERS);
 }

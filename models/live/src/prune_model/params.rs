@@ -1,10 +1,10 @@
 //! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
 
-use mlsys_device::choice::pick;
 use mlsys_lab::{LabError, Params};
 use mlsys_nn::baseline::{Recipe, Sizes};
-use mlsys_nn::cases::{MODELS, Model};
+use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
+use serde::Deserialize;
 
 use super::hardware::Chip;
 
@@ -31,8 +31,24 @@ pub(super) struct Knobs {
     pub(super) chip: Chip,
 }
 
+/// The parameters.
+#[derive(Deserialize)]
+pub(super) struct Fields {
+    dataset: Dataset,
+    model: Model,
+    width: usize,
+    baseline_steps: u64,
+    rounds: u64,
+    finetune_steps: u64,
+    finetune_from: Start,
+    seed: u64,
+    choice: Choice,
+    value_bits: u32,
+    offset_bits: u32,
+}
+
 /// Which weights go.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) struct Choice {
     pub(super) method: Method,
     pub(super) scope: Scope,
@@ -42,11 +58,13 @@ pub(super) struct Choice {
 }
 
 /// By what weights are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Method {
     /// The smallest.
     Magnitude,
     /// N:M sparsity: N stay of every M along the inputs.
+    #[serde(rename = "n-of-m")]
     Groups,
     /// Hidden units with the smallest norm.
     Neurons,
@@ -57,7 +75,8 @@ pub(super) enum Method {
 }
 
 /// How far a threshold reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Scope {
     /// All layers have the same.
     Global,
@@ -66,7 +85,8 @@ pub(super) enum Scope {
 }
 
 /// Where the weights that are left begin a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Start {
     /// Where they are.
     Trained,
@@ -76,27 +96,15 @@ pub(super) enum Start {
     Redrawn,
 }
 
-const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("chain", Dataset::Chain)];
-const METHODS: [(&str, Method); 5] = [
-    ("magnitude", Method::Magnitude),
-    ("n-of-m", Method::Groups),
-    ("neurons", Method::Neurons),
-    ("heads", Method::Heads),
-    ("random", Method::Random),
-];
-const SCOPES: [(&str, Scope); 2] = [("global", Scope::Global), ("layer", Scope::Layer)];
-const STARTS: [(&str, Start); 3] =
-    [("trained", Start::Trained), ("initial", Start::Initial), ("redrawn", Start::Redrawn)];
-
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let seed = params.int("seed")?.unsigned_abs();
+        let fields: Fields = params.read()?;
         Ok(Self {
-            recipe: recipe(params, seed)?,
-            rounds: params.size("rounds")?.max(1) as u64,
-            steps: params.size("finetune_steps")? as u64,
-            start: pick(params, "finetune_from", &STARTS)?,
-            seed,
+            recipe: recipe(&fields)?,
+            rounds: fields.rounds.max(1),
+            steps: fields.finetune_steps,
+            start: fields.finetune_from,
+            seed: fields.seed,
         })
     }
 
@@ -107,11 +115,8 @@ impl Setup {
 }
 
 /// The network that is pruned.
-fn recipe(params: &Params, seed: u64) -> Result<Recipe, LabError> {
-    let dataset = pick(params, "dataset", &DATASETS)?;
-    let model = pick(params, "model", &MODELS)?;
-    let width = params.size("width")?;
-    let steps = params.size("baseline_steps")? as u64;
+fn recipe(fields: &Fields) -> Result<Recipe, LabError> {
+    let &Fields { dataset, model, width, baseline_steps: steps, seed, .. } = fields;
     match (dataset, model) {
         (Dataset::Chain, Model::Transformer) if width.is_multiple_of(2 * HEADS) => {
             let sizes = Sizes { width, heads: HEADS, kv_heads: HEADS, ..Sizes::default() };
@@ -135,16 +140,8 @@ fn recipe(params: &Params, seed: u64) -> Result<Recipe, LabError> {
 
 impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let bits = |name| params.size(name).map(|bits| bits as u32);
-        let choice = Choice {
-            method: pick(params, "method", &METHODS)?,
-            scope: pick(params, "scope", &SCOPES)?,
-            sparsity: params.float("sparsity")?,
-            keep: params.size("keep")?,
-            group: params.size("group")?,
-        };
+        let Fields { choice, model, value_bits, offset_bits, .. } = params.read()?;
         let Choice { keep, group, .. } = choice;
-        let model = pick(params, "model", &MODELS)?;
         match (choice.method, model) {
             (Method::Heads, Model::Mlp | Model::Cnn) => {
                 let message = "method heads removes attention heads, and only a transformer has some; set model to \
@@ -162,12 +159,7 @@ impl Knobs {
                 format!("keep is {keep} and a group has {group} weights; keep at most {group}");
             return Err(LabError::contradiction(["keep", "group"], message));
         }
-        Ok(Self {
-            choice,
-            value_bits: bits("value_bits")?,
-            offset_bits: bits("offset_bits")?,
-            chip: Chip::read(params)?,
-        })
+        Ok(Self { choice, value_bits, offset_bits, chip: Chip::read(params)? })
     }
 }
 
@@ -202,19 +194,8 @@ impl Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_device::choice::must_be_listed;
 
     use crate::prune_model::lab;
-
-    #[test]
-    fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let lab = lab().unwrap();
-        must_be_listed(&lab, "dataset", &DATASETS);
-        must_be_listed(&lab, "method", &METHODS);
-        must_be_listed(&lab, "scope", &SCOPES);
-        must_be_listed(&lab, "finetune_from", &STARTS);
-        must_be_listed(&lab, "model", &MODELS);
-    }
 
     #[test]
     fn rounds_remove_equal_shares() {
