@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
 use mlsys_device as device;
-use mlsys_device::choice::pick;
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};

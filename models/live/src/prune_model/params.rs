@@ -195,8 +195,6 @@ impl Choice {
 mod tests {
     use super::*;
 
-    use crate::prune_model::lab;
-
     #[test]
     fn rounds_remove_equal_shares() {
         let goal = Choice {
