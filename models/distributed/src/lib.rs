@@ -1,12 +1,12 @@
-//! Training split over several workers, each a thread with a device handle of its own, between which real numbers travel.
+//! Training on several workers, each a thread with its own device handle; the numbers that travel are the real ones.
 //!
-//! [`transport`] carries messages and counts them, [`worker_pool`] gives workers their orders and sees to it that none is waited for
-//! without end, [`model`] is what is trained, [`collective`] the sums over
-//! workers, [`reference`] one worker that does everything. The labs
-//! say who holds what and who sends what.
+//! [`transport`] carries messages with a time limit on every wait and counts them; [`worker_pool`] gives workers their orders
+//! and turns any failure (panic, early end, hang, wrong shape) into one sentence about its root cause. [`collective`] carries
+//! out one worker's part of a plan of `mlsys_sim::collective`, which is also what is counted, timed by the model and drawn.
+//! [`model`] is the trained model, [`reference`] a single worker on the whole batch for comparison.
 //!
-//! Workers do not multiply threads: all of them hand the large operations of the processor's back end to one pool of as
-//! many threads as there are cores, and a worker that waits for a message sleeps.
+//! Workers do not multiply threads: all of them hand the large operations of the processor's back end to one pool with as
+//! many threads as cores, and a worker that waits for a message sleeps.
 
 pub mod collective;
 pub mod model;

@@ -1,86 +1,53 @@
 //! Roofs: what was measured here, and what is printed about chips of the table.
 
-mod ceilings;
-
 use mlsys_lab::frame::{Better, Dimension, ScatterLine};
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::{LabError, Params, Tables, Value};
 
-use mlsys_device::meter::Precision;
+use std::time::Duration;
 
-pub(crate) use ceilings::Ceilings;
+use mlsys_device::meter::{Arithmetic, Meter, Pass, Precision, Units};
+pub(crate) use mlsys_sim::roof::Roof;
 
-/// Two ceilings: arithmetic and memory (Williams, Waterman and Patterson 2009).
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Roof {
-    /// The device's name.
-    pub(crate) name: String,
-    /// flop/s.
-    pub(crate) peak: f64,
-    /// bytes/s.
-    pub(crate) bandwidth: f64,
+/// The chips that parameter `compare` names, by what is printed about them; those without a printed peak in this
+/// precision are left out.
+///
+/// # Errors
+/// A name that the table does not have.
+pub(crate) fn compared(params: &Params, precision: Precision) -> Result<Vec<Roof>, LabError> {
+    let Some(Value::Array(names)) = params.get("compare") else {
+        return Ok(Vec::new());
+    };
+    let known = Tables::builtin().names("gpu");
+    let mut roofs = Vec::new();
+    for name in names {
+        let name = name.as_str().unwrap_or_default();
+        if !known.contains(&name) {
+            let hint = nearest(name, known.iter().copied())
+                .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            let message = format!("'{}' is no chip of the table{hint}", name.escape_debug());
+            return Err(LabError::contradiction(["compare"], message));
+        }
+        roofs.extend(printed(name, precision));
+    }
+    Ok(roofs)
 }
 
-impl Roof {
-    /// The chips that parameter `compare` names, by what is printed about them; those without a printed peak in this
-    /// precision are left out.
-    ///
-    /// # Errors
-    /// A name that the table does not have.
-    pub(crate) fn compared(params: &Params, precision: Precision) -> Result<Vec<Self>, LabError> {
-        let Some(Value::Array(names)) = params.get("compare") else {
-            return Ok(Vec::new());
-        };
-        let known = Tables::builtin().names("gpu");
-        let mut roofs = Vec::new();
-        for name in names {
-            let name = name.as_str().unwrap_or_default();
-            if !known.contains(&name) {
-                let hint = nearest(name, known.iter().copied())
-                    .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-                let message = format!("'{}' is no chip of the table{hint}", name.escape_debug());
-                return Err(LabError::contradiction(["compare"], message));
-            }
-            roofs.extend(Self::printed(name, precision));
-        }
-        Ok(roofs)
-    }
+/// The roof of a chip of the table, by its printed peak and bandwidth.
+pub(crate) fn printed(chip: &str, precision: Precision) -> Option<Roof> {
+    let field = |path: &str| Tables::builtin().field("gpu", chip, path)?.as_f64();
+    let path = precision.tabled_path();
+    Some(Roof {
+        name: chip.to_owned(),
+        peak: field(&format!("path.{path}.peak_flops_per_second"))?,
+        bandwidth: field("bandwidth_bytes_per_second")?,
+    })
+}
 
-    /// The roof of a chip of the table, by its printed peak and bandwidth.
-    pub(crate) fn printed(chip: &str, precision: Precision) -> Option<Self> {
-        let field = |path: &str| Tables::builtin().field("gpu", chip, path)?.as_f64();
-        let path = precision.tabled_path();
-        Some(Self {
-            name: chip.to_owned(),
-            peak: field(&format!("path.{path}.peak_flops_per_second"))?,
-            bandwidth: field("bandwidth_bytes_per_second")?,
-        })
-    }
-
-    /// ridge = peak/bandwidth, flops/byte
-    pub(crate) fn ridge(&self) -> f64 {
-        self.peak / self.bandwidth
-    }
-
-    /// attainable = min(peak, intensity*bandwidth), flop/s
-    pub(crate) fn at(&self, intensity: f64) -> f64 {
-        self.peak.min(intensity * self.bandwidth)
-    }
-
-    /// Seconds of an operation: as long as its arithmetic or its traffic, whichever takes longer.
-    pub(crate) fn seconds(&self, flops: f64, bytes: f64) -> f64 {
-        (flops / self.peak).max(bytes / self.bandwidth)
-    }
-
-    /// The roof as a line from one intensity to another.
-    pub(crate) fn line(&self, from: f64, to: f64, name: String) -> ScatterLine {
-        let place = |intensity: f64| (intensity, self.at(intensity));
-        ScatterLine {
-            name,
-            points: vec![place(from), place(self.ridge().clamp(from, to)), place(to)],
-        }
-    }
+/// The roof as a line in a scatter plot, from one intensity to another.
+pub(crate) fn line(roof: &Roof, from: f64, to: f64, name: String) -> ScatterLine {
+    ScatterLine { name, points: roof.line(from, to).into() }
 }
 
 /// The chip of the table that a driver calls by this name.
@@ -112,26 +79,70 @@ pub(crate) fn logarithmic(name: &str, unit: &str) -> Dimension {
     }
 }
 
+// The roof of the device at hand, measured between the repetitions of what is compared with it, so that whatever else
+// the machine does disturbs both.
+
+/// How long one look at the arithmetic takes.
+const SLICE: Duration = Duration::from_millis(2);
+
+/// The ceilings so far.
+pub(crate) struct Ceilings {
+    peak: f64,
+    bandwidth: f64,
+    /// Looks again at the arithmetic, where that is timed: work and how often it is done at once.
+    again: Option<(Box<dyn Pass>, u64)>,
+}
+
+impl Ceilings {
+    /// Measures both.
+    pub(crate) fn measure(
+        meter: &Meter,
+        baseline: Option<f64>,
+        interrupted: impl Fn() -> bool,
+    ) -> Result<Self, LabError> {
+        let bandwidth = meter.bandwidth(&interrupted)?;
+        let mut ceilings = Self { peak: baseline.unwrap_or(0.0), bandwidth, again: None };
+        if baseline.is_none() {
+            match meter.arithmetic(Units::Products)? {
+                Arithmetic::Told(rate) => ceilings.peak = rate,
+                Arithmetic::Timed(mut pass) => {
+                    pass.time(1)?;
+                    let once = pass.time(1)?;
+                    let passes = (SLICE.as_secs_f64() / once.max(1e-9)).clamp(1.0, 1e6);
+                    ceilings.again = Some((pass, passes as u64));
+                    for _ in 0..8 {
+                        ceilings.look_again()?;
+                    }
+                }
+            }
+        }
+        Ok(ceilings)
+    }
+
+    /// Times the arithmetic once more: a ceiling is the most that was ever seen.
+    pub(crate) fn look_again(&mut self) -> Result<(), LabError> {
+        if let Some((pass, passes)) = &mut self.again {
+            let seconds = pass.time(*passes)?.max(f64::MIN_POSITIVE);
+            self.peak = self.peak.max(pass.amount() * *passes as f64 / seconds);
+        }
+        Ok(())
+    }
+
+    /// The roof by what has been seen.
+    pub(crate) fn roof(&self) -> Roof {
+        Roof { name: "this machine".to_owned(), peak: self.peak, bandwidth: self.bandwidth }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_roof_is_the_lower_of_two_ceilings() {
-        let roof = Roof { name: "one".to_owned(), peak: 100.0, bandwidth: 10.0 };
-        assert_eq!(roof.ridge(), 10.0);
-        for (intensity, rate) in [(1.0, 10.0), (10.0, 100.0), (20.0, 100.0)] {
-            assert_eq!(roof.at(intensity), rate);
-        }
-        let line = roof.line(1.0, 40.0, "roof".to_owned());
-        assert_eq!(line.points, [(1.0, 10.0), (10.0, 100.0), (40.0, 100.0)]);
-    }
-
-    #[test]
     fn chips_have_what_is_printed_about_them() {
-        let v100 = Roof::printed("v100-sxm2-16gb", Precision::Fp16).unwrap();
+        let v100 = printed("v100-sxm2-16gb", Precision::Fp16).unwrap();
         assert!((v100.ridge() - 138.9).abs() < 0.1);
-        assert_eq!(Roof::printed("v100-sxm2-16gb", Precision::Bf16), None);
+        assert_eq!(printed("v100-sxm2-16gb", Precision::Bf16), None);
         assert_eq!(chip_of("Tesla V100-SXM2-16GB"), Some("v100-sxm2-16gb"));
         assert_eq!(chip_of("NVIDIA H100 80GB HBM3"), Some("h100-sxm5-80gb"));
         assert_eq!(chip_of("AMD EPYC, 2 threads"), None);

@@ -13,4 +13,5 @@ pub mod pattern;
 pub mod pipeline;
 pub mod pruning;
 pub mod quantizer;
+pub mod roof;
 pub mod slices;

@@ -1,4 +1,7 @@
-//! The lab that searches a small space of networks for those that no other beats in both accuracy and latency.
+//! Searches a small space of networks for the Pareto front of accuracy and latency.
+//!
+//! [`space`] enumerates and proposes candidates; each is trained and timed ([`measure`]). The reported front is the one that
+//! the picture joins; a check by all pairs judges it.
 
 mod measure;
 mod panels;
@@ -36,7 +39,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
         .reading::<LiveParams>()
 }
 
-// Parameters as the run needs them: what is fixed, and the knobs that may be turned between two candidates.
+// Parameters.
 
 /// Adam's, for every candidate.
 const LEARNING_RATE: f64 = 0.003;

@@ -10,7 +10,7 @@ use mlsys_lab::{DeviceId, LabError};
 use mlsys_nn::nets::{Activation, Initialization};
 
 use super::space::Candidate;
-use crate::roof::{Roof, short};
+use crate::roof::{self, Roof, short};
 
 /// What tells the latency.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Clock {
 /// # Errors
 /// If the table has no fp32 peak of it.
 pub(super) fn chip(name: &str) -> Result<Roof, LabError> {
-    Roof::printed(name, Precision::Fp32).ok_or_else(|| {
+    roof::printed(name, Precision::Fp32).ok_or_else(|| {
         let said = format!(
             "the table has no fp32 peak of {name}, which the modelled latency needs; choose another gpu, or latency=measured"
         );
@@ -91,7 +91,7 @@ pub(super) fn measured(
     Ok(clock.times().median().unwrap_or(f64::NAN))
 }
 
-// What is best where two things are wanted at once.
+// The Pareto front of accuracy and latency.
 
 /// A candidate in the plane of both wishes.
 #[derive(Clone, Copy, Debug, PartialEq)]

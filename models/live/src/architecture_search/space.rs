@@ -142,7 +142,7 @@ impl Candidate {
     }
 }
 
-// Which candidate is tried next.
+// Proposals: the order in which candidates are tried.
 
 /// How candidates are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -1,4 +1,8 @@
-//! The lab that computes one attention in four ways.
+//! Computes one attention in four ways: with stored scores, by tiles, over a window and with a linear kernel ([`ways`]),
+//! all without autodiff, each compared with double precision on the host.
+//!
+//! [`tiles`] is the only place that says which tiles there are and which keys a query attends to; the running maximum, sum and
+//! output after each tile are those of the closed-form lab `online-softmax`, drawn by [`film`].
 
 mod film;
 mod panels;
@@ -34,7 +38,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// What the parameters ask for.
+// Parameters.
 
 /// The longest sequence.
 const LONGEST: f64 = 8192.0;

@@ -184,7 +184,7 @@ fn plain(name: &str) -> Dimension {
     Dimension { name: name.to_owned(), better: Better::Neither, ..Dimension::default() }
 }
 
-// What a run has found so far.
+// Timings so far.
 
 /// The four ways, in the order in which they are told.
 pub(super) const WAYS: [&str; 4] = ["naive", "tiled", "window", "linear"];

@@ -37,10 +37,10 @@ pub(super) fn draw_graph(shown: PanelData<'_>) -> Frame {
 fn seconds(shown: PanelData<'_>) -> BTreeMap<usize, f64> {
     let roof = &shown.counting.roof;
     let units = &shown.count.units;
-    let all: f64 = units.iter().map(|unit| roof.seconds(unit)).sum();
+    let all: f64 = units.iter().map(|unit| unit.seconds(roof)).sum();
     let share = |unit: &mlsys_nn::capture::cost::Unit| {
         let last = unit.nodes.last().copied()?;
-        Some((last, roof.seconds(unit) / all.max(f64::MIN_POSITIVE)))
+        Some((last, unit.seconds(roof) / all.max(f64::MIN_POSITIVE)))
     };
     units.iter().filter_map(share).collect()
 }

@@ -14,7 +14,7 @@ use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Change, Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run, Tables, Value};
-use mlsys_nn::capture::cost::{Counting, Fusing, Recompute, Roof};
+use mlsys_nn::capture::cost::{Counting, Fusing, Recompute};
 use mlsys_nn::capture::count::Count;
 use mlsys_nn::capture::layers::Layers;
 use mlsys_nn::capture::record;
@@ -24,6 +24,7 @@ use mlsys_nn::capture::table::Table;
 use mlsys_nn::cases;
 use mlsys_nn::cases::{ACTIVATIONS, MODELS, Model};
 use mlsys_nn::nets::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig};
+use mlsys_sim::roof::Roof;
 
 use self::check::{Real, Slopes};
 use crate::stepped::LiveLab;
@@ -36,7 +37,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::new(include_str!("lab.toml"), |_, run| record_and_count(run))
 }
 
-// Parameters as the lab needs them: the network to record, and how its record is counted.
+// Parameters.
 
 /// What is recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,9 +114,7 @@ fn roof(machine: &str, precision: &str) -> Result<Roof, LabError> {
     let peak = field(&format!("path.{precision}.peak_flops_per_second"));
     let bandwidth = field("bandwidth_bytes_per_second");
     match (peak, bandwidth) {
-        (Some(flops_per_second), Some(bytes_per_second)) => {
-            Ok(Roof { machine: machine.to_owned(), flops_per_second, bytes_per_second })
-        }
+        (Some(peak), Some(bandwidth)) => Ok(Roof { name: machine.to_owned(), peak, bandwidth }),
         (None, _) => Err(LabError::contradiction(
             ["gpu", "precision"],
             format!(

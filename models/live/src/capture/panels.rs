@@ -107,7 +107,7 @@ pub(super) fn layer(record: &Record, node: usize) -> String {
     path.map(|path| path.join(".")).unwrap_or_default()
 }
 
-// What the forward pass costs in energy.
+// Energy of the forward pass.
 
 /// Energy of arithmetic and of memory traffic for one example; weights read once are shared by the batch.
 pub(super) fn draw_energy(shown: PanelData<'_>) -> Frame {
@@ -131,7 +131,7 @@ pub(super) fn draw_energy(shown: PanelData<'_>) -> Frame {
     })
 }
 
-// Tensors from birth to last use.
+// Lifetimes of tensors.
 
 /// Bars beyond these are left out; the curve counts all.
 const MOST_LANES: usize = 400;
@@ -208,7 +208,7 @@ fn name(shown: PanelData<'_>, names: &[String], life: &Life) -> String {
     }
 }
 
-// What a training step must hold.
+// Memory of a training step.
 
 /// Weights, gradients, optimizer state and kept activations as bars.
 pub(super) fn draw_memory(shown: PanelData<'_>) -> Frame {
@@ -239,13 +239,13 @@ pub(super) fn draw_memory(shown: PanelData<'_>) -> Frame {
     Frame::Bars(Bars { unit: "bytes".to_owned(), scale: Scale::Linear, bars })
 }
 
-// Operations under the roof of a machine.
+// Operations in the roofline of a machine.
 
 /// Every pass over memory of the forward pass: intensity across, operations per second under the roof upwards.
 pub(super) fn draw_roofline(shown: PanelData<'_>) -> Frame {
     let (table, roof) = (&shown.record.table, &shown.counting.roof);
     let series = ["matrix products", "other operations"];
-    let reached = |unit: &Unit| unit.flops as f64 / roof.seconds(unit);
+    let reached = |unit: &Unit| unit.flops as f64 / unit.seconds(roof);
     // Moves have no operations, and no place on a logarithmic axis.
     let working = shown.count.units.iter().filter(|unit| unit.flops > 0);
     let mut points: Vec<(ScatterPoint, u64)> = Vec::new();
@@ -276,9 +276,9 @@ pub(super) fn draw_roofline(shown: PanelData<'_>) -> Frame {
     let xs = || points.iter().filter_map(|point| point.x);
     let low = xs().fold(roof.ridge() / 4.0, f64::min) / 2.0;
     let high = xs().fold(roof.ridge() * 4.0, f64::max) * 2.0;
-    let at = |x: f64| (x, (x * roof.bytes_per_second).min(roof.flops_per_second));
+    let at = |x: f64| (x, roof.at(x));
     let line = ScatterLine {
-        name: format!("roof of {}", roof.machine),
+        name: format!("roof of {}", roof.name),
         points: vec![at(low), at(roof.ridge()), at(high)],
     };
     let axis = |name: &str, unit: &str| Dimension {
@@ -297,7 +297,7 @@ pub(super) fn draw_roofline(shown: PanelData<'_>) -> Frame {
     })
 }
 
-// The record as lists.
+// The record as tables.
 
 /// Rows beyond these are left out: a longer list is slow to draw and not read.
 const MOST_ROWS: usize = 1500;
@@ -306,7 +306,7 @@ const MOST_ROWS: usize = 1500;
 pub(super) fn operations(shown: PanelData<'_>) -> Frame {
     let (table, count) = (&shown.record.table, shown.count);
     let roof = &shown.counting.roof;
-    let seconds: Vec<f64> = count.units.iter().map(|unit| roof.seconds(unit)).collect();
+    let seconds: Vec<f64> = count.units.iter().map(|unit| unit.seconds(roof)).collect();
     let all: f64 = seconds.iter().sum();
     let row = |(place, unit): (usize, &Unit)| {
         let names: Vec<&str> = unit.nodes.iter().map(|&n| table.nodes[n].name.as_str()).collect();
@@ -322,7 +322,7 @@ pub(super) fn operations(shown: PanelData<'_>) -> Frame {
             short(unit.intensity()),
             short(100.0 * seconds[place] / all.max(f64::MIN_POSITIVE)),
             Value::Text(
-                if roof.is_memory_bound(unit) { "memory" } else { "arithmetic" }.to_owned(),
+                if unit.is_memory_bound(roof) { "memory" } else { "arithmetic" }.to_owned(),
             ),
         ]
     };

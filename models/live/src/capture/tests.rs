@@ -103,7 +103,7 @@ fn every_recorded_operation_is_of_a_kind_that_is_known() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
-// What is kept, moved and done again, counted by hand.
+// Saved, moved and recomputed quantities, counted by hand.
 
 /// Bytes of one f32.
 const SIZE: u64 = 4;

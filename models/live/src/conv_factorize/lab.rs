@@ -1,4 +1,5 @@
-//! The lab that takes a convolution apart: a square filter, and four cheaper ways to see as far, trained side by side.
+//! Factorized convolutions: a square filter and four cheaper ways to the same receptive field, in one classifier, each
+//! timed under the measured roof ([`measure`]) and trained on the same batches.
 
 mod forms;
 mod measure;
@@ -34,7 +35,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// Parameters as the run needs them.
+// Parameters.
 
 /// What the digits are told apart into.
 const CLASSES: usize = 10;

@@ -10,7 +10,7 @@ use mlsys_nn::nets::{Filter, FilterShape, Network, Sight};
 use super::forms::Form;
 use super::measure::Times;
 use super::{Setup, forms};
-use crate::roof::{Roof, logarithmic, short};
+use crate::roof::{self, Roof, logarithmic, short};
 
 /// What pictures are made of.
 pub(super) struct PanelData<'a> {
@@ -156,7 +156,7 @@ fn roofline(pictured: &PanelData<'_>) -> Frame {
             series: forms.iter().position(|x| *x == layer.form).unwrap_or(0),
         })
         .collect();
-    let printed = Roof::printed(OUTLINED, mlsys_device::meter::Precision::Fp32);
+    let printed = roof::printed(OUTLINED, mlsys_device::meter::Precision::Fp32);
     let roofs: Vec<(&Roof, String)> = [
         pictured.times.roof.as_ref().map(|roof| (roof, format!("{}, measured", roof.name))),
         printed.as_ref().map(|roof| (roof, format!("{}, printed", short(&roof.name)))),
@@ -168,8 +168,10 @@ fn roofline(pictured: &PanelData<'_>) -> Frame {
     let across = across.chain(roofs.iter().map(|(roof, _)| roof.ridge()));
     let (low, high) =
         across.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
-    let lines: Vec<ScatterLine> =
-        roofs.into_iter().map(|(roof, name)| roof.line(low / 2.0, high * 2.0, name)).collect();
+    let lines: Vec<ScatterLine> = roofs
+        .into_iter()
+        .map(|(roof, name)| roof::line(roof, low / 2.0, high * 2.0, name))
+        .collect();
     Frame::Scatter(Scatter {
         x: logarithmic("intensity", "flops/byte"),
         y: logarithmic("reached", "flop/s"),

@@ -15,7 +15,7 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 
 use self::panels::{Measured, Results};
-use crate::roof::Roof;
+use crate::roof::{self, Roof};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab};
 
@@ -27,7 +27,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// What is measured, in which order.
+// The plan: measurements in order.
 
 /// The smallest working set of the ladder, in bytes.
 const LOWEST_RUNG: u64 = 16 * 1024;
@@ -174,7 +174,7 @@ struct Session {
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let precision = Precision::read(&run.params)?;
-        let compared = Roof::compared(&run.params, precision)?;
+        let compared = roof::compared(&run.params, precision)?;
         run.sink.report(Report::Status(format!("opening {}", run.device)));
         let meter = Meter::open(run.device, precision)?;
         let plan = Plan::read(&run.params, meter.last_cache())?;
@@ -223,7 +223,7 @@ impl SteppedLab for Session {
     }
 
     fn read(&self, params: &Params) -> Result<Vec<Roof>, LabError> {
-        Roof::compared(params, self.plan.precision)
+        roof::compared(params, self.plan.precision)
     }
 
     fn turn(&mut self, _: &mut Run<'_>, compared: Vec<Roof>) -> Result<(), StepError> {

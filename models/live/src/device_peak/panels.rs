@@ -7,8 +7,7 @@ use mlsys_lab::schema::Scale;
 use mlsys_lab::{Frame, Run, Value};
 
 use super::Measurement;
-use crate::roof;
-use crate::roof::{Roof, logarithmic, short};
+use crate::roof::{self, Roof, logarithmic, short};
 
 type Picture = fn(&Results, &[Roof]) -> Frame;
 
@@ -32,7 +31,7 @@ fn roofline(results: &Results, compared: &[Roof]) -> Frame {
     });
     let lines = all.iter().enumerate().map(|(place, roof)| {
         let way = if measured(place) { "measured" } else { "printed" };
-        roof.line(low, high, format!("{}, {way}", short(&roof.name)))
+        roof::line(roof, low, high, format!("{}, {way}", short(&roof.name)))
     });
     Frame::Scatter(Scatter {
         x: logarithmic("intensity", "flops/byte"),
@@ -149,7 +148,7 @@ fn repetitions(results: &Results, _: &[Roof]) -> Frame {
     })
 }
 
-// What was measured, and the metrics it gives.
+// Results, and the metrics computed from them.
 
 /// What was measured so far.
 pub(super) struct Results {
@@ -237,7 +236,7 @@ impl Results {
         }
         tell("spread", self.spread());
         let printed = roof::chip_of(&self.device)
-            .and_then(|chip| Roof::printed(chip, self.precision))
+            .and_then(|chip| roof::printed(chip, self.precision))
             .map(|roof| roof.peak);
         let fraction = peak.zip(printed).map(|(peak, printed)| peak / printed);
         tell("fraction_of_datasheet", fraction);

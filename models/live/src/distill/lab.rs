@@ -1,4 +1,5 @@
-//! The lab that trains a student on a teacher's softened answers, and for comparison the same student on labels alone.
+//! Trains a student on a teacher's softened answers (Hinton et al. 2015), and for comparison the same student on labels
+//! alone, on the same images.
 
 mod panels;
 #[cfg(test)]
@@ -33,7 +34,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Knobs>()
 }
 
-// Parameters as the run needs them, and the images that students are shown.
+// Parameters.
 
 /// Examples of a step.
 const BATCH: usize = 64;
@@ -94,7 +95,7 @@ fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
     Examples::Labelled(Labelled { inputs, labels, features: all.features })
 }
 
-// A run from opening the device to the last report.
+// The run.
 
 /// Steps between two values of every series.
 const RECORDED: u64 = 10;
@@ -282,7 +283,7 @@ impl SteppedLab for Session {
     }
 }
 
-// A student on its way, and what it learns from.
+// A student in training, and its examples.
 
 /// A network that learns.
 struct Student {

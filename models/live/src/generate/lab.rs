@@ -1,5 +1,10 @@
-//! The lab that generates text token by token, as a server of language models does: with a key/value cache or without, for
-//! one prompt or several, alone or with a smaller model that drafts.
+//! Generates text token by token as a server of language models does: with a key/value cache or without, one prompt or
+//! several, alone or with a smaller model that drafts (speculative decoding).
+//!
+//! [`decoder`] is a model that reads tokens incrementally and can take the last ones back; without a cache it runs the same
+//! code over the whole text again. [`writer`] decides the next pass (prefill, decode, draft, judge) and samples. [`tracks`]
+//! adds up costs and, on request, does the same the other way and compares scores. [`serve`] is continuous batching: [`plan`]
+//! schedules requests without a model, and the plan is carried out with keys and values in pages.
 
 mod decoder;
 mod panels;
@@ -45,7 +50,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::new(include_str!("lab.toml"), run)
 }
 
-// A run from the model's training to the last token.
+// The run.
 
 /// Runs the lab.
 fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
@@ -360,7 +365,7 @@ fn must_fit(
     budget.require(needed, &who, smaller)
 }
 
-// What a run tells in numbers.
+// Metrics of a run.
 
 impl Session {
     /// Tokens were gained in these seconds, without those of their drafts.

@@ -277,7 +277,7 @@ pub(super) fn attention(of: &PanelData<'_>, (blocks, first): &Looks) -> Frame {
     })
 }
 
-// The text as it comes, with who chose each token.
+// The text as it is generated, with the model that chose each token.
 
 /// Sequences shown.
 const SEQUENCES: usize = 16;

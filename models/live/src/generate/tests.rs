@@ -69,7 +69,7 @@ pub(super) fn decoder(
     Decoder::new(network, config.clone(), &Device::flex(), caching, window)
 }
 
-// However a text is read, the scores are the same.
+// Scores do not depend on how a text is split into passes.
 
 const CACHED: Caching = Caching::Kept(Bits::Full);
 

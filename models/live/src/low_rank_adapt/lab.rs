@@ -1,4 +1,7 @@
-//! The lab that teaches a frozen network a new task through low-rank adapters.
+//! Teaches a frozen network a new task through low-rank adapters (Hu et al. 2021), and for comparison trains a full copy.
+//!
+//! burn's own adapters are attached to the frozen network ([`adapters`]); its flat parameters may first be rounded to few
+//! bits (QLoRA, Dettmers et al. 2023). The new task is made from the old data ([`task`]).
 
 mod adapters;
 mod panels;
@@ -42,7 +45,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
         .reading::<Knobs>()
 }
 
-// What the parameters ask for.
+// Parameters.
 
 /// Weights of a block that share a scale in NF4 (Dettmers et al. 2023).
 const NF4_BLOCK: usize = 64;

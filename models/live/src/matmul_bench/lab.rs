@@ -31,7 +31,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// What the parameters ask for.
+// Parameters.
 
 /// The largest dimension of a matrix.
 const LARGEST: f64 = 16_384.0;

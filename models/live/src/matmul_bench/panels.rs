@@ -6,7 +6,7 @@ use mlsys_lab::report::Report;
 use mlsys_lab::{Frame, Run};
 
 use super::Shape;
-use crate::roof::{Roof, logarithmic, short};
+use crate::roof::{self, Roof, logarithmic, short};
 
 /// Chips drawn in outline, at their printed peaks.
 const OUTLINED: [&str; 3] = ["v100-sxm2-16gb", "a100-sxm4-40gb", "h100-sxm5-80gb"];
@@ -24,7 +24,7 @@ fn point(x: f64, y: f64, label: String, series: usize) -> ScatterPoint {
 /// Each product under the measured roof.
 fn roofline(results: &Results, roof: &Roof) -> Frame {
     let printed = OUTLINED.iter();
-    let printed = printed.filter_map(|chip| Roof::printed(chip, results.precision));
+    let printed = printed.filter_map(|chip| roof::printed(chip, results.precision));
     let printed: Vec<Roof> = printed.collect();
     let place = |timed: &Timed| timed.shape.intensity(results.precision);
     let points: Vec<ScatterPoint> = results
@@ -37,9 +37,10 @@ fn roofline(results: &Results, roof: &Roof) -> Frame {
     let (low, high) =
         across.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
     let (low, high) = (low / 2.0, high * 2.0);
-    let own = roof.line(low, high, format!("{}, measured", roof.name));
-    let printed =
-        printed.iter().map(|chip| chip.line(low, high, format!("{}, printed", short(&chip.name))));
+    let own = roof::line(roof, low, high, format!("{}, measured", roof.name));
+    let printed = printed
+        .iter()
+        .map(|chip| roof::line(chip, low, high, format!("{}, printed", short(&chip.name))));
     Frame::Scatter(Scatter {
         x: logarithmic("intensity", "flops/byte"),
         y: logarithmic("reached", "flop/s"),
@@ -92,7 +93,7 @@ fn latency(results: &Results, _: &Roof) -> Frame {
     })
 }
 
-// What was measured, and the metrics it gives.
+// Results, and the metrics computed from them.
 
 /// The products so far.
 pub(super) struct Results {

@@ -1,4 +1,4 @@
-//! The lab that trains in fewer bits: weights, gradients and activations rounded to a chosen format, compared with the same run in
+//! Mixed-precision training: weights, gradients and activations rounded to a chosen format, compared with the same run in
 //! 32 bits.
 
 mod learner;
@@ -31,7 +31,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
+// Parameters.
 
 /// What cannot change during a run.
 struct Setup {
@@ -171,7 +171,7 @@ impl Numbers {
     }
 }
 
-// A run from opening the device to the last report.
+// The run.
 
 /// Steps between two values of every series but the losses.
 const RECORDED: u64 = 10;

@@ -5,6 +5,7 @@ use mlsys_nn::baseline::Layer;
 use mlsys_nn::nets::Architecture;
 use mlsys_sim::pruning::mask::Ranked;
 use mlsys_sim::pruning::{Format, Widths, mask};
+use mlsys_sim::roof::Roof;
 
 use super::masks::{Field, Masks};
 use super::network::{Body, Side};
@@ -40,13 +41,10 @@ pub(super) enum Item {
 /// What is known of a chip.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chip {
-    /// What a person calls it.
-    pub(super) title: String,
-    /// The same in a word.
+    /// Its title, and the peak of its matrix units in 16 bits.
+    pub(super) roof: Roof,
+    /// The name in a word.
     pub(super) short: String,
-    /// Of its matrix units in 16 bits.
-    pub(super) flops_per_second: f64,
-    pub(super) bytes_per_second: f64,
     pub(super) zeros: Zeros,
 }
 
@@ -100,7 +98,7 @@ impl Chip {
         let peak = ["fp16-tensor", "bf16-tensor"].into_iter();
         let peak = peak.filter_map(|path| number(&format!("path.{path}.peak_flops_per_second")));
         let known = peak.min_by(f64::total_cmp).zip(number("bandwidth_bytes_per_second"));
-        let Some((flops_per_second, bytes_per_second)) = known else {
+        let Some((peak, bandwidth)) = known else {
             let message = format!(
                 "the table has no peak in 16 bits or no bandwidth of {name}; take another chip"
             );
@@ -110,9 +108,7 @@ impl Chip {
         let short = name.split('-').next().unwrap_or(name);
         Ok(Self {
             short: short.to_uppercase(),
-            title: text("title").unwrap_or_else(|| name.to_owned()),
-            flops_per_second,
-            bytes_per_second,
+            roof: Roof { name: text("title").unwrap_or_else(|| name.to_owned()), peak, bandwidth },
             zeros: match capability {
                 Some(capability) if capability >= AMPERE => Zeros::TwoOfFourSkipped,
                 Some(_) | None => Zeros::Multiplied,
@@ -122,7 +118,7 @@ impl Chip {
 
     /// Seconds of a product with these multiply-adds, weights and other numbers.
     fn seconds(&self, flops: f64, bytes: f64) -> (f64, Bound) {
-        let (arithmetic, memory) = (flops / self.flops_per_second, bytes / self.bytes_per_second);
+        let (arithmetic, memory) = (flops / self.roof.peak, bytes / self.roof.bandwidth);
         if arithmetic > memory { (arithmetic, Bound::Arithmetic) } else { (memory, Bound::Memory) }
     }
 

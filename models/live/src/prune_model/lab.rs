@@ -1,5 +1,9 @@
-//! The lab that takes weights out of a trained network, lets the rest recover, and says what is left to store and to
-//! compute.
+//! Removes weights from a trained network, lets the rest recover, and counts what is left to store and to compute.
+//!
+//! [`masks`] scores matrices `[inputs, outputs]`, chooses, and trains flat parameters with removed ones set to zero after each
+//! step. Units, channels and attention heads are cut out of the modules themselves ([`network`]), so that the network that is
+//! timed ([`hardware`]) really is smaller. A knob that moves the mask starts its rounds again from the trained network, which
+//! stays on the host and is not trained again.
 
 mod hardware;
 mod masks;
@@ -43,7 +47,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
-// A run from the trained network to the last report.
+// The run.
 
 /// Steps between two accuracies.
 const RECORDED: u64 = 10;
@@ -360,7 +364,7 @@ impl SteppedLab for Session {
     }
 }
 
-// What is left, what it reads right, and how long it takes.
+// Metrics of the pruned network: size, accuracy, time.
 
 /// How often each network is timed; the fastest counts, for whatever else the machine does only adds time.
 const TIMINGS: usize = 7;

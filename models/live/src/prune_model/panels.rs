@@ -254,7 +254,7 @@ pub(super) fn draw_speed(of: &PanelData<'_>) -> Frame {
         &format!("{} model, all layers", chip.short),
         dense,
         pruned,
-        &format!("{} in 16 bits, one product after the other", chip.title),
+        &format!("{} in 16 bits, one product after the other", chip.roof.name),
     ));
     let time = match of.work.of {
         Item::Image => format!("µs for {} images", of.work.items),

@@ -1,4 +1,9 @@
-//! The lab that rounds a trained network to few bits and measures what that does to its answers, its size and its noise.
+//! Rounds a trained network to few bits, and measures the effect on its answers, its size and its noise.
+//!
+//! Rounding is `mlsys_sim::quantizer`, on the host, matrix by matrix of the flat parameters ([`rounding`]), which then go to
+//! the device. Quantization-aware training takes the gradient at the rounded weights and applies it to the unrounded ones
+//! ([`tune`]); the same file has the forward pass that observes and rounds each layer's input, and the network in burn's own
+//! quantized tensors, with our scales.
 
 mod panels;
 mod params;
@@ -36,7 +41,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// A run from the trained network to the last report.
+// The run.
 
 /// Steps of training between two looks at fresh examples.
 const LOOK_EVERY: u64 = 10;
@@ -343,7 +348,7 @@ impl SteppedLab for Session {
     }
 }
 
-// What a session says of the network as it is rounded.
+// Metrics of the rounded network.
 
 impl Session {
     /// Everything but what trying layers alone finds.

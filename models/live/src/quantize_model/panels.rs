@@ -47,7 +47,7 @@ impl PanelData<'_> {
     }
 }
 
-// Examples that the rounded network answers otherwise.
+// Examples with answers changed by rounding.
 
 /// Images shown.
 const MOST_IMAGES: usize = 24;

@@ -210,7 +210,7 @@ impl InputGrids {
     }
 }
 
-// How well a network does on examples that it has not seen, and how long it takes.
+// Accuracy on held-out examples, and its time.
 
 /// Passes that are timed, the middle one of which counts.
 const TIMED: usize = 3;

@@ -194,7 +194,7 @@ fn what_cannot_be_is_refused_in_words() {
     }
 }
 
-// What is computed, held against the instant labs, against burn, and against the network's own forward pass.
+// Agreement with the closed-form labs, with burn, and with the network's own forward pass.
 
 /// The numbers of an array, nested or not.
 fn flat(value: &Value) -> Vec<f64> {

@@ -134,7 +134,7 @@ impl Tuner {
     }
 }
 
-// Forward passes that look at what comes into each layer, or change it.
+// Forward passes that observe or change each layer's input.
 
 /// Matrices of a block.
 const OF_A_BLOCK: usize = 7;

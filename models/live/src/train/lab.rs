@@ -1,4 +1,4 @@
-//! The lab that trains a network: the same five lines of a training loop in the first lesson and the last.
+//! Trains a network: the same five-line training loop in the first lesson and the last.
 
 mod panels;
 mod params;
@@ -38,7 +38,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// A run from opening the device to the last report.
+// The run.
 
 /// Drawing pauses for this multiple of the time that the last drawing took: it may slow training by a third.
 const DRAWING: u32 = 3;

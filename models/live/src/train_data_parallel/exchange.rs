@@ -131,7 +131,7 @@ fn samples(scheme: &Scheme, gradient: &[f32]) -> Vec<f32> {
     (0..split.pieces()).flat_map(chunk).collect()
 }
 
-// What is sent instead of a gradient.
+// Gradient compression.
 
 /// How a gradient is made smaller.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -222,7 +222,7 @@ fn largest(gradient: &[f32], kept: usize) -> Payload {
     }
 }
 
-// Parts of weights put together.
+// Assembling sharded rows.
 
 /// The gradient and the weights of all, from parts of some: where several tell of the same number, their mean.
 pub(super) struct Whole {

@@ -1,4 +1,8 @@
-//! The lab that trains on several workers which each see a part of every batch and sum their gradients by real messages.
+//! Data parallelism: workers that each see a part of every batch and reduce their gradients by real messages, with ZeRO
+//! sharding, compression, delayed gradients and local steps.
+//!
+//! [`worker`] does a step of one worker, [`exchange`] the messages and their compression, [`timing`] the modelled and the
+//! measured clock. The comparison is a single worker on the whole batch.
 
 mod exchange;
 mod panels;
@@ -45,7 +49,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// A run from the first thread to the last report.
+// The run.
 
 /// Whether the workers share every gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,7 +335,7 @@ fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &St
     }
 }
 
-// What a session says.
+// Metrics of a run.
 
 impl Session {
     /// Reports what follows from the parameters alone.

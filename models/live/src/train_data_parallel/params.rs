@@ -247,7 +247,7 @@ fn zero(params: &Params) -> Result<Zero, LabError> {
     })
 }
 
-// What the lab's thread tells the workers, and what they say.
+// Orders to the workers and their answers.
 
 /// What is sharded over workers (Rajbhandari et al. 2020). Each stage shards what the one before does, and more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

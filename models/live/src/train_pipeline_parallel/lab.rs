@@ -1,7 +1,10 @@
-//! The lab that trains a transformer on a pipeline: consecutive blocks on different workers, microbatch by microbatch.
+//! Pipeline parallelism: consecutive blocks of a transformer on different workers, microbatch by microbatch.
 //!
-//! [`setup`] reads the parameters, [`part`] is what of the model lies on a stage, [`stage`] a worker that carries out its
-//! list of operations, [`clock`] what the same list would take on a cluster, [`session`] the run.
+//! `mlsys_sim::pipeline` defines the order of operations of each stage; [`stage`] carries out the same lists on threads, and
+//! [`clock`] plays them with modelled times, so that the drawing and the run cannot differ. For the backward pass a stage
+//! saves a microbatch in one of three forms ([`held`]): burn's tape, cut at the stage's boundaries; the tensors that our own
+//! formulas need ([`part`]), where the backward pass runs in two halves or with other weights than the forward pass, whose
+//! versions a tape would keep alive; or the input alone, to run forward again.
 
 mod clock;
 mod held;
@@ -44,7 +47,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// A run from starting the workers to the last report.
+// The run.
 
 /// Drawing pauses for this multiple of the time that the last drawing took.
 const DRAWING: u32 = 3;

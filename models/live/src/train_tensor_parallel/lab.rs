@@ -1,9 +1,12 @@
-//! Lab `train-tensor-parallel`: every layer split over workers, with the messages that this takes and the proof that the
-//! gradients stay the same.
+//! Tensor parallelism: every layer split over ranks by Megatron's rule (Shoeybi et al. 2019), with gradients equal to
+//! those of a single worker.
 //!
-//! [`cut`] says which part of each weight a rank has, [`link`] sends, [`pass`] goes forward and back through cut matrices
-//! and [`context`] through a cut sequence, with attention in [`ring`]; [`worker`] does a step of one rank, [`clock`] says
-//! what it comes to by formula.
+//! A rank's part of a transformer is a transformer with fewer heads and a narrower gated layer ([`cut`]), so that ranks and
+//! a single worker run the same modules. burn cannot differentiate a message: its graph ends at each collective and
+//! begins again behind it with a leaf ([`pass`]); the gradient crosses by the collective's transpose, which is again a message
+//! ([`link`]). Attention over a sequence split over ranks ([`ring`]) is the only backward pass written by hand. With one rank
+//! nothing is cut, and the run is bit for bit the plain transformer's, which is also the comparison. [`clock`] predicts
+//! operations, messages and bytes by formula; [`worker`] does a step of one rank.
 
 mod clock;
 mod cut;
@@ -48,7 +51,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }
 
-// A run from opening the device to the last report.
+// The run.
 
 struct Session {
     setup: Setup,

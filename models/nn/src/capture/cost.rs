@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mlsys_sim::roof::Roof;
+
 use super::table::{Node, Source, Table};
 
 /// What is counted how; all of it may be changed without recording anew.
@@ -36,14 +38,6 @@ pub enum Recompute {
     Blocks,
 }
 
-/// The roof of a machine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Roof {
-    pub machine: String,
-    pub flops_per_second: f64,
-    pub bytes_per_second: f64,
-}
-
 /// One pass over memory: an operation, or a fused chain of them.
 #[derive(Clone, Debug)]
 pub struct Unit {
@@ -53,25 +47,17 @@ pub struct Unit {
     pub bytes: u64,
 }
 
-impl Roof {
-    /// Operations per byte from which arithmetic limits, not memory.
-    pub fn ridge(&self) -> f64 {
-        self.flops_per_second / self.bytes_per_second
-    }
-
-    /// Seconds of a pass: as long as its arithmetic or its traffic, whichever takes longer.
-    pub fn seconds(&self, unit: &Unit) -> f64 {
-        let arithmetic = unit.flops as f64 / self.flops_per_second;
-        arithmetic.max(unit.bytes as f64 / self.bytes_per_second)
-    }
-
-    /// Whether memory limits a pass.
-    pub fn is_memory_bound(&self, unit: &Unit) -> bool {
-        (unit.flops as f64) < self.ridge() * unit.bytes as f64
-    }
-}
-
 impl Unit {
+    /// Seconds under a roof.
+    pub fn seconds(&self, roof: &Roof) -> f64 {
+        roof.seconds(self.flops as f64, self.bytes as f64)
+    }
+
+    /// Whether memory limits it.
+    pub fn is_memory_bound(&self, roof: &Roof) -> bool {
+        roof.is_memory_bound(self.flops as f64, self.bytes as f64)
+    }
+
     /// Operations per byte.
     pub fn intensity(&self) -> f64 {
         self.flops as f64 / (self.bytes as f64).max(1.0)

@@ -62,10 +62,10 @@ impl Count {
         let roof = &counting.roof;
         let seconds = |bound: &dyn Fn(&Unit) -> bool| -> f64 {
             let units = units.iter().filter(|unit| bound(unit));
-            units.map(|unit| roof.seconds(unit)).sum()
+            units.map(|unit| unit.seconds(roof)).sum()
         };
         let all = seconds(&|_| true);
-        let memory_bound = seconds(&|unit| roof.is_memory_bound(unit));
+        let memory_bound = seconds(&|unit| unit.is_memory_bound(roof));
         let step = Step::new(table, needs, layers, counting.recompute);
         let moved: u64 = units.iter().map(|unit| unit.bytes).sum();
         Self {
