@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(source) = std::str::from_utf8(data) else {
         return;
     };
-    for dialect in [Dialect::Lesson, Dialect::Graph, Dialect::Pattern] {
+    for dialect in [Dialect::Lesson, Dialect::Graph, Dialect::Pattern, Dialect::ClosedForm] {
         match parse(source, dialect) {
             Ok(expr) => {
                 assert!(expr.span.end <= source.len());

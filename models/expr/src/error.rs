@@ -202,7 +202,9 @@ pub(super) fn foreign(dialect: Dialect, place: Span, what: &str) -> ExprError {
     let functions: Vec<_> = Function::names_in(dialect).collect();
     let operators = match dialect {
         Dialect::Graph => "+ - * / ^",
-        Dialect::Lesson | Dialect::Pattern => "or and not == != < <= > >= + - * / % ^",
+        Dialect::Lesson | Dialect::Pattern | Dialect::ClosedForm => {
+            "or and not == != < <= > >= + - * / % ^"
+        }
     };
     ExprError::new(place, format!("{} has no `{what}`", dialect.place()))
         .help(format!("it has {operators} and {}", functions.join(", ")))

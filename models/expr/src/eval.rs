@@ -118,33 +118,7 @@ fn call(
 
 /// A function of one number; the result may not be finite.
 fn elementary(function: Function, x: f64, span: Span) -> Result<f64, EvalError> {
-    Ok(match function {
-        Function::Abs => x.abs(),
-        Function::Sqrt => x.sqrt(),
-        Function::Exp => x.exp(),
-        Function::Log | Function::Ln => x.ln(),
-        Function::Log2 => x.log2(),
-        Function::Log10 => x.log10(),
-        Function::Sin => x.sin(),
-        Function::Cos => x.cos(),
-        Function::Tanh => x.tanh(),
-        Function::Sigmoid => 1.0 / (1.0 + (-x).exp()),
-        Function::Relu => x.max(0.0),
-        Function::Floor => x.floor(),
-        Function::Ceil => x.ceil(),
-        Function::Round => x.round(),
-        Function::First
-        | Function::Last
-        | Function::Min
-        | Function::Max
-        | Function::Mean
-        | Function::Median
-        | Function::Len
-        | Function::At
-        | Function::Close
-        | Function::Xor
-        | Function::If => return Err(EvalErrorKind::Foreign { function }.at(span)),
-    })
+    function.of_one(x).ok_or_else(|| EvalErrorKind::Foreign { function }.at(span))
 }
 
 fn aggregate(function: Function, argument: &Expr, env: &dyn Env) -> Result<f64, EvalError> {
@@ -180,7 +154,29 @@ fn aggregate(function: Function, argument: &Expr, env: &dyn Env) -> Result<f64, 
         | Function::Ceil
         | Function::Round
         | Function::Xor
-        | Function::If => return Err(EvalErrorKind::Foreign { function }.at(argument.span)),
+        | Function::If
+        | Function::Sum
+        | Function::Div
+        | Function::DivUp
+        | Function::RoundUp
+        | Function::Percent
+        | Function::Duration
+        | Function::Significant
+        | Function::IsSet
+        | Function::Default
+        | Function::Table
+        | Function::Names
+        | Function::Range
+        | Function::List
+        | Function::Count
+        | Function::IsNumber
+        | Function::Join
+        | Function::Column
+        | Function::AtLeast
+        | Function::Sorted
+        | Function::Before => {
+            return Err(EvalErrorKind::Foreign { function }.at(argument.span));
+        }
     };
     value.ok_or_else(|| empty(name, argument.span))
 }

@@ -78,7 +78,7 @@ impl Parser {
     /// An expression of this dialect, up to the first token that cannot continue it.
     pub(super) fn expression(&mut self) -> Result<Expr, ExprError> {
         let tree = self.operators(Binding::Or)?;
-        not_a_literal(&tree)?;
+        self.not_a_literal(&tree)?;
         Ok(*tree.expr)
     }
 
@@ -137,13 +137,13 @@ impl Parser {
 
     fn operand(&mut self) -> Result<Tree, ExprError> {
         let (token, place) = self.advance();
-        let in_lesson = self.dialect == Dialect::Lesson;
+        let texts = matches!(self.dialect, Dialect::Lesson | Dialect::ClosedForm);
         match token {
             Token::Number(value) => self.number(value, place),
-            Token::Text(text) if in_lesson => self.node(Node::Text(text), place, 1),
-            Token::Literal(value) if in_lesson => self.node(Node::Bool(value), place, 1),
+            Token::Text(text) if texts => self.node(Node::Text(text), place, 1),
+            Token::Literal(value) if texts => self.node(Node::Bool(value), place, 1),
             Token::Name(name) if *self.peek() == Token::OpenParen => self.call(&name, place),
-            Token::Name(name) if in_lesson || !name.contains('.') => {
+            Token::Name(name) if texts || !name.contains('.') => {
                 self.node(Node::Name(Name::new(name)), place, 1)
             }
             Token::Name(_) => Err(error::dotted_name(self.dialect, place)),
@@ -207,7 +207,7 @@ impl Parser {
         }
         loop {
             let argument = self.operators(Binding::Or)?;
-            not_a_literal(&argument)?;
+            self.not_a_literal(&argument)?;
             deepest = deepest.max(argument.depth);
             arguments.push(*argument.expr);
             if !self.accept(&Token::Comma) {
@@ -239,15 +239,15 @@ impl Parser {
     }
 
     fn unary(&mut self, op: UnaryOp, place: Span, operand: Tree) -> Result<Tree, ExprError> {
-        not_a_literal(&operand)?;
+        self.not_a_literal(&operand)?;
         let span = place.to(operand.expr.span);
         self.node(Node::Unary(op, operand.expr), span, operand.depth + 1)
     }
 
     fn binary(&mut self, op: BinaryOp, left: Tree, right: Tree) -> Result<Tree, ExprError> {
         if !matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) {
-            not_a_literal(&left)?;
-            not_a_literal(&right)?;
+            self.not_a_literal(&left)?;
+            self.not_a_literal(&right)?;
         }
         let span = left.expr.span.to(right.expr.span);
         let depth = left.depth.max(right.depth) + 1;
@@ -282,14 +282,14 @@ impl Parser {
             _ => Ok(()),
         }
     }
-}
 
-fn not_a_literal(tree: &Tree) -> Result<(), ExprError> {
-    match tree.expr.node {
-        Node::Text(_) | Node::Bool(_) => Err(error::stray_literal(tree.expr.span)),
-        Node::Number(_) | Node::Name(_) | Node::Unary(..) | Node::Binary(..) | Node::Call(..) => {
-            Ok(())
+    /// A text or a truth value stands only where it is compared, but in a closed form it is a value like others.
+    fn not_a_literal(&self, tree: &Tree) -> Result<(), ExprError> {
+        let literal = matches!(tree.expr.node, Node::Text(_) | Node::Bool(_));
+        if literal && self.dialect != Dialect::ClosedForm {
+            return Err(error::stray_literal(tree.expr.span));
         }
+        Ok(())
     }
 }
 

@@ -10,7 +10,8 @@ use crate::program::{parse_program, program_errors};
 use crate::random::SplitMix64;
 use crate::source::{Dialect, MAX_BYTES, MAX_DEPTH, MAX_NODES, Span};
 
-const DIALECTS: [Dialect; 3] = [Dialect::Lesson, Dialect::Graph, Dialect::Pattern];
+const DIALECTS: [Dialect; 4] =
+    [Dialect::Lesson, Dialect::Graph, Dialect::Pattern, Dialect::ClosedForm];
 
 struct Everything;
 

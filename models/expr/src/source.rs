@@ -25,6 +25,8 @@ pub enum Dialect {
     Graph,
     /// Patterns over threads: integers as in C, plain names, `xor` and `if`.
     Pattern,
+    /// Labs that are data: numbers, texts, lists and unset values, dotted names, `if`, tables.
+    ClosedForm,
 }
 
 impl Dialect {
@@ -33,6 +35,7 @@ impl Dialect {
             Dialect::Lesson => "a lesson's expression",
             Dialect::Graph => "a computation graph",
             Dialect::Pattern => "a pattern over threads",
+            Dialect::ClosedForm => "a lab's formula",
         }
     }
 }

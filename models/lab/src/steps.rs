@@ -34,6 +34,18 @@ pub fn percent(share: f64) -> String {
     format!("{}%", number(significant(percent, 1)))
 }
 
+/// A length of time as a person says it, with three digits.
+pub fn duration(seconds: f64) -> String {
+    let (unit, length) = match seconds {
+        s if s < 120.0 => ("s", 1.0),
+        s if s < 7200.0 => ("min", 60.0),
+        s if s < 172_800.0 => ("h", 3600.0),
+        s if s < 63_115_200.0 => ("days", 86_400.0),
+        _ => ("years", 31_557_600.0),
+    };
+    format!("{} {unit}", number(significant(seconds / length, 3)))
+}
+
 /// Reports a metric that must be finite.
 ///
 /// # Errors
@@ -53,7 +65,21 @@ pub fn finite(
 
 #[cfg(test)]
 mod tests {
-    use super::percent;
+    use super::{duration, percent};
+
+    #[test]
+    fn durations_have_the_unit_that_fits() {
+        for (seconds, told) in [
+            (0.5, "0.5 s"),
+            (119.0, "119 s"),
+            (817.377, "13.6 min"),
+            (11135.0, "3.09 h"),
+            (22_805_000.0, "264 days"),
+            (1.8e8, "5.7 years"),
+        ] {
+            assert_eq!(duration(seconds), told, "{seconds}");
+        }
+    }
 
     #[test]
     fn a_small_share_keeps_a_digit() {

@@ -26,11 +26,18 @@ impl Schema {
                 toml::from_str(COMMON).map_err(|e| error("common", e.to_string()))?;
             schema.metrics.extend(common.metric);
         }
-        schema
-            .check_presets()
-            .and_then(|()| schema.check_attempts())
-            .map_err(|message| error(&schema.kind, message))?;
-        Ok(schema)
+        schema.checked()
+    }
+
+    /// The schema, if its presets and its pictures over several runs are as they must be.
+    ///
+    /// # Errors
+    /// The first of them that is not.
+    pub fn checked(self) -> Result<Self, SchemaError> {
+        match self.check_presets().and_then(|()| self.check_attempts()) {
+            Ok(()) => Ok(self),
+            Err(message) => Err(SchemaError { kind: self.kind, message }),
+        }
     }
 
     /// Whether a run with these parameters needs a device to be chosen; every live lab does.

@@ -387,6 +387,26 @@ fn function(function: Function) -> Option<Unary> {
         | Function::Ceil
         | Function::Round
         | Function::Xor
-        | Function::If => None,
+        | Function::If
+        | Function::Sum
+        | Function::Div
+        | Function::DivUp
+        | Function::RoundUp
+        | Function::Percent
+        | Function::Duration
+        | Function::Significant
+        | Function::IsSet
+        | Function::Default
+        | Function::Table
+        | Function::Names
+        | Function::Range
+        | Function::List
+        | Function::Count
+        | Function::IsNumber
+        | Function::Join
+        | Function::Column
+        | Function::AtLeast
+        | Function::Sorted
+        | Function::Before => None,
     }
 }

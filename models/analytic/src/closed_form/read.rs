@@ -1,0 +1,437 @@
+//! The file of a closed form: TOML to schema and computation, with all that is wrong at once.
+
+mod fields;
+mod formula;
+mod pictures;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mlsys_expr::{Dialect, Expr, parse};
+use mlsys_expr::nearest::nearest;
+use mlsys_lab::schema::{Metric, Panel, Param, Preset, Type};
+use mlsys_lab::{Schema, Tables, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use self::fields::{Fields, Text};
+use self::formula::Names;
+use super::model::{Check, Declared, Definition, Form, Formula};
+use super::{Mistake, Problem};
+
+/// Longest file, in bytes.
+pub(crate) const MAX_BYTES: usize = 64 << 10;
+
+/// Most parameters, metrics, intermediate values, checks, panels and presets, of each.
+const MAX_ENTRIES: usize = 64;
+
+/// Most problems that are told of one file.
+const MAX_PROBLEMS: usize = 60;
+
+/// What is wrong with one file so far.
+pub(super) struct Problems<'s> {
+    source: &'s str,
+    found: Vec<Problem>,
+}
+
+impl Problems<'_> {
+    fn add(
+        &mut self,
+        mistake: Mistake,
+        place: std::ops::Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        if self.found.len() < MAX_PROBLEMS {
+            let help = Some(help.into()).filter(|help: &String| !help.is_empty());
+            self.found.push(Problem { mistake, place, message: message.into(), help });
+        }
+    }
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file.
+pub(super) fn read(source: &str) -> Result<(Schema, Form), Vec<Problem>> {
+    let mut problems = Problems { source, found: Vec::new() };
+    let read = read_into(source, &mut problems);
+    problems.found.sort_by_key(|problem| problem.place.start);
+    match read {
+        Some(read) if problems.found.is_empty() => Ok(read),
+        _ => Err(problems.found),
+    }
+}
+
+fn read_into(source: &str, problems: &mut Problems<'_>) -> Option<(Schema, Form)> {
+    if source.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes; a lab has at most {MAX_BYTES}", source.len());
+        problems.add(Mistake::TooLarge, 0..0, message, "draw fewer panels, or make two labs of it");
+        return None;
+    }
+    let (table, errors) = DeTable::parse_recoverable(source);
+    for error in errors.iter().take(MAX_PROBLEMS) {
+        let place = error.span().unwrap_or_default();
+        let help = "TOML has lines of key = value, with texts in double quotes";
+        problems.add(Mistake::Toml, place, error.message(), help);
+    }
+    if !errors.is_empty() {
+        return None;
+    }
+    let mut top = Fields::new(table, "a lab", problems);
+    let title = |text: Option<Text>| text.map(|text| text.value);
+    let kind = top.required_text("kind", "kind = \"my-lab\"");
+    if let Some(kind) = &kind
+        && !is_kind(&kind.value)
+    {
+        top.problems.add(
+            Mistake::BadValue,
+            kind.place.clone(),
+            "a kind has lower-case letters, digits and hyphens, and begins with a letter",
+            "write it like kind = \"my-lab\"",
+        );
+    }
+    let name = title(top.required_text("title", "title = \"My lab\""));
+    let about = title(top.required_text("about", "about = \"What it shows.\""));
+    let written = title(top.required_text("source", "source = \"Who found the formula\""));
+    let module = title(top.required_text("module", "module = \"scaling\""));
+    let formula = title(top.text("formula"));
+    let notes = top.take("note").map(|value| top.deserialize::<Vec<String>>(value, "`note`"));
+    let prints = title(top.text("prints"));
+    let headline = top.take("headline").map(|value| top.deserialize(value, "`headline`"));
+
+    let params: Vec<(Param, std::ops::Range<usize>)> = entries(&mut top, "param", |entry| {
+        entry.refuse(
+            &["live", "artifact", "command_line_only", "entries"],
+            "a lab that is data answers at once from its parameters alone",
+        );
+        entry.rest()
+    });
+    let mut form = Form::default();
+    for (param, place) in &params {
+        declare(param, place, &mut form, top.problems);
+    }
+    if let Some(data) = top.table("data") {
+        for (name, place, value) in data.into_entries() {
+            if known(&form, &name) || !is_name(&name) {
+                top.problems.add(
+                    Mistake::DuplicateId,
+                    place,
+                    format!("`{name}` cannot be the name of a constant"),
+                    "give it a name of its own, of a-z, 0-9 and _",
+                );
+                continue;
+            }
+            if let Some(value) = top.deserialize::<Value>(value, "a constant") {
+                form.data.insert(name, value);
+            }
+        }
+    }
+    let mut drafts: Vec<Draft> = Vec::new();
+    if let Some(table) = top.table("let") {
+        for (name, place, value) in table.into_entries() {
+            let what = format!("`{name}`");
+            if let Some(text) = top.as_text(value, &what) {
+                let expr = draft(&text, top.problems);
+                drafts.push(Draft { name, place, text, expr, metric: None, reason: None });
+            }
+        }
+    }
+    let metrics: Vec<(Metric, std::ops::Range<usize>)> = entries(&mut top, "metric", |entry| {
+        entry.refuse(&["series", "class"], "a lab that is data answers once, and exactly");
+        let text = entry.required_text("value", "value = \"an expression\"");
+        let reason = entry.text("reason");
+        let (metric, place): (Metric, _) = entry.rest()?;
+        if let Some(text) = text {
+            let expr = draft(&text, entry.problems);
+            drafts.push(Draft {
+                name: metric.name.clone(),
+                place: place.clone(),
+                text,
+                expr,
+                metric: Some(metric.ty),
+                reason,
+            });
+        }
+        Some((metric, place))
+    });
+    let reason = top.text("reason");
+    define(drafts, &mut form, top.problems);
+    if let Some(text) = reason {
+        let template = formula::template(&text, &mut Names::new(&form), top.problems);
+        form.reason = Some(template);
+    }
+    let mut notices = Vec::new();
+    entries(&mut top, "notice", |entry| {
+        let names = &mut Names::new(&form);
+        let condition = entry.required_formula("if", "if = \"a > b\"", names);
+        let words = entry.required_template("words", "words = \"a sentence\"", names);
+        entry.finish();
+        notices.push((condition?, words?));
+        Some(())
+    });
+    let mut checks = Vec::new();
+    entries(&mut top, "check", |entry| {
+        let check = pictures::row(entry, &mut Names::new(&form), |entry, names| {
+            let holds = entry.required_formula("holds", "holds = \"a <= b\"", names);
+            let message = entry.required_template("message", "message = \"what to change\"", names);
+            let params = entry.texts("params").unwrap_or_default();
+            Some(Check { holds: holds?, params, message: message? })
+        });
+        entry.finish();
+        checks.extend(check);
+        Some(())
+    });
+    let panels: Vec<(Panel, std::ops::Range<usize>)> = entries(&mut top, "panel", |entry| {
+        entry.refuse(&["attempts", "draw", "metrics"], "say what the lab itself draws");
+        let picture = pictures::read(entry, &form);
+        let (panel, place): (Panel, _) = entry.rest()?;
+        form.panels.push((panel.name.clone(), picture?));
+        Some((panel, place))
+    });
+    form.checks = checks;
+    form.notices = notices;
+    let presets: Vec<(Preset, std::ops::Range<usize>)> =
+        entries(&mut top, "preset", |entry| entry.rest());
+    top.finish();
+
+    let schema = Schema {
+        kind: kind?.value,
+        title: name?,
+        module: module?,
+        about: about?,
+        params: distinct(params, "parameter", |param| &param.name, problems),
+        metrics: distinct(metrics, "metric", |metric| &metric.name, problems),
+        panels: distinct(panels, "panel", |panel| &panel.name, problems),
+        presets: distinct(presets, "preset", |preset| &preset.name, problems),
+        formula: formula.or_else(|| Some(definitions(&form))),
+        source: written?,
+        notes: notes.flatten().unwrap_or_default(),
+        budget: None,
+        device: None,
+        yields: None,
+        steps: None,
+        prints,
+        headline: headline.flatten(),
+    };
+    match schema.checked() {
+        Ok(schema) => Some((schema, form)),
+        Err(error) => {
+            problems.add(Mistake::BadValue, 0..0, error.message, "");
+            None
+        }
+    }
+}
+
+/// All definitions in one line.
+fn definitions(form: &Form) -> String {
+    let all = form.definitions.iter().map(|one| format!("{} = {}", one.name, one.formula.source));
+    all.collect::<Vec<_>>().join("; ")
+}
+
+fn is_kind(name: &str) -> bool {
+    name.len() <= 48
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// Whether expressions can use a name and it has no meaning of its own in them.
+fn is_name(name: &str) -> bool {
+    name.len() <= 64
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !matches!(name, "run" | "own" | "and" | "or" | "not" | "true" | "false")
+}
+
+fn known(form: &Form, name: &str) -> bool {
+    form.params.contains_key(name) || form.data.contains_key(name) || form.index.contains_key(name)
+}
+
+/// Reads the entries of a list of tables, at most [`MAX_ENTRIES`].
+fn entries<T>(
+    top: &mut Fields<'_, '_, '_>,
+    key: &'static str,
+    mut each: impl FnMut(&mut Fields<'_, '_, '_>) -> Option<T>,
+) -> Vec<T> {
+    let mut all = Vec::new();
+    for (count, table) in top.tables(key).into_iter().enumerate() {
+        let place = table.span();
+        if count == MAX_ENTRIES {
+            let message = format!("a lab has at most {MAX_ENTRIES} entries `[[{key}]]`");
+            top.problems.add(Mistake::TooLarge, place, message, "make two labs of it");
+            break;
+        }
+        let mut entry = Fields::new(table, &format!("`[[{key}]]`"), top.problems);
+        all.extend(each(&mut entry));
+    }
+    all
+}
+
+fn distinct<T>(
+    all: Vec<(T, std::ops::Range<usize>)>,
+    what: &str,
+    name: impl Fn(&T) -> &String,
+    problems: &mut Problems<'_>,
+) -> Vec<T> {
+    let mut names = BTreeSet::new();
+    for (one, place) in &all {
+        if !names.insert(name(one).clone()) {
+            let message = format!("another {what} is called `{}`", name(one));
+            problems.add(Mistake::DuplicateId, place.clone(), message, "choose another name");
+        }
+    }
+    all.into_iter().map(|(one, _)| one).collect()
+}
+
+/// Takes a parameter in and checks what its declaration promises.
+fn declare(
+    param: &Param,
+    place: &std::ops::Range<usize>,
+    form: &mut Form,
+    problems: &mut Problems<'_>,
+) {
+    let mut wrong = |message: String, help: String| {
+        problems.add(Mistake::BadValue, place.clone(), message, help);
+    };
+    let name = &param.name;
+    if !is_name(name) {
+        let message = format!("`{name}` cannot be the name of a parameter");
+        wrong(message, "names are of a-z, 0-9 and _, and begin with a letter".to_owned());
+    }
+    if param.ty == Type::Table {
+        let help = "take several parameters, or an array".to_owned();
+        wrong(format!("`{name}` is a table, which formulas cannot read"), help);
+    }
+    if let Some(table) = &param.values_from
+        && Tables::builtin().names(table).is_empty()
+    {
+        let known = Tables::builtin().tables();
+        let help = match nearest(table, known) {
+            Some(table) => format!("did you mean `{table}`?"),
+            None => "the tables are those of `assets/tables.toml`".to_owned(),
+        };
+        wrong(format!("there is no table `{table}`"), help);
+    }
+    if param.default.is_none() && param.from.is_none() && !param.optional {
+        wrong(
+            format!("`{name}` has no value"),
+            "give it a `default`, a field of a table with `from`, or `optional = true`".to_owned(),
+        );
+    }
+    form.params.insert(name.clone(), Declared { ty: param.ty, optional: param.optional });
+}
+
+/// A definition that is parsed but whose names are not looked up yet.
+struct Draft {
+    name: String,
+    place: std::ops::Range<usize>,
+    text: Text,
+    expr: Option<Expr>,
+    metric: Option<Type>,
+    reason: Option<Text>,
+}
+
+fn draft(text: &Text, problems: &mut Problems<'_>) -> Option<Expr> {
+    match parse(&text.value, Dialect::ClosedForm) {
+        Ok(expr) => Some(expr),
+        Err(error) => {
+            let place = text.within(error.span);
+            problems.add(Mistake::Expression, place, error.message, error.help.unwrap_or_default());
+            None
+        }
+    }
+}
+
+/// Puts definitions into an order in which each refers only to earlier ones.
+fn define(mut drafts: Vec<Draft>, form: &mut Form, problems: &mut Problems<'_>) {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for draft in &drafts {
+        let taken = form.params.contains_key(&draft.name) || form.data.contains_key(&draft.name);
+        // A metric may repeat a parameter's name where it reports that parameter.
+        let reports = draft.metric.is_some() && taken;
+        if !names.insert(draft.name.clone()) || !is_name(&draft.name) || (taken && !reports) {
+            let message = format!("`{}` cannot be the name of another value", draft.name);
+            let help = "each value has a name of its own, of a-z, 0-9 and _";
+            problems.add(Mistake::DuplicateId, draft.place.clone(), message, help);
+        }
+    }
+    let mut reasons = Vec::new();
+    loop {
+        let before = drafts.len();
+        let mut waiting = Vec::new();
+        for draft in drafts {
+            let ready = draft.expr.as_ref().is_none_or(|expr| {
+                expr.names().iter().all(|(name, _)| {
+                    let name = name.as_str();
+                    !names.contains(name) || form.index.contains_key(name)
+                })
+            });
+            if !ready {
+                waiting.push(draft);
+                continue;
+            }
+            let expr = draft.expr;
+            let index = form.definitions.len();
+            if let Some(expr) = expr {
+                let known = Names::new(form);
+                let formula = known.resolve(expr, &draft.text, problems);
+                form.definitions.push(Definition {
+                    name: draft.name.clone(),
+                    formula,
+                    metric: draft.metric,
+                    reason: None,
+                });
+                form.index.insert(draft.name.clone(), index);
+                reasons.extend(draft.reason.map(|text| (index, text)));
+            } else {
+                // Told already; whatever refers to it is not told again.
+                names.remove(&draft.name);
+                form.data.insert(draft.name, Value::Int(0));
+            }
+        }
+        drafts = waiting;
+        if drafts.len() == before {
+            break;
+        }
+    }
+    for draft in drafts {
+        let message = format!("`{}` depends on itself", draft.name);
+        let help = if form.params.contains_key(&draft.name) {
+            format!("the parameter of that name is `given.{}`", draft.name)
+        } else {
+            "break the circle: some value must come from parameters alone".to_owned()
+        };
+        problems.add(Mistake::Contradiction, draft.text.place, message, help);
+    }
+    for (index, text) in reasons {
+        let template = formula::template(&text, &mut Names::new(form), problems);
+        if let Some(definition) = form.definitions.get_mut(index) {
+            definition.reason = Some(template);
+        }
+    }
+}
+
+/// A formula that is but a name, for pictures of a definition.
+pub(super) fn of_name(form: &Form, name: &str) -> Option<Formula> {
+    let expr = parse(name, Dialect::ClosedForm).ok()?;
+    let needs = form.index.get(name).map(|&index| {
+        let mut needs = form.definitions.get(index).map(|d| d.formula.needs.clone());
+        needs.get_or_insert_default().push(index);
+        needs.unwrap_or_default()
+    });
+    Some(Formula { source: name.to_owned(), expr, needs: needs.unwrap_or_default() })
+}
+
+/// Entries of a TOML table in the order of the file.
+fn in_order<'i>(table: DeTable<'i>) -> Vec<(String, std::ops::Range<usize>, Spanned<DeValue<'i>>)> {
+    let mut all: Vec<_> = table
+        .into_iter()
+        .map(|(key, value)| (key.get_ref().to_string(), key.span(), value))
+        .collect();
+    all.sort_by_key(|(_, place, _)| place.start);
+    all
+}
+
+/// Names that a map of tables holds, for suggestions.
+fn nearest_key<'a, T>(name: &str, known: &'a BTreeMap<String, T>) -> Option<&'a str> {
+    nearest(name, known.keys().map(String::as_str))
+}

@@ -1,0 +1,455 @@
+//! The pictures of a panel.
+
+use mlsys_lab::Value;
+use mlsys_lab::frame::Dimension;
+use mlsys_lab::schema::Scale;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::super::Mistake;
+use super::super::model::{
+    Axis, Bar, CellsOf, Drawing, Each, Form, Line, Over, Picture, Places, Point, Row, Stack, Step,
+};
+use super::fields::Fields;
+use super::formula::{self, Names};
+use super::{is_name, of_name};
+
+/// Most rows that one picture declares.
+const MAX_ROWS: usize = 64;
+
+/// Most panes beside each other.
+const MAX_PANES: usize = 16;
+
+/// Most places of a line.
+const MAX_PLACES: usize = 1024;
+
+const KINDS: [&str; 7] = ["bars", "stacks", "table", "scatter", "cells", "panes", "steps"];
+
+/// Takes what a panel draws out of its table.
+pub(super) fn read(panel: &mut Fields<'_, '_, '_>, form: &Form) -> Option<Picture> {
+    let mut instead = Vec::new();
+    for table in panel.tables("text") {
+        let mut entry = Fields::new(table, "`text`", panel.problems);
+        let names = &mut Names::new(form);
+        let only_if = entry.formula("if", names);
+        let words = entry.required_template("words", "words = \"a sentence\"", names);
+        entry.finish();
+        instead.push((only_if, words?));
+    }
+    let drawing = drawing(panel, form, &mut Names::new(form), 0);
+    if drawing.is_none() && instead.is_empty() {
+        panel.missing(
+            "bars",
+            "what it draws: bars, stacks, table, scatter, cells, panes, steps or text",
+        );
+    }
+    Some(Picture { instead, drawing })
+}
+
+fn drawing(
+    owner: &mut Fields<'_, '_, '_>,
+    form: &Form,
+    names: &mut Names<'_>,
+    depth: usize,
+) -> Option<Drawing> {
+    let mut found = None;
+    for kind in KINDS {
+        let Some(value) = owner.take(kind) else {
+            continue;
+        };
+        let place = value.span();
+        if found.is_some() {
+            let message = "a panel draws one picture, and this is the second";
+            owner.problems.add(
+                Mistake::Contradiction,
+                place,
+                message,
+                "make a panel of its own of it",
+            );
+            continue;
+        }
+        if kind == "panes" {
+            found = panes(owner, value, form, names, depth);
+            continue;
+        }
+        let Some(table) = owner.as_table(value, &format!("`{kind}`")) else {
+            continue;
+        };
+        let mut fields = Fields::new(table, &format!("`{kind}`"), owner.problems);
+        found = match kind {
+            "bars" => bars(&mut fields, names),
+            "stacks" => stacks(&mut fields, names),
+            "table" => table_of(&mut fields, names),
+            "scatter" => scatter(&mut fields, names),
+            "cells" => cells(&mut fields, names),
+            _ => steps(&mut fields, form, names),
+        };
+        fields.finish();
+    }
+    found
+}
+
+fn panes<'i>(
+    owner: &mut Fields<'_, '_, 'i>,
+    value: Spanned<DeValue<'i>>,
+    form: &Form,
+    names: &mut Names<'_>,
+    depth: usize,
+) -> Option<Drawing> {
+    let place = value.span();
+    let DeValue::Array(items) = value.into_inner() else {
+        owner.wrong_type(place, "`panes`", "a list", "table");
+        return None;
+    };
+    if depth > 0 || items.len() > MAX_PANES {
+        let message =
+            format!("at most {MAX_PANES} panes stand beside each other, and none in another");
+        owner.problems.add(Mistake::TooLarge, place, message, "draw fewer");
+        return None;
+    }
+    let mut all = Vec::new();
+    for item in items.into_iter() {
+        let Some(table) = owner.as_table(item, "an entry of `panes`") else {
+            continue;
+        };
+        let mut entry = Fields::new(table, "`panes`", owner.problems);
+        all.extend(row(&mut entry, names, |entry, names| {
+            let title = entry.required_template("title", "title = \"a title\"", names)?;
+            Some((title, drawing(entry, form, names, depth + 1)?))
+        }));
+        entry.finish();
+    }
+    Some(Drawing::Panes(all))
+}
+
+fn scale(fields: &mut Fields<'_, '_, '_>) -> Scale {
+    let read = fields.take("scale").and_then(|value| fields.deserialize(value, "`scale`"));
+    read.unwrap_or_default()
+}
+
+/// The rows of a picture: a list of tables under `key`, or the picture's own keys where there is but one.
+fn rows<T>(
+    fields: &mut Fields<'_, '_, '_>,
+    key: &'static str,
+    names: &mut Names<'_>,
+    mut what: impl FnMut(&mut Fields<'_, '_, '_>, &mut Names<'_>) -> Option<T>,
+) -> Vec<Row<T>> {
+    if !fields.has(key) {
+        return row(fields, names, what).into_iter().collect();
+    }
+    let tables: Vec<Spanned<DeTable<'_>>> = fields.tables(key);
+    if tables.len() > MAX_ROWS {
+        let message = format!("a picture declares at most {MAX_ROWS} entries `{key}`");
+        fields.problems.add(Mistake::TooLarge, fields.place(), message, "use `for` and `over`");
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    for table in tables {
+        let mut entry = Fields::new(table, &format!("`{key}`"), fields.problems);
+        all.extend(row(&mut entry, names, &mut what));
+        entry.finish();
+    }
+    all
+}
+
+pub(super) fn row<T>(
+    fields: &mut Fields<'_, '_, '_>,
+    names: &mut Names<'_>,
+    what: impl FnOnce(&mut Fields<'_, '_, '_>, &mut Names<'_>) -> Option<T>,
+) -> Option<Row<T>> {
+    let before = names.local.len();
+    let mut each = Vec::new();
+    for (name, over) in [("for", "over"), ("and", "in")] {
+        each.extend(loop_over(fields, name, over, names));
+    }
+    let mut set = Vec::new();
+    if let Some(entries) = fields.table("set") {
+        for (name, place, value) in entries.into_entries() {
+            let what = format!("`{name}`");
+            let text = fields.as_source(value, &what);
+            let read = text.and_then(|text| formula::formula(&text, names, fields.problems));
+            if !is_name(&name) {
+                let message = format!("`{name}` cannot be a name");
+                fields.problems.add(Mistake::BadValue, place, message, "use a-z, 0-9 and _");
+            }
+            names.local.push(name.clone());
+            set.extend(read.map(|read| (name, read)));
+        }
+    }
+    let only_if = fields.formula("if", names);
+    let sort = fields.formula("sort", names);
+    let what = what(fields, names);
+    names.local.truncate(before);
+    Some(Row { each, set, only_if, sort, what: what? })
+}
+
+fn loop_over(
+    fields: &mut Fields<'_, '_, '_>,
+    name: &'static str,
+    over: &'static str,
+    names: &mut Names<'_>,
+) -> Option<Each> {
+    let Some(text) = fields.text(name) else {
+        if let Some(value) = fields.take(over) {
+            let message = format!("`{over}` needs a name that takes its values");
+            let help = format!("add {name} = \"n\"");
+            fields.problems.add(Mistake::MissingKey, value.span(), message, help);
+        }
+        return None;
+    };
+    if !is_name(&text.value) {
+        let message = "a name is of a-z, 0-9 and _, and begins with a letter";
+        fields.problems.add(Mistake::BadValue, text.place.clone(), message, "");
+    }
+    let list = over_what(fields, over, names);
+    names.local.push(text.value.clone());
+    Some(Each { name: text.value, over: list? })
+}
+
+fn over_what(
+    fields: &mut Fields<'_, '_, '_>,
+    key: &'static str,
+    names: &mut Names<'_>,
+) -> Option<Over> {
+    let Some(value) = fields.take(key) else {
+        fields.missing(key, &format!("{key} = [1, 2, 4], or an expression that gives a list"));
+        return None;
+    };
+    if let DeValue::Array(_) = value.get_ref() {
+        let values: Vec<Value> = fields.deserialize(value, "a list of values")?;
+        return Some(Over::Values(values));
+    }
+    let text = fields.as_text(value, &format!("`{key}`"))?;
+    formula::formula(&text, names, fields.problems).map(Over::Formula)
+}
+
+fn bars(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
+    let unit = fields.template("unit", names);
+    let scale = scale(fields);
+    let rows = rows(fields, "bar", names, |entry, names| {
+        Some(Bar {
+            label: entry.required_template("label", "label = \"{n} tokens\"", names)?,
+            value: entry.required_formula("value", "value = \"an expression\"", names)?,
+            remark: entry.template("remark", names),
+            most: entry.text("most").map(|text| text.value).unwrap_or_default(),
+            least: entry.text("least").map(|text| text.value).unwrap_or_default(),
+        })
+    });
+    Some(Drawing::Bars { unit, scale, rows })
+}
+
+fn stacks(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
+    let unit = fields.text("unit").map(|text| text.value).unwrap_or_default();
+    let parts = fields.texts("parts").unwrap_or_default();
+    let note = fields.template("note", names);
+    let limit = fields.take("limit").and_then(|value| {
+        let table = fields.as_table(value, "`limit`")?;
+        let mut entry = Fields::new(table, "`limit`", fields.problems);
+        let at = entry.required_formula("at", "at = \"capacity\"", names);
+        let label = entry.required_template("label", "label = \"the memory\"", names);
+        entry.finish();
+        Some((at?, label?))
+    });
+    let rows = rows(fields, "stack", names, |entry, names| {
+        let label = entry.required_template("label", "label = \"{n} ranks\"", names);
+        let values = formulas(entry, "values", names);
+        Some(Stack { label: label?, values: values?, remark: entry.template("remark", names) })
+    });
+    Some(Drawing::Stacks { unit, parts, limit, note, rows })
+}
+
+fn formulas(
+    fields: &mut Fields<'_, '_, '_>,
+    key: &'static str,
+    names: &mut Names<'_>,
+) -> Option<Vec<super::Formula>> {
+    let Some(items) = fields.list(key) else {
+        fields.missing(key, &format!("{key} = [\"an expression\"]"));
+        return None;
+    };
+    let what = format!("an entry of `{key}`");
+    let mut all = Vec::new();
+    for item in items {
+        let text = fields.as_source(item, &what)?;
+        all.push(formula::formula(&text, names, fields.problems)?);
+    }
+    Some(all)
+}
+
+fn table_of(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
+    let columns = fields.texts("columns").unwrap_or_default();
+    if columns.is_empty() {
+        fields.missing("columns", "columns = [\"link\", \"seconds\"]");
+    }
+    let place = fields.place();
+    let mut short = 0;
+    let rows = rows(fields, "row", names, |entry, names| {
+        let Some(items) = entry.list("cells") else {
+            entry.missing("cells", "cells = [\"{name}\", \"{value}\"]");
+            return None;
+        };
+        short += usize::from(items.len() != columns.len());
+        let mut cells = Vec::new();
+        for item in items {
+            let text = entry.as_text(item, "an entry of `cells`")?;
+            cells.push(formula::template(&text, names, entry.problems));
+        }
+        Some(cells)
+    });
+    if short > 0 {
+        let message =
+            format!("a row has not as many cells as there are columns, {}", columns.len());
+        fields.problems.add(Mistake::Contradiction, place, message, "give each column a cell");
+    }
+    Some(Drawing::Table { columns, rows })
+}
+
+fn scatter(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
+    let mut axis = |key: &'static str| {
+        if !fields.has(key) {
+            fields.missing(key, &format!("{key} = {{ name = \"processors\", scale = \"log\" }}"));
+        }
+        let value = fields.take(key)?;
+        let table = fields.as_table(value, "an axis")?;
+        let mut entry = Fields::new(table, "an axis", fields.problems);
+        let name = entry.required_template("name", "name = \"processors\"", names)?;
+        let unit = entry.text("unit").map(|text| text.value).unwrap_or_default();
+        let scale = scale(&mut entry);
+        let better = entry.take("better").and_then(|value| entry.deserialize(value, "`better`"));
+        entry.finish();
+        let better = better.unwrap_or_default();
+        let dimension = Dimension { unit, scale, better, ..Dimension::default() };
+        Some(Axis { dimension, name })
+    };
+    let (x, y) = (axis("x"), axis("y"));
+    let mut series = Vec::new();
+    for item in fields.list("series").unwrap_or_default() {
+        let text = fields.as_text(item, "an entry of `series`");
+        series.extend(text.map(|text| formula::template(&text, names, fields.problems)));
+    }
+    let points = optional_rows(fields, "point", names, |entry, names| {
+        let x = entry.required_formula("x", "x = \"an expression\"", names);
+        let y = entry.required_formula("y", "y = \"an expression\"", names);
+        let label = entry.template("label", names);
+        let series = entry.formula("series", names).or_else(|| formula::constant("0"));
+        Some(Point { x: x?, y: y?, label, series: series? })
+    });
+    let lines = optional_rows(fields, "line", names, |entry, names| {
+        let name = entry.template("name", names);
+        let along = entry.required_text("along", "along = \"n\"")?.value;
+        let places = if entry.has("at") {
+            Places::List(over_what(entry, "at", names)?)
+        } else {
+            let from = entry.required_formula("from", "from = \"1\"", names);
+            let to = entry.required_formula("to", "to = \"64\"", names);
+            let count = entry.whole("points", MAX_PLACES).unwrap_or(49);
+            Places::Spread(from?, to?, count.max(2))
+        };
+        names.local.push(along.clone());
+        let x = match entry.formula("x", names) {
+            Some(x) => Some(x),
+            None => formula::constant(&along),
+        };
+        let y = entry.required_formula("y", "y = \"an expression\"", names);
+        names.local.pop();
+        Some(Line { name, along, places, x: x?, y: y? })
+    });
+    Some(Drawing::Scatter { x: x?, y: y?, series, points, lines })
+}
+
+fn optional_rows<T>(
+    fields: &mut Fields<'_, '_, '_>,
+    key: &'static str,
+    names: &mut Names<'_>,
+    what: impl FnMut(&mut Fields<'_, '_, '_>, &mut Names<'_>) -> Option<T>,
+) -> Vec<Row<T>> {
+    if fields.has(key) { rows(fields, key, names, what) } else { Vec::new() }
+}
+
+fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
+    let across = fields.text("across").map(|text| text.value).unwrap_or_default();
+    let group = fields.whole("group", 1024).unwrap_or(0);
+    let kinds = fields.take("kinds").and_then(|value| fields.deserialize(value, "`kinds`"));
+    if kinds.is_none() {
+        fields.missing("kinds", "kinds = [{ name = \"used\", tone = \"first\" }]");
+    }
+    let note = fields.template("note", names);
+    let rows = rows(fields, "row", names, |entry, names| {
+        let label = entry.template("label", names);
+        let remark = entry.template("remark", names);
+        let value = entry.take("cell");
+        let Some(table) = value.and_then(|value| entry.as_table(value, "`cell`")) else {
+            entry.missing(
+                "cell",
+                "cell = { for = \"lane\", over = \"range(0, 31)\", kind = \"0\" }",
+            );
+            return None;
+        };
+        let mut cell = Fields::new(table, "`cell`", entry.problems);
+        let each = loop_over(&mut cell, "for", "over", names);
+        let kind = cell.required_formula("kind", "kind = \"0\"", names);
+        let text = cell.has("text").then(|| cell.template("text", names));
+        if each.is_some() {
+            names.local.pop();
+        }
+        cell.finish();
+        Some(CellsOf { label, remark, each: each?, kind: kind?, text })
+    });
+    Some(Drawing::Cells { across, group, kinds: kinds?, note, rows })
+}
+
+fn steps(fields: &mut Fields<'_, '_, '_>, form: &Form, names: &mut Names<'_>) -> Option<Drawing> {
+    let Some(items) = fields.list("of") else {
+        return Some(Drawing::Steps(
+            form.definitions
+                .iter()
+                .filter(|definition| definition.metric.is_some())
+                .filter_map(|definition| of_definition(form, &definition.name))
+                .collect(),
+        ));
+    };
+    let mut all = Vec::new();
+    for item in items {
+        let place = item.span();
+        if let DeValue::Table(_) = item.get_ref() {
+            let Some(table) = fields.as_table(item, "an entry of `of`") else {
+                continue;
+            };
+            let mut entry = Fields::new(table, "an entry of `of`", fields.problems);
+            all.extend(row(&mut entry, names, |entry, names| {
+                let value = entry.required_formula("value", "value = \"a name\"", names);
+                let label = entry.required_template("label", "label = \"a quantity\"", names);
+                let formula = entry.has("formula").then(|| entry.template("formula", names));
+                let numbers = entry.has("numbers").then(|| entry.template("numbers", names));
+                Some(Step { label: label?, value: value?, formula, numbers })
+            }));
+            entry.finish();
+            continue;
+        }
+        let Some(text) = fields.as_text(item, "an entry of `of`") else {
+            continue;
+        };
+        match of_definition(form, &text.value).filter(|_| form.index.contains_key(&text.value)) {
+            Some(step) => all.push(step),
+            None => {
+                let help = match super::nearest_key(&text.value, &form.index) {
+                    Some(known) => format!("did you mean `{known}`?"),
+                    None => "name a metric or a value of `[let]`".to_owned(),
+                };
+                let message = format!("nothing is defined as `{}`", text.value);
+                fields.problems.add(Mistake::UnknownName, place, message, help);
+            }
+        }
+    }
+    Some(Drawing::Steps(all))
+}
+
+/// The line of the calculation that shows a definition.
+fn of_definition(form: &Form, name: &str) -> Option<Row<Step>> {
+    let label = super::super::model::Template {
+        pieces: vec![super::super::model::Piece::Words(name.to_owned())],
+    };
+    let value = of_name(form, name)?;
+    let step = Step { label, value, formula: None, numbers: None };
+    Some(Row { each: Vec::new(), set: Vec::new(), only_if: None, sort: None, what: step })
+}
