@@ -4,6 +4,8 @@
 //! metrics and pictures in one go and look at neither device nor control. Integers are exact: a count that does not
 //! fit in 64 bits is an error, never a wrapped number.
 
+pub mod closed_form;
+
 mod compression {
     pub(crate) mod distill_loss;
     pub(crate) mod integer_matmul;
@@ -18,11 +20,7 @@ mod compression {
 }
 
 mod compute {
-    pub(crate) mod energy;
     pub(crate) mod graph;
-    pub(crate) mod intensity;
-    pub(crate) mod operation_energy;
-    pub(crate) mod roofline;
     pub(crate) mod training_compute;
     pub(crate) mod transformer;
     pub(crate) mod transformer_flops;
@@ -45,31 +43,17 @@ mod gpu {
 }
 
 mod inference {
-    pub(crate) mod flash_io;
-    pub(crate) mod kv_cache;
     pub(crate) mod online_softmax;
-    pub(crate) mod prefill_decode;
-    pub(crate) mod speculative_decoding;
 }
 
 mod interconnect {
     pub(crate) mod all_reduce;
-    pub(crate) mod bus_bandwidth;
     pub(crate) mod double_binary_tree;
-    pub(crate) mod link_time;
-}
-
-mod memory {
-    pub(crate) mod activation_memory;
-    pub(crate) mod deepspeed_memory;
-    pub(crate) mod zero_memory;
 }
 
 mod parallel {
-    pub(crate) mod checkpoint_interval;
     pub(crate) mod parallel_plan;
     pub(crate) mod pipeline;
-    pub(crate) mod scaling;
     pub(crate) mod tensor_parallel;
 }
 
@@ -80,6 +64,7 @@ mod trends {
     pub(crate) mod supercomputer;
 }
 
+use closed_form::ClosedForm;
 use mlsys_kernel::{Extensions, KernelLab};
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
@@ -95,11 +80,7 @@ pub use compression::prune::Prune;
 pub use compression::quantization_noise::QuantizationNoise;
 pub use compression::quantize::Quantize;
 pub use compression::quantized_storage::QuantizedStorage;
-pub use compute::energy::Energy;
 pub use compute::graph::Graph;
-pub use compute::intensity::Intensity;
-pub use compute::operation_energy::OperationEnergy;
-pub use compute::roofline::Roofline;
 pub use compute::training_compute::TrainingCompute;
 pub use compute::transformer_flops::TransformerFlops;
 pub use compute::transformer_params::TransformerParams;
@@ -115,22 +96,11 @@ pub use gpu::tensor_core::TensorCore;
 pub use gpu::thread_index::ThreadIndex;
 pub use gpu::waves::Waves;
 pub use gpu::window_sum::WindowSum;
-pub use inference::flash_io::FlashIo;
-pub use inference::kv_cache::KvCache;
 pub use inference::online_softmax::OnlineSoftmax;
-pub use inference::prefill_decode::PrefillDecode;
-pub use inference::speculative_decoding::SpeculativeDecoding;
 pub use interconnect::all_reduce::AllReduce;
-pub use interconnect::bus_bandwidth::BusBandwidth;
 pub use interconnect::double_binary_tree::DoubleBinaryTree;
-pub use interconnect::link_time::LinkTime;
-pub use memory::activation_memory::ActivationMemory;
-pub use memory::deepspeed_memory::DeepspeedMemory;
-pub use memory::zero_memory::ZeroMemory;
-pub use parallel::checkpoint_interval::CheckpointInterval;
 pub use parallel::parallel_plan::ParallelPlan;
 pub use parallel::pipeline::Pipeline;
-pub use parallel::scaling::Scaling;
 pub use parallel::tensor_parallel::TensorParallel;
 pub use trends::doubling_time::DoublingTime;
 pub use trends::landscape::Landscape;
@@ -162,6 +132,11 @@ pub fn labs_beside(
     )
 }
 
+/// A lab that is data, from its file.
+fn data(text: &str) -> Result<Box<dyn Lab>, SchemaError> {
+    Ok(Box::new(ClosedForm::built_in(text)?))
+}
+
 fn all(
     graph: Graph,
     kernel: KernelLab,
@@ -182,15 +157,15 @@ fn all(
         Box::new(kernel),
         Box::new(TensorCore::new()?),
         Box::new(lowering),
-        Box::new(Intensity::new()?),
-        Box::new(Roofline::new()?),
-        Box::new(LinkTime::new()?),
+        data(include_str!("../labs/intensity.toml"))?,
+        data(include_str!("../labs/roofline.toml"))?,
+        data(include_str!("../labs/link-time.toml"))?,
         Box::new(AllReduce::new()?),
-        Box::new(BusBandwidth::new()?),
+        data(include_str!("../labs/bus-bandwidth.toml"))?,
         Box::new(DoubleBinaryTree::new()?),
-        Box::new(ZeroMemory::new()?),
-        Box::new(DeepspeedMemory::new()?),
-        Box::new(ActivationMemory::new()?),
+        data(include_str!("../labs/zero-memory.toml"))?,
+        data(include_str!("../labs/deepspeed-memory.toml"))?,
+        data(include_str!("../labs/activation-memory.toml"))?,
         Box::new(Pipeline::new()?),
         Box::new(ParallelPlan::new()?),
         Box::new(TransformerParams::new()?),
@@ -207,17 +182,17 @@ fn all(
         Box::new(Prune::new()?),
         Box::new(DistillLoss::new()?),
         Box::new(LoraParams::new()?),
-        Box::new(KvCache::new()?),
+        data(include_str!("../labs/kv-cache.toml"))?,
         Box::new(TensorParallel::new()?),
         Box::new(Supercomputer::new()?),
         Box::new(Landscape::new()?),
-        Box::new(Scaling::new()?),
-        Box::new(CheckpointInterval::new()?),
-        Box::new(PrefillDecode::new()?),
+        data(include_str!("../labs/scaling.toml"))?,
+        data(include_str!("../labs/checkpoint-interval.toml"))?,
+        data(include_str!("../labs/prefill-decode.toml"))?,
         Box::new(OnlineSoftmax::new()?),
-        Box::new(FlashIo::new()?),
-        Box::new(SpeculativeDecoding::new()?),
-        Box::new(OperationEnergy::new()?),
-        Box::new(Energy::new()?),
+        data(include_str!("../labs/flash-io.toml"))?,
+        data(include_str!("../labs/speculative-decoding.toml"))?,
+        data(include_str!("../labs/operation-energy.toml"))?,
+        data(include_str!("../labs/energy.toml"))?,
     ])
 }

@@ -7,6 +7,7 @@ pub mod graph;
 pub mod inference;
 pub mod integer;
 pub mod lowering;
+pub mod memory;
 pub mod multiprocessor;
 pub mod network;
 pub mod pattern;

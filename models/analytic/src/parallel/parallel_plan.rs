@@ -20,10 +20,10 @@ use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
 use mlsys_lab::{Lab, LabError, Params, Run};
 
-use crate::memory::zero_memory::Stage;
 use mlsys_lab::picture;
 use mlsys_lab::steps::finite;
 use mlsys_sim::integer::too_large;
+use mlsys_sim::memory::Stage;
 
 use check::Claim;
 use layout::Layout;

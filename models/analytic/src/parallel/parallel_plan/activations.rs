@@ -3,9 +3,9 @@
 use mlsys_lab::{Frame, Value};
 
 use crate::compute::transformer::Architecture;
-use crate::memory::activation_memory::{Layer, Outside, Recompute as Kept};
 use mlsys_lab::picture;
 use mlsys_lab::steps::percent;
+use mlsys_sim::memory::{Layer, Outside, Recompute as Kept};
 
 use super::model::Model;
 use super::plan::{Plan, Recompute};

@@ -1,6 +1,6 @@
 //! Bytes of one device by part: weights, gradients, optimizer states, activations.
 
-use crate::memory::zero_memory::{Held, Stage, States};
+use mlsys_sim::memory::{Held, Stage, States};
 
 use super::activations;
 use super::plan::{Plan, Setting};

@@ -2,7 +2,7 @@
 
 use mlsys_lab::{LabError, Params};
 
-use crate::memory::zero_memory::Stage;
+use mlsys_sim::memory::Stage;
 use mlsys_sim::network::Network;
 
 use super::layout::Layout;

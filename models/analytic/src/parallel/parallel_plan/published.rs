@@ -4,7 +4,7 @@ use mlsys_lab::LabError;
 
 use crate::compute::transformer::{Architecture, Heads};
 use crate::compute::transformer_params::Transformer;
-use crate::memory::zero_memory::Stage;
+use mlsys_sim::memory::Stage;
 use mlsys_sim::network::Network;
 
 use super::layout::Layout;

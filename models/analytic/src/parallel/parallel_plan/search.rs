@@ -1,6 +1,6 @@
 //! Every layout of so many devices, and the best of each.
 
-use crate::memory::zero_memory::Stage;
+use mlsys_sim::memory::Stage;
 
 use super::layout::Layout;
 use super::memory::{self, Memory};

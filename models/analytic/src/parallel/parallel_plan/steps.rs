@@ -3,8 +3,8 @@
 use mlsys_lab::Frame;
 use mlsys_lab::value::number;
 
-use crate::memory::zero_memory::Stage;
 use mlsys_lab::steps::Steps;
+use mlsys_sim::memory::Stage;
 
 use super::Judgement;
 use super::layout::Layout;

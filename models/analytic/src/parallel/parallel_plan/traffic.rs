@@ -1,6 +1,6 @@
 //! What a device sends in a step by dimension, and how long that takes.
 
-use crate::memory::zero_memory::Stage;
+use mlsys_sim::memory::Stage;
 use mlsys_sim::network::Network;
 
 use super::layout::{Dimension, Reach};
