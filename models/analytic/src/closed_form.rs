@@ -9,11 +9,15 @@ mod evaluate;
 mod model;
 mod read;
 
-use std::ops::Range;
+pub use read::MAX_BYTES;
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::{SchemaError, Type};
-use mlsys_lab::{Lab, LabError, Params, Run, Schema, Value};
+use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Schema, Settings, Tables, Value};
 
 use self::evaluate::{Context, Fault, Scope};
 use self::model::{Definition, Form, Formula};
@@ -64,8 +68,6 @@ pub enum Mistake {
     Expression,
     /// A name that stands for nothing.
     UnknownName,
-    /// A formula that gives no value of its metric's type, or a run that fails.
-    NoValue,
 }
 
 impl ClosedForm {
@@ -75,6 +77,29 @@ impl ClosedForm {
     /// All that is wrong with it, in the order of the file.
     pub fn read(text: &str) -> Result<Self, Vec<Problem>> {
         read::read(text).map(|(schema, form)| Self { schema, form })
+    }
+
+    /// What goes wrong when it runs with its defaults, and with each preset.
+    pub fn failures(&self) -> Vec<String> {
+        let presets = self.schema.presets.iter();
+        let settings =
+            presets.map(|preset| (format!("preset `{}`", preset.name), preset.settings()));
+        std::iter::once(("the defaults".to_owned(), Settings::new()))
+            .chain(settings)
+            .filter_map(|(name, settings)| {
+                let params = Params::resolve(&self.schema, &settings, Tables::builtin(), None);
+                // Presets were resolved when the schema was read.
+                let params = params.ok()?;
+                let mut data = RunData::default();
+                let failed = self.run(&mut Run {
+                    params,
+                    device: DeviceId::CPU,
+                    sink: &mut data,
+                    control: Control::free(Limits::default(), Arc::default()),
+                });
+                failed.err().map(|error| format!("with {name}: {error}"))
+            })
+            .collect()
     }
 
     /// Reads a file that is compiled in.
@@ -175,12 +200,13 @@ impl ClosedForm {
             (Some(Type::Float), Value::Int(x)) => Value::Float(x as f64),
             (Some(Type::Int), Value::Float(x)) if x.fract() == 0.0 => {
                 if x.abs() >= 9.2e18 {
-                    let params = evaluate::parameters(&self.form, &definition.formula);
-                    let numbers = params.into_iter().filter(|name| {
-                        let declared = self.form.params.get(*name);
-                        declared.is_some_and(|one| matches!(one.ty, Type::Int | Type::Float))
+                    let needed = evaluate::parameters(&self.form, &definition.formula);
+                    let numbers = self.schema.params.iter().filter(|param| {
+                        matches!(param.ty, Type::Int | Type::Float)
+                            && needed.contains(&param.name.as_str())
                     });
-                    return Err(too_large(numbers, &definition.name));
+                    let names = numbers.map(|param| param.name.as_str());
+                    return Err(too_large(names, &definition.name));
                 }
                 Value::Int(x as i64)
             }

@@ -1,27 +1,22 @@
 //! Analytic labs: computation graphs and models of machines that answer at once from formulas.
 //!
-//! Each lab is one schema (`labs/KIND.toml`, with formula and source) and one file of code, in a folder by topic. Labs report their
-//! metrics and pictures in one go and look at neither device nor control. Integers are exact: a count that does not
-//! fit in 64 bits is an error, never a wrapped number.
+//! A closed form is one file, `labs/KIND.toml` ([`closed_form`]); a simulation has its schema there and its code in a
+//! folder by topic. Labs report their metrics and pictures in one go and look at neither device nor control. Integers are
+//! exact: a count that does not fit in 64 bits is an error, never a wrapped number.
 
 pub mod closed_form;
 
 mod compression {
-    pub(crate) mod distill_loss;
     pub(crate) mod integer_matmul;
     pub(crate) mod kmeans_quantize;
-    pub(crate) mod lora_params;
     pub(crate) mod nested;
     pub(crate) mod nf4;
     pub(crate) mod prune;
-    pub(crate) mod quantization_noise;
     pub(crate) mod quantize;
-    pub(crate) mod quantized_storage;
 }
 
 mod compute {
     pub(crate) mod graph;
-    pub(crate) mod training_compute;
     pub(crate) mod transformer;
     pub(crate) mod transformer_flops;
     pub(crate) mod transformer_params;
@@ -31,11 +26,8 @@ mod gpu {
     pub(crate) mod bank_conflicts;
     pub(crate) mod coalescing;
     pub(crate) mod divergence;
-    pub(crate) mod gpu_peak;
-    pub(crate) mod launch_geometry;
     pub(crate) mod lowering;
     pub(crate) mod occupancy;
-    pub(crate) mod sm_limits;
     pub(crate) mod tensor_core;
     pub(crate) mod thread_index;
     pub(crate) mod waves;
@@ -58,10 +50,7 @@ mod parallel {
 }
 
 mod trends {
-    pub(crate) mod doubling_time;
     pub(crate) mod landscape;
-    pub(crate) mod scaling_law;
-    pub(crate) mod supercomputer;
 }
 
 use closed_form::ClosedForm;
@@ -71,27 +60,19 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_sim::graph::operation::Engine;
 use mlsys_sim::lowering::Toolchain;
 
-pub use compression::distill_loss::DistillLoss;
 pub use compression::integer_matmul::IntegerMatmul;
 pub use compression::kmeans_quantize::KmeansQuantize;
-pub use compression::lora_params::LoraParams;
 pub use compression::nf4::Nf4;
 pub use compression::prune::Prune;
-pub use compression::quantization_noise::QuantizationNoise;
 pub use compression::quantize::Quantize;
-pub use compression::quantized_storage::QuantizedStorage;
 pub use compute::graph::Graph;
-pub use compute::training_compute::TrainingCompute;
 pub use compute::transformer_flops::TransformerFlops;
 pub use compute::transformer_params::TransformerParams;
 pub use gpu::bank_conflicts::BankConflicts;
 pub use gpu::coalescing::Coalescing;
 pub use gpu::divergence::Divergence;
-pub use gpu::gpu_peak::GpuPeak;
-pub use gpu::launch_geometry::LaunchGeometry;
 pub use gpu::lowering::Lowering;
 pub use gpu::occupancy::Occupancy;
-pub use gpu::sm_limits::SmLimits;
 pub use gpu::tensor_core::TensorCore;
 pub use gpu::thread_index::ThreadIndex;
 pub use gpu::waves::Waves;
@@ -102,10 +83,7 @@ pub use interconnect::double_binary_tree::DoubleBinaryTree;
 pub use parallel::parallel_plan::ParallelPlan;
 pub use parallel::pipeline::Pipeline;
 pub use parallel::tensor_parallel::TensorParallel;
-pub use trends::doubling_time::DoublingTime;
 pub use trends::landscape::Landscape;
-pub use trends::scaling_law::ScalingLaw;
-pub use trends::supercomputer::Supercomputer;
 
 /// Every lab of this crate, in the order of the course.
 ///
@@ -132,9 +110,31 @@ pub fn labs_beside(
     )
 }
 
-/// A lab that is data, from its file.
-fn data(text: &str) -> Result<Box<dyn Lab>, SchemaError> {
+/// The files in `labs` by their kinds.
+static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/labs.rs"));
+
+/// A lab that is data.
+fn data(kind: &str) -> Result<Box<dyn Lab>, SchemaError> {
+    let file = FILES.iter().find(|(name, _)| *name == kind);
+    let (_, text) = file.ok_or_else(|| SchemaError {
+        kind: kind.to_owned(),
+        message: "there is no such file in `labs`".to_owned(),
+    })?;
     Ok(Box::new(ClosedForm::built_in(text)?))
+}
+
+/// Puts every file that is not listed yet behind the labs of its module.
+fn with_others(mut labs: Vec<Box<dyn Lab>>) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
+    for (kind, _) in FILES {
+        if labs.iter().any(|lab| lab.schema().kind == *kind) {
+            continue;
+        }
+        let lab = data(kind)?;
+        let module = lab.schema().module.clone();
+        let last = labs.iter().rposition(|other| other.schema().module == module);
+        labs.insert(last.map_or(labs.len(), |last| last + 1), lab);
+    }
+    Ok(labs)
 }
 
 fn all(
@@ -142,12 +142,12 @@ fn all(
     kernel: KernelLab,
     lowering: Lowering,
 ) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    Ok(vec![
+    with_others(vec![
         Box::new(graph),
-        Box::new(GpuPeak::new()?),
-        Box::new(SmLimits::new()?),
+        data("gpu-peak")?,
+        data("sm-limits")?,
         Box::new(ThreadIndex::new()?),
-        Box::new(LaunchGeometry::new()?),
+        data("launch-geometry")?,
         Box::new(WindowSum::new()?),
         Box::new(Occupancy::new()?),
         Box::new(Coalescing::new()?),
@@ -157,42 +157,42 @@ fn all(
         Box::new(kernel),
         Box::new(TensorCore::new()?),
         Box::new(lowering),
-        data(include_str!("../labs/intensity.toml"))?,
-        data(include_str!("../labs/roofline.toml"))?,
-        data(include_str!("../labs/link-time.toml"))?,
+        data("intensity")?,
+        data("roofline")?,
+        data("link-time")?,
         Box::new(AllReduce::new()?),
-        data(include_str!("../labs/bus-bandwidth.toml"))?,
+        data("bus-bandwidth")?,
         Box::new(DoubleBinaryTree::new()?),
-        data(include_str!("../labs/zero-memory.toml"))?,
-        data(include_str!("../labs/deepspeed-memory.toml"))?,
-        data(include_str!("../labs/activation-memory.toml"))?,
+        data("zero-memory")?,
+        data("deepspeed-memory")?,
+        data("activation-memory")?,
         Box::new(Pipeline::new()?),
         Box::new(ParallelPlan::new()?),
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
-        Box::new(TrainingCompute::new()?),
-        Box::new(ScalingLaw::new()?),
-        Box::new(DoublingTime::new()?),
+        data("training-compute")?,
+        data("scaling-law")?,
+        data("doubling-time")?,
         Box::new(Quantize::new()?),
         Box::new(IntegerMatmul::new()?),
-        Box::new(QuantizationNoise::new()?),
-        Box::new(QuantizedStorage::new()?),
+        data("quantization-noise")?,
+        data("quantized-storage")?,
         Box::new(Nf4::new()?),
         Box::new(KmeansQuantize::new()?),
         Box::new(Prune::new()?),
-        Box::new(DistillLoss::new()?),
-        Box::new(LoraParams::new()?),
-        data(include_str!("../labs/kv-cache.toml"))?,
+        data("distill-loss")?,
+        data("lora-params")?,
+        data("kv-cache")?,
         Box::new(TensorParallel::new()?),
-        Box::new(Supercomputer::new()?),
+        data("supercomputer")?,
         Box::new(Landscape::new()?),
-        data(include_str!("../labs/scaling.toml"))?,
-        data(include_str!("../labs/checkpoint-interval.toml"))?,
-        data(include_str!("../labs/prefill-decode.toml"))?,
+        data("scaling")?,
+        data("checkpoint-interval")?,
+        data("prefill-decode")?,
         Box::new(OnlineSoftmax::new()?),
-        data(include_str!("../labs/flash-io.toml"))?,
-        data(include_str!("../labs/speculative-decoding.toml"))?,
-        data(include_str!("../labs/operation-energy.toml"))?,
-        data(include_str!("../labs/energy.toml"))?,
+        data("flash-io")?,
+        data("speculative-decoding")?,
+        data("operation-energy")?,
+        data("energy")?,
     ])
 }

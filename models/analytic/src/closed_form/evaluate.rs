@@ -586,7 +586,11 @@ impl Fault {
                 Err(error) => error,
                 Ok(_) => LabError::Data(format!("{what}: {name} is not set")),
             },
-            Self::Wrong { message, .. } => LabError::Data(format!("{what}: {message}")),
+            Self::Wrong { message, span } => LabError::Data(format!(
+                "{what}: {message}, in characters {} to {} of the formula",
+                span.start + 1,
+                span.end
+            )),
             Self::Exhausted => LabError::Data(format!(
                 "{what}: the lab's formulas take too much work; draw fewer points or shorter lists"
             )),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::Value;
 use mlsys_expr::Expr;
+use mlsys_lab::Value;
 use mlsys_lab::frame::{Dimension, Kind};
 use mlsys_lab::schema::{Scale, Type};
 

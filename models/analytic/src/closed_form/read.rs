@@ -6,8 +6,8 @@ mod pictures;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mlsys_expr::{Dialect, Expr, parse};
 use mlsys_expr::nearest::nearest;
+use mlsys_expr::{Dialect, Expr, parse};
 use mlsys_lab::schema::{Metric, Panel, Param, Preset, Type};
 use mlsys_lab::{Schema, Tables, Value};
 use toml::Spanned;
@@ -19,7 +19,7 @@ use super::model::{Check, Declared, Definition, Form, Formula};
 use super::{Mistake, Problem};
 
 /// Longest file, in bytes.
-pub(crate) const MAX_BYTES: usize = 64 << 10;
+pub const MAX_BYTES: usize = 64 << 10;
 
 /// Most parameters, metrics, intermediate values, checks, panels and presets, of each.
 const MAX_ENTRIES: usize = 64;

@@ -1,1 +1,231 @@
+use super::*;
 
+const SMALL: &str = r#"kind = "transfer"
+title = "Transfer"
+module = "network"
+about = "How long bytes take over a link."
+source = "Hockney 1994"
+
+[[param]]
+name = "bytes"
+type = "int"
+default = 1000
+min = 0
+about = "what is sent"
+
+[[param]]
+name = "bandwidth"
+type = "float"
+default = 100.0
+about = "bytes a second"
+
+[let]
+n = "bytes"
+
+[[metric]]
+name = "seconds"
+type = "float"
+about = "the time"
+value = "n/bandwidth"
+
+[[check]]
+params = ["bandwidth"]
+holds = "bandwidth > 0"
+message = "over {bandwidth} bytes/s nothing arrives"
+
+[[panel]]
+name = "sizes"
+shows = "other sizes"
+[panel.bars]
+unit = "s"
+for = "bytes"
+over = [100, 5000]
+label = "{bytes} bytes"
+value = "seconds"
+remark = '{if(own, "this one", "")}'
+
+[[panel]]
+name = "steps"
+shows = "the calculation"
+[panel.steps]
+"#;
+
+fn run(text: &str, set: &[&str]) -> Result<RunData, LabError> {
+    let lab = ClosedForm::read(text).unwrap();
+    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
+    let params = Params::resolve(&lab.schema, &settings, Tables::builtin(), None).unwrap();
+    let mut data = RunData::default();
+    lab.run(&mut Run {
+        params,
+        device: DeviceId::CPU,
+        sink: &mut data,
+        control: Control::free(Limits::default(), Arc::default()),
+    })?;
+    Ok(data)
+}
+
+/// Line, column in bytes and message of each problem.
+fn told(text: &str) -> Vec<(usize, usize, String)> {
+    let problems = ClosedForm::read(text).err().unwrap_or_default();
+    let place = |problem: Problem| {
+        let before = &text[..problem.place.start];
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+        (before.matches('\n').count() + 1, column + 1, problem.message)
+    };
+    problems.into_iter().map(place).collect()
+}
+
+#[test]
+fn a_small_lab_answers_draws_and_writes_out() {
+    let data = run(SMALL, &[]).unwrap();
+    assert_eq!(data.metric("seconds"), Some(Value::Float(10.0)));
+    let (_, mlsys_lab::Frame::Bars(bars)) = &data.frames["sizes"] else {
+        panic!("the sizes are bars");
+    };
+    let drawn: Vec<_> =
+        bars.bars.iter().map(|bar| (bar.label.as_str(), bar.value, bar.remark.as_str())).collect();
+    let expected = [
+        ("100 bytes", Some(1.0), ""),
+        ("1000 bytes", Some(10.0), "this one"),
+        ("5000 bytes", Some(50.0), ""),
+    ];
+    assert_eq!(drawn, expected);
+    let (_, mlsys_lab::Frame::Table(steps)) = &data.frames["steps"] else {
+        panic!("the steps are a table");
+    };
+    let row = ["seconds", "n/bandwidth", "1000/100"].map(Value::from);
+    assert_eq!(steps.rows[0][..3], row);
+}
+
+#[test]
+fn contradictions_and_infinities_are_errors() {
+    let error = run(SMALL, &["bandwidth=-1"]).unwrap_err();
+    assert!(error.is_usage());
+    assert_eq!(error.to_string(), "bandwidth: over -1 bytes/s nothing arrives");
+    let text = SMALL.replace("holds = \"bandwidth > 0\"", "holds = \"true\"");
+    let error = run(&text, &["bandwidth=0"]).unwrap_err().to_string();
+    assert_eq!(error, "seconds is not finite: n/bandwidth = 1000/0");
+}
+
+#[test]
+fn counts_are_exact_or_refused() {
+    let text =
+        SMALL.replace("type = \"float\"\nabout = \"the time\"", "type = \"int\"\nabout = \"\"");
+    let text = text.replace("n/bandwidth", "n*n + 1");
+    let data = run(&text, &["bytes=3000000001"]).unwrap();
+    assert_eq!(data.metric("seconds"), Some(Value::Int(9_000_000_006_000_000_002)));
+    let error = run(&text, &["bytes=4000000000"]).unwrap_err().to_string();
+    assert!(error.starts_with("bytes: seconds would be beyond 2^63 - 1"), "{error}");
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_with_their_places() {
+    let text = SMALL
+        .replace("n/bandwidth", "n/bandwith")
+        .replace("over = [100, 5000]", "over = [100, 5000]\nlenght = 3")
+        .replace("holds = \"bandwidth > 0\"", "holds = \"bandwidth >\"")
+        .replace("type = \"int\"", "type = \"whole\"")
+        .replace("source = \"Hockney 1994\"\n", "");
+    let told = told(&text);
+    let expected = [
+        (1, 1, "a lab has no `source`"),
+        (8, 8, "`[[param]]` knows no `whole`"),
+        (20, 6, "nothing is called `bytes`"),
+        (26, 12, "nothing is called `bandwith`"),
+        (30, 21, "a value is missing at the end"),
+    ];
+    let found: Vec<_> = told.iter().map(|(l, c, m)| (*l, *c, m.as_str())).collect();
+    for one in expected {
+        assert!(found.contains(&one), "{one:?} is not in {found:#?}");
+    }
+    assert!(found.iter().any(|(_, _, m)| *m == "`bars` has no key `lenght`"), "{found:#?}");
+}
+
+#[test]
+fn what_would_be_endless_is_refused() {
+    let circle = SMALL.replace("n = \"bytes\"", "n = \"m\"\nm = \"n\"");
+    assert!(told(&circle).iter().any(|(_, _, m)| m == "`n` depends on itself"));
+    let long = SMALL.replace(
+        "over = [100, 5000]",
+        "over = \"range(1, 4000)\"\nand = \"b\"\nin = \"range(1, 4000)\"",
+    );
+    let error = run(&long, &[]).unwrap_err().to_string();
+    assert!(error.contains("too much work"), "{error}");
+    let large = format!("{SMALL}# {}", "x".repeat(MAX_BYTES));
+    assert!(told(&large)[0].2.contains("at most"));
+    let many = "[[check]]\nholds = \"true\"\nmessage = \"\"\n".repeat(65);
+    assert!(told(&format!("{SMALL}{many}")).iter().any(|(_, _, m)| m.contains("at most 64")));
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let text = SMALL.replace("title = \"Transfer\"", "title = \"\\u001b[31m\"");
+    assert_eq!(told(&text), [(2, 9, "`title` has a control character".to_owned())]);
+    let text = SMALL.replace("about = \"what is sent\"", "about = \"\\u202e\"");
+    assert!(told(&text).iter().any(|(_, _, m)| m.contains("control character")));
+}
+
+/// Files broken at random are read or refused with places inside them, and what reads runs or fails in order.
+#[test]
+fn random_mutations_never_panic() {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below.max(1) as u64) as usize
+    };
+    let seeds = [
+        SMALL,
+        include_str!("../../labs/scaling.toml"),
+        include_str!("../../labs/gpu-peak.toml"),
+        include_str!("../../labs/distill-loss.toml"),
+    ];
+    let pieces = [
+        "\"",
+        "'",
+        "{",
+        "}",
+        "[[panel]]\n",
+        "if(",
+        ")",
+        "range(0, 1e9)",
+        "-1",
+        "run.",
+        "given.",
+        "0",
+        "= \"",
+        "9e999",
+        "own",
+        "/0",
+        "%0",
+        "^999",
+        "table(\"gpu\", gpu, \"sms\")",
+        "\u{1b}",
+        "é",
+    ];
+    for round in 0..400 {
+        let mut text = seeds[round % seeds.len()].to_owned();
+        for _ in 0..=random(4) {
+            let mut at = random(text.len());
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            let mut end = (at + random(12)).min(text.len());
+            while !text.is_char_boundary(end) {
+                end += 1;
+            }
+            text.replace_range(at..end, pieces[random(pieces.len())]);
+        }
+        match ClosedForm::read(&text) {
+            Ok(lab) => drop(lab.failures()),
+            Err(problems) => {
+                assert!(!problems.is_empty());
+                for problem in problems {
+                    assert!(text.get(problem.place.clone()).is_some(), "{problem:?} in {text}");
+                    assert!(!problem.message.chars().any(char::is_control), "{problem:?}");
+                }
+            }
+        }
+    }
+}

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mlsys_expr::{Dialect, Expr, parse};
 use mlsys_expr::nearest::nearest;
+use mlsys_expr::{Dialect, Expr, parse};
 
 use super::super::Mistake;
 use super::super::model::{Form, Formula, Piece, Template};
