@@ -1,14 +1,18 @@
 //! Where lessons come from: the built-in course, another one in a folder or an archive, and single files.
 
 mod folder;
+pub mod labs;
 pub mod languages;
 
 pub use folder::bytes_of;
 
 use std::path::{Path, PathBuf};
 
+use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
-use mlsys_lesson::{Course, CourseFile, CourseFiles, CourseId, Lesson, Parsed, ParsedCourse};
+use mlsys_lesson::{
+    Course, CourseFile, CourseFiles, CourseId, Diagnostic, Lesson, Parsed, ParsedCourse,
+};
 
 use crate::archive;
 use crate::console::Console;
@@ -23,6 +27,10 @@ pub struct Library {
     /// Where they were found; the built-in course was found nowhere.
     place: Option<PathBuf>,
     files: CourseFiles,
+    /// The labs there are with those of the course.
+    registry: &'static Registry,
+    /// What is wrong with the course's own labs.
+    wrong_labs: Vec<Diagnostic>,
 }
 
 impl Library {
@@ -36,13 +44,20 @@ impl Library {
             };
             ((*path).to_owned(), file)
         };
-        Self { place: None, files: BUILT_IN.iter().map(file).collect() }
+        Self {
+            place: None,
+            files: BUILT_IN.iter().map(file).collect(),
+            registry: mlsys_registry::built_in(),
+            wrong_labs: Vec::new(),
+        }
     }
 
     /// The course in a folder, or in an archive.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let files = if path.is_file() { archive::open(path)? } else { folder::files(path)? };
-        Ok(Self { place: Some(path.to_owned()), files })
+        let (labs, wrong_labs) = labs::of_course(&files);
+        let registry = mlsys_registry::extend(labs);
+        Ok(Self { place: Some(path.to_owned()), files, registry, wrong_labs })
     }
 
     /// What messages call it.
@@ -68,13 +83,20 @@ impl Library {
 
     /// The course as it reads, with all that is wrong with it.
     pub fn parsed(&self) -> ParsedCourse {
-        mlsys_lesson::read_course(&self.files, mlsys_registry::registry())
+        let mut parsed = mlsys_lesson::read_course(&self.files, self.registry);
+        parsed.diagnostics.extend(self.wrong_labs.iter().cloned());
+        parsed
     }
 
     /// Its lessons as they read, in order.
     pub fn into_lessons(self) -> Vec<Parsed> {
         let parsed = self.parsed().lessons.into_iter();
         parsed.map(|(_, parsed)| parsed).collect()
+    }
+
+    /// The labs there are with those of the course.
+    pub fn registry(&self) -> &'static Registry {
+        self.registry
     }
 
     /// Its files by their paths in it.
@@ -120,9 +142,7 @@ impl Library {
 
     /// Reads a lesson that is named by its id or by the path of its file.
     pub fn read(&self, name: &str) -> Result<Parsed, Failure> {
-        let read = |file: &CourseFile| {
-            mlsys_lesson::read(&file.name, &file.bytes, mlsys_registry::registry())
-        };
+        let read = |file: &CourseFile| mlsys_lesson::read(&file.name, &file.bytes, self.registry);
         if let Some(file) = self.files.get(&format!("{name}.md")) {
             let parsed = read(file);
             // A file may be called like another lesson.
@@ -166,7 +186,7 @@ impl Library {
     pub fn all(&self, console: &mut Console) -> Result<Vec<Lesson>, Failure> {
         let mut parsed = self.parsed();
         let lessons = std::mem::take(&mut parsed.lessons);
-        let is_whole = !parsed.diagnostics.iter().any(mlsys_lesson::Diagnostic::is_error);
+        let is_whole = !parsed.diagnostics.iter().any(Diagnostic::is_error);
         let course = self.sound(parsed, console)?;
         let lessons = valid(lessons, console)?;
         if is_whole {

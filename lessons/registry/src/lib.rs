@@ -1,20 +1,47 @@
 //! The one registry of labs: what lessons are validated against, what the command line lists, what the screen runs.
+//!
+//! A course may bring labs of its own ([`extend`]); a program works with one course, and from when it is opened the
+//! registry has them besides the built-in ones.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use mlsys_kernel::Extensions;
-use mlsys_lab::Registry;
 use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{Lab, Registry};
 
-static REGISTRY: LazyLock<Result<Registry, SchemaError>> = LazyLock::new(read);
+static REGISTRY: LazyLock<Result<Registry, SchemaError>> =
+    LazyLock::new(|| read().map(Registry::new));
 
-/// Every lab there is, in the order of the course.
-#[expect(clippy::expect_used, reason = "the schemas are compiled in and read by a test")]
+/// The registry with the labs of the course that was opened last.
+static OF_COURSE: RwLock<Option<&'static Registry>> = RwLock::new(None);
+
+/// Every lab there is, in the order of the course; those of an opened course come last.
 pub fn registry() -> &'static Registry {
+    let of_course = *OF_COURSE.read().unwrap_or_else(PoisonError::into_inner);
+    of_course.unwrap_or_else(built_in)
+}
+
+/// The labs that ship with mlsys.
+#[expect(clippy::expect_used, reason = "the schemas are compiled in and read by a test")]
+pub fn built_in() -> &'static Registry {
     REGISTRY.as_ref().expect("the schema of every lab reads")
 }
 
-fn read() -> Result<Registry, SchemaError> {
+/// Makes the labs of a course known from now on, in the place of another course's; each kind is a new one. The
+/// registry stays for the rest of the program, as what it lends does.
+pub fn extend(labs: Vec<Box<dyn Lab>>) -> &'static Registry {
+    let registry = match read() {
+        Ok(mut all) if !labs.is_empty() => {
+            all.extend(labs);
+            Some(&*Box::leak(Box::new(Registry::new(all))))
+        }
+        Ok(_) | Err(_) => None,
+    };
+    *OF_COURSE.write().unwrap_or_else(PoisonError::into_inner) = registry;
+    registry.unwrap_or_else(built_in)
+}
+
+fn read() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     let mut labs = mlsys_live::labs()?;
     labs.extend(mlsys_analytic::labs_beside(
         Box::new(mlsys_nn::expression::Autodiff),
@@ -24,7 +51,7 @@ fn read() -> Result<Registry, SchemaError> {
         },
         Box::new(mlsys_device::lowering::Compilers),
     )?);
-    Ok(Registry::new(labs))
+    Ok(labs)
 }
 
 #[cfg(test)]
@@ -36,7 +63,7 @@ mod tests {
 
     #[test]
     fn every_schema_reads_and_every_kind_is_found_once() -> Result<(), SchemaError> {
-        let registry = read()?;
+        let registry = Registry::new(read()?);
         let kinds: Vec<&str> = registry.iter().map(|lab| lab.schema().kind.as_str()).collect();
         for kind in [
             "train",

@@ -13,6 +13,7 @@ use super::{Listing, Machine};
 Examples:
   mlsys lab list
   mlsys lab show train
+  mlsys lab check my-lab.toml
   mlsys lab train --preset diverging
   mlsys lab train --set optimizer=sgd --set learning_rate=0.1 --seed 7
   mlsys lab train --preset chain --save-weights chain.safetensors
@@ -52,6 +53,12 @@ pub struct Lab {
 /// What can be asked about labs.
 #[derive(Debug, Subcommand)]
 pub enum AboutLabs {
+    /// Check files of labs that are data: every mistake at once, and a run with the defaults and each preset
+    Check {
+        /// The files, such as labs/my-lab.toml of a course
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
     /// List all labs
     List(Listing),
     /// Describe a lab: parameters, metrics, formula, source

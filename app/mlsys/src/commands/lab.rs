@@ -1,6 +1,7 @@
 //! `mlsys lab`: one lab run and printed, or labs explained.
 
 mod about;
+mod check;
 mod print;
 
 use mlsys_lab::control::Limits;
@@ -21,8 +22,11 @@ use mlsys_tui::{Opening, own_page};
 
 /// Does what `mlsys lab` asks for.
 pub fn run(options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
+    // A course may bring labs of its own.
+    world.library()?;
     match (&options.about, &options.kind) {
         (Some(AboutLabs::List(listing)), _) => about::list(*listing, world.console),
+        (Some(AboutLabs::Check { paths }), _) => check::run(paths, world),
         (Some(AboutLabs::Show { kind, listing }), _) => about::show(kind, *listing, world.console),
         (None, Some(kind)) => run_one(kind, options, world),
         (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),

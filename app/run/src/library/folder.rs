@@ -63,7 +63,10 @@ fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), F
 
 /// Whether a file can be part of a course.
 fn belongs(path: &str) -> bool {
-    path == COURSE_FILE || path.ends_with(".md") || path.starts_with("LICENSE")
+    path == COURSE_FILE
+        || path.ends_with(".md")
+        || path.starts_with("LICENSE")
+        || super::labs::is_lab(path)
 }
 
 /// A file's bytes; what is no file, or is larger than it may be, is refused.

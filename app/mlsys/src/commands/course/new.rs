@@ -13,6 +13,7 @@ use mlsys_run::exit::{Exit, Failure};
 const COURSE: &str = include_str!("new/course.toml");
 const README: &str = include_str!("new/README.md");
 const IGNORED: &str = include_str!("new/gitignore");
+const LAB: &str = include_str!("new/labs/transfer-time.toml");
 const GITHUB: &str = include_str!("new/github.yml");
 
 /// Where GitHub looks for workflows.
@@ -33,6 +34,7 @@ pub fn write(folder: &Path, ci: Option<Ci>, console: &mut Console) -> Result<Exi
     let mut files = vec![
         (COURSE_FILE.to_owned(), fill(COURSE)),
         (format!("{first}.md"), new_lesson(&first, "First steps")),
+        ("labs/transfer-time.toml".to_owned(), LAB.to_owned()),
         ("README.md".to_owned(), fill(README)),
         (".gitignore".to_owned(), fill(IGNORED)),
     ];

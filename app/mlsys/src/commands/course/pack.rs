@@ -10,7 +10,7 @@ use crate::cli::PackCourse;
 use mlsys_run::archive::{Manifest, Withheld};
 use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::library::Library;
+use mlsys_run::library::{Library, labs};
 
 /// Packs the course; one with mistakes is not packed.
 pub fn run(options: &PackCourse, console: &mut Console) -> Result<Exit, Failure> {
@@ -54,7 +54,10 @@ fn files(
     for (path, file) in library.files() {
         let translates = mlsys_lesson::translated(path)
             .filter(|(lesson, _)| parsed.lessons.iter().any(|(listed, _)| listed == lesson));
-        let is_about = path == COURSE_FILE || path == "README.md" || path.starts_with("LICENSE");
+        let is_about = path == COURSE_FILE
+            || path == "README.md"
+            || path.starts_with("LICENSE")
+            || labs::is_lab(path);
         if translates.is_some() && answers == Withheld::Withheld {
             console.warn(format_args!("the translation {path} may tell answers, and was left out"));
         } else if translates.is_some() || is_about {

@@ -1,0 +1,107 @@
+//! The labs that a course brings: `labs/*.toml`, each a closed form.
+
+use mlsys_analytic::closed_form::{ClosedForm, Mistake};
+use mlsys_lab::{Lab, Registry};
+use mlsys_lesson::{Code, CourseFiles, Diagnostic, Place, Source};
+
+/// Most labs of one course.
+const MAX_LABS: usize = 64;
+
+/// Whether a path within a course is that of a lab.
+pub fn is_lab(path: &str) -> bool {
+    path.strip_prefix("labs/").is_some_and(|name| name.ends_with(".toml") && !name.contains('/'))
+}
+
+/// The labs among the files of a course, and all that is wrong with them.
+pub fn of_course(files: &CourseFiles) -> (Vec<Box<dyn Lab>>, Vec<Diagnostic>) {
+    let (mut labs, mut diagnostics): (Vec<Box<dyn Lab>>, Vec<Diagnostic>) = Default::default();
+    for (path, file) in files.iter().filter(|(path, _)| is_lab(path)) {
+        let (lab, problems) = read(&file.name, &file.bytes);
+        diagnostics.extend(problems);
+        let Some(lab) = lab else {
+            continue;
+        };
+        let kind = &lab.schema().kind;
+        if labs.len() == MAX_LABS {
+            let message = format!("a course has at most {MAX_LABS} labs");
+            diagnostics.push(told(path, &file.bytes, Code::TooLarge, message, "remove some"));
+            break;
+        }
+        if labs.iter().any(|other| other.schema().kind == *kind) {
+            let message = format!("another lab of this course is called `{kind}`");
+            let help = "give it a kind of its own";
+            diagnostics.push(told(&file.name, &file.bytes, Code::DuplicateId, message, help));
+            continue;
+        }
+        labs.push(Box::new(lab));
+    }
+    (labs, diagnostics)
+}
+
+/// A lab from its file, and all that is wrong with it; a kind that mlsys has itself is an error.
+pub fn read(name: &str, bytes: &[u8]) -> (Option<ClosedForm>, Vec<Diagnostic>) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        let message = "the file is not UTF-8 text".to_owned();
+        return (None, vec![told(name, &[], Code::NotText, message, "save it as UTF-8")]);
+    };
+    match ClosedForm::read(text) {
+        Ok(lab) => {
+            let kind = &lab.schema().kind;
+            let built_in: &Registry = mlsys_registry::built_in();
+            if built_in.find(kind).is_ok() {
+                let message = format!("mlsys has a lab `{kind}` of its own");
+                let help = "choose another kind; lessons could not tell the two apart";
+                return (None, vec![told(name, bytes, Code::DuplicateId, message, help)]);
+            }
+            (Some(lab), Vec::new())
+        }
+        Err(problems) => {
+            let source = Source { file: name.to_owned(), text: text.to_owned() };
+            let diagnostic = |problem: mlsys_analytic::closed_form::Problem| {
+                let place = Place::new(problem.place.start, problem.place.end);
+                let error = source.error(code(problem.mistake), place, problem.message);
+                Diagnostic { help: problem.help, ..error }
+            };
+            (None, problems.into_iter().map(diagnostic).collect())
+        }
+    }
+}
+
+/// What goes wrong when a lab runs with its defaults and with each preset.
+pub fn tried(name: &str, bytes: &[u8], lab: &ClosedForm) -> Vec<Diagnostic> {
+    let help = "what follows from defaults and presets must have values";
+    let failures = lab.failures().into_iter();
+    failures.map(|message| told(name, bytes, Code::NoValue, message, help)).collect()
+}
+
+/// A problem with a file as a whole, told at its `kind`.
+fn told(name: &str, bytes: &[u8], code: Code, message: String, help: &str) -> Diagnostic {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let start = text
+        .lines()
+        .scan(0, |at, line| {
+            let start = *at;
+            *at += line.len() + 1;
+            Some((start, line))
+        })
+        .find(|(_, line)| line.starts_with("kind"));
+    let (start, length) = start.map_or((0, 1), |(start, line)| (start, line.len()));
+    let source = Source { file: name.to_owned(), text };
+    source.error(code, Place::new(start, start + length), message).help(help)
+}
+
+fn code(mistake: Mistake) -> Code {
+    match mistake {
+        Mistake::TooLarge => Code::TooLarge,
+        Mistake::ControlCharacter => Code::ControlCharacter,
+        Mistake::Toml => Code::Toml,
+        Mistake::UnknownKey => Code::UnknownKey,
+        Mistake::MissingKey => Code::MissingKey,
+        Mistake::WrongType => Code::WrongType,
+        Mistake::BadValue => Code::BadValue,
+        Mistake::DuplicateId => Code::DuplicateId,
+        Mistake::Contradiction => Code::Contradiction,
+        Mistake::Expression => Code::Expression,
+        Mistake::UnknownName => Code::UnknownName,
+    }
+}
