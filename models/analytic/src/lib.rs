@@ -113,14 +113,17 @@ pub fn labs_beside(
 /// The files in `labs` by their kinds.
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/labs.rs"));
 
-/// A lab that is data.
-fn data(kind: &str) -> Result<Box<dyn Lab>, SchemaError> {
+/// A lab that is data, by its kind.
+///
+/// # Errors
+/// There is no such file, or it does not read, which the tests of this crate catch.
+pub fn lab(kind: &str) -> Result<ClosedForm, SchemaError> {
     let file = FILES.iter().find(|(name, _)| *name == kind);
     let (_, text) = file.ok_or_else(|| SchemaError {
         kind: kind.to_owned(),
         message: "there is no such file in `labs`".to_owned(),
     })?;
-    Ok(Box::new(ClosedForm::built_in(text)?))
+    ClosedForm::built_in(text)
 }
 
 /// Puts every file that is not listed yet behind the labs of its module.
@@ -129,10 +132,10 @@ fn with_others(mut labs: Vec<Box<dyn Lab>>) -> Result<Vec<Box<dyn Lab>>, SchemaE
         if labs.iter().any(|lab| lab.schema().kind == *kind) {
             continue;
         }
-        let lab = data(kind)?;
+        let lab = lab(kind)?;
         let module = lab.schema().module.clone();
         let last = labs.iter().rposition(|other| other.schema().module == module);
-        labs.insert(last.map_or(labs.len(), |last| last + 1), lab);
+        labs.insert(last.map_or(labs.len(), |last| last + 1), Box::new(lab));
     }
     Ok(labs)
 }
@@ -144,10 +147,10 @@ fn all(
 ) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     with_others(vec![
         Box::new(graph),
-        data("gpu-peak")?,
-        data("sm-limits")?,
+        Box::new(lab("gpu-peak")?),
+        Box::new(lab("sm-limits")?),
         Box::new(ThreadIndex::new()?),
-        data("launch-geometry")?,
+        Box::new(lab("launch-geometry")?),
         Box::new(WindowSum::new()?),
         Box::new(Occupancy::new()?),
         Box::new(Coalescing::new()?),
@@ -157,42 +160,42 @@ fn all(
         Box::new(kernel),
         Box::new(TensorCore::new()?),
         Box::new(lowering),
-        data("intensity")?,
-        data("roofline")?,
-        data("link-time")?,
+        Box::new(lab("intensity")?),
+        Box::new(lab("roofline")?),
+        Box::new(lab("link-time")?),
         Box::new(AllReduce::new()?),
-        data("bus-bandwidth")?,
+        Box::new(lab("bus-bandwidth")?),
         Box::new(DoubleBinaryTree::new()?),
-        data("zero-memory")?,
-        data("deepspeed-memory")?,
-        data("activation-memory")?,
+        Box::new(lab("zero-memory")?),
+        Box::new(lab("deepspeed-memory")?),
+        Box::new(lab("activation-memory")?),
         Box::new(Pipeline::new()?),
         Box::new(ParallelPlan::new()?),
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
-        data("training-compute")?,
-        data("scaling-law")?,
-        data("doubling-time")?,
+        Box::new(lab("training-compute")?),
+        Box::new(lab("scaling-law")?),
+        Box::new(lab("doubling-time")?),
         Box::new(Quantize::new()?),
         Box::new(IntegerMatmul::new()?),
-        data("quantization-noise")?,
-        data("quantized-storage")?,
+        Box::new(lab("quantization-noise")?),
+        Box::new(lab("quantized-storage")?),
         Box::new(Nf4::new()?),
         Box::new(KmeansQuantize::new()?),
         Box::new(Prune::new()?),
-        data("distill-loss")?,
-        data("lora-params")?,
-        data("kv-cache")?,
+        Box::new(lab("distill-loss")?),
+        Box::new(lab("lora-params")?),
+        Box::new(lab("kv-cache")?),
         Box::new(TensorParallel::new()?),
-        data("supercomputer")?,
+        Box::new(lab("supercomputer")?),
         Box::new(Landscape::new()?),
-        data("scaling")?,
-        data("checkpoint-interval")?,
-        data("prefill-decode")?,
+        Box::new(lab("scaling")?),
+        Box::new(lab("checkpoint-interval")?),
+        Box::new(lab("prefill-decode")?),
         Box::new(OnlineSoftmax::new()?),
-        data("flash-io")?,
-        data("speculative-decoding")?,
-        data("operation-energy")?,
-        data("energy")?,
+        Box::new(lab("flash-io")?),
+        Box::new(lab("speculative-decoding")?),
+        Box::new(lab("operation-energy")?),
+        Box::new(lab("energy")?),
     ])
 }

@@ -1,5 +1,4 @@
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_analytic::DistillLoss;
 use mlsys_lab::control::Command;
 use mlsys_lab::frame::{Frame, Verdict};
 use mlsys_lab::{DeviceId, RunData, Value};
@@ -29,7 +28,7 @@ fn soft_loss_gradient_matches_the_closed_form() {
         let gradients = soft_loss(z.clone(), row(teacher), temperature).backward();
         let slope: Vec<f64> = z.grad(&gradients).unwrap().into_data().iter().collect();
         let instant = run(
-            &DistillLoss::new().unwrap(),
+            &mlsys_analytic::lab("distill-loss").unwrap(),
             &[
                 "student_logits=[0.5, -1.0, 2.0]",
                 "teacher_logits=[3.0, 1.0, -2.0]",

@@ -83,7 +83,7 @@ fn adapter_counts_match_the_closed_form() {
         };
         format!("ffn={}", config.ffn)
     };
-    let instant = mlsys_analytic::LoraParams::new().unwrap();
+    let instant = mlsys_analytic::lab("lora-params").unwrap();
     for (layers, targets) in [
         ("query-value", "targets=['q', 'v']"),
         ("attention", "targets=['q', 'k', 'v', 'o']"),

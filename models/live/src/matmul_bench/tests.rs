@@ -37,7 +37,7 @@ fn sweep_ends_at_512_cubed() {
 
 #[test]
 fn intensities_are_those_of_the_instant_lab() {
-    let instant = mlsys_analytic::Intensity::new().unwrap();
+    let instant = mlsys_analytic::lab("intensity").unwrap();
     for (sweep, precision, bytes) in
         [("batch", "fp32", 4), ("square", "fp16", 2), ("batch", "bf16", 2)]
     {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_analytic::{KmeansQuantize, Nf4, Quantize, QuantizedStorage};
+use mlsys_analytic::{KmeansQuantize, Nf4, Quantize};
 use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, Frame, Lab, RunData, Value};
@@ -49,11 +49,11 @@ fn the_default_network_takes_what_its_scheme_says() {
     let four = run(&lab(), &["baseline_steps=0", "bits=4"]);
     assert_eq!(number(&four, "stored_bytes"), 51_920.0);
     let storage = run(
-        &QuantizedStorage::new().unwrap(),
+        &mlsys_analytic::lab("quantized-storage").unwrap(),
         &["parameters=100352", "bits=8", "block_size=784", "scale_bits=32"],
     );
     let last = run(
-        &QuantizedStorage::new().unwrap(),
+        &mlsys_analytic::lab("quantized-storage").unwrap(),
         &["parameters=1280", "bits=8", "block_size=128", "scale_bits=32"],
     );
     let biases = 4.0 * 138.0;
