@@ -19,7 +19,7 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::{SchemaError, Type};
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Schema, Settings, Tables, Value};
 
-use self::evaluate::{Context, Fault, Scope};
+use self::evaluate::{Context, Fault, Names, Scope};
 use self::model::{Definition, Form, Formula};
 use mlsys_sim::integer::too_large;
 
@@ -200,7 +200,8 @@ impl ClosedForm {
             (Some(Type::Float), Value::Int(x)) => Value::Float(x as f64),
             (Some(Type::Int), Value::Float(x)) if x.fract() == 0.0 => {
                 if x.abs() >= 9.2e18 {
-                    let needed = evaluate::parameters(&self.form, &definition.formula);
+                    let needed =
+                        evaluate::parameters(&self.form, &definition.formula, Names::Values);
                     let numbers = self.schema.params.iter().filter(|param| {
                         matches!(param.ty, Type::Int | Type::Float)
                             && needed.contains(&param.name.as_str())
@@ -225,7 +226,7 @@ impl ClosedForm {
 
     /// Of the parameters that a formula depends on, the first in the schema that is needed and not set.
     fn first_unset(&self, formula: &Formula, params: &Params) -> Option<String> {
-        let needed = evaluate::parameters(&self.form, formula);
+        let needed = evaluate::parameters(&self.form, formula, Names::All);
         let unset = self
             .schema
             .params

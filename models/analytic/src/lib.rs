@@ -17,9 +17,6 @@ mod compression {
 
 mod compute {
     pub(crate) mod graph;
-    pub(crate) mod transformer;
-    pub(crate) mod transformer_flops;
-    pub(crate) mod transformer_params;
 }
 
 mod gpu {
@@ -66,8 +63,6 @@ pub use compression::nf4::Nf4;
 pub use compression::prune::Prune;
 pub use compression::quantize::Quantize;
 pub use compute::graph::Graph;
-pub use compute::transformer_flops::TransformerFlops;
-pub use compute::transformer_params::TransformerParams;
 pub use gpu::bank_conflicts::BankConflicts;
 pub use gpu::coalescing::Coalescing;
 pub use gpu::divergence::Divergence;
@@ -171,8 +166,8 @@ fn all(
         Box::new(lab("activation-memory")?),
         Box::new(Pipeline::new()?),
         Box::new(ParallelPlan::new()?),
-        Box::new(TransformerParams::new()?),
-        Box::new(TransformerFlops::new()?),
+        Box::new(lab("transformer-params")?),
+        Box::new(lab("transformer-flops")?),
         Box::new(lab("training-compute")?),
         Box::new(lab("scaling-law")?),
         Box::new(lab("doubling-time")?),

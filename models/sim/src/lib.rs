@@ -16,3 +16,4 @@ pub mod pruning;
 pub mod quantizer;
 pub mod roof;
 pub mod slices;
+pub mod transformer;

@@ -668,8 +668,17 @@ fn values_of<'e>(expr: &'e Expr, names: &mut Vec<&'e Name>) {
     }
 }
 
+/// Which names of a formula are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    /// All of them.
+    All,
+    /// Those that its value is made of, without those that only choose.
+    Values,
+}
+
 /// The parameters that a formula depends on, in the order in which it names them.
-pub(super) fn parameters<'a>(form: &'a Form, formula: &'a Formula) -> Vec<&'a str> {
+pub(super) fn parameters<'a>(form: &'a Form, formula: &'a Formula, of: Names) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     // Each definition is opened once, so the work is linear in the file.
     let mut opened = BTreeMap::new();
@@ -677,7 +686,10 @@ pub(super) fn parameters<'a>(form: &'a Form, formula: &'a Formula) -> Vec<&'a st
     while let Some(formula) = open.pop() {
         let mut inner = Vec::new();
         let mut names = Vec::new();
-        values_of(&formula.expr, &mut names);
+        match of {
+            Names::All => names.extend(formula.expr.names().into_iter().map(|(name, _)| name)),
+            Names::Values => values_of(&formula.expr, &mut names),
+        }
         for name in names {
             if let Some(&index) = form.index.get(name.as_str()) {
                 if opened.insert(index, ()).is_none() {

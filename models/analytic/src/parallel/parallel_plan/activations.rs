@@ -2,10 +2,10 @@
 
 use mlsys_lab::{Frame, Value};
 
-use crate::compute::transformer::Architecture;
 use mlsys_lab::picture;
 use mlsys_lab::steps::percent;
 use mlsys_sim::memory::{Layer, Outside, Recompute as Kept};
+use mlsys_sim::transformer::Architecture;
 
 use super::model::Model;
 use super::plan::{Plan, Recompute};

@@ -2,9 +2,9 @@
 
 use mlsys_lab::{LabError, Params, Value};
 
-use crate::compute::transformer::{Architecture, Heads};
-use crate::compute::transformer_flops::{Flops, Iteration, Recompute as Again};
-use crate::compute::transformer_params::{Count, Transformer};
+use mlsys_sim::transformer::{Architecture, Heads};
+use mlsys_sim::transformer::{Count, Transformer};
+use mlsys_sim::transformer::{Flops, Iteration, Recompute as Again};
 
 use super::plan::Recompute;
 
@@ -48,7 +48,6 @@ impl Model {
                 hidden,
                 heads: Heads::of(params, hidden)?,
                 ffn: params.int("ffn")?,
-                ffn_rule: ("given", String::new()),
                 vocab: params.int("vocab")?,
                 context: match architecture {
                     Architecture::Gpt => params.optional_int("positions").unwrap_or(0),

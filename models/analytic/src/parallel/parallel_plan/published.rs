@@ -2,10 +2,10 @@
 
 use mlsys_lab::LabError;
 
-use crate::compute::transformer::{Architecture, Heads};
-use crate::compute::transformer_params::Transformer;
 use mlsys_sim::memory::Stage;
 use mlsys_sim::network::Network;
+use mlsys_sim::transformer::Transformer;
+use mlsys_sim::transformer::{Architecture, Heads};
 
 use super::layout::Layout;
 use super::model::Model;
@@ -134,7 +134,6 @@ fn transformer(
             keys: kv_heads * head_dim,
         },
         ffn,
-        ffn_rule: ("given", String::new()),
         vocab,
         context: match architecture {
             Architecture::Gpt => 2048,

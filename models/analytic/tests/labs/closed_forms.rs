@@ -1,0 +1,162 @@
+//! What holds of labs that are data besides their vectors: laws, published figures, and the tables they read.
+
+use mlsys_lab::{Settings, Tables, Value};
+
+use crate::run::run;
+
+fn metric(kind: &str, set: &[String], name: &str) -> f64 {
+    let settings = Settings::from_pairs(set.iter().map(String::as_str)).expect("name=value");
+    let data = run(kind, &settings).unwrap_or_else(|error| panic!("{kind} {set:?}: {error}"));
+    data.metric(name).and_then(|value| value.as_f64()).expect(name)
+}
+
+fn set<const N: usize>(pairs: [(&str, f64); N]) -> Vec<String> {
+    pairs.iter().map(|(name, value)| format!("{name}={value:e}")).collect()
+}
+
+#[test]
+fn every_tabled_model_has_its_published_parameters() {
+    let tables = Tables::builtin();
+    let mut counted = 0;
+    for name in tables.names("model") {
+        // Entries with the dimensions of their attention alone have no count.
+        let Some(Value::Int(published)) = tables.field("model", name, "parameters") else {
+            continue;
+        };
+        let model = [format!("model={name}")];
+        let parameters = metric("transformer-params", &model, "parameters");
+        assert_eq!(parameters, published as f64, "{name}");
+        counted += 1;
+    }
+    assert!(counted >= 10, "{counted}");
+}
+
+#[test]
+fn the_swiglu_rule_applies_when_asked_for() {
+    for (set, ffn) in [
+        (&["model=llama-3-8b"][..], 14336.0),
+        (&["model=llama-3-8b", "ffn_multiplier=1.3"], 14336.0),
+        (&["model=llama-3-8b", "ffn_multiple_of=256"], 11008.0),
+        (&["model=llama-3-8b", "ffn_multiple_of=1024", "ffn_multiplier=1.3"], 14336.0),
+        (&["model=llama-3-8b", "ffn=6144"], 6144.0),
+        (&["model=gpt2", "ffn_multiple_of=1000"], 3072.0),
+        (&["hidden=32", "heads=4", "ffn_multiple_of=8"], 88.0),
+    ] {
+        let pairs: Vec<String> = set.iter().map(|one| (*one).to_owned()).collect();
+        assert_eq!(metric("transformer-params", &pairs, "ffn"), ffn, "{set:?}");
+    }
+}
+
+#[test]
+fn every_datasheet_peak_follows_from_its_geometry() {
+    let tables = Tables::builtin();
+    let mut rebuilt = 0;
+    for gpu in tables.names("gpu") {
+        for path in ["fp64", "fp64-tensor", "fp32", "tf32-tensor", "fp16-tensor", "fp8-tensor"] {
+            let field = |name: &str| {
+                let found = tables.field("gpu", gpu, &format!("path.{path}.{name}"));
+                found.and_then(|value| value.as_f64())
+            };
+            let (Some(_), Some(peak)) = (field("clock_hertz"), field("peak_flops_per_second"))
+            else {
+                continue;
+            };
+            if tables.field("gpu", gpu, "sms").is_none() || field("units_per_sm").is_none() {
+                continue;
+            }
+            let chosen = [format!("gpu={gpu}"), format!("precision={path}")];
+            let product = metric("gpu-peak", &chosen, "flops_per_second");
+            assert!((product - peak).abs() < 0.01 * peak, "{gpu} {path}: {product} is not {peak}");
+            rebuilt += 1;
+        }
+    }
+    assert!(rebuilt > 15, "{rebuilt}");
+}
+
+#[test]
+fn the_list_of_systems_prints_the_same_core_counts() {
+    for (name, total) in [
+        ("frontier", 8_699_904.0),
+        ("aurora", 9_264_128.0),
+        ("eagle", 2_073_600.0),
+        ("fugaku", 7_630_848.0),
+        ("lumi", 2_752_704.0),
+    ] {
+        let system = [format!("system={name}")];
+        assert_eq!(metric("supercomputer", &system, "total_cores"), total, "{name}");
+    }
+}
+
+#[test]
+fn karp_flatt_reads_back_the_serial_share() {
+    for parallel in [0.0, 0.3, 0.95, 0.999_999, 1.0] {
+        for processors in [2.0, 8.0, 16384.0] {
+            let law = set([("parallel_fraction", parallel), ("processors", processors)]);
+            let speedup = metric("scaling", &law, "amdahl_speedup");
+            let measured = set([("processors", processors), ("measured_speedup", speedup)]);
+            let serial = metric("scaling", &measured, "karp_flatt_serial_fraction");
+            assert!((serial - (1.0 - parallel)).abs() < 1e-9, "{parallel} {processors}: {serial}");
+            let gustafson = metric("scaling", &law, "gustafson_speedup");
+            assert!(speedup <= gustafson + 1e-9 && gustafson <= processors + 1e-9);
+        }
+    }
+}
+
+#[test]
+fn at_the_best_interval_saving_costs_half_of_what_is_lost() {
+    for (rate, devices, save) in [(4.7e-4, 16384.0, 60.0), (1e-3, 1000.0, 300.0), (1.0, 1.0, 0.1)] {
+        let cluster = set([
+            ("failures_per_device_day", rate),
+            ("devices", devices),
+            ("checkpoint_seconds", save),
+        ]);
+        let interval = metric("checkpoint-interval", &cluster, "optimal_interval_seconds");
+        let lost = metric("checkpoint-interval", &cluster, "lost_fraction");
+        assert!((lost - 2.0 * save / interval).abs() < 1e-12);
+    }
+}
+
+/// Rajbhandari et al. 2020, Figure 1: 7.5 billion parameters on 64 ranks.
+#[test]
+fn zero_memory_gives_the_figure_of_the_paper() {
+    for (stage, gigabytes) in [(0.0, 120.0), (1.0, 31.4), (2.0, 16.6), (3.0, 1.9)] {
+        let chosen = set([("parameters", 7.5e9), ("ranks", 64.0), ("stage", stage)]);
+        let bytes = metric("zero-memory", &chosen, "bytes_per_rank");
+        assert!((bytes / 1e9 - gigabytes).abs() < 0.05, "{stage}: {bytes}");
+    }
+}
+
+/// microsoft/DeepSpeed, docs/code-docs/source/memory.rst: t5-3b on one node of eight, GiB as printed.
+#[test]
+fn deepspeed_memory_gives_the_table_of_the_documentation() {
+    for (stage, offload, zero_init, gpu, cpu) in [
+        (2, "optimizer", true, 5.31, 127.45),
+        (2, "none", true, 15.93, 127.45),
+        (3, "optimizer+parameters", true, 0.12, 71.69),
+        (3, "optimizer", true, 0.78, 63.72),
+        (3, "none", true, 6.09, 1.43),
+        (3, "optimizer+parameters", false, 0.12, 127.45),
+        (3, "optimizer", false, 0.78, 127.45),
+        (3, "none", false, 6.09, 127.45),
+    ] {
+        let mut chosen = set([("parameters", 2851e6), ("largest_layer_parameters", 32e6)]);
+        chosen.extend(set([("devices_per_node", 8.0), ("nodes", 1.0), ("buffer_factor", 1.5)]));
+        chosen.push(format!("stage={stage}"));
+        chosen.push(format!("offload={offload}"));
+        chosen.push(format!("zero_init={zero_init}"));
+        for (name, gib) in [("gpu_gib", gpu), ("cpu_gib", cpu)] {
+            let found = metric("deepspeed-memory", &chosen, name);
+            assert!((found - gib).abs() < 0.005, "{chosen:?} {name}: {found}");
+        }
+    }
+}
+
+#[test]
+fn after_the_doubling_time_a_trend_has_doubled() {
+    for (factor, months) in [(3.0, 24.0), (750.0, 24.0), (1.001, 1.0), (2.0, 7.0)] {
+        let trend = set([("factor", factor), ("months", months)]);
+        let doubled = metric("doubling-time", &trend, "factor_per_year")
+            .powf(metric("doubling-time", &trend, "doubling_months") / 12.0);
+        assert!((doubled - 2.0).abs() < 1e-9, "{factor} {months}: {doubled}");
+    }
+}
