@@ -46,7 +46,7 @@ fn read() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     labs.extend(mlsys_analytic::labs_beside(
         Box::new(mlsys_nn::expression::Autodiff),
         Extensions {
-            classifier: Some(Box::new(mlsys_nn::reader::Reader::default())),
+            classifier: Some(Box::new(mlsys_nn::digit_classifier::DigitClassifier::default())),
             launcher: Some(Box::new(mlsys_device::kernel::Devices)),
         },
         Box::new(mlsys_device::lowering::Compilers),

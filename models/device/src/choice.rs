@@ -17,7 +17,7 @@ pub fn pick<T: Copy>(params: &Params, name: &str, cases: &[(&str, T)]) -> Result
 }
 
 /// Holds the names of cases against those that a schema lists.
-pub fn must_be_listed<T>(lab: &dyn mlsys_lab::Lab, param: &str, cases: &[(&str, T)]) {
+pub fn assert_choices_listed<T>(lab: &dyn mlsys_lab::Lab, param: &str, cases: &[(&str, T)]) {
     let names: Vec<&str> = cases.iter().map(|(name, _)| *name).collect();
     assert_eq!(lab.schema().param(param).unwrap().values, names, "{param}");
 }

@@ -7,19 +7,19 @@ use std::thread;
 use std::time::Duration;
 
 /// The longest a driver may take to answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Runs `call` on a thread of its own; a panic or a wait of more than [`PATIENCE`] becomes a sentence.
+/// Runs `call` on a thread of its own; a panic or a wait of more than [`TIMEOUT`] becomes a sentence.
 ///
 /// A call that hangs keeps its thread: there is no way to end a thread from outside.
 pub(super) fn guarded<T: Send + 'static>(
     call: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
-    guarded_for(PATIENCE, call)
+    guarded_for(TIMEOUT, call)
 }
 
 fn guarded_for<T: Send + 'static>(
-    patience: Duration,
+    timeout: Duration,
     call: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
     let (sender, receiver) = mpsc::channel();
@@ -30,11 +30,11 @@ fn guarded_for<T: Send + 'static>(
             let _ = sender.send(panic::catch_unwind(AssertUnwindSafe(call)));
         })
         .map_err(|error| format!("no thread could be started for it: {error}"))?;
-    match receiver.recv_timeout(patience) {
+    match receiver.recv_timeout(timeout) {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(payload)) => Err(format!("its driver failed: {}", first_line(&payload))),
         Err(RecvTimeoutError::Timeout) => {
-            Err(format!("its driver did not answer within {} s", patience.as_secs()))
+            Err(format!("its driver did not answer within {} s", timeout.as_secs()))
         }
         Err(RecvTimeoutError::Disconnected) => Err("its driver ended without an answer".to_owned()),
     }

@@ -17,7 +17,7 @@ pub fn in_use(device: &Device, id: DeviceId) -> Option<u64> {
 
 /// What one training step held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct StepMemory {
     /// Bytes that the forward pass left behind for the backward pass, with the batch.
     pub kept: u64,
     /// Most bytes in use at a moment that was looked at, with what was there before.
@@ -25,18 +25,18 @@ pub struct Held {
 }
 
 /// Looks at the memory during a forward and a backward pass.
-pub struct Gauge<'a> {
+pub struct MemoryGauge<'a> {
     device: &'a Device,
     id: DeviceId,
     before: u64,
-    held: Held,
+    held: StepMemory,
 }
 
-impl<'a> Gauge<'a> {
+impl<'a> MemoryGauge<'a> {
     /// Before the forward pass, where the device tells.
     pub fn open(device: &'a Device, id: DeviceId) -> Option<Self> {
         let before = in_use(device, id)?;
-        let held = Held { kept: 0, most: before };
+        let held = StepMemory { kept: 0, most: before };
         Some(Self { device, id, before, held })
     }
 
@@ -53,7 +53,7 @@ impl<'a> Gauge<'a> {
     }
 
     /// After the backward pass, while the gradients are there.
-    pub fn close(mut self) -> Held {
+    pub fn close(mut self) -> StepMemory {
         self.look();
         self.held
     }

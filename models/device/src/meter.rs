@@ -4,22 +4,22 @@
 //! allocate their results, which costs more than some of what is to be measured. On a GPU they are burn's operations
 //! and burn's own probe of its arithmetic.
 
-mod bandwidth;
-mod burns;
-mod computing;
+mod burn_ops;
 mod cores;
-mod gate;
 mod lanes;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod probe;
+
+use std::time::Duration;
 
 use burn::tensor::{DType, Device};
 use mlsys_lab::device::{Backend, DeviceId};
 use mlsys_lab::{LabError, Params};
 
-pub use self::computing::computing;
+pub use self::burn_ops::computing;
 use super::cpu;
 use crate::choice::pick;
+use crate::timing::{Pace, RepeatTimer};
 
 /// The element types that rates are measured in, as parameter `precision` names them.
 pub const PRECISIONS: [(&str, Precision); 3] =
@@ -79,7 +79,7 @@ impl Precision {
 }
 
 /// Work that can be done any number of times over.
-pub trait Pass {
+pub trait Workload {
     /// Bytes, floating-point operations or starts in one pass.
     fn amount(&self) -> f64;
 
@@ -93,7 +93,7 @@ pub trait Pass {
 /// How a device's arithmetic is measured.
 pub enum Arithmetic {
     /// By timing it.
-    Timed(Box<dyn Pass>),
+    Timed(Box<dyn Workload>),
     /// By burn's own probe, which tells its best rate, in flop/s, and no more.
     #[cfg_attr(
         not(any(feature = "wgpu", feature = "cuda")),
@@ -104,7 +104,7 @@ pub enum Arithmetic {
 
 /// Which units of a device do the arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Units {
+pub enum ComputeUnits {
     /// Those that multiply and add numbers in registers; in 16 bits the matrix units, where there are some.
     Plain,
     /// Whatever matrix products run on: in single precision, too, the matrix units, where there are some.
@@ -114,6 +114,15 @@ pub enum Units {
 /// What the last cache of a GPU is taken for: that of an A100 has 40 MiB, of an H100 50, of a 4090 72.
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 const GPU_CACHE: u64 = 128 << 20;
+
+/// Least and most bytes of the buffer that [`Meter::bandwidth`] reads and copies.
+const BANDWIDTH_BUFFER: [u64; 2] = [32 << 20, 256 << 20];
+
+const BANDWIDTH_PACE: Pace = Pace {
+    slice: Duration::from_millis(2),
+    least: Duration::from_millis(20),
+    most: Duration::from_millis(80),
+};
 
 /// A device about to be measured.
 pub struct Meter {
@@ -155,48 +164,48 @@ impl Meter {
     }
 
     /// One buffer of so many bytes copied to another; bytes read and bytes written count.
-    pub fn copy(&self, bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+    pub fn copy(&self, bytes: u64) -> Result<Box<dyn Workload>, LabError> {
         self.must_fit(2 * bytes)?;
         Ok(match self.id.backend {
             Backend::Cpu => cores::copy(bytes)?,
-            Backend::Wgpu | Backend::Cuda => burns::copy(&self.device, self.id, bytes),
+            Backend::Wgpu | Backend::Cuda => burn_ops::copy(&self.device, self.id, bytes),
         })
     }
 
     /// A buffer of so many bytes summed up, by all cores.
-    pub fn read(&self, bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+    pub fn read(&self, bytes: u64) -> Result<Box<dyn Workload>, LabError> {
         self.must_fit(bytes)?;
         Ok(match self.id.backend {
             Backend::Cpu => cores::read(bytes)?,
-            Backend::Wgpu | Backend::Cuda => burns::read(&self.device, self.id, bytes),
+            Backend::Wgpu | Backend::Cuda => burn_ops::read(&self.device, self.id, bytes),
         })
     }
 
     /// A working set of so many bytes summed up again and again: by one core, whose caches they are, or by the whole GPU.
-    pub fn read_again(&self, bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+    pub fn read_again(&self, bytes: u64) -> Result<Box<dyn Workload>, LabError> {
         self.must_fit(bytes)?;
         Ok(match self.id.backend {
             Backend::Cpu => cores::read_alone(bytes)?,
-            Backend::Wgpu | Backend::Cuda => burns::read(&self.device, self.id, bytes),
+            Backend::Wgpu | Backend::Cuda => burn_ops::read(&self.device, self.id, bytes),
         })
     }
 
     /// The smallest operation there is, from the call until its result is there.
-    pub fn launch(&self) -> Box<dyn Pass> {
-        burns::launch(&self.device, self.id)
+    pub fn launch(&self) -> Box<dyn Workload> {
+        burn_ops::launch(&self.device, self.id)
     }
 
     /// Independent multiply-adds on numbers that stay in registers.
     ///
     /// # Errors
     /// The device has no arithmetic in this precision.
-    pub fn arithmetic(&self, units: Units) -> Result<Arithmetic, LabError> {
+    pub fn arithmetic(&self, units: ComputeUnits) -> Result<Arithmetic, LabError> {
         match (self.id.backend, self.precision, units) {
             // burn's products in 16 bits on the processor compute in single precision.
-            (Backend::Cpu, Precision::Fp32, _) | (Backend::Cpu, _, Units::Products) => {
+            (Backend::Cpu, Precision::Fp32, _) | (Backend::Cpu, _, ComputeUnits::Products) => {
                 cores::multiply_add().map(Arithmetic::Timed)
             }
-            (Backend::Cpu, Precision::Fp16 | Precision::Bf16, Units::Plain) => Err(lacks(
+            (Backend::Cpu, Precision::Fp16 | Precision::Bf16, ComputeUnits::Plain) => Err(lacks(
                 self.id,
                 self.precision,
                 "flex stores such numbers and computes with them in fp32",
@@ -213,6 +222,23 @@ impl Meter {
                 reason: "this build has no GPU back end".to_owned(),
             }),
         }
+    }
+
+    /// Bytes a second: the larger rate of reading a buffer and of copying one, reads and writes counted.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub fn bandwidth(&self, interrupted: &dyn Fn() -> bool) -> Result<f64, LabError> {
+        let [least, most] = BANDWIDTH_BUFFER;
+        // Too large for the last cache, where its size is known or can be guessed.
+        let buffer = self.last_cache().map_or(least, |cache| (2 * cache).clamp(least, most));
+        let mut bandwidth = 0.0_f64;
+        for pass in [self.read(buffer)?, self.copy(buffer)?] {
+            let mut clock = RepeatTimer::warm_up(pass, BANDWIDTH_PACE)?;
+            clock.repeat(interrupted)?;
+            bandwidth = bandwidth.max(clock.times().rate().unwrap_or(0.0));
+        }
+        Ok(bandwidth)
     }
 
     /// # Errors
@@ -283,7 +309,7 @@ mod tests {
             (4.0 * f64::from(1 << 14), 4.0 * f64::from(1 << 14))
         );
         let mut launch = meter.launch();
-        let Ok(Arithmetic::Timed(mut sums)) = meter.arithmetic(Units::Plain) else {
+        let Ok(Arithmetic::Timed(mut sums)) = meter.arithmetic(ComputeUnits::Plain) else {
             panic!("the processor is timed");
         };
         for pass in [&mut copy, &mut read, &mut again, &mut launch, &mut sums] {
@@ -296,11 +322,11 @@ mod tests {
     fn what_the_processor_lacks_is_an_error_that_says_so() {
         for precision in [Precision::Fp16, Precision::Bf16] {
             let meter = Meter::open(DeviceId::CPU, precision).unwrap();
-            let error = meter.arithmetic(Units::Plain).err().unwrap();
+            let error = meter.arithmetic(ComputeUnits::Plain).err().unwrap();
             assert!(error.is_usage());
             let text = error.to_string();
             assert!(text.contains(precision.name()) && text.contains("fp32"), "{text}");
-            assert!(meter.arithmetic(Units::Products).is_ok());
+            assert!(meter.arithmetic(ComputeUnits::Products).is_ok());
         }
         let meter = Meter::open(DeviceId::CPU, Precision::Fp32).unwrap();
         assert!(meter.copy(1 << 60).is_err());

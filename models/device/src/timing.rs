@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mlsys_lab::LabError;
 
-use crate::meter::Pass;
+use crate::meter::Workload;
 
 /// More passes than this are never done at once.
 const MOST_PASSES: u64 = 1 << 24;
@@ -13,13 +13,13 @@ const MOST_PASSES: u64 = 1 << 24;
 const MOST_SLICES: usize = 64;
 
 /// Work with its times, per pass.
-pub struct Clock {
-    pass: Box<dyn Pass>,
+pub struct RepeatTimer {
+    pass: Box<dyn Workload>,
     passes: u64,
     pace: Pace,
     /// Slices that a repetition has at least: one that was disturbed must not be all there is.
     least_slices: usize,
-    times: Times,
+    times: Timings,
 }
 
 /// How long is measured at once.
@@ -43,7 +43,7 @@ const AGREEMENT: f64 = 1.1;
 
 /// The times of one piece of work.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Times {
+pub struct Timings {
     /// Bytes, floating-point operations or starts in a pass.
     pub amount: f64,
     /// Seconds of the very first pass, with everything that happens only once.
@@ -52,9 +52,9 @@ pub struct Times {
     pub seconds: Vec<f64>,
 }
 
-impl Clock {
+impl RepeatTimer {
     /// Warms up: does the work once, then as often as fills a slice.
-    pub fn warm_up(mut pass: Box<dyn Pass>, pace: Pace) -> Result<Self, LabError> {
+    pub fn warm_up(mut pass: Box<dyn Workload>, pace: Pace) -> Result<Self, LabError> {
         let first = pass.time(1)?;
         let wanted = pace.slice.as_secs_f64();
         let (mut passes, mut seconds) = (1, pass.time(1)?);
@@ -62,7 +62,7 @@ impl Clock {
             passes = more(passes, seconds, wanted);
             seconds = pass.time(passes)?;
         }
-        let times = Times { amount: pass.amount(), first, seconds: Vec::new() };
+        let times = Timings { amount: pass.amount(), first, seconds: Vec::new() };
         let is_long = seconds * AGREEING as f64 > pace.most.as_secs_f64();
         Ok(Self { pass, passes, pace, least_slices: if is_long { 1 } else { AGREEING }, times })
     }
@@ -89,7 +89,7 @@ impl Clock {
     }
 
     /// What has been timed so far.
-    pub fn times(&self) -> &Times {
+    pub fn times(&self) -> &Timings {
         &self.times
     }
 }
@@ -100,7 +100,7 @@ fn more(passes: u64, seconds: f64, wanted: f64) -> u64 {
     ((passes as f64 * factor).ceil() as u64).min(MOST_PASSES)
 }
 
-impl Times {
+impl Timings {
     /// The rate by the median time; none before the first repetition.
     pub fn rate(&self) -> Option<f64> {
         Some(self.amount / self.median()?)
@@ -147,7 +147,7 @@ mod tests {
         extra: Vec<f64>,
     }
 
-    impl Pass for Scripted {
+    impl Workload for Scripted {
         fn amount(&self) -> f64 {
             100.0
         }
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    fn clock(each: f64, extra: Vec<f64>) -> (Clock, Rc<RefCell<Vec<u64>>>) {
+    fn clock(each: f64, extra: Vec<f64>) -> (RepeatTimer, Rc<RefCell<Vec<u64>>>) {
         let asked = Rc::default();
         let pass = Scripted { each, asked: Rc::clone(&asked), extra };
         let pace = Pace {
@@ -166,7 +166,7 @@ mod tests {
             least: Duration::from_millis(20),
             most: Duration::from_millis(500),
         };
-        let clock = Clock::warm_up(Box::new(pass), pace).unwrap();
+        let clock = RepeatTimer::warm_up(Box::new(pass), pace).unwrap();
         (clock, asked)
     }
 
@@ -222,9 +222,9 @@ mod tests {
 
     #[test]
     fn the_spread_is_told_in_medians() {
-        let times = Times { amount: 6.0, first: 9.0, seconds: vec![3.0, 1.0, 2.0] };
+        let times = Timings { amount: 6.0, first: 9.0, seconds: vec![3.0, 1.0, 2.0] };
         assert_eq!((times.rate(), times.spread()), (Some(3.0), Some(1.0)));
-        let none = Times { seconds: Vec::new(), ..times };
+        let none = Timings { seconds: Vec::new(), ..times };
         assert_eq!((none.rate(), none.spread()), (None, None));
         assert_eq!(median([4.0, 1.0, 3.0, 2.0].into_iter()), Some(2.5));
     }

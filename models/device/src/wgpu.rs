@@ -10,7 +10,7 @@ static LOADER: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 /// Waits until nobody else opens an adapter.
 #[cfg(feature = "wgpu")]
-pub(super) fn alone() -> std::sync::MutexGuard<'static, ()> {
+pub(super) fn loader_lock() -> std::sync::MutexGuard<'static, ()> {
     // One that panicked left nothing half done behind: there is nothing in it.
     LOADER.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
@@ -20,7 +20,7 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
     use mlsys_lab::device::{Backend, DeviceId, DeviceState};
 
     let found = super::guard::guarded(|| {
-        let _alone = alone();
+        let _alone = loader_lock();
         adapters()
             .into_iter()
             .enumerate()
@@ -54,7 +54,7 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
 #[cfg(feature = "wgpu")]
 pub(super) fn open(index: usize) -> Result<Device, String> {
     super::guard::guarded(move || {
-        let _alone = alone();
+        let _alone = loader_lock();
         let device = adapters().into_iter().nth(index)?;
         device.identity();
         Some(device)

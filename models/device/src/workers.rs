@@ -10,15 +10,13 @@ mod address;
 mod client;
 #[cfg(feature = "remote")]
 mod server;
-mod token;
 
 use burn::tensor::{DType, Device, Tensor};
 use mlsys_lab::{DeviceId, LabError, Params, Value};
 
-pub use address::{Address, listening};
+pub use address::{Address, Token, listening};
 #[cfg(feature = "remote")]
-pub use server::{Served, Server};
-pub use token::Token;
+pub use server::{Server, ServerEvent};
 
 /// The parameter that holds the addresses, separated by commas.
 pub const PARAM: &str = "worker_urls";
@@ -68,9 +66,9 @@ pub fn of(
 /// What is wrong with it.
 pub fn urls(list: &str) -> Result<String, String> {
     let read = addresses(list)?;
-    read.iter().for_each(token::keep);
-    let told: Vec<String> = read.iter().map(ToString::to_string).collect();
-    Ok(told.join(","))
+    read.iter().for_each(address::keep_token);
+    let describe_places: Vec<String> = read.iter().map(ToString::to_string).collect();
+    Ok(describe_places.join(","))
 }
 
 /// The addresses of a list.
@@ -113,7 +111,7 @@ fn elsewhere(
 }
 
 /// What the workers ran on, as the record and the screen tell it: `cpu`, or the places by rank.
-pub fn told<'a>(places: impl IntoIterator<Item = &'a str>) -> String {
+pub fn describe_places<'a>(places: impl IntoIterator<Item = &'a str>) -> String {
     let places: Vec<&str> = places.into_iter().collect();
     match places.as_slice() {
         [first, rest @ ..] if rest.iter().all(|place| place == first) => (*first).to_owned(),
@@ -174,9 +172,9 @@ mod tests {
 
     #[test]
     fn places_are_told_once_where_all_are_the_same() {
-        assert_eq!(told(["cpu", "cpu", "cpu"]), "cpu");
-        assert_eq!(told(["ws://a:1", "ws://a:2"]), "ws://a:1, ws://a:2");
-        assert_eq!(told([]), "");
+        assert_eq!(describe_places(["cpu", "cpu", "cpu"]), "cpu");
+        assert_eq!(describe_places(["ws://a:1", "ws://a:2"]), "ws://a:1, ws://a:2");
+        assert_eq!(describe_places([]), "");
     }
 
     #[test]
@@ -188,8 +186,8 @@ mod tests {
     #[test]
     fn a_list_of_addresses_reads_or_says_what_is_wrong_with_it() {
         let list = addresses("ws://127.0.0.1:4100, localhost:4101").unwrap();
-        let told: Vec<String> = list.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["ws://127.0.0.1:4100", "ws://localhost:4101"]);
+        let describe_places: Vec<String> = list.iter().map(ToString::to_string).collect();
+        assert_eq!(describe_places, ["ws://127.0.0.1:4100", "ws://localhost:4101"]);
         for (list, reason) in [
             ("", "no address"),
             ("ws://127.0.0.1:4100,", "no address"),

@@ -10,7 +10,7 @@ use mlsys_lab::{LabError, Params};
 use super::transport::CommError;
 use mlsys_nn::data::{self, Data, DataConfig, Dataset, Examples};
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::{
+use mlsys_nn::networks::{
     Activation, Architecture, Initialization, MlpConfig, Network, TransformerConfig, cross_entropy,
 };
 use mlsys_nn::train::batch;

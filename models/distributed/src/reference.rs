@@ -11,9 +11,9 @@ use super::transport::{CommError, Endpoint};
 use super::worker_pool::{Worker, WorkerContext, WorkerPool, WorkerSpec};
 use crate::StepError;
 use mlsys_nn::data::Data;
-use mlsys_nn::flat_optimizer::{Optimizer, Rule};
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::Network;
+use mlsys_nn::flat_params::{Optimizer, Rule};
+use mlsys_nn::networks::Network;
 
 /// A single-worker run that a distributed run is compared with.
 pub struct Reference {

@@ -167,7 +167,7 @@ impl<W: Worker> WorkerPool<W> {
     /// The devices of the first `workers` workers: the metric `worker_devices`.
     pub fn devices(&self, workers: usize) -> String {
         let contexts = self.contexts.iter().take(workers);
-        device::workers::told(contexts.map(|context| context.place.as_str()))
+        device::workers::describe_places(contexts.map(|context| context.place.as_str()))
     }
 
     /// From now on nothing is waited for longer than this, by the lab's thread as by the workers.

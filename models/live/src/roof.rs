@@ -7,7 +7,7 @@ use mlsys_lab::{LabError, Params, Tables, Value};
 
 use std::time::Duration;
 
-use mlsys_device::meter::{Arithmetic, Meter, Pass, Precision, Units};
+use mlsys_device::meter::{Arithmetic, ComputeUnits, Meter, Precision, Workload};
 pub(crate) use mlsys_sim::roof::Roof;
 
 /// The chips that parameter `compare` names, by what is printed about them; those without a printed peak in this
@@ -90,7 +90,7 @@ pub(crate) struct Ceilings {
     peak: f64,
     bandwidth: f64,
     /// Looks again at the arithmetic, where that is timed: work and how often it is done at once.
-    again: Option<(Box<dyn Pass>, u64)>,
+    again: Option<(Box<dyn Workload>, u64)>,
 }
 
 impl Ceilings {
@@ -103,7 +103,7 @@ impl Ceilings {
         let bandwidth = meter.bandwidth(&interrupted)?;
         let mut ceilings = Self { peak: baseline.unwrap_or(0.0), bandwidth, again: None };
         if baseline.is_none() {
-            match meter.arithmetic(Units::Products)? {
+            match meter.arithmetic(ComputeUnits::Products)? {
                 Arithmetic::Told(rate) => ceilings.peak = rate,
                 Arithmetic::Timed(mut pass) => {
                     pass.time(1)?;

@@ -16,7 +16,7 @@ use mlsys_lab::{DeviceId, LabError};
 
 use self::networks::{Bare, Net};
 use crate::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
-use crate::nets::Inputs;
+use crate::networks::Inputs;
 use mlsys_device::{self as device, Adam};
 
 pub use parts::{Part, Parts, Timed, parts};

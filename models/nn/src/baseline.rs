@@ -3,44 +3,39 @@
 //! A [`Recipe`] says what to train, [`Trained`] is what comes of it, a row of numbers on the host that any device can be
 //! given, and [`layers`](Trained::layers) names the matrices in that row.
 
-mod adopt;
-mod artifact;
-mod cache;
-mod layers;
-mod recipe;
-mod teach;
-mod trained;
-
-use std::sync::Arc;
-
+pub use crate::baseline::artifact::ArtifactError;
+use crate::baseline::artifact::{KIND, name_of};
+use crate::baseline::trained::FRESH;
+pub use crate::baseline::trained::{Layer, Trained};
+pub use crate::baseline::training::{Recipe, Sizes};
+use crate::data::{DATASETS, DataConfig};
+use crate::memory_budget::MemoryBudget;
+use crate::networks::{Activation, Architecture};
 use mlsys_lab::control::Turn;
+use mlsys_lab::params::Origin;
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
+use std::sync::Arc;
 
-pub use self::artifact::Unusable;
-pub use self::layers::Layer;
-pub use self::recipe::{Recipe, Sizes};
-use self::trained::FRESH;
-pub use self::trained::Trained;
-use crate::data::DataConfig;
-use crate::memory_budget::MemoryBudget;
-use crate::nets::{Activation, Architecture};
+mod artifact;
+mod trained;
+mod training;
 
 /// The network that a lab starts from, before it is there: what it will be is known without training.
-pub enum Source<'a> {
+pub enum NetworkSource<'a> {
     /// That of the run which parameter `model_from` names. Sizes that nobody set follow it.
     Left(Arc<Trained>),
     /// One that is trained by a recipe.
     Learned(&'a Recipe),
 }
 
-impl<'a> Source<'a> {
+impl<'a> NetworkSource<'a> {
     /// Where these parameters have the network from.
     ///
     /// # Errors
     /// If `model_from` names a network that is another than the parameters ask for.
     pub fn of(params: &Params, recipe: &'a Recipe) -> Result<Self, LabError> {
-        let left = adopt::adopt(params, recipe)?;
+        let left = adopt(params, recipe)?;
         Ok(left.map_or(Self::Learned(recipe), |left| Self::Left(Arc::new(left))))
     }
 
@@ -54,7 +49,7 @@ impl<'a> Source<'a> {
 
     /// Its matrices, from the input on.
     pub fn layers(&self) -> Vec<Layer> {
-        layers::of(self.architecture())
+        trained::layers_of(self.architecture())
     }
 
     /// What it has learned, or will.
@@ -74,7 +69,11 @@ impl<'a> Source<'a> {
         let smaller = smaller(&run.params);
         match self {
             Self::Left(trained) => {
-                must_be_judged(&trained.architecture, MemoryBudget::of(run.device), &smaller)?;
+                require_evaluation_memory(
+                    &trained.architecture,
+                    MemoryBudget::of(run.device),
+                    &smaller,
+                )?;
                 Ok(Some(trained))
             }
             Self::Learned(recipe) => learn(run, recipe, &smaller),
@@ -82,12 +81,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The network that a lab starts from; see [`Source::network`].
+/// The network that a lab starts from; see [`NetworkSource::network`].
 ///
 /// # Errors
-/// As for [`Source::of`] and [`Source::network`].
+/// As for [`NetworkSource::of`] and [`NetworkSource::network`].
 pub fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
-    Source::of(&run.params, recipe)?.network(run)
+    NetworkSource::of(&run.params, recipe)?.network(run)
 }
 
 /// What a person can make smaller where memory does not hold the network that a lab starts from: what it names, or the
@@ -95,8 +94,8 @@ pub fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>
 pub fn smaller(params: &Params) -> String {
     /// The names that labs have for sizes of that network.
     const SIZES: [&str; 4] = ["teacher_width", "width", "depth", "context"];
-    if params.get(adopt::MODEL_FROM).is_some() {
-        return format!("the network that {} names", adopt::MODEL_FROM);
+    if params.get(MODEL_FROM).is_some() {
+        return format!("the network that {} names", MODEL_FROM);
     }
     let sizes = SIZES.into_iter().filter(|name| params.get(name).is_some());
     let sizes: Vec<&str> = sizes.collect();
@@ -115,18 +114,18 @@ pub fn smaller(params: &Params) -> String {
 /// [`Control::before`]: mlsys_lab::Control::before
 ///
 /// # Errors
-/// As for [`Source::network`].
+/// As for [`NetworkSource::network`].
 pub fn learn(
     run: &mut Run<'_>,
     recipe: &Recipe,
     smaller: &str,
 ) -> Result<Option<Arc<Trained>>, LabError> {
-    must_be_judged(&recipe.architecture, MemoryBudget::of(run.device), smaller)?;
+    require_evaluation_memory(&recipe.architecture, MemoryBudget::of(run.device), smaller)?;
     let Run { device, sink, control, .. } = run;
     let mut told = false;
     let network = recipe.architecture.in_words();
     let trained = control.before(|control| {
-        cache::trained(recipe, *device, smaller, &mut |step| {
+        training::cached(recipe, *device, smaller, &mut |step| {
             let steps = recipe.steps;
             let status = format!("training {network} first: step {step} of {steps}");
             sink.report(Report::Status(status));
@@ -148,7 +147,7 @@ pub fn learn(
 
 /// Refuses a network that memory cannot hold while it answers to all fresh images at once, which are more than a batch of
 /// training.
-pub fn must_be_judged(
+pub fn require_evaluation_memory(
     architecture: &Architecture,
     budget: MemoryBudget,
     smaller: &str,
@@ -167,11 +166,120 @@ pub fn must_be_judged(
 /// The network that a recipe leads to, for whoever is no run; trained by whoever asks first, while others wait.
 ///
 /// # Errors
-/// As for [`Source::network`].
+/// As for [`NetworkSource::network`].
 pub fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabError> {
-    let trained = cache::trained(recipe, device, "what else is in memory", &mut |_| true)?;
+    let trained = training::cached(recipe, device, "what else is in memory", &mut |_| true)?;
     trained.ok_or_else(|| LabError::Failed {
         device,
         reason: "the training of its network was ended".to_owned(),
     })
+}
+
+// The network that another run has left, in place of one of our own.
+
+/// The parameter that names the other run.
+const MODEL_FROM: &str = "model_from";
+
+/// One property of a network, as a parameter names it.
+struct Property {
+    param: &'static str,
+    value: String,
+    holds: Holds,
+}
+
+/// What a property that differs from the lab's means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// The lab can do nothing with the network.
+    Always,
+    /// The lab follows the network, unless somebody has set the parameter.
+    IfSet,
+}
+
+/// The network that `model_from` names; none if it is not set.
+fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> {
+    let Some(value) = params.get(MODEL_FROM) else {
+        return Ok(None);
+    };
+    let source = value.as_str().unwrap_or_default();
+    let refused = |reason: String| LabError::contradiction([MODEL_FROM], reason);
+    let Some(artifact) = params.artifact(MODEL_FROM) else {
+        return Err(refused(format!("'{source}' has left no network")));
+    };
+    if artifact.kind != KIND {
+        let kind = &artifact.kind;
+        return Err(refused(format!("'{source}' has left a {kind}, no network")));
+    }
+    if let Some(why) = &artifact.unfinished {
+        return Err(refused(format!("the network of '{source}' is not finished: {why}")));
+    }
+    let trained = Trained::read(artifact, recipe).map_err(|unusable| match unusable {
+        ArtifactError::Broken(reason) => refused(format!(
+            "what '{source}' names is no whole file of a network: {reason}"
+        )),
+        ArtifactError::Other(differences) => refused(format!(
+            "'{source}' holds the weights of another network than this {}; a file that does not say what it is must be of this \
+             lab's own sizes:\n  {}",
+            recipe.architecture.in_words(),
+            differences.join("\n  ")
+        )),
+    })?;
+    let theirs = properties(&name_of(&DATASETS, trained.data.dataset), &trained.architecture);
+    let ours = properties(&name_of(&DATASETS, recipe.data.dataset), &recipe.architecture);
+    let differences: Vec<String> = ours
+        .iter()
+        .filter(|own| own.holds == Holds::Always || is_set(params, own.param))
+        .filter_map(|own| {
+            let their = theirs.iter().find(|their| their.param == own.param)?;
+            let differs = their.value != own.value;
+            differs.then(|| format!("{} is {} there, {} here", own.param, their.value, own.value))
+        })
+        .collect();
+    if differences.is_empty() {
+        return Ok(Some(trained));
+    }
+    Err(refused(format!(
+        "the network of '{source}', {}, is another than this lab is set to:\n  {}\nset those of them that are \
+         parameters of this lab to what they are there, name another run, or leave model_from unset",
+        trained.architecture.in_words(),
+        differences.join("\n  ")
+    )))
+}
+
+fn is_set(params: &Params, name: &str) -> bool {
+    match params.origin(name) {
+        Some(Origin::Set | Origin::Table(_)) => true,
+        Some(Origin::Default | Origin::Seed) | None => false,
+    }
+}
+
+/// What parameters say of a network.
+fn properties(dataset: &str, architecture: &Architecture) -> Vec<Property> {
+    let of = |param, value: String, holds| Property { param, value, holds };
+    let size = |param, value: usize| of(param, value.to_string(), Holds::IfSet);
+    let model = |name: &str| of("model", name.to_owned(), Holds::Always);
+    let mut all = vec![of("dataset", dataset.to_owned(), Holds::Always)];
+    match architecture {
+        Architecture::Mlp(config) => {
+            all.push(model("mlp"));
+            all.push(size("depth", config.hidden.len()));
+            let hidden: Vec<_> = config.hidden.iter().map(usize::to_string).collect();
+            all.push(of("width", hidden.join("-"), Holds::IfSet));
+        }
+        Architecture::Cnn(config) => {
+            all.push(model("cnn"));
+            all.push(size("width", config.width));
+            all.push(size("depth", config.depth));
+        }
+        Architecture::Filters(_) => all.push(model("filters")),
+        Architecture::Transformer(config) => all.extend([
+            model("transformer"),
+            size("width", config.width),
+            size("depth", config.depth),
+            size("heads", config.heads),
+            size("kv_heads", config.kv_heads),
+            size("context", config.context),
+        ]),
+    }
+    all
 }

@@ -1,15 +1,14 @@
 //! A network recorded as burn sees it: operations, their shapes, and what they cost.
 
 pub mod cost;
-pub mod count;
 pub mod execute;
 pub mod layers;
-pub mod life;
+pub mod lifetime;
 pub mod record;
 pub mod saved;
 pub mod table;
 
-use crate::nets::{Activation, Architecture};
+use crate::networks::{Activation, Architecture};
 
 /// Parameters of a network and operations of its products in one forward pass, as a record of it counts them.
 ///

@@ -3,7 +3,7 @@
 use mlsys_lab::LabError;
 use serde::Deserialize;
 
-use crate::nets::{Activation, Architecture, TransformerConfig};
+use crate::networks::{Activation, Architecture, TransformerConfig};
 
 /// The kind of a network, as parameter `model` names it.
 #[derive(Clone, Copy, Deserialize)]

@@ -4,27 +4,21 @@
 //! The same configuration gives the same bits on every machine. Shapes and noise have streams of their
 //! own: a larger noise spreads the same points further, and more samples keep the first ones.
 
-mod batches;
-mod chain;
-mod corpus;
+pub use crate::data::error::{CorpusFault, DataError, IdxFault};
+pub use crate::data::examples::{Batch, Batches, Examples, Labelled, Numbers, Sequence};
+pub use crate::data::language::{Language, Vocabulary};
+pub use crate::data::sequences::Answers;
+use crate::random::{Stream, exact};
+use serde::Deserialize;
+use std::f64::consts::PI;
+use std::path::PathBuf;
+
 mod digits;
 mod error;
 mod examples;
 mod idx;
 mod language;
-mod points;
-mod sums;
-
-use serde::Deserialize;
-use std::path::PathBuf;
-
-pub use batches::Batches;
-pub use error::{CorpusFault, DataError, IdxFault};
-pub use examples::{Batch, Examples, Labelled, Numbers, Sequence};
-pub use language::{Language, Vocabulary};
-pub use sums::Answers;
-
-use crate::random::Stream;
+mod sequences;
 
 /// The data sets of the training lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -163,7 +157,7 @@ impl DataConfig {
     /// Numbers per example: 2 coordinates, 784 pixels row by row from the top left, or so many tokens.
     pub fn features(&self) -> usize {
         match self.dataset.form() {
-            Form::Points => points::FEATURES,
+            Form::Points => FEATURES,
             Form::Images => digits::PIXELS,
             Form::Tokens => self.context,
         }
@@ -178,8 +172,8 @@ impl DataConfig {
             Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor => 2,
             Dataset::Digits | Dataset::Idx => digits::CLASSES,
             Dataset::Chain => self.symbols,
-            Dataset::Sums => sums::vocabulary().len(),
-            Dataset::Text => corpus::vocabulary(self.corpus.as_deref())?.len(),
+            Dataset::Sums => sequences::sums_vocabulary().len(),
+            Dataset::Text => sequences::text_vocabulary(self.corpus.as_deref())?.len(),
         })
     }
 }
@@ -215,17 +209,17 @@ impl From<Halves<Labelled>> for Data {
 /// Makes or reads the data set. Only [`Dataset::Idx`] touches the disk; it can fail, and sequences can be too short.
 pub fn load(config: &DataConfig) -> Result<Data, DataError> {
     match config.dataset {
-        Dataset::Spiral => Ok(both(config, |part| {
-            points::generate(points::Shape::Spiral { turns: config.turns }, part)
-        })),
-        Dataset::Moons => Ok(both(config, |part| points::generate(points::Shape::Moons, part))),
-        Dataset::Circles => Ok(both(config, |part| points::generate(points::Shape::Circles, part))),
-        Dataset::Xor => Ok(both(config, |part| points::generate(points::Shape::Xor, part))),
+        Dataset::Spiral => {
+            Ok(both(config, |part| generate_points(Shape::Spiral { turns: config.turns }, part)))
+        }
+        Dataset::Moons => Ok(both(config, |part| generate_points(Shape::Moons, part))),
+        Dataset::Circles => Ok(both(config, |part| generate_points(Shape::Circles, part))),
+        Dataset::Xor => Ok(both(config, |part| generate_points(Shape::Xor, part))),
         Dataset::Digits => Ok(both(config, |part| digits::generate(config.jitter, part))),
         Dataset::Idx => Ok(idx::load(config)?.into()),
-        Dataset::Chain => language::data(config, chain::generate(config)),
-        Dataset::Sums => language::data(config, sums::generate(config)),
-        Dataset::Text => language::data(config, corpus::read(config)?),
+        Dataset::Chain => language::data(config, sequences::chain(config)),
+        Dataset::Sums => language::data(config, sequences::sums(config)),
+        Dataset::Text => language::data(config, sequences::text(config)?),
     }
 }
 
@@ -235,23 +229,23 @@ pub fn load(config: &DataConfig) -> Result<Data, DataError> {
 /// # Errors
 /// As for [`load`].
 pub fn fresh(config: &DataConfig, count: usize) -> Result<Examples, DataError> {
-    let part = |generate: &dyn Fn(Part) -> Labelled| {
-        let fresh = generate(Part::new(config, count, "held-out"));
+    let part = |generate: &dyn Fn(SplitSpec) -> Labelled| {
+        let fresh = generate(SplitSpec::new(config, count, "held-out"));
         Ok(Examples::Labelled(fresh))
     };
     let turns = config.turns;
     match config.dataset {
-        Dataset::Spiral => part(&|part| points::generate(points::Shape::Spiral { turns }, part)),
-        Dataset::Moons => part(&|part| points::generate(points::Shape::Moons, part)),
-        Dataset::Circles => part(&|part| points::generate(points::Shape::Circles, part)),
-        Dataset::Xor => part(&|part| points::generate(points::Shape::Xor, part)),
+        Dataset::Spiral => part(&|part| generate_points(Shape::Spiral { turns }, part)),
+        Dataset::Moons => part(&|part| generate_points(Shape::Moons, part)),
+        Dataset::Circles => part(&|part| generate_points(Shape::Circles, part)),
+        Dataset::Xor => part(&|part| generate_points(Shape::Xor, part)),
         Dataset::Digits => part(&|part| digits::generate(config.jitter, part)),
         Dataset::Idx | Dataset::Chain | Dataset::Sums | Dataset::Text => Ok(load(config)?.held_out),
     }
 }
 
 /// One half of a data set to be generated: so many examples with noise, from streams of its own.
-struct Part {
+struct SplitSpec {
     samples: usize,
     noise: f32,
     /// Draws what an example is.
@@ -260,7 +254,7 @@ struct Part {
     normals: Stream,
 }
 
-impl Part {
+impl SplitSpec {
     fn new(config: &DataConfig, samples: usize, name: &str) -> Self {
         Self {
             samples,
@@ -271,11 +265,11 @@ impl Part {
     }
 }
 
-fn both(config: &DataConfig, generate: impl Fn(Part) -> Labelled) -> Data {
+fn both(config: &DataConfig, generate: impl Fn(SplitSpec) -> Labelled) -> Data {
     let held_out = config.dataset.held_out_samples();
     let halves = Halves {
-        train: generate(Part::new(config, config.samples, "train")),
-        held_out: generate(Part::new(config, held_out, "held-out")),
+        train: generate(SplitSpec::new(config, config.samples, "train")),
+        held_out: generate(SplitSpec::new(config, held_out, "held-out")),
     };
     halves.into()
 }
@@ -289,6 +283,70 @@ fn add_pixel_noise(pixels: &mut [f32], noise: f32, normals: &mut Stream) {
 }
 
 #[cfg(test)]
-mod sequence_tests;
-#[cfg(test)]
 mod tests;
+
+// Two classes of points in the plane, within about [-1, 1] before noise. Classes take turns, so that any
+// number of points is balanced.
+
+/// Coordinates of a point.
+const FEATURES: usize = 2;
+
+/// How the points of a class lie.
+#[derive(Clone, Copy)]
+enum Shape {
+    Spiral { turns: f32 },
+    Moons,
+    Circles,
+    Xor,
+}
+
+fn generate_points(shape: Shape, mut part: SplitSpec) -> Labelled {
+    let noise = f64::from(part.noise);
+    let mut inputs = Vec::with_capacity(part.samples * FEATURES);
+    let mut labels = Vec::with_capacity(part.samples);
+    for index in 0..part.samples {
+        let class = index % 2;
+        for coordinate in point(shape, class, &mut part.shape) {
+            inputs.push((coordinate + noise * part.normals.normal()) as f32);
+        }
+        labels.push(class as i32);
+    }
+    Labelled { inputs, labels, features: FEATURES }
+}
+
+/// A point of `class` (0 or 1).
+fn point(shape: Shape, class: usize, stream: &mut Stream) -> [f64; 2] {
+    let second = class as f64;
+    match shape {
+        Shape::Spiral { turns } => {
+            // An arm's length grows as the square of the radius: the root spreads points evenly along it.
+            let along = stream.uniform().sqrt();
+            // The arms would touch at the origin.
+            let radius = SPIRAL_HOLE + (1.0 - SPIRAL_HOLE) * along;
+            on_circle(radius, 2.0 * PI * f64::from(turns) * along + PI * second)
+        }
+        Shape::Moons => {
+            let [x, y] = on_circle(1.0, PI * stream.uniform());
+            let [x, y] = if class == 0 { [x, y] } else { [1.0 - x, 0.5 - y] };
+            // Together the moons span [-1, 2] x [-0.5, 1].
+            [(x - 0.5) / 1.5, (y - 0.25) / 1.5]
+        }
+        Shape::Circles => on_circle(1.0 - 0.5 * second, 2.0 * PI * stream.uniform()),
+        Shape::Xor => {
+            let right = stream.below(2) == 1;
+            let [x, y] = [(); 2].map(|()| stream.uniform_in(XOR_GAP, 1.0));
+            let above = right == (class == 0);
+            [if right { x } else { -x }, if above { y } else { -y }]
+        }
+    }
+}
+
+/// Where a spiral arm starts.
+const SPIRAL_HOLE: f64 = 0.1;
+/// Half the width of the empty strip along both axes between the quadrants.
+const XOR_GAP: f64 = 0.06;
+
+fn on_circle(radius: f64, angle: f64) -> [f64; 2] {
+    let (sine, cosine) = exact::sin_cos(angle);
+    [radius * cosine, radius * sine]
+}

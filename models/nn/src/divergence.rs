@@ -1,14 +1,14 @@
 //! When a loss means that a run has diverged.
 
 /// Judges losses one after the other.
-pub struct Ceiling {
+pub struct DivergenceCheck {
     /// What guessing costs: the logarithm of the number of classes.
     guessing: f64,
     /// A loss above this is a divergence; known after the first one.
     ceiling: Option<f64>,
 }
 
-impl Ceiling {
+impl DivergenceCheck {
     /// Nothing seen yet.
     pub fn new(guessing: f64) -> Self {
         Self { guessing, ceiling: None }
@@ -43,7 +43,7 @@ impl Ceiling {
 
 /// Why weights mean that a run has diverged, if they do: an update of the last step may break them while its loss,
 /// which comes from before the update, is an ordinary number.
-pub fn of_weights(weights: &[f32]) -> Option<&'static str> {
+pub fn check_weights(weights: &[f32]) -> Option<&'static str> {
     let broken = weights.iter().any(|weight| !weight.is_finite());
     broken.then_some("a weight is no longer a finite number")
 }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_loss_ten_times_the_first_or_not_finite_is_a_divergence() {
         let verdicts = |losses: &[f64]| {
-            let mut judge = Ceiling::new(2.0_f64.ln());
+            let mut judge = DivergenceCheck::new(2.0_f64.ln());
             losses.iter().map(|&loss| judge.judge(loss).is_some()).collect::<Vec<_>>()
         };
         assert_eq!(verdicts(&[1.0, 10.0, 10.1]), [false, false, true]);
@@ -75,23 +75,23 @@ mod tests {
 
     #[test]
     fn a_first_loss_that_updates_have_raised_is_measured_against_guessing() {
-        let first = |mut judge: Ceiling, loss| judge.judge(loss).is_some();
+        let first = |mut judge: DivergenceCheck, loss| judge.judge(loss).is_some();
         let guessing = 64.0_f64.ln();
-        assert!(first(Ceiling::from_guessing(guessing), 41.6));
-        assert!(!first(Ceiling::from_guessing(guessing), 41.5));
-        assert!(!first(Ceiling::new(guessing), 41.6));
+        assert!(first(DivergenceCheck::from_guessing(guessing), 41.6));
+        assert!(!first(DivergenceCheck::from_guessing(guessing), 41.5));
+        assert!(!first(DivergenceCheck::new(guessing), 41.6));
     }
 
     #[test]
     fn a_weight_that_is_no_number_is_a_divergence() {
-        assert_eq!(of_weights(&[1.0, -2.0]), None);
-        assert!(of_weights(&[1.0, f32::INFINITY]).is_some());
-        assert!(of_weights(&[f32::NAN]).is_some());
+        assert_eq!(check_weights(&[1.0, -2.0]), None);
+        assert!(check_weights(&[1.0, f32::INFINITY]).is_some());
+        assert!(check_weights(&[f32::NAN]).is_some());
     }
 
     #[test]
     fn a_turned_knob_moves_the_ceiling() {
-        let mut losses = Ceiling::new(2.0_f64.ln());
+        let mut losses = DivergenceCheck::new(2.0_f64.ln());
         assert!(losses.judge(0.7).is_none());
         losses.begin_anew();
         assert!(losses.judge(9.0).is_none());

@@ -1,13 +1,11 @@
 //! A network's weights as one row of numbers, in the order in which the module names its parameters: what travels between
 //! workers, what is cut into chunks and shards, and what two runs are compared by.
 
-use std::ops::Range;
-
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
-
-use mlsys_device::workers;
+use mlsys_device::{Moments, workers};
+use std::ops::Range;
 
 /// Why numbers could not be read from a device; the end of a sentence that begins with what read them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -132,10 +130,82 @@ pub fn numbers<const D: usize>(tensor: Tensor<D>, count: usize) -> Result<Vec<f3
     }
 }
 
+// How a row of gradients changes a row of weights: what each worker does to its own shard, be that all or a part.
+
+/// How a gradient becomes an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The gradient itself.
+    Sgd,
+    /// A running mean of gradients over the root of their running mean square.
+    Adam,
+}
+
+/// The names of `optimizer`.
+pub const RULES: [(&str, Rule); 2] = [("sgd", Rule::Sgd), ("adam", Rule::Adam)];
+
+/// A rule with its state for one row of weights.
+#[derive(Default)]
+pub enum Optimizer {
+    /// No state.
+    #[default]
+    Sgd,
+    /// Both moments of each weight.
+    Adam(Moments),
+}
+
+impl Rule {
+    /// Numbers kept for every weight.
+    pub fn moments(self) -> u64 {
+        match self {
+            Self::Sgd => 0,
+            Self::Adam => 2,
+        }
+    }
+}
+
+impl Optimizer {
+    /// The rule with fresh state.
+    pub fn new(rule: Rule) -> Self {
+        match rule {
+            Rule::Sgd => Self::Sgd,
+            Rule::Adam => Self::Adam(Moments::default()),
+        }
+    }
+
+    /// One update of the weights in place. A row of the same length each time.
+    pub fn update(&mut self, weights: &mut [f32], gradient: &[f32], rate: f64) {
+        match self {
+            Self::Sgd => {
+                for (weight, slope) in weights.iter_mut().zip(gradient) {
+                    *weight -= rate as f32 * slope;
+                }
+            }
+            Self::Adam(moments) => moments.update(weights, gradient, rate as f32),
+        }
+    }
+
+    /// What is kept of each of so many weights, a row each.
+    pub fn state(&mut self, weights: usize) -> Vec<&mut [f32]> {
+        match self {
+            Self::Sgd => Vec::new(),
+            Self::Adam(moments) => moments.rows(weights).into(),
+        }
+    }
+
+    /// Bytes of the state that is held.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Sgd => 0,
+            Self::Adam(moments) => moments.bytes(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nets::{Architecture, Initialization, MlpConfig};
+    use crate::networks::{Architecture, Initialization, MlpConfig};
     use burn::tensor::Device;
 
     #[test]

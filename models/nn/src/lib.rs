@@ -7,14 +7,13 @@ pub mod baseline;
 pub mod capture;
 pub mod cases;
 pub mod data;
+pub mod digit_classifier;
 pub mod divergence;
 pub mod expression;
-pub mod flat_optimizer;
 pub mod flat_params;
 pub mod memory_budget;
-pub mod nets;
+pub mod networks;
 pub mod random;
-pub mod reader;
 pub mod train;
 pub mod weights;
 

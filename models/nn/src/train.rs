@@ -1,16 +1,93 @@
 //! Training: the loop of one step, its optimizers, clocks and measurements, and the evaluation of a network.
 
+use crate::data::DataError;
+use crate::networks::{Activation, Architecture, TransformerConfig};
+pub use crate::train::evaluate::{Evaluation, EvaluationSet, batch};
+pub use crate::train::optimizer::{Optimizer, Rule, UpdateKnobs};
+pub use crate::train::trainer::{Measuring, Trainer};
+use mlsys_lab::LabError;
+
 pub mod clock;
 pub mod evaluate;
-pub mod measure;
-pub mod memory;
+pub mod norms;
 pub mod optimizer;
-pub mod pass;
-pub mod settings;
 pub mod trainer;
 
-pub use evaluate::{EvaluationSet, Verdict, batch};
-pub use memory::training_bytes;
-pub use optimizer::{Optimizer, Rule, UpdateKnobs};
-pub use settings::{Activations, Knobs, Timing, unusable};
-pub use trainer::{Measuring, Trainer};
+// How a network is trained: what is fixed, and what may change between two steps.
+
+/// What becomes of activations between the forward and the backward pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activations {
+    /// They are kept.
+    Kept,
+    /// Those that are cheap to compute are computed again.
+    Recomputed,
+    /// Of a transformer's blocks only the inputs are kept, and each block runs again.
+    OfBlocks,
+}
+
+/// What may change between two steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knobs {
+    pub noise: f32,
+    pub jitter: f32,
+    pub activation: Activation,
+    pub rule: Rule,
+    pub update: UpdateKnobs,
+    pub batch_size: usize,
+    pub steps: u64,
+    pub evaluate_every: u64,
+    pub record_every: u64,
+    pub timing: Timing,
+}
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// Whole steps.
+    Steps,
+    /// Each phase of a step, with the device synchronised between them.
+    Phases,
+}
+
+/// Data that cannot be used: a text is a parameter, the rest comes from files.
+pub fn data_error(error: DataError) -> LabError {
+    match error {
+        DataError::Corpus(fault) => LabError::contradiction(["corpus"], fault.to_string()),
+        DataError::TooFewTokens { .. } => {
+            LabError::contradiction(["samples", "context"], error.to_string())
+        }
+        DataError::NoFolder
+        | DataError::FolderUnreadable { .. }
+        | DataError::FilesMissing { .. }
+        | DataError::File { .. }
+        | DataError::CountsDiffer { .. }
+        | DataError::Several(_) => LabError::Data(error.to_string()),
+    }
+}
+
+// The memory that training takes.
+
+/// Bytes that training a network takes, or a little more.
+pub fn training_bytes(architecture: &Architecture, activations: Activations, knobs: &Knobs) -> u64 {
+    // Weights, gradients, the first weights and the next ones, besides the optimizer's moments.
+    let copies = 4 + knobs.rule.moments();
+    let kept = kept_numbers(architecture, activations, knobs);
+    4 * (copies * architecture.parameters() + 2 * kept)
+}
+
+/// Numbers that are kept for the backward pass, or a little more.
+fn kept_numbers(architecture: &Architecture, activations: Activations, knobs: &Knobs) -> u64 {
+    let batch = knobs.batch_size as u64;
+    match (architecture, activations) {
+        // Of all blocks the inputs, and of one, which runs again, everything.
+        (Architecture::Transformer(config), Activations::OfBlocks) => {
+            let one = Architecture::Transformer(TransformerConfig { depth: 1, ..config.clone() });
+            let inputs = config.depth * config.context * config.width;
+            batch * inputs as u64 + one.kept_numbers(knobs.activation, batch)
+        }
+        (architecture, Activations::Kept | Activations::Recomputed | Activations::OfBlocks) => {
+            architecture.kept_numbers(knobs.activation, batch)
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Trained weights as files: burn's own format to go on with here, and safetensors for other programs.
 
-pub mod burns;
+pub mod burn_format;
 pub mod safetensors;
 #[cfg(test)]
 mod tests;
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use burn::tensor::Device;
 use mlsys_lab::{Artifact, DeviceId};
 
-use crate::baseline::{Trained, Unusable};
+use crate::baseline::{ArtifactError, Trained};
 use crate::flat_params;
-use crate::nets::{Architecture, Initialization, Network};
+use crate::networks::{Architecture, Initialization, Network};
 use mlsys_device as device;
 
 /// The ending of files in burn's format.
@@ -26,7 +26,7 @@ const SAFETENSORS: &str = "safetensors";
 /// The format of a file of weights; its name's ending says which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
-    Burns,
+    Burn,
     Safetensors,
 }
 
@@ -77,7 +77,7 @@ pub enum WeightsError {
 
 /// Why a file's content does not become a network's weights.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum DecodeError {
     /// It is torn, or something else.
     Foreign(String),
     /// It is another network's; all differences, a line each.
@@ -130,11 +130,11 @@ fn partial(path: &Path) -> PathBuf {
 pub fn save(trained: &Trained, path: &Path) -> Result<(), WeightsError> {
     let unwritable = |reason: String| WeightsError::Unwritable { path: path.to_owned(), reason };
     match format(path)? {
-        Format::Burns => {
+        Format::Burn => {
             let host = device::open(DeviceId::CPU);
             let host = host.map_err(|error| unwritable(error.to_string()))?;
             let network = trained.network(&host);
-            let bytes = burns::encode(&network, &trained.architecture);
+            let bytes = burn_format::encode(&network, &trained.architecture);
             write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
         }
         Format::Safetensors => {
@@ -148,7 +148,7 @@ pub fn save(trained: &Trained, path: &Path) -> Result<(), WeightsError> {
 ///
 /// # Errors
 /// If there is such a file, its place cannot be written to, or what the run has left is no network.
-pub fn save_left(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
+pub fn save_artifact(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
     can_save(path)?;
     if path.symlink_metadata().is_ok() {
         return Err(WeightsError::Exists(path.to_owned()));
@@ -156,12 +156,12 @@ pub fn save_left(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
     let trained = Trained::parse(&left.bytes).map_err(|unusable| WeightsError::Unwritable {
         path: path.to_owned(),
         reason: match unusable {
-            Unusable::Broken(reason) => reason,
-            Unusable::Other(differences) => differences.join("; "),
+            ArtifactError::Broken(reason) => reason,
+            ArtifactError::Other(differences) => differences.join("; "),
         },
     })?;
     match format(path)? {
-        Format::Burns => save(&trained, path),
+        Format::Burn => save(&trained, path),
         // It is such a file already.
         Format::Safetensors => write(path, &left.bytes),
     }
@@ -179,14 +179,14 @@ pub fn load(
     let format = format(path)?;
     let bytes = fs::read(path).map_err(|error| file_error(path, error))?;
     let loaded = match format {
-        Format::Burns => burns::decode(bytes, network, architecture),
+        Format::Burn => burn_format::decode(bytes, network, architecture),
         Format::Safetensors => safetensors::open(&bytes)
             .and_then(|file| file.row(architecture))
             .map(|row| flat_params::with_weights(network, &row)),
     };
     loaded.map_err(|refusal| match refusal {
-        Refusal::Foreign(reason) => WeightsError::Foreign { path: path.to_owned(), reason },
-        Refusal::Misfit(differences) => WeightsError::Misfit {
+        DecodeError::Foreign(reason) => WeightsError::Foreign { path: path.to_owned(), reason },
+        DecodeError::Misfit(differences) => WeightsError::Misfit {
             path: path.to_owned(),
             network: architecture.in_words(),
             differences,
@@ -195,16 +195,16 @@ pub fn load(
 }
 
 /// The weights of a network as a row in the module's order, of a file in burn's format.
-pub fn row(bytes: &[u8], architecture: &Architecture) -> Result<Vec<f32>, Refusal> {
+pub fn row(bytes: &[u8], architecture: &Architecture) -> Result<Vec<f32>, DecodeError> {
     let network = architecture.init(Initialization::Zeros, 0, &Device::flex());
-    let network = burns::decode(bytes.to_vec(), network, architecture)?;
+    let network = burn_format::decode(bytes.to_vec(), network, architecture)?;
     let row = flat_params::weights(&network);
-    row.map_err(|_| Refusal::Foreign("it holds a number that is not finite".to_owned()))
+    row.map_err(|_| DecodeError::Foreign("it holds a number that is not finite".to_owned()))
 }
 
 fn format(path: &Path) -> Result<Format, WeightsError> {
     match path.extension().and_then(|ending| ending.to_str()) {
-        Some(BURNS) => Ok(Format::Burns),
+        Some(BURNS) => Ok(Format::Burn),
         Some(SAFETENSORS) => Ok(Format::Safetensors),
         Some(_) | None => Err(WeightsError::Ending(path.to_owned())),
     }

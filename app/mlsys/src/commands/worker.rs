@@ -10,7 +10,7 @@ pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure>
     use std::io::Write as _;
     use std::time::Duration;
 
-    use mlsys_device::workers::{Served, Server};
+    use mlsys_device::workers::{Server, ServerEvent};
     use mlsys_lab::device::Backend;
 
     /// How often it looks for Ctrl-C.
@@ -31,8 +31,8 @@ pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure>
     while !world.interrupt.is_asked() {
         match server.next(GLANCE) {
             None => {}
-            Some(Served::Opened) => world.console.note("a run has opened a session"),
-            Some(Served::Failed(reason)) => {
+            Some(ServerEvent::Opened) => world.console.note("a run has opened a session"),
+            Some(ServerEvent::Failed(reason)) => {
                 return Err(Failure::Run(format!("the worker cannot go on: {reason}")));
             }
         }

@@ -192,7 +192,7 @@ impl Runner {
         let saved = say.clone();
         let begun = self.chores.start("save", move || {
             let SaveWeights { left, path } = save;
-            saved(match mlsys_nn::weights::save_left(&left, &path) {
+            saved(match mlsys_nn::weights::save_artifact(&left, &path) {
                 Ok(()) => {
                     let place = path::absolute(&path).unwrap_or(path);
                     let unfinished = left.unfinished.as_ref();

@@ -20,23 +20,23 @@ use crate::timing::median;
 
 /// Bytes of shared memory that a block may have without asking, what the kernel declares and what the launch adds
 /// together; of declared ones it never has more.
-const UNASKED: u32 = 48 * 1024;
+const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
 /// Runs a kernel on the card of this number.
 pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
     crate::cuda::ready(index).map_err(DeviceError::NoDevice)?;
     let declared = work.kernel.static_shared();
-    if declared > UNASKED {
+    if declared > DEFAULT_SHARED_BYTES {
         return Err(DeviceError::TooLarge(format!(
-            "a block may declare at most {UNASKED} bytes of shared memory, and the kernel declares {declared}; make the array 'extern' and give its bytes with the launch"
+            "a block may declare at most {DEFAULT_SHARED_BYTES} bytes of shared memory, and the kernel declares {declared}; make the array 'extern' and give its bytes with the launch"
         )));
     }
-    let order = Order::new(work);
+    let order = OwnedLaunch::new(work);
     guarded(move || order.run(index)).unwrap_or_else(|reason| Err(DeviceError::Failed(reason)))
 }
 
 /// A launch; nothing in it borrows, so that a driver that hangs keeps it.
-struct Order {
+struct OwnedLaunch {
     file: String,
     source: String,
     grid: [u32; 3],
@@ -63,13 +63,13 @@ struct OnCard {
 }
 
 /// A kernel on a card.
-struct Ready {
+struct Prepared {
     stream: Arc<CudaStream>,
     function: CudaFunction,
     arguments: Vec<Argument<OnCard>>,
 }
 
-impl Order {
+impl OwnedLaunch {
     fn new(work: &LaunchRequest<'_>) -> Self {
         let start: &Machine = work.start;
         let launch = start.launch();
@@ -116,7 +116,7 @@ impl Order {
         })
     }
 
-    fn prepare(&self, context: &Arc<CudaContext>) -> Result<Ready, DeviceError> {
+    fn prepare(&self, context: &Arc<CudaContext>) -> Result<Prepared, DeviceError> {
         let (major, minor) = context.compute_capability().map_err(failed)?;
         let card = format!("sm_{major}{minor}");
         let options = CompileOptions {
@@ -132,7 +132,7 @@ impl Order {
             .ok_or_else(|| DeviceError::Failed("NVRTC made no kernel of the text".to_owned()))?;
         let module = context.load_module(ptx).map_err(|error| unloaded(error, &card))?;
         let function = module.load_function(&name).map_err(failed)?;
-        if self.dynamic_shared > 0 && self.shared > UNASKED {
+        if self.dynamic_shared > 0 && self.shared > DEFAULT_SHARED_BYTES {
             let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // At most 227 KiB, which the launch was checked for.
             function.set_attribute(most, self.dynamic_shared as i32).map_err(|error| {
@@ -156,11 +156,11 @@ impl Order {
                 Argument::Number(bits) => Argument::Number(*bits),
             });
         }
-        Ok(Ready { stream, function, arguments })
+        Ok(Prepared { stream, function, arguments })
     }
 
     /// One launch on fresh contents; the seconds it took by the card's clock.
-    fn launch(&self, ready: &mut Ready) -> Result<f64, DriverError> {
+    fn launch(&self, ready: &mut Prepared) -> Result<f64, DriverError> {
         for argument in &mut ready.arguments {
             if let Argument::Buffer(OnCard { used, pristine: Some(pristine) }) = argument {
                 ready.stream.memcpy_dtod(&*pristine, used)?;

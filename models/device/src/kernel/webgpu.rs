@@ -9,12 +9,12 @@ mod order;
 use mlsys_kernel::{DeviceError, LaunchRequest, LaunchResult, Target};
 
 use crate::guard::guarded;
-use opened::Opened;
-use order::Order;
+use opened::OpenAdapter;
+use order::OwnedLaunch;
 
 /// Runs a kernel on the adapter of this number, counted as probing lists them.
 pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
-    let opened = guarded(move || Opened::of(index))
+    let opened = guarded(move || OpenAdapter::of(index))
         .and_then(|opened| opened)
         .map_err(DeviceError::NoDevice)?;
     let launch = work.start.launch();
@@ -28,7 +28,7 @@ pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchRes
         complaints,
     })?;
     opened.takes(work.start, &wgsl).map_err(DeviceError::TooLarge)?;
-    let order = Order::new(wgsl, work.start);
+    let order = OwnedLaunch::new(wgsl, work.start);
     let run = {
         let opened = opened.clone();
         move || order.run(&opened)

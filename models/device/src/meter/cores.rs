@@ -1,15 +1,13 @@
 //! Loops over all cores of the processor at once.
 
+use crate::meter::{Workload, lanes};
+use mlsys_lab::{DeviceId, LabError};
 use std::hint::black_box;
-use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
-
-use mlsys_lab::{DeviceId, LabError};
-
-use super::gate::Gate;
-use super::{Pass, lanes};
 
 /// Numbers that a core copies or reads at once, at most: 16 MiB, some milliseconds. Where a buffer is larger, one time
 /// after the other goes on through it. Small chunks would not do: the fastest would be one that a cache happened to hold.
@@ -30,17 +28,17 @@ struct Cores<T> {
 }
 
 struct Worker {
-    orders: Sender<Order>,
+    orders: Sender<Job>,
     done: Receiver<f64>,
 }
 
-struct Order {
+struct Job {
     passes: u64,
-    gate: Arc<Gate>,
+    gate: Arc<SpinBarrier>,
 }
 
 /// Two buffers, copied from one to the other in as many pieces as there are cores.
-pub(super) fn copy(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+pub(super) fn copy(bytes: u64) -> Result<Box<dyn Workload>, LabError> {
     let cores = count();
     let [numbers, chunk] = share(bytes, cores);
     let parts = (0..cores).map(|_| Buffers {
@@ -58,7 +56,7 @@ pub(super) fn copy(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
 }
 
 /// A buffer read in as many pieces as there are cores.
-pub(super) fn read(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+pub(super) fn read(bytes: u64) -> Result<Box<dyn Workload>, LabError> {
     let cores = count();
     let [numbers, chunk] = share(bytes, cores);
     let parts = (0..cores).map(|_| Buffers { from: vec![1.0; numbers], to: Vec::new(), at: 0 });
@@ -70,7 +68,7 @@ pub(super) fn read(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
 }
 
 /// A buffer read from its begin to its end by one core.
-pub(super) fn read_alone(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+pub(super) fn read_alone(bytes: u64) -> Result<Box<dyn Workload>, LabError> {
     let [numbers, _] = share(bytes, 1);
     let work = |part: &mut Vec<f32>| {
         black_box(lanes::sum(black_box(part)));
@@ -80,7 +78,7 @@ pub(super) fn read_alone(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
 }
 
 /// Multiply-adds on every core.
-pub(super) fn multiply_add() -> Result<Box<dyn Pass>, LabError> {
+pub(super) fn multiply_add() -> Result<Box<dyn Workload>, LabError> {
     let parts = (0..count()).map(|_| ());
     let flops = lanes::flops_in_a_round() as f64;
     Cores::start(parts, |()| lanes::multiply_add(1), flops)
@@ -120,7 +118,7 @@ impl<T: Send + 'static> Cores<T> {
         mut parts: impl Iterator<Item = T>,
         work: fn(&mut T),
         amount: f64,
-    ) -> Result<Box<dyn Pass>, LabError> {
+    ) -> Result<Box<dyn Workload>, LabError> {
         let own = parts.next().ok_or_else(|| failed("there is no core".to_owned()))?;
         let others: Result<Vec<Worker>, LabError> =
             parts.map(|part| Worker::start(part, work)).collect();
@@ -151,7 +149,7 @@ fn passes_of<T>(part: &mut T, work: fn(&mut T), passes: u64) -> f64 {
 
 impl Worker {
     fn start<T: Send + 'static>(mut part: T, work: fn(&mut T)) -> Result<Self, LabError> {
-        let (orders, inbox) = mpsc::channel::<Order>();
+        let (orders, inbox) = mpsc::channel::<Job>();
         let (told, done) = mpsc::channel();
         // It ends when nobody can order any more.
         let thread = thread::Builder::new().name("meter".to_owned()).spawn(move || {
@@ -172,16 +170,16 @@ impl Worker {
     }
 }
 
-impl<T: Send> Pass for Cores<T> {
+impl<T: Send> Workload for Cores<T> {
     fn amount(&self) -> f64 {
         self.amount
     }
 
     fn time(&mut self, passes: u64) -> Result<f64, LabError> {
         let gone = || failed("a thread that measured has ended".to_owned());
-        let gate = Arc::new(Gate::default());
+        let gate = Arc::new(SpinBarrier::default());
         for worker in &self.others {
-            let order = Order { passes, gate: Arc::clone(&gate) };
+            let order = Job { passes, gate: Arc::clone(&gate) };
             worker.orders.send(order).map_err(|_| gone())?;
         }
         gate.await_all(self.others.len());
@@ -202,6 +200,48 @@ fn harmonic_mean(times: &[f64]) -> f64 {
 
 fn failed(reason: String) -> LabError {
     LabError::Failed { device: DeviceId::CPU, reason }
+}
+
+// Where threads wait for each other without sleeping, so that none begins late.
+
+/// A gate that somebody opens once all have arrived.
+#[derive(Default)]
+struct SpinBarrier {
+    arrived: AtomicUsize,
+    open: AtomicUsize,
+}
+
+impl SpinBarrier {
+    /// Arrives, and waits until it is opened.
+    pub(super) fn wait(&self) {
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        spin(|| self.open.load(Ordering::Acquire) > 0);
+    }
+
+    /// Waits until so many have arrived.
+    pub(super) fn await_all(&self, threads: usize) {
+        spin(|| self.arrived.load(Ordering::Acquire) >= threads);
+    }
+
+    /// Lets all go.
+    pub(super) fn open(&self) {
+        self.open.store(1, Ordering::Release);
+    }
+}
+
+/// Looks until it is so; where that takes long, others may have the core in between.
+fn spin(is_so: impl Fn() -> bool) {
+    /// Some tens of microseconds.
+    const SPIN_LIMIT: u32 = 5_000;
+    let mut looks = 0_u32;
+    while !is_so() {
+        looks = looks.saturating_add(1);
+        if looks < SPIN_LIMIT {
+            std::hint::spin_loop();
+        } else {
+            thread::yield_now();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,13 +5,17 @@ use burn::cubecl::ir::{ElemType, FloatKind};
 use burn::cubecl::throughput::{compute_throughput_key, select_cmma_tile};
 use burn::tensor::{Device, ThroughputKey, ThroughputMode};
 
-use super::{Precision, Units};
+use super::{ComputeUnits, Precision};
 
 /// Tiles of any size will do.
 const ANY_TILE: (usize, usize, usize) = (usize::MAX, usize::MAX, usize::MAX);
 
 /// The highest rate in flop/s that the probe reaches, which it keeps for later calls.
-pub(super) fn peak(device: &Device, precision: Precision, units: Units) -> Result<f64, String> {
+pub(super) fn peak(
+    device: &Device,
+    precision: Precision,
+    units: ComputeUnits,
+) -> Result<f64, String> {
     let kind = match precision {
         Precision::Fp32 => FloatKind::F32,
         Precision::Fp16 => FloatKind::F16,
@@ -20,10 +24,12 @@ pub(super) fn peak(device: &Device, precision: Precision, units: Units) -> Resul
     let dtype = ElemType::Float(kind);
     let mut keys = vec![ThroughputKey { mode: ThroughputMode::ComputeDirect { dtype } }];
     let operand = match (precision, units) {
-        (Precision::Fp32, Units::Plain) => None,
+        (Precision::Fp32, ComputeUnits::Plain) => None,
         // burn's products in single precision run on matrix units in TF32 where there are some.
-        (Precision::Fp32, Units::Products) => Some(ElemType::Float(FloatKind::TF32)),
-        (Precision::Fp16 | Precision::Bf16, Units::Plain | Units::Products) => Some(dtype),
+        (Precision::Fp32, ComputeUnits::Products) => Some(ElemType::Float(FloatKind::TF32)),
+        (Precision::Fp16 | Precision::Bf16, ComputeUnits::Plain | ComputeUnits::Products) => {
+            Some(dtype)
+        }
     };
     if let (Some(operand), DispatchDevice::Cube(cube)) = (operand, device.as_dispatch()) {
         let sums = ElemType::Float(FloatKind::F32);

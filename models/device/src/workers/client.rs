@@ -13,20 +13,21 @@ use burn::remote::{ConnectError, RemoteHost};
 use burn::tensor::{Device, Tensor};
 use mlsys_lab::LabError;
 
-use super::{Address, Token, WorkerDevice, read, token};
+use super::address::kept_token;
+use super::{Address, Token, WorkerDevice, read};
 
 /// How long opening a connection to a port of this machine may take.
-const KNOCK: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long a worker process may take until it has answered its first sum; it may be behind a slow line.
-const ANSWER: Duration = Duration::from_secs(15);
+const SESSION_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How long waiting goes on until it is asked whether the run is to end.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How often each process has been given up: burn keeps a session for the life of the program, a dead one too, and
 /// tells sessions apart by what they present.
-static GIVEN_UP: Mutex<BTreeMap<SocketAddr, u32>> = Mutex::new(BTreeMap::new());
+static ABANDONED: Mutex<BTreeMap<SocketAddr, u32>> = Mutex::new(BTreeMap::new());
 
 /// A device for each of `count` workers, which take the processes in turn; each has a session of its own. None if the
 /// run is to end.
@@ -38,11 +39,15 @@ pub(super) fn connect(
     let mut devices = Vec::with_capacity(count);
     for rank in 0..count {
         let address = &addresses[rank % addresses.len()];
-        let asked = Asked { limit: ANSWER, interrupted };
-        match reach(address, rank / addresses.len(), asked) {
+        let deadline = Deadline { limit: SESSION_TIMEOUT, interrupted };
+        match reach(address, rank / addresses.len(), deadline) {
             Ok(device) => devices.push(WorkerDevice { device, place: address.to_string() }),
-            Err(Trouble::Ended) => return Ok(None),
-            Err(Trouble::Silent(reason) | Trouble::Stale(reason) | Trouble::Other(reason)) => {
+            Err(SessionError::Ended) => return Ok(None),
+            Err(
+                SessionError::Silent(reason)
+                | SessionError::Stale(reason)
+                | SessionError::Other(reason),
+            ) => {
                 return Err(LabError::Worker(format!("worker {rank} ({address}) {reason}")));
             }
         }
@@ -52,49 +57,49 @@ pub(super) fn connect(
 
 /// How long is waited for a session, and who may end that.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct Deadline<'a> {
     limit: Duration,
     interrupted: &'a dyn Fn() -> bool,
 }
 
 /// A session with the process at an address, the `slot`th of this program.
-fn reach(address: &Address, slot: usize, asked: Asked<'_>) -> Result<Device, Trouble> {
+fn reach(address: &Address, slot: usize, deadline: Deadline<'_>) -> Result<Device, SessionError> {
     let sockets = address.sockets().to_vec();
-    let most = KNOCK * u32::try_from(sockets.len() + 1).unwrap_or(u32::MAX);
-    let knocking = Asked { limit: most, ..asked };
-    let socket = within(knocking, move || knock(&sockets))?.map_err(Trouble::Other)?;
-    let mut before = given_up(socket, 0);
-    let mut tried = session(socket, before, slot, asked);
+    let most = CONNECT_TIMEOUT * u32::try_from(sockets.len() + 1).unwrap_or(u32::MAX);
+    let knocking = Deadline { limit: most, ..deadline };
+    let socket = within(knocking, move || connect_first(&sockets))?.map_err(SessionError::Other)?;
+    let mut before = abandoned(socket, 0);
+    let mut tried = session(socket, before, slot, deadline);
     let again = match &tried {
-        Err(Trouble::Stale(_)) => true,
+        Err(SessionError::Stale(_)) => true,
         // The session may be an old one, of a process that has ended and was started again since.
-        Err(Trouble::Other(_)) => before > 0,
+        Err(SessionError::Other(_)) => before > 0,
         // Whoever has let one limit pass would let a second pass as well.
-        Err(Trouble::Silent(_) | Trouble::Ended) | Ok(_) => false,
+        Err(SessionError::Silent(_) | SessionError::Ended) | Ok(_) => false,
     };
     if again {
-        before = given_up(socket, 1);
-        tried = session(socket, before, slot, asked);
+        before = abandoned(socket, 1);
+        tried = session(socket, before, slot, deadline);
     }
     if tried.is_err() {
-        given_up(socket, 1);
+        abandoned(socket, 1);
     }
     tried
 }
 
 /// How often a process has been given up, so many times more than before.
-fn given_up(socket: SocketAddr, more: u32) -> u32 {
-    let mut all = GIVEN_UP.lock().unwrap_or_else(PoisonError::into_inner);
+fn abandoned(socket: SocketAddr, more: u32) -> u32 {
+    let mut all = ABANDONED.lock().unwrap_or_else(PoisonError::into_inner);
     let count = all.entry(socket).or_default();
     *count += more;
     *count
 }
 
 /// The first socket where somebody listens: the quick answer to the most frequent mistake.
-fn knock(sockets: &[SocketAddr]) -> Result<SocketAddr, String> {
+fn connect_first(sockets: &[SocketAddr]) -> Result<SocketAddr, String> {
     let mut last = None;
     for socket in sockets {
-        match TcpStream::connect_timeout(socket, KNOCK) {
+        match TcpStream::connect_timeout(socket, CONNECT_TIMEOUT) {
             Ok(_) => return Ok(*socket),
             Err(error) => last = Some((socket, error)),
         }
@@ -110,7 +115,7 @@ fn knock(sockets: &[SocketAddr]) -> Result<SocketAddr, String> {
 
 /// Why there is no session.
 #[derive(Debug)]
-enum Trouble {
+enum SessionError {
     /// The run is to end.
     Ended,
     /// Nobody answered within the limit.
@@ -126,9 +131,9 @@ fn session(
     socket: SocketAddr,
     generation: u32,
     slot: usize,
-    asked: Asked<'_>,
-) -> Result<Device, Trouble> {
-    let token = token::kept(socket);
+    deadline: Deadline<'_>,
+) -> Result<Device, SessionError> {
+    let token = kept_token(socket);
     let presented = token.as_ref().map_or("", Token::text);
     // The server looks at what stands before the first dot; the rest tells the sessions apart.
     let host = RemoteHost::websocket(&Address::from(socket).to_string())
@@ -139,11 +144,11 @@ fn session(
             + Tensor::<2>::from_floats([[0.25, 0.5, 2.0], [0.0, 1.0, 0.5]], &device);
         Ok((device, read(sum)))
     };
-    match within(asked, opening)? {
-        Err(error) => Err(Trouble::Other(refused(&error, token.as_ref()))),
-        Ok((_, Err(reason))) => Err(Trouble::Stale(reason)),
+    match within(deadline, opening)? {
+        Err(error) => Err(SessionError::Other(refused(&error, token.as_ref()))),
+        Ok((_, Err(reason))) => Err(SessionError::Stale(reason)),
         Ok((device, Ok(sum))) if sum == [1.75, 3.0, 42.0, 0.0, 0.0, 8.5] => Ok(device),
-        Ok((_, Ok(sum))) => Err(Trouble::Other(format!(
+        Ok((_, Ok(sum))) => Err(SessionError::Other(format!(
             "does not compute: 1.75, 3, 42, 0, 0 and 8.5 are {sum:?} there; do not use it"
         ))),
     }
@@ -174,9 +179,9 @@ fn refused(error: &ConnectError, token: Option<&Token>) -> String {
 /// What a call gives within a time limit and while the run goes on; a panic is a sentence. A call that hangs keeps its
 /// thread: there is no way to end one from outside.
 fn within<T: Send + 'static>(
-    asked: Asked<'_>,
+    deadline: Deadline<'_>,
     call: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Trouble> {
+) -> Result<T, SessionError> {
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new()
         .name("run-worker-connect".to_owned())
@@ -185,14 +190,14 @@ fn within<T: Send + 'static>(
             let _ = sender.send(catch_unwind(AssertUnwindSafe(call)));
         })
         .map_err(|error| {
-            Trouble::Other(format!("has no thread here to be reached from: {error}"))
+            SessionError::Other(format!("has no thread here to be reached from: {error}"))
         })?;
     let begun = Instant::now();
     loop {
-        if (asked.interrupted)() {
-            return Err(Trouble::Ended);
+        if (deadline.interrupted)() {
+            return Err(SessionError::Ended);
         }
-        match receiver.recv_timeout(GLANCE) {
+        match receiver.recv_timeout(POLL_INTERVAL) {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(payload)) => {
                 let text = payload
@@ -201,17 +206,17 @@ fn within<T: Send + 'static>(
                     .or_else(|| payload.downcast_ref::<&str>().copied());
                 let line = text.and_then(|text| text.lines().next());
                 let line = line.unwrap_or("it broke off");
-                return Err(Trouble::Other(format!("cannot be used: {line}")));
+                return Err(SessionError::Other(format!("cannot be used: {line}")));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Trouble::Other("ended without an answer".to_owned()));
+                return Err(SessionError::Other("ended without an answer".to_owned()));
             }
-            Err(RecvTimeoutError::Timeout) if begun.elapsed() < asked.limit => {}
+            Err(RecvTimeoutError::Timeout) if begun.elapsed() < deadline.limit => {}
             Err(RecvTimeoutError::Timeout) => {
-                return Err(Trouble::Silent(format!(
+                return Err(SessionError::Silent(format!(
                     "did not answer within {} s: it hangs, is stopped, or is no worker of mlsys; look at it, end it, \
                      start it again",
-                    asked.limit.as_secs()
+                    deadline.limit.as_secs()
                 )));
             }
         }
@@ -228,10 +233,10 @@ mod tests {
     fn a_process_that_let_the_limit_pass_is_not_tried_twice() {
         let mute = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = Address::from(mute.local_addr().unwrap());
-        let asked = Asked { limit: Duration::from_secs(1), interrupted: &|| false };
+        let deadline = Deadline { limit: Duration::from_secs(1), interrupted: &|| false };
         for _ in 0..2 {
-            let tried = reach(&address, 0, asked).map(|_| ());
-            assert!(matches!(tried, Err(Trouble::Silent(_))), "{tried:?}");
+            let tried = reach(&address, 0, deadline).map(|_| ());
+            assert!(matches!(tried, Err(SessionError::Silent(_))), "{tried:?}");
         }
         // Each knocks once and asks for one session.
         mute.set_nonblocking(true).unwrap();
@@ -242,8 +247,8 @@ mod tests {
     #[test]
     fn a_run_that_is_to_end_waits_for_nobody() {
         let (_sender, never) = mpsc::channel::<()>();
-        let asked = Asked { limit: Duration::MAX, interrupted: &|| true };
-        let waited = within(asked, move || never.recv().is_ok());
-        assert!(matches!(waited, Err(Trouble::Ended)), "{waited:?}");
+        let deadline = Deadline { limit: Duration::MAX, interrupted: &|| true };
+        let waited = within(deadline, move || never.recv().is_ok());
+        assert!(matches!(waited, Err(SessionError::Ended)), "{waited:?}");
     }
 }

@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// Something that a server has to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Served {
+pub enum ServerEvent {
     /// A run has opened a session.
     Opened,
     /// It cannot go on.
@@ -28,7 +28,7 @@ pub enum Served {
 /// A device that is being served, until this is dropped.
 pub struct Server {
     runtime: Option<Runtime>,
-    news: Receiver<Served>,
+    news: Receiver<ServerEvent>,
     address: Address,
 }
 
@@ -61,7 +61,7 @@ impl Server {
             let mut parts = request.credential.as_bytes().split(|byte| *byte == b'.');
             let credential = Credential::from(parts.next().unwrap_or_default());
             guard.authorize(AuthorizationRequest { credential: &credential, ..request })?;
-            let _ = opened.send(Served::Opened);
+            let _ = opened.send(ServerEvent::Opened);
             Ok(())
         };
         let serving = RemoteServer::new([device])
@@ -72,7 +72,7 @@ impl Server {
                 Ok(()) => "it ended by itself".to_owned(),
                 Err(error) => error.to_string(),
             };
-            let _ = tell.send(Served::Failed(reason));
+            let _ = tell.send(ServerEvent::Failed(reason));
         });
         Ok(Self { runtime: Some(runtime), news, address: Address::from(bound).with_token(token) })
     }
@@ -83,12 +83,12 @@ impl Server {
     }
 
     /// Waits for something to tell; nothing comes within `limit` most of the time.
-    pub fn next(&self, limit: Duration) -> Option<Served> {
+    pub fn next(&self, limit: Duration) -> Option<ServerEvent> {
         match self.news.recv_timeout(limit) {
             Ok(news) => Some(news),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                Some(Served::Failed("its threads have ended".to_owned()))
+                Some(ServerEvent::Failed("its threads have ended".to_owned()))
             }
         }
     }

@@ -21,8 +21,8 @@ use mlsys_nn::baseline::Recipe;
 use mlsys_nn::data;
 use mlsys_nn::data::{Batches, DataConfig, Dataset, Examples};
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_nn::nets::{Activation, Initialization};
-use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, unusable};
+use mlsys_nn::networks::{Activation, Initialization};
+use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, data_error};
 
 use self::measure::{Clock, Tradeoff, chip};
 use self::space::{Budget, Candidate, Method, Proposals, Scored};
@@ -185,7 +185,7 @@ impl Session {
         let budget = MemoryBudget::of(run.device);
         must_fit(budget, &setup, &knobs)?;
         let device = device::open(run.device)?;
-        let data = data::load(&setup.data()).map_err(unusable)?;
+        let data = data::load(&setup.data()).map_err(data_error)?;
         let mut session = Self {
             proposals: Proposals::new(setup.method, setup.population, setup.seed),
             judged: EvaluationSet::new(&data.held_out, &device),

@@ -7,7 +7,7 @@ use burn::tensor::{Device, Tensor};
 use mlsys_device::meter::{Precision, computing};
 use mlsys_device::timing;
 use mlsys_lab::{DeviceId, LabError};
-use mlsys_nn::nets::{Activation, Initialization};
+use mlsys_nn::networks::{Activation, Initialization};
 
 use super::space::Candidate;
 use crate::roof::{self, Roof, short};
@@ -86,7 +86,7 @@ pub(super) fn measured(
     let network = candidate.architecture().init(Initialization::He, 1, device);
     let images = Tensor::<2>::full([images, edge * edge], 0.5, device);
     let inference = move || network.forward(images.clone(), Activation::Relu);
-    let mut clock = timing::Clock::warm_up(computing(device, id, inference), PACE)?;
+    let mut clock = timing::RepeatTimer::warm_up(computing(device, id, inference), PACE)?;
     clock.repeat(interrupted)?;
     Ok(clock.times().median().unwrap_or(f64::NAN))
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use std::cmp::Reverse;
 
-use mlsys_nn::nets::{Architecture, FilterNetConfig, FilterShape, Sight};
+use mlsys_nn::networks::{Architecture, FilterNetConfig, FilterShape, ReceptiveField};
 use mlsys_nn::random::Stream;
 
 use super::measure;
@@ -95,8 +95,8 @@ impl Candidate {
         let config = self.config();
         let layers = config.edges().into_iter().map(|(shape, edge)| {
             let own = match shape.sight {
-                Sight::All => "",
-                Sight::Own => "depthwise ",
+                ReceptiveField::All => "",
+                ReceptiveField::Own => "depthwise ",
             };
             let ([k, _], edge) = (shape.window, shape.edge_out(edge));
             format!(", {own}{k}x{k}: {edge}x{edge}x{}", shape.channels_out)
@@ -117,13 +117,13 @@ impl Candidate {
                     channels_out,
                     window: [k, k],
                     stride: if block == 0 { 2 } else { 1 },
-                    sight: Sight::All,
+                    sight: ReceptiveField::All,
                 };
                 // Of an image of one channel, a filter per channel would be a single one.
                 if self.is_separable() && channels_in > 1 {
                     filters.push(FilterShape {
                         channels_out: channels_in,
-                        sight: Sight::Own,
+                        sight: ReceptiveField::Own,
                         ..shape
                     });
                     filters.push(FilterShape { window: [1, 1], stride: 1, ..shape });
@@ -274,10 +274,10 @@ mod tests {
     #[test]
     fn a_separable_network_sees_the_image_itself_by_whole_filters() {
         let separable = Candidate([0, 0, 0, 1, 1]).config();
-        let windows: Vec<(usize, Sight)> =
+        let windows: Vec<(usize, ReceptiveField)> =
             separable.filters.iter().map(|shape| (shape.window[0], shape.sight)).collect();
-        use Sight::All;
-        use Sight::Own;
+        use ReceptiveField::All;
+        use ReceptiveField::Own;
         let pair = [(3, Own), (1, All)];
         assert_eq!(windows, [&[(3, All)], &pair[..], &pair, &pair].concat());
         assert_eq!(separable.flat(), 8 * 7 * 7);

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use burn::tensor::{Device, Tensor};
 use mlsys_device as device;
 use mlsys_device::memory;
-use mlsys_device::meter::Pass;
-use mlsys_device::timing::{Clock, Pace};
+use mlsys_device::meter::Workload;
+use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
@@ -313,7 +313,7 @@ impl Session {
                     work,
                     interrupted: Box::new(run.control.interruption()),
                 };
-                Clock::warm_up(Box::new(timed), PACE)
+                RepeatTimer::warm_up(Box::new(timed), PACE)
             });
             clocks.push(clock.transpose()?);
             if run.control.must_end().is_some() {
@@ -460,7 +460,7 @@ struct Timing {
     sequence: usize,
     bytes: [Option<u64>; 3],
     /// Of each way; none where its tiles are too many.
-    clocks: Vec<Option<Clock>>,
+    clocks: Vec<Option<RepeatTimer>>,
     /// Repetitions done.
     repetitions: usize,
 }
@@ -509,7 +509,7 @@ struct Timed {
     interrupted: Box<dyn Fn() -> bool>,
 }
 
-impl Pass for Timed {
+impl Workload for Timed {
     fn amount(&self) -> f64 {
         1.0
     }

@@ -3,7 +3,7 @@
 //! All take queries, keys and values `[heads, sequence, head]` and give `[heads, sequence, head]`.
 
 use burn::tensor::{Bool, Device, Tensor, TensorData};
-use mlsys_nn::nets::FORBIDDEN;
+use mlsys_nn::networks::MASKED_SCORE;
 use mlsys_nn::random::Stream;
 
 use super::tiles::{AttentionMask, Causality, Seen, Tile, Tiling};
@@ -101,7 +101,7 @@ impl Inputs {
         match hidden {
             Some(Hidden(mask)) => {
                 let all = mask.clone().expand(scores.dims());
-                scores.mask_fill(all, FORBIDDEN)
+                scores.mask_fill(all, MASKED_SCORE)
             }
             None => scores,
         }
@@ -127,7 +127,7 @@ impl Inputs {
                     Seen::Part => {
                         let Hidden(mask) = Hidden::in_tile(&tile, mask_of, &scores.device());
                         let all = mask.expand(scores.dims());
-                        scores.mask_fill(all, FORBIDDEN)
+                        scores.mask_fill(all, MASKED_SCORE)
                     }
                 };
                 softmax = Some(Softmax::of(softmax, scores, v));

@@ -6,8 +6,9 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use mlsys_nn::capture::execute::{Handle, Machine};
 use mlsys_nn::capture::record::{Forward, RecordError};
 use mlsys_nn::capture::table::Table;
-use mlsys_nn::nets::{
-    Architecture, Initialization, Inputs, Network, cross_entropy, gradient, in_f64, larger, moved,
+use mlsys_nn::networks::{
+    Architecture, Initialization, Inputs, Network, cross_entropy, gradient, in_f64, max_error,
+    perturbed,
 };
 use mlsys_nn::random::Stream;
 
@@ -158,7 +159,7 @@ impl Real {
 
     /// The loss with weights moved by `step` along a direction, in f64.
     fn loss(&self, direction: &[Vec<f64>], step: f64) -> f64 {
-        let network = moved(&self.exact, direction, step);
+        let network = perturbed(&self.exact, direction, step);
         let inputs = self.inputs(&self.host, DType::F64);
         let logits = network.forward(inputs, self.setup.activation);
         let [_, classes] = logits.dims();
@@ -212,7 +213,7 @@ fn error(pairs: &[(f64, f64)]) -> f64 {
     let squares = pairs.iter().map(|(burn, _)| burn * burn);
     let usual = (squares.sum::<f64>() / pairs.len().max(1) as f64).sqrt();
     let differences = pairs.iter().map(|(burn, nudged)| (burn - nudged).abs());
-    let largest = differences.fold(0.0, larger);
+    let largest = differences.fold(0.0, max_error);
     if largest == 0.0 || largest.is_infinite() { largest } else { largest / usual }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mlsys_lab::frame::{Edge, Fact, Graph, Group, Node, NodeKind, Pass as Way, Step};
 use mlsys_lab::{Frame, Value};
-use mlsys_nn::capture::table::{Pass, Source};
+use mlsys_nn::capture::table::{Source, StepPhase};
 
 use super::panels::{PanelData, layer, written_out};
 
@@ -24,7 +24,7 @@ pub(super) fn draw_graph(shown: PanelData<'_>) -> Frame {
         names: crate::capture::panels::names(shown.record),
     };
     for index in 0..table.nodes.len() {
-        let is_forward = matches!(table.nodes[index].pass, Pass::Forward | Pass::Loss);
+        let is_forward = matches!(table.nodes[index].pass, StepPhase::Forward | StepPhase::Loss);
         if all || is_forward {
             drawing.add(index);
         }
@@ -38,7 +38,7 @@ fn seconds(shown: PanelData<'_>) -> BTreeMap<usize, f64> {
     let roof = &shown.counting.roof;
     let units = &shown.count.units;
     let all: f64 = units.iter().map(|unit| unit.seconds(roof)).sum();
-    let share = |unit: &mlsys_nn::capture::cost::Unit| {
+    let share = |unit: &mlsys_nn::capture::cost::FusedOp| {
         let last = unit.nodes.last().copied()?;
         Some((last, unit.seconds(roof) / all.max(f64::MIN_POSITIVE)))
     };
@@ -67,10 +67,10 @@ impl Drawing<'_> {
         let drawn = self.graph.nodes.len();
         let is_output = node.output == table.loss || node.output == table.logits;
         let (kind, way) = match node.pass {
-            Pass::Forward | Pass::Loss if is_output => (NodeKind::Output, Way::Forward),
-            Pass::Forward | Pass::Loss => (NodeKind::Operation, Way::Forward),
-            Pass::Backward => (NodeKind::Backward, Way::Backward),
-            Pass::Update(_) => (NodeKind::Update, Way::Update),
+            StepPhase::Forward | StepPhase::Loss if is_output => (NodeKind::Output, Way::Forward),
+            StepPhase::Forward | StepPhase::Loss => (NodeKind::Operation, Way::Forward),
+            StepPhase::Backward => (NodeKind::Backward, Way::Backward),
+            StepPhase::Update(_) => (NodeKind::Update, Way::Update),
         };
         let kind = if node.is_view() { NodeKind::View } else { kind };
         self.graph.nodes.push(Node {
@@ -145,9 +145,9 @@ impl Drawing<'_> {
     fn group_of(&mut self, index: usize) -> Option<usize> {
         let record = self.shown.record;
         let pass = match record.table.nodes[index].pass {
-            Pass::Forward | Pass::Loss => None,
-            Pass::Backward => Some("backward"),
-            Pass::Update(_) => Some("update"),
+            StepPhase::Forward | StepPhase::Loss => None,
+            StepPhase::Backward => Some("backward"),
+            StepPhase::Update(_) => Some("update"),
         };
         let layer = record.layers.of.get(index).copied().flatten();
         let layer = layer.map(|layer| record.layers.paths[layer].clone());

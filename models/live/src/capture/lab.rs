@@ -14,16 +14,16 @@ use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Change, Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run, Tables, Value};
-use mlsys_nn::capture::cost::{Counting, Fusing, Recompute};
-use mlsys_nn::capture::count::Count;
+use mlsys_nn::capture::cost::Costs;
+use mlsys_nn::capture::cost::{CostModel, Fusing, Recompute};
 use mlsys_nn::capture::layers::Layers;
 use mlsys_nn::capture::record;
 use mlsys_nn::capture::record::{Forward, RecordError, Rule};
-use mlsys_nn::capture::saved::Needs;
+use mlsys_nn::capture::saved::GradientNeeds;
 use mlsys_nn::capture::table::Table;
 use mlsys_nn::cases;
 use mlsys_nn::cases::{ACTIVATIONS, MODELS, Model};
-use mlsys_nn::nets::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig};
+use mlsys_nn::networks::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig};
 use mlsys_sim::roof::Roof;
 
 use self::check::{Real, Slopes};
@@ -97,9 +97,9 @@ impl Setup {
     }
 }
 
-fn read_counting(params: &Params) -> Result<Counting, LabError> {
+fn read_counting(params: &Params) -> Result<CostModel, LabError> {
     let precision = params.text("precision")?;
-    Ok(Counting {
+    Ok(CostModel {
         bytes: params.size("bytes_per_element")? as u64,
         fusing: if params.bool("fuse")? { Fusing::Chains } else { Fusing::Apart },
         recompute: pick(params, "recompute", &RECOMPUTES)?,
@@ -208,7 +208,7 @@ struct Record {
     setup: Setup,
     table: Table,
     layers: Layers,
-    needs: Needs,
+    needs: GradientNeeds,
 }
 
 impl Record {
@@ -217,13 +217,14 @@ impl Record {
         let forward = record::forward(&setup.architecture, setup.input(), setup.activation)?;
         let training = record::training(&forward, &setup.architecture, setup.rule)?;
         let table = Table::new(&forward, &training);
-        let record = Self { layers: Layers::of(&table), needs: Needs::of(&table), setup, table };
+        let record =
+            Self { layers: Layers::of(&table), needs: GradientNeeds::of(&table), setup, table };
         Ok((record, forward))
     }
 
     /// Counts by the knobs.
-    fn count(&self, counting: &Counting) -> Count {
-        Count::new(&self.table, &self.needs, &self.layers, counting)
+    fn count(&self, counting: &CostModel) -> Costs {
+        Costs::new(&self.table, &self.needs, &self.layers, counting)
     }
 }
 
@@ -313,7 +314,7 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
 }
 
 /// Reports everything that is counted.
-fn report(run: &mut Run<'_>, record: &Record, count: &Count) {
+fn report(run: &mut Run<'_>, record: &Record, count: &Costs) {
     let mut whole = |name: &str, number: u64| {
         run.scalar(name, Value::Int(i64::try_from(number).unwrap_or(i64::MAX)));
     };

@@ -10,11 +10,11 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::significant;
 use mlsys_lab::{Frame, Run, Value};
-use mlsys_nn::capture::cost::{Counting, Unit};
-use mlsys_nn::capture::count::Count;
-use mlsys_nn::capture::life::{Life, Phase, alive};
+use mlsys_nn::capture::cost::Costs;
+use mlsys_nn::capture::cost::{CostModel, FusedOp};
+use mlsys_nn::capture::lifetime::{Lifetime, Phase, alive};
 use mlsys_nn::capture::record::Rule;
-use mlsys_nn::capture::table::{Node, Pass, Source};
+use mlsys_nn::capture::table::{Node, Source, StepPhase};
 
 use super::{Record, graph};
 
@@ -22,8 +22,8 @@ use super::{Record, graph};
 #[derive(Clone, Copy)]
 pub(super) struct PanelData<'a> {
     pub(super) record: &'a Record,
-    pub(super) count: &'a Count,
-    pub(super) counting: &'a Counting,
+    pub(super) count: &'a Costs,
+    pub(super) counting: &'a CostModel,
 }
 
 type Picture = fn(PanelData<'_>) -> Frame;
@@ -32,8 +32,8 @@ type Picture = fn(PanelData<'_>) -> Frame;
 pub(super) fn draw(
     run: &mut Run<'_>,
     record: &Record,
-    count: &Count,
-    counting: &Counting,
+    count: &Costs,
+    counting: &CostModel,
     step: u64,
     moment: Moment,
 ) {
@@ -77,9 +77,9 @@ pub(super) fn names(record: &Record) -> Vec<String> {
     let key = |index: usize| {
         let node = &table.nodes[index];
         let pass = match node.pass {
-            Pass::Forward | Pass::Loss => 0,
-            Pass::Backward => 1,
-            Pass::Update(parameter) => 2 + parameter,
+            StepPhase::Forward | StepPhase::Loss => 0,
+            StepPhase::Backward => 1,
+            StepPhase::Update(parameter) => 2 + parameter,
         };
         (pass, record.layers.of[index], node.name.as_str())
     };
@@ -140,7 +140,7 @@ const MOST_LANES: usize = 400;
 pub(super) fn draw_lifetimes(shown: PanelData<'_>) -> Frame {
     let PanelData { count, counting, .. } = shown;
     let step = &count.step;
-    let mut lives: Vec<&Life> = step.lives.iter().collect();
+    let mut lives: Vec<&Lifetime> = step.lives.iter().collect();
     if lives.len() > MOST_LANES {
         lives.sort_by_key(|life| std::cmp::Reverse(life.numbers));
         lives.truncate(MOST_LANES);
@@ -148,7 +148,7 @@ pub(super) fn draw_lifetimes(shown: PanelData<'_>) -> Frame {
     lives.sort_by_key(|life| (life.start, life.end));
     let names = names(shown.record);
     let mut lanes: Vec<String> = Vec::new();
-    let span = |life: &&Life| {
+    let span = |life: &&Lifetime| {
         let label = name(shown, &names, life);
         let known = lanes.iter().position(|lane| *lane == label);
         let lane = known.unwrap_or_else(|| {
@@ -161,7 +161,7 @@ pub(super) fn draw_lifetimes(shown: PanelData<'_>) -> Frame {
             end: (life.end + 1) as f64,
             class: match life.phase {
                 Phase::Passing => 0,
-                Phase::Kept => 1,
+                Phase::Saved => 1,
                 Phase::Rebuilt => 2,
                 Phase::Gradient => 3,
             },
@@ -189,7 +189,7 @@ pub(super) fn draw_lifetimes(shown: PanelData<'_>) -> Frame {
     })
 }
 
-fn name(shown: PanelData<'_>, names: &[String], life: &Life) -> String {
+fn name(shown: PanelData<'_>, names: &[String], life: &Lifetime) -> String {
     let table = &shown.record.table;
     let Some(tensor) = life.tensor else {
         return "one number a row".to_owned();
@@ -203,7 +203,7 @@ fn name(shown: PanelData<'_>, names: &[String], life: &Life) -> String {
         Source::Parameter(_) | Source::Constant | Source::Moment => "constant".to_owned(),
     };
     match life.phase {
-        Phase::Passing | Phase::Kept | Phase::Rebuilt => of,
+        Phase::Passing | Phase::Saved | Phase::Rebuilt => of,
         Phase::Gradient => format!("gradient of {of}"),
     }
 }
@@ -245,7 +245,7 @@ pub(super) fn draw_memory(shown: PanelData<'_>) -> Frame {
 pub(super) fn draw_roofline(shown: PanelData<'_>) -> Frame {
     let (table, roof) = (&shown.record.table, &shown.counting.roof);
     let series = ["matrix products", "other operations"];
-    let reached = |unit: &Unit| unit.flops as f64 / unit.seconds(roof);
+    let reached = |unit: &FusedOp| unit.flops as f64 / unit.seconds(roof);
     // Moves have no operations, and no place on a logarithmic axis.
     let working = shown.count.units.iter().filter(|unit| unit.flops > 0);
     let mut points: Vec<(ScatterPoint, u64)> = Vec::new();
@@ -308,7 +308,7 @@ pub(super) fn operations(shown: PanelData<'_>) -> Frame {
     let roof = &shown.counting.roof;
     let seconds: Vec<f64> = count.units.iter().map(|unit| unit.seconds(roof)).collect();
     let all: f64 = seconds.iter().sum();
-    let row = |(place, unit): (usize, &Unit)| {
+    let row = |(place, unit): (usize, &FusedOp)| {
         let names: Vec<&str> = unit.nodes.iter().map(|&n| table.nodes[n].name.as_str()).collect();
         let last = unit.nodes.last().copied().unwrap_or_default();
         let output = &table.tensors[table.nodes[last].output];
@@ -355,7 +355,7 @@ pub(super) fn tape(shown: PanelData<'_>) -> Frame {
         .filter_map(|(parameter, gradient)| Some(((*gradient)?, parameter)))
         .collect();
     let of_step = table.nodes.iter().enumerate();
-    let of_step = of_step.filter(|(_, node)| !node.is_view() && node.pass == Pass::Backward);
+    let of_step = of_step.filter(|(_, node)| !node.is_view() && node.pass == StepPhase::Backward);
     let row = |(place, (index, node)): (usize, (usize, &Node))| {
         let reads = node.inputs.iter().filter_map(|&input| saved(shown, input));
         let reads: Vec<String> = reads.collect();
@@ -404,10 +404,10 @@ fn saved(shown: PanelData<'_>, tensor: usize) -> Option<String> {
         Source::Labels => Some("labels".to_owned()),
         Source::Parameter(index) => Some(shown.record.layers.parameters[index].clone()),
         Source::Node(node) => match table.nodes[node].pass {
-            Pass::Forward | Pass::Loss => {
+            StepPhase::Forward | StepPhase::Loss => {
                 Some(format!("{} of {}", table.nodes[node].name, layer(shown.record, node)))
             }
-            Pass::Backward | Pass::Update(_) => None,
+            StepPhase::Backward | StepPhase::Update(_) => None,
         },
         Source::Inside(node) => Some(format!("inside {}", table.nodes[node].name)),
         Source::Constant | Source::Moment => None,

@@ -1,17 +1,17 @@
 use std::sync::mpsc;
 use std::sync::mpsc::Sender;
 
-use mlsys_device::choice::must_be_listed;
+use mlsys_device::choice::assert_choices_listed;
 use mlsys_lab::control::{Command, Limits};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{
     Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
 };
-use mlsys_nn::capture::count::Count;
+use mlsys_nn::capture::cost::Costs;
 
 use super::{Record, Setup, lab, read_counting, *};
 
-fn counted(set: &[&str]) -> (Record, Count) {
+fn counted(set: &[&str]) -> (Record, Costs) {
     let lab = lab().unwrap();
     let settings = Settings::from_pairs(set.iter().copied()).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
@@ -189,7 +189,7 @@ fn a_fused_chain_moves_less_and_computes_as_much() {
         let (_, fused) = counted(&[&model, "activation=silu", "fuse=true"]);
         assert!(fused.moved_bytes() < apart.moved_bytes(), "{model}");
         assert!(fused.intensity() > apart.intensity(), "{model}");
-        let flops = |count: &Count| count.units.iter().map(|unit| unit.flops).sum::<u64>();
+        let flops = |count: &Costs| count.units.iter().map(|unit| unit.flops).sum::<u64>();
         assert_eq!(flops(&fused), flops(&apart), "{model}");
         assert_eq!(fused.saved_bytes, apart.saved_bytes, "{model}");
     }
@@ -409,8 +409,8 @@ fn turned_live_a_knob_gives_the_counts_of_a_run_that_began_so() {
 #[test]
 fn the_schema_lists_exactly_the_cases_that_are_read() {
     let capture = lab().unwrap();
-    must_be_listed(&capture, "model", &MODELS);
-    must_be_listed(&capture, "activation", &ACTIVATIONS);
-    must_be_listed(&capture, "optimizer", &RULES);
-    must_be_listed(&capture, "recompute", &RECOMPUTES);
+    assert_choices_listed(&capture, "model", &MODELS);
+    assert_choices_listed(&capture, "activation", &ACTIVATIONS);
+    assert_choices_listed(&capture, "optimizer", &RULES);
+    assert_choices_listed(&capture, "recompute", &RECOMPUTES);
 }

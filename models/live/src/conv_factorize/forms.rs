@@ -1,6 +1,6 @@
 //! The ways to take a square filter apart, and what each counts.
 
-use mlsys_nn::nets::{FilterCost, FilterShape, Sight};
+use mlsys_nn::networks::{FilterCost, FilterShape, ReceptiveField};
 
 /// A block that sees a square of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Form {
             channels_out: channels,
             window: [edge, edge],
             stride: 1,
-            sight: Sight::All,
+            sight: ReceptiveField::All,
         };
         let window = |window| FilterShape { window, ..square(kernel) };
         match self {
@@ -67,7 +67,7 @@ impl Form {
             Self::Stacked => vec![square(3); (kernel - 1) / 2],
             Self::RowColumn => vec![window([kernel, 1]), window([1, kernel])],
             Self::Separable => {
-                let own = FilterShape { sight: Sight::Own, ..square(kernel) };
+                let own = FilterShape { sight: ReceptiveField::Own, ..square(kernel) };
                 vec![own, square(1)]
             }
             Self::Bottleneck => {
@@ -150,7 +150,7 @@ pub(super) fn ways(layers: &[FilterShape], edge: usize) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_nn::nets::Sight;
+    use mlsys_nn::networks::ReceptiveField;
 
     const SIZES: Sizes = Sizes { channels: 16, kernel: 5, size: 14, ratio: 4 };
 
@@ -190,7 +190,13 @@ mod tests {
     }
 
     fn layer(window: [usize; 2]) -> FilterShape {
-        FilterShape { channels_in: 1, channels_out: 1, window, stride: 1, sight: Sight::All }
+        FilterShape {
+            channels_in: 1,
+            channels_out: 1,
+            window,
+            stride: 1,
+            sight: ReceptiveField::All,
+        }
     }
 
     #[test]

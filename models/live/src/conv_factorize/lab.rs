@@ -14,12 +14,12 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_nn::baseline::Recipe;
 use mlsys_nn::data::{Batches, DataConfig, Dataset, Examples, Labelled};
-use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_nn::nets::{
-    Activation, Architecture, FilterNetConfig, FilterShape, Initialization, Network, Sight,
+use mlsys_nn::networks::{
+    Activation, Architecture, FilterNetConfig, FilterShape, Initialization, Network, ReceptiveField,
 };
-use mlsys_nn::train::{Activations, EvaluationSet, Knobs, Measuring, Trainer, unusable};
+use mlsys_nn::train::{Activations, EvaluationSet, Knobs, Measuring, Trainer, data_error};
 use mlsys_nn::{data, divergence};
 
 use self::forms::{FORMS, Form, Sizes};
@@ -98,7 +98,7 @@ impl Setup {
             channels_out: self.sizes.channels,
             window: [STEM, STEM],
             stride: 1,
-            sight: Sight::All,
+            sight: ReceptiveField::All,
         };
         let block = form.layers(&self.sizes);
         FilterNetConfig {
@@ -239,7 +239,7 @@ fn report_times(run: &mut Run<'_>, times: &Times) {
 struct Variant {
     form: Form,
     trainer: Trainer,
-    ceiling: Ceiling,
+    ceiling: DivergenceCheck,
 }
 
 struct Session {
@@ -268,7 +268,7 @@ impl Session {
         count(run, &setup);
         let times = Times::measure(run, &setup)?;
         report_times(run, &times);
-        let data = data::load(&setup.data()).map_err(unusable)?;
+        let data = data::load(&setup.data()).map_err(data_error)?;
         let train = shrunk(&data.train, setup.sizes.size);
         let judged = shrunk(&data.held_out, setup.sizes.size);
         let recipe = |form: Form| Recipe {
@@ -292,7 +292,7 @@ impl Session {
             Variant {
                 form,
                 trainer: Trainer::new(network, &how, batches, place, Activations::Kept),
-                ceiling: Ceiling::new(10_f64.ln()),
+                ceiling: DivergenceCheck::new(10_f64.ln()),
             }
         });
         let mut session = Self {

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use burn::tensor::{Device, Tensor};
-use mlsys_device::meter::{Meter, Pass, Precision, computing};
-use mlsys_device::timing::{Clock, Pace};
+use mlsys_device::meter::{Meter, Precision, Workload, computing};
+use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, LabError, Run};
-use mlsys_nn::nets::{Activation, Filter, FilterCost, FilterShape, Initial, Initialization};
+use mlsys_nn::networks::{
+    Activation, Filter, FilterCost, FilterShape, Initialization, Initializer,
+};
 
 use super::Setup;
 use super::forms::Form;
@@ -65,7 +67,7 @@ impl Times {
         for &form in &setup.forms {
             status(run, format!("warming up {}", form.name()));
             for piece in work.of(form, setup) {
-                let clock = Clock::warm_up(piece.forward, PACE)?;
+                let clock = RepeatTimer::warm_up(piece.forward, PACE)?;
                 clocks.push((form, piece.layer, clock));
             }
             if run.control.must_end().is_some() {
@@ -105,7 +107,7 @@ impl Times {
 /// What is timed: a layer by its place from 1, or a whole block.
 struct Piece {
     layer: Option<(usize, FilterShape)>,
-    forward: Box<dyn Pass>,
+    forward: Box<dyn Workload>,
 }
 
 /// Makes the pieces, which share their inputs.
@@ -133,7 +135,7 @@ impl Work {
     fn of(&mut self, form: Form, setup: &Setup) -> Vec<Piece> {
         let device = self.device.clone();
         let shapes = form.layers(&setup.sizes);
-        let mut initial = Initial::new(Initialization::He, setup.seed, &device);
+        let mut initial = Initializer::new(Initialization::He, setup.seed, &device);
         let filters: Vec<Filter> = shapes.iter().map(|x| x.init(&mut initial)).collect();
         let mut pieces = Vec::new();
         for (index, (shape, filter)) in shapes.iter().zip(&filters).enumerate() {
@@ -158,7 +160,7 @@ impl Work {
         first: &FilterShape,
         filters: Vec<Filter>,
         activation: Activation,
-    ) -> Box<dyn Pass> {
+    ) -> Box<dyn Workload> {
         let images = self.input(first.channels_in);
         computing(&self.device, self.id, move || {
             let through = |x, filter: &Filter| activation.apply(filter.forward(x));

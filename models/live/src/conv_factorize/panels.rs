@@ -5,7 +5,7 @@ use mlsys_lab::frame::{
     Verdict,
 };
 use mlsys_lab::schema::Scale;
-use mlsys_nn::nets::{Filter, FilterShape, Network, Sight};
+use mlsys_nn::networks::{Filter, FilterShape, Network, ReceptiveField};
 
 use super::forms::Form;
 use super::measure::Times;
@@ -132,7 +132,7 @@ fn extent(layers: &[FilterShape]) -> [usize; 2] {
 
 /// Which channels are seen of what comes into the first of these layers.
 fn channels(seen: &[FilterShape], first: &FilterShape) -> String {
-    if seen.iter().all(|layer| layer.sight == Sight::Own) {
+    if seen.iter().all(|layer| layer.sight == ReceptiveField::Own) {
         "its own channel".to_owned()
     } else {
         format!("all {} channels", first.channels_in)
@@ -143,8 +143,9 @@ fn channels(seen: &[FilterShape], first: &FilterShape) -> String {
 fn roofline(pictured: &PanelData<'_>) -> Frame {
     let images = pictured.setup.batch_size as u64;
     let forms = &pictured.setup.forms;
-    let intensity =
-        |cost: &mlsys_nn::nets::FilterCost| cost.flops(images) as f64 / cost.bytes(images) as f64;
+    let intensity = |cost: &mlsys_nn::networks::FilterCost| {
+        cost.flops(images) as f64 / cost.bytes(images) as f64
+    };
     let points: Vec<ScatterPoint> = pictured
         .times
         .layers
@@ -185,8 +186,8 @@ fn roofline(pictured: &PanelData<'_>) -> Frame {
 fn named(shape: &FilterShape, place: usize) -> String {
     let [high, wide] = shape.window;
     let own = match shape.sight {
-        Sight::All => "",
-        Sight::Own => " depthwise",
+        ReceptiveField::All => "",
+        ReceptiveField::Own => " depthwise",
     };
     format!("{place}: {high}x{wide}{own}")
 }
@@ -249,8 +250,8 @@ fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
     let image = |(place, window): (usize, &[f32])| Image {
         pixels: window.iter().map(grey).collect(),
         label: match shape.sight {
-            Sight::Own => format!("{}", place + 1),
-            Sight::All => format!("{}-{}", place % of_each + 1, place / of_each + 1),
+            ReceptiveField::Own => format!("{}", place + 1),
+            ReceptiveField::All => format!("{}-{}", place % of_each + 1, place / of_each + 1),
         },
         verdict: Verdict::Unjudged,
     };
@@ -267,8 +268,8 @@ fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
         format!("{all} windows")
     };
     let of = match shape.sight {
-        Sight::All => ", channels in-out",
-        Sight::Own => "",
+        ReceptiveField::All => ", channels in-out",
+        ReceptiveField::Own => "",
     };
     let what = format!("{shown} ({high} x {wide}{of}), light is positive");
     (what, Frame::Images(frame))

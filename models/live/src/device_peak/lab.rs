@@ -6,8 +6,8 @@ mod tests;
 
 use std::time::Duration;
 
-use mlsys_device::meter::{Arithmetic, Meter, Precision, Units};
-use mlsys_device::timing::{Clock, Pace};
+use mlsys_device::meter::{Arithmetic, ComputeUnits, Meter, Precision};
+use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::device::Backend;
 use mlsys_lab::params::Origin;
 use mlsys_lab::report::{Moment, Report};
@@ -136,7 +136,7 @@ impl Measurement {
     /// Makes its buffers.
     fn prepare(self, meter: &Meter, plan: &Plan) -> Result<Arithmetic, LabError> {
         let pass = match self {
-            Self::Arithmetic => return meter.arithmetic(Units::Plain),
+            Self::Arithmetic => return meter.arithmetic(ComputeUnits::Plain),
             Self::Copy => meter.copy(plan.buffer_bytes)?,
             Self::Read => meter.read(plan.buffer_bytes)?,
             Self::Launch => meter.launch(),
@@ -164,7 +164,7 @@ struct Session {
     compared: Vec<Roof>,
     results: Results,
     /// What is being timed, with repetitions done.
-    timing: Option<(Clock, usize)>,
+    timing: Option<(RepeatTimer, usize)>,
     /// Measurements done.
     place: usize,
     /// Repetitions done.
@@ -243,7 +243,9 @@ impl SteppedLab for Session {
                     self.put(measurement, Measured::Told(rate));
                     None
                 }
-                Arithmetic::Timed(pass) => Some((Clock::warm_up(pass, measurement.pace())?, 0)),
+                Arithmetic::Timed(pass) => {
+                    Some((RepeatTimer::warm_up(pass, measurement.pace())?, 0))
+                }
             },
         };
         if let Some((mut clock, repetitions)) = timing {

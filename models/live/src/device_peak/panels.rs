@@ -1,7 +1,7 @@
 //! The lab's panels.
 
 use mlsys_device::meter::Precision;
-use mlsys_device::timing::Times;
+use mlsys_device::timing::Timings;
 use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint, Table};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::{Frame, Run, Value};
@@ -163,7 +163,7 @@ pub(super) struct Results {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Measured {
     /// Timings of our own.
-    Timed(Times),
+    Timed(Timings),
     /// A rate that burn's probe told.
     Told(f64),
 }
@@ -249,7 +249,7 @@ mod tests {
     use mlsys_lab::{Control, DeviceId, Params, RunData};
 
     fn timed(amount: f64, seconds: [f64; 3]) -> Measured {
-        Measured::Timed(Times { amount, first: 1.0, seconds: seconds.to_vec() })
+        Measured::Timed(Timings { amount, first: 1.0, seconds: seconds.to_vec() })
     }
 
     fn reported(device: &str, all: Vec<(Measurement, Measured)>) -> RunData {

@@ -16,9 +16,11 @@ use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline::{Recipe, Trained};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::{Batches, Examples, Labelled};
-use mlsys_nn::divergence::Ceiling;
-use mlsys_nn::nets::{Activation, Architecture, Initialization, MlpConfig, Network, cross_entropy};
-use mlsys_nn::train::{EvaluationSet, Optimizer, Rule, UpdateKnobs, batch, unusable};
+use mlsys_nn::divergence::DivergenceCheck;
+use mlsys_nn::networks::{
+    Activation, Architecture, Initialization, MlpConfig, Network, cross_entropy,
+};
+use mlsys_nn::train::{EvaluationSet, Optimizer, Rule, UpdateKnobs, batch, data_error};
 use mlsys_nn::{baseline, data, divergence};
 use serde::Deserialize;
 
@@ -109,7 +111,7 @@ struct Session {
     distilled: Student,
     label_only: Student,
     /// Of the distilled student's loss and of the other's.
-    ceilings: [Ceiling; 2],
+    ceilings: [DivergenceCheck; 2],
     diverged: bool,
     step: u64,
     recorded: u64,
@@ -142,7 +144,7 @@ impl Session {
             shown,
             setup,
             knobs,
-            ceilings: [(); 2].map(|()| Ceiling::new((CLASSES as f64).ln())),
+            ceilings: [(); 2].map(|()| DivergenceCheck::new((CLASSES as f64).ln())),
             diverged: false,
             step: 0,
             recorded: 0,
@@ -161,7 +163,7 @@ impl Session {
         missing: Option<i32>,
     ) -> Result<HeldOut, LabError> {
         const COUNT: usize = 1000;
-        let examples = data::fresh(&teacher.data, COUNT).map_err(unusable)?;
+        let examples = data::fresh(&teacher.data, COUNT).map_err(data_error)?;
         let set = EvaluationSet::new(&examples, device);
         let Examples::Labelled(examples) = examples else {
             return Err(LabError::Data("digits are no sequence".to_owned()));
@@ -231,7 +233,7 @@ impl SteppedLab for Session {
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         // Another temperature or share is another loss.
-        self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
+        self.ceilings.iter_mut().for_each(DivergenceCheck::begin_anew);
         if before.temperature != knobs.temperature {
             self.report_targets(run);
         }

@@ -4,7 +4,7 @@ use mlsys_lab::frame::{Bar, Bars, Frame, Image, Images, Pane, Verdict};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::{number, significant};
 use mlsys_nn::data::Labelled;
-use mlsys_nn::nets::{Activation, Network};
+use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::train::EvaluationSet;
 
 use super::{CLASSES, Student};

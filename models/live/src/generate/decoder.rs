@@ -4,7 +4,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_device::workers;
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::{Standing, Transformer, TransformerConfig};
+use mlsys_nn::networks::{TokenPositions, Transformer, TransformerConfig};
 use mlsys_sim::formats::Format;
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
@@ -96,7 +96,7 @@ impl Decoder {
         let tokens: Vec<i32> = self.rows.iter().flat_map(|row| row[begin..].to_vec()).collect();
         let tokens = TensorData::new(tokens, [batch, end - begin]);
         let tokens = Tensor::<2, Int>::from_data(tokens, &self.device);
-        let standing = Standing {
+        let standing = TokenPositions {
             new: vec![(begin..end).collect()],
             seen: vec![(first..end).map(Some).collect()],
             window: self.window,

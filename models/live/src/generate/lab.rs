@@ -27,10 +27,10 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Frame, LabError, Params, Run, Schema};
 use mlsys_nn::baseline;
-use mlsys_nn::baseline::{Source, Trained};
+use mlsys_nn::baseline::{NetworkSource, Trained};
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_nn::nets::{Architecture, Network, Transformer, TransformerConfig};
+use mlsys_nn::networks::{Architecture, Network, Transformer, TransformerConfig};
 
 use self::decoder::{Bits, Caching, Decoder, bytes_of_token};
 use self::panels::PanelData;
@@ -107,7 +107,7 @@ impl Session {
     /// Everything up to the first token.
     fn open(run: &mut Run<'_>, setup: Setup) -> Result<Self, StepError> {
         let wish = Wish::of(&run.params)?;
-        let source = Source::of(&run.params, &setup.recipe)?;
+        let source = NetworkSource::of(&run.params, &setup.recipe)?;
         let asked = Prompts::of(&source, &setup, setup.batch)?;
         let config = asked.config.clone();
         let budget = MemoryBudget::of(run.device);
@@ -311,7 +311,7 @@ impl SteppedLab for Session {
 /// The model, and who asks it what.
 fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service, StepError> {
     let wish = Wish::of(&run.params)?;
-    let source = Source::of(&run.params, &setup.recipe)?;
+    let source = NetworkSource::of(&run.params, &setup.recipe)?;
     let count = traffic.requests;
     let asked = Prompts::of(&source, setup, count)?;
     let longest = [asked.prompt(), wish.generated];

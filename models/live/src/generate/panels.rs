@@ -7,7 +7,7 @@ use mlsys_lab::frame::{
 };
 use mlsys_lab::value::number;
 use mlsys_nn::data::Vocabulary;
-use mlsys_nn::nets::TransformerConfig;
+use mlsys_nn::networks::TransformerConfig;
 
 use super::decoder::Looks;
 use super::tracks::{Phase, Spent, Tracks};

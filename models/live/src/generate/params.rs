@@ -2,11 +2,11 @@
 
 use mlsys_device::choice::pick;
 use mlsys_lab::{LabError, Params};
-use mlsys_nn::baseline::{Recipe, Sizes, Source};
+use mlsys_nn::baseline::{NetworkSource, Recipe, Sizes};
 use mlsys_nn::data;
 use mlsys_nn::data::{DataConfig, Dataset, Examples, Sequence, Vocabulary};
-use mlsys_nn::nets::{Architecture, TransformerConfig};
-use mlsys_nn::train::unusable;
+use mlsys_nn::networks::{Architecture, TransformerConfig};
+use mlsys_nn::train::data_error;
 
 use super::decoder::{BITS, Bits, Caching};
 use super::plan::Batching;
@@ -242,12 +242,12 @@ impl Prompts {
     /// # Errors
     /// If the network is no transformer, or cannot continue the prompt.
     pub(super) fn of(
-        source: &Source<'_>,
+        source: &NetworkSource<'_>,
         setup: &Setup,
         sequences: usize,
     ) -> Result<Self, LabError> {
         let config = transformer(source.architecture())?.clone();
-        let data = data::load(source.data()).map_err(unusable)?;
+        let data = data::load(source.data()).map_err(data_error)?;
         let (Examples::Sequence(held_out), Some(language)) = (data.held_out, data.language) else {
             return Err(LabError::Data("the data set has no tokens".to_owned()));
         };
@@ -382,9 +382,9 @@ fn known(vocabulary: &Vocabulary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_device::choice::must_be_listed;
+    use mlsys_device::choice::assert_choices_listed;
     use mlsys_nn::data::{DataConfig, Dataset, Examples, load};
-    use mlsys_nn::nets::Architecture;
+    use mlsys_nn::networks::Architecture;
 
     use crate::generate::lab;
     use crate::trial::params;
@@ -396,8 +396,8 @@ mod tests {
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        must_be_listed(&lab().unwrap(), "dataset", &DATASETS);
-        must_be_listed(&lab().unwrap(), "batching", &BATCHINGS);
+        assert_choices_listed(&lab().unwrap(), "dataset", &DATASETS);
+        assert_choices_listed(&lab().unwrap(), "batching", &BATCHINGS);
     }
 
     #[test]

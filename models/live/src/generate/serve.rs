@@ -9,7 +9,7 @@ use mlsys_lab::report::Moment;
 use mlsys_lab::{Frame, LabError, Params, Run};
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::{Standing, Transformer, TransformerConfig};
+use mlsys_nn::networks::{TokenPositions, Transformer, TransformerConfig};
 use mlsys_nn::random::Stream;
 
 use super::plan::{Batching, Played, Request, Server, Step};
@@ -135,7 +135,7 @@ impl Serving {
         let ends: Vec<usize> = requests.iter().map(|request| self.texts[*request].len()).collect();
         let most = ends.iter().copied().max().unwrap_or(0);
         let rows = begins.iter().zip(&ends);
-        let standing = Standing {
+        let standing = TokenPositions {
             new: rows.map(|(begin, end)| (*begin..*end).collect()).collect(),
             seen: ends
                 .iter()

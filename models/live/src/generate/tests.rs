@@ -6,7 +6,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_lab::control::Command;
 use mlsys_lab::{Frame, RunData, Value};
 use mlsys_nn::data::Vocabulary;
-use mlsys_nn::nets::{Architecture, Initialization, Network, Transformer, TransformerConfig};
+use mlsys_nn::networks::{Architecture, Initialization, Network, Transformer, TransformerConfig};
 use mlsys_nn::random::Stream;
 use mlsys_sim::inference::bytes_per_token;
 
@@ -105,7 +105,7 @@ fn cached_and_uncached_scores_agree() {
         let flat = TensorData::new(rows.concat(), [2, 17]);
         let network = Network::Transformer(transformer(&config, 7));
         let whole = Tensor::<2, Int>::from_data(flat, &Device::flex());
-        let logits = network.forward(whole, mlsys_nn::nets::Activation::Relu);
+        let logits = network.forward(whole, mlsys_nn::networks::Activation::Relu);
         let logits: Vec<f32> = logits.into_data().iter::<f32>().collect();
         let expected: Vec<Vec<f32>> =
             [16, 33].iter().map(|row| logits[row * 13..(row + 1) * 13].to_vec()).collect();

@@ -6,7 +6,7 @@
 use burn::module::{LoraAdapter, Module, ModuleVisitor, Param, Reparameterizer};
 use burn::tensor::{Tensor, TensorData};
 use mlsys_nn::baseline::Layer;
-use mlsys_nn::nets::{Activation, Mlp, Network};
+use mlsys_nn::networks::{Activation, Mlp, Network};
 use mlsys_nn::random::Stream;
 
 /// Puts adapters on matrices, and freezes everything else.

@@ -17,12 +17,12 @@ use mlsys_device as device;
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
-use mlsys_nn::baseline::{Layer, Recipe, Sizes, Source, Trained};
+use mlsys_nn::baseline::{Layer, NetworkSource, Recipe, Sizes, Trained};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::{Batches, Dataset, Examples};
-use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_nn::nets::{Activation, Architecture, Inputs, Network};
+use mlsys_nn::networks::{Activation, Architecture, Inputs, Network};
 use mlsys_nn::train::{
     Activations, EvaluationSet, Measuring, Rule, Timing, Trainer, UpdateKnobs, batch,
     training_bytes,
@@ -121,7 +121,7 @@ impl Setup {
     ///
     /// # Errors
     /// If the network has none of them.
-    fn targets(&self, source: &Source<'_>) -> Result<Vec<Layer>, LabError> {
+    fn targets(&self, source: &NetworkSource<'_>) -> Result<Vec<Layer>, LabError> {
         let layers = source.layers();
         let count = layers.len();
         let tokens = matches!(source.architecture(), Architecture::Transformer(_));
@@ -280,7 +280,7 @@ struct Session {
     full: Trainer,
     new: EvaluationSet,
     old: EvaluationSet,
-    ceilings: [Ceiling; 2],
+    ceilings: [DivergenceCheck; 2],
     divergence: Option<&'static str>,
     step: u64,
     recorded: Option<u64>,
@@ -291,7 +291,7 @@ impl Session {
         let setup: Setup = run.params.read()?;
         let recipe = setup.recipe()?;
         let knobs: Knobs = run.params.read()?;
-        let source = Source::of(&run.params, &recipe)?;
+        let source = NetworkSource::of(&run.params, &recipe)?;
         let targets = setup.targets(&source)?;
         let trained = source.network(run)?.ok_or(StepError::Stopped)?;
         tell_of_ranks(run, &setup, &targets);
@@ -311,7 +311,7 @@ impl Session {
             let at = (run.device, tape.clone());
             Trainer::new(network, &training, batches, at, Activations::Kept)
         };
-        let ceiling = || Ceiling::new((guesses(&trained) as f64).ln());
+        let ceiling = || DivergenceCheck::new((guesses(&trained) as f64).ln());
         let mut session = Self {
             adapted: trainer(network),
             full: trainer(trained.network(&tape)),
@@ -421,7 +421,7 @@ impl SteppedLab for Session {
 
     fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
-        self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
+        self.ceilings.iter_mut().for_each(DivergenceCheck::begin_anew);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use mlsys_lab::{Frame, Value};
 use mlsys_nn::baseline::Layer;
 use mlsys_nn::data::{Examples, Labelled, Sequence};
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::Network;
+use mlsys_nn::networks::Network;
 use mlsys_nn::train::EvaluationSet;
 
 use super::Session;

@@ -5,7 +5,7 @@ use mlsys_nn::baseline::Trained;
 use mlsys_nn::data;
 use mlsys_nn::data::{DataConfig, Examples, Labelled, Vocabulary};
 use mlsys_nn::random::Stream;
-use mlsys_nn::train::unusable;
+use mlsys_nn::train::data_error;
 use serde::Deserialize;
 
 /// How the new images are made from the old.
@@ -46,7 +46,7 @@ impl Tasks {
             // The next seed is another chain, and not the one of the next run's network.
             let other =
                 DataConfig { seed: trained.data.seed.wrapping_add(OTHER), ..trained.data.clone() };
-            let other = data::load(&other).map_err(unusable)?;
+            let other = data::load(&other).map_err(data_error)?;
             return Ok(Self {
                 train: other.train,
                 new: other.held_out,

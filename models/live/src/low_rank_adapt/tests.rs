@@ -8,7 +8,7 @@ use mlsys_lab::{DeviceId, Value};
 use mlsys_nn::baseline::{Layer, Recipe, Sizes, trained};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
-use mlsys_nn::nets::Activation;
+use mlsys_nn::networks::Activation;
 
 use super::adapters::{AdaptedWeights, attach};
 use super::*;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use mlsys_device as device;
 use mlsys_device::choice::pick;
 use mlsys_device::meter::{Meter, Precision};
-use mlsys_device::timing::{Clock, Pace};
+use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
@@ -173,7 +173,7 @@ struct Session {
     weights: Option<Weights>,
     results: Results,
     /// The shape that is being timed, with repetitions done.
-    timing: Option<(Clock, usize)>,
+    timing: Option<(RepeatTimer, usize)>,
     /// Shapes timed.
     place: usize,
     /// Repetitions done.
@@ -215,7 +215,7 @@ impl Session {
     }
 
     /// Gets ready to time a shape.
-    fn prepare(&mut self, run: &Run<'_>, shape: Shape) -> Result<Clock, LabError> {
+    fn prepare(&mut self, run: &Run<'_>, shape: Shape) -> Result<RepeatTimer, LabError> {
         let known = self.weights.take();
         let matrices = Matrices::new(&self.meter, run.device, &self.setup, shape, known)?;
         self.weights = Some(matrices.weights());
@@ -223,7 +223,7 @@ impl Session {
         // How much is done at once goes by honest times, or a clock that stops early would ask for far too much.
         let wanted = self.stops.replace(ClockStops::WhenDone);
         let work = matrices.work(&self.meter, Rc::clone(&self.stops));
-        let clock = Clock::warm_up(work, PACE)?;
+        let clock = RepeatTimer::warm_up(work, PACE)?;
         self.stops.set(wanted);
         Ok(clock)
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use burn::tensor::{Tensor, TensorData};
 use mlsys_device as device;
-use mlsys_device::meter::{Meter, Pass};
+use mlsys_device::meter::{Meter, Workload};
 use mlsys_lab::{DeviceId, LabError};
 use mlsys_nn::random::Stream;
 
@@ -99,7 +99,7 @@ impl Matrices {
     }
 
     /// The product as work.
-    pub(super) fn work(&self, meter: &Meter, stops: Rc<Cell<ClockStops>>) -> Box<dyn Pass> {
+    pub(super) fn work(&self, meter: &Meter, stops: Rc<Cell<ClockStops>>) -> Box<dyn Workload> {
         Box::new(Product {
             device: meter.device().clone(),
             id: self.id,
@@ -146,7 +146,7 @@ struct Product {
     stops: Rc<Cell<ClockStops>>,
 }
 
-impl Pass for Product {
+impl Workload for Product {
     fn amount(&self) -> f64 {
         self.flops
     }

@@ -1,6 +1,6 @@
 //! Whole runs: what is reported, checked against formulas and other labs. Nothing here depends on how fast the machine is.
 
-use mlsys_device::choice::must_be_listed;
+use mlsys_device::choice::assert_choices_listed;
 use mlsys_device::meter::PRECISIONS;
 use mlsys_lab::Value;
 use mlsys_lab::control::Command;
@@ -137,8 +137,8 @@ fn a_stopped_run_keeps_the_products_it_has() {
 #[test]
 fn the_schema_lists_exactly_the_cases_that_are_read() {
     let lab = lab();
-    must_be_listed(&lab, "sweep", &SWEEPS);
-    must_be_listed(&lab, "precision", &PRECISIONS);
+    assert_choices_listed(&lab, "sweep", &SWEEPS);
+    assert_choices_listed(&lab, "precision", &PRECISIONS);
 }
 
 #[test]

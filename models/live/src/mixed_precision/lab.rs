@@ -13,9 +13,9 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::{Data, DataConfig, Dataset};
-use mlsys_nn::divergence::Ceiling;
-use mlsys_nn::flat_optimizer::{RULES, Rule};
-use mlsys_nn::nets::MlpConfig;
+use mlsys_nn::divergence::DivergenceCheck;
+use mlsys_nn::flat_params::{RULES, Rule};
+use mlsys_nn::networks::MlpConfig;
 use mlsys_nn::{data, divergence};
 use mlsys_sim::formats::Format;
 
@@ -184,7 +184,7 @@ struct Session {
     learner: Learner,
     /// The same run in 32 bits throughout.
     reference: Learner,
-    ceiling: Ceiling,
+    ceiling: DivergenceCheck,
     divergence: Option<&'static str>,
     step: u64,
     recorded: u64,
@@ -204,7 +204,7 @@ impl Session {
             judged: Judged::new(&data, &device),
             learner: Learner::new(&setup, &data, &device)?,
             reference: Learner::new(&setup, &data, &device)?.wide(),
-            ceiling: Ceiling::new((setup.sizes.outputs as f64).ln()),
+            ceiling: DivergenceCheck::new((setup.sizes.outputs as f64).ln()),
             setup,
             knobs,
             data,
@@ -301,7 +301,7 @@ impl SteppedLab for Session {
         let step = self.step;
         point(run, "loss", step, loss);
         point(run, "reference_loss", step, reference);
-        let broken = divergence::of_weights(self.learner.weights());
+        let broken = divergence::check_weights(self.learner.weights());
         if let Some(what) = self.ceiling.judge(loss).or(broken) {
             self.diverge(run, what);
         }

@@ -4,9 +4,9 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::data::{Batches, Data, Examples};
-use mlsys_nn::flat_optimizer::{Optimizer, Rule};
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::{Activation, Architecture, Initialization, Mlp, Network, cross_entropy};
+use mlsys_nn::flat_params::{Optimizer, Rule};
+use mlsys_nn::networks::{Activation, Architecture, Initialization, Mlp, Network, cross_entropy};
 use mlsys_nn::train::{EvaluationSet, batch};
 use mlsys_sim::formats::Format;
 

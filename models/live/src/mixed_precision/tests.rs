@@ -1,6 +1,6 @@
 //! The lab from outside: what it promises of its numbers.
 
-use mlsys_device::choice::must_be_listed;
+use mlsys_device::choice::assert_choices_listed;
 use mlsys_lab::RunData;
 use mlsys_sim::formats::Format;
 
@@ -145,12 +145,12 @@ fn numbers_too_large_for_their_format_end_the_run_with_a_reason() {
 #[test]
 fn the_schema_lists_exactly_the_cases_that_are_read() {
     let lab = lab().unwrap();
-    must_be_listed(&lab, "dataset", &DATASETS);
+    assert_choices_listed(&lab, "dataset", &DATASETS);
     for name in ["weight_format", "gradient_format", "activation_format"] {
-        must_be_listed(&lab, name, &FORMATS);
+        assert_choices_listed(&lab, name, &FORMATS);
     }
-    must_be_listed(&lab, "accumulate_format", &SUMS);
-    must_be_listed(&lab, "optimizer", &RULES);
+    assert_choices_listed(&lab, "accumulate_format", &SUMS);
+    assert_choices_listed(&lab, "optimizer", &RULES);
     for (name, format) in FORMATS {
         assert_eq!(format.name(), name);
     }

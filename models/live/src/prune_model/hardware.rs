@@ -2,7 +2,7 @@
 
 use mlsys_lab::{LabError, Params, Tables, Value};
 use mlsys_nn::baseline::Layer;
-use mlsys_nn::nets::Architecture;
+use mlsys_nn::networks::Architecture;
 use mlsys_sim::pruning::mask::Ranked;
 use mlsys_sim::pruning::{Format, Widths, mask};
 use mlsys_sim::roof::Roof;

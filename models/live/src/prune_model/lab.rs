@@ -25,9 +25,9 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::baseline::Trained;
 use mlsys_nn::data::{Batches, Examples};
-use mlsys_nn::divergence::Ceiling;
-use mlsys_nn::nets::{Architecture, Initialization, Network};
-use mlsys_nn::train::{EvaluationSet, Verdict};
+use mlsys_nn::divergence::DivergenceCheck;
+use mlsys_nn::networks::{Architecture, Initialization, Network};
+use mlsys_nn::train::{Evaluation, EvaluationSet};
 use mlsys_nn::{baseline, divergence, flat_params};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
@@ -87,7 +87,7 @@ struct Session {
     trail: Vec<Sample>,
     curves: Option<Curves>,
     seconds: Option<[f64; 2]>,
-    ceiling: Ceiling,
+    ceiling: DivergenceCheck,
     divergence: Option<&'static str>,
 }
 
@@ -136,7 +136,7 @@ impl Session {
             trail: vec![Sample::at(0, dense, Event::Dense)],
             curves: None,
             seconds: None,
-            ceiling: Ceiling::new((classes as f64).ln()),
+            ceiling: DivergenceCheck::new((classes as f64).ln()),
             divergence: None,
             examples: data.train,
             judged,
@@ -264,7 +264,7 @@ impl Session {
 }
 
 /// The share right; of tokens, of which several may follow, minus the loss in nats.
-fn score(examples: &Examples, verdict: &Verdict) -> f64 {
+fn score(examples: &Examples, verdict: &Evaluation) -> f64 {
     match examples {
         Examples::Labelled(_) => verdict.accuracy,
         Examples::Sequence(_) => -verdict.loss,
@@ -310,7 +310,7 @@ impl SteppedLab for Session {
             return Ok(());
         };
         let loss = tuner.step(&self.examples, &mut self.batches)?;
-        let broken = divergence::of_weights(tuner.weights());
+        let broken = divergence::check_weights(tuner.weights());
         self.step += 1;
         self.steps_of_round += 1;
         point(run, "loss", self.step, loss);

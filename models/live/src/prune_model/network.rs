@@ -4,7 +4,7 @@ use burn::module::Param;
 use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_nn::baseline::{Layer, Trained};
-use mlsys_nn::nets::{
+use mlsys_nn::networks::{
     Architecture, Attention, Cnn, Mlp, Network, SwiGlu, Transformer, TransformerConfig,
 };
 

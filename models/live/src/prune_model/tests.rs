@@ -6,7 +6,7 @@ use mlsys_lab::{Frame, Lab, Report, RunData, Value};
 use mlsys_nn::baseline::{Recipe, Sizes, Trained, trained};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
-use mlsys_nn::nets::{Activation, Network, Transformer};
+use mlsys_nn::networks::{Activation, Network, Transformer};
 use mlsys_sim::pruning::{Format, Stored, mask};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 

@@ -22,8 +22,8 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline;
 use mlsys_nn::baseline::{Layer, Trained};
-use mlsys_nn::divergence::Ceiling;
-use mlsys_nn::nets::Network;
+use mlsys_nn::divergence::DivergenceCheck;
+use mlsys_nn::networks::Network;
 use mlsys_sim::quantizer::Noise;
 
 use self::panels::{Curves, PanelData};
@@ -77,7 +77,7 @@ struct Session {
     tuned: u64,
     scan: Scan,
     curves: Option<Curves>,
-    ceiling: Ceiling,
+    ceiling: DivergenceCheck,
     diverged: bool,
     /// Steps done: of training, or layers tried alone.
     step: u64,
@@ -110,7 +110,7 @@ impl Session {
             tuner: None,
             tuned: 0,
             curves: None,
-            ceiling: Ceiling::new((classes as f64).ln()),
+            ceiling: DivergenceCheck::new((classes as f64).ln()),
             diverged: false,
             step: 0,
             device,

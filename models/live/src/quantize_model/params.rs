@@ -176,19 +176,19 @@ impl Knobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_device::choice::must_be_listed;
+    use mlsys_device::choice::assert_choices_listed;
 
     use crate::quantize_model::lab;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
         let lab = lab().unwrap();
-        must_be_listed(&lab, "dataset", &DATASETS);
-        must_be_listed(&lab, "model", &MODELS);
-        must_be_listed(&lab, "method", &METHODS);
-        must_be_listed(&lab, "scheme", &SCHEMES);
-        must_be_listed(&lab, "calibration", &CALIBRATIONS);
-        must_be_listed(&lab, "execution", &EXECUTIONS);
+        assert_choices_listed(&lab, "dataset", &DATASETS);
+        assert_choices_listed(&lab, "model", &MODELS);
+        assert_choices_listed(&lab, "method", &METHODS);
+        assert_choices_listed(&lab, "scheme", &SCHEMES);
+        assert_choices_listed(&lab, "calibration", &CALIBRATIONS);
+        assert_choices_listed(&lab, "execution", &EXECUTIONS);
         for (name, scheme) in SCHEMES {
             assert_eq!(Scheme::named(name), Some(scheme));
         }

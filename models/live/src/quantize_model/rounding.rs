@@ -7,7 +7,7 @@ use mlsys_device as device;
 use mlsys_lab::{DeviceId, LabError};
 use mlsys_nn::baseline::{Layer, Trained};
 use mlsys_nn::data::{Examples, Form, Vocabulary};
-use mlsys_nn::nets::{Activation, Inputs, Network};
+use mlsys_nn::networks::{Activation, Inputs, Network};
 use mlsys_nn::train::{EvaluationSet, batch};
 use mlsys_sim::quantizer::{Bytes, Grid, Matrix, Noise, Quantized, Scheme};
 

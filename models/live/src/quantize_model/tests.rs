@@ -11,7 +11,7 @@ use mlsys_nn::baseline;
 use mlsys_nn::baseline::{Recipe, Sizes, Trained};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
-use mlsys_nn::nets::{Inputs, Network};
+use mlsys_nn::networks::{Inputs, Network};
 use mlsys_nn::train::batch;
 use mlsys_sim::quantizer::{Granularity, Grid, Matrix, Quantized, Scheme};
 

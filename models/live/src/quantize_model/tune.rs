@@ -8,9 +8,9 @@ use burn::tensor::{Device, Tensor, TensorData, activation};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::{Layer, Trained};
 use mlsys_nn::data::{Batches, Examples};
-use mlsys_nn::flat_optimizer::{Optimizer, Rule};
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::{Activation, Inputs, Mlp, Network, Transformer, cross_entropy};
+use mlsys_nn::flat_params::{Optimizer, Rule};
+use mlsys_nn::networks::{Activation, Inputs, Mlp, Network, Transformer, cross_entropy};
 use mlsys_nn::train::batch;
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme, cluster_sums};
 

@@ -7,7 +7,7 @@ use mlsys_lab::frame::{
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
 use mlsys_nn::baseline::Layer;
-use mlsys_nn::nets::Architecture;
+use mlsys_nn::networks::Architecture;
 use mlsys_sim::quantizer::{Granularity, Levels, Matrix};
 
 use super::Session;

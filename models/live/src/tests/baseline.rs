@@ -18,7 +18,7 @@ use mlsys_nn::baseline::*;
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_nn::nets::Network;
+use mlsys_nn::networks::Network;
 use mlsys_nn::train::EvaluationSet;
 use std::sync::Arc;
 
@@ -195,7 +195,8 @@ fn unfit_data_sets_are_refused() {
 fn evaluation_beyond_memory_is_refused() {
     let of = |model, width| Recipe::images(model, width, 1, 1).unwrap().architecture;
     let judged = |model, width, free| {
-        let judged = must_be_judged(&of(model, width), MemoryBudget::with(free), "width");
+        let judged =
+            require_evaluation_memory(&of(model, width), MemoryBudget::with(free), "width");
         judged.map_err(|error| error.to_string())
     };
     // 301 850 numbers an image and 20 million weights, twice each.
@@ -255,9 +256,9 @@ fn adopted(settings: &[&str], artifact: &Artifact, recipe: &Recipe) -> Result<Tr
     let settings = Settings::from_pairs(settings).unwrap();
     let mut params = Params::resolve(&schema, &settings, Tables::builtin(), None).unwrap();
     params.give("model_from", Arc::new(artifact.clone()));
-    match Source::of(&params, recipe).map_err(|error| error.to_string())? {
-        Source::Left(adopted) => Ok(Trained::clone(&adopted)),
-        Source::Learned(_) => panic!("nothing was adopted"),
+    match NetworkSource::of(&params, recipe).map_err(|error| error.to_string())? {
+        NetworkSource::Left(adopted) => Ok(Trained::clone(&adopted)),
+        NetworkSource::Learned(_) => panic!("nothing was adopted"),
     }
 }
 
@@ -296,7 +297,7 @@ fn burn_weights_of_other_sizes_are_refused() {
     let of = |width, steps| Recipe::images(Model::Mlp, width, steps, 1).unwrap();
     let made = trained(&of(4, 3), DeviceId::CPU).unwrap();
     let network = made.network(&Device::flex());
-    let bytes = mlsys_nn::weights::burns::encode(&network, &made.architecture).unwrap();
+    let bytes = mlsys_nn::weights::burn_format::encode(&network, &made.architecture).unwrap();
     let artifact = Artifact {
         ending: "bpk".to_owned(),
         bytes: bytes.to_vec(),

@@ -16,13 +16,13 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline::Trained;
 use mlsys_nn::data::{Answers, Batches, Data, DataConfig};
-use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_nn::nets::Architecture;
+use mlsys_nn::networks::Architecture;
 use mlsys_nn::train::clock::StepTimes;
 use mlsys_nn::train::evaluate::EvaluationSet;
 use mlsys_nn::train::trainer::{Measuring, Trainer};
-use mlsys_nn::train::{Activations, Knobs, Timing, training_bytes, unusable};
+use mlsys_nn::train::{Activations, Knobs, Timing, data_error, training_bytes};
 use mlsys_nn::{data, flat_params, weights};
 
 use self::panels::Pictures;
@@ -129,7 +129,7 @@ impl Session {
             network = loaded
                 .map_err(|error| LabError::contradiction(["load_weights"], error.to_string()))?;
         }
-        let classes = setup.data.classes().map_err(unusable)?;
+        let classes = setup.data.classes().map_err(data_error)?;
         let batches = Batches::new(setup.seed, data.train.len());
         let trainer =
             Trainer::new(network, &knobs, batches, (run.device, training), setup.activations);
@@ -256,7 +256,7 @@ impl SteppedLab for Session {
             };
             self.data = load(&self.config)?;
             self.judged = Judged::new(&self.config, &self.data, &self.device);
-            let classes = self.config.classes().map_err(unusable)?;
+            let classes = self.config.classes().map_err(data_error)?;
             self.pictures = Pictures::new(&self.data, classes, self.config.seed, &self.device);
         }
         if before.rule != self.knobs.rule {
@@ -366,7 +366,7 @@ impl Judged {
 }
 
 fn load(config: &DataConfig) -> Result<Data, LabError> {
-    data::load(config).map_err(unusable)
+    data::load(config).map_err(data_error)
 }
 
 // The loss of every step, read from the device when waiting for it costs nothing, and judged.
@@ -375,7 +375,7 @@ fn load(config: &DataConfig) -> Result<Data, LabError> {
 struct Losses {
     /// `[1]` each, with their steps.
     unread: Vec<(u64, Tensor<1>)>,
-    ceiling: Ceiling,
+    ceiling: DivergenceCheck,
 }
 
 impl Losses {
@@ -383,10 +383,10 @@ impl Losses {
     const MOST_UNREAD: usize = 100;
 
     fn new(classes: usize) -> Self {
-        Self { unread: Vec::new(), ceiling: Ceiling::new((classes as f64).ln()) }
+        Self { unread: Vec::new(), ceiling: DivergenceCheck::new((classes as f64).ln()) }
     }
 
-    /// A knob was turned: see [`Ceiling::begin_anew`].
+    /// A knob was turned: see [`DivergenceCheck::begin_anew`].
     fn begin_anew(&mut self) {
         self.ceiling.begin_anew();
     }

@@ -5,7 +5,7 @@ use mlsys_lab::Sink;
 use mlsys_lab::frame::{Frame, HeatMap, Histogram, Image, Images, Pane, Point, Verdict};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_nn::data::{Data, Examples, Labelled, Vocabulary};
-use mlsys_nn::nets::{Activation, Network};
+use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::train::evaluate::{EvaluationSet, probabilities};
 use mlsys_nn::train::trainer::Trainer;
 

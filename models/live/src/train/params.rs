@@ -6,8 +6,8 @@ use mlsys_device::choice::pick;
 use mlsys_lab::{LabError, Params};
 use mlsys_nn::cases::{ACTIVATIONS, MODELS, Model};
 use mlsys_nn::data::{DATASETS, DataConfig, Form};
-use mlsys_nn::nets::{Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig};
-use mlsys_nn::train::{Activations, Knobs, Rule, Timing, UpdateKnobs, unusable};
+use mlsys_nn::networks::{Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig};
+use mlsys_nn::train::{Activations, Knobs, Rule, Timing, UpdateKnobs, data_error};
 use mlsys_nn::{cases, weights};
 
 /// What cannot change during a run.
@@ -125,7 +125,7 @@ fn activations(params: &Params) -> Result<Activations, LabError> {
 
 fn architecture(params: &Params, data: &DataConfig) -> Result<Architecture, LabError> {
     let form = data.dataset.form();
-    let outputs = data.classes().map_err(unusable)?;
+    let outputs = data.classes().map_err(data_error)?;
     match (pick(params, "model", &MODELS)?, form) {
         (Model::Mlp, Form::Points | Form::Images) => {
             let depth = size_or(params, "depth", if form == Form::Points { 2 } else { 1 })?;
@@ -202,7 +202,7 @@ pub(super) fn smaller(architecture: &Architecture) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_device::choice::must_be_listed;
+    use mlsys_device::choice::assert_choices_listed;
     use mlsys_lab::{Lab, Params, Settings, Tables};
     use mlsys_nn::train::{Knobs, training_bytes};
 
@@ -211,12 +211,12 @@ mod tests {
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
         let train = lab().unwrap();
-        must_be_listed(&train, "dataset", &DATASETS);
-        must_be_listed(&train, "model", &MODELS);
-        must_be_listed(&train, "activation", &ACTIVATIONS);
-        must_be_listed(&train, "initialization", &INITIALIZATIONS);
-        must_be_listed(&train, "optimizer", &RULES);
-        must_be_listed(&train, "recompute_unit", &UNITS);
+        assert_choices_listed(&train, "dataset", &DATASETS);
+        assert_choices_listed(&train, "model", &MODELS);
+        assert_choices_listed(&train, "activation", &ACTIVATIONS);
+        assert_choices_listed(&train, "initialization", &INITIALIZATIONS);
+        assert_choices_listed(&train, "optimizer", &RULES);
+        assert_choices_listed(&train, "recompute_unit", &UNITS);
     }
 
     fn read(settings: &[&str]) -> (Setup, Knobs) {

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use mlsys_device as device;
-use mlsys_device::memory::Held;
+use mlsys_device::memory::StepMemory;
 use mlsys_lab::Run;
 use mlsys_lab::report::{Moment, Report};
 use mlsys_nn::train::Timing;
 use mlsys_nn::train::clock::Phase;
-use mlsys_nn::train::measure::{Norms, StepNorms};
+use mlsys_nn::train::norms::{Norms, StepNorms};
 
 use super::Session;
 use super::panels::Subject;
@@ -98,7 +98,7 @@ impl Session {
     }
 
     /// Reports what a step held.
-    pub(super) fn report_memory(&mut self, run: &mut Run<'_>, held: Held) {
+    pub(super) fn report_memory(&mut self, run: &mut Run<'_>, held: StepMemory) {
         self.weighings += 1;
         self.most = self.most.max(held.most.saturating_sub(self.found));
         run.scalar("kept_bytes", held.kept as i64);

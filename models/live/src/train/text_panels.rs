@@ -6,7 +6,7 @@ use mlsys_lab::frame::{Bar, Bars, Frame, HeatMap, Pane, Table};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 use mlsys_nn::data::{Sequence, Vocabulary};
-use mlsys_nn::nets::{Looks, Network, Transformer};
+use mlsys_nn::networks::{ForwardTrace, Network, Transformer};
 use mlsys_nn::random::Stream;
 
 use super::panels::most_likely;
@@ -102,7 +102,7 @@ impl Reading {
     /// What the head would say of the stream after each block, at the last positions (nostalgebraist 2020).
     pub(super) fn lens(&self, network: &Network) -> Option<Frame> {
         let transformer = transformer(network)?;
-        let Looks { streams, .. } = transformer.look(self.inputs.clone());
+        let ForwardTrace { streams, .. } = transformer.look(self.inputs.clone());
         let after: Vec<Vec<Vec<f32>>> =
             streams.into_iter().map(|stream| probabilities(transformer.read(stream))).collect();
         let mut columns = vec!["reads".to_owned()];

@@ -24,10 +24,10 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::Batches;
-use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::flat_params;
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_nn::nets::Activation;
+use mlsys_nn::networks::Activation;
 use mlsys_nn::train::EvaluationSet;
 use mlsys_sim::collective::Algorithm;
 
@@ -83,7 +83,7 @@ struct Session {
     pool: WorkerPool<Member>,
     beside: Option<Reference>,
     batches: Batches,
-    ceiling: Ceiling,
+    ceiling: DivergenceCheck,
     divergence: Option<&'static str>,
     replicas: Replicas,
     /// Steps done.
@@ -133,7 +133,7 @@ impl Session {
             device,
             modelled: Modelled::of(&setup, &knobs, &scheme),
             batches: Batches::new(setup.model.seed, setup.model.data.train.len()),
-            ceiling: Ceiling::new(setup.model.guessing),
+            ceiling: DivergenceCheck::new(setup.model.guessing),
             setup,
             knobs,
             scheme,

@@ -7,7 +7,7 @@ use mlsys_device::choice::pick;
 use mlsys_distributed::model;
 use mlsys_distributed::model::Model;
 use mlsys_lab::{LabError, Params};
-use mlsys_nn::flat_optimizer::{RULES, Rule};
+use mlsys_nn::flat_params::{RULES, Rule};
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_sim::collective::{Algorithm, Plan};
 use mlsys_sim::network::Network;

@@ -1,7 +1,7 @@
-use mlsys_device::choice::must_be_listed;
+use mlsys_device::choice::assert_choices_listed;
 use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::{Frame, RunData, Value};
-use mlsys_nn::flat_optimizer::RULES;
+use mlsys_nn::flat_params::RULES;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::random::Stream;
 use mlsys_sim::collective::Algorithm;
@@ -31,11 +31,11 @@ fn identical(data: &RunData) -> bool {
 
 #[test]
 fn the_schema_lists_exactly_the_cases_that_are_read() {
-    must_be_listed(&lab(), "model", &KINDS);
-    must_be_listed(&lab(), "compression", &COMPRESSIONS);
-    must_be_listed(&lab(), "optimizer", &RULES);
+    assert_choices_listed(&lab(), "model", &KINDS);
+    assert_choices_listed(&lab(), "compression", &COMPRESSIONS);
+    assert_choices_listed(&lab(), "optimizer", &RULES);
     let algorithms = Algorithm::ALL.map(|one| (one.name(), one));
-    must_be_listed(&lab(), "algorithm", &algorithms);
+    assert_choices_listed(&lab(), "algorithm", &algorithms);
 }
 
 #[test]

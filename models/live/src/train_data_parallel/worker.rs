@@ -10,9 +10,9 @@ use mlsys_distributed::model::Model;
 use mlsys_distributed::transport::{CommError, Endpoint};
 use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::Data;
-use mlsys_nn::flat_optimizer::{Optimizer, Rule};
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::{Architecture, Network};
+use mlsys_nn::flat_params::{Optimizer, Rule};
+use mlsys_nn::networks::{Architecture, Network};
 
 use super::exchange::Compression;
 use super::params::{

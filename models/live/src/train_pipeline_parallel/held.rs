@@ -5,7 +5,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::Positions;
+use mlsys_nn::networks::Positions;
 
 use super::part::{Answers, Input, Output, Pending, SplitSaved, StageModel};
 

@@ -29,8 +29,8 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_nn::divergence;
-use mlsys_nn::divergence::Ceiling;
-use mlsys_nn::nets::{Activation, Architecture, TransformerConfig};
+use mlsys_nn::divergence::DivergenceCheck;
+use mlsys_nn::networks::{Activation, Architecture, TransformerConfig};
 use mlsys_sim::pipeline::Played;
 
 use self::clock::{Modelled, Watch};
@@ -60,7 +60,7 @@ struct Session {
     reference: Option<Reference>,
     batches: Microbatches,
     modelled: Modelled,
-    ceiling: Ceiling,
+    ceiling: DivergenceCheck,
     divergence: Option<&'static str>,
     /// Steps done.
     step: u64,
@@ -114,8 +114,8 @@ impl Session {
         let mut session = Self {
             batches: Microbatches::new(&setup, model.data.train.len()),
             ceiling: match setup.is_asynchronous() {
-                true => Ceiling::from_guessing(model.guessing),
-                false => Ceiling::new(model.guessing),
+                true => DivergenceCheck::from_guessing(model.guessing),
+                false => DivergenceCheck::new(model.guessing),
             },
             measured: Played::default(),
             setup,

@@ -7,9 +7,9 @@ use mlsys_distributed::model;
 use mlsys_distributed::model::Model;
 use mlsys_lab::{DeviceId, LabError, Params};
 use mlsys_nn::data::Batches;
-use mlsys_nn::flat_optimizer::{RULES, Rule};
+use mlsys_nn::flat_params::{RULES, Rule};
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_nn::nets::TransformerConfig;
+use mlsys_nn::networks::TransformerConfig;
 use mlsys_sim::network::Network;
 use mlsys_sim::pipeline::{Operation, Plan, Schedule, stream};
 

@@ -5,7 +5,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::activation::{sigmoid, silu, softmax};
 use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 use mlsys_distributed::transport::CommError;
-use mlsys_nn::nets::{Block, Positions, RMS_EPSILON, RmsNorm, Transformer, cross_entropy};
+use mlsys_nn::networks::{Block, Positions, RMS_EPSILON, RmsNorm, Transformer, cross_entropy};
 
 /// Consecutive layers of a transformer: the embedding is on the first part, the last norm and the head on the last.
 #[derive(Module, Debug)]

@@ -9,8 +9,8 @@ use mlsys_distributed::model::Model;
 use mlsys_distributed::transport::{CommError, Endpoint, Tag};
 use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::Data;
-use mlsys_nn::flat_optimizer::Optimizer;
-use mlsys_nn::nets::{Network, Positions};
+use mlsys_nn::flat_params::Optimizer;
+use mlsys_nn::networks::{Network, Positions};
 use mlsys_nn::train::batch;
 use mlsys_nn::{divergence, flat_params};
 use mlsys_sim::pipeline::{Operation, Slot, Work, waiting};
@@ -319,7 +319,7 @@ impl Worker for Stage {
             self.update(order.rate, order.wanted, &mut answer);
         }
         let mut chunks = self.chunks.iter();
-        answer.broken = chunks.find_map(|chunk| divergence::of_weights(&chunk.weights));
+        answer.broken = chunks.find_map(|chunk| divergence::check_weights(&chunk.weights));
         if order.wanted == Detail::Rows {
             let rows = self.chunks.iter();
             answer.weights = rows.map(|chunk| chunk.weights.clone()).collect();

@@ -5,7 +5,7 @@
 
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_nn::nets::{Attention, Block, RmsNorm, SwiGlu, Transformer, TransformerConfig};
+use mlsys_nn::networks::{Attention, Block, RmsNorm, SwiGlu, Transformer, TransformerConfig};
 use mlsys_sim::slices::Cut;
 
 use super::params::Mode;

@@ -32,7 +32,7 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::Batches;
-use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::{divergence, flat_params};
 
@@ -63,7 +63,7 @@ struct Session {
     weights: Arc<[f32]>,
     one: Option<One>,
     batches: Batches,
-    ceiling: Ceiling,
+    ceiling: DivergenceCheck,
     divergence: Option<&'static str>,
     /// Steps done.
     step: u64,
@@ -161,7 +161,7 @@ impl Session {
         let mut session = Self {
             layout: Layout::new(&setup.config, setup.mode, setup.ranks),
             batches: Batches::new(setup.seed, model.data.train.len()),
-            ceiling: Ceiling::new(model.guessing),
+            ceiling: DivergenceCheck::new(model.guessing),
             setup,
             knobs,
             model,

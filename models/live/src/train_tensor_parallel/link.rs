@@ -4,7 +4,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_distributed::collective::carry_out;
 use mlsys_distributed::transport::{CommError, Endpoint, Tag};
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::{Positions, Transformer};
+use mlsys_nn::networks::{Positions, Transformer};
 use mlsys_sim::collective::{Algorithm, Plan, PlanError, Split};
 
 use super::pass::{Slopes, leaf, slope_of};

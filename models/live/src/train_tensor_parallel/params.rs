@@ -3,8 +3,8 @@
 use mlsys_device::choice::pick;
 use mlsys_distributed::model;
 use mlsys_lab::{LabError, Params};
-use mlsys_nn::flat_optimizer::{RULES, Rule};
-use mlsys_nn::nets::TransformerConfig;
+use mlsys_nn::flat_params::{RULES, Rule};
+use mlsys_nn::networks::TransformerConfig;
 use mlsys_sim::network::Network;
 
 /// How a layer is shared by ranks.

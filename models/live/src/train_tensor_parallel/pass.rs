@@ -21,7 +21,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Gradients, Tensor};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::{Positions, RmsNorm, Transformer};
+use mlsys_nn::networks::{Positions, RmsNorm, Transformer};
 
 use super::link::Link;
 use super::params::{Mode, Sums};

@@ -16,7 +16,7 @@
 use burn::tensor::{Bool, Tensor, TensorData};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::FORBIDDEN;
+use mlsys_nn::networks::MASKED_SCORE;
 
 use super::link::Link;
 
@@ -145,7 +145,7 @@ impl Looking {
                 let data = TensorData::new(ahead.collect::<Vec<bool>>(), [1, 1, rows, own]);
                 let ahead = Tensor::<4, Bool>::from_data(data, &scores.device());
                 let all = ahead.expand(scores.dims());
-                scores.mask_fill(all, FORBIDDEN)
+                scores.mask_fill(all, MASKED_SCORE)
             }
         }
     }

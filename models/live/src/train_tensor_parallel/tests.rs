@@ -11,9 +11,9 @@ use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, timeout};
 use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, Frame, RunData, Value};
-use mlsys_nn::flat_optimizer::Rule;
 use mlsys_nn::flat_params;
-use mlsys_nn::nets::TransformerConfig;
+use mlsys_nn::flat_params::Rule;
+use mlsys_nn::networks::TransformerConfig;
 use mlsys_nn::random::Stream;
 
 use super::clock;
@@ -123,9 +123,9 @@ fn the_timeline_takes_as_long_as_a_step() {
 fn one_worker_keeps_what_lab_capture_counts() {
     let params = params(&lab(), &["ranks=1"]);
     let setup = Setup::read(&params).unwrap();
-    let config = mlsys_nn::nets::Architecture::Transformer(setup.config.clone());
+    let config = mlsys_nn::networks::Architecture::Transformer(setup.config.clone());
     let batch = setup.batch as u64;
-    let kept = 4 * config.kept_numbers(mlsys_nn::nets::Activation::Relu, batch);
+    let kept = 4 * config.kept_numbers(mlsys_nn::networks::Activation::Relu, batch);
     assert_eq!(clock::activation_bytes(&setup), kept as f64);
 }
 

@@ -7,8 +7,8 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_distributed::transport::{CommError, Endpoint};
 use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::{Data, Numbers};
-use mlsys_nn::flat_optimizer::Optimizer;
-use mlsys_nn::nets::{Positions, Transformer, TransformerConfig, cross_entropy};
+use mlsys_nn::flat_params::Optimizer;
+use mlsys_nn::networks::{Positions, Transformer, TransformerConfig, cross_entropy};
 use mlsys_nn::{divergence, flat_params};
 
 use super::cut::Layout;
@@ -286,7 +286,7 @@ impl Worker for Rank {
             loss: passed.loss,
             done: link.done,
             samples: link.samples,
-            broken: divergence::of_weights(&self.weights),
+            broken: divergence::check_weights(&self.weights),
             all,
         })
     }

@@ -1,7 +1,7 @@
 //! Gradients of every kind of layer against central finite differences, in f64 on the CPU.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use mlsys_nn::nets::{
+use mlsys_nn::networks::{
     Activation, Architecture, CnnConfig, Initialization, MlpConfig, Network, cross_entropy,
     element_error, in_f64,
 };

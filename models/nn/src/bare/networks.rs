@@ -6,7 +6,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
 use super::{LLAMA_CONTEXT, LLAMA_WIDTH};
-use crate::nets::{Initial, Initialization, Inputs, Transformer, TransformerConfig};
+use crate::networks::{Initialization, Initializer, Inputs, Transformer, TransformerConfig};
 
 /// What to make.
 pub(super) enum Net {
@@ -42,7 +42,7 @@ impl Bare {
             }
             Net::Llama => {
                 let config = llama(classes);
-                Self::Llama(config.init(&mut Initial::new(Initialization::He, 1, device)))
+                Self::Llama(config.init(&mut Initializer::new(Initialization::He, 1, device)))
             }
         }
     }

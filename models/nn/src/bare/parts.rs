@@ -9,8 +9,8 @@ use mlsys_lab::{DeviceId, LabError};
 
 use super::networks::llama;
 use super::{LLAMA_BATCH, LLAMA_CONTEXT};
-use crate::nets::{
-    Initial, Initialization, Positions, Transformer, TransformerConfig, cross_entropy,
+use crate::networks::{
+    Initialization, Initializer, Positions, Transformer, TransformerConfig, cross_entropy,
 };
 use crate::random::Stream;
 use mlsys_device::{self as device, Adam};
@@ -124,7 +124,7 @@ impl Ground {
     fn new(id: DeviceId) -> Result<Self, LabError> {
         let device = device::open(id)?.autodiff();
         let config = llama(VOCAB);
-        let llama = config.init(&mut Initial::new(Initialization::He, 1, &device));
+        let llama = config.init(&mut Initializer::new(Initialization::He, 1, &device));
         let (batch, time, rows) = (LLAMA_BATCH, LLAMA_CONTEXT, LLAMA_BATCH * LLAMA_CONTEXT);
         let (heads, head) = (config.heads, config.head());
         let tokens: Vec<i32> = (0..rows).map(|i| (i * 37 % VOCAB) as i32).collect();

@@ -10,9 +10,9 @@ use mlsys_lab::Artifact;
 use super::{Recipe, Trained};
 use crate::cases::ACTIVATIONS;
 use crate::data::{DATASETS, DataConfig, Dataset};
-use crate::nets::{Architecture, CnnConfig, MlpConfig, TransformerConfig};
+use crate::networks::{Architecture, CnnConfig, MlpConfig, TransformerConfig};
 use crate::weights::safetensors::{self, Opened};
-use crate::weights::{self, Refusal};
+use crate::weights::{self, DecodeError};
 
 /// What such artifacts are called in schemas.
 pub const KIND: &str = "network";
@@ -37,7 +37,7 @@ const MOST_SAMPLES: usize = 100_000;
 
 /// Why bytes are no network that a lab can start from.
 #[derive(Debug)]
-pub enum Unusable {
+pub enum ArtifactError {
     /// They are no whole file, or contradict themselves.
     Broken(String),
     /// They are another network; all differences, a line each.
@@ -119,7 +119,7 @@ impl Trained {
 
     /// The network of an artifact. A file of another program, or one in burn's format, says nothing of data and sizes: then
     /// it must be the network that the recipe would train.
-    pub(super) fn read(artifact: &Artifact, recipe: &Recipe) -> Result<Self, Unusable> {
+    pub(super) fn read(artifact: &Artifact, recipe: &Recipe) -> Result<Self, ArtifactError> {
         if artifact.ending == weights::BURNS {
             let row = weights::row(&artifact.bytes, &recipe.architecture)?;
             return Ok(Self::of_recipe(recipe, row));
@@ -132,15 +132,15 @@ impl Trained {
     }
 
     /// The network of an artifact of our own.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Unusable> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, ArtifactError> {
         Self::said_by(&safetensors::open(bytes)?)
     }
 
-    fn said_by(file: &Opened<'_>) -> Result<Self, Unusable> {
+    fn said_by(file: &Opened<'_>) -> Result<Self, ArtifactError> {
         let said = Said(file);
         let format = said.text("format")?;
         if format != FORMAT {
-            return Err(Unusable::Broken(format!(
+            return Err(ArtifactError::Broken(format!(
                 "its description is of format {format}, and this program reads format {FORMAT}"
             )));
         }
@@ -148,7 +148,7 @@ impl Trained {
         // Before anything is made by these sizes.
         let (claimed, there) = (architecture.parameters(), file.numbers() as u64);
         if claimed != there {
-            return Err(Unusable::Broken(format!(
+            return Err(ArtifactError::Broken(format!(
                 "it says that it is a {}, which has {claimed} weights and biases, and holds {there} numbers",
                 architecture.in_words()
             )));
@@ -177,11 +177,11 @@ impl Trained {
     }
 }
 
-impl From<Refusal> for Unusable {
-    fn from(refusal: Refusal) -> Self {
+impl From<DecodeError> for ArtifactError {
+    fn from(refusal: DecodeError) -> Self {
         match refusal {
-            Refusal::Foreign(reason) => Self::Broken(reason),
-            Refusal::Misfit(differences) => Self::Other(differences),
+            DecodeError::Foreign(reason) => Self::Broken(reason),
+            DecodeError::Misfit(differences) => Self::Other(differences),
         }
     }
 }
@@ -190,29 +190,29 @@ impl From<Refusal> for Unusable {
 struct Said<'a>(&'a Opened<'a>);
 
 impl Said<'_> {
-    fn text(&self, name: &str) -> Result<&str, Unusable> {
+    fn text(&self, name: &str) -> Result<&str, ArtifactError> {
         let text = self.0.metadata.get(&format!("{PREFIX}{name}"));
         let text = text.map(String::as_str);
-        text.ok_or_else(|| Unusable::Broken(format!("it does not say what its '{name}' is")))
+        text.ok_or_else(|| ArtifactError::Broken(format!("it does not say what its '{name}' is")))
     }
 
-    fn number<T: FromStr>(&self, name: &str) -> Result<T, Unusable> {
+    fn number<T: FromStr>(&self, name: &str) -> Result<T, ArtifactError> {
         let text = self.text(name)?;
         text.parse().map_err(|_| unreadable(name, text))
     }
 
-    fn size(&self, name: &str, most: usize) -> Result<usize, Unusable> {
+    fn size(&self, name: &str, most: usize) -> Result<usize, ArtifactError> {
         let size = self.number(name)?;
         bounded(name, size, most)
     }
 
-    fn case<T: Copy>(&self, name: &str, cases: &[(&str, T)]) -> Result<T, Unusable> {
+    fn case<T: Copy>(&self, name: &str, cases: &[(&str, T)]) -> Result<T, ArtifactError> {
         let text = self.text(name)?;
         let found = cases.iter().find(|(case, _)| *case == text);
         found.map(|(_, case)| *case).ok_or_else(|| unreadable(name, text))
     }
 
-    fn data(&self) -> Result<DataConfig, Unusable> {
+    fn data(&self) -> Result<DataConfig, ArtifactError> {
         let dataset = self.case("dataset", &DATASETS)?;
         let samples = self.number("samples")?;
         Ok(DataConfig {
@@ -239,7 +239,7 @@ impl Said<'_> {
         })
     }
 
-    fn architecture(&self) -> Result<Architecture, Unusable> {
+    fn architecture(&self) -> Result<Architecture, ArtifactError> {
         let size = |name| self.size(name, LARGEST);
         match self.text("model")? {
             "mlp" => {
@@ -248,7 +248,7 @@ impl Said<'_> {
                     let size = size.parse().map_err(|_| unreadable("hidden", text))?;
                     bounded("hidden", size, LARGEST)
                 });
-                let hidden: Vec<usize> = sizes.collect::<Result<_, Unusable>>()?;
+                let hidden: Vec<usize> = sizes.collect::<Result<_, ArtifactError>>()?;
                 bounded("depth", hidden.len(), DEEPEST)?;
                 Ok(Architecture::Mlp(MlpConfig {
                     inputs: size("inputs")?,
@@ -273,7 +273,7 @@ impl Said<'_> {
                     context: size("context")?,
                 };
                 let checked = config.check();
-                checked.map_err(|(_, reason)| Unusable::Broken(reason))?;
+                checked.map_err(|(_, reason)| ArtifactError::Broken(reason))?;
                 Ok(Architecture::Transformer(config))
             }
             other => Err(unreadable("model", other)),
@@ -281,9 +281,13 @@ impl Said<'_> {
     }
 
     /// Refuses a network that cannot read the data that it is said to have learned.
-    fn must_agree(&self, data: &DataConfig, architecture: &Architecture) -> Result<(), Unusable> {
+    fn must_agree(
+        &self,
+        data: &DataConfig,
+        architecture: &Architecture,
+    ) -> Result<(), ArtifactError> {
         let classes = data.classes();
-        let classes = classes.map_err(|error| Unusable::Broken(error.to_string()))?;
+        let classes = classes.map_err(|error| ArtifactError::Broken(error.to_string()))?;
         let features = data.features();
         let agrees = match architecture {
             Architecture::Mlp(config) => (config.inputs, config.outputs) == (features, classes),
@@ -296,7 +300,7 @@ impl Said<'_> {
         if agrees {
             return Ok(());
         }
-        Err(Unusable::Broken(format!(
+        Err(ArtifactError::Broken(format!(
             "it says that it is a {} that learned {}, whose examples have {features} numbers and {classes} classes",
             architecture.in_words(),
             name_of(&DATASETS, data.dataset),
@@ -304,19 +308,19 @@ impl Said<'_> {
     }
 }
 
-fn unreadable(name: &str, text: &str) -> Unusable {
+fn unreadable(name: &str, text: &str) -> ArtifactError {
     let text: String = text.chars().take(40).collect();
-    Unusable::Broken(format!(
+    ArtifactError::Broken(format!(
         "it says that its '{name}' is '{}', which does not read",
         text.escape_debug()
     ))
 }
 
-fn bounded(name: &str, size: usize, most: usize) -> Result<usize, Unusable> {
+fn bounded(name: &str, size: usize, most: usize) -> Result<usize, ArtifactError> {
     if size <= most {
         return Ok(size);
     }
-    Err(Unusable::Broken(format!(
+    Err(ArtifactError::Broken(format!(
         "it says that its '{name}' is {size}, and no network here has more than {most}"
     )))
 }

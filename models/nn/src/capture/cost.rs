@@ -1,14 +1,17 @@
 //! What operations cost: bytes moved, and time under a machine's roof.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::capture::layers::Layers;
+use crate::capture::lifetime::Step;
+use crate::capture::saved::GradientNeeds;
+use crate::capture::table::{Node, Source, StepPhase, Table};
+use crate::capture::{cost, lifetime};
+use mlsys_lab::Tables;
 use mlsys_sim::roof::Roof;
-
-use super::table::{Node, Source, Table};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is counted how; all of it may be changed without recording anew.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Counting {
+pub struct CostModel {
     /// Of one number.
     pub bytes: u64,
     pub fusing: Fusing,
@@ -40,14 +43,14 @@ pub enum Recompute {
 
 /// One pass over memory: an operation, or a fused chain of them.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub struct FusedOp {
     /// Its nodes in order.
     pub nodes: Vec<usize>,
     pub flops: u64,
     pub bytes: u64,
 }
 
-impl Unit {
+impl FusedOp {
     /// Seconds under a roof.
     pub fn seconds(&self, roof: &Roof) -> f64 {
         roof.seconds(self.flops as f64, self.bytes as f64)
@@ -65,8 +68,8 @@ impl Unit {
 }
 
 /// The passes over memory of some nodes (views move nothing and are left out).
-pub fn units(table: &Table, nodes: &[usize], counting: &Counting) -> Vec<Unit> {
-    let part = Part::of(table, nodes);
+pub fn units(table: &Table, nodes: &[usize], counting: &CostModel) -> Vec<FusedOp> {
+    let part = RecordedPhase::of(table, nodes);
     let mut chains: Vec<Vec<usize>> = Vec::new();
     let mut chain_of: BTreeMap<usize, usize> = BTreeMap::new();
     for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
@@ -82,7 +85,7 @@ pub fn units(table: &Table, nodes: &[usize], counting: &Counting) -> Vec<Unit> {
         chains[chain].push(index);
         chain_of.insert(index, chain);
     }
-    let unit = |nodes: Vec<usize>| Unit {
+    let unit = |nodes: Vec<usize>| FusedOp {
         flops: nodes.iter().map(|&n| table.nodes[n].flops()).sum(),
         bytes: counting.bytes * part.numbers_moved(&nodes),
         nodes,
@@ -91,14 +94,14 @@ pub fn units(table: &Table, nodes: &[usize], counting: &Counting) -> Vec<Unit> {
 }
 
 /// Some nodes of a table, and who among them reads what.
-struct Part<'a> {
+struct RecordedPhase<'a> {
     table: &'a Table,
     nodes: BTreeSet<usize>,
     /// The nodes that read a memory, views left out.
     readers: BTreeMap<usize, Vec<usize>>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> RecordedPhase<'a> {
     fn of(table: &'a Table, nodes: &[usize]) -> Self {
         let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
@@ -169,4 +172,163 @@ fn numbers_read(table: &Table, node: &Node, place: usize, input: usize) -> u64 {
         ("gather" | "select" | "embedding", 0) => own.min(table.tensors[node.output].numbers()),
         _ => own,
     }
+}
+
+// The lab's numbers, from the table.
+
+/// Everything that is counted; recounted when a knob is turned.
+pub struct Costs {
+    /// Operations of the forward pass by name, views left out.
+    pub operations: BTreeMap<String, u64>,
+    pub matmul_flops: u64,
+    pub other_flops: u64,
+    pub backward_matmul_flops: u64,
+    /// Passes over memory of the forward pass.
+    pub units: Vec<FusedOp>,
+    /// Intensity of every layer's largest product.
+    pub products: Vec<(String, f64)>,
+    pub memory_bound_share: f64,
+    /// The training step by rule.
+    pub step: Step,
+    pub saved_bytes: u64,
+    pub inference_peak_bytes: u64,
+    pub training_peak_bytes: u64,
+    pub arithmetic_joules: Option<f64>,
+    pub memory_joules: Option<f64>,
+    /// What burn's own backward pass does.
+    pub recorded: RecordedBackward,
+}
+
+/// What burn recorded beyond the forward pass.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedBackward {
+    pub backward_operations: u64,
+    pub update_operations: u64,
+    pub matmul_flops: u64,
+    /// Activations that its backward pass reads, as memory.
+    pub reads: BTreeSet<usize>,
+    pub saved_bytes: u64,
+}
+
+impl Costs {
+    pub fn new(
+        table: &Table,
+        needs: &GradientNeeds,
+        layers: &Layers,
+        counting: &CostModel,
+    ) -> Self {
+        let forward: Vec<usize> = table.forward().map(|(index, _)| index).collect();
+        let mut operations = BTreeMap::new();
+        for (_, node) in table.operations() {
+            *operations.entry(node.name.clone()).or_insert(0) += 1;
+        }
+        let sum = |of: &dyn Fn(usize) -> u64| forward.iter().map(|&index| of(index)).sum::<u64>();
+        let matmul_flops = sum(&|index| table.nodes[index].matmul_flops);
+        let other_flops = sum(&|index| table.nodes[index].other_flops);
+        let backward_matmul_flops = sum(&|index| {
+            let node = &table.nodes[index];
+            node.matmul_flops * needs.wanted(node)
+        });
+        let units = cost::units(table, &forward, counting);
+        let roof = &counting.roof;
+        let seconds = |bound: &dyn Fn(&FusedOp) -> bool| -> f64 {
+            let units = units.iter().filter(|unit| bound(unit));
+            units.map(|unit| unit.seconds(roof)).sum()
+        };
+        let all = seconds(&|_| true);
+        let memory_bound = seconds(&|unit| unit.is_memory_bound(roof));
+        let step = Step::new(table, needs, layers, counting.recompute);
+        let moved: u64 = units.iter().map(|unit| unit.bytes).sum();
+        Self {
+            operations,
+            matmul_flops,
+            other_flops,
+            backward_matmul_flops,
+            products: products(table, layers, &units),
+            memory_bound_share: if all > 0.0 { memory_bound / all } else { 0.0 },
+            saved_bytes: counting.bytes * step.kept,
+            inference_peak_bytes: counting.bytes * lifetime::inference_peak(table),
+            training_peak_bytes: counting.bytes * step.peak(),
+            arithmetic_joules: arithmetic_joules(matmul_flops, other_flops, counting),
+            memory_joules: picojoules("dram-32b").map(|word| moved as f64 / 4.0 * word * 1e-12),
+            recorded: recorded(table, counting),
+            step,
+            units,
+        }
+    }
+
+    /// Bytes that the forward pass moves.
+    pub fn moved_bytes(&self) -> u64 {
+        self.units.iter().map(|unit| unit.bytes).sum()
+    }
+
+    /// Operations per byte of the forward pass.
+    pub fn intensity(&self) -> f64 {
+        (self.matmul_flops + self.other_flops) as f64 / (self.moved_bytes() as f64).max(1.0)
+    }
+}
+
+/// The intensity of every layer's largest product, by the layer's name in metrics.
+fn products(table: &Table, layers: &Layers, units: &[FusedOp]) -> Vec<(String, f64)> {
+    let mut largest: Vec<(String, &FusedOp)> = Vec::new();
+    for unit in units {
+        let Some(&node) = unit.nodes.iter().find(|&&n| table.nodes[n].matmul_flops > 0) else {
+            continue;
+        };
+        let layer = layers.of[node].and_then(|layer| layers.paths[layer].first());
+        let Some(layer) = layer else { continue };
+        match largest.iter_mut().find(|(known, _)| known == layer) {
+            Some((_, known)) if known.flops >= unit.flops => {}
+            Some((_, known)) => *known = unit,
+            None => largest.push((layer.clone(), unit)),
+        }
+    }
+    let intensity = |(layer, unit): (String, &FusedOp)| (layer, unit.intensity());
+    largest.into_iter().map(intensity).collect()
+}
+
+fn picojoules(operation: &str) -> Option<f64> {
+    let field = Tables::builtin().field("operation", operation, "picojoules");
+    field.and_then(|value| value.as_f64())
+}
+
+/// A multiply-add is a multiplication and an addition; every other operation counts as an addition.
+fn arithmetic_joules(matmul: u64, other: u64, counting: &CostModel) -> Option<f64> {
+    let format = if counting.half { "fp16" } else { "fp32" };
+    let add = picojoules(&format!("{format}-add"))?;
+    let multiply = picojoules(&format!("{format}-mul"))?;
+    Some((matmul as f64 / 2.0 * (add + multiply) + other as f64 * add) * 1e-12)
+}
+
+fn recorded(table: &Table, counting: &CostModel) -> RecordedBackward {
+    let mut recorded = RecordedBackward::default();
+    for node in table.nodes.iter().filter(|node| !node.is_view()) {
+        match node.pass {
+            StepPhase::Forward | StepPhase::Loss => {}
+            StepPhase::Update(_) => recorded.update_operations += 1,
+            StepPhase::Backward => {
+                recorded.backward_operations += 1;
+                recorded.matmul_flops += node.matmul_flops;
+                for &input in &node.inputs {
+                    let storage = table.storage(input);
+                    let of_forward = match table.tensors[storage].source {
+                        Source::Input | Source::Inside(_) => true,
+                        Source::Node(node) => {
+                            matches!(table.nodes[node].pass, StepPhase::Forward | StepPhase::Loss)
+                        }
+                        Source::Labels
+                        | Source::Parameter(_)
+                        | Source::Constant
+                        | Source::Moment => false,
+                    };
+                    if of_forward && table.tensors[storage].real {
+                        recorded.reads.insert(storage);
+                    }
+                }
+            }
+        }
+    }
+    let numbers = recorded.reads.iter().map(|&read| table.tensors[read].numbers());
+    recorded.saved_bytes = counting.bytes * numbers.sum::<u64>();
+    recorded
 }

@@ -1,6 +1,6 @@
 //! Which layer an operation belongs to. burn's record does not say; the places of the parameters do.
 
-use super::table::{Pass, Source, Table};
+use super::table::{Source, StepPhase, Table};
 
 /// The layers of a table, and the one of every node.
 pub struct Layers {
@@ -34,7 +34,7 @@ impl Layers {
             if table.tensors[node.output].source == Source::Constant {
                 found[index] = Some(vec!["constants".to_owned()]);
             }
-            if node.pass == Pass::Loss {
+            if node.pass == StepPhase::Loss {
                 found[index] = Some(vec!["loss".to_owned()]);
             }
         }
@@ -144,15 +144,18 @@ fn backward(table: &Table, found: &mut [Option<Vec<String>>]) {
     let mut before = Some(vec!["loss".to_owned()]);
     for (index, node) in table.nodes.iter().enumerate() {
         match node.pass {
-            Pass::Forward | Pass::Loss => continue,
-            Pass::Update(parameter) => found[index] = holders.get(parameter).cloned(),
-            Pass::Backward => {
+            StepPhase::Forward | StepPhase::Loss => continue,
+            StepPhase::Update(parameter) => found[index] = holders.get(parameter).cloned(),
+            StepPhase::Backward => {
                 let mut read = node.inputs.iter().filter_map(|&input| {
                     match table.tensors[table.storage(input)].source {
                         Source::Parameter(parameter) => holders.get(parameter).cloned(),
                         Source::Labels => Some(vec!["loss".to_owned()]),
                         Source::Node(from) | Source::Inside(from)
-                            if matches!(table.nodes[from].pass, Pass::Forward | Pass::Loss) =>
+                            if matches!(
+                                table.nodes[from].pass,
+                                StepPhase::Forward | StepPhase::Loss
+                            ) =>
                         {
                             reader(table, found, index, input).or_else(|| found[from].clone())
                         }

@@ -5,18 +5,17 @@
 //! is done once more, operation by operation, by burn's autodiff *over* the recording back end; what its backward
 //! pass asks for is then recorded like anything else, and so is the optimizer's update.
 
-mod training;
-
-use std::collections::BTreeMap;
-
-use burn::backend::Capture;
+use crate::capture::execute::{Handle, Machine, Unknown};
+use crate::networks::{Activation, Architecture, Inputs, Network, cross_entropy};
+use burn::backend::autodiff::grads::Gradients;
 use burn::backend::ir::{OperationIr, TensorId};
+use burn::backend::ops::FloatTensorOps;
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, AutodiffBackend, Capture, DispatchDevice};
 use burn::module::{Module, ModuleVisitor, Param};
-use burn::tensor::{Device, Int, Tensor, TensorData};
-
-use super::execute::Unknown;
-use crate::nets::{Activation, Architecture, Inputs, Network, cross_entropy};
-pub use training::{Part, Rule, Training, training};
+use burn::optim::{AdamConfig, Optimizer, SgdConfig};
+use burn::tensor::{Device, FloatDType, Int, Shape, Tensor, TensorData};
+use std::collections::{BTreeMap, HashMap};
 
 /// The forward pass and the loss, as burn recorded them.
 pub struct Forward {
@@ -149,4 +148,196 @@ fn int_id<const D: usize>(tensor: &Tensor<D, Int>) -> Result<TensorId, RecordErr
 /// A tensor is not where it was put: burn moved it off the recording device.
 fn mismatch() -> RecordError {
     RecordError::Refused("a tensor left the recording device".to_owned())
+}
+
+// A whole training step, recorded: forward, backward, update.
+
+/// A training step as burn recorded it: forward, backward, update.
+pub struct Training {
+    /// In the order in which burn did them.
+    pub operations: Vec<(RecordedPhase, OperationIr)>,
+    /// The tensors of the forward record, by their names in this one.
+    pub same: HashMap<TensorId, TensorId>,
+    /// The gradient of every parameter that has one.
+    pub gradients: Vec<Option<TensorId>>,
+}
+
+/// Where in a training step an operation lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordedPhase {
+    /// It is part of what this operation of the forward record asked for.
+    Forward(usize),
+    /// It was asked for by autodiff.
+    Backward,
+    /// The first step of the optimizer, which makes its moments: not part of a usual step.
+    Warming,
+    /// The update of this parameter.
+    Update(usize),
+}
+
+/// How the recorded step moves the parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The gradient, scaled.
+    Sgd,
+    /// Adam with its two moments, as burn writes it out.
+    Adam,
+}
+
+/// Records a whole training step of what [`forward`](super::forward) recorded.
+pub fn training(
+    forward: &Forward,
+    architecture: &Architecture,
+    rule: Rule,
+) -> Result<Training, RecordError> {
+    let device = Device::capture();
+    let mut found = None;
+    let graph = device.capture_scope(|scope| {
+        found = Some(train(forward, architecture, rule, &device));
+        scope.complete([], [])
+    });
+    let graph = graph.map_err(|error| RecordError::Refused(error.to_string()))?;
+    let (mut training, signs) = found.unwrap_or_else(|| Err(mismatch()))?;
+    let mut part = RecordedPhase::Warming;
+    for operation in graph.graph.operations {
+        let sign = operation.outputs().find_map(|out| signs.get(&out.id));
+        match sign {
+            Some(next) => part = *next,
+            None => training.operations.push((part, operation)),
+        }
+    }
+    Ok(training)
+}
+
+/// burn's autodiff, over the back end that records.
+type Recorder = Autodiff<Capture>;
+/// A tensor of the recording back end.
+type Recorded = FloatTensor<Capture>;
+
+/// Tensors that are made for nothing but their place in the record: what follows belongs to this part.
+struct Signs {
+    parts: HashMap<TensorId, RecordedPhase>,
+    capture: burn::backend::tensor::Device<Capture>,
+}
+
+impl Signs {
+    fn put(&mut self, part: RecordedPhase) {
+        let sign = Capture::float_empty(Shape::new([1]), &self.capture, FloatDType::F32);
+        self.parts.insert(sign.id(), part);
+    }
+}
+
+fn train(
+    forward: &Forward,
+    architecture: &Architecture,
+    rule: Rule,
+    device: &Device,
+) -> Result<(Training, HashMap<TensorId, RecordedPhase>), RecordError> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other device computes")]
+    let capture = match device.as_dispatch() {
+        DispatchDevice::Capture(capture) => *capture,
+        _ => return Err(mismatch()),
+    };
+    let mut signs = Signs { parts: HashMap::new(), capture };
+    let mut machine = Machine::<Recorder>::new(capture);
+    for (id, data) in &forward.values {
+        machine.put_data(*id, data.clone());
+    }
+    let places = forward.parameters.iter().enumerate();
+    let places: HashMap<TensorId, usize> = places.map(|(index, p)| (p.id, index)).collect();
+    let mut leaves = vec![None; places.len()];
+    let mut same = HashMap::new();
+    let mut loss = None;
+    for (index, operation) in forward.operations.iter().enumerate() {
+        signs.put(RecordedPhase::Forward(index));
+        let out = operation.outputs().next().ok_or_else(mismatch)?;
+        if let Some(&place) = places.get(&out.id) {
+            let empty = Recorder::float_empty(out.shape.clone(), &capture, out.dtype.into());
+            let leaf = Recorder::float_set_require_grad(empty, true);
+            leaves[place] = Some(leaf.clone());
+            machine.put(out.id, Handle::Float(leaf));
+        } else {
+            machine.execute(operation)?;
+        }
+        for out in operation.outputs() {
+            if let Some(id) = machine.get(out.id).map(id_of) {
+                same.insert(out.id, id);
+            }
+            if out.id == forward.loss {
+                loss = Some(machine.float(out)?);
+            }
+        }
+    }
+    let leaves: Vec<_> = leaves.into_iter().collect::<Option<_>>().ok_or_else(mismatch)?;
+
+    signs.put(RecordedPhase::Backward);
+    let gradients: Gradients = Recorder::backward(loss.ok_or_else(mismatch)?);
+    let gradients = leaves.iter().map(|leaf| Recorder::grad(leaf, &gradients));
+    let gradients: Vec<Option<Recorded>> = gradients.collect();
+
+    let ids = gradients.iter().map(|gradient| Some(gradient.as_ref()?.id()));
+    let training = Training { operations: Vec::new(), same, gradients: ids.collect() };
+    let mut update = Update {
+        rule,
+        signs,
+        leaves: leaves.into_iter().map(|leaf| leaf.into_primitive()).collect(),
+        gradients,
+        seen: 0,
+    };
+    architecture.shapes(device).visit(&mut update);
+    Ok((training, update.signs.parts))
+}
+
+fn id_of(handle: &Handle<Recorder>) -> TensorId {
+    match handle {
+        Handle::Float(tensor) => tensor.primitive().id(),
+        Handle::Int(tensor) => tensor.id(),
+        Handle::Bool(tensor) => tensor.id(),
+    }
+}
+
+/// burn's own optimizer on every parameter, which the network tells the rank of.
+struct Update {
+    rule: Rule,
+    signs: Signs,
+    leaves: Vec<Recorded>,
+    gradients: Vec<Option<Recorded>>,
+    /// Parameters seen.
+    seen: usize,
+}
+
+impl ModuleVisitor for Update {
+    fn visit_float<const D: usize>(&mut self, _: &Param<Tensor<D>>) {
+        let index = self.seen;
+        self.seen += 1;
+        let Some((leaf, Some(gradient))) = self.leaves.get(index).zip(self.gradients.get(index))
+        else {
+            return;
+        };
+        let weights = Tensor::<D>::from_primitive::<Capture>(leaf.clone());
+        let gradient = Tensor::<D>::from_primitive::<Capture>(gradient.clone());
+        match self.rule {
+            Rule::Sgd => {
+                usual(&SgdConfig::new().build(), index, &mut self.signs, weights, gradient)
+            }
+            Rule::Adam => {
+                usual(&AdamConfig::new().build(), index, &mut self.signs, weights, gradient)
+            }
+        }
+    }
+}
+
+/// A step that is not the first: the optimizer has its moments.
+fn usual<const D: usize>(
+    optimizer: &impl Optimizer,
+    index: usize,
+    signs: &mut Signs,
+    weights: Tensor<D>,
+    gradient: Tensor<D>,
+) {
+    const LEARNING_RATE: f64 = 0.001;
+    signs.put(RecordedPhase::Warming);
+    let (_, state) = optimizer.step(LEARNING_RATE, weights.clone(), gradient.clone(), None);
+    signs.put(RecordedPhase::Update(index));
+    let _updated = optimizer.step(LEARNING_RATE, weights, gradient, state);
 }

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::table::{Class, Node, Source, Table};
 
 /// The rules of differentiation, applied to a table.
-pub struct Needs {
+pub struct GradientNeeds {
     /// Of every tensor, whether a gradient of it is wanted: it is a parameter or computed from one.
     pub gradient: Vec<bool>,
     /// Of every forward node, what it keeps.
-    pub kept: BTreeMap<usize, Vec<Kept>>,
+    pub kept: BTreeMap<usize, Vec<Saved>>,
 }
 
 /// Something kept from the forward pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kept {
+pub enum Saved {
     /// The memory of this tensor, counted once however many need it.
     Tensor(usize),
     /// So many numbers besides, such as one per row.
@@ -27,10 +27,10 @@ struct Whole {
     last: usize,
     /// All of them.
     nodes: Vec<usize>,
-    kept: Vec<Kept>,
+    kept: Vec<Saved>,
 }
 
-impl Needs {
+impl GradientNeeds {
     /// By rule, from the forward pass alone.
     pub fn of(table: &Table) -> Self {
         let mut gradient = vec![false; table.tensors.len()];
@@ -43,7 +43,7 @@ impl Needs {
         }
         let wholes = wholes(table);
         let inside: BTreeSet<usize> = wholes.iter().flat_map(|whole| whole.nodes.clone()).collect();
-        let mut kept: BTreeMap<usize, Vec<Kept>> = BTreeMap::new();
+        let mut kept: BTreeMap<usize, Vec<Saved>> = BTreeMap::new();
         for (index, node) in table.forward() {
             if gradient[node.output] && !inside.contains(&index) {
                 kept.insert(index, kept_by(node, &gradient));
@@ -55,13 +55,13 @@ impl Needs {
             }
         }
         for list in kept.values_mut() {
-            let activations = |kept: &Kept| match kept {
-                Kept::Tensor(tensor) => table.is_activation(*tensor),
-                Kept::Numbers(_) => true,
+            let activations = |kept: &Saved| match kept {
+                Saved::Tensor(tensor) => table.is_activation(*tensor),
+                Saved::Numbers(_) => true,
             };
             list.retain(activations);
             for kept in list.iter_mut() {
-                if let Kept::Tensor(tensor) = kept {
+                if let Saved::Tensor(tensor) = kept {
                     *tensor = table.storage(*tensor);
                 }
             }
@@ -77,11 +77,11 @@ impl Needs {
 }
 
 /// What one node keeps, by what its derivative is made of.
-fn kept_by(node: &Node, gradient: &[bool]) -> Vec<Kept> {
+fn kept_by(node: &Node, gradient: &[bool]) -> Vec<Saved> {
     let input = |index: usize| node.inputs.get(index).copied();
     let needs = |index: usize| input(index).is_some_and(|tensor| gradient[tensor]);
-    let keep = |wanted: bool, tensor: Option<usize>| tensor.filter(|_| wanted).map(Kept::Tensor);
-    let output = Some(Kept::Tensor(node.output));
+    let keep = |wanted: bool, tensor: Option<usize>| tensor.filter(|_| wanted).map(Saved::Tensor);
+    let output = Some(Saved::Tensor(node.output));
     let list = match node.name.as_str() {
         // Each operand's gradient takes the other operand.
         "matmul" | "linear" | "conv2d" | "mul" => {
@@ -134,7 +134,7 @@ fn wholes(table: &Table) -> Vec<Whole> {
                     wholes.push(Whole {
                         last: index,
                         nodes: vec![sigmoid, index],
-                        kept: vec![Kept::Tensor(first)],
+                        kept: vec![Saved::Tensor(first)],
                     });
                 }
             }
@@ -157,7 +157,7 @@ fn wholes(table: &Table) -> Vec<Whole> {
                     wholes.push(Whole {
                         last,
                         nodes: vec![square.0, mean.0, shifted.0, root.0, index, last],
-                        kept: vec![Kept::Tensor(first), Kept::Numbers(rows)],
+                        kept: vec![Saved::Tensor(first), Saved::Numbers(rows)],
                     });
                 }
             }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use burn::backend::ir::{OperationIr, TensorId, TensorIr};
 
-use super::record::{Forward, Parameter, Part, Training};
+use super::record::{Forward, Parameter, RecordedPhase, Training};
 pub use class::{Class, name_of};
 
 /// What burn recorded of one training step.
@@ -59,7 +59,7 @@ pub enum Source {
 
 /// Which part of a step a node is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
+pub enum StepPhase {
     /// The model.
     Forward,
     /// The loss over the model's output.
@@ -76,7 +76,7 @@ pub struct Node {
     /// burn's name for it, such as `matmul`.
     pub name: String,
     pub class: Class,
-    pub pass: Pass,
+    pub pass: StepPhase,
     pub inputs: Vec<usize>,
     pub output: usize,
     /// Operations of its matrix product or convolution, 2 for a multiply-add.
@@ -123,12 +123,12 @@ impl Table {
         for (index, parameter) in forward.parameters.iter().enumerate() {
             builder.sources.insert(parameter.id, Source::Parameter(index));
         }
-        let mut pass = Pass::Forward;
+        let mut pass = StepPhase::Forward;
         let mut nodes_of = vec![None; forward.operations.len()];
         for (index, operation) in forward.operations.iter().enumerate() {
             nodes_of[index] = builder.add(operation, pass);
             if operation.outputs().any(|out| out.id == forward.logits) {
-                pass = Pass::Loss;
+                pass = StepPhase::Loss;
             }
         }
         builder.add_training(training, &nodes_of);
@@ -148,7 +148,7 @@ impl Table {
     /// The nodes of the model and its loss.
     pub fn forward(&self) -> impl Iterator<Item = (usize, &Node)> {
         let nodes = self.nodes.iter().enumerate();
-        nodes.filter(|(_, node)| matches!(node.pass, Pass::Forward | Pass::Loss))
+        nodes.filter(|(_, node)| matches!(node.pass, StepPhase::Forward | StepPhase::Loss))
     }
 
     /// The nodes that the model and its loss are made of, views left out.
@@ -204,7 +204,7 @@ impl Builder {
     }
 
     /// Adds an operation; nothing if all it does is make a tensor.
-    fn add(&mut self, operation: &OperationIr, pass: Pass) -> Option<usize> {
+    fn add(&mut self, operation: &OperationIr, pass: StepPhase) -> Option<usize> {
         let name = name_of(operation);
         let class = Class::of(&name);
         let out = operation.outputs().next()?;
@@ -244,17 +244,17 @@ impl Builder {
         }
         for (part, operation) in &training.operations {
             match part {
-                Part::Forward(index) => self.add_inside(operation, nodes_of[*index]),
-                Part::Backward => {
-                    self.add(operation, Pass::Backward);
+                RecordedPhase::Forward(index) => self.add_inside(operation, nodes_of[*index]),
+                RecordedPhase::Backward => {
+                    self.add(operation, StepPhase::Backward);
                 }
-                Part::Warming => {
+                RecordedPhase::Warming => {
                     for out in operation.outputs() {
                         self.sources.insert(out.id, Source::Moment);
                     }
                 }
-                Part::Update(parameter) => {
-                    self.add(operation, Pass::Update(*parameter));
+                RecordedPhase::Update(parameter) => {
+                    self.add(operation, StepPhase::Update(*parameter));
                 }
             }
         }

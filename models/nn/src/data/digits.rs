@@ -1,14 +1,13 @@
 //! Handwritten digits that the program writes itself: strokes of a [glyph](glyphs), moved about as a hand
 //! would, drawn with a [pen] on 28x28 pixels. Ink is 1, paper 0.
 
+use crate::data::digits::glyphs::{Point, VARIANTS};
+use crate::data::{Labelled, SplitSpec, add_pixel_noise};
+use crate::random::{Stream, exact};
+
 // One stroke a line.
 #[rustfmt::skip]
 mod glyphs;
-mod pen;
-
-use super::{Labelled, Part, add_pixel_noise};
-use crate::random::{Stream, exact};
-use glyphs::{Point, VARIANTS};
 
 /// The digits 0 to 9.
 pub(super) const CLASSES: usize = 10;
@@ -18,7 +17,7 @@ pub(super) const SIDE: usize = 28;
 pub(super) const PIXELS: usize = SIDE * SIDE;
 
 /// Every ten images hold each digit once, in random order.
-pub(super) fn generate(jitter: f32, mut part: Part) -> Labelled {
+pub(super) fn generate(jitter: f32, mut part: SplitSpec) -> Labelled {
     let mut inputs = vec![0.0; part.samples * PIXELS];
     let mut labels = Vec::with_capacity(part.samples);
     let mut decade: [usize; CLASSES] = std::array::from_fn(|digit| digit);
@@ -58,7 +57,7 @@ fn write(digit: usize, jitter: f32, stream: &mut Stream, image: &mut [f32]) {
         // The pen is pressed differently at either end.
         let [start, end] =
             [(); 2].map(|()| hand.radius * (1.0 + PRESSURE * jitter * bounded(stream)));
-        pen::stroke(&points, start.max(THINNEST), end.max(THINNEST), image);
+        draw_stroke(&points, start.max(THINNEST), end.max(THINNEST), image);
     }
 }
 
@@ -113,6 +112,74 @@ impl Hand {
 /// A normal deviate cut off at 1.5, so that most digits can still be read at the largest jitter.
 fn bounded(stream: &mut Stream) -> f32 {
     stream.normal().clamp(-1.5, 1.5) as f32
+}
+
+// Strokes: smooth curves through points, drawn with a round, anti-aliased nib.
+
+/// Straight pieces between two points of a curve.
+const PIECES: usize = 6;
+
+/// Draws a curve through `points`; half its width goes from `start` to `end`, in pixels.
+fn draw_stroke(points: &[Point], start: f32, end: f32, image: &mut [f32]) {
+    let curve = curve(points);
+    for (index, piece) in curve.windows(2).enumerate() {
+        let radius = start + (end - start) * index as f32 / curve.len() as f32;
+        capsule(piece[0], piece[1], radius, image);
+    }
+}
+
+/// The Catmull-Rom curve through `points` (Catmull & Rom 1974), as a polyline.
+fn curve(points: &[Point]) -> Vec<Point> {
+    let mut line = Vec::with_capacity(points.len() * PIECES + 1);
+    line.extend(points.first());
+    for index in 1..points.len() {
+        let (from, to) = (points[index - 1], points[index]);
+        let before = points[index.saturating_sub(2)];
+        let after = points[(index + 1).min(points.len() - 1)];
+        for piece in 1..=PIECES {
+            let t = piece as f32 / PIECES as f32;
+            line.push(std::array::from_fn(|axis| {
+                let (p0, p1, p2, p3) = (before[axis], from[axis], to[axis], after[axis]);
+                let linear = p2 - p0;
+                let square = 2.0 * p0 - 5.0 * p1 + 4.0 * p2 - p3;
+                let cube = 3.0 * (p1 - p2) + p3 - p0;
+                p1 + 0.5 * t * (linear + t * (square + t * cube))
+            }));
+        }
+    }
+    line
+}
+
+/// Inks every pixel whose centre is within `radius` of the segment, with an edge one pixel soft.
+fn capsule(from: Point, to: Point, radius: f32, image: &mut [f32]) {
+    let reach = radius + 0.5;
+    let [columns, rows] = [0, 1].map(|axis| {
+        let low = (from[axis].min(to[axis]) - reach).floor().clamp(0.0, SIDE as f32);
+        let high = (from[axis].max(to[axis]) + reach).ceil().clamp(0.0, SIDE as f32);
+        low as usize..high as usize
+    });
+    for row in rows {
+        for column in columns.clone() {
+            let centre = [column as f32 + 0.5, row as f32 + 0.5];
+            let ink = (reach - distance(centre, from, to)).clamp(0.0, 1.0);
+            let pixel = &mut image[row * SIDE + column];
+            *pixel = pixel.max(ink);
+        }
+    }
+}
+
+/// The distance of a point from a segment.
+fn distance(point: Point, from: Point, to: Point) -> f32 {
+    let along = [to[0] - from[0], to[1] - from[1]];
+    let offset = [point[0] - from[0], point[1] - from[1]];
+    let length_squared = along[0] * along[0] + along[1] * along[1];
+    let share = if length_squared > 0.0 {
+        ((offset[0] * along[0] + offset[1] * along[1]) / length_squared).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let [x, y] = [offset[0] - share * along[0], offset[1] - share * along[1]];
+    (x * x + y * y).sqrt()
 }
 
 #[cfg(test)]

@@ -1,16 +1,12 @@
 //! MNIST-format files from a local folder: two of images and two of labels.
 
-mod header;
-
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-
-use super::digits::PIXELS;
-use super::{DataConfig, DataError, Halves, IdxFault, Labelled, add_pixel_noise};
+use crate::data::digits::{PIXELS, SIDE};
+use crate::data::{DataConfig, DataError, Halves, IdxFault, Labelled, add_pixel_noise};
 use crate::random::Stream;
-pub(super) use header::MOST_ITEMS;
-use header::{Content, body_bytes};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -153,3 +149,82 @@ fn gzip(path: &Path) -> DataError {
 
 #[cfg(test)]
 mod tests;
+
+// IDX headers, checked against the file's length before anything is allocated.
+//
+// Format: <http://yann.lecun.com/exdb/mnist/>: two zero bytes, the element type, the number of dimensions,
+// each dimension as a big-endian 32-bit integer, then the elements, the last dimension running fastest.
+
+/// The most items a file may hold: 784 MB of images.
+pub(super) const MOST_ITEMS: u32 = 1_000_000;
+
+const UNSIGNED_BYTE: u8 = 0x08;
+
+/// What a file holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Content {
+    Images,
+    Labels,
+}
+
+impl Content {
+    fn dimensions(self) -> u8 {
+        match self {
+            Self::Images => 3,
+            Self::Labels => 1,
+        }
+    }
+
+    fn header_bytes(self) -> usize {
+        4 + 4 * usize::from(self.dimensions())
+    }
+}
+
+/// The bytes after the header, if it is what such a file has and the file is as long as it says.
+fn body_bytes(header: &[u8], content: Content, file_bytes: u64) -> Result<usize, IdxFault> {
+    let header_bytes = content.header_bytes();
+    let magic = header.first_chunk::<4>();
+    if let Some(&[zero, also_zero, element, dimensions]) = magic {
+        if [zero, also_zero] != [0, 0] || element == 0 {
+            return Err(IdxFault::WrongMagic([zero, also_zero, element, dimensions]));
+        }
+        if element != UNSIGNED_BYTE {
+            return Err(IdxFault::WrongType(element));
+        }
+        if dimensions != content.dimensions() {
+            return Err(IdxFault::WrongDimensions {
+                expected: content.dimensions(),
+                found: dimensions,
+            });
+        }
+    }
+    let sizes: Vec<u32> = header.chunks_exact(4).skip(1).map(big_endian).collect();
+    let (count, item_bytes) = match (content, sizes.as_slice()) {
+        (Content::Labels, &[count]) => (count, 1),
+        (Content::Images, &[count, rows, columns]) => {
+            if [rows, columns] != [SIDE as u32; 2] {
+                return Err(IdxFault::WrongSize { rows, columns });
+            }
+            (count, PIXELS)
+        }
+        _ => {
+            return Err(IdxFault::NoHeader { expected: header_bytes, found: file_bytes });
+        }
+    };
+    match count {
+        0 => return Err(IdxFault::Empty),
+        count if count > MOST_ITEMS => return Err(IdxFault::TooMany(count)),
+        _ => {}
+    }
+    let body = count as usize * item_bytes;
+    let expected = (header_bytes + body) as u64;
+    match file_bytes {
+        found if found < expected => Err(IdxFault::Truncated { expected, found }),
+        found if found > expected => Err(IdxFault::TrailingBytes { expected, found }),
+        _ => Ok(body),
+    }
+}
+
+fn big_endian(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
+}

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 
-use super::settings::Timing;
+use crate::train::Timing;
 use mlsys_device::timing::median;
 
 /// A part of a training step.

@@ -3,7 +3,7 @@
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::softmax};
 
 use crate::data::{Examples, Numbers};
-use crate::nets::{Activation, Inputs, Network, cross_entropy};
+use crate::networks::{Activation, Inputs, Network, cross_entropy};
 
 /// Examples judged at once, which bounds the memory it takes.
 const CHUNK: usize = 1000;
@@ -20,7 +20,7 @@ pub struct EvaluationSet {
 
 /// How well a network does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct Evaluation {
     /// Mean cross-entropy in nats.
     pub loss: f64,
     /// Share right.
@@ -41,14 +41,17 @@ impl EvaluationSet {
     }
 
     /// Judges a network without autodiff.
-    pub fn judge(&self, network: &Network, activation: Activation) -> Verdict {
+    pub fn judge(&self, network: &Network, activation: Activation) -> Evaluation {
         let mut forward = |inputs| network.forward(inputs, activation);
         self.answers(&mut forward).0
     }
 
     /// Judges whatever makes one row of scores an answer from inputs, and tells the class that it thinks likeliest for
     /// each label, `[len]`.
-    pub fn answers(&self, forward: &mut dyn FnMut(Inputs) -> Tensor<2>) -> (Verdict, Vec<usize>) {
+    pub fn answers(
+        &self,
+        forward: &mut dyn FnMut(Inputs) -> Tensor<2>,
+    ) -> (Evaluation, Vec<usize>) {
         let mut loss = 0.0;
         let mut all_hits = Vec::with_capacity(self.len);
         let mut classes = Vec::with_capacity(self.len);
@@ -72,7 +75,7 @@ impl EvaluationSet {
         }
         let right = all_hits.iter().filter(|&&hit| hit).count();
         let len = self.len as f64;
-        let verdict = Verdict { loss: loss / len, accuracy: right as f64 / len, hits: all_hits };
+        let verdict = Evaluation { loss: loss / len, accuracy: right as f64 / len, hits: all_hits };
         (verdict, classes)
     }
 

@@ -7,8 +7,8 @@ use burn::tensor::Tensor;
 
 use mlsys_lab::DeviceId;
 
-use super::measure;
-use crate::nets::Network;
+use crate::networks::Network;
+use crate::train::norms;
 use mlsys_device::Adam;
 
 /// How a gradient becomes an update.
@@ -103,7 +103,7 @@ fn clipped(
 ) -> GradientsParams {
     if let Some(largest) = largest {
         // Computed where the gradients are: nothing waits for the device.
-        let norm = measure::norm(Tensor::cat(measure::gradient_norms(network, &gradients), 0));
+        let norm = norms::norm(Tensor::cat(norms::gradient_norms(network, &gradients), 0));
         let factor = norm.clamp_min(f32::MIN_POSITIVE).recip().mul_scalar(largest).clamp_max(1.0);
         network.visit(&mut Scale { gradients: &mut gradients, factor });
     }

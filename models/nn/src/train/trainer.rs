@@ -1,19 +1,17 @@
 //! One training step, in five lines.
 
+use crate::data::{Batches, Examples};
+use crate::networks::{Activation, CheckpointedPass, Inputs, Network, cross_entropy};
+use crate::train::clock::{Phase, Stopwatch};
+use crate::train::evaluate::batch;
+use crate::train::norms::StepNorms;
+use crate::train::optimizer::Optimizer;
+use crate::train::{Activations, Knobs, norms};
 use burn::module::Module;
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Int, Tensor};
+use mlsys_device::memory::{MemoryGauge, StepMemory};
 use mlsys_lab::DeviceId;
-
-use super::clock::{Phase, Stopwatch};
-use super::evaluate::batch;
-use super::measure::{self, StepNorms};
-use super::optimizer::Optimizer;
-use super::pass::Pass;
-use super::settings::{Activations, Knobs};
-use crate::data::{Batches, Examples};
-use crate::nets::{Activation, Network, cross_entropy};
-use mlsys_device::memory::{Gauge, Held};
 
 /// A network on its way.
 pub struct Trainer {
@@ -44,7 +42,7 @@ pub struct Step {
     pub loss: Tensor<1>,
     pub norms: Option<StepNorms>,
     /// What forward and backward held, where the device tells.
-    pub held: Option<Held>,
+    pub held: Option<StepMemory>,
     /// Seconds of every phase.
     pub phases: [f64; 4],
 }
@@ -59,7 +57,7 @@ impl Trainer {
         kept: Activations,
     ) -> Self {
         Self {
-            start: measure::weights(&network),
+            start: norms::weights(&network),
             optimizer: Optimizer::new(knobs.rule, id),
             network,
             batches,
@@ -72,7 +70,7 @@ impl Trainer {
     /// One step on the next examples.
     pub fn step(&mut self, examples: &Examples, knobs: &Knobs, measuring: Measuring) -> Step {
         let mut gauge = match measuring {
-            Measuring::NormsAndMemory => Gauge::open(&self.device, self.id),
+            Measuring::NormsAndMemory => MemoryGauge::open(&self.device, self.id),
             Measuring::Norms | Measuring::Nothing => None,
         };
         let mut watch = Stopwatch::start(&self.device, knobs.timing);
@@ -80,7 +78,7 @@ impl Trainer {
         let (inputs, labels) = batch(examples, self.batches.next(knobs.batch_size), &self.device);
         watch.end(Phase::Data);
 
-        let pass = Pass::forward(&self.network, inputs, labels, knobs.activation, self.kept);
+        let pass = ForwardPass::forward(&self.network, inputs, labels, knobs.activation, self.kept);
         watch.end(Phase::Forward);
 
         if let Some(gauge) = &mut gauge {
@@ -91,7 +89,7 @@ impl Trainer {
         let (loss, gradients) = pass.backward(&self.network, &mut gauge);
         watch.end(Phase::Backward);
 
-        let held = gauge.map(Gauge::close);
+        let held = gauge.map(MemoryGauge::close);
         let norms = match measuring {
             Measuring::Norms | Measuring::NormsAndMemory => {
                 let norms = StepNorms::before(&self.network, &gradients);
@@ -132,11 +130,63 @@ impl Trainer {
 
     /// How far the weights are from their start.
     pub fn weight_change(&self) -> f64 {
-        measure::distance(&self.network, &self.start)
+        norms::distance(&self.network, &self.start)
     }
 
     /// The layer of every parameter.
     pub fn layers(&self) -> Vec<usize> {
-        measure::layers(&self.network)
+        norms::layers(&self.network)
+    }
+}
+
+// Forward to the loss and back to the gradients, with all activations kept or without.
+
+/// A forward pass that has not gone back yet.
+pub struct ForwardPass {
+    /// The loss, `[1]`.
+    loss: Tensor<1>,
+    /// Where blocks left nothing but their inputs: these. Else burn has recorded all of it.
+    checkpointed: Option<CheckpointedPass>,
+}
+
+impl ForwardPass {
+    /// The loss of a batch.
+    pub fn forward(
+        network: &Network,
+        inputs: Inputs,
+        labels: Tensor<1, Int>,
+        activation: Activation,
+        kept: Activations,
+    ) -> Self {
+        match (network, inputs, kept) {
+            (Network::Transformer(transformer), Inputs::Tokens(tokens), Activations::OfBlocks) => {
+                let (loss, pass) = transformer.forward_checkpointed(tokens, labels);
+                Self { loss, checkpointed: Some(pass) }
+            }
+            (_, inputs, _) => Self {
+                loss: cross_entropy(network.forward(inputs, activation), labels),
+                checkpointed: None,
+            },
+        }
+    }
+
+    /// The loss `[1]`, and its gradients by the parameters of the network that made it.
+    pub fn backward(
+        self,
+        network: &Network,
+        gauge: &mut Option<MemoryGauge<'_>>,
+    ) -> (Tensor<1>, GradientsParams) {
+        let loss = self.loss;
+        let gradients = match (self.checkpointed, network) {
+            (Some(pass), Network::Transformer(transformer)) => {
+                pass.backward(loss.clone(), transformer, || {
+                    if let Some(gauge) = gauge {
+                        gauge.look();
+                    }
+                })
+            }
+            _ => GradientsParams::from_grads(loss.backward(), network),
+        };
+        (loss, gradients)
     }
 }

@@ -4,17 +4,15 @@
 //! Our matrices are `[inputs, outputs]` and go out as `[outputs, inputs]`. Rotary positions turn number i of a head with
 //! number i + head / 2, as that library does, so that queries and keys go out as they are.
 
-mod names;
-
-use std::collections::HashMap;
-
+use crate::networks::{
+    Architecture, CnnConfig, FilterNetConfig, MlpConfig, RMS_EPSILON, ROTARY_BASE, ReceptiveField,
+    TransformerConfig,
+};
+use crate::weights::DecodeError;
+use crate::weights::burn_format::shortened;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, SafeTensors, serialize};
-
-use self::names::{Named, named};
-use super::Refusal;
-use super::burns::shortened;
-use crate::nets::{Architecture, RMS_EPSILON, ROTARY_BASE};
+use std::collections::HashMap;
 
 /// Bytes of a number.
 const BYTES: usize = 4;
@@ -61,8 +59,8 @@ pub struct Opened<'a> {
 }
 
 /// Reads a file's header. A header that claims more than the file has is refused before anything is made of it.
-pub fn open(bytes: &[u8]) -> Result<Opened<'_>, Refusal> {
-    let foreign = |error: SafeTensorError| Refusal::Foreign(error.to_string());
+pub fn open(bytes: &[u8]) -> Result<Opened<'_>, DecodeError> {
+    let foreign = |error: SafeTensorError| DecodeError::Foreign(error.to_string());
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(foreign)?;
     Ok(Opened {
         metadata: header.metadata().clone().unwrap_or_default(),
@@ -78,21 +76,23 @@ impl Opened<'_> {
     }
 
     /// The weights of a network as a row in the module's order.
-    pub fn row(&self, architecture: &Architecture) -> Result<Vec<f32>, Refusal> {
+    pub fn row(&self, architecture: &Architecture) -> Result<Vec<f32>, DecodeError> {
         let wanted = named(architecture);
         let differences = self.differences(&wanted, architecture);
         if !differences.is_empty() {
-            return Err(Refusal::Misfit(shortened(differences)));
+            return Err(DecodeError::Misfit(shortened(differences)));
         }
         let mut row = Vec::with_capacity(wanted.iter().map(Named::len).sum());
         for tensor in &wanted {
             let view = self.file.tensor(&tensor.name);
-            let view = view.map_err(|error| Refusal::Foreign(error.to_string()))?;
+            let view = view.map_err(|error| DecodeError::Foreign(error.to_string()))?;
             let (numbers, _) = view.data().as_chunks::<BYTES>();
             let numbers: Vec<f32> = numbers.iter().map(|b| f32::from_le_bytes(*b)).collect();
             if numbers.iter().any(|number| !number.is_finite()) {
                 let name = &tensor.name;
-                return Err(Refusal::Foreign(format!("{name} holds a number that is not finite")));
+                return Err(DecodeError::Foreign(format!(
+                    "{name} holds a number that is not finite"
+                )));
             }
             // In the file a matrix has its outputs as rows.
             match tensor.columns() {
@@ -169,4 +169,131 @@ fn metadata(architecture: &Architecture) -> HashMap<String, String> {
     }
     let owned = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
     owned.collect()
+}
+
+// What the tensors of a network are called in other programs, and how they lie there.
+
+/// The edge of a convolution's window.
+const KERNEL: usize = 3;
+
+/// A tensor of a network.
+struct Named {
+    name: String,
+    /// As it is in the file.
+    shape: Vec<usize>,
+    lies: Lies,
+}
+
+/// How a tensor lies in the file, beside how it lies in the network.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lies {
+    Alike,
+    /// Rows are columns.
+    Turned,
+}
+
+impl Named {
+    fn plain(name: impl Into<String>, shape: &[usize]) -> Self {
+        Self { name: name.into(), shape: shape.to_vec(), lies: Lies::Alike }
+    }
+
+    /// A matrix that is `[inputs, outputs]` in the network.
+    fn turned(name: impl Into<String>, [inputs, outputs]: [usize; 2]) -> Self {
+        Self { name: name.into(), shape: vec![outputs, inputs], lies: Lies::Turned }
+    }
+
+    /// Numbers.
+    fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Columns in the network, if the file has them as rows.
+    fn columns(&self) -> Option<usize> {
+        match self.lies {
+            Lies::Alike => None,
+            Lies::Turned => self.shape.first().copied(),
+        }
+    }
+
+    /// Rows of a matrix in the network, which are columns in the file.
+    fn rows(&self) -> usize {
+        self.shape.last().copied().unwrap_or(0)
+    }
+}
+
+/// The tensors of a network in the order of its module.
+fn named(architecture: &Architecture) -> Vec<Named> {
+    match architecture {
+        Architecture::Mlp(config) => of_mlp(config),
+        Architecture::Cnn(config) => of_cnn(config),
+        Architecture::Filters(config) => of_filters(config),
+        Architecture::Transformer(config) => of_transformer(config),
+    }
+}
+
+fn of_mlp(config: &MlpConfig) -> Vec<Named> {
+    let layers = config.layers().into_iter().enumerate();
+    layers
+        .flat_map(|(index, size)| {
+            [
+                Named::turned(format!("layers.{index}.weight"), size),
+                Named::plain(format!("layers.{index}.bias"), &size[1..]),
+            ]
+        })
+        .collect()
+}
+
+fn of_cnn(config: &CnnConfig) -> Vec<Named> {
+    let mut all = Vec::new();
+    for (index, shape) in config.convolutions().into_iter().enumerate() {
+        let name = |part: &str| format!("convolutions.{index}.{part}");
+        // [outputs, inputs, 3, 3] is everybody's order.
+        let window = [shape.channels_out, shape.channels_in, KERNEL, KERNEL];
+        all.push(Named::plain(name("weight"), &window));
+        all.push(Named::plain(name("bias"), &[shape.channels_out]));
+    }
+    all.push(Named::turned("head.weight", [config.flat(), config.outputs]));
+    all.push(Named::plain("head.bias", &[config.outputs]));
+    all
+}
+
+fn of_filters(config: &FilterNetConfig) -> Vec<Named> {
+    let filters = config.filters.iter().enumerate();
+    let mut all: Vec<Named> = filters
+        .map(|(index, shape)| {
+            let seen = match shape.sight {
+                ReceptiveField::All => shape.channels_in,
+                ReceptiveField::Own => 1,
+            };
+            let [height, width] = shape.window;
+            let window = [shape.channels_out, seen, height, width];
+            Named::plain(format!("filters.{index}.weight"), &window)
+        })
+        .collect();
+    all.push(Named::turned("head.weight", [config.flat(), config.outputs]));
+    all.push(Named::plain("head.bias", &[config.outputs]));
+    all
+}
+
+fn of_transformer(config: &TransformerConfig) -> Vec<Named> {
+    let TransformerConfig { vocab, width, ffn, .. } = *config;
+    let keys = config.keys();
+    let mut all = vec![Named::plain("model.embed_tokens.weight", &[vocab, width])];
+    for index in 0..config.depth {
+        let name = |part: &str| format!("model.layers.{index}.{part}.weight");
+        all.extend([
+            Named::plain(name("input_layernorm"), &[width]),
+            Named::turned(name("self_attn.q_proj"), [width, width]),
+            Named::turned(name("self_attn.k_proj"), [width, keys]),
+            Named::turned(name("self_attn.v_proj"), [width, keys]),
+            Named::turned(name("self_attn.o_proj"), [width, width]),
+            Named::plain(name("post_attention_layernorm"), &[width]),
+            Named::turned(name("mlp.gate_proj"), [width, ffn]),
+            Named::turned(name("mlp.up_proj"), [width, ffn]),
+            Named::turned(name("mlp.down_proj"), [ffn, width]),
+        ]);
+    }
+    all.push(Named::plain("model.norm.weight", &[width]));
+    all.push(Named::turned("lm_head.weight", [width, vocab]));
+    all
 }

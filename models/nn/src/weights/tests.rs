@@ -8,7 +8,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::*;
 use crate::data::{DataConfig, Dataset};
-use crate::nets::{
+use crate::networks::{
     Activation, CnnConfig, Initialization, Inputs, MlpConfig, Transformer, TransformerConfig,
 };
 
@@ -294,11 +294,11 @@ fn what_a_run_has_left_is_saved_in_either_format_but_never_over_a_file() {
     let left = trained.artifact(None).unwrap();
     for name in ["a.bpk", "a.safetensors"] {
         let path = folder.path(name);
-        save_left(&left, &path).unwrap();
+        save_artifact(&left, &path).unwrap();
         let read = load(made(&spiral, 2), &spiral, &path).unwrap();
         assert_eq!(flat_params::weights(&read).unwrap(), trained.weights, "{name}");
         let before = fs::read(&path).unwrap();
-        let said = save_left(&left, &path).unwrap_err().to_string();
+        let said = save_artifact(&left, &path).unwrap_err().to_string();
         assert!(said.ends_with("give another name"), "{said}");
         assert_eq!(fs::read(&path).unwrap(), before);
     }
@@ -306,8 +306,8 @@ fn what_a_run_has_left_is_saved_in_either_format_but_never_over_a_file() {
     assert_eq!(written, left.bytes);
     trained.weights[0] = f32::NAN;
     let broken = trained.artifact(None).unwrap();
-    assert!(save_left(&broken, &folder.path("b.bpk")).is_err());
-    assert!(save_left(&left, &folder.path("none/a.bpk")).is_err());
+    assert!(save_artifact(&broken, &folder.path("b.bpk")).is_err());
+    assert!(save_artifact(&left, &folder.path("none/a.bpk")).is_err());
 }
 
 #[test]

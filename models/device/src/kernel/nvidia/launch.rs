@@ -3,14 +3,17 @@
 use cudarc::driver::sys::{CUevent_flags, cudaError_enum};
 use cudarc::driver::{CudaEvent, DriverError, LaunchConfig, PushKernelArg};
 
-use super::{Argument, Order, Ready};
+use super::{Argument, OwnedLaunch, Prepared};
 
-impl Order {
+impl OwnedLaunch {
     /// Hands the kernel to the card, without waiting for it.
     ///
     /// # Returns
     /// What the card passes just before and just after the kernel, the waits for its buffers left out.
-    pub(super) fn submit(&self, ready: &mut Ready) -> Result<(CudaEvent, CudaEvent), DriverError> {
+    pub(super) fn submit(
+        &self,
+        ready: &mut Prepared,
+    ) -> Result<(CudaEvent, CudaEvent), DriverError> {
         let mut launch = ready.stream.launch_builder(&ready.function);
         for argument in &mut ready.arguments {
             match argument {

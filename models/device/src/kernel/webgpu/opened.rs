@@ -11,20 +11,20 @@ use wgpu::{
     InstanceDescriptor, Limits, Queue,
 };
 
-use crate::wgpu::{NO_ADAPTER, alone};
+use crate::wgpu::{NO_ADAPTER, loader_lock};
 
 /// Threads of a warp.
 const WARP: u32 = 32;
 
 /// Adapters that are open.
-static ALL: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
+static ALL: Mutex<Vec<OpenAdapter>> = Mutex::new(Vec::new());
 
 /// The instance of each graphics API that was asked for, kept so that forgetting an adapter never destroys one.
 static INSTANCES: Mutex<Vec<(Backends, Instance)>> = Mutex::new(Vec::new());
 
 /// An adapter that is open.
 #[derive(Clone)]
-pub(super) struct Opened {
+pub(super) struct OpenAdapter {
     index: usize,
     pub(super) device: Device,
     pub(super) queue: Queue,
@@ -37,7 +37,7 @@ pub(super) struct Opened {
     name: String,
 }
 
-impl Opened {
+impl OpenAdapter {
     /// The adapter of this number, opened when it is first asked for.
     pub(super) fn of(index: usize) -> Result<Self, String> {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +56,7 @@ impl Opened {
     }
 
     fn open(index: usize) -> Result<Self, String> {
-        let _alone = alone();
+        let _alone = loader_lock();
         let adapter = adapters()?.into_iter().nth(index).ok_or_else(|| match index {
             0 => NO_ADAPTER.to_owned(),
             _ => format!("there is no adapter {index}"),

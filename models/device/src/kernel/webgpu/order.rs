@@ -15,13 +15,13 @@ use wgpu::{
     QueryType, ShaderModuleDescriptor, ShaderSource, ShaderStages,
 };
 
-use super::opened::{Opened, ready};
-use crate::guard::PATIENCE;
+use super::opened::{OpenAdapter, ready};
+use crate::guard::TIMEOUT;
 use crate::kernel::timing::again;
 use crate::timing::median;
 
 /// A launch.
-pub(super) struct Order {
+pub(super) struct OwnedLaunch {
     wgsl: Wgsl,
     grid: [u32; 3],
     /// What each storage buffer holds before a launch.
@@ -31,22 +31,22 @@ pub(super) struct Order {
 }
 
 /// What a launch works on.
-struct Ready {
+struct Prepared {
     pipeline: ComputePipeline,
     group: BindGroup,
     /// Each storage buffer, and its contents before a launch where the kernel may write.
     buffers: Vec<(Buffer, Option<Buffer>)>,
-    stamps: Option<Stamps>,
+    stamps: Option<Timestamps>,
 }
 
 /// Reads the adapter's clock around a kernel.
-struct Stamps {
+struct Timestamps {
     set: QuerySet,
     resolved: Buffer,
     tick: f64,
 }
 
-impl Order {
+impl OwnedLaunch {
     pub(super) fn new(wgsl: Wgsl, start: &Machine) -> Self {
         let (mut contents, mut numbers) = (Vec::new(), Vec::new());
         for given in start.bound_arguments() {
@@ -61,7 +61,7 @@ impl Order {
     }
 
     /// Runs it: once without a clock, then some times with one.
-    pub(super) fn run(&self, opened: &Opened) -> Result<LaunchResult, String> {
+    pub(super) fn run(&self, opened: &OpenAdapter) -> Result<LaunchResult, String> {
         let device = &opened.device;
         let scopes = [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
             .map(|filter| device.push_error_scope(filter));
@@ -102,7 +102,7 @@ impl Order {
         })
     }
 
-    fn prepare(&self, opened: &Opened) -> Ready {
+    fn prepare(&self, opened: &OpenAdapter) -> Prepared {
         let device = &opened.device;
         let init = |contents: &[u8], usage: BufferUsages| {
             device.create_buffer_init(&BufferInitDescriptor { label: None, contents, usage })
@@ -172,16 +172,16 @@ impl Order {
             },
             cache: None,
         });
-        Ready {
+        Prepared {
             pipeline,
             group,
             buffers,
-            stamps: opened.tick.map(|tick| Stamps::new(device, tick)),
+            stamps: opened.tick.map(|tick| Timestamps::new(device, tick)),
         }
     }
 
     /// One launch on fresh contents; the seconds it took, and by which clock.
-    fn launch(&self, opened: &Opened, ready: &Ready) -> Result<(f64, Clock), String> {
+    fn launch(&self, opened: &OpenAdapter, ready: &Prepared) -> Result<(f64, Clock), String> {
         // The contents first, and waited for, so that the processor's clock sees the kernel alone.
         submit(opened, |encoder| {
             for (buffer, pristine) in &ready.buffers {
@@ -194,7 +194,7 @@ impl Order {
         submit(opened, |encoder| {
             let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor {
                 label: Some(&self.wgsl.entry),
-                timestamp_writes: ready.stamps.as_ref().map(Stamps::writes),
+                timestamp_writes: ready.stamps.as_ref().map(Timestamps::writes),
             });
             pass.set_pipeline(&ready.pipeline);
             pass.set_bind_group(0, &ready.group, &[]);
@@ -213,7 +213,7 @@ impl Order {
     }
 }
 
-impl Stamps {
+impl Timestamps {
     fn new(device: &Device, tick: f64) -> Self {
         Self {
             set: device.create_query_set(&QuerySetDescriptor {
@@ -240,7 +240,7 @@ impl Stamps {
     }
 
     /// Seconds between the two; none if the clock did not move.
-    fn read(&self, opened: &Opened) -> Result<Option<f64>, String> {
+    fn read(&self, opened: &OpenAdapter) -> Result<Option<f64>, String> {
         submit(opened, |encoder| {
             encoder.resolve_query_set(&self.set, 0..2, &self.resolved, 0);
         })?;
@@ -258,7 +258,7 @@ impl Stamps {
 }
 
 /// Has something done and waits for it.
-fn submit(opened: &Opened, record: impl FnOnce(&mut CommandEncoder)) -> Result<(), String> {
+fn submit(opened: &OpenAdapter, record: impl FnOnce(&mut CommandEncoder)) -> Result<(), String> {
     let device = &opened.device;
     let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor::default());
     record(&mut encoder);
@@ -266,16 +266,16 @@ fn submit(opened: &Opened, record: impl FnOnce(&mut CommandEncoder)) -> Result<(
     wait(opened)
 }
 
-fn wait(opened: &Opened) -> Result<(), String> {
+fn wait(opened: &OpenAdapter) -> Result<(), String> {
     // Somewhat less than a driver is given in all, so that it is this sentence that is read.
-    let patience = PATIENCE - Duration::from_secs(2);
+    let timeout = TIMEOUT - Duration::from_secs(2);
     let waited =
-        opened.device.poll(PollType::Wait { submission_index: None, timeout: Some(patience) });
+        opened.device.poll(PollType::Wait { submission_index: None, timeout: Some(timeout) });
     let mut told = opened.complaint.lock().unwrap_or_else(PoisonError::into_inner);
     match (told.take(), waited) {
         (Some(complaint), _) => Err(format!("its driver complained: {complaint}")),
         (None, Err(wgpu::PollError::Timeout)) => {
-            Err(format!("it did not end within {} s", patience.as_secs()))
+            Err(format!("it did not end within {} s", timeout.as_secs()))
         }
         (None, Err(error)) => Err(format!("waiting for it failed: {error}")),
         (None, Ok(_)) => Ok(()),
@@ -283,7 +283,7 @@ fn wait(opened: &Opened) -> Result<(), String> {
 }
 
 /// The bytes of a buffer.
-fn read(opened: &Opened, buffer: &Buffer) -> Result<Vec<u8>, String> {
+fn read(opened: &OpenAdapter, buffer: &Buffer) -> Result<Vec<u8>, String> {
     let staging = opened.device.create_buffer(&BufferDescriptor {
         label: None,
         size: buffer.size(),

@@ -101,3 +101,33 @@ fn unturned_glyphs_lie_inside_the_image_with_a_margin() {
         }
     }
 }
+
+#[test]
+fn a_curve_goes_through_its_points_and_is_straight_where_they_are() {
+    let points = [[1.0, 1.0], [4.0, 2.0], [7.0, 3.0], [3.0, 9.0]];
+    let line = curve(&points);
+    for (index, point) in points.iter().enumerate() {
+        assert_eq!(line[index * PIECES], *point);
+    }
+    assert!(line[PIECES..2 * PIECES].windows(2).all(|pair| pair[1][0] > pair[0][0]));
+    assert_eq!(curve(&[]), Vec::<Point>::new());
+    assert_eq!(curve(&points[..1]), points[..1]);
+}
+
+#[test]
+fn a_horizontal_stroke_inks_as_many_rows_as_it_is_wide() {
+    let mut image = [0.0; SIDE * SIDE];
+    draw_stroke(&[[4.0, 14.0], [24.0, 14.0]], 1.5, 1.5, &mut image);
+    let column: Vec<f32> = (0..SIDE).map(|row| image[row * SIDE + 14]).collect();
+    assert!((column.iter().sum::<f32>() - 3.0).abs() < 1e-5, "{column:?}");
+    assert_eq!((column[12], column[13], column[14], column[15]), (0.5, 1.0, 1.0, 0.5));
+}
+
+#[test]
+fn a_stroke_may_leave_the_image() {
+    let mut image = [0.0; SIDE * SIDE];
+    draw_stroke(&[[-50.0, -50.0], [80.0, 80.0]], 1.0, 2.0, &mut image);
+    draw_stroke(&[[-50.0, 200.0], [-60.0, 210.0]], 1.0, 2.0, &mut image);
+    assert_eq!(image[0], 1.0);
+    assert_eq!(image[SIDE - 1], 0.0);
+}

@@ -1,0 +1,297 @@
+use crate::baseline::Trained;
+use crate::cases::Model;
+use crate::data::{Batches, DataConfig, Dataset};
+use crate::memory_budget::MemoryBudget;
+use crate::networks::{
+    Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
+};
+use crate::train::{
+    Activations, Knobs, Measuring, Rule, Timing, Trainer, UpdateKnobs, data_error, training_bytes,
+};
+use crate::{cases, data, flat_params};
+use mlsys_device as device;
+use mlsys_lab::{DeviceId, LabError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Images that a network learns from, where a lab trains one before it changes it.
+const IMAGES: usize = 4000;
+
+/// Classes of digits.
+const DIGITS: usize = 10;
+
+/// What to train, and how: Adam on batches of one size, weights as He starts them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// What it learns.
+    pub data: DataConfig,
+    /// The network.
+    pub architecture: Architecture,
+    /// Between its layers.
+    pub activation: Activation,
+    /// Adam's.
+    pub learning_rate: f64,
+    /// Examples of a step.
+    pub batch_size: usize,
+    /// Steps.
+    pub steps: u64,
+    /// Chooses initial weights and the order of examples; the data have their own, which is the same.
+    pub seed: u64,
+}
+
+/// The sizes of a transformer that the data do not settle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    pub width: usize,
+    pub depth: usize,
+    pub heads: usize,
+    pub kv_heads: usize,
+    /// Tokens of a training sequence.
+    pub context: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { width: 32, depth: 2, heads: 4, kv_heads: 2, context: 32 }
+    }
+}
+
+impl Recipe {
+    /// A reader of digits: a perceptron with one hidden layer of `width` neurons, or two convolutions of `width` and twice
+    /// as many channels; 4000 images with jitter 1 and noise 0.1, batches of 64, rate 0.003.
+    ///
+    /// # Errors
+    /// If the model is one for tokens.
+    pub fn images(model: Model, width: usize, steps: u64, seed: u64) -> Result<Self, LabError> {
+        let data = DataConfig { samples: IMAGES, ..DataConfig::new(Dataset::Digits, seed) };
+        let architecture = match model {
+            Model::Mlp => Architecture::Mlp(MlpConfig {
+                inputs: data.features(),
+                hidden: vec![width],
+                outputs: DIGITS,
+            }),
+            Model::Cnn => Architecture::Cnn(CnnConfig {
+                edge: data.features().isqrt(),
+                width,
+                depth: 2,
+                outputs: DIGITS,
+            }),
+            Model::Transformer => {
+                return Err(LabError::contradiction(
+                    ["dataset", "model"],
+                    "a transformer reads sequences of tokens, and digits are images; set dataset to chain, or model to \
+                     mlp",
+                ));
+            }
+        };
+        Ok(Self {
+            data,
+            architecture,
+            activation: Activation::Relu,
+            learning_rate: 0.003,
+            batch_size: 64,
+            steps,
+            seed,
+        })
+    }
+
+    /// A transformer that foretells the next token of a chain, sums or a text, trained as the presets of lab `train` do.
+    ///
+    /// # Errors
+    /// If the sizes contradict one another, or the data set has no tokens.
+    pub fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Self, LabError> {
+        let (learning_rate, batch_size) = match dataset {
+            Dataset::Chain => (0.003, 16),
+            Dataset::Sums => (0.002, 32),
+            Dataset::Text => (0.005, 16),
+            Dataset::Spiral
+            | Dataset::Moons
+            | Dataset::Circles
+            | Dataset::Xor
+            | Dataset::Digits
+            | Dataset::Idx => {
+                return Err(LabError::contradiction(
+                    ["dataset", "model"],
+                    "a transformer reads sequences of tokens; set dataset to chain, or model to mlp",
+                ));
+            }
+        };
+        let data = DataConfig { context: sizes.context, ..DataConfig::new(dataset, seed) };
+        let architecture = cases::transformer(TransformerConfig {
+            vocab: data.classes().map_err(data_error)?,
+            width: sizes.width,
+            depth: sizes.depth,
+            heads: sizes.heads,
+            kv_heads: sizes.kv_heads,
+            ffn: TransformerConfig::gated(sizes.width),
+            context: sizes.context,
+        })?;
+        Ok(Self {
+            data,
+            architecture,
+            activation: Activation::Relu,
+            learning_rate,
+            batch_size,
+            steps,
+            seed,
+        })
+    }
+
+    /// The recipe as the training lab's knobs.
+    pub fn knobs(&self) -> Knobs {
+        Knobs {
+            noise: self.data.noise,
+            jitter: self.data.jitter,
+            activation: self.activation,
+            rule: Rule::Adam,
+            update: UpdateKnobs {
+                learning_rate: self.learning_rate,
+                weight_decay: 0.0,
+                gradient_clip: None,
+            },
+            batch_size: self.batch_size,
+            steps: self.steps,
+            evaluate_every: self.steps.max(1),
+            record_every: self.steps.max(1),
+            timing: Timing::Steps,
+        }
+    }
+}
+
+// What has been trained in this process, by recipe and device. Whoever asks first trains, and others wait for it.
+
+/// Networks that are kept; the oldest goes first. A lesson has a few, and a small one takes half a megabyte.
+const MOST: usize = 24;
+
+/// How often a run that waits for another's training looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+static KNOWN: Known = Known { entries: Mutex::new(Vec::new()), changed: Condvar::new() };
+
+struct Known {
+    entries: Mutex<Vec<Entry>>,
+    /// Told when a training is over.
+    changed: Condvar,
+}
+
+struct Entry {
+    recipe: Recipe,
+    device: DeviceId,
+    /// None while somebody trains it.
+    trained: Option<Arc<Trained>>,
+}
+
+/// The right to train what a recipe says. Given back when dropped, so that others can try if this training fails.
+struct Claim<'a> {
+    recipe: &'a Recipe,
+    device: DeviceId,
+}
+
+/// The network of a recipe. `has_next` is asked before each step, and now and then while somebody else trains it; none if
+/// it says no. `smaller` names what bears on its size, for whoever has too little memory.
+pub(super) fn cached(
+    recipe: &Recipe,
+    device: DeviceId,
+    smaller: &str,
+    has_next: &mut dyn FnMut(u64) -> bool,
+) -> Result<Option<Arc<Trained>>, LabError> {
+    loop {
+        let mut entries = lock();
+        let known = entries.iter().find(|entry| entry.is(recipe, device));
+        match known.map(|entry| entry.trained.clone()) {
+            Some(Some(trained)) => return Ok(Some(trained)),
+            Some(None) => {
+                // Which of the two woke it does not matter: it looks again.
+                let waited = KNOWN.changed.wait_timeout(entries, LOOK);
+                drop(waited.unwrap_or_else(PoisonError::into_inner));
+                if !has_next(0) {
+                    return Ok(None);
+                }
+            }
+            None => {
+                entries.push(Entry { recipe: recipe.clone(), device, trained: None });
+                break;
+            }
+        }
+    }
+    let claim = Claim { recipe, device };
+    let trained = teach(recipe, device, smaller, has_next)?;
+    Ok(trained.map(|trained| claim.fulfil(Arc::new(trained))))
+}
+
+impl Entry {
+    fn is(&self, recipe: &Recipe, device: DeviceId) -> bool {
+        self.device == device && self.recipe == *recipe
+    }
+}
+
+impl Claim<'_> {
+    fn fulfil(self, trained: Arc<Trained>) -> Arc<Trained> {
+        let mut entries = lock();
+        if let Some(own) = entries.iter_mut().find(|entry| entry.is(self.recipe, self.device)) {
+            own.trained = Some(Arc::clone(&trained));
+        }
+        let old = entries.iter().position(|entry| entry.trained.is_some());
+        if entries.len() > MOST
+            && let Some(old) = old
+        {
+            entries.remove(old);
+        }
+        trained
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        lock().retain(|entry| entry.trained.is_some() || !entry.is(self.recipe, self.device));
+        KNOWN.changed.notify_all();
+    }
+}
+
+/// The entries; whoever panicked while it held them has left them whole.
+fn lock() -> MutexGuard<'static, Vec<Entry>> {
+    KNOWN.entries.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// Training by a recipe.
+
+/// Trains. `has_next` is asked before each step with the number of steps done; none if it says no.
+pub(super) fn teach(
+    recipe: &Recipe,
+    id: DeviceId,
+    smaller: &str,
+    has_next: &mut dyn FnMut(u64) -> bool,
+) -> Result<Option<Trained>, LabError> {
+    let failed = |reason| LabError::Failed { device: id, reason };
+    let knobs = recipe.knobs();
+    let needed = training_bytes(&recipe.architecture, Activations::Kept, &knobs);
+    let network = recipe.architecture.in_words();
+    let who = format!("weights, gradients and activations of training {network} first");
+    MemoryBudget::of(id).require(needed, &who, smaller)?;
+    let device = device::open(id)?.autodiff();
+    let examples = data::load(&recipe.data).map_err(data_error)?.train;
+    let network = recipe.architecture.init(Initialization::He, recipe.seed, &device);
+    let batches = Batches::new(recipe.seed, examples.len());
+    let mut trainer = Trainer::new(network, &knobs, batches, (id, device), Activations::Kept);
+    for step in 0..recipe.steps {
+        if !has_next(step) {
+            return Ok(None);
+        }
+        trainer.step(&examples, &knobs, Measuring::Nothing);
+    }
+    let weights = flat_params::weights(&trainer.network())
+        .map_err(|error| failed(format!("the run {error}")))?;
+    if weights.iter().any(|weight| !weight.is_finite()) {
+        return Err(failed(format!(
+            "the training of {} that comes first diverged: some of its weights are no longer finite numbers",
+            recipe.architecture.in_words()
+        )));
+    }
+    Ok(Some(Trained {
+        architecture: recipe.architecture.clone(),
+        activation: recipe.activation,
+        data: recipe.data.clone(),
+        steps: recipe.steps,
+        weights,
+    }))
+}

@@ -1,0 +1,186 @@
+//! A trained reader of digits whose forward pass opens at its hidden layer, for the lab `kernel` to put kernels into.
+
+use crate::baseline::Recipe;
+use crate::cases::Model;
+use crate::data::{DataConfig, Dataset, Examples, Labelled};
+use crate::{baseline, data};
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_device as device;
+use mlsys_kernel::{Classifier, NetworkError, ReplacedOperation, SuspendedForward};
+use mlsys_lab::DeviceId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Neurons of the hidden layer.
+const HIDDEN: usize = 32;
+
+/// Steps of 64: about five times through the examples.
+const STEPS: u64 = 300;
+
+/// A network of 784, 32 and 10 neurons that learned digits in this process, once for each seed.
+#[derive(Debug, Default)]
+pub struct DigitClassifier {
+    trained: Mutex<BTreeMap<u64, Arc<Weights>>>,
+}
+
+/// Weights and biases of both layers on the host: training is for the processor, and reading for any device.
+#[derive(Debug)]
+struct Weights {
+    layers: Vec<Layer>,
+}
+
+#[derive(Debug)]
+struct Layer {
+    /// `[inputs, outputs]`
+    weight: TensorData,
+    /// `[outputs]`
+    bias: TensorData,
+}
+
+impl Classifier for DigitClassifier {
+    fn hidden(&self) -> usize {
+        HIDDEN
+    }
+
+    fn open(
+        &self,
+        plug: ReplacedOperation,
+        batch: usize,
+        seed: u64,
+        device: DeviceId,
+    ) -> Result<SuspendedForward, NetworkError> {
+        let weights = self.weights(seed)?;
+        let device = device::open(device)?;
+        // Nobody else's seed: these digits were not among those it learned from.
+        let fresh = digits(!seed, batch)?;
+        let inputs = TensorData::new(fresh.inputs.clone(), [batch, fresh.features]);
+        let x = Tensor::<2>::from_data(inputs, &device);
+        let [first, second] = weights.on(&device)?;
+        let products = x.matmul(first.0); // [batch, hidden]
+        let bias = first.1.expand([batch, HIDDEN]);
+        let sums = products.clone() + bias.clone(); // [batch, hidden]
+        let (operands, result) = match plug {
+            ReplacedOperation::BiasAdd => (vec![products, bias], sums),
+            ReplacedOperation::Relu => (vec![sums.clone()], relu(sums)),
+        };
+        let rest = move |hidden: Vec<f32>| {
+            let data = TensorData::new(hidden, [batch, HIDDEN]);
+            let hidden = Tensor::<2>::from_data(data, &device);
+            let active = match plug {
+                ReplacedOperation::BiasAdd => relu(hidden),
+                ReplacedOperation::Relu => hidden,
+            };
+            let scores = active.matmul(second.0.clone()) + second.1.clone(); // [batch, classes]
+            let classes = scores.argmax(1).into_data();
+            Ok(classes.iter::<i64>().map(|class| class as usize).collect())
+        };
+        Ok(SuspendedForward {
+            operands: operands.into_iter().map(numbers).collect(),
+            result: numbers(result),
+            pixels: fresh.inputs.chunks(fresh.features).map(<[f32]>::to_vec).collect(),
+            width: fresh.features.isqrt(),
+            truth: fresh.labels.iter().map(|label| *label as usize).collect(),
+            rest: Box::new(rest),
+        })
+    }
+}
+
+impl DigitClassifier {
+    /// The weights that `seed` leads to; trained by whoever asks first, while others wait.
+    fn weights(&self, seed: u64) -> Result<Arc<Weights>, NetworkError> {
+        let mut trained = self.trained.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = trained.get(&seed) {
+            return Ok(Arc::clone(known));
+        }
+        let new = Arc::new(train(seed)?);
+        trained.insert(seed, Arc::clone(&new));
+        Ok(new)
+    }
+}
+
+impl Weights {
+    /// Weights `[inputs, outputs]` and biases `[1, outputs]` of both layers.
+    fn on(&self, device: &Device) -> Result<[(Tensor<2>, Tensor<2>); 2], NetworkError> {
+        let put = |layer: &Layer| {
+            let bias = Tensor::<1>::from_data(layer.bias.clone(), device);
+            let weight = Tensor::from_data(layer.weight.clone(), device);
+            (weight, bias.unsqueeze())
+        };
+        let layers: Vec<_> = self.layers.iter().map(put).collect();
+        let count = layers.len();
+        layers.try_into().map_err(|_| format!("the network has {count} layers instead of 2").into())
+    }
+}
+
+fn train(seed: u64) -> Result<Weights, NetworkError> {
+    let recipe = Recipe::images(Model::Mlp, HIDDEN, STEPS, seed);
+    let trained = recipe.and_then(|recipe| baseline::trained(&recipe, DeviceId::CPU));
+    let trained = trained?;
+    let layer = |layer: baseline::Layer| Layer {
+        weight: TensorData::new(layer.matrix(&trained.weights), [layer.inputs, layer.outputs]),
+        bias: TensorData::new(layer.bias(&trained.weights).to_vec(), [layer.outputs]),
+    };
+    Ok(Weights { layers: trained.layers().into_iter().map(layer).collect() })
+}
+
+/// Digits as the lab `train` draws them.
+fn digits(seed: u64, count: usize) -> Result<Labelled, NetworkError> {
+    let config = DataConfig { samples: count, ..DataConfig::new(Dataset::Digits, seed) };
+    match data::load(&config)?.train {
+        Examples::Labelled(labelled) => Ok(labelled),
+        Examples::Sequence(_) => Err("digits are no sequence".into()),
+    }
+}
+
+/// The numbers of a tensor, row by row.
+fn numbers(tensor: Tensor<2>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(classes: &[usize], truth: &[usize]) -> f64 {
+        let right = classes.iter().zip(truth).filter(|(a, b)| a == b).count();
+        right as f64 / truth.len() as f64
+    }
+
+    #[test]
+    fn it_reads_fresh_digits_whichever_operation_is_left_to_a_kernel() {
+        let reader = DigitClassifier::default();
+        let opened = |plug| reader.open(plug, 200, 1, DeviceId::CPU).unwrap();
+        let (added, activated) =
+            (opened(ReplacedOperation::BiasAdd), opened(ReplacedOperation::Relu));
+        let of = |opened: &SuspendedForward| (opened.rest)(opened.result.clone()).unwrap();
+        let classes = of(&added);
+        assert!(share(&classes, &added.truth) > 0.9, "{classes:?}");
+        assert_eq!(classes, of(&activated));
+        // The operands really are those of the operation, and a hidden layer of zeros tells nothing.
+        let sums = added.operands[0].iter().zip(&added.operands[1]);
+        let sums: Vec<f32> = sums.map(|(a, b)| a + b).collect();
+        assert_eq!(sums, added.result);
+        assert_eq!(activated.operands[0], added.result);
+        let relu: Vec<f32> = sums.iter().map(|x| x.max(0.0)).collect();
+        assert_eq!(relu, activated.result);
+        let blind = (added.rest)(vec![0.0; 200 * HIDDEN]).unwrap();
+        assert!(blind.iter().all(|class| *class == blind[0]));
+        assert_eq!((added.pixels.len(), added.width), (200, 28));
+    }
+
+    #[test]
+    fn a_seed_has_one_network_and_another_seed_another() {
+        let reader = DigitClassifier::default();
+        let operands = |seed| {
+            let opened = reader.open(ReplacedOperation::Relu, 2, seed, DeviceId::CPU).unwrap();
+            opened.operands
+        };
+        assert_eq!(operands(1), operands(1));
+        assert_eq!(operands(1), {
+            let other = DigitClassifier::default();
+            other.open(ReplacedOperation::Relu, 2, 1, DeviceId::CPU).unwrap().operands
+        });
+        assert_ne!(operands(1), operands(2));
+    }
+}

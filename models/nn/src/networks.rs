@@ -1,0 +1,290 @@
+//! The networks, one idea a file, and what they share: activations and initial weights.
+
+pub use crate::networks::architecture::Architecture;
+pub use crate::networks::cnn::{Cnn, CnnConfig};
+pub use crate::networks::filters::{
+    Filter, FilterCost, FilterNet, FilterNetConfig, FilterShape, ReceptiveField,
+};
+pub use crate::networks::gradient_check::{
+    directional_error, element_error, gradient, in_f64, max_error, perturbed,
+};
+pub use crate::networks::transformer::{
+    Attention, Block, CheckpointedPass, ForwardTrace, MASKED_SCORE, Positions, RMS_EPSILON,
+    ROTARY_BASE, RmsNorm, SwiGlu, TokenPositions, Transformer, TransformerConfig,
+};
+use crate::random::Stream;
+use burn::module::{Module, Param};
+use burn::nn::Linear;
+use burn::tensor::activation::log_softmax;
+use burn::tensor::{Device, Int, Tensor, TensorData, activation};
+
+mod architecture;
+mod cnn;
+mod filters;
+mod gradient_check;
+mod transformer;
+
+/// A classifier: inputs to one score (logit) per class. A transformer classifies each token by the one that follows.
+#[derive(Module, Debug)]
+pub enum Network {
+    /// Layers of neurons, each joined to all of the next.
+    Mlp(Mlp),
+    /// Convolutions, then one layer of neurons.
+    Cnn(Cnn),
+    /// A chain of filters of any form, then one layer of neurons.
+    Filters(FilterNet),
+    /// Blocks of attention and gated layers over sequences of tokens.
+    Transformer(Transformer),
+}
+
+/// What a network is given.
+#[derive(Clone, Debug)]
+pub enum Inputs {
+    /// Coordinates or pixels, `[batch, features]`.
+    Numbers(Tensor<2>),
+    /// Sequences of tokens, `[batch, time]`.
+    Tokens(Tensor<2, Int>),
+}
+
+impl Inputs {
+    /// As numbers; a token is its number.
+    pub fn numbers(self) -> Tensor<2> {
+        match self {
+            Self::Numbers(numbers) => numbers,
+            Self::Tokens(tokens) => tokens.float(),
+        }
+    }
+
+    /// As tokens; a number is cut to a whole one.
+    pub fn tokens(self) -> Tensor<2, Int> {
+        match self {
+            Self::Numbers(numbers) => numbers.int(),
+            Self::Tokens(tokens) => tokens,
+        }
+    }
+}
+
+impl From<Tensor<2>> for Inputs {
+    fn from(numbers: Tensor<2>) -> Self {
+        Self::Numbers(numbers)
+    }
+}
+
+impl From<Tensor<2, Int>> for Inputs {
+    fn from(tokens: Tensor<2, Int>) -> Self {
+        Self::Tokens(tokens)
+    }
+}
+
+impl Network {
+    /// The scores of every class, one row an answer: `[batch, features]` to `[batch, classes]`, or tokens
+    /// `[batch, time]` to `[batch * time, vocab]`. A transformer's activation is its own.
+    pub fn forward(&self, x: impl Into<Inputs>, activation: Activation) -> Tensor<2> {
+        let x = x.into();
+        match self {
+            Self::Mlp(mlp) => mlp.forward(x.numbers(), activation),
+            Self::Cnn(cnn) => cnn.forward(x.numbers(), activation),
+            Self::Filters(filters) => filters.forward(x.numbers(), activation),
+            Self::Transformer(transformer) => transformer.forward(x.tokens()).flatten(0, 1),
+        }
+    }
+
+    /// The network, leaving one without layers: for an update that must be the only one to hold the weights.
+    pub fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Mlp(Mlp { layers: Vec::new() }))
+    }
+}
+
+/// Mean cross-entropy in nats: minus the logarithm of the probability given to the right class.
+///
+/// `logits` is `[batch, classes]`, `labels` is `[batch]`; the result is `[1]`.
+pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
+    let log_probabilities = log_softmax(logits, 1); // [batch, classes]
+    let of_the_right_class = log_probabilities.gather(1, labels.unsqueeze_dim(1)); // [batch, 1]
+    of_the_right_class.mean().neg() // [1]
+}
+
+/// The non-linearity between layers. It has no weights, so it may change while a network trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activation {
+    /// max(0, x).
+    Relu,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// 1 / (1 + e⁻ˣ).
+    Sigmoid,
+    /// x Φ(x), with the normal distribution function Φ.
+    Gelu,
+    /// x / (1 + e⁻ˣ).
+    Silu,
+    /// None at all: the network is then linear, whatever its depth.
+    Identity,
+}
+
+impl Activation {
+    /// Applies the function to every element.
+    pub fn apply<const D: usize>(self, x: Tensor<D>) -> Tensor<D> {
+        match self {
+            Self::Relu => activation::relu(x),
+            Self::Tanh => activation::tanh(x),
+            Self::Sigmoid => activation::sigmoid(x),
+            Self::Gelu => activation::gelu(x),
+            Self::Silu => activation::silu(x),
+            Self::Identity => x,
+        }
+    }
+
+    /// Whether the backward pass needs the input kept besides the output. The derivatives of relu, tanh and
+    /// sigmoid can be had from their output, which the next layer keeps anyway as its own input.
+    pub fn keeps_its_input(self) -> bool {
+        match self {
+            Self::Gelu | Self::Silu => true,
+            Self::Relu | Self::Tanh | Self::Sigmoid | Self::Identity => false,
+        }
+    }
+}
+
+/// The sizes of a multi-layer perceptron.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MlpConfig {
+    /// Numbers per example.
+    pub inputs: usize,
+    /// Neurons of each hidden layer.
+    pub hidden: Vec<usize>,
+    /// Classes.
+    pub outputs: usize,
+}
+
+/// A multi-layer perceptron: layers of neurons, each joined to all of the next, with an activation between.
+#[derive(Module, Debug)]
+pub struct Mlp {
+    /// From the input on.
+    pub layers: Vec<Linear>,
+}
+
+impl MlpConfig {
+    /// Inputs and outputs of every layer, from the input on.
+    pub fn layers(&self) -> Vec<[usize; 2]> {
+        let sizes = [&[self.inputs], self.hidden.as_slice(), &[self.outputs]].concat();
+        sizes.windows(2).map(|pair| [pair[0], pair[1]]).collect()
+    }
+
+    /// The network with its initial weights.
+    pub fn init(&self, initial: &mut Initializer<'_>) -> Mlp {
+        let layers =
+            self.layers().into_iter().map(|[inputs, outputs]| initial.linear(inputs, outputs));
+        Mlp { layers: layers.collect() }
+    }
+}
+
+impl Mlp {
+    /// `[batch, inputs]` to logits `[batch, outputs]`.
+    pub fn forward(&self, x: Tensor<2>, activation: Activation) -> Tensor<2> {
+        let mut x = x; // [batch, inputs]
+        for (index, layer) in self.layers.iter().enumerate() {
+            if index > 0 {
+                x = activation.apply(x); // the same shape
+            }
+            x = layer.forward(x); // [batch, neurons of the layer]
+        }
+        x // [batch, outputs]
+    }
+}
+
+// Initial weights, drawn on the host, so that two devices start from the same bits.
+
+/// The rule by which weights start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initialization {
+    /// Normal with variance 2 / inputs, which keeps the size of activations under relu (He et al. 2015).
+    He,
+    /// Normal with variance 2 / (inputs + outputs), for tanh and sigmoid (Glorot & Bengio 2010).
+    Xavier,
+    /// All zero: every neuron of a layer is the same and stays so.
+    Zeros,
+}
+
+impl Initialization {
+    fn standard_deviation(self, fan_in: usize, fan_out: usize) -> f64 {
+        match self {
+            Self::He => (2.0 / fan_in as f64).sqrt(),
+            Self::Xavier => (2.0 / (fan_in + fan_out) as f64).sqrt(),
+            Self::Zeros => 0.0,
+        }
+    }
+}
+
+/// Makes initial parameters, layer by layer, from a stream of its own. Biases start at zero.
+pub struct Initializer<'a> {
+    rule: Initialization,
+    stream: Stream,
+    device: &'a Device,
+    values: Values,
+}
+
+/// Whether parameters have values.
+#[derive(Clone, Copy)]
+enum Values {
+    Drawn,
+    /// They have shapes only: what burn records without computing needs no memory.
+    Absent,
+}
+
+impl<'a> Initializer<'a> {
+    /// The parameters that `rule` and `seed` give, on `device`.
+    pub fn new(rule: Initialization, seed: u64, device: &'a Device) -> Self {
+        Self { rule, stream: Stream::new(seed, "weights"), device, values: Values::Drawn }
+    }
+
+    /// Parameters that have shapes and no values, for a device that records and computes nothing.
+    pub fn shapes(device: &'a Device) -> Self {
+        Self { values: Values::Absent, ..Self::new(Initialization::Zeros, 0, device) }
+    }
+
+    /// A layer of neurons: weights `[inputs, outputs]`, biases `[outputs]`.
+    pub fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
+        Linear {
+            weight: self.weights([inputs, outputs], inputs, outputs),
+            bias: Some(self.biases(outputs)),
+        }
+    }
+
+    /// Weights of any shape; every output is a sum of `fan_in` products, every input goes into `fan_out`.
+    pub(super) fn weights<const D: usize>(
+        &mut self,
+        shape: [usize; D],
+        fan_in: usize,
+        fan_out: usize,
+    ) -> Param<Tensor<D>> {
+        let deviation = self.rule.standard_deviation(fan_in, fan_out);
+        let stream = &mut self.stream;
+        // Adding zero turns -0 into 0, so that a weight that starts at zero has one bit pattern.
+        let draw = |count| (0..count).map(|_| (deviation * stream.normal() + 0.0) as f32).collect();
+        parameter(shape, self.values, self.device, draw)
+    }
+
+    /// Biases, all zero.
+    pub(super) fn biases(&self, count: usize) -> Param<Tensor<1>> {
+        parameter([count], self.values, self.device, |count| vec![0.0; count])
+    }
+
+    /// Factors, all one.
+    pub(super) fn ones(&self, count: usize) -> Param<Tensor<1>> {
+        parameter([count], self.values, self.device, |count| vec![1.0; count])
+    }
+}
+
+fn parameter<const D: usize>(
+    shape: [usize; D],
+    values: Values,
+    device: &Device,
+    fill: impl FnOnce(usize) -> Vec<f32>,
+) -> Param<Tensor<D>> {
+    match values {
+        Values::Drawn => {
+            let values = fill(shape.iter().product());
+            Param::from_data(TensorData::new(values, shape), device)
+        }
+        Values::Absent => Param::from_tensor(Tensor::empty(shape, device)),
+    }
+}

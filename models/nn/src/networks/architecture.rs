@@ -1,0 +1,315 @@
+//! What a network will cost, from its sizes alone.
+
+use crate::networks::cnn::KERNEL;
+use crate::networks::{
+    Activation, CnnConfig, FilterNetConfig, FilterShape, Initialization, Initializer, MlpConfig,
+    Network, ReceptiveField, TransformerConfig,
+};
+use burn::tensor::Device;
+
+/// A network's sizes, before it exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Architecture {
+    /// A multi-layer perceptron.
+    Mlp(MlpConfig),
+    /// A convolutional network.
+    Cnn(CnnConfig),
+    /// A chain of filters of any form.
+    Filters(FilterNetConfig),
+    /// A decoder in the manner of Llama. Its batches are of sequences, and it has one activation of its own.
+    Transformer(TransformerConfig),
+}
+
+/// The sizes of one layer for one example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layer {
+    /// Numbers that come in.
+    inputs: u64,
+    /// Numbers that go out.
+    outputs: u64,
+    /// Weights and biases.
+    parameters: u64,
+    /// Multiply-adds of its matrix product or convolution.
+    products: u64,
+    /// Whether an activation follows.
+    activated: bool,
+}
+
+impl Architecture {
+    /// The network with the weights that `rule` and `seed` give.
+    pub fn init(&self, rule: Initialization, seed: u64, device: &Device) -> Network {
+        self.build(&mut Initializer::new(rule, seed, device))
+    }
+
+    /// The network without values, for a device that records what is done with it and computes nothing.
+    pub fn shapes(&self, device: &Device) -> Network {
+        self.build(&mut Initializer::shapes(device))
+    }
+
+    fn build(&self, initial: &mut Initializer<'_>) -> Network {
+        match self {
+            Self::Mlp(config) => Network::Mlp(config.init(initial)),
+            Self::Cnn(config) => Network::Cnn(config.init(initial)),
+            Self::Filters(config) => Network::Filters(config.init(initial)),
+            Self::Transformer(config) => Network::Transformer(config.init(initial)),
+        }
+    }
+
+    /// What it is, in a few words with its sizes.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Mlp(config) => {
+                let sizes = [&[config.inputs], config.hidden.as_slice(), &[config.outputs]];
+                let sizes: Vec<_> = sizes.concat().iter().map(usize::to_string).collect();
+                format!("mlp ({})", sizes.join("-"))
+            }
+            Self::Cnn(config) => format!(
+                "cnn (images of {0} x {0}, width {1}, depth {2}, {3} classes)",
+                config.edge, config.width, config.depth, config.outputs
+            ),
+            Self::Filters(config) => {
+                let filters: Vec<String> = config.filters.iter().map(named).collect();
+                format!(
+                    "filters (images of {0} x {0}, {1}, {2} classes)",
+                    config.edge,
+                    filters.join(", "),
+                    config.outputs
+                )
+            }
+            Self::Transformer(config) => format!(
+                "transformer (vocabulary {}, width {}, depth {}, heads {}, kv_heads {}, MLP {})",
+                config.vocab, config.width, config.depth, config.heads, config.kv_heads, config.ffn
+            ),
+        }
+    }
+
+    /// Trainable weights and biases.
+    pub fn parameters(&self) -> u64 {
+        match self {
+            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => {
+                self.layers().iter().map(|layer| layer.parameters).sum()
+            }
+            Self::Transformer(config) => config.parameters(),
+        }
+    }
+
+    /// Operations of the matrix products and convolutions of one forward pass, 2 for a multiply-add.
+    pub fn forward_flops(&self, batch: u64) -> u64 {
+        let of = |layer: &Layer| 2 * batch * layer.products;
+        match self {
+            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => self.layers().iter().map(of).sum(),
+            Self::Transformer(config) => config.forward_flops(batch),
+        }
+    }
+
+    /// The same of one backward pass: as many again for each operand that needs a gradient. The network's own
+    /// input needs none; what a transformer's first product is given comes from weights, and does.
+    pub fn backward_flops(&self, batch: u64) -> u64 {
+        let of = |(index, layer): (usize, &Layer)| {
+            let operands = if index == 0 { 1 } else { 2 };
+            operands * 2 * batch * layer.products
+        };
+        match self {
+            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => {
+                self.layers().iter().enumerate().map(of).sum()
+            }
+            Self::Transformer(config) => 2 * config.forward_flops(batch),
+        }
+    }
+
+    /// Numbers kept from the forward pass, loss included, until the backward pass has used them.
+    ///
+    /// A layer keeps its input, because the gradient of its weights is input times error; an activation keeps
+    /// its own input only where its derivative cannot be had from its output; softmax keeps its output.
+    pub fn kept_numbers(&self, activation: Activation, batch: u64) -> u64 {
+        if let Self::Transformer(config) = self {
+            return batch * config.kept_numbers();
+        }
+        let layers = self.layers();
+        let inputs: u64 = layers.iter().map(|layer| layer.inputs).sum();
+        let before_activations: u64 = layers
+            .iter()
+            .filter(|layer| layer.activated && activation.keeps_its_input())
+            .map(|layer| layer.outputs)
+            .sum();
+        let probabilities = layers.last().map_or(0, |layer| layer.outputs);
+        batch * (inputs + before_activations + probabilities)
+    }
+
+    /// The layers of a network that is a chain of them.
+    fn layers(&self) -> Vec<Layer> {
+        match self {
+            Self::Mlp(config) => {
+                let mut layers: Vec<Layer> = config.layers().into_iter().map(dense).collect();
+                if let Some((_, hidden)) = layers.split_last_mut() {
+                    hidden.iter_mut().for_each(|layer| layer.activated = true);
+                }
+                layers
+            }
+            Self::Cnn(config) => {
+                let convolutions = config.convolutions().into_iter().map(|shape| {
+                    let (pixels_in, pixels_out) = (shape.edge_in.pow(2), shape.edge_out.pow(2));
+                    let weights = shape.channels_out * shape.channels_in * KERNEL * KERNEL;
+                    Layer {
+                        inputs: (shape.channels_in * pixels_in) as u64,
+                        outputs: (shape.channels_out * pixels_out) as u64,
+                        parameters: (weights + shape.channels_out) as u64,
+                        products: (weights * pixels_out) as u64,
+                        activated: true,
+                    }
+                });
+                convolutions.chain([dense([config.flat(), config.outputs])]).collect()
+            }
+            Self::Filters(config) => {
+                let filters = config.edges().into_iter().map(|(shape, edge)| {
+                    let cost = shape.cost(edge);
+                    Layer {
+                        inputs: cost.inputs,
+                        outputs: cost.outputs,
+                        parameters: cost.weights,
+                        products: cost.products,
+                        activated: true,
+                    }
+                });
+                filters.chain([dense([config.flat(), config.outputs])]).collect()
+            }
+            Self::Transformer(_) => Vec::new(),
+        }
+    }
+}
+
+/// A filter in a few words, such as `16 depthwise 5 x 5 / 2`.
+fn named(shape: &FilterShape) -> String {
+    let [height, width] = shape.window;
+    let own = match shape.sight {
+        ReceptiveField::All => "",
+        ReceptiveField::Own => " depthwise",
+    };
+    let stride = match shape.stride {
+        1 => String::new(),
+        stride => format!(" / {stride}"),
+    };
+    format!("{}{own} {height} x {width}{stride}", shape.channels_out)
+}
+
+fn dense([inputs, outputs]: [usize; 2]) -> Layer {
+    Layer {
+        inputs: inputs as u64,
+        outputs: outputs as u64,
+        parameters: ((inputs + 1) * outputs) as u64,
+        products: (inputs * outputs) as u64,
+        activated: false,
+    }
+}
+
+// What a transformer costs, from its sizes alone.
+
+impl TransformerConfig {
+    /// Trainable numbers: embedding, blocks, last norm and output head.
+    pub(super) fn parameters(&self) -> u64 {
+        let block = 2 * self.width + self.products_of_block();
+        (2 * self.vocab * self.width + self.depth * block + self.width) as u64
+    }
+
+    /// Operations of one forward pass over `batch` whole sequences, every position scored.
+    pub(super) fn forward_flops(&self, batch: u64) -> u64 {
+        batch * self.pass_flops([self.context, self.context, self.context])
+    }
+
+    /// Operations of the matrix products that push `new` tokens of a sequence through the blocks and look through the keys of
+    /// `seen` tokens, of which `scored` are scored: with A columns of queries, 2 for every weight of a product a token, and
+    /// 4 new seen A a block for scores and mixing, although those that lie ahead are thrown away (Narayanan et al. 2021,
+    /// equation 3).
+    pub fn pass_flops(&self, [new, seen, scored]: [usize; 3]) -> u64 {
+        let blocks = new * (2 * self.products_of_block() + 4 * seen * self.width);
+        (self.depth * blocks + 2 * scored * self.vocab * self.width) as u64
+    }
+
+    /// Weights that a pass reads whatever its tokens are: all but the embedding, of which it reads a row a token.
+    pub fn weights_of_a_pass(&self) -> u64 {
+        self.parameters() - (self.vocab * self.width) as u64
+    }
+
+    /// Numbers kept from the forward pass of one sequence, loss included, until the backward pass has used them.
+    ///
+    /// A matrix product keeps its inputs, a norm its input and one number a row, softmax its output (which is also an
+    /// input of the product after it), silu and the gates' product their inputs. Turning by constant angles, adding and
+    /// scaling keep nothing, and the queries and keys that are kept are the turned ones.
+    pub(super) fn kept_numbers(&self) -> u64 {
+        let norm = self.width + 1;
+        let turned = self.width + self.keys();
+        let shares = self.heads * self.context;
+        let attention = self.width + turned + self.keys() + shares + self.width;
+        let mlp = self.width + 4 * self.ffn;
+        let block = norm + attention + norm + mlp;
+        let after = norm + self.width + self.vocab;
+        (self.context * (self.depth * block + after)) as u64
+    }
+
+    /// Multiply-adds of one token in the matrix products of one block, attention's scores and mixing aside.
+    fn products_of_block(&self) -> usize {
+        self.width * (2 * self.width + 2 * self.keys() + 3 * self.ffn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mlp(sizes: &[usize]) -> Architecture {
+        let [inputs, hidden @ .., outputs] = sizes else { panic!("at least two sizes") };
+        Architecture::Mlp(MlpConfig { inputs: *inputs, hidden: hidden.to_vec(), outputs: *outputs })
+    }
+
+    #[test]
+    fn the_784_512_512_10_network_costs_what_its_formulas_say() {
+        let network = mlp(&[784, 512, 512, 10]);
+        assert_eq!(network.parameters(), 669_706);
+        assert_eq!(network.forward_flops(64), 85_590_016);
+        assert_eq!(network.backward_flops(64), 119_799_808);
+        assert_eq!(4 * network.kept_numbers(Activation::Relu, 64), 465_408);
+        // The inputs of both gelus are kept besides their outputs.
+        let gelu =
+            network.kept_numbers(Activation::Gelu, 64) - network.kept_numbers(Activation::Relu, 64);
+        assert_eq!(gelu, 64 * 2 * 512);
+    }
+
+    #[test]
+    fn a_convolution_counts_every_window() {
+        let cnn = Architecture::Cnn(CnnConfig { edge: 28, width: 8, depth: 2, outputs: 10 });
+        let (first, second, head) = (8 * 9 * 14 * 14, 16 * 8 * 9 * 7 * 7, 16 * 7 * 7 * 10);
+        assert_eq!(cnn.parameters(), (8 * 9 + 8) + (16 * 8 * 9 + 16) + (16 * 49 * 10 + 10));
+        assert_eq!(cnn.forward_flops(3), 2 * 3 * (first + second + head));
+        assert_eq!(cnn.backward_flops(3), 2 * 3 * (first + 2 * second + 2 * head));
+        assert_eq!(cnn.kept_numbers(Activation::Relu, 1), 784 + 8 * 14 * 14 + 16 * 49 + 10);
+    }
+
+    #[test]
+    fn the_default_transformer_costs_what_its_formulas_say() {
+        let config = TransformerConfig {
+            vocab: 64,
+            width: 32,
+            depth: 2,
+            heads: 4,
+            kv_heads: 2,
+            ffn: TransformerConfig::gated(32),
+            context: 32,
+        };
+        let network = Architecture::Transformer(config);
+        assert_eq!(network.parameters(), 27_296);
+        // L (W + C) + logits, for 3 sequences: W = 2t (2hA + 2hK + 3h ffn), C = 4tsA.
+        let (t, h, s, ffn) = (3 * 32, 32, 32, 88);
+        let block = 2 * t * (2 * h * h + 2 * h * 16 + 3 * h * ffn) + 4 * t * s * h;
+        assert_eq!(network.forward_flops(3), 2 * block + 2 * t * h * 64);
+        assert_eq!(network.backward_flops(3), 2 * network.forward_flops(3));
+        // A row of a block: two norms, the two products' inputs after them, q k v, the weights, what they mixed, 4 ffn.
+        let row = 2 * (32 + 1) + 2 * 32 + (32 + 16 + 16) + 4 * 32 + 32 + 4 * 88;
+        assert_eq!(network.kept_numbers(Activation::Relu, 3), t * (2 * row + (32 + 1) + 32 + 64));
+    }
+
+    #[test]
+    fn a_network_without_hidden_layers_is_one_layer() {
+        assert_eq!(mlp(&[2, 2]).parameters(), 6);
+        assert_eq!(mlp(&[2, 2]).kept_numbers(Activation::Gelu, 1), 4);
+    }
+}

@@ -1,0 +1,130 @@
+use crate::networks::{Activation, Initializer};
+use burn::module::{Module, Param};
+use burn::nn::Linear;
+use burn::tensor::Tensor;
+use burn::tensor::module::conv2d;
+use burn::tensor::ops::ConvOptions;
+
+/// The sizes of a convolutional network for square grey images.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CnnConfig {
+    /// Pixels along an edge of the image.
+    pub edge: usize,
+    /// Channels of the first convolution.
+    pub width: usize,
+    /// Convolutions.
+    pub depth: usize,
+    /// Classes.
+    pub outputs: usize,
+}
+
+/// The shape of one convolution of a [`CnnConfig`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConvShape {
+    /// Channels that come in.
+    pub channels_in: usize,
+    /// Channels that go out.
+    pub channels_out: usize,
+    /// How far the window moves: 2 halves the image.
+    pub stride: usize,
+    /// Edge of the image that comes in.
+    pub edge_in: usize,
+    /// Edge of the image that goes out.
+    pub edge_out: usize,
+}
+
+/// The edge of the window that a convolution moves over the image.
+pub(super) const KERNEL: usize = 3;
+
+/// Below this edge, convolutions no longer halve the image.
+const SMALLEST_EDGE: usize = 7;
+
+/// A 3x3 convolution with a margin of one pixel.
+#[derive(Module, Debug)]
+pub struct Conv {
+    /// `[channels out, channels in, 3, 3]`.
+    pub weight: Param<Tensor<4>>,
+    /// `[channels out]`.
+    pub bias: Param<Tensor<1>>,
+    stride: usize,
+}
+
+/// A convolutional network: 3x3 convolutions that halve the image and double the channels until it is 7 pixels
+/// wide, then one layer of neurons over everything that is left.
+#[derive(Module, Debug)]
+pub struct Cnn {
+    /// From the input on.
+    pub convolutions: Vec<Conv>,
+    /// The last layer.
+    pub head: Linear,
+    edge: usize,
+}
+
+impl CnnConfig {
+    /// The convolutions, from the input on.
+    pub fn convolutions(&self) -> Vec<ConvShape> {
+        let mut shapes: Vec<ConvShape> = Vec::with_capacity(self.depth);
+        for index in 0..self.depth {
+            let before = shapes.last().copied();
+            let edge_in = before.map_or(self.edge, |shape| shape.edge_out);
+            let channels_in = before.map_or(1, |shape| shape.channels_out);
+            let stride = if edge_in > SMALLEST_EDGE { 2 } else { 1 };
+            let channels_out = if index == 0 { self.width } else { channels_in * stride };
+            shapes.push(ConvShape {
+                channels_in,
+                channels_out,
+                stride,
+                edge_in,
+                edge_out: edge_in.div_ceil(stride),
+            });
+        }
+        shapes
+    }
+
+    /// Inputs of the last layer.
+    pub fn flat(&self) -> usize {
+        let last = self
+            .convolutions()
+            .last()
+            .map_or((1, self.edge), |shape| (shape.channels_out, shape.edge_out));
+        last.0 * last.1 * last.1
+    }
+
+    /// The network with its initial weights.
+    pub fn init(&self, initial: &mut Initializer<'_>) -> Cnn {
+        let window = KERNEL * KERNEL;
+        let convolutions = self.convolutions().into_iter().map(|shape| Conv {
+            weight: initial.weights(
+                [shape.channels_out, shape.channels_in, KERNEL, KERNEL],
+                shape.channels_in * window,
+                shape.channels_out * window,
+            ),
+            bias: initial.biases(shape.channels_out),
+            stride: shape.stride,
+        });
+        let convolutions = convolutions.collect();
+        Cnn { convolutions, head: initial.linear(self.flat(), self.outputs), edge: self.edge }
+    }
+}
+
+impl Cnn {
+    /// Images `[batch, edge * edge]`, row by row, to logits `[batch, outputs]`.
+    pub fn forward(&self, x: Tensor<2>, activation: Activation) -> Tensor<2> {
+        let [batch, _] = x.dims();
+        let mut x = x.reshape([batch, 1, self.edge, self.edge]); // [batch, 1, 28, 28]
+        for convolution in &self.convolutions {
+            x = convolution.forward(x); // [batch, 8, 14, 14], then [batch, 16, 7, 7] with width 8
+            x = activation.apply(x); // the same shape
+        }
+        self.head.forward(x.flatten(1, 3)) // [batch, 16 * 7 * 7] to [batch, outputs]
+    }
+}
+
+impl Conv {
+    /// `[batch, channels in, edge, edge]` to `[batch, channels out, edge / stride, edge / stride]`.
+    pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        let (dilation, groups) = ([1, 1], 1);
+        let options = ConvOptions::new([self.stride; 2], [KERNEL / 2; 2], dilation, groups);
+        conv2d(x, self.weight.val(), Some(self.bias.val()), options)
+    }
+}

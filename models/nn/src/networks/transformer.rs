@@ -1,0 +1,396 @@
+//! A decoder in the manner of Llama (Touvron et al. 2023, arXiv:2302.13971; Grattafiori et al. 2024, arXiv:2407.21783),
+//! from tokens to the scores of the next token, top to bottom.
+//!
+//! In the shapes beside the lines, a row is one token of one sequence: rows = batch * time. All matrix products with
+//! weights are done on rows, because few large products are quicker than many small ones.
+
+pub use self::checkpointing::CheckpointedPass;
+pub use self::positions::{Positions, ROTARY_BASE, TokenPositions};
+use crate::networks::Initializer;
+use burn::module::{Module, Param};
+use burn::tensor::{Int, Tensor, activation};
+
+mod checkpointing;
+mod positions;
+#[cfg(test)]
+mod tests;
+
+/// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
+pub const RMS_EPSILON: f64 = 1e-5;
+
+/// The score of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a number on every
+/// device.
+pub const MASKED_SCORE: f64 = -1e9;
+
+/// A transformer: tokens become vectors, blocks change the vectors, and the last vector scores the next token.
+#[derive(Module, Debug)]
+pub struct Transformer {
+    /// One row of numbers per token, `[vocab, width]`.
+    pub embedding: Param<Tensor<2>>,
+    /// From the input on.
+    pub blocks: Vec<Block>,
+    /// Before the output head.
+    pub norm: RmsNorm,
+    /// The output head, `[width, vocab]`; not tied to the embedding.
+    pub head: Param<Tensor<2>>,
+}
+
+/// One block: attention looks at other tokens, the gated layer at each token alone; both add to what came in.
+#[derive(Module, Debug)]
+pub struct Block {
+    /// Before attention.
+    pub attention_norm: RmsNorm,
+    /// What tokens look at in one another.
+    pub attention: Attention,
+    /// Before the gated layer.
+    pub mlp_norm: RmsNorm,
+    /// What each token makes of what it has seen.
+    pub mlp: SwiGlu,
+}
+
+/// Divides each row by its root mean square (Zhang & Sennrich 2019).
+#[derive(Module, Debug)]
+pub struct RmsNorm {
+    /// `[width]`.
+    pub scale: Param<Tensor<1>>,
+}
+
+/// Causal attention with rotary positions, whose query heads share key/value heads in groups (Ainslie et al. 2023).
+#[derive(Module, Debug)]
+pub struct Attention {
+    /// What a token looks for, `[width, heads * head]`.
+    pub query: Param<Tensor<2>>,
+    /// What it can be found by, `[width, kv_heads * head]`.
+    pub key: Param<Tensor<2>>,
+    /// What it says to those who look, `[width, kv_heads * head]`.
+    pub value: Param<Tensor<2>>,
+    /// `[heads * head, width]`.
+    pub output: Param<Tensor<2>>,
+    /// Query heads.
+    pub heads: usize,
+    /// Key/value heads.
+    pub kv_heads: usize,
+}
+
+/// A layer whose units are multiplied by gates (Shazeer 2020).
+#[derive(Module, Debug)]
+pub struct SwiGlu {
+    /// `[width, ffn]`.
+    pub gate: Param<Tensor<2>>,
+    /// `[width, ffn]`.
+    pub up: Param<Tensor<2>>,
+    /// `[ffn, width]`.
+    pub down: Param<Tensor<2>>,
+}
+
+/// What a transformer computes on the way to its scores.
+#[derive(Clone, Debug)]
+pub struct ForwardTrace {
+    /// The scores, `[batch, time, vocab]`.
+    pub logits: Tensor<3>,
+    /// For each block, how much each head of each token looks at each token, `[batch, heads, time, time]`; rows sum to 1.
+    pub attention: Vec<Tensor<4>>,
+    /// The vectors after each block, `[batch, time, width]`.
+    pub streams: Vec<Tensor<3>>,
+}
+
+impl TransformerConfig {
+    /// The transformer with its initial weights.
+    pub fn init(&self, initial: &mut Initializer<'_>) -> Transformer {
+        let (width, keys, ffn, vocab) = (self.width, self.keys(), self.ffn, self.vocab);
+        Transformer {
+            embedding: initial.weights([vocab, width], 1, width),
+            blocks: (0..self.depth)
+                .map(|_| Block {
+                    attention_norm: RmsNorm::init(width, initial),
+                    attention: Attention {
+                        query: initial.weights([width, width], width, width),
+                        key: initial.weights([width, keys], width, keys),
+                        value: initial.weights([width, keys], width, keys),
+                        output: initial.weights([width, width], width, width),
+                        heads: self.heads,
+                        kv_heads: self.kv_heads,
+                    },
+                    mlp_norm: RmsNorm::init(width, initial),
+                    mlp: SwiGlu {
+                        gate: initial.weights([width, ffn], width, ffn),
+                        up: initial.weights([width, ffn], width, ffn),
+                        down: initial.weights([ffn, width], ffn, width),
+                    },
+                })
+                .collect(),
+            norm: RmsNorm::init(width, initial),
+            // So small that the first scores hardly differ: training starts from the logarithm of the vocabulary.
+            head: initial.weights([width, vocab], width * width, width * vocab),
+        }
+    }
+}
+
+impl Transformer {
+    /// Tokens `[batch, time]` to scores of the token after each, `[batch, time, vocab]`.
+    pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
+        self.pass(tokens, |_, _| ())
+    }
+
+    /// The same, with what it looked at on the way.
+    pub fn look(&self, tokens: Tensor<2, Int>) -> ForwardTrace {
+        let (mut attention, mut streams) = (Vec::new(), Vec::new());
+        let logits = self.pass(tokens, |weights, stream| {
+            attention.push(weights.clone());
+            streams.push(stream.clone());
+        });
+        ForwardTrace { logits, attention, streams }
+    }
+
+    /// The scores that vectors `[batch, time, width]` would give if they were the last, `[batch, time, vocab]`.
+    pub fn read(&self, stream: Tensor<3>) -> Tensor<3> {
+        let [batch, time, _] = stream.dims();
+        let normal = self.norm.forward(stream.flatten(0, 1)); // [rows, width]
+        let logits = normal.matmul(self.head.val()); // [rows, vocab]
+        let [_, vocab] = logits.dims();
+        logits.reshape([batch, time, vocab])
+    }
+
+    /// `seen` is given each block's attention weights and the vectors after it.
+    fn pass(
+        &self,
+        tokens: Tensor<2, Int>,
+        mut seen: impl FnMut(&Tensor<4>, &Tensor<3>),
+    ) -> Tensor<3> {
+        let mut x = self.embed(tokens);
+        let positions = self.positions(&x);
+        for block in &self.blocks {
+            let (next, weights) = block.forward(x, &positions); // and [batch, heads, time, time]
+            x = next;
+            seen(&weights, &x);
+        }
+        self.read(x)
+    }
+
+    /// Tokens `[batch, time]` to their vectors, `[batch, time, width]`.
+    pub fn embed(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
+        let [batch, time] = tokens.dims();
+        let [_, width] = self.embedding.dims();
+        let x = self.embedding.val().select(0, tokens.flatten(0, 1)); // [rows, width]
+        x.reshape([batch, time, width])
+    }
+
+    /// What the blocks need to know of the positions of vectors `[batch, time, width]`.
+    pub fn positions(&self, x: &Tensor<3>) -> Positions {
+        let [_, time, _] = x.dims();
+        Positions::new(time, self.head_size(), x.dtype(), &x.device())
+    }
+
+    /// Numbers per head; any even number for a transformer without blocks.
+    fn head_size(&self) -> usize {
+        self.blocks.first().map_or(2, |block| block.attention.head())
+    }
+}
+
+impl Block {
+    /// `[batch, time, width]` to the same, and the attention weights `[batch, heads, time, time]`.
+    pub fn forward(&self, x: Tensor<3>, at: &Positions) -> (Tensor<3>, Tensor<4>) {
+        let [batch, time, width] = x.dims();
+        let x = x.flatten::<2>(0, 1); // [rows, width]
+        let normal = self.attention_norm.forward(x.clone());
+        let (mixed, weights) = self.attention.forward(normal, batch, at);
+        let x = x + mixed;
+        let normal = self.mlp_norm.forward(x.clone());
+        let x = x + self.mlp.forward(normal);
+        (x.reshape([batch, time, width]), weights)
+    }
+}
+
+impl RmsNorm {
+    fn init(width: usize, initial: &Initializer<'_>) -> Self {
+        Self { scale: initial.ones(width) }
+    }
+
+    /// x / sqrt(mean(x²) + ε) * scale, `[rows, width]` to the same.
+    pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
+        let size = mean_square.add_scalar(RMS_EPSILON).sqrt(); // [rows, 1]
+        x / size * self.scale.val().unsqueeze::<2>()
+    }
+}
+
+impl Attention {
+    /// Numbers per head.
+    fn head(&self) -> usize {
+        let [columns, _] = self.output.dims();
+        columns / self.heads
+    }
+
+    /// `[rows, width]` to the same, and the weights with which tokens were mixed, `[batch, heads, time, time]`.
+    pub fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Tensor<4>) {
+        let (q, k, v) = self.project(x, batch, at);
+        let weights = self.weigh(q, k, at);
+        (self.mix(weights.clone(), v), weights)
+    }
+
+    /// Queries `[batch, heads, time, head]`, keys and values `[batch, kv_heads, time, head]` of `[rows, width]`.
+    pub fn project(
+        &self,
+        x: Tensor<2>,
+        batch: usize,
+        at: &Positions,
+    ) -> (Tensor<4>, Tensor<4>, Tensor<4>) {
+        let [rows, _] = x.dims();
+        let (time, head) = (rows / batch, self.head());
+        // [rows, heads head] to [batch, heads, time, head].
+        let split = |x: Tensor<2>, heads| x.reshape([batch, time, heads, head]).swap_dims(1, 2);
+        let q = at.turn(split(x.clone().matmul(self.query.val()), self.heads));
+        let k = at.turn(split(x.clone().matmul(self.key.val()), self.kv_heads));
+        let v = split(x.matmul(self.value.val()), self.kv_heads);
+        (q, k, v)
+    }
+
+    /// softmax(q kᵀ / √head) over the tokens that are not ahead, `[batch, heads, time, seen]`; `seen` is `time` unless
+    /// there are keys of earlier tokens.
+    pub fn weigh(&self, q: Tensor<4>, k: Tensor<4>, at: &Positions) -> Tensor<4> {
+        let ([batch, heads, time, head], [_, _, seen, _]) = (q.dims(), k.dims());
+        // Query head i looks through key/value head i / group: the queries of a group are stacked, no key is copied.
+        let group = heads / self.kv_heads;
+        let q = q.reshape([batch, self.kv_heads, group * time, head]);
+        let scores = q.matmul(k.swap_dims(2, 3)); // [batch, kv_heads, group time, seen]
+        let scores = scores.reshape([batch, heads, time, seen]) / (head as f64).sqrt();
+        let scores = scores.mask_fill(at.ahead.clone(), MASKED_SCORE);
+        activation::softmax(scores, 3)
+    }
+
+    /// What tokens take from the values of those they look at, `[rows, width]`.
+    pub fn mix(&self, weights: Tensor<4>, v: Tensor<4>) -> Tensor<2> {
+        self.join(self.blend(weights, v))
+    }
+
+    /// The same, head by head, `[batch, heads, time, head]`.
+    pub fn blend(&self, weights: Tensor<4>, v: Tensor<4>) -> Tensor<4> {
+        let ([batch, heads, time, seen], [_, kv_heads, _, head]) = (weights.dims(), v.dims());
+        let stacked = [batch, kv_heads, heads / kv_heads * time, seen];
+        let mixed = weights.reshape(stacked).matmul(v); // [batch, kv_heads, group time, head]
+        mixed.reshape([batch, heads, time, head])
+    }
+
+    /// What all heads found, `[batch, heads, time, head]`, as what is added to the rows, `[rows, width]`.
+    pub fn join(&self, mixed: Tensor<4>) -> Tensor<2> {
+        let [batch, heads, time, head] = mixed.dims();
+        let mixed = mixed.swap_dims(1, 2);
+        let mixed = mixed.reshape([batch * time, heads * head]);
+        mixed.matmul(self.output.val())
+    }
+}
+
+impl SwiGlu {
+    /// (silu(x G) * x U) D, `[rows, width]` to the same.
+    pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let gate = activation::silu(x.clone().matmul(self.gate.val())); // [rows, ffn]
+        let up = x.matmul(self.up.val()); // [rows, ffn]
+        (gate * up).matmul(self.down.val()) // [rows, width]
+    }
+}
+
+// The sizes of a transformer, and what must hold between them.
+
+/// The sizes of a transformer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransformerConfig {
+    /// Different tokens.
+    pub vocab: usize,
+    /// Numbers that stand for one token on its way through the blocks.
+    pub width: usize,
+    /// Blocks.
+    pub depth: usize,
+    /// Query heads; they divide the width into parts of an even size.
+    pub heads: usize,
+    /// Key/value heads; they divide the query heads.
+    pub kv_heads: usize,
+    /// Units of the gated layer of each block.
+    pub ffn: usize,
+    /// Tokens of a training sequence.
+    pub context: usize,
+}
+
+impl TransformerConfig {
+    /// The width of the gated layer, so that its three matrices have the size of the two of a plain layer four times as
+    /// wide as the model: two thirds of 4 `width`, rounded up to a multiple of 8.
+    pub fn gated(width: usize) -> usize {
+        (8 * width / 3).next_multiple_of(8)
+    }
+
+    /// The parameters that contradict one another, and why, where some do.
+    ///
+    /// # Errors
+    /// If heads do not divide the width into even parts, or key/value heads do not divide the heads.
+    pub fn check(&self) -> Result<(), (&'static [&'static str], String)> {
+        let (width, heads, kv_heads) = (self.width, self.heads, self.kv_heads);
+        if heads == 0 || !width.is_multiple_of(2 * heads) {
+            let reason = format!(
+                "{heads} heads must divide a width of {width} into parts of an even size, because rotary positions turn \
+                 numbers in pairs; set width to a multiple of {}",
+                2 * heads.max(1)
+            );
+            return Err((&["width", "heads"], reason));
+        }
+        if !heads.is_multiple_of(kv_heads) {
+            let reason = format!(
+                "{heads} query heads cannot share {kv_heads} key/value heads evenly; set kv_heads to a divisor of heads"
+            );
+            return Err((&["heads", "kv_heads"], reason));
+        }
+        Ok(())
+    }
+
+    /// Numbers per head.
+    pub fn head(&self) -> usize {
+        self.width / self.heads
+    }
+
+    /// Numbers of all heads of the keys of a token, or of its values.
+    pub fn keys(&self) -> usize {
+        self.kv_heads * self.head()
+    }
+}
+
+// More tokens of sequences that are already under way: what generation does, with the keys and values of earlier tokens at
+// hand or without.
+
+/// What came of more tokens.
+pub struct Extended {
+    /// The scores of what follows the last of them, `[batch, scored, vocab]`.
+    pub logits: Tensor<3>,
+    /// For each block, how much each new token looks at each kept one, `[batch, heads, time, seen]`; rows sum to 1.
+    pub attention: Vec<Tensor<4>>,
+}
+
+impl Transformer {
+    /// Tokens `[batch, time]` that stand in their sequences as `standing` says; the last `scored` of them are scored.
+    ///
+    /// `keep` is given each block's number, from 0, with the new tokens' keys and values `[batch, kv_heads, time, head]`, and
+    /// gives back all that the tokens look through, `[batch, kv_heads, seen, head]` each, new ones included.
+    pub fn extend(
+        &self,
+        tokens: Tensor<2, Int>,
+        standing: &TokenPositions,
+        scored: usize,
+        mut keep: impl FnMut(usize, Tensor<4>, Tensor<4>) -> (Tensor<4>, Tensor<4>),
+    ) -> Extended {
+        let x = self.embed(tokens);
+        let [batch, time, width] = x.dims();
+        let at = Positions::among(standing, self.head_size(), x.dtype(), &x.device());
+        let mut x = x.flatten::<2>(0, 1); // [rows, width]
+        let mut attention = Vec::with_capacity(self.blocks.len());
+        for (place, block) in self.blocks.iter().enumerate() {
+            let normal = block.attention_norm.forward(x.clone());
+            let (q, k, v) = block.attention.project(normal, batch, &at);
+            let (k, v) = keep(place, k, v);
+            let weights = block.attention.weigh(q, k, &at);
+            x = x + block.attention.mix(weights.clone(), v);
+            let normal = block.mlp_norm.forward(x.clone());
+            x = x + block.mlp.forward(normal);
+            attention.push(weights);
+        }
+        let x = x.reshape([batch, time, width]);
+        let last = x.slice([0..batch, time - scored.min(time)..time, 0..width]);
+        Extended { logits: self.read(last), attention }
+    }
+}

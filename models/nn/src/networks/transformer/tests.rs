@@ -1,0 +1,202 @@
+//! What a decoder promises, that it equals a plain one, and that its gradients are right.
+
+use crate::networks::transformer::tests::reference::rotated;
+use crate::networks::transformer::{Positions, Transformer, TransformerConfig};
+use crate::networks::{Architecture, Initialization, Network, cross_entropy};
+use burn::module::Module;
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+
+mod gradients;
+mod reference;
+
+/// A small one with 11 tokens.
+fn config(heads: usize, kv_heads: usize) -> TransformerConfig {
+    TransformerConfig {
+        vocab: 11,
+        width: 16,
+        depth: 2,
+        heads,
+        kv_heads,
+        ffn: TransformerConfig::gated(16),
+        context: 7,
+    }
+}
+
+fn transformer(config: TransformerConfig, device: &Device) -> Transformer {
+    match Architecture::Transformer(config).init(Initialization::He, 5, device) {
+        Network::Transformer(transformer) => transformer,
+        Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => panic!("another network"),
+    }
+}
+
+/// Sequences one after the other.
+fn tokens(values: &[i32], batch: usize, device: &Device) -> Tensor<2, Int> {
+    let data = TensorData::new(values.to_vec(), [batch, values.len() / batch]);
+    Tensor::from_data(data, device)
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.into_data().iter::<f64>().collect()
+}
+
+/// The largest difference between two lists, over the largest number in them.
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let largest = a.iter().chain(b).fold(0.0_f64, |most, x| most.max(x.abs()));
+    let worst = a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
+    worst / largest
+}
+
+// Rotary positions.
+
+const TIME: usize = 40;
+const HEAD: usize = 8;
+
+/// The same head at every position, turned: one row a position.
+fn turned(head: &[f64]) -> Vec<Vec<f64>> {
+    let device = Device::flex();
+    let everywhere = TensorData::new(head.repeat(TIME), [1, 1, TIME, HEAD]);
+    let everywhere = Tensor::<4>::from_data(everywhere, (&device, DType::F64));
+    let turned = Positions::new(TIME, HEAD, DType::F64, &device).turn(everywhere);
+    values(turned).chunks(HEAD).map(<[f64]>::to_vec).collect()
+}
+
+fn query() -> Vec<f64> {
+    (0..HEAD).map(|i| (1.3 * i as f64 + 0.4).sin()).collect()
+}
+
+fn key() -> Vec<f64> {
+    (0..HEAD).map(|i| (0.7 * i as f64 - 1.1).cos()).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[test]
+fn turning_is_the_conventional_one_and_the_first_position_stays() {
+    for (position, row) in turned(&query()).iter().enumerate() {
+        assert!(difference(row, &rotated(&query(), position)) < 1e-14, "{position}");
+    }
+    assert_eq!(turned(&query())[0], query());
+}
+
+#[test]
+fn turning_keeps_lengths() {
+    let length = dot(&query(), &query());
+    for row in turned(&query()) {
+        assert!((dot(&row, &row) / length - 1.0).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn scores_depend_on_the_distance_alone() {
+    let (queries, keys) = (turned(&query()), turned(&key()));
+    let mut seen = Vec::new();
+    for distance in 0..TIME {
+        let score = dot(&queries[distance], &keys[0]);
+        for then in 1..TIME - distance {
+            let other = dot(&queries[then + distance], &keys[then]);
+            assert!((other - score).abs() < 1e-13, "{distance} from {then}");
+        }
+        // A model can tell distances apart.
+        assert!(seen.iter().all(|other: &f64| (other - score).abs() > 1e-6), "{distance}");
+        seen.push(score);
+    }
+}
+
+// What every decoder of this kind promises, whatever its weights.
+
+fn default() -> TransformerConfig {
+    TransformerConfig {
+        vocab: 64,
+        width: 32,
+        depth: 2,
+        heads: 4,
+        kv_heads: 2,
+        ffn: TransformerConfig::gated(32),
+        context: 32,
+    }
+}
+
+#[test]
+fn the_default_transformer_has_27296_parameters() {
+    assert_eq!(transformer(default(), &Device::flex()).num_params(), 27_296);
+}
+
+#[test]
+fn gated_layers_are_two_thirds_as_wide_rounded_up() {
+    let widths = [16, 32, 64, 4096].map(TransformerConfig::gated);
+    assert_eq!(widths, [48, 88, 176, 10_928]);
+}
+
+#[test]
+fn before_training_every_token_is_as_likely_as_any() {
+    let device = Device::flex();
+    let sequence: Vec<i32> = (0..64).map(|index| index * 37 % 64).collect();
+    let inputs = tokens(&sequence, 2, &device);
+    let logits = transformer(default(), &device).forward(inputs.clone());
+    let loss = cross_entropy(logits.flatten(0, 1), inputs.flatten(0, 1));
+    let loss = loss.into_scalar::<f64>();
+    assert!((loss - 64_f64.ln()).abs() < 0.1, "{loss}");
+}
+
+#[test]
+fn a_later_token_changes_no_earlier_score() {
+    let device = Device::flex();
+    let transformer = transformer(config(4, 2), &device);
+    let before = [3, 1, 4, 1, 5, 9, 2];
+    let scores = |sequence: &[i32]| values(transformer.forward(tokens(sequence, 1, &device)));
+    for changed in 0..before.len() {
+        let mut after = before;
+        after[changed] = 10;
+        let (a, b) = (scores(&before), scores(&after));
+        assert_eq!(a[..changed * 11], b[..changed * 11], "{changed}");
+        for now in changed..before.len() {
+            assert_ne!(a[now * 11..][..11], b[now * 11..][..11], "{changed}, {now}");
+        }
+    }
+}
+
+#[test]
+fn looking_changes_nothing_and_attention_is_a_share() {
+    let device = Device::flex();
+    let transformer = transformer(config(4, 2), &device);
+    let tokens = tokens(&[3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7], 2, &device);
+    let looks = transformer.look(tokens.clone());
+    let logits = transformer.forward(tokens);
+    assert_eq!(looks.logits.to_data(), logits.to_data());
+    assert_eq!((looks.attention.len(), looks.streams.len()), (2, 2));
+    for weights in &looks.attention {
+        assert_eq!(weights.dims(), [2, 4, 7, 7]);
+        for (index, row) in values(weights.clone()).chunks(7).enumerate() {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{row:?}");
+            let ahead = &row[index % 7 + 1..];
+            assert!(ahead.iter().all(|share| *share == 0.0), "{row:?}");
+        }
+    }
+    let last = looks.streams[1].clone();
+    assert_eq!(last.dims(), [2, 7, 16]);
+    assert_eq!(transformer.read(last).to_data(), logits.to_data());
+}
+
+#[test]
+fn sizes_that_do_not_fit_are_told_with_what_would() {
+    let complaint = |width, heads, kv_heads| {
+        let config = TransformerConfig { width, ..config(heads, kv_heads) };
+        config.check().err().map(|(params, reason)| (params.join(", "), reason))
+    };
+    assert_eq!(complaint(32, 4, 2), None);
+    for (width, heads, kv_heads, params, part) in [
+        (30, 4, 2, "width, heads", "a multiple of 8"),
+        (4, 4, 2, "width, heads", "in pairs"),
+        (32, 0, 2, "width, heads", "0 heads"),
+        (32, 4, 0, "heads, kv_heads", "a divisor of heads"),
+        (32, 4, 3, "heads, kv_heads", "a divisor of heads"),
+        (32, 4, 8, "heads, kv_heads", "a divisor of heads"),
+    ] {
+        let (found, reason) = complaint(width, heads, kv_heads).unwrap();
+        assert_eq!(found, params);
+        assert!(reason.contains(part), "{reason}");
+    }
+}

@@ -1,0 +1,239 @@
+//! Gradients of the block and of the whole decoder against finite differences.
+
+use crate::networks::transformer::tests::{config, tokens, transformer};
+use crate::networks::transformer::{
+    Block, Positions, RmsNorm, SwiGlu, Transformer, TransformerConfig,
+};
+use crate::networks::{
+    Activation, Initialization, Initializer, cross_entropy, directional_error, element_error,
+    in_f64,
+};
+use burn::module::{Module, Param};
+use burn::tensor::ops::ConvOptions;
+use burn::tensor::{DType, Device, Int, Tensor, TensorData, activation, module};
+
+/// Fewer weights than usual, because each is nudged.
+fn small() -> TransformerConfig {
+    TransformerConfig { vocab: 5, width: 8, depth: 2, heads: 4, kv_heads: 2, ffn: 8, context: 4 }
+}
+
+/// Mean cross-entropy of a few tokens.
+fn loss(transformer: &Transformer) -> Tensor<1> {
+    let device = transformer.head.val().device();
+    let inputs = tokens(&[0, 3, 1, 4, 2, 2, 0, 3], 2, &device);
+    let labels = tokens(&[3, 1, 4, 0, 2, 0, 3, 1], 2, &device);
+    cross_entropy(transformer.forward(inputs).flatten(0, 1), labels.flatten(0, 1))
+}
+
+/// A block with the vectors it is given as parameters of their own.
+#[derive(Module, Debug)]
+struct Given {
+    block: Block,
+    x: Param<Tensor<3>>,
+}
+
+#[test]
+fn the_gradients_of_a_block_are_right_in_its_weights_and_its_input() {
+    let device = Device::flex().autodiff();
+    let x: Vec<f64> = (0..2 * 4 * 8).map(|i| (1.7 * f64::from(i) + 0.3).sin()).collect();
+    let weights = TensorData::new(x.iter().rev().copied().collect::<Vec<f64>>(), [2, 4, 8]);
+    let weights = Tensor::<3>::from_data(weights, (&device, DType::F64));
+    let given = in_f64(Given {
+        block: transformer(small(), &device).blocks[0].clone(),
+        x: Param::from_data(TensorData::new(x, [2, 4, 8]), &device),
+    });
+    let error = element_error(&given, |given: &Given| {
+        let x = given.x.val();
+        let positions = Positions::new(4, 2, x.dtype(), &x.device());
+        let (y, _) = given.block.forward(x, &positions);
+        (y * weights.clone()).sum()
+    });
+    assert!(error <= 1e-6, "{error:e}");
+}
+
+#[test]
+fn the_gradients_of_the_whole_decoder_are_right() {
+    let device = Device::flex().autodiff();
+    let error = element_error(&in_f64(transformer(small(), &device)), loss);
+    assert!(error <= 1e-6, "{error:e}");
+}
+
+#[test]
+fn in_single_precision_the_slopes_along_random_directions_are_right() {
+    let device = Device::flex().autodiff();
+    for (heads, kv_heads) in [(4, 4), (4, 2), (2, 1)] {
+        let error = directional_error(&transformer(config(heads, kv_heads), &device), 1, loss);
+        assert!(error <= 1e-2, "{heads}, {kv_heads}: {error:e}");
+    }
+}
+
+#[test]
+fn a_wrong_gradient_is_found() {
+    let device = Device::flex().autodiff();
+    let transformer = transformer(small(), &device);
+    // The backward pass does not see that the scores were doubled.
+    let half_hidden = |transformer: &Transformer| {
+        let loss = loss(transformer);
+        let hidden = Tensor::from_inner(loss.clone().without_autodiff());
+        loss + hidden
+    };
+    let along = directional_error(&transformer, 1, half_hidden);
+    let element = element_error(&in_f64(transformer), half_hidden);
+    assert!(along > 0.5, "{along:e}");
+    assert!(element > 0.5, "{element:e}");
+}
+
+// The gradient of every operation that the networks use, in f64 to 1e-6.
+
+/// What an operation is given.
+#[derive(Module, Debug)]
+struct Operands {
+    tensors: Vec<Param<Tensor<2>>>,
+}
+
+/// Checks the gradient of a weighted sum of the results with respect to every operand.
+fn check<const D: usize>(
+    name: &str,
+    shapes: &[[usize; 2]],
+    operation: impl Fn(&[Tensor<2>]) -> Tensor<D>,
+) {
+    let device = Device::flex().autodiff();
+    let operand = |(index, shape): (usize, &[usize; 2])| {
+        let count = shape[0] * shape[1];
+        // Any numbers that are not special: of both signs, none near zero, no two of them equal.
+        let number = |i: usize| {
+            let wave = (1.7 * i as f64 + index as f64 + 0.3).sin();
+            wave + 0.2 * wave.signum()
+        };
+        let numbers: Vec<f64> = (0..count).map(number).collect();
+        Param::from_data(TensorData::new(numbers, *shape), &device)
+    };
+    let operands = in_f64(Operands { tensors: shapes.iter().enumerate().map(operand).collect() });
+    let error = element_error(&operands, |operands: &Operands| {
+        let tensors: Vec<_> = operands.tensors.iter().map(Param::val).collect();
+        let result: Tensor<1> = operation(&tensors).reshape([-1]);
+        let [count] = result.dims();
+        let weights: Vec<f64> = (0..count).map(|i| (0.9 * i as f64 + 0.5).cos()).collect();
+        let weights = TensorData::new(weights, [count]);
+        let weights = Tensor::<1>::from_data(weights, (&result.device(), result.dtype()));
+        (result * weights).sum()
+    });
+    assert!(error <= 1e-6, "{name}: {error:e}");
+}
+
+fn indices(values: &[i32]) -> Tensor<1, Int> {
+    Tensor::from_data(values, &Device::flex().autodiff())
+}
+
+#[test]
+fn arithmetic() {
+    let pair = [[3, 4], [3, 4]];
+    check("add", &pair, |x| x[0].clone() + x[1].clone());
+    check("multiply", &pair, |x| x[0].clone() * x[1].clone());
+    check("divide", &pair, |x| x[0].clone() / x[1].clone());
+    check("subtract", &pair, |x| x[0].clone() - x[1].clone());
+    for broadcast in [[1, 4], [3, 1]] {
+        let shapes = [[3, 4], broadcast];
+        check("add, broadcast", &shapes, |x| x[0].clone() + x[1].clone());
+        check("multiply, broadcast", &shapes, |x| x[0].clone() * x[1].clone());
+        check("divide, broadcast", &shapes, |x| x[0].clone() / x[1].clone());
+    }
+    check("by a number", &[[3, 4]], |x| x[0].clone() / 3.0 + 2.0);
+    check("square", &[[3, 4]], |x| x[0].clone().square());
+    check("root", &[[3, 4]], |x| x[0].clone().square().sqrt());
+    check("negate", &[[3, 4]], |x| x[0].clone().neg());
+}
+
+#[test]
+fn sums_and_places() {
+    check("mean", &[[3, 4]], |x| x[0].clone().mean());
+    check("mean of rows", &[[3, 4]], |x| x[0].clone().mean_dim(1));
+    check("sum", &[[3, 4]], |x| x[0].clone().sum());
+    check("reshape, swap", &[[3, 8]], |x| x[0].clone().reshape([3, 2, 4]).swap_dims(0, 1));
+    check("transpose", &[[3, 4]], |x| x[0].clone().transpose());
+    check("flip", &[[3, 4]], |x| x[0].clone().flip([1]) * x[0].clone());
+    check("flatten", &[[3, 4]], |x| x[0].clone().reshape([3, 2, 2]).flatten::<1>(0, 2));
+    check("gather", &[[3, 4]], |x| x[0].clone().gather(1, indices(&[2, 0, 2]).reshape([3, 1])));
+    check("mask", &[[4, 4]], |x| {
+        // The diagonal below is left, and multiplied by itself.
+        let ahead = Tensor::tril_mask([4, 4], 0, &x[0].device());
+        x[0].clone().mask_fill(ahead, 0.5) * x[0].clone()
+    });
+    // A row that is looked up twice takes both gradients.
+    check("embedding", &[[4, 3]], |x| x[0].clone().select(0, indices(&[1, 3, 1, 0, 2])));
+}
+
+#[test]
+fn products() {
+    check("matrix product", &[[3, 4], [4, 2]], |x| x[0].clone().matmul(x[1].clone()));
+    check("linear", &[[3, 4], [4, 2], [1, 2]], |x| {
+        module::linear(x[0].clone(), x[1].clone(), Some(x[2].clone().reshape([2])))
+    });
+    check("batched product, transposed", &[[6, 4], [6, 4]], |x| {
+        let [a, b] = [0, 1].map(|i: usize| x[i].clone().reshape([2, 1, 3, 4]));
+        a.matmul(b.swap_dims(2, 3))
+    });
+    for stride in [1, 2] {
+        check("convolution", &[[2, 32], [3, 18], [1, 3]], |x| {
+            let image = x[0].clone().reshape([2, 2, 4, 4]);
+            let window = x[1].clone().reshape([3, 2, 3, 3]);
+            let bias = x[2].clone().reshape([3]);
+            let options = ConvOptions::new([stride; 2], [1; 2], [1; 2], 1);
+            module::conv2d(image, window, Some(bias), options)
+        });
+    }
+}
+
+#[test]
+fn non_linear_functions() {
+    for function in [
+        Activation::Relu,
+        Activation::Tanh,
+        Activation::Sigmoid,
+        Activation::Gelu,
+        Activation::Silu,
+        Activation::Identity,
+    ] {
+        check(&format!("{function:?}"), &[[3, 4]], |x| function.apply(x[0].clone()));
+    }
+    check("softmax", &[[3, 4]], |x| activation::softmax(x[0].clone(), 1));
+    check("log softmax", &[[3, 4]], |x| activation::log_softmax(x[0].clone(), 1));
+    check("cross-entropy", &[[3, 4]], |x| cross_entropy(x[0].clone(), indices(&[3, 0, 1])));
+}
+
+#[test]
+fn parts_of_a_transformer() {
+    check("rotary positions", &[[5, 8]], |x| {
+        let positions = Positions::new(5, 4, x[0].dtype(), &x[0].device());
+        positions.turn(x[0].clone().reshape([1, 5, 2, 4]).swap_dims(1, 2))
+    });
+    let device = Device::flex().autodiff();
+    let mut initial = Initializer::new(Initialization::He, 2, &device);
+    let numbers =
+        TensorData::new((1..=12).map(|i| (f64::from(i)).sin()).collect::<Vec<_>>(), [3, 4]);
+    let given = in_f64(Composite {
+        norm: RmsNorm { scale: Param::from_data(TensorData::from([0.5, -1.5, 1.0, 2.0]), &device) },
+        gated: SwiGlu {
+            gate: initial.weights([4, 6], 4, 6),
+            up: initial.weights([4, 6], 4, 6),
+            down: initial.weights([6, 4], 6, 4),
+        },
+        x: Param::from_data(numbers, &device),
+    });
+    let weights = Tensor::<2>::from_data(
+        TensorData::new((1..=12).map(f64::from).collect::<Vec<_>>(), [3, 4]),
+        (&device, given.x.val().dtype()),
+    );
+    let error = element_error(&given, |given: &Composite| {
+        (given.gated.forward(given.norm.forward(given.x.val())) * weights.clone()).sum()
+    });
+    assert!(error <= 1e-6, "norm and gated layer: {error:e}");
+}
+
+/// A norm and a gated layer with what they are given.
+#[derive(Module, Debug)]
+struct Composite {
+    norm: RmsNorm,
+    gated: SwiGlu,
+    x: Param<Tensor<2>>,
+}

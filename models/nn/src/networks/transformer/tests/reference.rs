@@ -1,0 +1,255 @@
+//! The same decoder in plain Rust: f64, one sequence, one loop a sum, nothing clever.
+
+use crate::networks::in_f64;
+use crate::networks::transformer::tests::{config, difference, tokens, transformer, values};
+use crate::networks::transformer::{Transformer, TransformerConfig};
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::{Device, Tensor, TensorData};
+
+/// Rows of numbers.
+pub(super) type Matrix = Vec<Vec<f64>>;
+
+/// The decoder's weights.
+pub(super) struct Plain {
+    embedding: Matrix,
+    blocks: Vec<PlainBlock>,
+    norm: Vec<f64>,
+    head: Matrix,
+}
+
+struct PlainBlock {
+    attention_norm: Vec<f64>,
+    query: Matrix,
+    key: Matrix,
+    value: Matrix,
+    output: Matrix,
+    heads: usize,
+    kv_heads: usize,
+    mlp_norm: Vec<f64>,
+    gate: Matrix,
+    up: Matrix,
+    down: Matrix,
+}
+
+/// What it finds.
+pub(super) struct Found {
+    /// `[time][vocab]`.
+    pub(super) logits: Matrix,
+    /// `[block][head][time][time]`.
+    pub(super) attention: Vec<Vec<Matrix>>,
+    /// `[block][time][width]`.
+    pub(super) streams: Vec<Matrix>,
+}
+
+impl Plain {
+    pub(super) fn of(transformer: &Transformer) -> Self {
+        let block = |block: &crate::networks::transformer::Block| PlainBlock {
+            attention_norm: vector(&block.attention_norm.scale),
+            query: matrix(&block.attention.query),
+            key: matrix(&block.attention.key),
+            value: matrix(&block.attention.value),
+            output: matrix(&block.attention.output),
+            heads: block.attention.heads,
+            kv_heads: block.attention.kv_heads,
+            mlp_norm: vector(&block.mlp_norm.scale),
+            gate: matrix(&block.mlp.gate),
+            up: matrix(&block.mlp.up),
+            down: matrix(&block.mlp.down),
+        };
+        Self {
+            embedding: matrix(&transformer.embedding),
+            blocks: transformer.blocks.iter().map(block).collect(),
+            norm: vector(&transformer.norm.scale),
+            head: matrix(&transformer.head),
+        }
+    }
+
+    pub(super) fn forward(&self, tokens: &[i32]) -> Found {
+        let mut x: Matrix =
+            tokens.iter().map(|&token| self.embedding[token as usize].clone()).collect();
+        let (mut attention, mut streams) = (Vec::new(), Vec::new());
+        for block in &self.blocks {
+            let (mixed, weights) = block.attend(&normed(&x, &block.attention_norm));
+            x = sum(&x, &mixed);
+            x = sum(&x, &block.gated(&normed(&x, &block.mlp_norm)));
+            attention.push(weights);
+            streams.push(x.clone());
+        }
+        let logits = product(&normed(&x, &self.norm), &self.head);
+        Found { logits, attention, streams }
+    }
+}
+
+impl PlainBlock {
+    fn attend(&self, x: &Matrix) -> (Matrix, Vec<Matrix>) {
+        let (q, k, v) = (product(x, &self.query), product(x, &self.key), product(x, &self.value));
+        let (time, size) = (x.len(), q[0].len() / self.heads);
+        let mut mixed = vec![vec![0.0; self.heads * size]; time];
+        let mut all = Vec::new();
+        for head in 0..self.heads {
+            let shared = head / (self.heads / self.kv_heads);
+            let mut weights = vec![vec![0.0; time]; time];
+            for now in 0..time {
+                let query = rotated(&q[now][head * size..][..size], now);
+                let scores: Vec<f64> = (0..=now)
+                    .map(|then| {
+                        let key = rotated(&k[then][shared * size..][..size], then);
+                        let dot: f64 = query.iter().zip(&key).map(|(q, k)| q * k).sum();
+                        dot / (size as f64).sqrt()
+                    })
+                    .collect();
+                let total: f64 = scores.iter().map(|score| score.exp()).sum();
+                for (then, score) in scores.iter().enumerate() {
+                    weights[now][then] = score.exp() / total;
+                    for i in 0..size {
+                        mixed[now][head * size + i] +=
+                            weights[now][then] * v[then][shared * size + i];
+                    }
+                }
+            }
+            all.push(weights);
+        }
+        (product(&mixed, &self.output), all)
+    }
+
+    fn gated(&self, x: &Matrix) -> Matrix {
+        let (gate, up) = (product(x, &self.gate), product(x, &self.up));
+        let made = gate.iter().zip(&up).map(|(gate, up)| {
+            let pairs = gate.iter().zip(up);
+            pairs.map(|(g, u)| g / (1.0 + (-g).exp()) * u).collect()
+        });
+        product(&made.collect(), &self.down)
+    }
+}
+
+/// Number i and number i + half are the coordinates of a point, turned about the origin.
+pub(super) fn rotated(x: &[f64], position: usize) -> Vec<f64> {
+    let half = x.len() / 2;
+    let mut y = x.to_vec();
+    for i in 0..half {
+        let angle = position as f64 / 10_000_f64.powf(i as f64 / half as f64);
+        y[i] = x[i] * angle.cos() - x[i + half] * angle.sin();
+        y[i + half] = x[i] * angle.sin() + x[i + half] * angle.cos();
+    }
+    y
+}
+
+fn normed(x: &Matrix, scale: &[f64]) -> Matrix {
+    let row = |row: &Vec<f64>| {
+        let mean_square = row.iter().map(|x| x * x).sum::<f64>() / row.len() as f64;
+        let size = (mean_square + 1e-5).sqrt();
+        row.iter().zip(scale).map(|(x, s)| x / size * s).collect()
+    };
+    x.iter().map(row).collect()
+}
+
+fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    let cell = |row: &Vec<f64>, column: usize| row.iter().zip(b).map(|(x, y)| x * y[column]).sum();
+    let row = |row: &Vec<f64>| (0..b[0].len()).map(|column| cell(row, column)).collect();
+    a.iter().map(row).collect()
+}
+
+fn sum(a: &Matrix, b: &Matrix) -> Matrix {
+    let row = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a + b).collect();
+    a.iter().zip(b).map(row).collect()
+}
+
+fn matrix(param: &Param<Tensor<2>>) -> Matrix {
+    let [_, columns] = param.dims();
+    super::values(param.val()).chunks(columns).map(<[f64]>::to_vec).collect()
+}
+
+fn vector(param: &Param<Tensor<1>>) -> Vec<f64> {
+    super::values(param.val())
+}
+
+// burn's decoder against the plain one.
+
+const FIRST: [i32; 7] = [3, 1, 4, 1, 5, 9, 2];
+const SECOND: [i32; 7] = [6, 5, 3, 5, 10, 0, 7];
+
+/// Moves every weight a little, so that the factors of norms are not all one.
+struct Stir(usize);
+
+impl ModuleMapper for Stir {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|tensor| {
+            let (device, dtype, shape) = (tensor.device(), tensor.dtype(), tensor.shape());
+            let stirred = values(tensor).into_iter().map(|value| {
+                self.0 += 1;
+                value + 0.2 * (self.0 as f64).sin()
+            });
+            let data = TensorData::new(stirred.collect::<Vec<f64>>(), shape);
+            Tensor::from_data(data, (&device, dtype))
+        })
+    }
+}
+
+fn stirred(config: TransformerConfig) -> Transformer {
+    transformer(config, &Device::flex()).map(&mut Stir(0))
+}
+
+/// The largest relative difference in scores, attention and vectors.
+fn error(transformer: &Transformer) -> f64 {
+    let device = Device::flex();
+    let plain = Plain::of(transformer);
+    let [first, second] = [FIRST, SECOND].map(|sequence| plain.forward(&sequence));
+    let batch = [FIRST, SECOND].concat();
+    let looks = transformer.look(tokens(&batch, 2, &device));
+    let logits = [first.logits.concat(), second.logits.concat()].concat();
+    let mut worst = difference(&values(looks.logits), &logits);
+    let blocks = first.attention.iter().zip(&second.attention);
+    for (weights, (a, b)) in looks.attention.into_iter().zip(blocks) {
+        let expected = [a.concat().concat(), b.concat().concat()].concat();
+        worst = worst.max(difference(&values(weights), &expected));
+    }
+    let blocks = first.streams.iter().zip(&second.streams);
+    for (stream, (a, b)) in looks.streams.into_iter().zip(blocks) {
+        let expected = [a.concat(), b.concat()].concat();
+        worst = worst.max(difference(&values(stream), &expected));
+    }
+    worst
+}
+
+#[test]
+fn it_equals_the_plain_one_for_every_way_of_sharing_heads() {
+    for (heads, kv_heads) in [(4, 4), (4, 2), (4, 1), (2, 1), (1, 1), (8, 2)] {
+        let single = stirred(config(heads, kv_heads));
+        let double = in_f64(single.clone());
+        let (single, double) = (error(&single), error(&double));
+        assert!(single <= 1e-4, "{heads}, {kv_heads}: {single:e} in f32");
+        assert!(double <= 1e-10, "{heads}, {kv_heads}: {double:e} in f64");
+    }
+}
+
+#[test]
+fn it_equals_the_plain_one_without_blocks_and_for_one_token() {
+    let none = stirred(TransformerConfig { depth: 0, ..config(4, 2) });
+    assert!(error(&in_f64(none)) <= 1e-10);
+    let one = in_f64(stirred(config(4, 2)));
+    let found = values(one.forward(tokens(&[8], 1, &Device::flex())));
+    let expected = Plain::of(&one).forward(&[8]).logits.concat();
+    assert!(difference(&found, &expected) <= 1e-10);
+}
+
+/// Every group of columns `size` wide, `times` times in a row.
+fn repeated(param: &Param<Tensor<2>>, size: usize, times: usize) -> Param<Tensor<2>> {
+    let [rows, columns] = param.dims();
+    let groups = param.val().reshape([rows, columns / size, 1, size]);
+    let repeated: Tensor<4> = groups.repeat_dim(2, times);
+    Param::from_tensor(repeated.reshape([rows, columns * times]))
+}
+
+#[test]
+fn shared_heads_are_heads_with_equal_keys_and_values() {
+    let shared = in_f64(stirred(config(4, 2)));
+    let mut own = shared.clone();
+    for block in &mut own.blocks {
+        block.attention.kv_heads = 4;
+        block.attention.key = repeated(&block.attention.key, 4, 2);
+        block.attention.value = repeated(&block.attention.value, 4, 2);
+    }
+    let tokens = tokens(&FIRST, 1, &Device::flex());
+    let (a, b) = (shared.forward(tokens.clone()), own.forward(tokens));
+    assert!(difference(&values(a), &values(b)) <= 1e-13);
+}
