@@ -39,7 +39,7 @@ pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
 /// A document being written.
 #[derive(Default)]
 pub(crate) struct Lines {
-    text: String,
+    pub(crate) text: String,
     /// What stands before the next line and before those after it.
     pub(crate) before: Option<(String, String)>,
 }
