@@ -35,6 +35,8 @@ pub enum Frame {
     Stacks(Stacks),
     /// How often values fall between edges.
     Histogram(Histogram),
+    /// Box plots: distributions of groups of values.
+    BoxPlot(BoxPlot),
     /// Named points between two axes.
     Scatter(Scatter),
     /// Rows and columns of values.
@@ -141,6 +143,65 @@ pub struct Point {
     pub y: f32,
     /// Its class.
     pub class: u8,
+}
+
+/// Box plots: the distributions of groups of values over one axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BoxPlot {
+    /// What the values are, such as "weight".
+    pub quantity: String,
+    /// Their unit; empty if they have none.
+    #[serde(default)]
+    pub unit: String,
+    /// How the axis divides.
+    #[serde(default)]
+    pub scale: Scale,
+    /// The groups, from the top.
+    pub boxes: Vec<ValueSpread>,
+}
+
+/// How the values of a group are distributed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ValueSpread {
+    /// The group.
+    pub label: String,
+    /// How many values it has.
+    pub count: u64,
+    /// The smallest and the largest.
+    pub extremes: (f64, f64),
+    /// The furthest values within 1.5 times the distance of the outer quartiles from these.
+    pub whiskers: (f64, f64),
+    /// The values below which a quarter, a half and three quarters lie, interpolated.
+    pub quartiles: [f64; 3],
+    /// How many lie beyond the whiskers.
+    pub outliers: u64,
+}
+
+impl ValueSpread {
+    /// The distribution of the finite values; none without one.
+    pub fn of(label: &str, values: &[f64]) -> Option<Self> {
+        let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (low, high) = (*sorted.first()?, *sorted.last()?);
+        let quartile = |share: f64| {
+            let at = share * (sorted.len() - 1) as f64;
+            let (below, above) = (sorted[at as usize], sorted[at.ceil() as usize]);
+            below + (above - below) * at.fract()
+        };
+        let quartiles = [quartile(0.25), quartile(0.5), quartile(0.75)];
+        let reach = 1.5 * (quartiles[2] - quartiles[0]);
+        let (from, to) = (quartiles[0] - reach, quartiles[2] + reach);
+        let inside = || sorted.iter().filter(|x| (from..=to).contains(*x));
+        let whiskers = (*inside().next().unwrap_or(&low), *inside().next_back().unwrap_or(&high));
+        Some(Self {
+            label: label.to_owned(),
+            count: sorted.len() as u64,
+            extremes: (low, high),
+            whiskers,
+            quartiles,
+            outliers: (sorted.len() - inside().count()) as u64,
+        })
+    }
 }
 
 /// Labelled lengths on one axis.

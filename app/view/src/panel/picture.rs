@@ -4,6 +4,7 @@
 //! and what a page has of it. To add one, write its data in `mlsys_lab::frame`, its module here, and its line in [`of`].
 
 pub(crate) mod bars;
+pub(crate) mod box_plot;
 pub(crate) mod cells;
 pub(crate) mod exchange;
 pub(crate) mod film;
@@ -50,6 +51,7 @@ pub(crate) fn of(frame: &Frame) -> &dyn Picture {
         Frame::Bars(of) => of,
         Frame::Stacks(of) => of,
         Frame::Histogram(of) => of,
+        Frame::BoxPlot(of) => of,
         Frame::Scatter(of) => of,
         Frame::Table(of) => of,
         Frame::Cells(of) => of,

@@ -1,0 +1,240 @@
+//! Box plots: the distribution of each of several groups of values over one axis.
+//!
+//! A box spans the middle half of the values with a line at their median; whiskers reach the furthest values within 1.5 box
+//! lengths of it, and points stand for the extremes beyond (Tukey, Exploratory Data Analysis, 1977).
+
+use mlsys_lab::frame::{BoxPlot, ValueSpread};
+use ratatui::layout::Rect;
+
+use super::{At, Picture, page_rows};
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::figure::axis::Axis;
+use crate::figure::csv::{self, Lines};
+use crate::figure::{quantity, unit};
+use crate::glyphs::Glyphs;
+use crate::panel::FrameView;
+use crate::panel::plane::tick_below;
+use crate::theme::Look;
+
+impl Picture for BoxPlot {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        let marked = at.view.mark.map(|mark| mark.within(1, self.boxes.len()).row);
+        draw(area, canvas, self, marked, look);
+    }
+
+    fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
+        let boxes = self.boxes.iter().map(|spread| described(self, spread, glyphs));
+        format!("{} by group: {}.", self.quantity, boxes.collect::<Vec<_>>().join("; "))
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        let title = |name: &str| csv::titled(name, &self.unit);
+        lines.line([
+            "group".to_owned(),
+            "values".to_owned(),
+            title("smallest"),
+            title("lower whisker"),
+            title("lower quartile"),
+            title("median"),
+            title("upper quartile"),
+            title("upper whisker"),
+            title("largest"),
+            "outliers".to_owned(),
+        ]);
+        for spread in &self.boxes {
+            let [lower, median, upper] = spread.quartiles;
+            let places = [spread.extremes.0, spread.whiskers.0, lower, median, upper];
+            let places = places.into_iter().chain([spread.whiskers.1, spread.extremes.1]);
+            let head = [spread.label.clone(), spread.count.to_string()].into_iter();
+            let end = [spread.outliers.to_string()];
+            lines.line(head.chain(places.map(csv::number)).chain(end));
+        }
+    }
+
+    fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        let row = view.mark?.within(1, self.boxes.len()).row;
+        Some(described(self, self.boxes.get(row)?, glyphs))
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (1, self.boxes.len())
+    }
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        (columns, page_rows(self.boxes.len()).saturating_add(3))
+    }
+}
+
+/// Draws a row a group, the marked one among them, and the axis below.
+fn draw(area: Rect, canvas: &mut Canvas, plot: &BoxPlot, marked: Option<usize>, look: &Look) {
+    let (theme, glyphs) = (&look.theme, &look.glyphs);
+    let ends = plot.boxes.iter().map(|spread| spread.extremes);
+    let Some((low, high)) = ends.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) else {
+        Pen::new(area, canvas, glyphs).text(area.x, area.y, "no values", theme.dim);
+        return;
+    };
+    let axis = Axis::around(low, high, plot.scale);
+    let labels = plot.boxes.iter().map(|spread| pen::width(&spread.label)).max().unwrap_or(0);
+    let labels = labels.min(area.width / 3);
+    let track = Rect {
+        x: area.x + labels + 1,
+        width: area.width.saturating_sub(labels + 2),
+        height: area.height.saturating_sub(if area.height > 3 { 2 } else { 0 }),
+        ..area
+    };
+    if track.width < 4 || track.height == 0 {
+        return;
+    }
+    let count = u16::try_from(plot.boxes.len()).unwrap_or(u16::MAX);
+    let pitch = if count.saturating_mul(2) <= track.height { 2 } else { 1 };
+    let shown = usize::from(track.height / pitch).max(1);
+    let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown));
+    let mut pen = Pen::new(area, canvas, glyphs);
+    let rows = (track.y..track.bottom()).step_by(usize::from(pitch));
+    for ((place, spread), y) in plot.boxes.iter().enumerate().skip(first).zip(rows) {
+        let style = if marked == Some(place) { theme.selection } else { theme.text };
+        pen.within(area.x, y, labels, &spread.label, style);
+        one(&mut pen, Rect { y, height: 1, ..track }, spread, &axis, look);
+    }
+    if area.height <= 3 {
+        return;
+    }
+    pen.run(track.x, track.bottom(), track.width, glyphs.horizontal, theme.border);
+    let left_out = plot.boxes.len().saturating_sub(shown);
+    let name = match (left_out, plot.quantity.as_str()) {
+        (0, name) => name.to_owned(),
+        (more, name) => format!("{name}, {more} more groups"),
+    };
+    let name = pen::cut(&name, track.width / 2, glyphs.ellipsis);
+    pen.ending(area.right(), track.bottom() + 1, &name, theme.dim);
+    let end = area.right().saturating_sub(pen::width(&name) + 1);
+    let mut free = area.x;
+    for (value, label) in axis.ticks((track.width / 10).max(2), unit(&plot.unit), glyphs) {
+        let Some((x, exact)) = place(track, &axis, value) else { continue };
+        let start = x.saturating_sub(pen::width(&label) / 2).max(area.x);
+        if start >= free && start + pen::width(&label) <= end {
+            free = pen.about(exact, start, track.bottom() + 1, &label, theme.dim) + 1;
+            tick_below(&mut pen, (x, track.bottom()), exact, look);
+        }
+    }
+}
+
+/// The column of a value and its exact place; none off a logarithmic axis.
+fn place(track: Rect, axis: &Axis, value: f64) -> Option<(u16, f64)> {
+    let share = axis.share(value)?.clamp(0.0, 1.0);
+    let exact = share * f64::from(track.width);
+    let column = (exact as u16).min(track.width.saturating_sub(1));
+    Some((track.x + column, f64::from(track.x) + exact))
+}
+
+/// One group: whiskers as a line, the box over it, the median over both, and the extremes as points.
+fn one(pen: &mut Pen<'_>, track: Rect, spread: &ValueSpread, axis: &Axis, look: &Look) {
+    let (theme, glyphs) = (&look.theme, &look.glyphs);
+    let at = |value: f64| place(track, axis, value);
+    let [lower, median, upper] = spread.quartiles;
+    let y = track.y;
+    if let (Some((from, _)), Some((to, _))) = (at(spread.whiskers.0), at(spread.whiskers.1)) {
+        pen.run(from, y, to.saturating_sub(from) + 1, glyphs.horizontal, theme.text);
+    }
+    for (end, inside) in
+        [(spread.extremes.0, spread.whiskers.0), (spread.extremes.1, spread.whiskers.1)]
+    {
+        if let Some((x, exact)) = at(end).filter(|_| end != inside) {
+            pen.point((x, y), (exact, f64::from(y) + 0.5), glyphs.open, theme.dim);
+        }
+    }
+    if let (Some((from, left)), Some((to, right))) = (at(lower), at(upper)) {
+        pen.bar(y, from..to.max(from) + 1, (left, right), glyphs.fills[1], theme.curve(0));
+    }
+    if let Some((x, exact)) = at(median) {
+        pen.upright(x, y..y + 1, exact, glyphs.cursor, theme.accent);
+    }
+}
+
+/// A group in words.
+fn described(plot: &BoxPlot, spread: &ValueSpread, glyphs: &Glyphs) -> String {
+    let say = |value: f64| quantity(value, unit(&plot.unit), glyphs);
+    let [lower, median, upper] = spread.quartiles;
+    let mut text = format!(
+        "{}: median {}, middle half {} to {}, whiskers {} to {}",
+        spread.label,
+        say(median),
+        say(lower),
+        say(upper),
+        say(spread.whiskers.0),
+        say(spread.whiskers.1)
+    );
+    if spread.outliers > 0 {
+        let (low, high) = (say(spread.extremes.0), say(spread.extremes.1));
+        text.push_str(&format!(
+            ", {} of {} values beyond, {low} to {high}",
+            spread.outliers, spread.count
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::buffer::Buffer;
+
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::panel::{Focus, FrameView};
+    use crate::theme::{Background, ColorDepth, Theme};
+
+    fn plot() -> BoxPlot {
+        let values: Vec<f64> = (0..=100).map(f64::from).chain([400.0]).collect();
+        let spread = ValueSpread::of("layer1", &values);
+        BoxPlot {
+            quantity: "weight".to_owned(),
+            boxes: spread.into_iter().collect(),
+            ..BoxPlot::default()
+        }
+    }
+
+    #[test]
+    fn a_box_spans_the_middle_half() {
+        let area = Rect::new(0, 0, 50, 4);
+        let theme = Theme::new(Background::Dark, ColorDepth::None);
+        let look = Look { theme, glyphs: Glyphs::new(GlyphSet::Ascii) };
+        let mut buf = Buffer::empty(area);
+        let view = FrameView::default();
+        let at = At { view: &view, focus: Focus::Aside, walk: None };
+        Canvas::over(&mut buf, |canvas| Picture::draw(&plot(), area, canvas, at, &look));
+        let row: String = buf.content[..50].iter().map(|cell| cell.symbol()).collect();
+        assert_eq!(row.trim_end(), "layer1 --===|==---                              o");
+    }
+
+    #[test]
+    fn no_size_makes_drawing_fail() {
+        let look = Look {
+            theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
+            glyphs: Glyphs::new(GlyphSet::Unicode),
+        };
+        let mut many = plot();
+        many.boxes = vec![many.boxes[0].clone(); 9];
+        let view = FrameView::default();
+        let at = At { view: &view, focus: Focus::Aside, walk: None };
+        for plot in [plot(), many, BoxPlot::default()] {
+            for (width, height) in (0..24).flat_map(|width| (0..9).map(move |high| (width, high))) {
+                let area = Rect::new(0, 0, width, height);
+                let mut buf = Buffer::empty(area);
+                Canvas::over(&mut buf, |canvas| Picture::draw(&plot, area, canvas, at, &look));
+            }
+        }
+    }
+
+    #[test]
+    fn words_and_values_tell_the_quartiles() {
+        let glyphs = Glyphs::new(GlyphSet::Ascii);
+        assert_eq!(
+            plot().words(&FrameView::default(), &glyphs),
+            "weight by group: layer1: median 50.5, middle half 25.25 to 75.75, whiskers 0 to 100, \
+             1 of 102 values beyond, 0 to 400."
+        );
+        let mut lines = Lines::default();
+        plot().values(&mut lines);
+        assert!(lines.text.ends_with("layer1,102,0,0,25.25,50.5,75.75,100,400,1\r\n"));
+    }
+}
