@@ -2,7 +2,9 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_lab::Sink;
-use mlsys_lab::frame::{Frame, HeatMap, Histogram, Image, Images, Pane, Point, Verdict};
+use mlsys_lab::frame::{
+    BoxPlot, Frame, HeatMap, Histogram, Image, Images, Pane, Point, ValueSpread, Verdict,
+};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_nn::data::{Data, Examples, Labelled, Vocabulary};
 use mlsys_nn::networks::{Activation, Network};
@@ -114,6 +116,7 @@ impl Pictures {
         };
         send("confusion", &mut || Some(self.confusion(&trainer.network(), activation)));
         send("weights", &mut || draw_weights(&trainer.network()));
+        send("weight-spread", &mut || weight_spread(&trainer.network()));
         send("network", &mut || draw_neurons(trainer, train, activation));
         match &mut self.view {
             View::Plane(plane) => {
@@ -385,6 +388,42 @@ pub(super) fn draw_weights(network: &Network) -> Option<Frame> {
             ))
         }
     }
+}
+
+/// The distribution of each layer's weights; a layer without a finite weight has none.
+fn weight_spread(network: &Network) -> Option<Frame> {
+    fn layer<const D: usize>(name: String, weights: Tensor<D>) -> Option<ValueSpread> {
+        let weights: Vec<f64> = values(weights).into_iter().map(f64::from).collect();
+        ValueSpread::of(&name, &weights)
+    }
+    let numbered = |place: usize| format!("layer{}", place + 1);
+    let boxes: Vec<Option<ValueSpread>> = match network {
+        Network::Mlp(mlp) => {
+            let layers = mlp.layers.iter().enumerate();
+            layers.map(|(place, of)| layer(numbered(place), of.weight.val())).collect()
+        }
+        Network::Cnn(cnn) => {
+            let layers = cnn.convolutions.iter().enumerate();
+            let layers = layers.map(|(place, of)| layer(numbered(place), of.weight.val()));
+            layers.chain([layer("head".to_owned(), cnn.head.weight.val())]).collect()
+        }
+        Network::Filters(net) => {
+            let layers = net.filters.iter().enumerate();
+            let layers = layers.map(|(place, of)| layer(numbered(place), of.weight.val()));
+            layers.chain([layer("head".to_owned(), net.head.weight.val())]).collect()
+        }
+        Network::Transformer(net) => {
+            let gates = net.blocks.iter().enumerate().map(|(place, block)| {
+                layer(format!("block{}.gate", place + 1), block.mlp.gate.val())
+            });
+            let embedding = layer("embedding".to_owned(), net.embedding.val());
+            let head = layer("head".to_owned(), net.head.val());
+            [embedding].into_iter().chain(gates).chain([head]).collect()
+        }
+    };
+    let boxes: Vec<ValueSpread> = boxes.into_iter().flatten().collect();
+    let plot = BoxPlot { quantity: "weight".to_owned(), boxes, ..BoxPlot::default() };
+    (!plot.boxes.is_empty()).then_some(Frame::BoxPlot(plot))
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
