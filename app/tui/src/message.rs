@@ -23,7 +23,7 @@ use mlsys_run::drafts::Draft;
 use mlsys_run::exports::Export;
 use mlsys_run::peaks::Peaks;
 use mlsys_run::session::{Outcome, Panels};
-use mlsys_view::attempts::Attempt;
+use mlsys_view::attempts::FinishedRun;
 use mlsys_view::theme::Background;
 
 /// Something that happened.
@@ -98,7 +98,7 @@ pub enum Message {
     /// A recorded run has been read, or why it could not be.
     LoadedRecord(Result<Box<LoadedRecord>, String>),
     /// What earlier sessions recorded of a lesson, the oldest first.
-    Recalled(Vec<Attempt>),
+    Recalled(Vec<FinishedRun>),
     /// The lesson file that is followed has changed.
     Previewed(PreviewState),
     /// What is kept of a text that is being written, or what another program has saved of it.

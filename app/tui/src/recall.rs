@@ -5,7 +5,7 @@ use std::path::Path;
 use mlsys_lab::registry::Registry;
 
 use mlsys_run::record::{self, Past, Summary};
-use mlsys_view::attempts::{Attempt, OWN_PAGES};
+use mlsys_view::attempts::{FinishedRun, OWN_PAGES};
 use mlsys_view::figure::changed;
 
 /// As many runs of a lesson are taken back in, the newest.
@@ -21,13 +21,13 @@ pub struct Wanted {
 }
 
 /// Reads the finished runs that are wanted, the oldest first; what cannot be read is left out, as lists of runs tell why.
-pub fn recall(runs: &Path, wanted: &Wanted, registry: &'static Registry) -> Vec<Attempt> {
+pub fn recall(runs: &Path, wanted: &Wanted, registry: &'static Registry) -> Vec<FinishedRun> {
     let names = record::list(runs).unwrap_or_default();
     let newest = names.iter().rev().filter_map(|name| {
         let summary = record::summary(&runs.join(name)).ok()?;
         wanted.fits(&summary).then_some(summary)
     });
-    let mut found: Vec<Attempt> = newest
+    let mut found: Vec<FinishedRun> = newest
         .take(MOST)
         .filter_map(|summary| of_past(&record::open(&summary.folder).ok()?, registry))
         .collect();
@@ -49,7 +49,7 @@ impl Wanted {
 }
 
 /// What a recorded run leaves; nothing if there is no such lab any more.
-fn of_past(past: &Past, registry: &'static Registry) -> Option<Attempt> {
+fn of_past(past: &Past, registry: &'static Registry) -> Option<FinishedRun> {
     let summary = &past.summary;
     let schema = registry.find(summary.lab()).ok()?.schema();
     let params = summary.values();
@@ -60,7 +60,7 @@ fn of_past(past: &Past, registry: &'static Registry) -> Option<Attempt> {
     let turned = turned.map(|(name, value)| ((*name).to_owned(), value.clone()));
     let lab = summary.about["lesson"]["lab"].as_str();
     let lab = lab.filter(|_| !summary.lesson().is_some_and(|id| id.starts_with(OWN_PAGES)));
-    Some(Attempt::new(
+    Some(FinishedRun::new(
         schema,
         (summary.lesson().map(str::to_owned), lab.unwrap_or_else(|| summary.lab()).to_owned()),
         params.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect(),

@@ -16,7 +16,7 @@ use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Lesson, Module, Progress};
 use mlsys_run::peaks::Peaks;
-use mlsys_view::attempts::Attempt;
+use mlsys_view::attempts::FinishedRun;
 use mlsys_view::theme::Look;
 
 use crate::grading::Machine;
@@ -233,7 +233,7 @@ impl Tempo {
 /// All runs that ended in this session, and those of earlier ones that lessons took back in, the oldest first.
 #[derive(Default)]
 pub struct Attempts {
-    pub all: Vec<Arc<Attempt>>,
+    pub all: Vec<Arc<FinishedRun>>,
     /// What was taken back in from records, by lesson and kind of lab.
     pub recalled: BTreeSet<(Option<String>, String)>,
 }
@@ -243,7 +243,7 @@ const MOST: usize = 400;
 
 impl Attempts {
     /// Keeps one more run and forgets the oldest beyond the limit.
-    pub fn keep(&mut self, one: Arc<Attempt>) {
+    pub fn keep(&mut self, one: Arc<FinishedRun>) {
         self.all.push(one);
         let surplus = self.all.len().saturating_sub(MOST);
         self.all.drain(..surplus);

@@ -19,7 +19,7 @@ pub const OWN_PAGES: &str = "labs/";
 
 /// A run that has ended.
 #[derive(Clone, Debug)]
-pub struct Attempt {
+pub struct FinishedRun {
     /// The lesson it was run in; none if none was open.
     pub lesson: Option<String>,
     /// The lab's id there, or its kind.
@@ -34,7 +34,7 @@ pub struct Attempt {
     pub data: RunData,
 }
 
-impl Attempt {
+impl FinishedRun {
     /// What a run leaves.
     pub fn new(
         schema: &'static Schema,
@@ -103,9 +103,9 @@ fn kept(schema: &Schema, data: &RunData) -> RunData {
 
 /// The other runs, and the goals to be reached.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Company<'a> {
+pub struct RunComparison<'a> {
     /// All runs of the lesson that have ended, the oldest first; the one on the screen may be among them.
-    pub all: &'a [Arc<Attempt>],
+    pub all: &'a [Arc<FinishedRun>],
     /// The run on the screen, if there is one.
     pub own: Option<Own<'a>>,
     /// What a lesson wants reached.
@@ -122,12 +122,12 @@ pub struct Own<'a> {
     /// Those in which it differs from what its lesson sets.
     pub turned: &'a [(String, Value)],
     /// What it left, if it has ended.
-    pub left: Option<&'a Arc<Attempt>>,
+    pub left: Option<&'a Arc<FinishedRun>>,
 }
 
-impl<'a> Company<'a> {
+impl<'a> RunComparison<'a> {
     /// The other runs of the kinds that a panel shows, the oldest first.
-    fn others(&self, schema: &Schema, panel: &str) -> impl Iterator<Item = &'a Arc<Attempt>> {
+    fn others(&self, schema: &Schema, panel: &str) -> impl Iterator<Item = &'a Arc<FinishedRun>> {
         let attempts = schema.attempts(panel);
         let left = self.own.and_then(|own| own.left);
         let all = self.all.iter();
@@ -138,7 +138,7 @@ impl<'a> Company<'a> {
     }
 
     /// The other runs with curves behind a panel's, the newest first.
-    pub fn behind(&self, schema: &Schema, panel: &str) -> Vec<&'a Arc<Attempt>> {
+    pub fn behind(&self, schema: &Schema, panel: &str) -> Vec<&'a Arc<FinishedRun>> {
         let mut all: Vec<_> = self.others(schema, panel).collect();
         all.reverse();
         all

@@ -26,9 +26,9 @@ use ratatui::style::Style;
 use super::earlier::Earlier;
 use super::glyphs::Glyphs;
 use super::theme::Look;
-use crate::attempts::{self, Company};
+use crate::attempts::{self, RunComparison};
 use crate::canvas::{self as pen, Pen};
-use crate::figure::kernel::Walk;
+use crate::figure::kernel::KernelDebugger;
 pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
 pub use line::{extent, is_smoothed, step_after, step_before};
@@ -58,9 +58,9 @@ pub struct Scene<'a> {
     /// Whether the run is one that goes on here.
     pub origin: Origin,
     /// Where the lab's kernel has been stepped to.
-    pub walk: Option<&'a Walk>,
+    pub walk: Option<&'a KernelDebugger>,
     /// The other runs of the lesson, for pictures of several.
-    pub company: Company<'a>,
+    pub company: RunComparison<'a>,
     /// Where the picture of several is kept until something changes: many ask for it within a frame.
     pub drawn: Option<&'a OnceCell<Option<Frame>>>,
 }
@@ -96,7 +96,7 @@ impl<'a> Scene<'a> {
             focus: Focus::Aside,
             origin: Origin::Here,
             walk: None,
-            company: Company::default(),
+            company: RunComparison::default(),
             drawn: None,
         }
     }

@@ -14,7 +14,7 @@ use crate::cli::Report;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::record::{self, Past};
 use mlsys_tui::recall::{Wanted, recall};
-use mlsys_view::attempts::Attempt;
+use mlsys_view::attempts::FinishedRun;
 
 /// Writes the page.
 pub fn run(options: &Report, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -78,7 +78,7 @@ fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut Worl
 }
 
 /// The runs that stand beside one in pictures of several: those of its lesson, or of its kind without one.
-fn beside(runs: &Path, past: &Past) -> Vec<Arc<Attempt>> {
+fn beside(runs: &Path, past: &Past) -> Vec<Arc<FinishedRun>> {
     let Ok(lab) = mlsys_registry::registry().find(past.summary.lab()) else {
         return Vec::new();
     };
@@ -92,7 +92,7 @@ fn beside(runs: &Path, past: &Past) -> Vec<Arc<Attempt>> {
     attempts(runs, &wanted)
 }
 
-fn attempts(runs: &Path, wanted: &Wanted) -> Vec<Arc<Attempt>> {
+fn attempts(runs: &Path, wanted: &Wanted) -> Vec<Arc<FinishedRun>> {
     let compares = |kind: &String| {
         let lab = mlsys_registry::registry().find(kind);
         lab.is_ok_and(|lab| lab.schema().compares_runs())

@@ -7,7 +7,7 @@ use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::{Draw, Panel, Schema};
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Goal, Lesson};
-use mlsys_view::attempts::{Attempt, Company, OWN_PAGES, Own};
+use mlsys_view::attempts::{FinishedRun, OWN_PAGES, Own, RunComparison};
 use mlsys_view::earlier::{Earlier, MOST, Overlay};
 
 use crate::state::lab::LabState;
@@ -16,9 +16,9 @@ use crate::state::lab::LabState;
 #[derive(Default)]
 pub struct Attempts {
     /// All that have ended, the oldest first.
-    all: Arc<[Arc<Attempt>]>,
+    all: Arc<[Arc<FinishedRun>]>,
     /// What the run on the screen left, if it has ended.
-    pub(super) left: Option<Arc<Attempt>>,
+    pub(super) left: Option<Arc<FinishedRun>>,
     /// What the lesson wants reached, by the panel's place in the schema.
     goals: Vec<Vec<Goal>>,
     /// The curves of the newest other runs, by the panel's place in the schema; empty for a panel that has none.
@@ -35,13 +35,13 @@ fn named(lesson: &str, lab: &str, schema: &Schema) -> String {
 
 impl LabState {
     /// Keeps what the run on the screen leaves, which has just ended.
-    pub fn leave(&mut self, lesson: &str) -> Option<Arc<Attempt>> {
+    pub fn leave(&mut self, lesson: &str) -> Option<Arc<FinishedRun>> {
         if !self.schema.compares_runs() || self.run.replay.is_some() {
             return None;
         }
         let params = self.run.begun_params.as_ref()?.iter();
         let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
-        let left = Arc::new(Attempt::new(
+        let left = Arc::new(FinishedRun::new(
             self.schema,
             (Some(lesson.to_owned()), named(lesson, &self.id, self.schema)),
             params.collect(),
@@ -61,7 +61,7 @@ impl LabState {
     }
 
     /// Takes the runs of the lesson in, and what it wants reached.
-    pub fn share(&mut self, all: Arc<[Arc<Attempt>]>, lesson: &Lesson) {
+    pub fn share(&mut self, all: Arc<[Arc<FinishedRun>]>, lesson: &Lesson) {
         self.others.finished.all = all;
         self.forget_drawn();
         let panels = self.schema.panels.iter();
@@ -84,9 +84,9 @@ impl LabState {
     }
 
     /// The runs compared with the one on the screen, and what a panel of the schema wants reached.
-    pub(super) fn company(&self, panel: Option<usize>) -> Company<'_> {
+    pub(super) fn company(&self, panel: Option<usize>) -> RunComparison<'_> {
         let goals = panel.and_then(|panel| self.others.finished.goals.get(panel));
-        Company {
+        RunComparison {
             all: &self.others.finished.all,
             own: self.run.begun_params.as_ref().map(|params| Own {
                 lab: &self.id,

@@ -14,7 +14,7 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::LabDirective;
 use mlsys_view::earlier::{self, Earlier, Overlay};
-use mlsys_view::figure::kernel::Walk;
+use mlsys_view::figure::kernel::KernelDebugger;
 use mlsys_view::panel::{Focus, FrameView, Origin, Scene, View};
 
 use crate::records::Replay;
@@ -43,7 +43,7 @@ pub struct LabState {
     /// Other runs, drawn behind this one or held against it.
     pub others: OtherRuns,
     /// Where the learner is in the lab's kernel, for all its pictures.
-    pub debugger: Option<Walk>,
+    pub debugger: Option<KernelDebugger>,
     /// The learner's own text in the place of a kernel.
     pub own_kernel: Option<OwnKernel>,
 }
@@ -287,7 +287,7 @@ impl LabState {
         if let Some(kernel) = self.kernel() {
             match &mut walk {
                 Some(walk) => walk.renew(kernel),
-                None => walk = Some(Walk::of(kernel)),
+                None => walk = Some(KernelDebugger::of(kernel)),
             }
         }
         self.debugger = walk;

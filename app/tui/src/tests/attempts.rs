@@ -9,7 +9,7 @@ use super::Bench;
 use crate::message::{Effect, Message};
 use crate::recall::Wanted;
 use mlsys_run::session::Outcome;
-use mlsys_view::attempts::Attempt;
+use mlsys_view::attempts::FinishedRun;
 
 const LESSON: &str = "+++\nformat = 1\nid = \"parallel/both\"\ntitle = \"Both\"\nminutes = 5\n+++\n# Both\n\n\
     ```{lab} dp\nkind = \"train-data-parallel\"\n[knob.workers]\nvalues = [2, 4]\ndefault = 4\n[[panel]]\nname = \"compare\"\n```\n\n\
@@ -90,7 +90,7 @@ fn recorded_runs_are_recalled_with_labels() {
     let mut data = mlsys_lab::report::RunData::default();
     found(424_242).into_iter().for_each(|report| data.apply(report));
     let lesson = Some("parallel/both".to_owned());
-    let attempt = Attempt::new(schema, (lesson, "dp".to_owned()), params, Vec::new(), &data);
+    let attempt = FinishedRun::new(schema, (lesson, "dp".to_owned()), params, Vec::new(), &data);
     bench.app.update(Message::Recalled(vec![attempt]));
     bench.shows("dp: workers 2");
     bench.shows("424242");

@@ -72,7 +72,7 @@ fn at_lab(size: (u16, u16), place: usize) -> Bench {
     bench
 }
 
-fn walk(bench: &Bench) -> &mlsys_view::figure::kernel::Walk {
+fn walk(bench: &Bench) -> &mlsys_view::figure::kernel::KernelDebugger {
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
     slot.debugger.as_ref().unwrap()
 }

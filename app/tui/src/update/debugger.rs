@@ -2,7 +2,7 @@
 
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::frame::kernel::View;
-use mlsys_view::figure::kernel::{Play, Walk, said};
+use mlsys_view::figure::kernel::{KernelDebugger, Play, said};
 use mlsys_view::panel::{Inspect, Spot};
 
 use crate::command::{Choice, Motion, Place};
@@ -27,7 +27,7 @@ impl App {
         let walk = slot.debugger.as_ref();
         // Unseen steps would be over before they are looked at.
         let is_in_front = self.ground() == Place::Picture;
-        if walk.and_then(Walk::sought).is_some() {
+        if walk.and_then(KernelDebugger::sought).is_some() {
             return Some(Animation::Searching);
         }
         let plays = walk.is_some_and(|walk| walk.play() == Play::Going) || pictures::plays(slot);
@@ -109,7 +109,7 @@ impl App {
 
     /// Sets a breakpoint on the marked line, or takes it away.
     pub(super) fn change_breakpoint(&mut self) {
-        self.screen.notice = self.walk().map(Walk::change_breakpoint);
+        self.screen.notice = self.walk().map(KernelDebugger::change_breakpoint);
     }
 
     /// A way to look that steps through a kernel; false if there is none, or if the way is no such one.
@@ -203,7 +203,7 @@ impl App {
         walk.map(said).unwrap_or_default()
     }
 
-    fn walk(&mut self) -> Option<&mut Walk> {
+    fn walk(&mut self) -> Option<&mut KernelDebugger> {
         self.page.as_mut()?.slot_mut()?.debugger.as_mut()
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mlsys_lab::control::Command;
 use mlsys_lab::params::Params;
 use mlsys_lab::tables::Tables;
-use mlsys_view::attempts::Attempt;
+use mlsys_view::attempts::FinishedRun;
 use mlsys_view::earlier::{self, Earlier};
 
 use crate::message::{Effect, ReplayStart};
@@ -230,7 +230,7 @@ impl App {
     }
 
     /// What earlier sessions recorded; it comes before what has ended in this one.
-    pub(super) fn recalled(&mut self, mut found: Vec<Attempt>) -> Vec<Effect> {
+    pub(super) fn recalled(&mut self, mut found: Vec<FinishedRun>) -> Vec<Effect> {
         // Another page may have been opened since they were asked for.
         let lesson = self.page.as_ref().map(|page| page.lesson.front.id.to_string());
         let labs = self.page.iter().flat_map(|page| &page.labs);
@@ -238,7 +238,7 @@ impl App {
             let set =
                 Params::resolve(slot.schema, &slot.settings, Tables::builtin(), Some(slot.seed));
             let Ok(set) = set else { continue };
-            let theirs = |one: &&mut Attempt| {
+            let theirs = |one: &&mut FinishedRun| {
                 one.lesson == lesson && one.lab == slot.id && one.schema.kind == slot.schema.kind
             };
             found.iter_mut().filter(theirs).for_each(|one| one.tell_apart(&set));
@@ -273,7 +273,7 @@ impl App {
         }
         let (lesson, asked) = (scope(page), Arc::clone(&page.lesson));
         let all = self.session.finished.all.iter();
-        let here: Arc<[Arc<Attempt>]> = all
+        let here: Arc<[Arc<FinishedRun>]> = all
             .filter(|one| lesson.is_none() || one.lesson == lesson)
             .filter(|one| kinds.contains(&one.schema.kind))
             .cloned()

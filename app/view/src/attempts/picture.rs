@@ -8,7 +8,7 @@ use mlsys_lab::schema::{Attempts, Form, Panel, Schema, Told};
 use mlsys_lab::value::{Value, significant};
 use mlsys_lesson::Goal;
 
-use super::{Attempt, Company, Seen, label};
+use super::{FinishedRun, RunComparison, Seen, label};
 use crate::figure::{quantity, unit};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::table::aligned;
@@ -38,7 +38,7 @@ pub fn picture(
     schema: &Schema,
     panel: &Panel,
     data: &RunData,
-    company: &Company<'_>,
+    company: &RunComparison<'_>,
 ) -> Option<Frame> {
     let attempts = panel.attempts.as_ref()?;
     let rows = rows(schema, panel, attempts, data, company);
@@ -52,7 +52,7 @@ pub fn picture(
 }
 
 /// The same in lines of text, best first where there is a best.
-pub fn lines(schema: &Schema, panel: &Panel, company: &Company<'_>) -> Vec<String> {
+pub fn lines(schema: &Schema, panel: &Panel, company: &RunComparison<'_>) -> Vec<String> {
     let Some(attempts) = &panel.attempts else {
         return Vec::new();
     };
@@ -69,7 +69,7 @@ fn rows(
     panel: &Panel,
     attempts: &Attempts,
     data: &RunData,
-    company: &Company<'_>,
+    company: &RunComparison<'_>,
 ) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut reference = None;
@@ -116,7 +116,7 @@ fn rows(
 }
 
 /// The place of a run's kind among those that take part.
-fn place(schema: &Schema, attempts: &Attempts, one: &Attempt) -> usize {
+fn place(schema: &Schema, attempts: &Attempts, one: &FinishedRun) -> usize {
     let kinds = kinds(schema, attempts);
     kinds.iter().position(|kind| *kind == one.schema.kind).unwrap_or(0)
 }

@@ -47,11 +47,11 @@ pub(crate) fn found(bytes: i64, right: f64) -> RunData {
     data
 }
 
-fn ran(schema: &'static Schema, lab: &str, bits: i64, data: &RunData) -> Arc<Attempt> {
+fn ran(schema: &'static Schema, lab: &str, bits: i64, data: &RunData) -> Arc<FinishedRun> {
     let set = Params::resolve(schema, &Settings::new(), Tables::builtin(), None).unwrap();
     let params = BTreeMap::from([("bits".to_owned(), Value::Int(bits))]);
     let of = (Some("a/b".to_owned()), lab.to_owned());
-    let mut attempt = Attempt::new(schema, of, params, Vec::new(), data);
+    let mut attempt = FinishedRun::new(schema, of, params, Vec::new(), data);
     attempt.tell_apart(&set);
     Arc::new(attempt)
 }
@@ -76,7 +76,7 @@ fn runs_of_several_labs_lie_between_the_same_axes_with_what_they_are_compared_wi
         // The same run again is the same point.
         ran(round, "q8", 8, &found(100_000, 0.99)),
     ];
-    let company = Company { all: &all, ..Company::default() };
+    let company = RunComparison { all: &all, ..RunComparison::default() };
     let panel = round.panel("ledger").unwrap();
     let drawn = scatter(picture(round, panel, &RunData::default(), &company));
     assert_eq!(drawn.series, ["round", "cut", "dense"]);
@@ -106,7 +106,7 @@ fn runs_that_must_agree_in_a_parameter_and_do_not_are_left_out() {
         ran(round, "q4", 4, &found(50_000, 0.98)),
     ];
     let sizes = |own| -> Vec<f64> {
-        let company = Company { all: &all, own, ..Company::default() };
+        let company = RunComparison { all: &all, own, ..RunComparison::default() };
         let drawn = scatter(picture(round, panel, &RunData::default(), &company));
         let places = drawn.points.iter().map(|point| point.place().unwrap());
         places.map(|(size, _)| size).collect()
@@ -128,7 +128,7 @@ fn the_run_on_the_screen_is_a_point_of_its_own_once_it_has_found_all() {
     let left = ran(round, "q", 4, &data);
     let all = [ran(round, "q8", 8, &found(100_000, 0.99)), Arc::clone(&left)];
     let own = Own { lab: "q", params: &params, turned: &turned, left: Some(&left) };
-    let company = Company { all: &all, own: Some(own), goals: &[] };
+    let company = RunComparison { all: &all, own: Some(own), goals: &[] };
     let panel = round.panel("ledger").unwrap();
     let drawn = scatter(picture(round, panel, &data, &company));
     assert_eq!(drawn.series, ["this run", "round", "dense"]);
@@ -164,7 +164,7 @@ fn a_goal_is_counted_from_what_runs_are_compared_with_and_names_who_reaches_it()
         ran(round, "exact", 8, &found(100_000, 0.99)),
         ran(round, "small", 2, &found(40_000, 0.9)),
     ];
-    let company = Company { all: &all, own: None, goals: &goals };
+    let company = RunComparison { all: &all, own: None, goals: &goals };
     let panel = round.panel("ledger").unwrap();
     let drawn = scatter(picture(round, panel, &RunData::default(), &company));
     let names: Vec<&str> = drawn.lines.iter().map(|line| line.name.as_str()).collect();
@@ -187,7 +187,7 @@ fn a_goal_is_counted_from_what_runs_are_compared_with_and_names_who_reaches_it()
 fn before_any_run_has_ended_there_is_no_picture_and_other_lessons_do_not_count() {
     let [round, _] = schemas();
     let panel = round.panel("ledger").unwrap();
-    let company = Company::default();
+    let company = RunComparison::default();
     assert_eq!(picture(round, panel, &RunData::default(), &company), None);
     assert!(lines(round, panel, &company).is_empty());
 }
@@ -200,6 +200,6 @@ fn curves_are_kept_only_where_they_stand_behind_others() {
     let left = ran(round, "q", 8, &data);
     assert_eq!(left.data.series.keys().map(AsRef::as_ref).collect::<Vec<&str>>(), ["right"]);
     assert_eq!(left.data.metric("loss"), Some(Value::Float(2.0)));
-    let company = Company { all: &[Arc::clone(&left)], ..Company::default() };
+    let company = RunComparison { all: &[Arc::clone(&left)], ..RunComparison::default() };
     assert_eq!(company.behind(round, "growth").len(), 1);
 }

@@ -22,16 +22,16 @@ pub use moved::{banks, sectors};
 pub use order::{current, order, problems};
 pub use said::{Weight, about_thread, said};
 pub use strips::{Room, memory};
-pub use walk::{Play, Thread, Walk, Whence};
+pub use walk::{KernelDebugger, Play, Thread, Whence};
 
 /// A picture of a launch where the walk stands, as files and words have it.
-pub fn picture(kernel: &Kernel, walk: Option<&Walk>) -> Frame {
+pub fn picture(kernel: &Kernel, walk: Option<&KernelDebugger>) -> Frame {
     // Without a walk, it is as before the first step.
     let fresh;
     let walk = match walk.filter(|walk| walk.is_of(kernel)) {
         Some(walk) => walk,
         None => {
-            fresh = Walk::of(kernel);
+            fresh = KernelDebugger::of(kernel);
             &fresh
         }
     };

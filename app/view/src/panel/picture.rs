@@ -31,7 +31,7 @@ use super::Focus;
 use super::view::{FrameView, Inspect, Mark, Way};
 use crate::canvas::Canvas;
 use crate::figure::csv::Lines;
-use crate::figure::kernel::Walk;
+use crate::figure::kernel::KernelDebugger;
 use crate::glyphs::Glyphs;
 use crate::theme::Look;
 
@@ -75,7 +75,7 @@ pub(crate) struct At<'a> {
     /// Whether keys act on it.
     pub(crate) focus: Focus,
     /// Where the lab's kernel has been stepped to.
-    pub(crate) walk: Option<&'a Walk>,
+    pub(crate) walk: Option<&'a KernelDebugger>,
 }
 
 /// A kind of picture.
@@ -173,7 +173,7 @@ pub(crate) struct Sheet<'a> {
     /// Lines below it.
     pub(crate) below: Vec<String>,
     /// Where the lab's kernel has been stepped to.
-    pub(crate) walk: Option<&'a Walk>,
+    pub(crate) walk: Option<&'a KernelDebugger>,
 }
 
 /// The area with an empty row on top, if it is high enough to spare one.

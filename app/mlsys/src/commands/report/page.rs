@@ -8,7 +8,7 @@ use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
 
 use crate::commands::runs::show;
 use mlsys_run::record::{Past, Summary};
-use mlsys_view::attempts::{Attempt, Company};
+use mlsys_view::attempts::{FinishedRun, RunComparison};
 use mlsys_view::export::svg;
 use mlsys_view::figure::{Source, changed};
 use mlsys_view::panel::{Scene, View};
@@ -17,7 +17,7 @@ use mlsys_view::xml::escaped;
 /// The runs that pictures of several show, and the lesson they belong to.
 pub struct Others<'a> {
     /// The runs, the oldest first.
-    pub all: &'a [Arc<Attempt>],
+    pub all: &'a [Arc<FinishedRun>],
     /// The lesson that says what they are to reach.
     pub lesson: Option<&'a Lesson>,
 }
@@ -183,7 +183,7 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
     for panel in &schema.panels {
         let view = View::of(panel);
         let scene = Scene {
-            company: Company {
+            company: RunComparison {
                 all: others.all,
                 own: None,
                 goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),

@@ -15,7 +15,7 @@ use crate::state::App;
 use crate::state::lab::LabState;
 use crate::state::page::{Page, Side};
 use crate::update::Animation;
-use mlsys_view::figure::kernel::{Walk, about_thread};
+use mlsys_view::figure::kernel::{KernelDebugger, about_thread};
 
 impl Talk<'_> {
     pub(super) fn answer(&mut self, text: &str) -> io::Result<()> {
@@ -151,7 +151,10 @@ impl Talk<'_> {
     }
 
     /// Looks at another part of the lab's kernel, and says the thread that is looked at.
-    pub(super) fn look(&mut self, choose: impl FnOnce(&mut Walk) -> bool) -> io::Result<()> {
+    pub(super) fn look(
+        &mut self,
+        choose: impl FnOnce(&mut KernelDebugger) -> bool,
+    ) -> io::Result<()> {
         let slot = self.app.page.as_mut().and_then(Page::slot_mut);
         let Some(walk) = slot.and_then(|slot| slot.debugger.as_mut()) else {
             return self.say(["No kernel has run here.".to_owned()]);

@@ -4,7 +4,7 @@ use mlsys_kernel::{BlockState, ThreadState, WarpState};
 use mlsys_lab::frame::Table;
 use mlsys_lab::value::Value;
 
-use super::{LaneState, Walk};
+use super::{KernelDebugger, LaneState};
 
 /// Blocks that a file lists.
 const LISTED: u64 = 1024;
@@ -50,7 +50,7 @@ pub fn warp_word(state: WarpState) -> (char, &'static str) {
 }
 
 /// So many blocks from one on.
-pub fn blocks(walk: &Walk, first: u64, count: u64) -> Vec<Block> {
+pub fn blocks(walk: &KernelDebugger, first: u64, count: u64) -> Vec<Block> {
     let Ok(machine) = walk.machine() else {
         return Vec::new();
     };
@@ -71,7 +71,7 @@ pub fn blocks(walk: &Walk, first: u64, count: u64) -> Vec<Block> {
 }
 
 /// What the threads of the block that is looked at do; a block that is not in flight has them all alike.
-pub fn threads(walk: &Walk) -> Vec<LaneState> {
+pub fn threads(walk: &KernelDebugger) -> Vec<LaneState> {
     let Ok(machine) = walk.machine() else {
         return Vec::new();
     };
@@ -91,7 +91,7 @@ pub fn threads(walk: &Walk) -> Vec<LaneState> {
     }
 }
 
-pub(super) fn table(walk: &Walk) -> Table {
+pub(super) fn table(walk: &KernelDebugger) -> Table {
     let mut rows = Vec::new();
     for block in blocks(walk, 0, LISTED) {
         let id = block.id.map(|axis| Value::Int(i64::from(axis)));

@@ -2,7 +2,7 @@
 
 use mlsys_expr::{Dialect, evaluate_pattern, parse};
 
-use super::Walk;
+use super::KernelDebugger;
 use super::lanes::variables;
 
 /// An index, written out.
@@ -23,7 +23,7 @@ pub struct Formula {
 /// The indices of the thread that is looked at, in the order of the text, of those variables that exist where it is.
 ///
 /// Of several assignments to one variable the one that explains what it holds is told, else the first.
-pub fn formulas(walk: &Walk) -> Vec<Formula> {
+pub fn formulas(walk: &KernelDebugger) -> Vec<Formula> {
     let held = variables(walk);
     let mut found: Vec<Formula> = Vec::new();
     for line in walk.source().lines() {
@@ -62,7 +62,7 @@ fn computed(numbers: &str) -> Option<i64> {
 }
 
 /// The global index that most kernels mean, of the thread that is looked at: the formula and the numbers, along x.
-pub fn global_index(walk: &Walk) -> Formula {
+pub fn global_index(walk: &KernelDebugger) -> Formula {
     const TEXT: &str = "blockIdx.x * blockDim.x + threadIdx.x";
     let number = |name: &str| builtin(walk, name).unwrap_or_default();
     let value = u64::from(number("blockIdx.x")) * u64::from(number("blockDim.x"))
@@ -98,7 +98,7 @@ fn is_letter(c: char) -> bool {
 }
 
 /// The text with the place of the thread, and what variables hold, as numbers.
-fn with_numbers(walk: &Walk, text: &str) -> String {
+fn with_numbers(walk: &KernelDebugger, text: &str) -> String {
     let held = variables(walk);
     let mut written = String::new();
     let mut rest = text;
@@ -134,7 +134,7 @@ fn defined(source: &str, word: &str) -> String {
 }
 
 /// One of the numbers that a thread knows its place by.
-pub fn builtin(walk: &Walk, word: &str) -> Option<u32> {
+pub fn builtin(walk: &KernelDebugger, word: &str) -> Option<u32> {
     let here = walk.here();
     let recipe = walk.recipe();
     let machine = walk.machine().ok()?;

@@ -5,7 +5,7 @@ use mlsys_lab::frame::Table;
 use mlsys_lab::value::Value;
 
 use super::formula::formulas;
-use super::{Thread, Walk};
+use super::{KernelDebugger, Thread};
 
 /// What a lane is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub struct Touch {
 }
 
 /// The 32 lanes of the warp that is looked at.
-pub fn lanes(walk: &Walk) -> Vec<Lane> {
+pub fn lanes(walk: &KernelDebugger) -> Vec<Lane> {
     let here = walk.here();
     let states = super::threads(walk);
     let name = shown_variable(walk);
@@ -109,17 +109,17 @@ pub fn lanes(walk: &Walk) -> Vec<Lane> {
 }
 
 /// What the thread that is looked at holds.
-pub fn variables(walk: &Walk) -> Vec<VariableView> {
+pub fn variables(walk: &KernelDebugger) -> Vec<VariableView> {
     variables_of(walk, walk.here())
 }
 
-fn variables_of(walk: &Walk, thread: Thread) -> Vec<VariableView> {
+fn variables_of(walk: &KernelDebugger, thread: Thread) -> Vec<VariableView> {
     let machine = walk.machine();
     machine.map_or(Vec::new(), |machine| machine.variables(thread.block, thread.number()))
 }
 
 /// The names of variables that can be shown in each lane: those that are there, a name once.
-pub(super) fn names(walk: &Walk) -> Vec<String> {
+pub(super) fn names(walk: &KernelDebugger) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for variable in variables(walk) {
         let plain = !matches!(variable.value, Some(Value::Array(_)));
@@ -131,7 +131,7 @@ pub(super) fn names(walk: &Walk) -> Vec<String> {
 }
 
 /// The variable of the values shown: the chosen one, else an index of the thread, else the last that was declared.
-pub fn shown_variable(walk: &Walk) -> Option<String> {
+pub fn shown_variable(walk: &KernelDebugger) -> Option<String> {
     let names = names(walk);
     let known = |name: &str| names.iter().any(|known| known == name);
     let chosen = walk.variable().filter(|name| known(name));
@@ -143,7 +143,7 @@ pub fn shown_variable(walk: &Walk) -> Option<String> {
 }
 
 /// What each lane of the warp reached in its last access.
-pub fn touches(walk: &Walk) -> Vec<Option<Touch>> {
+pub fn touches(walk: &KernelDebugger) -> Vec<Option<Touch>> {
     let here = walk.here();
     let nothing = || vec![None; LANES];
     let Ok(machine) = walk.machine() else {
@@ -169,7 +169,7 @@ pub fn touches(walk: &Walk) -> Vec<Option<Touch>> {
 
 impl Touch {
     /// What was reached, with its value where it can be told.
-    pub fn said(&self, walk: &Walk) -> String {
+    pub fn said(&self, walk: &KernelDebugger) -> String {
         let does = match self.kind {
             AccessKind::Load => "reads",
             AccessKind::Store => "writes",
@@ -203,7 +203,7 @@ impl Touch {
     }
 }
 
-pub(super) fn table(walk: &Walk) -> Table {
+pub(super) fn table(walk: &KernelDebugger) -> Table {
     let here = walk.here();
     let shown = shown_variable(walk);
     let touches = touches(walk);

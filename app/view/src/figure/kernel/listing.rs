@@ -7,7 +7,7 @@ use mlsys_lab::frame::Table;
 use mlsys_lab::frame::kernel::{Kernel, LineCost};
 use mlsys_lab::value::Value;
 
-use super::Walk;
+use super::KernelDebugger;
 
 /// A line of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Line {
 }
 
 /// The lines: at the beginning with what the whole run cost, later with what it cost so far.
-pub fn listing(kernel: &Kernel, walk: &Walk) -> Vec<Line> {
+pub fn listing(kernel: &Kernel, walk: &KernelDebugger) -> Vec<Line> {
     let mut costs: BTreeMap<u32, LineCost> = BTreeMap::new();
     let mut here: BTreeMap<u32, usize> = BTreeMap::new();
     let mut current = None;
@@ -90,7 +90,7 @@ fn plain(line: &str) -> String {
     line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
 }
 
-pub(super) fn table(kernel: &Kernel, walk: &Walk) -> Table {
+pub(super) fn table(kernel: &Kernel, walk: &KernelDebugger) -> Table {
     let row = |line: Line| {
         let whole = |count: u64| match line.cost.issues {
             0 => Value::from(""),

@@ -6,7 +6,7 @@ use mlsys_kernel::{Access, LANES, Machine, Reach};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
 
 use super::strips::{kind, kinds, lanes_named, verb};
-use super::{Thread, Walk};
+use super::{KernelDebugger, Thread};
 
 /// Bytes of a sector.
 const SECTOR: i64 = 32;
@@ -25,7 +25,7 @@ struct Asked {
 }
 
 /// The last access of the warp that is looked at, if it was to global memory: its sectors, byte by byte.
-pub fn sectors(walk: &Walk) -> Frame {
+pub fn sectors(walk: &KernelDebugger) -> Frame {
     let (machine, access, reached) = match last(walk) {
         Ok(found) => found,
         Err(reason) => return Frame::Text(reason),
@@ -103,7 +103,7 @@ pub fn sectors(walk: &Walk) -> Frame {
 }
 
 /// The last access of the warp that is looked at by bank, if it was to shared memory, and that memory of its block.
-pub fn banks(walk: &Walk) -> Frame {
+pub fn banks(walk: &KernelDebugger) -> Frame {
     let machine = match walk.machine() {
         Ok(machine) => machine,
         Err(reason) => return Frame::Text(reason.to_owned()),
@@ -230,7 +230,7 @@ fn words(machine: &Machine, block: u32) -> Frame {
 /// The warp's last access, and where each lane reached.
 type Last<'a> = (&'a Machine, &'a Access, Vec<Option<Reach>>);
 
-fn last(walk: &Walk) -> Result<Last<'_>, String> {
+fn last(walk: &KernelDebugger) -> Result<Last<'_>, String> {
     let machine = walk.machine().map_err(str::to_owned)?;
     let Thread { block, warp, .. } = walk.here();
     match machine.access(block, warp as usize) {

@@ -4,10 +4,10 @@ use mlsys_lab::Value;
 use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::frame::{Milestone, Table, Timeline};
 
-use super::Walk;
+use super::KernelDebugger;
 
 /// The order by warp, with a line where the walk stands.
-pub fn order(kernel: &Kernel, walk: &Walk) -> Timeline {
+pub fn order(kernel: &Kernel, walk: &KernelDebugger) -> Timeline {
     let mut timeline = kernel.whole.order.clone();
     timeline.marks.push(Milestone {
         at: walk.clock() as f64,
@@ -26,7 +26,7 @@ pub fn order(kernel: &Kernel, walk: &Walk) -> Timeline {
 }
 
 /// The bar that the last step belongs to.
-pub fn current(timeline: &Timeline, walk: &Walk) -> Option<usize> {
+pub fn current(timeline: &Timeline, walk: &KernelDebugger) -> Option<usize> {
     let step = walk.last()?;
     let lane = format!("block {} warp {}", step.block, step.warp);
     let lane = timeline.lanes.iter().position(|name| *name == lane)?;

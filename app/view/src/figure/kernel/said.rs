@@ -2,10 +2,12 @@
 
 use mlsys_kernel::{BlockState, Event, Goal};
 
-use super::{Play, Thread, Walk, Whence, builtin, formulas, global_index, touches, variables};
+use super::{
+    KernelDebugger, Play, Thread, Whence, builtin, formulas, global_index, touches, variables,
+};
 
 /// Where the walk stands: how far it is, what the last step did, and what the warp comes to.
-pub fn said(walk: &Walk) -> Vec<String> {
+pub fn said(walk: &KernelDebugger) -> Vec<String> {
     let machine = match walk.machine() {
         Ok(machine) => machine,
         Err(reason) => return vec![reason.to_owned()],
@@ -70,7 +72,7 @@ pub enum Weight {
 }
 
 /// The thread that is looked at: where it is, where its indices come from, what it reached last, what it holds.
-pub fn about_thread(walk: &Walk) -> Vec<(Weight, String)> {
+pub fn about_thread(walk: &KernelDebugger) -> Vec<(Weight, String)> {
     let here = walk.here();
     let axes = |name: &str| {
         let axis = |axis: &str| builtin(walk, &format!("{name}.{axis}")).unwrap_or_default();
@@ -117,7 +119,7 @@ pub fn about_thread(walk: &Walk) -> Vec<(Weight, String)> {
 }
 
 /// What the thread reached last, or why there is nothing to say.
-fn touched(walk: &Walk) -> (Weight, String) {
+fn touched(walk: &KernelDebugger) -> (Weight, String) {
     let here = walk.here();
     let touches = touches(walk);
     let touch = touches.get(here.lane as usize).and_then(Option::as_ref);
@@ -147,7 +149,7 @@ fn touched(walk: &Walk) -> (Weight, String) {
     (weight, text)
 }
 
-fn ahead(walk: &Walk, here: Thread) -> Option<String> {
+fn ahead(walk: &KernelDebugger, here: Thread) -> Option<String> {
     let Thread { block, warp, .. } = here;
     let followed = if walk.is_pinned() {
         format!("Followed: block {block} warp {warp}; ")
@@ -163,7 +165,7 @@ fn ahead(walk: &Walk, here: Thread) -> Option<String> {
     Some(followed + &next)
 }
 
-fn news(walk: &Walk) -> Option<String> {
+fn news(walk: &KernelDebugger) -> Option<String> {
     if let Some(goal) = walk.sought() {
         return Some(format!("Looking for {}: any key stops.", name(goal)));
     }

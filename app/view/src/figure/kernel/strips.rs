@@ -7,7 +7,7 @@ use mlsys_kernel::{AccessKind, CellState, Machine, Reach};
 use mlsys_lab::Value;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 
-use super::{Thread, Touch, Walk, touches};
+use super::{KernelDebugger, Thread, Touch, touches};
 
 /// Bytes of a sector of global memory.
 const SECTOR: u32 = 32;
@@ -67,7 +67,7 @@ const KINDS: [(&str, Tone); 6] = [
 
 /// The strips of all buffers and of the block's shared memory, as much of each as there is room for, around what is
 /// touched.
-pub fn memory(walk: &Walk, room: Room) -> Marked {
+pub fn memory(walk: &KernelDebugger, room: Room) -> Marked {
     let note = |note: &str| Marked {
         cells: Cells { note: note.to_owned(), ..Cells::default() },
         mark: None,
@@ -298,7 +298,7 @@ pub(super) fn lanes_named(lanes: &[usize]) -> String {
 }
 
 /// What the lane that is looked at does to memory.
-fn told(walk: &Walk, touches: &[Option<Touch>]) -> String {
+fn told(walk: &KernelDebugger, touches: &[Option<Touch>]) -> String {
     let Thread { block, warp, lane } = walk.here();
     let who = format!("Lane {lane} of warp {warp} of block {block}");
     match touches.get(lane as usize).and_then(Option::as_ref) {

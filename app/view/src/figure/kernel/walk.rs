@@ -14,7 +14,7 @@ const SLICE: u64 = 50_000;
 
 /// A place in a launch, and what of it is looked at.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct KernelDebugger {
     recipe: Recipe,
     /// The machine, or why there is none.
     replay: Result<Box<Replay>, String>,
@@ -70,7 +70,7 @@ impl Thread {
     }
 }
 
-impl Walk {
+impl KernelDebugger {
     /// At the beginning of a launch.
     pub fn of(kernel: &Kernel) -> Self {
         Self {
@@ -234,7 +234,7 @@ impl Walk {
         self.threads().saturating_sub(first).min(LANES as u32)
     }
 
-    /// Looks for a place and stands there, or goes on looking at the next [`Walk::go_on`].
+    /// Looks for a place and stands there, or goes on looking at the next [`KernelDebugger::go_on`].
     pub fn seek(&mut self, goal: Goal, way: Direction) {
         self.play = Play::Still;
         self.start(goal, way);

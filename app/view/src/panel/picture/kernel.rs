@@ -15,7 +15,9 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 
 use crate::canvas::Pen;
-use crate::figure::kernel::{self as figure, LaneState, Room, Thread, Walk, about_thread, said};
+use crate::figure::kernel::{
+    self as figure, KernelDebugger, LaneState, Room, Thread, about_thread, said,
+};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::picture::cells;
 use crate::panel::view::{FrameView, Mark, Stretch};
@@ -27,14 +29,14 @@ pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     kernel: &Kernel,
-    walk: Option<&Walk>,
+    walk: Option<&KernelDebugger>,
     look: &Look,
 ) {
     let fresh;
     let walk = match walk.filter(|walk| walk.is_of(kernel)) {
         Some(walk) => walk,
         None => {
-            fresh = Walk::of(kernel);
+            fresh = KernelDebugger::of(kernel);
             &fresh
         }
     };
@@ -69,7 +71,12 @@ pub enum Spot {
 }
 
 /// What lies at a place of the picture.
-pub(crate) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) -> Option<Spot> {
+pub(crate) fn spot_at(
+    area: Rect,
+    kernel: &Kernel,
+    walk: &KernelDebugger,
+    at: Position,
+) -> Option<Spot> {
     let walk = Some(walk).filter(|walk| walk.is_of(kernel) && area.contains(at))?;
     match kernel.view {
         View::Source => source::line_at(area, walk, at.y).map(Spot::Line),
@@ -90,7 +97,7 @@ fn shown(area: Rect, canvas: &mut Canvas, frame: Frame, mark: Option<Mark>, look
 }
 
 /// Draws the order of instructions around where the walk stands, a column or more each.
-fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk, look: &Look) {
+fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &KernelDebugger, look: &Look) {
     let order = figure::order(kernel, walk);
     let mark = figure::current(&order, walk).map(|column| Mark { column, row: 0 });
     // Names of warps take about a fifth.
@@ -104,7 +111,7 @@ fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk, look:
 }
 
 /// Where a walk stands and the rows of a picture, in words.
-pub(crate) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
+pub(crate) fn words(kernel: &Kernel, walk: Option<&KernelDebugger>) -> String {
     /// Rows that are read out.
     const MOST: usize = 64;
     let mut lines: Vec<String> = walk.map_or(Vec::new(), said);

@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 
 use super::look;
 use crate::canvas::Canvas;
-use crate::figure::kernel::{Thread, Walk};
+use crate::figure::kernel::{KernelDebugger, Thread};
 use crate::glyphs::GlyphSet;
 use crate::panel::picture::kernel;
 use crate::theme::ColorDepth;
@@ -48,7 +48,7 @@ fn sent(panel: &str, settings: &[&str]) -> Kernel {
 
 fn drawn(
     kernel: &Kernel,
-    walk: &Walk,
+    walk: &KernelDebugger,
     (width, height): (u16, u16),
     depth: ColorDepth,
     set: GlyphSet,
@@ -61,7 +61,7 @@ fn drawn(
     buf
 }
 
-fn compare(name: &str, kernel: &Kernel, walk: &Walk) {
+fn compare(name: &str, kernel: &Kernel, walk: &KernelDebugger) {
     for (size, room, depth, set) in SCREENS {
         let buf = drawn(kernel, walk, room, depth, set);
         snapshot::compare(
@@ -73,7 +73,7 @@ fn compare(name: &str, kernel: &Kernel, walk: &Walk) {
 }
 
 /// Steps by a number of instructions.
-fn on(walk: &mut Walk, steps: usize) {
+fn on(walk: &mut KernelDebugger, steps: usize) {
     for _ in 0..steps {
         walk.seek(Goal::Instruction, Direction::Forward);
     }
@@ -83,7 +83,7 @@ fn on(walk: &mut Walk, steps: usize) {
 #[test]
 fn strips_of_a_vector_addition() {
     let memory = sent("memory", &[]);
-    let mut walk = Walk::of(&memory);
+    let mut walk = KernelDebugger::of(&memory);
     while !kernel::words(&memory, Some(&walk)).contains("reads A[") {
         on(&mut walk, 1);
         assert!(walk.clock() < 200);
@@ -101,7 +101,7 @@ fn strips_of_a_vector_addition() {
 #[test]
 fn a_large_buffer_is_seen_around_what_is_touched() {
     let memory = sent("memory", &["elements=100000", "block_dim=[256]", "concurrent_blocks=1"]);
-    let mut walk = Walk::of(&memory);
+    let mut walk = KernelDebugger::of(&memory);
     assert!(walk.choose(Thread { block: 300, warp: 3, lane: 5 }));
     let global = 300 * 256 + 3 * 32 + 5;
     walk.seek(Goal::End, Direction::Backward);
@@ -127,7 +127,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
     let launch = ["rows=32", "columns=32", "block_dim=[32, 32]"];
     let naive: Vec<&str> = ["example=transpose-naive"].into_iter().chain(launch).collect();
     let sectors = sent("sectors", &naive);
-    let mut walk = Walk::of(&sectors);
+    let mut walk = KernelDebugger::of(&sectors);
     while !kernel::words(&sectors, Some(&walk)).contains("32 sectors") {
         on(&mut walk, 1);
         assert!(walk.clock() < 5000);
@@ -135,7 +135,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
     compare("kernel-sectors", &sectors, &walk);
     let tile: Vec<&str> = ["example=transpose-tile"].into_iter().chain(launch).collect();
     let banks = sent("banks", &tile);
-    let mut walk = Walk::of(&banks);
+    let mut walk = KernelDebugger::of(&banks);
     while !kernel::words(&banks, Some(&walk)).contains("32 passes") {
         on(&mut walk, 1);
         assert!(walk.clock() < 5000);
@@ -146,7 +146,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
 #[test]
 fn the_order_of_instructions_has_a_cursor_that_goes_both_ways() {
     let order = sent("timeline", &["example=reduce-sequential", "elements=128", "block_dim=[128]"]);
-    let mut walk = Walk::of(&order);
+    let mut walk = KernelDebugger::of(&order);
     on(&mut walk, 60);
     compare("kernel-timeline", &order, &walk);
     let there = kernel::words(&order, Some(&walk));
@@ -161,7 +161,7 @@ fn a_problem_is_gone_to_with_its_thread_and_its_cell() {
     let problems =
         sent("problems", &["example=vector-add-unguarded", "elements=10", "block_dim=[4]"]);
     assert_eq!(problems.whole.problems.len(), 6);
-    let mut walk = Walk::of(&problems);
+    let mut walk = KernelDebugger::of(&problems);
     walk.go_to_problem(&problems.whole.problems, 1);
     walk.go_to_problem(&problems.whole.problems, 1);
     compare("kernel-problems", &problems, &walk);

@@ -1,9 +1,9 @@
 //! What of a launch is looked at: a block, a warp, a lane, a variable, a line.
 
-use super::{Thread, Walk};
+use super::{KernelDebugger, Thread};
 use crate::figure::kernel::lanes;
 
-impl Walk {
+impl KernelDebugger {
     /// Another lane of the warp.
     pub fn choose_lane(&mut self, by: isize) {
         let Thread { warp, lane, .. } = self.here();

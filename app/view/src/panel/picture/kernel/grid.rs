@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::{legend, say, split, style};
 use crate::canvas::Pen;
-use crate::figure::kernel::{Block, LaneState, Thread, Walk, blocks, threads, warp_word};
+use crate::figure::kernel::{Block, KernelDebugger, LaneState, Thread, blocks, threads, warp_word};
 use crate::theme::Look;
 
 /// Threads in a row where the block has more along x: a warp.
@@ -14,7 +14,7 @@ const ACROSS: u32 = 32;
 /// Columns before them, for the number of the first of a row.
 const MARGIN: u16 = 6;
 
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &KernelDebugger, look: &Look) {
     let theme = &look.theme;
     if let Err(reason) = walk.machine() {
         say(area, canvas, &[(reason.to_owned(), theme.dim)], look);
@@ -31,7 +31,7 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
 }
 
 /// Blocks, threads, and what the letters mean. The threads have what they need, as long as some blocks are seen above them.
-fn parts(area: Rect, walk: &Walk) -> [Rect; 3] {
+fn parts(area: Rect, walk: &KernelDebugger) -> [Rect; 3] {
     let foot = u16::from(area.height > 8) + u16::from(area.height > 12);
     let [above, foot] = split(area, foot);
     let flying = walk.machine().map_or(0, |machine| machine.blocks().len());
@@ -45,12 +45,12 @@ fn parts(area: Rect, walk: &Walk) -> [Rect; 3] {
 }
 
 /// Threads in a row.
-fn across(walk: &Walk) -> u32 {
+fn across(walk: &KernelDebugger) -> u32 {
     walk.recipe().block_dim[0].clamp(1, ACROSS)
 }
 
 /// The thread at a place of the picture.
-pub(super) fn thread_at(area: Rect, walk: &Walk, at: Position) -> Option<Thread> {
+pub(super) fn thread_at(area: Rect, walk: &KernelDebugger, at: Position) -> Option<Thread> {
     let [_, below, _] = parts(area, walk);
     let field = Field::of(below, walk);
     let holds = |thread: &u32| field.cell(*thread) == Some((at.x, at.y));
@@ -71,7 +71,7 @@ struct Field {
 }
 
 impl Field {
-    fn of(area: Rect, walk: &Walk) -> Self {
+    fn of(area: Rect, walk: &KernelDebugger) -> Self {
         let body = Rect {
             y: area.y + u16::from(area.height > 0),
             height: area.height.saturating_sub(1),
@@ -102,7 +102,7 @@ impl Field {
 }
 
 /// A row a block that is in flight; the others are counted, those near the one that is looked at shown by their letters.
-fn draw_blocks(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
+fn draw_blocks(area: Rect, canvas: &mut Canvas, walk: &KernelDebugger, look: &Look) {
     let theme = &look.theme;
     let here = walk.here();
     let room = u64::from(area.width.max(1));
@@ -177,7 +177,13 @@ fn letter_style(letter: char, look: &Look) -> ratatui::style::Style {
 }
 
 /// The threads of the block, a letter each, in rows along x.
-fn draw_threads(area: Rect, canvas: &mut Canvas, walk: &Walk, states: &[LaneState], look: &Look) {
+fn draw_threads(
+    area: Rect,
+    canvas: &mut Canvas,
+    walk: &KernelDebugger,
+    states: &[LaneState],
+    look: &Look,
+) {
     let theme = &look.theme;
     let here = walk.here();
     let field = Field::of(area, walk);

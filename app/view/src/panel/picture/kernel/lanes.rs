@@ -8,13 +8,15 @@ use ratatui::style::Style;
 
 use super::{legend, say, style};
 use crate::canvas::{Pen, width};
-use crate::figure::kernel::{Lane, LaneState, Walk, Weight, about_thread, lanes, shown_variable};
+use crate::figure::kernel::{
+    KernelDebugger, Lane, LaneState, Weight, about_thread, lanes, shown_variable,
+};
 use crate::theme::Look;
 
 /// Rows of a band of lanes: numbers, letters, values.
 const BAND: u16 = 3;
 
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &KernelDebugger, look: &Look) {
     let theme = &look.theme;
     if let Err(reason) = walk.machine() {
         say(area, canvas, &[(reason.to_owned(), theme.dim)], look);
@@ -59,7 +61,7 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &Walk, look: &Look) {
 }
 
 /// The lane at a place of the picture.
-pub(super) fn lane_at(area: Rect, walk: &Walk, at: Position) -> Option<u32> {
+pub(super) fn lane_at(area: Rect, walk: &KernelDebugger, at: Position) -> Option<u32> {
     let rest = Rect { y: area.y + 1, height: area.height.checked_sub(1)?, ..area };
     let texts: Vec<String> = lanes(walk).iter().map(value_text).collect();
     let bands = Bands::of(&texts, rest);
@@ -144,7 +146,7 @@ fn value_text(lane: &Lane) -> String {
 }
 
 /// The thread in full.
-fn thread(walk: &Walk, look: &Look) -> Vec<(String, Style)> {
+fn thread(walk: &KernelDebugger, look: &Look) -> Vec<(String, Style)> {
     let told = about_thread(walk).into_iter();
     let style = |weight: Weight| match weight {
         Weight::Head | Weight::Fresh => look.theme.accent,

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 use super::{say, split};
 use crate::canvas::{Pen, width};
-use crate::figure::kernel::{Line, Walk, listing, said};
+use crate::figure::kernel::{KernelDebugger, Line, listing, said};
 use crate::theme::Look;
 
 /// Columns of the marks before a line: problem or breakpoint, the warp that is looked at, how many others are there.
@@ -32,7 +32,13 @@ const COLUMNS: [Column; 5] = [
     ("banks", |line| nonzero(line.cost.replays)),
 ];
 
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &Walk, look: &Look) {
+pub(super) fn draw(
+    area: Rect,
+    canvas: &mut Canvas,
+    kernel: &Kernel,
+    walk: &KernelDebugger,
+    look: &Look,
+) {
     let theme = &look.theme;
     let [body, foot] = parts(area);
     let lines = listing(kernel, walk);
@@ -143,7 +149,7 @@ fn rows(body: Rect) -> Range<u16> {
 }
 
 /// The line of the text at a row of the picture.
-pub(super) fn line_at(area: Rect, walk: &Walk, row: u16) -> Option<u32> {
+pub(super) fn line_at(area: Rect, walk: &KernelDebugger, row: u16) -> Option<u32> {
     let rows = rows(parts(area)[0]);
     if !rows.contains(&row) {
         return None;
