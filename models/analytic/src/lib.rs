@@ -27,7 +27,6 @@ mod gpu {
     pub(crate) mod occupancy;
     pub(crate) mod tensor_core;
     pub(crate) mod thread_index;
-    pub(crate) mod waves;
     pub(crate) mod window_sum;
 }
 
@@ -70,7 +69,6 @@ pub use gpu::lowering::Lowering;
 pub use gpu::occupancy::Occupancy;
 pub use gpu::tensor_core::TensorCore;
 pub use gpu::thread_index::ThreadIndex;
-pub use gpu::waves::Waves;
 pub use gpu::window_sum::WindowSum;
 pub use inference::online_softmax::OnlineSoftmax;
 pub use interconnect::all_reduce::AllReduce;
@@ -151,7 +149,7 @@ fn all(
         Box::new(Coalescing::new()?),
         Box::new(BankConflicts::new()?),
         Box::new(Divergence::new()?),
-        Box::new(Waves::new()?),
+        Box::new(lab("waves")?),
         Box::new(kernel),
         Box::new(TensorCore::new()?),
         Box::new(lowering),

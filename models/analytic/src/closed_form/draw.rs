@@ -175,10 +175,12 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                     within(64 * panes.len())
                 })?;
             }
-            Ok(match <[Pane; 1]>::try_from(sorted(panes)) {
-                Ok([only]) => only.frame,
-                Err(panes) => Frame::Panes(panes),
-            })
+            let mut panes = sorted(panes);
+            // Of panes that stand only under conditions, one that is left needs no title.
+            if rows.len() > 1 && panes.len() == 1 {
+                return Ok(panes.remove(0).frame);
+            }
+            Ok(Frame::Panes(panes))
         }
         Drawing::Steps(rows) => {
             let mut steps = Steps::default();

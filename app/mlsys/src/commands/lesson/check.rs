@@ -10,7 +10,7 @@ use crate::cli::{CheckLessons, Machine};
 use crate::commands::World;
 use crate::runner::{self, Graders, HardwareRule, Request};
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::library::{self, Library, languages};
+use mlsys_run::library::{self, Library, labs, languages};
 use mlsys_run::results::{Kind, LessonResult, Verdict};
 
 /// How lessons are tried.
@@ -53,6 +53,12 @@ pub fn course(library: &Library, trial: Trial, world: &mut World<'_>) -> Result<
     let mut exit = Exit::Passed;
     for diagnostic in parsed.all_diagnostics() {
         tell(diagnostic, world, &mut exit);
+    }
+    for (path, file) in library.files().iter().filter(|(path, _)| labs::is_lab(path)) {
+        let (lab, _) = labs::read(path, &file.bytes);
+        for problem in lab.iter().flat_map(|lab| labs::tried(&file.name, &file.bytes, lab)) {
+            tell(&problem, world, &mut exit);
+        }
     }
     let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
     lessons(&read, library.files(), exit, trial, world)
