@@ -117,7 +117,7 @@ fn axis(bars: &Bars) -> Axis {
     match bars.scale {
         _ if low > high => Axis::around(0.0, 1.0, Scale::Linear),
         Scale::Linear => Axis::around(low.min(0.0), high.max(0.0), Scale::Linear),
-        // A tenth of the smallest, so that the smallest still has a length.
+        // Half of the smallest, so that the smallest still has a length.
         Scale::Log => Axis::around(low / 2.0, high, Scale::Log),
     }
 }
