@@ -15,11 +15,11 @@ const BETA_1: f32 = 0.9;
 const BETA_2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
-/// Adam with its state, by the way that is fastest on a device.
+/// Adam with its state, in the implementation that is fastest on a device.
 pub enum Adam {
     /// On the processor: one pass.
     OnePass(OnePass),
-    /// On a GPU, whose memory only its own kernels touch: burn's operations.
+    /// On a GPU, where only kernels reach the memory: burn's operations.
     Burns(ModuleOptimizer),
 }
 
@@ -37,7 +37,7 @@ impl Adam {
         AdamConfig::new().with_beta_1(BETA_1).with_beta_2(BETA_2).with_epsilon(EPSILON).init()
     }
 
-    /// The module after one update. It is fastest if nobody else holds the module's tensors or the gradients.
+    /// The module after one update. It is fastest if there are no other references to the module's tensors or the gradients.
     pub fn step<M: Module>(&mut self, rate: f64, module: M, gradients: GradientsParams) -> M {
         match self {
             Self::OnePass(adam) => adam.step(rate, module, gradients),
@@ -86,7 +86,7 @@ impl ModuleMapper for Pass<'_> {
             // With autodiff, and with what it does with activations.
             let (device, dtype) = (weights.device(), weights.dtype());
             let weights = weights.without_autodiff();
-            // Out of the tensor and back: no copy is made of what nobody else holds.
+            // Out of the tensor and back: a tensor with a single reference is not copied.
             let gradient = gradient.into_data().convert::<f32>();
             let mut data = weights.into_data().convert::<f32>();
             if let (Ok(weights), Ok(gradient)) =
@@ -123,7 +123,7 @@ impl Moments {
         }
     }
 
-    /// Both moments of so many weights, a row each.
+    /// Both moments of `weights` weights, a row each.
     pub fn rows(&mut self, weights: usize) -> [&mut [f32]; 2] {
         self.first.resize(weights, 0.0);
         self.second.resize(weights, 0.0);

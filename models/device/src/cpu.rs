@@ -55,7 +55,7 @@ pub(super) fn allocated() -> Option<u64> {
     Some((heaps.saturating_sub(free) + mapped) as u64)
 }
 
-/// Bytes that the program has allocated and not freed: nobody tells here.
+/// Bytes that the program has allocated and not freed: not available here.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(super) fn allocated() -> Option<u64> {
     None
@@ -84,7 +84,7 @@ mod tests {
         // Far more than other tests allocate meanwhile.
         let bytes = 1 << 28;
         let before = super::allocated().unwrap();
-        // A block that nobody looks at is not allocated at all in an optimised build.
+        // A block that is never read is not allocated at all in an optimised build.
         let block = std::hint::black_box(vec![1_u8; bytes]);
         let with = super::allocated().unwrap();
         assert!(with.abs_diff(before + block.len() as u64) < 1 << 26, "{before} {with}");

@@ -26,7 +26,7 @@ fn guarded_for<T: Send + 'static>(
     thread::Builder::new()
         .name("device-probe".to_owned())
         .spawn(move || {
-            // The receiver may have given up waiting; then nobody wants the answer.
+            // The receiver may have timed out; then the answer is dropped.
             let _ = sender.send(panic::catch_unwind(AssertUnwindSafe(call)));
         })
         .map_err(|error| format!("no thread could be started for it: {error}"))?;

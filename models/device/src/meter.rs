@@ -68,7 +68,7 @@ impl Precision {
         }
     }
 
-    /// The data path of tabled chips whose printed peak is compared: plain units in fp32, matrix units else.
+    /// The data path whose data-sheet peak is compared: plain units in fp32, matrix units else.
     pub fn tabled_path(self) -> &'static str {
         match self {
             Self::Fp32 => "fp32",
@@ -83,7 +83,7 @@ pub trait Workload {
     /// Bytes, floating-point operations or starts in one pass.
     fn amount(&self) -> f64;
 
-    /// Does so many passes and waits until they are done.
+    /// Runs `passes` passes and waits until they are done.
     ///
     /// # Returns
     /// Seconds, of all passes together.
@@ -163,7 +163,7 @@ impl Meter {
         }
     }
 
-    /// One buffer of so many bytes copied to another; bytes read and bytes written count.
+    /// A buffer of `bytes` bytes copied to another; bytes read and bytes written count.
     pub fn copy(&self, bytes: u64) -> Result<Box<dyn Workload>, LabError> {
         self.must_fit(2 * bytes)?;
         Ok(match self.id.backend {
@@ -172,7 +172,7 @@ impl Meter {
         })
     }
 
-    /// A buffer of so many bytes summed up, by all cores.
+    /// A buffer of `bytes` bytes summed up, by all cores.
     pub fn read(&self, bytes: u64) -> Result<Box<dyn Workload>, LabError> {
         self.must_fit(bytes)?;
         Ok(match self.id.backend {
@@ -181,7 +181,7 @@ impl Meter {
         })
     }
 
-    /// A working set of so many bytes summed up again and again: by one core, whose caches they are, or by the whole GPU.
+    /// A working set of `bytes` bytes summed up again and again: by one core, whose caches they are, or by the whole GPU.
     pub fn read_again(&self, bytes: u64) -> Result<Box<dyn Workload>, LabError> {
         self.must_fit(bytes)?;
         Ok(match self.id.backend {
@@ -242,7 +242,7 @@ impl Meter {
     }
 
     /// # Errors
-    /// So many bytes are more than the system has left.
+    /// If the system has fewer than `bytes` bytes left.
     pub fn must_fit(&self, bytes: u64) -> Result<(), LabError> {
         match super::free_memory(self.id) {
             Some(free) if bytes > free => Err(LabError::Failed {

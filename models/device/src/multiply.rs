@@ -59,9 +59,9 @@ impl<B: Multiply, C: CheckpointStrategy> Multiply for Autodiff<B, C> {
         let ((a, node_a), (b, node_b)) = (a.into_parts(), b.into_parts());
         let step = MultiplyBackward.prepare::<C>([node_a, node_b]);
         match step.compute_bound().stateful() {
-            // Somebody wants a gradient: save both operands.
+            // An operand requires a gradient: save both.
             OpsKind::Tracked(tape) => tape.finish((a.clone(), b.clone()), B::multiply(a, b)),
-            // Nobody does: save nothing.
+            // None does: save nothing.
             OpsKind::UnTracked(tape) => tape.finish(B::multiply(a, b)),
         }
     }

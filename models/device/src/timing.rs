@@ -9,7 +9,7 @@ use crate::meter::Workload;
 /// More passes than this are never done at once.
 const MOST_PASSES: u64 = 1 << 24;
 
-/// A repetition has at most so many slices.
+/// The largest number of slices in a repetition.
 const MOST_SLICES: usize = 64;
 
 /// Work with its times, per pass.
@@ -35,7 +35,7 @@ pub struct Pace {
     pub most: Duration,
 }
 
-/// So many slices must agree on the fastest one.
+/// Slices that must agree on the fastest one.
 const AGREEING: usize = 3;
 
 /// Slices agree whose times are at most this multiple of the fastest.

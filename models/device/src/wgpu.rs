@@ -8,7 +8,7 @@ use mlsys_lab::device::DeviceInfo;
 #[cfg(feature = "wgpu")]
 static LOADER: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// Waits until nobody else opens an adapter.
+/// Waits for the lock on the Vulkan loader.
 #[cfg(feature = "wgpu")]
 pub(super) fn loader_lock() -> std::sync::MutexGuard<'static, ()> {
     // One that panicked left nothing half done behind: there is nothing in it.

@@ -2,7 +2,7 @@
 //!
 //! Without addresses every worker gets a handle of the run's own device. With addresses (`--workers`), the workers take
 //! the devices of those processes in turn. Reaching one has a time limit of its own, and what is reached must answer a
-//! small sum rightly before it is given any work. What goes wrong later, in the middle of a run, is found by whoever
+//! small sum rightly before it is given any work. A failure later, in the middle of a run, is found by the thread that
 //! waits for the worker, and by [`read`].
 
 mod address;

@@ -1,4 +1,4 @@
-//! Trained networks that other labs start from: by a recipe, trained once in the process for all who ask.
+//! Trained networks that other labs start from: described by a recipe and trained once in the process.
 //!
 //! A [`Recipe`] says what to train, [`Trained`] is what comes of it, a row of numbers on the host that any device can be
 //! given, and [`layers`](Trained::layers) names the matrices in that row.
@@ -23,7 +23,7 @@ mod training;
 
 /// The network that a lab starts from, before it is there: what it will be is known without training.
 pub enum NetworkSource<'a> {
-    /// That of the run which parameter `model_from` names. Sizes that nobody set follow it.
+    /// That of the run which parameter `model_from` names. Sizes that are not set follow it.
     Left(Arc<Trained>),
     /// One that is trained by a recipe.
     Learned(&'a Recipe),
@@ -60,7 +60,7 @@ impl<'a> NetworkSource<'a> {
         }
     }
 
-    /// The network; trained unless somebody in this process has done so on this device. None if the run was ended
+    /// The network; trained unless this process has done so on this device. None if the run was ended
     /// meanwhile, and then the lab has nothing left to do.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ pub fn smaller(params: &Params) -> String {
     }
 }
 
-/// The network that a recipe leads to, whatever `model_from` says: a second one beside the network that a lab starts from.
+/// The network that a recipe leads to, whatever `model_from` says: a second network in addition to the one that a lab starts from.
 /// `smaller` names the parameters that bear on its size. None if the run was ended meanwhile.
 ///
 /// A pause is heard between two steps of the training; steps and knobs wait for the run's own (see [`Control::before`]).
@@ -163,7 +163,7 @@ pub fn require_evaluation_memory(
     budget.require(8 * numbers, &who, smaller)
 }
 
-/// The network that a recipe leads to, for whoever is no run; trained by whoever asks first, while others wait.
+/// The network that a recipe leads to, outside a run. The first caller trains it; later callers wait for the result.
 ///
 /// # Errors
 /// As for [`NetworkSource::network`].
@@ -192,7 +192,7 @@ struct Property {
 enum Holds {
     /// The lab can do nothing with the network.
     Always,
-    /// The lab follows the network, unless somebody has set the parameter.
+    /// The lab follows the network, unless the parameter is set.
     IfSet,
 }
 

@@ -154,7 +154,7 @@ impl DataConfig {
         }
     }
 
-    /// Numbers per example: 2 coordinates, 784 pixels row by row from the top left, or so many tokens.
+    /// Numbers per example: 2 coordinates, 784 pixels row by row from the top left, or `context` tokens.
     pub fn features(&self) -> usize {
         match self.dataset.form() {
             Form::Points => FEATURES,
@@ -223,7 +223,7 @@ pub fn load(config: &DataConfig) -> Result<Data, DataError> {
     }
 }
 
-/// So many examples that are in no training set: the first of them are those held out of `load`. Of files and sequences,
+/// `count` examples that are in no training set: the first of them are those held out of `load`. Of files and sequences,
 /// whose held-out half is all there is, that half.
 ///
 /// # Errors
@@ -244,7 +244,7 @@ pub fn fresh(config: &DataConfig, count: usize) -> Result<Examples, DataError> {
     }
 }
 
-/// One half of a data set to be generated: so many examples with noise, from streams of its own.
+/// One half of a data set to be generated: its size, noise and random streams.
 struct SplitSpec {
     samples: usize,
     noise: f32,

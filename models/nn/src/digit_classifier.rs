@@ -52,7 +52,7 @@ impl Classifier for DigitClassifier {
     ) -> Result<SuspendedForward, NetworkError> {
         let weights = self.weights(seed)?;
         let device = device::open(device)?;
-        // Nobody else's seed: these digits were not among those it learned from.
+        // A seed that no training uses: these digits were not among those it learned from.
         let fresh = digits(!seed, batch)?;
         let inputs = TensorData::new(fresh.inputs.clone(), [batch, fresh.features]);
         let x = Tensor::<2>::from_data(inputs, &device);
@@ -87,7 +87,7 @@ impl Classifier for DigitClassifier {
 }
 
 impl DigitClassifier {
-    /// The weights that `seed` leads to; trained by whoever asks first, while others wait.
+    /// The weights that `seed` leads to; trained by the first caller while others wait.
     fn weights(&self, seed: u64) -> Result<Arc<Weights>, NetworkError> {
         let mut trained = self.trained.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = trained.get(&seed) {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_fresh_digits_whichever_operation_is_left_to_a_kernel() {
+    fn fresh_digits_are_classified_with_either_operation() {
         let reader = DigitClassifier::default();
         let opened = |plug| reader.open(plug, 200, 1, DeviceId::CPU).unwrap();
         let (added, activated) =

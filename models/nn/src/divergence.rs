@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_loss_that_updates_have_raised_is_measured_against_guessing() {
+    fn raised_first_loss_is_compared_with_guessing() {
         let first = |mut judge: DivergenceCheck, loss| judge.judge(loss).is_some();
         let guessing = 64.0_f64.ln();
         assert!(first(DivergenceCheck::from_guessing(guessing), 41.6));

@@ -8,7 +8,7 @@ use mlsys_sim::graph::operation::{
 
 use mlsys_device as device;
 
-/// Burn's autodiff as the engine beside the lab's own reverse mode.
+/// burn's autodiff as an engine to compare with the lab's own reverse mode.
 #[derive(Clone, Copy, Debug)]
 pub struct Autodiff;
 

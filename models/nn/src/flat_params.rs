@@ -185,7 +185,7 @@ impl Optimizer {
         }
     }
 
-    /// What is kept of each of so many weights, a row each.
+    /// The state of `weights` weights, one row for each moment.
     pub fn state(&mut self, weights: usize) -> Vec<&mut [f32]> {
         match self {
             Self::Sgd => Vec::new(),

@@ -20,12 +20,12 @@ impl MemoryBudget {
         Self { id, free }
     }
 
-    /// One of so many bytes.
+    /// A budget of `free` bytes.
     pub fn with(free: u64) -> Self {
         Self { id: DeviceId::CPU, free: Some(free) }
     }
 
-    /// Refuses a run that takes so many bytes in all, before the system ends the program for it. `who` takes them, such as
+    /// Refuses a run that takes `needed` bytes in all, before the system ends the program for it. `who` takes them, such as
     /// "4 workers with this model"; `smaller` names the parameters that bear on it, such as "workers or hidden".
     ///
     /// # Errors

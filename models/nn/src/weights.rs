@@ -44,7 +44,7 @@ pub enum WeightsError {
         /// What it said.
         error: io::Error,
     },
-    /// There is such a file, which nobody wants replaced.
+    /// The file exists and is not overwritten.
     #[error("{}: there is such a file already; give another name", .0.display())]
     Exists(PathBuf),
     /// The weights cannot be put into the format.
@@ -109,13 +109,13 @@ pub fn can_save(path: &Path) -> Result<(), WeightsError> {
             let _ = fs::remove_file(&partial);
             Ok(())
         }
-        // Somebody is writing there now, or was killed while writing.
+        // Another process is writing there now, or was killed while writing.
         Err(_) if partial.is_file() => Ok(()),
         Err(error) => Err(file_error(path, error)),
     }
 }
 
-/// The file beside `path` that is written first.
+/// The temporary file, in the same folder as `path`, that is written first.
 fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".partial");
@@ -210,7 +210,7 @@ fn format(path: &Path) -> Result<Format, WeightsError> {
     }
 }
 
-/// Writes beside the file and puts it in place at the end, so that nobody ever reads half a file.
+/// Writes a temporary file and renames it, so that a partial file is never visible.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WeightsError> {
     let partial = partial(path);
     let written = fs::File::create(&partial)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Launches are timed until there are so many,
+/// At most this many launches are timed,
 const MOST_LAUNCHES: usize = 9;
 
 /// or until they took so long together; one is timed in any case.

@@ -88,7 +88,7 @@ fn count() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Numbers that each of the cores has of so many bytes, and how many it handles in one pass.
+/// Numbers that each core has of `bytes` bytes, and how many it handles in one pass.
 fn share(bytes: u64, cores: usize) -> [usize; 2] {
     let numbers = usize::try_from(bytes / 4).unwrap_or(usize::MAX / 8);
     let share = (numbers / cores).max(1);
@@ -132,7 +132,7 @@ impl<T: Send + 'static> Cores<T> {
     }
 }
 
-/// Does so many passes.
+/// Runs `passes` passes.
 ///
 /// # Returns
 /// Seconds that they would take if all their parts were as fast as the fastest.
@@ -151,7 +151,7 @@ impl Worker {
     fn start<T: Send + 'static>(mut part: T, work: fn(&mut T)) -> Result<Self, LabError> {
         let (orders, inbox) = mpsc::channel::<Job>();
         let (told, done) = mpsc::channel();
-        // It ends when nobody can order any more.
+        // It ends when the channel closes.
         let thread = thread::Builder::new().name("meter".to_owned()).spawn(move || {
             while let Ok(order) = inbox.recv() {
                 order.gate.wait();
@@ -204,7 +204,7 @@ fn failed(reason: String) -> LabError {
 
 // Where threads wait for each other without sleeping, so that none begins late.
 
-/// A gate that somebody opens once all have arrived.
+/// A barrier that spins: threads arrive, and one opens it for all.
 #[derive(Default)]
 struct SpinBarrier {
     arrived: AtomicUsize,
@@ -218,7 +218,7 @@ impl SpinBarrier {
         spin(|| self.open.load(Ordering::Acquire) > 0);
     }
 
-    /// Waits until so many have arrived.
+    /// Waits until `threads` threads have arrived.
     pub(super) fn await_all(&self, threads: usize) {
         spin(|| self.arrived.load(Ordering::Acquire) >= threads);
     }

@@ -102,7 +102,7 @@ impl Address {
         Self { token: Some(token), ..self }
     }
 
-    /// As it is passed on to whoever may use the worker, with its token.
+    /// The address with its token, to be passed to the run that may use the worker.
     pub fn whole(&self) -> String {
         match &self.token {
             None => self.to_string(),

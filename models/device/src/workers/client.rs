@@ -55,7 +55,7 @@ pub(super) fn connect(
     Ok(Some(devices))
 }
 
-/// How long is waited for a session, and who may end that.
+/// The time limit of a session request, and its interruption.
 #[derive(Clone, Copy)]
 struct Deadline<'a> {
     limit: Duration,
@@ -74,7 +74,7 @@ fn reach(address: &Address, slot: usize, deadline: Deadline<'_>) -> Result<Devic
         Err(SessionError::Stale(_)) => true,
         // The session may be an old one, of a process that has ended and was started again since.
         Err(SessionError::Other(_)) => before > 0,
-        // Whoever has let one limit pass would let a second pass as well.
+        // A worker that let one time limit pass would let a second pass as well.
         Err(SessionError::Silent(_) | SessionError::Ended) | Ok(_) => false,
     };
     if again {
@@ -87,7 +87,7 @@ fn reach(address: &Address, slot: usize, deadline: Deadline<'_>) -> Result<Devic
     tried
 }
 
-/// How often a process has been given up, so many times more than before.
+/// The number of sessions given up at a socket, after adding `more`.
 fn abandoned(socket: SocketAddr, more: u32) -> u32 {
     let mut all = ABANDONED.lock().unwrap_or_else(PoisonError::into_inner);
     let count = all.entry(socket).or_default();
@@ -95,7 +95,7 @@ fn abandoned(socket: SocketAddr, more: u32) -> u32 {
     *count
 }
 
-/// The first socket where somebody listens: the quick answer to the most frequent mistake.
+/// The first socket that accepts a connection: fails fast where no worker listens.
 fn connect_first(sockets: &[SocketAddr]) -> Result<SocketAddr, String> {
     let mut last = None;
     for socket in sockets {
@@ -118,7 +118,7 @@ fn connect_first(sockets: &[SocketAddr]) -> Result<SocketAddr, String> {
 enum SessionError {
     /// The run is to end.
     Ended,
-    /// Nobody answered within the limit.
+    /// No answer within the time limit.
     Silent(String),
     /// A session that was open does not answer any more.
     Stale(String),
@@ -186,7 +186,7 @@ fn within<T: Send + 'static>(
     thread::Builder::new()
         .name("run-worker-connect".to_owned())
         .spawn(move || {
-            // Whoever waited may have given up; then nobody wants the answer.
+            // The receiver may have timed out; then the answer is dropped.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(call)));
         })
         .map_err(|error| {

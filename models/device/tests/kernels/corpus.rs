@@ -24,7 +24,7 @@ fn corpus() -> Vec<Entry> {
 }
 
 #[test]
-fn every_kernel_gives_on_each_device_what_it_gives_in_the_interpreter() {
+fn devices_agree_with_the_interpreter() {
     let corpus = corpus();
     for &device in devices() {
         let required = |entry: &&Entry| must_run(device, entry.needs);

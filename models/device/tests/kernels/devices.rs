@@ -25,7 +25,7 @@ pub fn devices() -> &'static [DeviceId] {
                 Err(reason) => {
                     let is_expected = expected.split(',').any(|name| name == backend.name());
                     assert!(!is_expected, "{EXPECTED} names {backend}, and {reason}");
-                    // Nothing depends on whether anybody reads it.
+                    // A failed write to standard error is ignored.
                     let _ = writeln!(
                         std::io::stderr(),
                         "\nNOT RUN on {backend}: kernels against the interpreter, since {reason}"

@@ -1,4 +1,4 @@
-//! Kernels that nobody wrote.
+//! Randomly generated kernels.
 
 use mlsys_device::kernel::Devices;
 use mlsys_kernel::{Agreement, Argument, Kernel, Launch, Launcher, Values};

@@ -100,7 +100,7 @@ impl Trained {
                 ("depth", config.depth.to_string()),
                 ("outputs", config.outputs.to_string()),
             ]),
-            // The labs whose networks these are leave none to others.
+            // The labs that train filter networks export none.
             Architecture::Filters(_) => pairs.push(("model", "filters".to_owned())),
             Architecture::Transformer(config) => pairs.extend([
                 ("model", "transformer".to_owned()),
@@ -216,7 +216,7 @@ impl Said<'_> {
         let dataset = self.case("dataset", &DATASETS)?;
         let samples = self.number("samples")?;
         Ok(DataConfig {
-            // Of a text so many characters are taken as it has.
+            // A text is taken whole.
             samples: match dataset {
                 Dataset::Text => samples,
                 Dataset::Spiral

@@ -158,7 +158,7 @@ impl Recipe {
     }
 }
 
-// What has been trained in this process, by recipe and device. Whoever asks first trains, and others wait for it.
+// What has been trained in this process, by recipe and device. The first caller trains; the others wait.
 
 /// Networks that are kept; the oldest goes first. A lesson has a few, and a small one takes half a megabyte.
 const MOST: usize = 24;
@@ -177,7 +177,7 @@ struct Known {
 struct Entry {
     recipe: Recipe,
     device: DeviceId,
-    /// None while somebody trains it.
+    /// None while it is being trained.
     trained: Option<Arc<Trained>>,
 }
 
@@ -187,8 +187,8 @@ struct Claim<'a> {
     device: DeviceId,
 }
 
-/// The network of a recipe. `has_next` is asked before each step, and now and then while somebody else trains it; none if
-/// it says no. `smaller` names what bears on its size, for whoever has too little memory.
+/// The network of a recipe. `has_next` is asked before each step, and now and then while another thread trains it; none if
+/// it says no. `smaller` names the parameters of its size, for the message that memory is short.
 pub(super) fn cached(
     recipe: &Recipe,
     device: DeviceId,
@@ -248,7 +248,7 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// The entries; whoever panicked while it held them has left them whole.
+/// The entries. A panic while the lock was held leaves them consistent, so poison is ignored.
 fn lock() -> MutexGuard<'static, Vec<Entry>> {
     KNOWN.entries.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -93,7 +93,7 @@ pub fn units(table: &Table, nodes: &[usize], counting: &CostModel) -> Vec<FusedO
     chains.into_iter().map(unit).collect()
 }
 
-/// Some nodes of a table, and who among them reads what.
+/// Some nodes of a table with the readers of each tensor.
 struct RecordedPhase<'a> {
     table: &'a Table,
     nodes: BTreeSet<usize>,
@@ -139,7 +139,7 @@ impl<'a> RecordedPhase<'a> {
         })
     }
 
-    /// Numbers that a chain reads and writes: operands from outside and results that are read outside or by nobody.
+    /// Numbers that a chain reads and writes: operands from outside and results that are read outside or not at all.
     fn numbers_moved(&self, chain: &[usize]) -> u64 {
         let table = self.table;
         let own: BTreeSet<usize> = chain.iter().copied().collect();

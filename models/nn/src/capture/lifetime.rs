@@ -84,7 +84,7 @@ fn forward_lives(
             }
         }
     }
-    // The input of the model is there from the start, whoever reads it first.
+    // The input of the model is there from the start, whichever operation reads it first.
     for (tensor, span) in &mut spans {
         if table.tensors[*tensor].source == Source::Input {
             span.0 = 0;

@@ -6,6 +6,7 @@
 //! pass asks for is then recorded like anything else, and so is the optimizer's update.
 
 use crate::capture::execute::{Handle, Machine, Unknown};
+pub use crate::flat_params::Rule;
 use crate::networks::{Activation, Architecture, Inputs, Network, cross_entropy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::ir::{OperationIr, TensorId};
@@ -173,15 +174,6 @@ pub enum RecordedPhase {
     Warming,
     /// The update of this parameter.
     Update(usize),
-}
-
-/// How the recorded step moves the parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// The gradient, scaled.
-    Sgd,
-    /// Adam with its two moments, as burn writes it out.
-    Adam,
 }
 
 /// Records a whole training step of what [`forward`](super::forward) recorded.

@@ -17,7 +17,7 @@ pub struct GradientNeeds {
 pub enum Saved {
     /// The memory of this tensor, counted once however many need it.
     Tensor(usize),
-    /// So many numbers besides, such as one per row.
+    /// Numbers that are no tensor of the table, such as one per row.
     Numbers(u64),
 }
 

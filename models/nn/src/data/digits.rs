@@ -39,7 +39,7 @@ pub(super) fn generate(jitter: f32, mut part: SplitSpec) -> Labelled {
 /// Writes one digit on an empty image.
 fn write(digit: usize, jitter: f32, stream: &mut Stream, image: &mut [f32]) {
     let hand = Hand::new(jitter, stream);
-    // The more jitter, the more writers who have a shape of their own; without it all use the first.
+    // With more jitter the rarer variants are more frequent; without it all digits use the first.
     let unusual = (stream.uniform() as f32) < jitter;
     let choice = stream.choice(VARIANTS[digit]).filter(|_| unusual);
     for stroke in choice.or(VARIANTS[digit].first()).copied().unwrap_or_default() {

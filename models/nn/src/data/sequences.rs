@@ -1,4 +1,6 @@
-//! A Markov chain whose entropy rate is known: each symbol has four successors, drawn once for all.
+//! Token sequences: a Markov chain with a known entropy rate, lines of sums, and the characters of a text.
+//!
+//! In the chain each symbol has four successors, drawn once from the seed.
 
 use crate::data::language::{Row, Vocabulary};
 use crate::data::{CorpusFault, Data, DataConfig, DataError, Dataset, Examples, Sequence};
@@ -143,8 +145,8 @@ pub(super) fn sums_vocabulary() -> Vocabulary {
     Vocabulary::of(CHARACTERS)
 }
 
-/// Lines of pairs that come again and again, but a pair is either trained on or held out: who gets those right that are
-/// held out has learned to add.
+/// Lines of pairs that come again and again, but a pair is either trained on or held out: a network that is right on
+/// the held-out pairs has learned to add.
 pub(super) fn sums(config: &DataConfig) -> Row {
     let vocabulary = sums_vocabulary();
     let mut pairs: Vec<usize> = (0..BOUND * BOUND).collect();
@@ -197,7 +199,7 @@ impl Answers {
 }
 
 /// Of each line that lies whole in a window: where the labels from behind its equals sign to its end are among those of
-/// all windows. Who has not seen the beginning of a sum cannot add it.
+/// all windows. A sum that begins outside the window cannot be computed from it.
 fn answers(held_out: &Sequence, line_end: i32, equals: i32) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for window in 0..held_out.len() {

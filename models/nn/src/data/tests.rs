@@ -163,7 +163,7 @@ fn text(corpus: &str) -> DataConfig {
 }
 
 #[test]
-fn a_long_walk_over_the_chain_has_the_entropy_rate_that_is_stated() {
+fn chain_entropy_matches_the_stated_rate() {
     let config = DataConfig { samples: 100_000, symbols: 16, ..DataConfig::new(Dataset::Chain, 3) };
     let (train, held_out, language) = sequences(&config);
     let floor = language.floor.expect("the chain's rate is known");

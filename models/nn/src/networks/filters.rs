@@ -173,7 +173,7 @@ impl FilterNetConfig {
         filters.chain([head]).collect()
     }
 
-    /// Bytes in f32 that it takes to learn from so many images at once: weights, gradients, Adam's moments and the next
+    /// Bytes in f32 for a training step on `images` images at once: weights, gradients, Adam's moments and the next
     /// weights; what comes into each layer and what goes out before and after its activation, the windows laid out as
     /// rows of a matrix, and as much again for the slopes.
     pub fn learning_bytes(&self, images: u64) -> u64 {
@@ -190,7 +190,7 @@ impl FilterNetConfig {
         4 * (5 * weights + 2 * images * rows.sum::<u64>())
     }
 
-    /// Bytes in f32 that it takes to judge so many images at once: what comes into one layer and a copy of it in another
+    /// Bytes in f32 for a forward pass on `images` images at once: what comes into one layer and a copy of it in another
     /// order, and what goes out, before and after its order is restored and its activation is applied.
     pub fn judging_bytes(&self, images: u64) -> u64 {
         let layers = self.edges().into_iter().map(|(shape, edge)| {

@@ -106,7 +106,7 @@ pub fn gradient<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> Vec<Ve
     values.1
 }
 
-/// The module with every parameter moved by so many times a direction.
+/// The module with every parameter moved by `by` times a direction.
 pub fn perturbed<M: Module>(module: &M, direction: &[Vec<f64>], by: f64) -> M {
     module.clone().map(&mut Move { direction: Some(direction), by, format: None, seen: 0 })
 }

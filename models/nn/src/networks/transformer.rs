@@ -1,7 +1,7 @@
 //! A decoder in the manner of Llama (Touvron et al. 2023, arXiv:2302.13971; Grattafiori et al. 2024, arXiv:2407.21783),
 //! from tokens to the scores of the next token, top to bottom.
 //!
-//! In the shapes beside the lines, a row is one token of one sequence: rows = batch * time. All matrix products with
+//! Shapes stand at the end of a line. A row is one token of one sequence: rows = batch * time. All matrix products with
 //! weights are done on rows, because few large products are quicker than many small ones.
 
 pub use self::checkpointing::CheckpointedPass;
@@ -58,11 +58,11 @@ pub struct RmsNorm {
 /// Causal attention with rotary positions, whose query heads share key/value heads in groups (Ainslie et al. 2023).
 #[derive(Module, Debug)]
 pub struct Attention {
-    /// What a token looks for, `[width, heads * head]`.
+    /// Queries, `[width, heads * head]`.
     pub query: Param<Tensor<2>>,
-    /// What it can be found by, `[width, kv_heads * head]`.
+    /// Keys, `[width, kv_heads * head]`.
     pub key: Param<Tensor<2>>,
-    /// What it says to those who look, `[width, kv_heads * head]`.
+    /// What is mixed into the tokens that attend to it, `[width, kv_heads * head]`.
     pub value: Param<Tensor<2>>,
     /// `[heads * head, width]`.
     pub output: Param<Tensor<2>>,

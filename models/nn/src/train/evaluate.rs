@@ -79,7 +79,7 @@ impl EvaluationSet {
         (verdict, classes)
     }
 
-    /// Forward passes over all examples, for whoever times them. What they give is not read: an asynchronous device may
+    /// Forward passes over all examples, to be timed. Their results are not read: an asynchronous device may
     /// still be at work afterwards.
     pub fn forward(&self, network: &Network, activation: Activation) {
         for (inputs, _) in &self.chunks {

@@ -51,7 +51,7 @@ pub fn encode(
     serialize(views?, Some(metadata))
 }
 
-/// A file that reads: its numbers are not looked at before it is known whose they are.
+/// A parsed file. Its tensors are read once the architecture is known.
 pub struct Opened<'a> {
     file: SafeTensors<'a>,
     /// What it says of itself.
@@ -138,7 +138,7 @@ impl Opened<'_> {
     }
 }
 
-/// A matrix of so many columns with rows and columns exchanged.
+/// The transpose of a matrix with `columns` columns.
 fn turned(matrix: &[f32], columns: usize) -> Vec<f32> {
     let rows = matrix.len() / columns.max(1);
     let column = |column| (0..rows).filter_map(move |row| matrix.get(row * columns + column));
@@ -184,7 +184,7 @@ struct Named {
     lies: Lies,
 }
 
-/// How a tensor lies in the file, beside how it lies in the network.
+/// How a tensor is laid out in the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lies {
     Alike,

@@ -166,7 +166,7 @@ fn another_networks_weights_are_refused_with_every_difference() {
 }
 
 #[test]
-fn a_file_of_another_program_is_refused_with_every_difference_in_its_own_names() {
+fn foreign_files_are_refused_with_all_differences() {
     let folder = Folder::new();
     let path = folder.path("narrow.safetensors");
     save(&made(&llama(16, 4, 2), 1), &llama(16, 4, 2), &path).unwrap();
@@ -188,7 +188,7 @@ fn a_file_of_another_program_is_refused_with_every_difference_in_its_own_names()
 }
 
 #[test]
-fn a_header_that_claims_more_than_the_file_has_is_refused_before_anything_is_made_of_it() {
+fn oversized_headers_are_refused_before_allocation() {
     let folder = Folder::new();
     let path = folder.path("a.safetensors");
     let file = |length: u64, header: &str| {
@@ -271,7 +271,7 @@ fn names_and_places_that_cannot_be_are_told_before_a_run() {
     fs::create_dir(folder.path("folder.bpk")).unwrap();
     let is_folder = said(&folder.path("folder.bpk")).unwrap();
     assert!(is_folder.contains("folder.bpk: is a directory"), "{is_folder}");
-    // Where even somebody who may do everything cannot write.
+    // A path that not even root can write to.
     fs::create_dir(folder.path("b.bpk.partial")).unwrap();
     let unwritable = said(&folder.path("b.bpk")).unwrap();
     assert!(unwritable.contains("b.bpk: "), "{unwritable}");
@@ -282,7 +282,7 @@ fn names_and_places_that_cannot_be_are_told_before_a_run() {
 }
 
 #[test]
-fn what_a_run_has_left_is_saved_in_either_format_but_never_over_a_file() {
+fn artifacts_are_saved_without_overwriting() {
     let folder = Folder::new();
     let learned = DataConfig::new(Dataset::Spiral, 0);
     let spiral = Architecture::Mlp(MlpConfig {

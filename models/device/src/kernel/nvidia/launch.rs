@@ -35,10 +35,10 @@ impl OwnedLaunch {
         //    keeps alive until after `synchronize`. A number's is eight bytes with the value in the low ones; the
         //    driver copies as many as the parameter has, one, four or eight, and both sides are little-endian.
         // 2. No writing through what is borrowed as read. Every buffer is borrowed mutably, each is an allocation of
-        //    its own, and nobody reads it before `synchronize` has returned.
+        //    its own, and it is not read before `synchronize` has returned.
         // 3. No access outside of the buffers. The interpreter has run this very launch, on the same text, arguments
         //    and contents, to its end, within an instruction budget, and every access of every thread lay inside its
-        //    buffer, aligned, with no race, no barrier that somebody missed, and no number that C leaves open, be it
+        //    buffer, aligned, with no race, no divergent barrier, and no number that C leaves open, be it
         //    read before it was written, divided by zero, shifted too far or too large for its type (`harmless`). The
         //    card's accesses are then those that were checked, but for an index computed from one of two things:
         //    floating point, which may differ in the last places, and what an atomic returns, which depends on who

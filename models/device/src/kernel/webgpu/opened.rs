@@ -31,7 +31,7 @@ pub(super) struct OpenAdapter {
     pub(super) subgroups: Subgroups,
     /// Nanoseconds of a tick of its clock, if it can be read.
     pub(super) tick: Option<f64>,
-    /// What the driver complained of when nobody asked.
+    /// The first error outside an error scope.
     pub(super) complaint: Arc<Mutex<Option<String>>>,
     limits: Limits,
     name: String,

@@ -78,7 +78,7 @@ impl OwnedLaunch {
         self.launch(opened, &prepared)?;
         loop {
             let (seconds, by) = self.launch(opened, &prepared)?;
-            // A device whose clock stands still now and then is timed from outside.
+            // If the timestamps did not advance, the host clock is used.
             if by == Clock::Host {
                 clock = Clock::Host;
             }

@@ -103,7 +103,7 @@ fn unturned_glyphs_lie_inside_the_image_with_a_margin() {
 }
 
 #[test]
-fn a_curve_goes_through_its_points_and_is_straight_where_they_are() {
+fn curves_interpolate_their_points() {
     let points = [[1.0, 1.0], [4.0, 2.0], [7.0, 3.0], [3.0, 9.0]];
     let line = curve(&points);
     for (index, point) in points.iter().enumerate() {

@@ -29,7 +29,7 @@ fn assert_near(found: Tensor<4>, expected: Tensor<4>) {
 }
 
 #[test]
-fn a_column_and_a_row_are_the_square_filter_of_their_outer_product() {
+fn separable_filters_equal_their_outer_product() {
     let mut stream = Stream::new(3, "test");
     for k in [3, 5, 7] {
         let image = drawn([2, 1, 9, 9], &mut stream);
@@ -44,7 +44,7 @@ fn a_column_and_a_row_are_the_square_filter_of_their_outer_product() {
 }
 
 #[test]
-fn depthwise_then_pointwise_is_the_standard_filter_of_their_products() {
+fn depthwise_then_pointwise_equals_the_joint_filter() {
     let mut stream = Stream::new(4, "test");
     let (inputs, outputs, k) = (3, 5, 5);
     let image = drawn([2, inputs, 8, 8], &mut stream);

@@ -146,7 +146,7 @@ fn stirred(architecture: &Architecture) -> Transformer {
 }
 
 #[test]
-fn a_llama_in_safetensors_computes_the_same_by_the_conventions_of_hugging_face() {
+fn exported_llama_matches_hugging_face_conventions() {
     let folder = Folder::new();
     for (heads, kv_heads) in [(4, 2), (4, 4), (2, 1)] {
         let (path, architecture) = (folder.path("a.safetensors"), llama(16, heads, kv_heads));

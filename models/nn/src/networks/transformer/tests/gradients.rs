@@ -33,7 +33,7 @@ struct Given {
 }
 
 #[test]
-fn the_gradients_of_a_block_are_right_in_its_weights_and_its_input() {
+fn block_gradients_match_finite_differences() {
     let device = Device::flex().autodiff();
     let x: Vec<f64> = (0..2 * 4 * 8).map(|i| (1.7 * f64::from(i) + 0.3).sin()).collect();
     let weights = TensorData::new(x.iter().rev().copied().collect::<Vec<f64>>(), [2, 4, 8]);
@@ -59,7 +59,7 @@ fn the_gradients_of_the_whole_decoder_are_right() {
 }
 
 #[test]
-fn in_single_precision_the_slopes_along_random_directions_are_right() {
+fn directional_derivatives_match_in_f32() {
     let device = Device::flex().autodiff();
     for (heads, kv_heads) in [(4, 4), (4, 2), (2, 1)] {
         let error = directional_error(&transformer(config(heads, kv_heads), &device), 1, loss);
