@@ -272,7 +272,7 @@ mod tests {
     use crate::{Argument, Kernel, Launch, Values};
 
     #[test]
-    fn floats_agree_within_the_tolerance_and_whole_numbers_exactly() {
+    fn floats_agree_within_tolerance() {
         let float = |x: f32| u64::from(x.to_bits());
         for (x, y, agree) in [
             (1.0, 1.0, true),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wrote_is_not_compared_and_the_first_difference_is_told() {
+    fn uninitialized_elements_are_not_compared() {
         let text =
             "__global__ void k(int *a) { if (threadIdx.x != 1) a[threadIdx.x] = threadIdx.x; }";
         let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));

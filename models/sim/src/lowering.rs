@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_held_against_the_largest_and_no_number_is_infinitely_far() {
+    fn difference_is_relative_to_the_largest() {
         assert_eq!(difference(&[1.0, 2.0], &[1.0, 2.0]), 0.0);
         assert_eq!(difference(&[1.0, 2.5], &[1.0, -2.0]), 2.25);
         assert_eq!(difference(&[0.0], &[0.0]), 0.0);

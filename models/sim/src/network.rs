@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_the_bandwidth_is_reached_where_latency_and_transfer_take_as_long() {
+    fn half_bandwidth_point() {
         for name in Tables::builtin().names("link") {
             let network = Network::link(name).unwrap();
             let half = network.half_bandwidth_bytes();

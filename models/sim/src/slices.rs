@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_partial_sum_is_followed_by_a_collective_and_nothing_else_is() {
+    fn only_partial_sums_need_a_collective() {
         for (region, collective) in
             [(Region::Whole, "= all-reduce"), (Region::Tokens, "= reduce-scatter")]
         {

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scheduler_issues_once_a_cycle_and_a_warp_waits_for_itself() {
+    fn one_issue_per_cycle_and_warp_dependencies() {
         let timeline = schedule(launched(LOADS, 4, 256));
         for lane in 0..timeline.lanes.len() {
             let mut bars: Vec<&Span> =

@@ -132,7 +132,7 @@ fn transposes_by_sectors_and_banks() {
 }
 
 #[test]
-fn every_example_is_right_at_odd_sizes_but_those_that_are_made_wrong() {
+fn examples_are_right_at_odd_sizes() {
     for built in EXAMPLES {
         let wrong = ["unguarded", "local-index", "slide", "no-barrier"]
             .iter()

@@ -14,7 +14,7 @@ fn reduce() -> Machine {
 }
 
 #[test]
-fn stepping_and_running_are_one_and_going_back_returns_to_the_same_state() {
+fn stepping_back_restores_the_state() {
     let mut by_steps = Replay::new(reduce());
     let mut states = vec![by_steps.machine().clone()];
     while by_steps.forward().is_some() {
@@ -178,7 +178,7 @@ fn shown(replay: &mut Replay, block: u32, name: &str) -> Vec<(u32, Option<mlsys_
 }
 
 #[test]
-fn a_variable_has_no_value_before_its_declaration_in_any_block() {
+fn no_value_before_the_declaration() {
     let text = "__global__ void k(int *o) {
   o[blockIdx.x] = 1; o[blockIdx.x] = 2;
   int x = blockIdx.x + 5;

@@ -5,7 +5,7 @@
 use crate::tests::*;
 
 #[test]
-fn what_lies_outside_is_refused_at_its_place_with_a_way_out() {
+fn unsupported_code_is_refused_with_help() {
     for (line, column, fragment, text) in [
         (1, 1, "templates are not part of this", "template <typename T>\n__global__ void k() {}"),
         (1, 23, "'x' is not declared", "__global__ void k() { x = 1; }"),
@@ -187,7 +187,7 @@ fn what_is_right_is_no_fault() {
 }
 
 #[test]
-fn races_between_warps_and_blocks_do_not_depend_on_who_came_first() {
+fn races_do_not_depend_on_the_schedule() {
     let text = "__global__ void k(int *o) { __shared__ int s[64]; s[threadIdx.x] = 1; o[blockIdx.x] = s[63 - threadIdx.x]; }";
     for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random] {
         for seed in 0..5 {
@@ -202,7 +202,7 @@ fn races_between_warps_and_blocks_do_not_depend_on_who_came_first() {
 }
 
 #[test]
-fn an_endless_loop_stops_at_its_budget_and_a_nan_is_told_if_asked() {
+fn endless_loops_stop_and_nan_is_reported() {
     let mut machine =
         started("__global__ void k(int *o) { for (;;) ; }", Launch::line(1, 4), &[poison(1)]);
     assert_eq!(machine.run(1000), Progress::Going);
@@ -260,7 +260,7 @@ fn a_finding_names_shared_memory_as_the_text_does() {
 }
 
 #[test]
-fn a_row_of_lanes_finds_and_counts_what_lane_by_lane_is_found() {
+fn contiguous_access_equals_lane_by_lane() {
     // The same accesses by an array's own index, which goes the short way, and by a pointer that may differ from lane to
     // lane, which does not: shared rows read before they are written, raced with no barrier, shifted and out of the banks'
     // order, and global rows of every kind.

@@ -106,7 +106,7 @@ fn try_out(text: &str) -> bool {
 }
 
 #[test]
-fn kernels_with_parts_changed_lost_and_doubled_are_refused_or_run() {
+fn mutated_kernels_never_panic() {
     let mut random = SplitMix64(20);
     let mut taken = 0;
     let mut texts: Vec<&str> = EXAMPLES.iter().map(|example| example.source).collect();

@@ -70,7 +70,7 @@ fn every_built_in_kernel_has_a_translation() {
 }
 
 #[test]
-fn buffers_and_numbers_are_bound_in_the_order_of_the_arguments() {
+fn bindings_follow_argument_order() {
     let wgsl = translated(
         "__global__ void add(const float *A, int n, float *C, bool twice, float by) { if (threadIdx.x < n) C[threadIdx.x] = twice ? by * A[threadIdx.x] : A[threadIdx.x]; }",
     );
@@ -178,7 +178,7 @@ __global__ void k(float *out, const float *x) {
 }
 
 #[test]
-fn a_helper_runs_before_the_address_that_its_value_goes_to() {
+fn helper_runs_before_the_target_address() {
     let wgsl = translated(
         "__device__ int next(int *a) { return a[0]++; }
 __global__ void k(int *a) { a[a[0]] = next(a); a[1] = next(a); }",
@@ -190,7 +190,7 @@ __global__ void k(int *a) { a[a[0]] = next(a); a[1] = next(a); }",
 }
 
 #[test]
-fn what_has_no_counterpart_is_named_with_its_place_and_reason() {
+fn untranslatable_code_gives_place_and_reason() {
     for (body, at, fragment) in [
         ("a[0] = a[1] * 0.5;", "* 0.5", "double: WGSL has floating point of 32 bits only"),
         (

@@ -53,7 +53,7 @@ mod tests {
     use crate::collective::execute;
 
     #[test]
-    fn a_picture_ends_with_the_numbers_that_the_plan_ends_with() {
+    fn trace_ends_with_the_plans_result() {
         for algorithm in Algorithm::ALL {
             for ranks in [1, 2, 4, 8] {
                 let plan = Plan::all_reduce(algorithm, ranks, 19).unwrap();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn of_sixteen_thousand_ranks_the_first_rounds_are_pictured() {
+    fn large_traces_are_cut() {
         let plan = Plan::all_reduce(Algorithm::Ring, 16_384, 1 << 20).unwrap();
         let exchange = plan.exchange("gradient", Layout::Ring, 4);
         assert_eq!(exchange.rounds_in_all(), 2 * 16_383);

@@ -57,7 +57,7 @@ fn sizes(ranks: usize) -> Vec<usize> {
 }
 
 #[test]
-fn every_all_reduce_gives_everybody_the_sum_in_any_order_of_a_rounds_messages() {
+fn all_reduce_sums_in_any_message_order() {
     for ranks in 1..=33 {
         for elements in sizes(ranks) {
             let chunks = 1 + random::bits(3, elements as u64) as usize % 9;
@@ -77,7 +77,7 @@ fn every_all_reduce_gives_everybody_the_sum_in_any_order_of_a_rounds_messages() 
 }
 
 #[test]
-fn a_reduce_scatter_leaves_every_rank_its_piece_and_an_all_gather_makes_the_sum_of_it() {
+fn reduce_scatter_then_all_gather_is_all_reduce() {
     for ranks in 1..=33 {
         for elements in sizes(ranks) {
             let scatter = Plan::reduce_scatter(ranks, elements).unwrap();
@@ -140,7 +140,7 @@ fn the_counts_of_a_walk_are_those_of_the_closed_formulas() {
 }
 
 #[test]
-fn a_double_tree_comes_as_near_to_its_formula_as_its_chunks_are_many() {
+fn double_tree_approaches_its_formula() {
     for ranks in 4..=33 {
         let elements = 4096 * 8;
         let closed = Algorithm::DoubleTree.closed(ranks, elements as f64);
@@ -184,7 +184,7 @@ fn counting_by_runs_is_counting_every_message() {
 }
 
 #[test]
-fn everybody_sends_a_ring_the_same_and_a_rank_alone_sends_nothing() {
+fn ring_loads_are_equal() {
     let tally = Tally::of(&Plan::all_reduce(Algorithm::Ring, 4, 209_472).unwrap());
     // The default of the lab that trains on four workers: 6 messages, 1,256,832 bytes of f32 each.
     for load in tally.sent {
@@ -198,7 +198,7 @@ fn everybody_sends_a_ring_the_same_and_a_rank_alone_sends_nothing() {
 }
 
 #[test]
-fn what_an_endpoint_does_in_a_round_is_its_share_of_the_round() {
+fn endpoint_part_is_its_share_of_the_round() {
     let plan = Plan::all_reduce(Algorithm::ParameterServer, 3, 4).unwrap();
     let (sends, receives) = plan.part(0, 3);
     assert!(sends.is_empty());
@@ -251,7 +251,7 @@ fn the_largest_plans_are_walked_without_being_held() {
 }
 
 #[test]
-fn half_a_billion_messages_of_a_ring_are_counted_to_the_last_element() {
+fn large_rings_are_counted_exactly() {
     let (ranks, elements) = (16_384_u64, 250_000_001_u64);
     let plan = Plan::all_reduce(Algorithm::Ring, ranks as usize, elements as usize).unwrap();
     let tally = Tally::of(&plan);

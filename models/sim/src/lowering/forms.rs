@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_and_a_barrier_come_from_their_lines_of_the_source_in_every_form() {
+    fn guard_and_barrier_keep_their_source_lines() {
         let source = source("window-sum").unwrap();
         let line = |word: &str| source.lines().position(|line| line.contains(word)).unwrap() + 1;
         let (barrier, guard) = (line("sync_cube"), line("if i < b.len()"));

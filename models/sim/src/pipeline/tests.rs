@@ -40,7 +40,7 @@ fn each(mut check: impl FnMut(Schedule, usize, usize, usize, &Plan)) {
 }
 
 #[test]
-fn every_operation_is_there_once_and_nothing_begins_before_what_it_needs() {
+fn operations_run_once_after_dependencies() {
     each(|schedule, stages, microbatches, chunks, plan| {
         let played = played(plan, ONES);
         let each = if schedule.splits_backward() { 3 } else { 2 };
@@ -138,7 +138,7 @@ fn no_stage_of_zb_h2_waits_once_it_has_begun() {
 }
 
 #[test]
-fn a_link_carries_one_message_at_a_time_and_delays_what_waits_for_it() {
+fn links_serialize_messages() {
     let plan = Plan::new(Schedule::GPipe, 2, 3, 1).unwrap();
     let wire = Wire { transfer: 4.0, latency: 0.5 };
     let played = play(&plan, ONES, Some(wire)).unwrap();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_asked_share_goes_and_none_that_goes_is_larger_than_one_that_stays() {
+    fn smallest_scores_are_removed_exactly() {
         for seed in 0..60 {
             let sizes = [1 + random::bits(seed, 1) % 97, random::bits(seed, 2) % 31];
             let layers: Vec<Vec<f64>> =

@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_calibrated_range_covers_all_or_most_or_what_loses_least() {
+    fn calibrated_ranges() {
         // A thousand values up to 1, and one far away.
         let mut examples: Vec<f32> = (0..=1000).map(|i| i as f32 / 1000.0).collect();
         examples.push(10.0);

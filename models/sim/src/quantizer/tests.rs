@@ -36,7 +36,7 @@ fn all_ways(weights: &[f32], matrix: Matrix) -> Vec<(String, Quantized)> {
 }
 
 #[test]
-fn each_bit_more_halves_what_rounding_does_until_floats_end() {
+fn each_bit_halves_the_rounding_error() {
     let weights = values(7, 40 * 3);
     let matrix = Matrix::by_inputs(40, 3);
     for scheme in SCHEMES {
@@ -69,7 +69,7 @@ fn zero_comes_back_as_zero() {
 }
 
 #[test]
-fn the_error_of_what_is_not_cut_off_is_at_most_half_a_step() {
+fn unclipped_error_is_at_most_half_a_step() {
     let weights = values(2, 20 * 6);
     for (name, rounded) in all_ways(&weights, Matrix::by_outputs(20, 6)) {
         let noise = rounded.noise(&weights);
@@ -228,7 +228,7 @@ fn tuned_centroids_move_the_weights_that_share_them() {
 }
 
 #[test]
-fn measured_noise_is_what_theory_says_and_a_bit_is_worth_six_decibels() {
+fn six_decibels_per_bit() {
     let weights = values(7, 200 * 10);
     let matrix = Matrix::by_inputs(200, 10);
     let measured = |bits: u32| {

@@ -5,7 +5,7 @@ const NONE: bool = false;
 const KEPT: bool = true;
 
 #[test]
-fn what_comes_back_is_what_was_written_for_layers_of_every_size_and_density() {
+fn encoding_round_trips() {
     for seed in 0..300 {
         let draw = |at| random::bits(seed, at);
         let len = (draw(1) % 400) as usize;
