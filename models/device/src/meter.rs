@@ -95,10 +95,6 @@ pub enum Arithmetic {
     /// By timing it.
     Timed(Box<dyn Workload>),
     /// By burn's own probe, which tells its best rate, in flop/s, and no more.
-    #[cfg_attr(
-        not(any(feature = "wgpu", feature = "cuda")),
-        expect(dead_code, reason = "only GPUs are asked for it")
-    )]
     Told(f64),
 }
 

@@ -164,6 +164,11 @@ impl<W: Worker> WorkerPool<W> {
         self.orders.len()
     }
 
+    /// Whether the pool has no workers.
+    pub fn is_empty(&self) -> bool {
+        self.orders.is_empty()
+    }
+
     /// The devices of the first `workers` workers: the metric `worker_devices`.
     pub fn devices(&self, workers: usize) -> String {
         let contexts = self.contexts.iter().take(workers);

@@ -16,8 +16,10 @@ pub(crate) use mlsys_distributed::StepError;
 /// A lab of this crate: its schema, and what runs it.
 pub struct LiveLab {
     schema: Schema,
-    run: Box<dyn Fn(&Schema, &mut Run<'_>) -> Result<(), LabError> + Send + Sync>,
+    run: Box<RunFn>,
 }
+
+type RunFn = dyn Fn(&Schema, &mut Run<'_>) -> Result<(), LabError> + Send + Sync;
 
 impl LiveLab {
     /// A lab with a loop of its own.

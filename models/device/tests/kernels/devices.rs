@@ -13,7 +13,7 @@ const EXPECTED: &str = "MLSYS_EXPECT_DEVICES";
 
 /// The first device of each back end but the CPU. One that is missing is said aloud, past the harness, which keeps to
 /// itself what a passing test prints.
-pub fn devices() -> &'static [DeviceId] {
+pub(crate) fn devices() -> &'static [DeviceId] {
     static FOUND: OnceLock<Vec<DeviceId>> = OnceLock::new();
     FOUND.get_or_init(|| {
         let expected = std::env::var(EXPECTED).unwrap_or_default();

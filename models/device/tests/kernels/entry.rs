@@ -13,7 +13,7 @@ use crate::Case;
 
 /// How close a device must come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closeness {
+pub(crate) enum Closeness {
     /// To the last bit.
     Exact,
     /// Within the tolerance that the lab names.
@@ -22,20 +22,20 @@ pub enum Closeness {
 
 /// What a device must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
+pub(crate) enum Needs {
     Nothing,
     GroupsOf32,
     Cuda,
 }
 
-pub struct Entry {
-    pub case: Case,
-    pub closeness: Closeness,
-    pub needs: Needs,
+pub(crate) struct Entry {
+    pub(crate) case: Case,
+    pub(crate) closeness: Closeness,
+    pub(crate) needs: Needs,
 }
 
 impl Entry {
-    pub fn read(file: &str, source: &str) -> Self {
+    pub(crate) fn read(file: &str, source: &str) -> Self {
         let kernel = Kernel::parse(file, source).unwrap_or_else(|refused| panic!("{refused}"));
         let mut launch = Launch::line(1, 1);
         let (mut closeness, mut needs) = (Closeness::Exact, Needs::Nothing);
@@ -108,7 +108,7 @@ fn argument(ty: Type, value: &str, seed: u64) -> Argument {
 }
 
 /// Splitmix64.
-pub fn noise(z: u64) -> u64 {
+pub(crate) fn noise(z: u64) -> u64 {
     let mut z = z.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -6,16 +6,16 @@ use std::fmt::Write;
 use crate::entry::noise;
 
 /// Threads of a block.
-pub const BLOCK: u32 = 32;
+pub(crate) const BLOCK: u32 = 32;
 
 /// Elements of each buffer that is read.
-pub const INPUT: usize = 64;
+pub(crate) const INPUT: usize = 64;
 
 /// Variables of each type.
 const VARIABLES: u64 = 3;
 
 /// Writes one kernel.
-pub struct Generator {
+pub(crate) struct Generator {
     state: u64,
     text: String,
     loops: u32,
@@ -30,7 +30,7 @@ enum Inside {
 
 impl Generator {
     /// The text of the kernel with this number.
-    pub fn kernel(number: u64) -> String {
+    pub(crate) fn kernel(number: u64) -> String {
         let mut writer = Self { state: noise(number + 1), text: String::new(), loops: 0 };
         writer.helper();
         writer.text.push_str(

@@ -17,24 +17,24 @@ use mlsys_kernel::{Argument, Kernel, Launch, LaunchRequest, Machine, Progress};
 const BUDGET: u64 = 5_000_000;
 
 /// A kernel with what it is launched on.
-pub struct Case {
-    pub file: String,
-    pub source: String,
-    pub kernel: Kernel,
-    pub launch: Launch,
-    pub arguments: Vec<Argument>,
+pub(crate) struct Case {
+    pub(crate) file: String,
+    pub(crate) source: String,
+    pub(crate) kernel: Kernel,
+    pub(crate) launch: Launch,
+    pub(crate) arguments: Vec<Argument>,
 }
 
 impl Case {
     /// The launch, before its first instruction.
-    pub fn start(&self) -> Machine {
+    pub(crate) fn start(&self) -> Machine {
         self.kernel
             .launch(self.launch.clone(), &self.arguments)
             .unwrap_or_else(|error| panic!("{}: {error}", self.file))
     }
 
     /// The launch by the interpreter, which must end and find nothing.
-    pub fn ended(&self) -> Machine {
+    pub(crate) fn ended(&self) -> Machine {
         let mut machine = self.start();
         machine.run(BUDGET);
         assert_eq!(machine.progress(), Progress::Finished, "{}", self.file);
@@ -44,7 +44,7 @@ impl Case {
     }
 
     /// The same as a device takes it.
-    pub fn work<'a>(&'a self, start: &'a Machine) -> LaunchRequest<'a> {
+    pub(crate) fn work<'a>(&'a self, start: &'a Machine) -> LaunchRequest<'a> {
         LaunchRequest { kernel: &self.kernel, source: &self.source, file: &self.file, start }
     }
 }

@@ -258,7 +258,7 @@ mod tests {
         let schema = mlsys_lab::Lab::schema(&schema);
         let mut run = Run {
             params: Params::resolve(
-                &schema,
+                schema,
                 &Default::default(),
                 mlsys_lab::Tables::builtin(),
                 None,

@@ -15,7 +15,7 @@ use crate::weights::safetensors::{self, Opened};
 use crate::weights::{self, DecodeError};
 
 /// What such artifacts are called in schemas.
-pub const KIND: &str = "network";
+pub(crate) const KIND: &str = "network";
 
 /// The version of what the file says about the network.
 const FORMAT: &str = "1";
