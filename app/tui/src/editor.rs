@@ -1,6 +1,5 @@
 //! A kernel being written: its text, what is wrong with it, and what it is for. Pure, as the whole state is.
 
-mod draft;
 pub mod highlight;
 mod history;
 #[cfg(test)]
@@ -13,10 +12,10 @@ use mlsys_kernel::Kernel;
 
 use super::command::editing::{Surface, TextAction, text_action};
 use super::key::{Direction, Key};
-pub use draft::DraftOrigin;
 use mlsys_run::drafts::Draft;
 pub use text::Text;
 use text::{CursorMove, Select, TextFull};
+pub use trial::DraftOrigin;
 pub use trial::{KernelTests, Known, TestsJob, TestsReport, TestsState};
 
 /// What the kernel is for.

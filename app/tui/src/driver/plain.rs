@@ -1,11 +1,8 @@
 //! The workbench without a screen: a line in, what came of it out.
 
-mod dispatch;
-mod doing;
+mod commands;
 mod kernel;
-mod lines;
-mod reading;
-mod settle;
+mod runs;
 
 use std::io::{self, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -45,7 +42,7 @@ pub fn run_plain(
     let (mut app, log, effects) = state(&mut options, SIZE)?;
     app.session.tempo = Tempo::Full;
     let (sender, inbox) = mpsc::channel();
-    let go_on = lines::listen(&sender)?;
+    let go_on = kernel::listen(&sender)?;
     inputs::probe_devices(&sender, folder.clone());
     let mut talk = Talk {
         driver: Driver {

@@ -1,20 +1,20 @@
 //! A lesson in plain lines: paragraphs, what is asked, knobs and pictures in words.
 
-mod asked;
-mod lab;
-
-use mlsys_lesson::{Block, Check};
-
-use super::words::WORDS;
-use crate::answer;
-use crate::state::App;
-use crate::state::page::{CheckState, Page};
-pub use asked::{answered, comparison, hint, lab_of, trial};
-use asked::{prediction, question};
-use lab::lab_lines;
-pub use lab::{end, knobs, pictures, progress};
+use mlsys_lab::value::number;
+use mlsys_lesson::{
+    Asked, Block, Case, CaseResult, Check, LabDirective, Predict, PredictKind, Question,
+    QuestionKind, Target,
+};
+use mlsys_view::panel::words;
 use mlsys_view::prose::{self, Signs, Styles};
 use mlsys_view::wrap::wrap;
+
+use crate::answer;
+use crate::editor::TestsState;
+use crate::plain::words::WORDS;
+use crate::state::App;
+use crate::state::lab::{Knob, LabState, State};
+use crate::state::page::{CheckState, Page};
 
 /// Columns of a line.
 pub const WIDTH: usize = 78;
@@ -151,4 +151,278 @@ pub fn check_line(page: &Page, check: &Check) -> Vec<String> {
         Some(CheckState::Skipped(reason)) => format!("skipped: {reason}"),
     };
     sentence(&format!("Check {}: {said}", check.assert.source))
+}
+
+pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
+    let all = page.lesson.predictions().count();
+    let place = page.lesson.predictions().position(|p| p.id == predict.id).map_or(0, |at| at + 1);
+    let (kind, how) = match &predict.kind {
+        PredictKind::Numeric { unit: Some(unit) } => {
+            (format!("a number in {unit}"), "Type a number or a formula.".to_owned())
+        }
+        PredictKind::Numeric { unit: None } => {
+            ("a number".to_owned(), "Type a number or a formula.".to_owned())
+        }
+        PredictKind::Choice { .. } => ("choice".to_owned(), "Type a letter.".to_owned()),
+    };
+    let mut lines = vec![format!("Prediction {place} of {all} ({kind}).")];
+    lines.extend(markdown(&predict.prompt));
+    if let PredictKind::Choice { choices } = &predict.kind {
+        lines.extend(options(&answer::choices(predict, choices)));
+    }
+    match page.predictions.get(&predict.id) {
+        Some(made) => {
+            lines.extend(sentence(&format!(
+                "You said: {}.",
+                answer::spelled(&made.given, |text| predict.label(text))
+            )));
+            let waits = matches!(predict.target, Target::Metric(_));
+            if made.locked && waits {
+                lines.push("It stands: its run has started.".to_owned());
+            }
+            lines.extend(comparison(page, predict));
+        }
+        None => lines.push(how),
+    }
+    lines
+}
+
+/// What a run has said to a prediction, if it has.
+pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
+    let made = page.predictions.get(&predict.id);
+    let Some(statement) = made.and_then(|made| made.comparison.as_ref()) else {
+        return Vec::new();
+    };
+    let mut lines = sentence(statement);
+    if let Some(explain) = &predict.explain {
+        lines.extend(markdown(explain));
+    }
+    lines
+}
+
+/// The lab that a prediction is about.
+pub fn lab_of(predict: &Predict) -> Option<String> {
+    match &predict.target {
+        Target::Metric(formula) => formula
+            .expr
+            .names()
+            .first()
+            .and_then(|(name, _)| name.parts().next().map(str::to_owned)),
+        Target::Answer(_) | Target::Choice(_) => None,
+    }
+}
+
+pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
+    let all = page.lesson.questions().count();
+    let place = page.lesson.questions().position(|q| q.id == question.id).map_or(0, |at| at + 1);
+    let points = match question.points {
+        1 => "1 point".to_owned(),
+        points => format!("{points} points"),
+    };
+    let mut lines =
+        vec![format!("Question {place} of {all} ({}, {points}).", question.kind.name())];
+    lines.extend(markdown(&question.prompt));
+    if let QuestionKind::Match { pairs, .. } = &question.kind {
+        for (index, pair) in pairs.iter().enumerate() {
+            lines.extend(sentence(&format!("{}. {}", index + 1, question.label(&pair.left))));
+        }
+    }
+    lines.extend(options(&answer::options(&page.lesson, question)));
+    if let Asked::Kernel { starter: Some(text) } = question.kind.asked() {
+        lines.extend(text.lines().map(str::to_owned));
+    }
+    for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {
+        lines.extend(hint(question, number));
+    }
+    match page.answers.get(&question.id) {
+        Some(_) => lines.extend(answered(page, question)),
+        None => lines.extend(sentence(&format!(
+            "Type {}.{}",
+            answer::how(&question.kind).split(';').next().unwrap_or_default(),
+            if question.hints.is_empty() { "" } else { " hint says a hint." }
+        ))),
+    }
+    lines
+}
+
+/// A hint, counted from 0.
+pub fn hint(question: &Question, number: usize) -> Vec<String> {
+    let Some(hint) = question.hints.get(number) else {
+        return Vec::new();
+    };
+    let all = question.hints.len();
+    sentence(&format!("Hint {} of {all}: {hint}", number + 1))
+}
+
+/// What came of each test of a kernel.
+pub fn trial(page: &Page, question: &Question) -> Vec<String> {
+    let state = page.trials.get(&question.id).map(|trial| &trial.state);
+    let cases = match state {
+        Some(TestsState::Done(cases)) => cases,
+        Some(TestsState::Refused(why)) => return sentence(&format!("Not taken: {why}.")),
+        Some(TestsState::Going) | None => return Vec::new(),
+    };
+    let said = |case: &Case| match &case.result {
+        CaseResult::Failed(how) => format!("Test {} fails: {how}.", case.name),
+        CaseResult::NotRun => format!("Test {} was not run.", case.name),
+        CaseResult::Passed(costs) if costs.is_empty() => format!("Test {} passes.", case.name),
+        CaseResult::Passed(costs) => {
+            format!("Test {} passes ({}).", case.name, costs.join("; "))
+        }
+    };
+    let cases = cases.iter();
+    cases.flat_map(|case| sentence(&said(case))).collect()
+}
+
+/// What was said to the last answer.
+pub fn answered(page: &Page, question: &Question) -> Vec<String> {
+    let Some(answered) = page.answers.get(&question.id) else {
+        return Vec::new();
+    };
+    let word = if question.kind.is_withheld() {
+        "Answer recorded, graded later"
+    } else if answered.right {
+        "Right"
+    } else {
+        "Not yet"
+    };
+    // A kernel is not read out again.
+    let mut lines = match question.kind.asked() {
+        Asked::Kernel { .. } => vec![format!("{word}.")],
+        Asked::Numeric { .. }
+        | Asked::Choice { .. }
+        | Asked::Multiple { .. }
+        | Asked::Match { .. }
+        | Asked::Order { .. }
+        | Asked::List
+        | Asked::Expression
+        | Asked::Text => sentence(&format!(
+            "{word}: {}.",
+            answer::spelled(&answered.given, |text| question.label(text))
+        )),
+    };
+    let trial = page.trials.get(&question.id);
+    if !trial.is_some_and(|trial| trial.repeats(&answered.feedback)) {
+        lines.extend(markdown(&answered.feedback));
+    }
+    if let (true, Some(explain)) = (answered.right, &question.explain) {
+        lines.extend(markdown(explain));
+    }
+    lines
+}
+
+fn options(options: &[String]) -> Vec<String> {
+    let options = options.iter().enumerate();
+    options
+        .flat_map(|(index, option)| sentence(&format!("{}) {option}", answer::letter(index))))
+        .collect()
+}
+
+pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
+    let Some(slot) = page.labs.iter().find(|slot| slot.id == lab.id) else {
+        return Vec::new();
+    };
+    let mut lines = sentence(&format!(
+        "Lab {}: {}. {}",
+        slot.id,
+        slot.title,
+        match &slot.run.state {
+            State::Ready => "Type run to run it.".to_owned(),
+            state @ (State::Running
+            | State::Paused
+            | State::Finished
+            | State::Diverged(_)
+            | State::Stopped
+            | State::Failed(_)) => format!("It has {}.", past(state)),
+        }
+    ));
+    lines.extend(knobs(slot));
+    lines
+}
+
+fn past(state: &State) -> &'static str {
+    match state {
+        State::Ready => "not run",
+        State::Running => "started and runs",
+        State::Paused => "paused",
+        State::Finished => "finished",
+        State::Diverged(_) => "diverged",
+        State::Stopped => "stopped",
+        State::Failed(_) => "failed",
+    }
+}
+
+/// The knobs of a lab with their values and what they may be.
+pub fn knobs(slot: &LabState) -> Vec<String> {
+    if slot.controls.knobs.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec!["Knobs, turned by set NAME VALUE:".to_owned()];
+    for knob in &slot.controls.knobs {
+        lines.extend(sentence(&format!("- {}", knob_words(knob))));
+    }
+    lines
+}
+
+fn knob_words(knob: &Knob) -> String {
+    let value = knob.value.as_ref().map_or("not set".to_owned(), ToString::to_string);
+    let may_be = if knob.values.is_empty() {
+        knob.range_text()
+    } else {
+        let values: Vec<_> = knob.values.iter().map(ToString::to_string).collect();
+        values.join(", ")
+    };
+    let turned = match &knob.initial {
+        Some(initial) if knob.initial != knob.value => format!("; in the lesson {initial}"),
+        Some(_) | None => String::new(),
+    };
+    format!("{} is {value} ({may_be}{turned})", knob.name)
+}
+
+/// The pictures of a lab in words.
+pub fn pictures(slot: &LabState) -> Vec<String> {
+    slot.pictures
+        .panels
+        .iter()
+        .filter_map(|&index| slot.scene(index))
+        .flat_map(|scene| sentence(&words(&scene).replace("press space to run", "type run")))
+        .collect()
+}
+
+/// How far a run is.
+pub fn progress(slot: &LabState) -> String {
+    let data = &slot.run.data;
+    if data.step == 0 {
+        let status = if data.status.is_empty() { "starting" } else { &data.status };
+        return format!("{}: {status}.", slot.id);
+    }
+    let of = slot.steps().map_or_else(String::new, |all| format!(" of {all}"));
+    let loss = data.series.get("loss").and_then(|loss| loss.last());
+    let loss = loss.map_or_else(String::new, |loss| format!(", loss {}", number(loss)));
+    format!("{}: step {}{of}{loss}.", slot.id, data.step)
+}
+
+/// How a run ended.
+pub fn end(slot: &LabState) -> Vec<String> {
+    let took = format!(
+        "{} steps in {:.1} s{}",
+        slot.run.data.step,
+        slot.run.elapsed.as_secs_f64(),
+        slot.run.device.map_or_else(String::new, |device| format!(" on {device}"))
+    );
+    let mut lines = sentence(&match &slot.run.state {
+        State::Finished if slot.schema.is_live() => format!("{} finished: {took}.", slot.id),
+        State::Finished => format!("{} has answered.", slot.id),
+        State::Diverged(reason) => format!("{} diverged: {took}. {reason}", slot.id),
+        State::Stopped => format!("{} stopped: {took}.", slot.id),
+        State::Failed(reason) => format!(
+            "{} failed: {}",
+            slot.id,
+            reason.replace("d takes another device, space runs again", "run runs it again")
+        ),
+        State::Ready | State::Running | State::Paused => String::new(),
+    });
+    lines.extend(slot.run.data.notices.iter().flat_map(|said| sentence(said)));
+    lines.extend(pictures(slot));
+    lines
 }
