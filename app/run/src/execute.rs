@@ -7,7 +7,7 @@ use mlsys_lab::control::{Control, Limits, StopReason};
 use mlsys_lab::device::{Backend, DeviceInfo, DeviceState};
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::Params;
-use mlsys_lab::report::{Moment, Report, RunData, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, RunData, Sink};
 use mlsys_lab::schema::Schema;
 
 use crate::console::Console;
@@ -154,7 +154,7 @@ impl Sink for Recorder<'_> {
         });
     }
 
-    fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool {
+    fn wants_frame(&mut self, panel: &str, moment: FrameTrigger) -> bool {
         self.data.wants_frame(panel, moment)
     }
 }

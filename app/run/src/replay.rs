@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mlsys_lab::LabError;
-use mlsys_lab::control::Turn;
+use mlsys_lab::control::NextStep;
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
@@ -29,11 +29,11 @@ impl Lab for Replayed {
         let mut steps = self.steps();
         let mut done = 0;
         while let Some((&next, _)) = steps.first_key_value() {
-            match run.control.turn(done) {
+            match run.control.next_step(done) {
                 // Knobs change nothing that has been.
-                Turn::Go(_) => {}
-                Turn::Redraw(_) => continue,
-                Turn::Stop(_) => return Ok(()),
+                NextStep::Go(_) => {}
+                NextStep::Redraw(_) => continue,
+                NextStep::Stop(_) => return Ok(()),
             }
             let reports = steps.remove(&next).unwrap_or_default();
             done = next;

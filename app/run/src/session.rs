@@ -16,7 +16,7 @@ use mlsys_lab::control::{Command, Control, Limits, StopReason};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::Params;
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 
 /// What the names of the threads that run labs begin with.
 pub const RUN_THREAD: &str = "run-";
@@ -190,10 +190,10 @@ impl Sink for Uplink<'_> {
         }
     }
 
-    fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool {
+    fn wants_frame(&mut self, panel: &str, moment: FrameTrigger) -> bool {
         match moment {
-            Moment::Asked | Moment::Final => true,
-            Moment::Running => {
+            FrameTrigger::Asked | FrameTrigger::Final => true,
+            FrameTrigger::Running => {
                 let serving = self.serving.get_or_insert_with(|| {
                     let none = Panels::These(Vec::new());
                     std::mem::replace(&mut *self.shared.pictures_wanted(), none)
@@ -232,7 +232,7 @@ mod tests {
             wake: Box::new(|| ()),
         };
         let mut uplink = Uplink { shared: &shared, serving: None };
-        let running = Moment::Running;
+        let running = FrameTrigger::Running;
         assert!(uplink.wants_frame("memory", running));
         *shared.pictures_wanted() = Panels::These(vec!["weights"]);
         assert!(uplink.wants_frame("memory", running) && !uplink.wants_frame("weights", running));
@@ -240,8 +240,8 @@ mod tests {
         assert!(uplink.wants_frame("weights", running) && !uplink.wants_frame("memory", running));
         uplink.frames_done();
         assert!(!uplink.wants_frame("weights", running));
-        assert!(uplink.wants_frame("weights", Moment::Asked));
-        assert!(uplink.wants_frame("weights", Moment::Final));
+        assert!(uplink.wants_frame("weights", FrameTrigger::Asked));
+        assert!(uplink.wants_frame("weights", FrameTrigger::Final));
     }
 
     struct Panics;

@@ -14,7 +14,7 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
 use mlsys_lab::{Artifact, Lab, LabError, Params, Run};
@@ -88,7 +88,7 @@ impl Lab for Supplied {
         let asked = run.params.clone();
         let mut keeping = Keeping::new(run.sink);
         let (ended, control) = {
-            let control = std::mem::replace(&mut run.control, mlsys_lab::Control::spent());
+            let control = std::mem::replace(&mut run.control, mlsys_lab::Control::detached());
             let mut inner =
                 Run { params: asked.clone(), device: run.device, sink: &mut keeping, control };
             (self.lab.run(&mut inner), inner.control)
@@ -184,7 +184,7 @@ impl Sink for Keeping<'_> {
         self.sink.report(report);
     }
 
-    fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool {
+    fn wants_frame(&mut self, panel: &str, moment: FrameTrigger) -> bool {
         self.sink.wants_frame(panel, moment)
     }
 

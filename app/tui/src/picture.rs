@@ -8,7 +8,7 @@ use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::lab::Run;
 use mlsys_lab::registry::Registry;
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lesson::{Lesson, Progress};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -88,7 +88,7 @@ impl Sink for Kept {
         }
     }
 
-    fn wants_frame(&mut self, _panel: &str, moment: Moment) -> bool {
-        moment == Moment::Final
+    fn wants_frame(&mut self, _panel: &str, moment: FrameTrigger) -> bool {
+        moment == FrameTrigger::Final
     }
 }

@@ -47,7 +47,7 @@ impl Check {
 
 /// A part of a formula and what it comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct Subexpression {
     /// The part as it is written.
     pub source: String,
     /// Its value in words, or why it has none.
@@ -62,21 +62,23 @@ impl Formula {
 
     /// The conditions it joins with `and`, each followed by the sides that it compares, as far as they are not plain
     /// constants.
-    pub fn parts(&self, env: &dyn Env) -> Vec<Part> {
+    pub fn parts(&self, env: &dyn Env) -> Vec<Subexpression> {
         let mut parts = Vec::new();
         self.add_parts(&self.expr, env, &mut parts);
         parts
     }
 
-    fn add_parts(&self, expr: &Expr, env: &dyn Env, parts: &mut Vec<Part>) {
+    fn add_parts(&self, expr: &Expr, env: &dyn Env, parts: &mut Vec<Subexpression>) {
         if let Node::Binary(BinaryOp::And, left, right) = &expr.node {
             self.add_parts(left, env, parts);
             self.add_parts(right, env, parts);
             return;
         }
         let mut part_of = |expr: &Expr| {
-            let part =
-                Part { source: part(self, expr.span).to_owned(), value: value_of(self, expr, env) };
+            let part = Subexpression {
+                source: part(self, expr.span).to_owned(),
+                value: value_of(self, expr, env),
+            };
             if !parts.contains(&part) {
                 parts.push(part);
             }

@@ -21,7 +21,7 @@ mod template;
 mod validate;
 mod withhold;
 
-pub use check::{CheckOutcome, Part};
+pub use check::{CheckOutcome, Subexpression};
 pub use cohort::{Cohort, LessonReport, PredictionReport, QuestionReport, Spread, cohort};
 pub use course::read::{COURSE_FILE, CourseFile, CourseFiles, ParsedCourse, read_course};
 pub use course::{Course, Module, between};

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mlsys_lab::control::{Control, Limits};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::{SchemaError, Type};
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Schema, Settings, Tables, Value};
 
@@ -171,7 +171,7 @@ impl Lab for ClosedForm {
             }
         }
         for (panel, picture) in &self.form.panels {
-            if !run.sink.wants_frame(panel, Moment::Final) {
+            if !run.sink.wants_frame(panel, FrameTrigger::Final) {
                 continue;
             }
             let frame = draw::frame(picture, &scope).map_err(|fault| failed(fault, panel))?;

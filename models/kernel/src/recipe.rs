@@ -5,7 +5,7 @@ use crate::{
     Argument, CompileError, Kernel, Launch, LaunchError, Machine, NanWatch, Schedule, Values,
 };
 use mlsys_lab::frame::kernel as frame;
-use mlsys_lab::frame::kernel::{Fill, Order, Recipe};
+use mlsys_lab::frame::kernel::{Fill, Recipe, WarpOrder};
 use mlsys_lab::random;
 
 /// Limits on all buffers' elements and threads in flight for stepping through a launch: what going back
@@ -53,9 +53,9 @@ fn launch(recipe: &Recipe) -> Launch {
         block_dim: recipe.block_dim,
         dynamic_shared: recipe.dynamic_shared,
         schedule: match recipe.order {
-            Order::InOrder => Schedule::InOrder,
-            Order::RoundRobin => Schedule::RoundRobin,
-            Order::Random => Schedule::Random,
+            WarpOrder::InOrder => Schedule::InOrder,
+            WarpOrder::RoundRobin => Schedule::RoundRobin,
+            WarpOrder::Random => Schedule::Random,
         },
         concurrent_blocks: recipe.concurrent_blocks,
         seed: recipe.seed,
@@ -71,9 +71,9 @@ pub(super) fn recipe(source: &str, launch: &Launch, arguments: Vec<frame::Argume
         block_dim: launch.block_dim,
         dynamic_shared: launch.dynamic_shared,
         order: match launch.schedule {
-            Schedule::InOrder => Order::InOrder,
-            Schedule::RoundRobin => Order::RoundRobin,
-            Schedule::Random => Order::Random,
+            Schedule::InOrder => WarpOrder::InOrder,
+            Schedule::RoundRobin => WarpOrder::RoundRobin,
+            Schedule::Random => WarpOrder::Random,
         },
         concurrent_blocks: launch.concurrent_blocks,
         seed: launch.seed,

@@ -33,7 +33,7 @@ pub enum Command {
 
 /// What a run does next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Turn {
+pub enum NextStep {
     /// Do a step; the changes take effect with it.
     Go(Vec<(String, Value)>),
     /// Pictures are wanted, no step.
@@ -122,9 +122,9 @@ impl Control {
     }
 
     /// Does the work before the run's first step, such as training the network that it starts from. There
-    /// [`turn`](Self::turn) obeys pause and stop. Ordered steps let the work go on and are not used up by it, knobs take
+    /// [`next_step`](Self::next_step) obeys pause and stop. Ordered steps let the work go on and are not used up by it, knobs take
     /// effect with the run's first step, pace and the limit of steps do not apply, and no frames are requested.
-    pub fn before<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn warm_up<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let phase = std::mem::replace(&mut self.phase, Phase::WarmUp);
         let done = work(self);
         self.phase = phase;
@@ -132,7 +132,7 @@ impl Control {
     }
 
     /// A detached placeholder, for the time that the real control is lent out.
-    pub fn spent() -> Self {
+    pub fn detached() -> Self {
         Self::free(Limits::default(), Arc::default())
     }
 
@@ -147,7 +147,7 @@ impl Control {
     }
 
     /// Called before each step with the number of steps done; blocks while the run is paused or ahead of its pace.
-    pub fn turn(&mut self, steps_done: u64) -> Turn {
+    pub fn next_step(&mut self, steps_done: u64) -> NextStep {
         let mut changes = match self.phase {
             Phase::Run => std::mem::take(&mut self.early),
             Phase::WarmUp => Vec::new(),
@@ -184,7 +184,7 @@ impl Control {
                     ) => {}
                     (Phase::Run, PaceState::Steps(0) | PaceState::Running | PaceState::Paused) => {
                         self.redraw = false;
-                        return Turn::Redraw(changes);
+                        return NextStep::Redraw(changes);
                     }
                 },
                 Some(Command::Stop) => return self.end(StopReason::Asked),
@@ -193,7 +193,7 @@ impl Control {
                     PaceState::Steps(0) => {
                         self.pace_state = PaceState::Paused;
                         if std::mem::take(&mut self.redraw) {
-                            return Turn::Redraw(changes);
+                            return NextStep::Redraw(changes);
                         }
                     }
                     PaceState::Steps(left) => {
@@ -201,14 +201,14 @@ impl Control {
                             Phase::Run => PaceState::Steps(left - 1),
                             Phase::WarmUp => PaceState::Steps(left),
                         };
-                        return Turn::Go(changes);
+                        return NextStep::Go(changes);
                     }
                     PaceState::Running => {
                         self.last = match self.phase {
                             Phase::Run => Some(Instant::now()),
                             Phase::WarmUp => None,
                         };
-                        return Turn::Go(changes);
+                        return NextStep::Go(changes);
                     }
                 },
             }
@@ -272,9 +272,9 @@ impl Control {
         self.stopped
     }
 
-    fn end(&mut self, reason: StopReason) -> Turn {
+    fn end(&mut self, reason: StopReason) -> NextStep {
         self.stopped = Some(reason);
-        Turn::Stop(reason)
+        NextStep::Stop(reason)
     }
 
     fn must_stop(&self, steps_done: u64) -> Option<StopReason> {
@@ -309,10 +309,10 @@ mod tests {
     #[test]
     fn ordered_steps_then_pause() {
         let (sender, mut control) = steered(vec![Command::Pause, Command::Step(2)]);
-        assert_eq!(control.turn(0), Turn::Go(vec![]));
-        assert_eq!(control.turn(1), Turn::Go(vec![]));
+        assert_eq!(control.next_step(0), NextStep::Go(vec![]));
+        assert_eq!(control.next_step(1), NextStep::Go(vec![]));
         sender.send(Command::Stop).unwrap();
-        assert_eq!(control.turn(2), Turn::Stop(StopReason::Asked));
+        assert_eq!(control.next_step(2), NextStep::Stop(StopReason::Asked));
     }
 
     #[test]
@@ -321,15 +321,15 @@ mod tests {
         let orders = [&[Command::Pause][..], &one, &one, &one].concat();
         let (sender, mut control) = steered(orders);
         for step in 0..3 {
-            assert_eq!(control.turn(step), Turn::Go(vec![]));
+            assert_eq!(control.next_step(step), NextStep::Go(vec![]));
         }
-        assert_eq!(control.turn(3), Turn::Redraw(vec![]));
+        assert_eq!(control.next_step(3), NextStep::Redraw(vec![]));
         sender.send(Command::Redraw).unwrap();
-        assert_eq!(control.turn(3), Turn::Redraw(vec![]));
+        assert_eq!(control.next_step(3), NextStep::Redraw(vec![]));
         sender.send(Command::Step(1)).unwrap();
-        assert_eq!(control.turn(3), Turn::Go(vec![]));
+        assert_eq!(control.next_step(3), NextStep::Go(vec![]));
         sender.send(Command::Stop).unwrap();
-        assert_eq!(control.turn(4), Turn::Stop(StopReason::Asked));
+        assert_eq!(control.next_step(4), NextStep::Stop(StopReason::Asked));
     }
 
     #[test]
@@ -342,10 +342,10 @@ mod tests {
             // The listener may send the next command at once.
             let _ = stop.send(Command::Stop);
         });
-        assert_eq!(control.turn(0), Turn::Go(vec![]));
-        assert_eq!(control.turn(1), Turn::Go(vec![]));
+        assert_eq!(control.next_step(0), NextStep::Go(vec![]));
+        assert_eq!(control.next_step(1), NextStep::Go(vec![]));
         assert!(tells.try_recv().is_err());
-        assert_eq!(control.turn(2), Turn::Stop(StopReason::Asked));
+        assert_eq!(control.next_step(2), NextStep::Stop(StopReason::Asked));
         assert!(tells.try_recv().is_ok());
     }
 
@@ -359,7 +359,7 @@ mod tests {
             ("learning_rate".to_owned(), Value::Float(0.1)),
             ("learning_rate".to_owned(), Value::Float(0.2)),
         ];
-        assert_eq!(control.turn(0), Turn::Go(changes));
+        assert_eq!(control.next_step(0), NextStep::Go(changes));
     }
 
     #[test]
@@ -380,23 +380,23 @@ mod tests {
             resume.send(Command::Step(2)).unwrap();
             resume.send(Command::Redraw).unwrap();
         });
-        control.before(|control| {
+        control.warm_up(|control| {
             // Paused; then at full speed, for two steps of the run itself are ordered.
             for step in 70..80 {
-                assert_eq!(control.turn(step), Turn::Go(vec![]));
+                assert_eq!(control.next_step(step), NextStep::Go(vec![]));
             }
         });
         assert_eq!(tells.try_iter().count(), 1);
-        assert_eq!(control.turn(0), Turn::Go(changes));
-        assert_eq!(control.turn(1), Turn::Go(vec![]));
-        assert_eq!(control.turn(2), Turn::Redraw(vec![]));
+        assert_eq!(control.next_step(0), NextStep::Go(changes));
+        assert_eq!(control.next_step(1), NextStep::Go(vec![]));
+        assert_eq!(control.next_step(2), NextStep::Redraw(vec![]));
         sender.send(Command::Resume).unwrap();
-        assert_eq!(control.turn(2), Turn::Go(vec![]));
-        assert_eq!(control.turn(3), Turn::Stop(StopReason::StepLimit));
+        assert_eq!(control.next_step(2), NextStep::Go(vec![]));
+        assert_eq!(control.next_step(3), NextStep::Stop(StopReason::StepLimit));
         let (sender, mut control) = steered(vec![Command::Pause]);
         sender.send(Command::Stop).unwrap();
-        let ended = control.before(|control| control.turn(5));
-        assert_eq!(ended, Turn::Stop(StopReason::Asked));
+        let ended = control.warm_up(|control| control.next_step(5));
+        assert_eq!(ended, NextStep::Stop(StopReason::Asked));
         assert_eq!(control.stop_reason(), Some(StopReason::Asked));
     }
 
@@ -406,7 +406,7 @@ mod tests {
         let (_sender, mut control) = steered(vec![Command::Pace(pace)]);
         let started = Instant::now();
         for step in 0..3 {
-            assert_eq!(control.turn(step), Turn::Go(vec![]));
+            assert_eq!(control.next_step(step), NextStep::Go(vec![]));
         }
         assert!(started.elapsed() >= 2 * pace);
     }
@@ -415,14 +415,14 @@ mod tests {
     fn limits_and_a_closed_channel_end_the_run() {
         let limits = Limits { steps: Some(3), time: None };
         let mut control = Control::free(limits, Arc::default());
-        assert_eq!(control.turn(2), Turn::Go(vec![]));
-        assert_eq!(control.turn(3), Turn::Stop(StopReason::StepLimit));
+        assert_eq!(control.next_step(2), NextStep::Go(vec![]));
+        assert_eq!(control.next_step(3), NextStep::Stop(StopReason::StepLimit));
         assert_eq!(control.stop_reason(), Some(StopReason::StepLimit));
         let (sender, mut control) = steered(vec![]);
         drop(sender);
-        assert_eq!(control.turn(0), Turn::Stop(StopReason::Asked));
+        assert_eq!(control.next_step(0), NextStep::Stop(StopReason::Asked));
         let limits = Limits { steps: None, time: Some(Duration::ZERO) };
         let mut control = Control::free(limits, Arc::default());
-        assert_eq!(control.turn(0), Turn::Stop(StopReason::TimeLimit));
+        assert_eq!(control.next_step(0), NextStep::Stop(StopReason::TimeLimit));
     }
 }

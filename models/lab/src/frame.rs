@@ -1,10 +1,11 @@
 //! Typed pictures of a lab's state; how they look is the screen's business.
 
 mod cells;
-pub mod exchange;
 mod graph;
 mod histogram;
 pub mod kernel;
+mod message_state;
+pub mod message_trace;
 mod scatter;
 mod stacks;
 pub mod table;
@@ -15,9 +16,12 @@ use serde::{Deserialize, Serialize};
 use crate::value::gaps_as_nan;
 
 pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
-pub use exchange::Exchange;
-pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
+pub use graph::{
+    Direction, Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Place, Slot, Step,
+};
 pub use histogram::{Distribution, Histogram, Level};
+pub use message_state::{Arrived, ChunkState, Contributions, TraceState};
+pub use message_trace::MessageTrace;
 pub use scatter::{Better, Dimension, Scale, Scatter, ScatterLine, ScatterPoint};
 pub use stacks::{Limit, Stack, Stacks};
 pub use table::Table;
@@ -50,15 +54,18 @@ pub enum Frame {
     /// Bars over one axis, in lanes.
     Timeline(Timeline),
     /// Messages between ranks, round by round, that can be stepped through.
-    Exchange(Box<Exchange>),
+    #[serde(rename = "exchange")]
+    MessageTrace(Box<MessageTrace>),
     /// Pictures one after the other, which can be stepped through.
-    Film(Box<Film>),
+    #[serde(rename = "film")]
+    FrameSequence(Box<FrameSequence>),
     /// A kernel that can be stepped through.
     Kernel(Box<kernel::Kernel>),
     /// Several pictures side by side.
     Panes(Vec<Pane>),
     /// Text in spans of several styles.
-    Passage(Passage),
+    #[serde(rename = "passage")]
+    StyledText(StyledText),
     /// Plain text.
     Text(String),
 }
@@ -293,7 +300,7 @@ pub enum Verdict {
 ///
 /// Each picture stands for itself and has no steps of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Film {
+pub struct FrameSequence {
     /// The pictures in order, each with what it shows in a few words.
     pub stills: Vec<Pane>,
     /// The picture that stands for all of them where nothing can be stepped through, as a place in `stills`.
@@ -301,7 +308,7 @@ pub struct Film {
     pub cover: usize,
 }
 
-impl Film {
+impl FrameSequence {
     /// The picture at a place, the last one beyond the end; none if there are none.
     pub fn at(&self, place: usize) -> Option<&Pane> {
         self.stills.get(place.min(self.last()))
@@ -324,9 +331,9 @@ pub struct Pane {
 
 /// Text in spans of several styles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Passage {
+pub struct StyledText {
     /// How a part can stand, for the legend.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<SpanKind>,
     /// Texts one below the other, such as one a sequence.
     pub paragraphs: Vec<Paragraph>,
     /// A sentence on what is seen; may be empty.
@@ -336,7 +343,7 @@ pub struct Passage {
 
 /// How a part of a text can stand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct SpanKind {
     /// Its name, such as "drafted".
     pub name: String,
     /// How it stands out.
@@ -352,28 +359,28 @@ pub struct Paragraph {
     #[serde(default)]
     pub label: String,
     /// Its parts in order.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<StyledSpan>,
 }
 
 /// A part of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stretch {
-    /// How it stands, as a place in [`Passage::standings`].
+pub struct StyledSpan {
+    /// How it stands, as a place in [`StyledText::standings`].
     pub standing: usize,
     /// The text; line ends are kept.
     pub text: String,
 }
 
-impl Passage {
+impl StyledText {
     /// How a part stands, if that is one of those listed.
-    pub fn standing(&self, stretch: &Stretch) -> Option<&Standing> {
+    pub fn standing(&self, stretch: &StyledSpan) -> Option<&SpanKind> {
         self.standings.get(stretch.standing)
     }
 
     /// A part with its marks.
-    pub fn marked(&self, stretch: &Stretch) -> String {
+    pub fn marked(&self, stretch: &StyledSpan) -> String {
         match self.standing(stretch) {
-            Some(Standing { marks: [before, behind], .. }) if !stretch.text.is_empty() => {
+            Some(SpanKind { marks: [before, behind], .. }) if !stretch.text.is_empty() => {
                 format!("{before}{}{behind}", stretch.text)
             }
             Some(_) | None => stretch.text.clone(),
@@ -440,9 +447,9 @@ mod tests {
     fn beyond_the_end_stands_the_last_picture() {
         let still =
             |title: &str| Pane { title: title.to_owned(), frame: Frame::Text(String::new()) };
-        let film = Film { stills: vec![still("a"), still("b")], cover: 0 };
+        let film = FrameSequence { stills: vec![still("a"), still("b")], cover: 0 };
         let title = |place| film.at(place).map(|still| still.title.as_str());
         assert_eq!([title(0), title(1), title(9)], [Some("a"), Some("b"), Some("b")]);
-        assert_eq!(Film::default().at(0), None);
+        assert_eq!(FrameSequence::default().at(0), None);
     }
 }

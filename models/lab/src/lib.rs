@@ -27,7 +27,7 @@ pub mod value;
 pub use mlsys_expr::{nearest, random};
 
 pub use artifact::Artifact;
-pub use control::{Command, Control, Limits, StopReason, Turn};
+pub use control::{Command, Control, Limits, NextStep, StopReason};
 pub use device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
 pub use error::{LabError, ParamError};
 pub use frame::Frame;

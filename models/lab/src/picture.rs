@@ -1,13 +1,13 @@
 //! Frames: sending those that are wanted, and constructors of common ones.
 
 use crate::frame::{self, Bar, Cell, CellRow, Kind, Limit, Pane, Stack, Stacks, Table, Tone};
-use crate::report::{Moment, Report};
+use crate::report::{FrameTrigger, Report};
 use crate::schema::Scale;
 use crate::{Frame, Run, Value};
 
 /// Sends the frame of a panel if the sink wants it.
 pub fn offer(run: &mut Run<'_>, panel: &str, draw: impl FnOnce() -> Frame) {
-    if run.sink.wants_frame(panel, Moment::Final) {
+    if run.sink.wants_frame(panel, FrameTrigger::Final) {
         run.sink.report(Report::Frame { panel: panel.into(), step: 0, frame: Box::new(draw()) });
     }
 }

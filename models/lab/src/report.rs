@@ -65,7 +65,7 @@ pub trait Sink {
     fn report(&mut self, report: Report);
 
     /// Whether a picture for this panel is worth making now. `last` is asked at the end of a run.
-    fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool;
+    fn wants_frame(&mut self, panel: &str, moment: FrameTrigger) -> bool;
 
     /// Told after the pictures of one step were offered, so that the next request is a new one.
     fn frames_done(&mut self) {}
@@ -73,7 +73,7 @@ pub trait Sink {
 
 /// When a picture is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum FrameTrigger {
     /// Between two steps: made only if the panel is shown and its last frame is old enough.
     Running,
     /// Between two steps, by [`Command::Redraw`](crate::control::Command::Redraw): made if the panel is shown.
@@ -88,10 +88,10 @@ impl Sink for RunData {
         self.apply(report);
     }
 
-    fn wants_frame(&mut self, _panel: &str, moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, moment: FrameTrigger) -> bool {
         match moment {
-            Moment::Running | Moment::Asked => false,
-            Moment::Final => true,
+            FrameTrigger::Running | FrameTrigger::Asked => false,
+            FrameTrigger::Final => true,
         }
     }
 }
@@ -103,11 +103,11 @@ impl Sink for RunData {
 /// one stays constant work. A clone shares everything with the original until one of them grows.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    kept: Arc<Kept>,
+    kept: Arc<SeriesData>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Kept {
+struct SeriesData {
     points: Vec<(u64, f64)>,
     gaps: Vec<u64>,
     levels: Levels,
@@ -120,7 +120,7 @@ impl PartialEq for Series {
     }
 }
 
-impl Kept {
+impl SeriesData {
     #[inline]
     fn push(&mut self, step: u64, value: f64) {
         if value.is_finite() {

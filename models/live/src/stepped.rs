@@ -6,8 +6,8 @@ mod tests;
 use serde::de::DeserializeOwned;
 use std::time::Instant;
 
-use mlsys_lab::control::Turn;
-use mlsys_lab::report::{Change, Moment, Report};
+use mlsys_lab::control::NextStep;
+use mlsys_lab::report::{Change, FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Schema, Tables, Value};
 
@@ -84,7 +84,7 @@ pub(crate) trait SteppedLab {
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError>;
 
     /// Offers all pictures.
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError>;
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError>;
 
     /// The last values and pictures, however the run ended.
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError>;
@@ -116,19 +116,19 @@ pub(crate) fn run<S: SteppedLab>(
 
 fn go<S: SteppedLab>(schema: &Schema, run: &mut Run<'_>, session: &mut S) -> Result<(), StepError> {
     while !session.diverged() && session.has_next() {
-        match run.control.turn(session.done()) {
-            Turn::Go(changes) => {
+        match run.control.next_step(session.done()) {
+            NextStep::Go(changes) => {
                 turn(schema, run, session, changes)?;
                 // A knob may have brought the end nearer.
                 if session.has_next() {
                     session.advance(run)?;
                 }
             }
-            Turn::Redraw(changes) => {
+            NextStep::Redraw(changes) => {
                 turn(schema, run, session, changes)?;
-                session.draw(run, Moment::Asked)?;
+                session.draw(run, FrameTrigger::Asked)?;
             }
-            Turn::Stop(_) => break,
+            NextStep::Stop(_) => break,
         }
     }
     Ok(())
@@ -177,7 +177,7 @@ pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
 /// Offers the pictures of the panels; `make` makes those of visible panels, if there is something to see yet.
 pub(crate) fn draw<P: Copy, F: Into<Option<Frame>>>(
     run: &mut Run<'_>,
-    (step, moment): (u64, Moment),
+    (step, moment): (u64, FrameTrigger),
     panels: &[(&str, P)],
     mut make: impl FnMut(&str, P) -> F,
 ) {

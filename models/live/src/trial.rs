@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 
 use mlsys_lab::control::{Command, Limits, StopReason};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::Draw;
 use mlsys_lab::{
     Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
@@ -97,7 +97,7 @@ impl<F: FnMut(&Report) -> Then> Sink for Answering<F> {
         self.data.report(report);
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         true
     }
 
@@ -132,7 +132,7 @@ impl Sink for Steering {
         self.data.report(report);
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         true
     }
 }
@@ -226,7 +226,7 @@ impl Sink for Ending {
         self.data.report(report);
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         false
     }
 }
@@ -260,7 +260,7 @@ impl Sink for Turning<'_> {
         self.data.report(report);
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         true
     }
 }

@@ -11,7 +11,7 @@ pub use crate::baseline::training::{Recipe, Sizes};
 use crate::data::{DATASETS, DataConfig};
 use crate::memory_budget::MemoryBudget;
 use crate::networks::{Activation, Architecture};
-use mlsys_lab::control::Turn;
+use mlsys_lab::control::NextStep;
 use mlsys_lab::params::Origin;
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
@@ -124,15 +124,15 @@ pub fn learn(
     let Run { device, sink, control, .. } = run;
     let mut told = false;
     let network = recipe.architecture.in_words();
-    let trained = control.before(|control| {
+    let trained = control.warm_up(|control| {
         training::cached(recipe, *device, smaller, &mut |step| {
             let steps = recipe.steps;
             let status = format!("training {network} first: step {step} of {steps}");
             sink.report(Report::Status(status));
             told = true;
-            match control.turn(step) {
-                Turn::Go(_) | Turn::Redraw(_) => true,
-                Turn::Stop(_) => false,
+            match control.next_step(step) {
+                NextStep::Go(_) | NextStep::Redraw(_) => true,
+                NextStep::Stop(_) => false,
             }
         })
     });

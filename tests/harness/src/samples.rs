@@ -1,10 +1,10 @@
 //! Exchanges, stacks and a timeline to draw.
 
-use mlsys_lab::frame::exchange::{Action, Begins, Chunk, Layout, Message, Ranged, Round};
-use mlsys_lab::frame::{Exchange, HeatMap, Limit, Span, Stack, Stacks, Timeline};
+use mlsys_lab::frame::message_trace::{Action, Begins, Chunk, Layout, Message, Ranged, Round};
+use mlsys_lab::frame::{HeatMap, Limit, MessageTrace, Span, Stack, Stacks, Timeline};
 
 /// A ring all-reduce of a gradient, with a number of each chunk.
-pub fn ring(ranks: usize) -> Exchange {
+pub fn ring(ranks: usize) -> MessageTrace {
     let elements = 4 * ranks;
     let rounds = (0..2 * ranks.saturating_sub(1)).map(|round| {
         let (phase, action) = if round + 1 < ranks {
@@ -25,7 +25,7 @@ pub fn ring(ranks: usize) -> Exchange {
         (phase.to_owned(), messages.collect())
     });
     let mut exchange =
-        Exchange::ranged("gradient of step 10", Layout::Ring, ranks, elements, rounds);
+        MessageTrace::ranged("gradient of step 10", Layout::Ring, ranks, elements, rounds);
     // Of thousands of ranks nobody has all numbers.
     let told = if ranks <= 64 { ranks } else { 0 };
     let own: Vec<Vec<f32>> = (0..told)
@@ -39,7 +39,7 @@ pub fn ring(ranks: usize) -> Exchange {
 }
 
 /// Every rank to a server and back.
-pub fn star(workers: usize) -> Exchange {
+pub fn star(workers: usize) -> MessageTrace {
     let message = |from: usize, to: usize, action| Message {
         from,
         to,
@@ -51,7 +51,7 @@ pub fn star(workers: usize) -> Exchange {
     let up = (0..workers).map(|rank| message(rank, workers, Action::Add));
     let down = (0..workers).map(|rank| message(workers, rank, Action::Replace));
     let names = (0..workers).map(|rank| format!("worker {rank}"));
-    Exchange {
+    MessageTrace {
         what: "gradient".to_owned(),
         layout: Layout::Star,
         ranks: workers + 1,
@@ -63,12 +63,12 @@ pub fn star(workers: usize) -> Exchange {
             Round { phase: "pull".to_owned(), messages: down.collect() },
         ],
         note: "The server's link carries what all workers send.".to_owned(),
-        ..Exchange::default()
+        ..MessageTrace::default()
     }
 }
 
 /// Up a binary tree of eight and down again.
-pub fn tree() -> Exchange {
+pub fn tree() -> MessageTrace {
     let message =
         |from: usize, to: usize, action| Ranged { from, to, elements: 0..100, action, bytes: 400 };
     let up = [1, 2, 4].map(|step| {
@@ -81,11 +81,11 @@ pub fn tree() -> Exchange {
         let messages = messages.map(|from| message(from, from + step, Action::Replace));
         ("broadcast".to_owned(), messages.collect())
     });
-    Exchange::ranged("gradient", Layout::Tree, 8, 100, up.into_iter().chain(down))
+    MessageTrace::ranged("gradient", Layout::Tree, 8, 100, up.into_iter().chain(down))
 }
 
 /// Two trees over six ranks, each for one half: whoever has children in one has none in the other.
-pub fn double_tree() -> Exchange {
+pub fn double_tree() -> MessageTrace {
     let trees: [&[(usize, usize)]; 2] =
         [&[(0, 1), (2, 1), (1, 3), (5, 3), (4, 5)], &[(1, 2), (3, 2), (5, 4), (2, 4), (0, 5)]];
     let message = |half: usize, (from, to): (usize, usize), action| Ranged {
@@ -115,11 +115,11 @@ pub fn double_tree() -> Exchange {
         ("broadcast", of(&[0, 1, 4], true)),
     ];
     let rounds = rounds.map(|(phase, messages)| (phase.to_owned(), messages));
-    Exchange::ranged("gradient", Layout::Tree, 6, 100, rounds)
+    MessageTrace::ranged("gradient", Layout::Tree, 6, 100, rounds)
 }
 
 /// Halves, quarters and eighths between partners further and further away.
-pub fn halving() -> Exchange {
+pub fn halving() -> MessageTrace {
     let rounds = [4, 2, 1].map(|step| {
         let messages = (0..8_usize).map(|from| {
             let to = from ^ step;
@@ -134,7 +134,7 @@ pub fn halving() -> Exchange {
         });
         ("reduce-scatter".to_owned(), messages.collect())
     });
-    Exchange::ranged("gradient", Layout::Mesh, 8, 32, rounds)
+    MessageTrace::ranged("gradient", Layout::Mesh, 8, 32, rounds)
 }
 
 /// Memory by part and worker.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::{Artifact, Control, Lab, Run};
 
 use super::{Failure, Sources, Supplied};
@@ -52,12 +52,12 @@ pub(super) fn artifact(
     };
     sink.tell(0);
     let device = run.device;
-    let ended = run.control.before(|control| {
+    let ended = run.control.warm_up(|control| {
         let mut first = Run {
             params: earlier.params.clone(),
             device,
             sink: &mut sink,
-            control: std::mem::replace(control, Control::spent()),
+            control: std::mem::replace(control, Control::detached()),
         };
         let ended = Supplied::new(earlier.lab, before).run(&mut first);
         *control = first.control;
@@ -120,7 +120,7 @@ impl Sink for Listening<'_> {
         }
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         false
     }
 }

@@ -35,9 +35,9 @@ impl Lab for Leaves {
         let steps = run.params.int("steps")?.unsigned_abs();
         let mut step = 0;
         while step < steps {
-            match run.control.turn(step) {
-                mlsys_lab::Turn::Go(_) | mlsys_lab::Turn::Redraw(_) => step += 1,
-                mlsys_lab::Turn::Stop(_) => break,
+            match run.control.next_step(step) {
+                mlsys_lab::NextStep::Go(_) | mlsys_lab::NextStep::Redraw(_) => step += 1,
+                mlsys_lab::NextStep::Stop(_) => break,
             }
             run.sink.report(Report::Point { name: "loss".into(), step, value: 1.0 });
         }
@@ -112,7 +112,7 @@ impl Sink for Heard {
         self.data.report(report);
     }
 
-    fn wants_frame(&mut self, _: &str, _: Moment) -> bool {
+    fn wants_frame(&mut self, _: &str, _: FrameTrigger) -> bool {
         false
     }
 }

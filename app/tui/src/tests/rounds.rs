@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mlsys_lab::Report;
-use mlsys_lab::frame::{Film, Frame, Pane};
+use mlsys_lab::frame::{Frame, FrameSequence, Pane};
 
 use super::Bench;
 use crate::message::Message;
@@ -47,7 +47,7 @@ fn showing(size: (u16, u16), frame: Frame) -> Bench {
 
 #[test]
 fn rounds_step_both_ways_and_play() {
-    let mut bench = showing((120, 40), Frame::Exchange(Box::new(ring(4))));
+    let mut bench = showing((120, 40), Frame::MessageTrace(Box::new(ring(4))));
     bench.shows("before the first of 6 rounds");
     bench.shows("space play");
     let before = bench.screen();
@@ -73,7 +73,7 @@ fn rounds_step_both_ways_and_play() {
 
 #[test]
 fn what_played_rests_when_one_comes_back_to_it() {
-    let mut bench = showing((120, 40), Frame::Exchange(Box::new(ring(4))));
+    let mut bench = showing((120, 40), Frame::MessageTrace(Box::new(ring(4))));
     for (away, back) in [("\t", "\t\t"), ("\t\t", "\t")] {
         bench.keys(" ");
         assert_eq!(bench.app.animation(), Some(Animation::Playing), "{away:?}");
@@ -93,8 +93,8 @@ fn frame_sequences_step_and_play() {
         title: format!("after {name}"),
         frame: Frame::Text(format!("the state {name}")),
     };
-    let film = Film { stills: ["one", "two", "three"].map(still).to_vec(), cover: 1 };
-    let mut bench = showing((80, 24), Frame::Film(Box::new(film)));
+    let film = FrameSequence { stills: ["one", "two", "three"].map(still).to_vec(), cover: 1 };
+    let mut bench = showing((80, 24), Frame::FrameSequence(Box::new(film)));
     bench.shows("1 of 3: after one");
     bench.shows("the state one");
     bench.keys(".");
@@ -115,7 +115,7 @@ fn frame_sequences_step_and_play() {
 
 #[test]
 fn from_the_text_a_step_is_told_in_words() {
-    let mut bench = showing((80, 24), Frame::Exchange(Box::new(ring(4))));
+    let mut bench = showing((80, 24), Frame::MessageTrace(Box::new(ring(4))));
     bench.keys("\t");
     bench.keys(".");
     bench.shows("A sends chunk 0 to B, added, 209.5 kB");

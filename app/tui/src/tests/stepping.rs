@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::lab::Run;
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 
 use super::Bench;
 use crate::command::Command;
@@ -29,8 +29,8 @@ impl Sink for Kept {
         self.0.push(report);
     }
 
-    fn wants_frame(&mut self, _panel: &str, moment: Moment) -> bool {
-        moment == Moment::Final
+    fn wants_frame(&mut self, _panel: &str, moment: FrameTrigger) -> bool {
+        moment == FrameTrigger::Final
     }
 }
 

@@ -108,7 +108,7 @@ impl App {
 
     /// Whether the chosen picture is an exchange of messages, or one of several that follow each other.
     pub(super) fn has_stages(&self) -> bool {
-        self.is_chosen(|frame| matches!(frame, Frame::Exchange(_) | Frame::Film(_)))
+        self.is_chosen(|frame| matches!(frame, Frame::MessageTrace(_) | Frame::FrameSequence(_)))
     }
 
     /// Whether the chosen picture is a graph with groups.

@@ -236,8 +236,8 @@ fn has_parts(slot: &LabState) -> bool {
             Frame::Graph(_)
                 | Frame::Timeline(_)
                 | Frame::Kernel(_)
-                | Frame::Exchange(_)
-                | Frame::Film(_)
+                | Frame::MessageTrace(_)
+                | Frame::FrameSequence(_)
         )
     )
 }

@@ -5,8 +5,9 @@ mod traffic;
 
 use std::ops::Range;
 
-use mlsys_lab::frame::exchange::{After, Exchange, Held};
+use mlsys_lab::frame::message_trace::MessageTrace;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
+use mlsys_lab::frame::{ChunkState, TraceState};
 
 pub use said::{kind, line, outline, phase, sum, widest_sum};
 pub use traffic::links;
@@ -54,7 +55,7 @@ impl Stage {
 }
 
 /// The letter of a rank, or its number where there are more ranks than letters.
-pub fn letter(exchange: &Exchange, rank: usize) -> String {
+pub fn letter(exchange: &MessageTrace, rank: usize) -> String {
     if exchange.ranks > LETTERS {
         return rank.to_string();
     }
@@ -63,7 +64,7 @@ pub fn letter(exchange: &Exchange, rank: usize) -> String {
 }
 
 /// A rank with its letter: "B rank 1".
-pub fn label(exchange: &Exchange, rank: usize) -> String {
+pub fn label(exchange: &MessageTrace, rank: usize) -> String {
     let name = exchange.name(rank);
     if exchange.ranks > LETTERS {
         return name;
@@ -72,7 +73,7 @@ pub fn label(exchange: &Exchange, rank: usize) -> String {
 }
 
 /// How far a chunk has come, of a total of `versions`.
-pub fn stage(versions: usize, held: &Held) -> Stage {
+pub fn stage(versions: usize, held: &ChunkState) -> Stage {
     match held.from.count() {
         0 => Stage::Nothing,
         count if count >= versions => Stage::Whole,
@@ -82,7 +83,7 @@ pub fn stage(versions: usize, held: &Held) -> Stage {
 }
 
 /// Whose versions are in it: their letters, or how many there are where letters end.
-pub fn whose(exchange: &Exchange, held: &Held) -> String {
+pub fn whose(exchange: &MessageTrace, held: &ChunkState) -> String {
     /// Letters that are read at a glance.
     const READ: usize = 8;
     let count = held.from.count();
@@ -98,19 +99,19 @@ pub fn whose(exchange: &Exchange, held: &Held) -> String {
 }
 
 /// How many versions are in it.
-pub fn count(held: &Held) -> String {
+pub fn count(held: &ChunkState) -> String {
     held.from.count().to_string()
 }
 
 /// The rounds stepped through, of those listed.
-pub fn done(exchange: &Exchange, at: usize) -> usize {
+pub fn done(exchange: &MessageTrace, at: usize) -> usize {
     at.min(exchange.rounds.len())
 }
 
 /// What some ranks hold of some chunks.
 pub fn cells(
-    exchange: &Exchange,
-    after: &After,
+    exchange: &MessageTrace,
+    after: &TraceState,
     ranks: Range<usize>,
     chunks: Range<usize>,
 ) -> Cells {
@@ -140,7 +141,7 @@ pub fn cells(
 }
 
 /// What is held where an exchange stands, as cells.
-fn picture(exchange: &Exchange, at: usize) -> Cells {
+fn picture(exchange: &MessageTrace, at: usize) -> Cells {
     /// Ranks and chunks of one picture.
     const MOST: usize = 32;
     let chunks = 0..exchange.chunks.len().min(MOST);
@@ -164,7 +165,7 @@ fn picture(exchange: &Exchange, at: usize) -> Cells {
 }
 
 /// The exchange before the first round and after each, for paper: as many as there is patience for.
-pub fn storyboard(exchange: &Exchange) -> Frame {
+pub fn storyboard(exchange: &MessageTrace) -> Frame {
     /// Pictures; of more rounds some are left out, evenly.
     const MOST: usize = 16;
     let rounds = exchange.rounds.len();

@@ -1,12 +1,12 @@
 //! A passage in rows of letters, as the screen and a file both draw it.
 
-use mlsys_lab::frame::{Paragraph, Passage};
+use mlsys_lab::frame::{Paragraph, StyledText};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Letters in a row that stand alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// How, as a place in [`Passage::standings`]; nothing for a label.
+    /// How, as a place in [`StyledText::standings`]; nothing for a label.
     pub standing: Option<usize>,
     /// The letters.
     pub text: String,
@@ -20,7 +20,7 @@ const WORD: usize = 16;
 
 /// A paragraph in rows of at most `width` columns, of which some letters take two, broken at its own line ends and at
 /// spaces; rows after the first stand under the text, not under the label.
-pub fn rows(passage: &Passage, paragraph: &Paragraph, width: usize) -> Vec<Row> {
+pub fn rows(passage: &StyledText, paragraph: &Paragraph, width: usize) -> Vec<Row> {
     let label = match paragraph.label.as_str() {
         "" => String::new(),
         label => format!("{label} "),
@@ -72,7 +72,7 @@ pub fn rows(passage: &Passage, paragraph: &Paragraph, width: usize) -> Vec<Row> 
 }
 
 /// The lines of text: what is seen, what the marks mean, then each text with its marks.
-pub fn outline(passage: &Passage) -> Vec<String> {
+pub fn outline(passage: &StyledText) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     if !passage.note.is_empty() {
         lines.push(passage.note.clone());
@@ -103,17 +103,17 @@ fn broken(row: &mut Vec<(char, usize)>) -> Vec<(char, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_lab::frame::{Standing, Stretch, Tone};
+    use mlsys_lab::frame::{SpanKind, StyledSpan, Tone};
 
-    fn passage() -> Passage {
-        let standing = |name: &str, marks: [&str; 2]| Standing {
+    fn passage() -> StyledText {
+        let standing = |name: &str, marks: [&str; 2]| SpanKind {
             name: name.to_owned(),
             tone: Tone::First,
             marks: marks.map(str::to_owned),
         };
-        Passage {
+        StyledText {
             standings: vec![standing("written", ["", ""]), standing("drafted", ["[", "]"])],
-            ..Passage::default()
+            ..StyledText::default()
         }
     }
 
@@ -122,7 +122,10 @@ mod tests {
             label: label.to_owned(),
             stretches: parts
                 .iter()
-                .map(|(standing, text)| Stretch { standing: *standing, text: (*text).to_owned() })
+                .map(|(standing, text)| StyledSpan {
+                    standing: *standing,
+                    text: (*text).to_owned(),
+                })
                 .collect(),
         };
         let rows = rows(&passage(), &paragraph, width);

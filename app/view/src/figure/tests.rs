@@ -202,7 +202,7 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     for said in ["warp 2", "takes it", "2 passes", "24"] {
         has(&texts, said);
     }
-    let (rows, texts) = files(Frame::Exchange(Box::new(exchanges::ring(4))));
+    let (rows, texts) = files(Frame::MessageTrace(Box::new(exchanges::ring(4))));
     assert_eq!(rows[0], "round|phase|from|to|first chunk|chunks|action|bytes");
     assert_eq!(rows.len(), 1 + 6 * 4);
     has(&rows, "1|reduce-scatter|rank 0|rank 1|0|1|add|209472");
@@ -215,9 +215,9 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     for said in ["gradient of step 10 over a ring", "209.5 kB over each of 4"] {
         tells(&texts, said);
     }
-    let (_, texts) = files(Frame::Exchange(Box::new(exchanges::ring(40))));
+    let (_, texts) = files(Frame::MessageTrace(Box::new(exchanges::ring(40))));
     tells(&texts, "Shown: ranks 0 to 31 of 40");
-    let (_, texts) = files(Frame::Exchange(Box::new(exchanges::star(4))));
+    let (_, texts) = files(Frame::MessageTrace(Box::new(exchanges::star(4))));
     tells(&texts, "The server's link carries what all workers send.");
     let (rows, texts) = files(Frame::Stacks(exchanges::memory()));
     assert!(rows[0].starts_with("stack|weights"), "{}", rows[0]);
@@ -300,7 +300,7 @@ fn pictures_to_look_at() {
         ("graph", Frame::Graph(graphs::expression())),
         ("timeline", Frame::Timeline(lifetimes())),
         ("cells", Frame::Cells(warps("7"))),
-        ("exchange", Frame::Exchange(Box::new(exchanges::ring(4)))),
+        ("exchange", Frame::MessageTrace(Box::new(exchanges::ring(4)))),
         ("stacks", Frame::Stacks(exchanges::memory())),
         ("panes", Frame::Panes(heads(2))),
     ] {

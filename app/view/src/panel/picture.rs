@@ -58,11 +58,11 @@ pub(crate) fn of(frame: &Frame) -> &dyn Picture {
         Frame::Images(of) => of,
         Frame::Graph(of) => of,
         Frame::Timeline(of) => of,
-        Frame::Exchange(of) => of.as_ref(),
-        Frame::Film(of) => of.as_ref(),
+        Frame::MessageTrace(of) => of.as_ref(),
+        Frame::FrameSequence(of) => of.as_ref(),
         Frame::Kernel(of) => of.as_ref(),
         Frame::Panes(of) => of,
-        Frame::Passage(of) => of,
+        Frame::StyledText(of) => of,
         Frame::Text(of) => of,
     }
 }

@@ -7,7 +7,7 @@ mod subject;
 mod tests;
 
 use mlsys_lab::frame::Table;
-use mlsys_lab::frame::table::{Filter, Order, Sort};
+use mlsys_lab::frame::table::{Filter, Sort, SortOrder};
 use mlsys_lab::schema::{Scale, Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
@@ -91,8 +91,8 @@ impl Asked {
             table.column(title).map_err(|message| wrong(param, message))
         };
         let order = match params.text("order")? {
-            "ascending" => Order::Ascending,
-            _ => Order::Descending,
+            "ascending" => SortOrder::Ascending,
+            _ => SortOrder::Descending,
         };
         let axis = |param: &'static str, scale: &str, title: &str| {
             Ok::<_, LabError>(Chosen {

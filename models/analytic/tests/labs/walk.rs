@@ -1,6 +1,6 @@
 //! Kind `graph`: the pictures, step by step.
 
-use mlsys_lab::frame::{Graph, Pass, Place, Slot, Timeline};
+use mlsys_lab::frame::{Direction, Graph, Place, Slot, Timeline};
 use mlsys_lab::{Frame, RunData, Settings, Value};
 
 use crate::run::run_into;
@@ -20,7 +20,7 @@ fn graph(set: &[&str]) -> Graph {
     }
 }
 
-fn texts(graph: &Graph, pass: Pass) -> Vec<&str> {
+fn texts(graph: &Graph, pass: Direction) -> Vec<&str> {
     let steps = graph.walk.iter().filter(|step| step.pass == pass);
     steps.map(|step| step.text.as_str()).collect()
 }
@@ -38,7 +38,7 @@ fn the_walk_goes_forward_by_node_and_back_by_edge_with_its_numbers() {
     let graph = graph(&[]);
     assert_eq!((graph.nodes.len(), graph.edges.len()), (8, 8));
     assert_eq!(
-        texts(&graph, Pass::Forward),
+        texts(&graph, Direction::Forward),
         [
             "given: x = 2, y = 3",
             "a = x^2 = 2^2 = 4",
@@ -50,7 +50,7 @@ fn the_walk_goes_forward_by_node_and_back_by_edge_with_its_numbers() {
         ]
     );
     assert_eq!(
-        texts(&graph, Pass::Backward),
+        texts(&graph, Direction::Backward),
         [
             "∂z/∂z = 1",
             "∂z/∂e += ∂z/∂z · ∂z/∂e = 1 · 0.0238 = 0.0238",
@@ -97,7 +97,7 @@ fn a_square_as_a_product_has_two_edges() {
 fn a_nan_is_shown_where_it_is_born_and_on_its_way() {
     let graph = graph(&["expression=a = log(x); b = a*y; z = b + y", "inputs.x=-1", "inputs.y=2"]);
     assert_eq!(
-        texts(&graph, Pass::Forward)[1..],
+        texts(&graph, Direction::Forward)[1..],
         [
             "a = log(x) = log(-1) = NaN: born here",
             "b = a*y = NaN*2 = NaN: it comes from a",
@@ -112,13 +112,13 @@ fn a_nan_is_shown_where_it_is_born_and_on_its_way() {
 #[test]
 fn an_unused_input_has_a_step_that_says_so() {
     let graph = graph(&["expression=z = 2*x", "inputs.x=1", "inputs.w=5"]);
-    assert_eq!(texts(&graph, Pass::Backward).last(), Some(&"z does not use w: ∂z/∂w = 0"));
+    assert_eq!(texts(&graph, Direction::Backward).last(), Some(&"z does not use w: ∂z/∂w = 0"));
 }
 
 #[test]
 fn the_smaller_side_of_a_maximum_gets_nothing() {
     let graph = graph(&["expression=max(x, y)", "inputs.x=1", "inputs.y=5"]);
-    let back = texts(&graph, Pass::Backward);
+    let back = texts(&graph, Direction::Backward);
     assert_eq!(back[1], "∂#1/∂x += 0: nothing of max(x, y) flows back to x");
 }
 

@@ -102,7 +102,7 @@ pub struct Group {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Which way the walk goes.
-    pub pass: Pass,
+    pub pass: Direction,
     /// The node it is at.
     pub node: usize,
     /// The edge it goes along, if it goes along one.
@@ -118,7 +118,7 @@ pub struct Step {
 /// Which way a step goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pass {
+pub enum Direction {
     /// From what is given to what is wanted.
     #[default]
     Forward,

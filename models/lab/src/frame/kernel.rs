@@ -52,7 +52,7 @@ pub struct Recipe {
     #[serde(default)]
     pub dynamic_shared: u32,
     /// Who goes next.
-    pub order: Order,
+    pub order: WarpOrder,
     /// Blocks in flight at once.
     pub concurrent_blocks: usize,
     /// Of the random order.
@@ -65,7 +65,7 @@ pub struct Recipe {
 /// The order in which warps and blocks go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum WarpOrder {
     /// A warp goes on until it waits or ends.
     InOrder,
     /// Warps take turns, an instruction each.
@@ -193,7 +193,7 @@ mod tests {
             source: "__global__ void k(float *x) { x[0] = 1.0f; }".to_owned(),
             grid_dim: [1000, 1000, 1],
             block_dim: [256, 1, 1],
-            order: Order::Random,
+            order: WarpOrder::Random,
             concurrent_blocks: 2,
             seed: 7,
             arguments: vec![

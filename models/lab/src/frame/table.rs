@@ -24,19 +24,19 @@ pub struct Sort {
     /// The column.
     pub column: usize,
     /// The order.
-    pub order: Order,
+    pub order: SortOrder,
 }
 
 /// The order of sorted rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SortOrder {
     /// The smallest first.
     Ascending,
     /// The largest first.
     Descending,
 }
 
-impl Order {
+impl SortOrder {
     /// The order in words.
     pub fn said(self) -> &'static str {
         match self {
@@ -50,9 +50,9 @@ impl Sort {
     /// By a column upwards; if it is already, downwards; if it is already, not at all.
     pub fn next(now: Option<Self>, column: usize) -> Option<Self> {
         let order = match now.filter(|sort| sort.column == column).map(|sort| sort.order) {
-            None => Order::Ascending,
-            Some(Order::Ascending) => Order::Descending,
-            Some(Order::Descending) => return None,
+            None => SortOrder::Ascending,
+            Some(SortOrder::Ascending) => SortOrder::Descending,
+            Some(SortOrder::Descending) => return None,
         };
         Some(Self { column, order })
     }
@@ -75,10 +75,10 @@ impl Table {
                 let (a, b) = (cell(a), cell(b));
                 let order = compare(a, b);
                 match sort.order {
-                    Order::Ascending => order,
+                    SortOrder::Ascending => order,
                     // What has no value stays at the end.
-                    Order::Descending if a.is_some() && b.is_some() => order.reverse(),
-                    Order::Descending => order,
+                    SortOrder::Descending if a.is_some() && b.is_some() => order.reverse(),
+                    SortOrder::Descending => order,
                 }
             });
         }

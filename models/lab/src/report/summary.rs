@@ -93,14 +93,14 @@ impl Block {
 
 /// A part of a stretch: a whole block, or one point.
 #[derive(Clone, Copy)]
-struct Part {
+struct BlockPart {
     from: usize,
     /// The level of the block; absent for a point.
     level: Option<usize>,
     holds: Block,
 }
 
-impl Part {
+impl BlockPart {
     fn has_positive(&self) -> bool {
         self.holds.positives > 0
     }
@@ -159,8 +159,10 @@ impl Levels {
                 (places.start, places.end.checked_sub(1)?, whole.low, whole.sum, places.len())
             }
             Among::Positive => (
-                self.end(points, positive.0?, |mut parts| parts.find(Part::has_positive))?,
-                self.end(points, positive.1?, |parts| parts.filter(Part::has_positive).last())?,
+                self.end(points, positive.0?, |mut parts| parts.find(BlockPart::has_positive))?,
+                self.end(points, positive.1?, |parts| {
+                    parts.filter(BlockPart::has_positive).last()
+                })?,
                 whole.positive_low,
                 whole.positive_sum,
                 whole.positives,
@@ -243,8 +245,8 @@ impl Levels {
     fn end<'a>(
         &'a self,
         points: &'a [(u64, f64)],
-        mut part: Part,
-        choose: impl Fn(Box<dyn Iterator<Item = Part> + 'a>) -> Option<Part>,
+        mut part: BlockPart,
+        choose: impl Fn(Box<dyn Iterator<Item = BlockPart> + 'a>) -> Option<BlockPart>,
     ) -> Option<usize> {
         while let Some(level) = part.level {
             let places = part.from..part.from + size(level);
@@ -259,7 +261,7 @@ impl Levels {
         points: &'a [(u64, f64)],
         places: Range<usize>,
         top: usize,
-    ) -> impl Iterator<Item = Part> + 'a {
+    ) -> impl Iterator<Item = BlockPart> + 'a {
         let mut from = places.start;
         std::iter::from_fn(move || {
             if from >= places.end {
@@ -274,8 +276,8 @@ impl Levels {
                 Some((level, *block))
             });
             let part = match found {
-                Some((level, holds)) => Part { from, level: Some(level), holds },
-                None => Part { from, level: None, holds: point(points, NOTHING, from) },
+                Some((level, holds)) => BlockPart { from, level: Some(level), holds },
+                None => BlockPart { from, level: None, holds: point(points, NOTHING, from) },
             };
             from += part.level.map_or(1, size);
             Some(part)

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 use mlsys_device as device;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline::Recipe;
@@ -375,10 +375,10 @@ impl SteppedLab for Session {
         });
         self.weigh(self.tried.len() - 1);
         self.report(run);
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         stepped::draw(run, (self.done(), moment), &panels::ALL, |_, picture| {
             picture(&self.tried, &self.knobs)
         });
@@ -388,7 +388,7 @@ impl SteppedLab for Session {
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.sink.report(Report::Status(String::new()));
         self.report_all(run);
-        self.draw(run, Moment::Final)?;
+        self.draw(run, FrameTrigger::Final)?;
         run.scalar("device_seconds", self.started.elapsed().as_secs_f64());
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use mlsys_lab::Frame;
-use mlsys_lab::frame::{Cell, CellRow, Cells, Film, Kind, Pane, Tone};
+use mlsys_lab::frame::{Cell, CellRow, Cells, FrameSequence, Kind, Pane, Tone};
 use mlsys_sim::inference::Pass;
 
 use super::tiles::{AttentionMask, Tile, scores};
@@ -46,7 +46,7 @@ pub(super) fn film(setup: &Setup, knobs: &Knobs, drawn: &Drawn) -> Frame {
         stills.push(grid.still(drawn, knobs, &mut rows, together, some.len()));
     }
     let cover = stills.len() / 2;
-    Frame::Film(Box::new(Film { stills, cover }))
+    Frame::FrameSequence(Box::new(FrameSequence { stills, cover }))
 }
 
 /// Which queries and keys the picture shows.

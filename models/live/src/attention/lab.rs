@@ -19,7 +19,7 @@ use mlsys_device as device;
 use mlsys_device::memory;
 use mlsys_device::meter::Workload;
 use mlsys_device::timing::{Pace, RepeatTimer};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
 use mlsys_nn::memory_budget::MemoryBudget;
@@ -281,7 +281,7 @@ impl Session {
         ] {
             run.scalar(name, value as i64);
         }
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
     /// Says what is timed next.
@@ -383,7 +383,7 @@ impl Session {
         }
         self.swept.points.push(found);
         let growth = |_: &str, ()| panels::growth(&self.setup, &self.knobs, &self.swept);
-        stepped::draw(run, (step, Moment::Running), &[("growth", ())], growth);
+        stepped::draw(run, (step, FrameTrigger::Running), &[("growth", ())], growth);
     }
 }
 
@@ -435,7 +435,7 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.swept.points.len() as u64, moment);
         stepped::draw(run, at, &panels::ALL, |_, picture| {
             picture(&panels::PanelData {
@@ -451,7 +451,7 @@ impl SteppedLab for Session {
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         status(run, String::new());
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

@@ -149,7 +149,7 @@ fn large_scores_overflow_only_where_the_maximum_is_forgotten() {
 #[test]
 fn film_has_one_picture_per_tile() {
     let data = short(&["sequence=64", "tile_rows=16", "tile_columns=24"]);
-    let Some((_, Frame::Film(film))) = data.frames.get("scores") else {
+    let Some((_, Frame::FrameSequence(film))) = data.frames.get("scores") else {
         panic!("no film");
     };
     // Of 4 x 3 tiles, those that a causal mask leaves.
@@ -177,7 +177,7 @@ fn film_has_one_picture_per_tile() {
 fn film_of_the_smallest_tiles_is_bounded() {
     let tiny = ["sequence=64", "tile_rows=1", "tile_columns=1"];
     let data = short(&tiny);
-    let Some((_, Frame::Film(film))) = data.frames.get("scores") else {
+    let Some((_, Frame::FrameSequence(film))) = data.frames.get("scores") else {
         panic!("no film");
     };
     assert!((17..=90).contains(&film.stills.len()), "{}", film.stills.len());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{Edge, Fact, Graph, Group, Node, NodeKind, Pass as Way, Step};
+use mlsys_lab::frame::{Direction, Edge, Fact, Graph, Group, Node, NodeKind, Step};
 use mlsys_lab::{Frame, Value};
 use mlsys_nn::capture::table::{Source, StepPhase};
 
@@ -67,10 +67,12 @@ impl Drawing<'_> {
         let drawn = self.graph.nodes.len();
         let is_output = node.output == table.loss || node.output == table.logits;
         let (kind, way) = match node.pass {
-            StepPhase::Forward | StepPhase::Loss if is_output => (NodeKind::Output, Way::Forward),
-            StepPhase::Forward | StepPhase::Loss => (NodeKind::Operation, Way::Forward),
-            StepPhase::Backward => (NodeKind::Backward, Way::Backward),
-            StepPhase::Update(_) => (NodeKind::Update, Way::Update),
+            StepPhase::Forward | StepPhase::Loss if is_output => {
+                (NodeKind::Output, Direction::Forward)
+            }
+            StepPhase::Forward | StepPhase::Loss => (NodeKind::Operation, Direction::Forward),
+            StepPhase::Backward => (NodeKind::Backward, Direction::Backward),
+            StepPhase::Update(_) => (NodeKind::Update, Direction::Update),
         };
         let kind = if node.is_view() { NodeKind::View } else { kind };
         self.graph.nodes.push(Node {

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use mlsys_device as device;
 use mlsys_device::choice::pick;
-use mlsys_lab::control::Turn;
-use mlsys_lab::report::{Change, Moment, Report};
+use mlsys_lab::control::NextStep;
+use mlsys_lab::report::{Change, FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run, Tables, Value};
 use mlsys_nn::capture::cost::Costs;
@@ -238,7 +238,7 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     let (mut record, forward) = Record::new(Setup::read(&params)?).map_err(failed)?;
     let mut count = record.count(&counting);
     report(run, &record, &count);
-    panels::draw(run, &record, &count, &counting, 0, Moment::Final);
+    panels::draw(run, &record, &count, &counting, 0, FrameTrigger::Final);
 
     let real = match check::too_large(&record.setup, &record.table) {
         Some(reason) => {
@@ -256,10 +256,10 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     let mut unfit: Option<LabError> = None;
     let mut done = 0;
     while done < steps {
-        let (changes, goes) = match run.control.turn(done) {
-            Turn::Go(changes) => (changes, true),
-            Turn::Redraw(changes) => (changes, false),
-            Turn::Stop(_) => break,
+        let (changes, goes) = match run.control.next_step(done) {
+            NextStep::Go(changes) => (changes, true),
+            NextStep::Redraw(changes) => (changes, false),
+            NextStep::Stop(_) => break,
         };
         if !changes.is_empty() {
             for (name, value) in changes {
@@ -277,7 +277,7 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
                     count = record.count(&counting);
                     report(run, &record, &count);
                     if goes {
-                        panels::draw(run, &record, &count, &counting, done, Moment::Running);
+                        panels::draw(run, &record, &count, &counting, done, FrameTrigger::Running);
                     }
                 }
                 Err(error) => {
@@ -288,7 +288,7 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
             }
         }
         if !goes {
-            panels::draw(run, &record, &count, &counting, done, Moment::Asked);
+            panels::draw(run, &record, &count, &counting, done, FrameTrigger::Asked);
             continue;
         }
         if let Some(real) = &real {
@@ -306,7 +306,7 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     if let Some(error) = unfit {
         return Err(error);
     }
-    panels::draw(run, &record, &count, &counting, done, Moment::Final);
+    panels::draw(run, &record, &count, &counting, done, FrameTrigger::Final);
     run.scalar("steps_done", done as i64);
     run.scalar("diverged", false);
     run.scalar("wall_seconds", started.elapsed().as_secs_f64());

@@ -6,7 +6,7 @@ use mlsys_lab::frame::{
     Bar, Bars, Better, Dimension, Milestone, Scatter, ScatterLine, ScatterPoint, Span, Table,
     Timeline, Total,
 };
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::significant;
 use mlsys_lab::{Frame, Run, Value};
@@ -35,7 +35,7 @@ pub(super) fn draw(
     count: &Costs,
     counting: &CostModel,
     step: u64,
-    moment: Moment,
+    moment: FrameTrigger,
 ) {
     let shown = PanelData { record, count, counting };
     let panels: [(&str, Picture); 7] = [

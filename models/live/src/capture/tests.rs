@@ -3,7 +3,7 @@ use std::sync::mpsc::Sender;
 
 use mlsys_device::choice::assert_choices_listed;
 use mlsys_lab::control::{Command, Limits};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::{
     Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
 };
@@ -362,7 +362,7 @@ impl Sink for Turning {
         }
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         true
     }
 }

@@ -9,7 +9,7 @@ mod tests;
 
 use mlsys_device as device;
 use mlsys_lab::nearest::nearest;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_nn::baseline::Recipe;
@@ -306,7 +306,7 @@ impl Session {
             step: 0,
             looked: None,
         };
-        session.draw(run, Moment::Running)?;
+        session.draw(run, FrameTrigger::Running)?;
         Ok(session)
     }
 
@@ -373,10 +373,10 @@ impl SteppedLab for Session {
         if self.step.is_multiple_of(JUDGED) {
             self.judge(run);
         }
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let networks = || {
             let variants = self.variants.iter();
             let variants = variants.map(|x| (x.form, x.trainer.network()));
@@ -393,6 +393,6 @@ impl SteppedLab for Session {
         if self.step > 0 && self.divergence.is_none() && self.looked != Some(self.step) {
             self.judge(run);
         }
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }

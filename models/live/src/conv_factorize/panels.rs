@@ -1,8 +1,8 @@
 //! The lab's panels.
 
 use mlsys_lab::frame::{
-    Bar, Bars, Film, Frame, HeatMap, Image, Images, Pane, Scatter, ScatterLine, ScatterPoint,
-    Verdict,
+    Bar, Bars, Frame, FrameSequence, HeatMap, Image, Images, Pane, Scatter, ScatterLine,
+    ScatterPoint, Verdict,
 };
 use mlsys_lab::schema::Scale;
 use mlsys_nn::networks::{Filter, FilterShape, Network, ReceptiveField};
@@ -277,5 +277,5 @@ fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
 
 /// Pictures of which one is looked at at a time.
 fn film(stills: Vec<Pane>) -> Frame {
-    Frame::Film(Box::new(Film { stills, cover: 0 }))
+    Frame::FrameSequence(Box::new(FrameSequence { stills, cover: 0 }))
 }

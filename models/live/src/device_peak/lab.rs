@@ -10,7 +10,7 @@ use mlsys_device::meter::{Arithmetic, ComputeUnits, Meter, Precision};
 use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::device::Backend;
 use mlsys_lab::params::Origin;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 
@@ -257,7 +257,7 @@ impl SteppedLab for Session {
         }
         self.done += 1;
         self.results.report(run);
-        self.draw(run, Moment::Running)?;
+        self.draw(run, FrameTrigger::Running)?;
         if self.timing.is_none() {
             self.place += 1;
             self.announce(run);
@@ -265,7 +265,7 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         stepped::draw(run, (self.done, moment), &panels::ALL, |_, picture| {
             picture(&self.results, &self.compared)
         });
@@ -275,7 +275,7 @@ impl SteppedLab for Session {
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.sink.report(Report::Status(String::new()));
         self.results.report(run);
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

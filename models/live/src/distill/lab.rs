@@ -10,7 +10,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_device as device;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline::{Recipe, Trained};
@@ -151,7 +151,7 @@ impl Session {
         };
         session.report_sizes(run);
         session.report_targets(run);
-        session.draw(run, Moment::Final)?;
+        session.draw(run, FrameTrigger::Final)?;
         Ok(session)
     }
 
@@ -259,10 +259,10 @@ impl SteppedLab for Session {
         if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
             self.record(run);
         }
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let pictured = PanelData {
             fresh: &self.fresh,
             distilled: &self.distilled,
@@ -281,7 +281,7 @@ impl SteppedLab for Session {
         if self.recorded < self.step {
             self.record(run);
         }
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

@@ -23,7 +23,7 @@ use burn::tensor::Device;
 use mlsys_device as device;
 use mlsys_device::meter::{Meter, Precision};
 use mlsys_distributed::transport::CommError;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Frame, LabError, Params, Run, Schema};
 use mlsys_nn::baseline;
@@ -259,10 +259,10 @@ impl SteppedLab for Session {
                 self.gained(run, gain, seconds)?;
             }
         }
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         if self.tracks.stretches.is_empty() {
             return Ok(());
         }
@@ -302,7 +302,7 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.draw(run, Moment::Final)?;
+        self.draw(run, FrameTrigger::Final)?;
         self.report_all(run);
         Ok(())
     }

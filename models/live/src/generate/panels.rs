@@ -2,8 +2,8 @@
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{
-    Cell, CellRow, Cells, Dimension, HeatMap, Kind, Milestone, Pane, Paragraph, Passage, Scatter,
-    ScatterLine, ScatterPoint, Span, Standing, Stretch, Timeline, Tone, Total,
+    Cell, CellRow, Cells, Dimension, HeatMap, Kind, Milestone, Pane, Paragraph, Scatter,
+    ScatterLine, ScatterPoint, Span, SpanKind, StyledSpan, StyledText, Timeline, Tone, Total,
 };
 use mlsys_lab::value::number;
 use mlsys_nn::data::Vocabulary;
@@ -297,7 +297,7 @@ pub(super) fn text(of: &PanelData<'_>) -> Frame {
         label: if rows.len() > 1 { (place + 1).to_string() } else { String::new() },
         stretches: stretches(writer, row, of.vocabulary),
     });
-    let standing = |name: &str, tone, marks: [&str; 2]| Standing {
+    let standing = |name: &str, tone, marks: [&str; 2]| SpanKind {
         name: name.to_owned(),
         tone,
         marks: marks.map(str::to_owned),
@@ -328,10 +328,10 @@ pub(super) fn text(of: &PanelData<'_>) -> Frame {
     if rows.len() > SEQUENCES {
         note.push_str(&format!("; {SEQUENCES} of {} sequences shown", rows.len()));
     }
-    Frame::Passage(Passage { standings, paragraphs: paragraphs.collect(), note })
+    Frame::StyledText(StyledText { standings, paragraphs: paragraphs.collect(), note })
 }
 
-fn stretches(writer: &Writer, row: &[i32], vocabulary: &Vocabulary) -> Vec<Stretch> {
+fn stretches(writer: &Writer, row: &[i32], vocabulary: &Vocabulary) -> Vec<StyledSpan> {
     let (place, struck) = writer.struck();
     let first = row.len().saturating_sub(TOKENS);
     let mut parts: Vec<(usize, Vec<i32>)> = Vec::new();
@@ -367,7 +367,7 @@ fn stretches(writer: &Writer, row: &[i32], vocabulary: &Vocabulary) -> Vec<Stret
         if !vocabulary.is_characters() && index + 1 < count {
             text.push(' ');
         }
-        Stretch { standing, text }
+        StyledSpan { standing, text }
     };
     parts.into_iter().enumerate().map(part).collect()
 }

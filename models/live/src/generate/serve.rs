@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_distributed::transport::CommError;
-use mlsys_lab::report::Moment;
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::{Frame, LabError, Params, Run};
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::flat_params;
@@ -241,10 +241,10 @@ impl SteppedLab for Serving {
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.step()?;
         self.report(run);
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.done as u64, moment);
         let elsewhere: serve_panels::Draw = |_| {
             let said = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
@@ -262,7 +262,7 @@ impl SteppedLab for Serving {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.draw(run, Moment::Final)?;
+        self.draw(run, FrameTrigger::Final)?;
         run.scalar("text", self.answer(0));
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{
-    Cell, CellRow, Cells, Kind, Milestone, Pane, Paragraph, Passage, Span, Standing, Stretch,
+    Cell, CellRow, Cells, Kind, Milestone, Pane, Paragraph, Span, SpanKind, StyledSpan, StyledText,
     Timeline, Tone,
 };
 
@@ -130,7 +130,7 @@ fn text(of: &Serving) -> Frame {
     let paragraphs = now.iter().flatten().map(|(request, _)| {
         let prompt = of.of.requests[*request].prompt;
         let (given, own) = of.texts[*request].split_at(prompt);
-        let part = |standing, tokens: &[i32]| Stretch {
+        let part = |standing, tokens: &[i32]| StyledSpan {
             standing,
             text: of.of.vocabulary.text(tokens).replace('\n', " "),
         };
@@ -139,13 +139,13 @@ fn text(of: &Serving) -> Frame {
             stretches: vec![part(0, given), part(1, own)],
         }
     });
-    let standing = |name: &str, tone| Standing {
+    let standing = |name: &str, tone| SpanKind {
         name: name.to_owned(),
         tone,
         marks: [String::new(), String::new()],
     };
     let waiting = of.now().map_or(0, |step| step.waiting);
-    Frame::Passage(Passage {
+    Frame::StyledText(StyledText {
         standings: vec![standing("prompt", Tone::Faint), standing("written", Tone::First)],
         paragraphs: paragraphs.collect(),
         note: format!("step {} of {}; {waiting} requests wait", of.done, of.played.steps.len()),

@@ -516,7 +516,7 @@ fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
     let set = ["training_steps=2", "draft_width=8", "temperature=1", "generated_tokens=30"];
     trial::answered(&lab().unwrap(), &set, |report| {
         if let mlsys_lab::Report::Frame { panel, frame, .. } = report
-            && let Frame::Passage(passage) = frame.as_ref()
+            && let Frame::StyledText(passage) = frame.as_ref()
             && &**panel == "text"
         {
             let parts = passage.paragraphs.iter().flat_map(|of| &of.stretches);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
 use mlsys_device as device;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::baseline::{Layer, NetworkSource, Recipe, Sizes, Trained};
@@ -347,7 +347,7 @@ impl Session {
         run.scalar("accuracy_before", self.accuracy(&kept, &self.new));
         run.scalar("old_accuracy", self.accuracy(&base, &self.old));
         self.record(run);
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
     fn accuracy(&self, network: &Network, set: &EvaluationSet) -> f64 {
@@ -448,12 +448,12 @@ impl SteppedLab for Session {
             self.record(run);
         }
         if self.step.is_multiple_of(PICTURED) {
-            self.draw(run, Moment::Running)?;
+            self.draw(run, FrameTrigger::Running)?;
         }
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.step, moment);
         stepped::draw(run, at, &panels::ALL, |_, make| make(self));
         Ok(())
@@ -479,7 +479,7 @@ impl SteppedLab for Session {
         let pairs = back.iter().zip(&apart.base);
         let off = pairs.fold(0.0_f64, |most, (a, b)| most.max(f64::from(*a - *b).abs()));
         run.scalar("unmerge_difference", off);
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

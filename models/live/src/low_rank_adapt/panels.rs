@@ -1,8 +1,8 @@
 //! The lab's panels.
 
 use mlsys_lab::frame::{
-    Better, Dimension, Film, HeatMap, Image, Images, Pane, Scatter, ScatterPoint, Stack, Stacks,
-    Table, Verdict,
+    Better, Dimension, FrameSequence, HeatMap, Image, Images, Pane, Scatter, ScatterPoint, Stack,
+    Stacks, Table, Verdict,
 };
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Value};
@@ -64,7 +64,7 @@ fn update(session: &Session) -> Frame {
             ]),
         });
     }
-    Frame::Film(Box::new(Film { stills, cover: 0 }))
+    Frame::FrameSequence(Box::new(FrameSequence { stills, cover: 0 }))
 }
 
 /// A; where its rows are pixels, its first columns as images.
@@ -172,7 +172,7 @@ fn samples(session: &Session) -> Frame {
         ("fine-tuned whole, no way back", &full),
     ];
     let stills = stills.map(|(title, network)| still(session, title, network));
-    Frame::Film(Box::new(Film { stills: stills.to_vec(), cover: 0 }))
+    Frame::FrameSequence(Box::new(FrameSequence { stills: stills.to_vec(), cover: 0 }))
 }
 
 fn still(session: &Session, title: &str, network: &Network) -> Pane {

@@ -44,7 +44,7 @@ fn a_run_learns_the_new_task_and_leaves_the_base_alone() {
     assert_eq!(adapted[0], number(&data, "accuracy_before"));
     assert!(number(&data, "accuracy_adapted") > adapted[0] + 0.1, "{adapted:?}");
     assert!(number(&data, "old_accuracy_full") < number(&data, "old_accuracy") - 0.03);
-    let Some((_, Frame::Film(samples))) = data.frames.get("samples") else {
+    let Some((_, Frame::FrameSequence(samples))) = data.frames.get("samples") else {
         panic!("no samples");
     };
     assert_eq!(samples.stills.len(), 3);
@@ -52,7 +52,7 @@ fn a_run_learns_the_new_task_and_leaves_the_base_alone() {
         // The new task and the old.
         assert!(matches!(&still.frame, Frame::Panes(panes) if panes.len() == 2));
     }
-    let Some((_, Frame::Film(update))) = data.frames.get("update") else {
+    let Some((_, Frame::FrameSequence(update))) = data.frames.get("update") else {
         panic!("no update");
     };
     assert_eq!(update.stills.len(), 2);

@@ -13,7 +13,7 @@ use mlsys_device as device;
 use mlsys_device::choice::pick;
 use mlsys_device::meter::{Meter, Precision};
 use mlsys_device::timing::{Pace, RepeatTimer};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
 
@@ -272,12 +272,12 @@ impl SteppedLab for Session {
             self.results.push(run, Timed { shape, seconds }, &roof);
         }
         self.place += 1;
-        self.draw(run, Moment::Running)?;
+        self.draw(run, FrameTrigger::Running)?;
         self.announce(run);
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.results.products.len() as u64, moment);
         let roof = self.ceilings.roof();
         stepped::draw(run, at, &panels::ALL, |_, picture| picture(&self.results, &roof));
@@ -286,7 +286,7 @@ impl SteppedLab for Session {
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         status(run, String::new());
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

@@ -9,7 +9,7 @@ mod tests;
 
 use mlsys_device as device;
 use mlsys_device::choice::pick;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::{Data, DataConfig, Dataset};
@@ -308,10 +308,10 @@ impl SteppedLab for Session {
         if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
             self.record(run)?;
         }
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let pictured = panels::PanelData {
             learner: &self.learner,
             reference: &self.reference,
@@ -327,6 +327,6 @@ impl SteppedLab for Session {
         if self.divergence.is_none() && self.recorded < self.step {
             self.record(run)?;
         }
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }

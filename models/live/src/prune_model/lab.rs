@@ -20,7 +20,7 @@ use std::time::Instant;
 use burn::tensor::Device;
 use mlsys_device as device;
 use mlsys_distributed::transport::CommError;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::baseline::Trained;
@@ -150,7 +150,7 @@ impl Session {
         session.tell_of_beginnings(run);
         run.scalar("accuracy_before", session.dense);
         session.begin(run)?;
-        session.draw(run, Moment::Final)?;
+        session.draw(run, FrameTrigger::Final)?;
         Ok(session)
     }
 
@@ -322,10 +322,10 @@ impl SteppedLab for Session {
         if self.divergence.is_none() && (is_last || self.steps_of_round.is_multiple_of(RECORDED)) {
             self.record(run)?;
         }
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.step, moment);
         stepped::draw(run, at, &panels::ALL, |panel, make| {
             if panel == "size" {
@@ -360,7 +360,7 @@ impl SteppedLab for Session {
         let resurrected = masks::resurrected(&self.row, &stays);
         run.scalar("resurrected_weights", resurrected as i64);
         self.time(run)?;
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

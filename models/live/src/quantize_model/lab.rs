@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use mlsys_device as device;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline;
@@ -124,7 +124,7 @@ impl Session {
             row,
         };
         session.begin(run)?;
-        session.draw(run, Moment::Final)?;
+        session.draw(run, FrameTrigger::Final)?;
         Ok(session)
     }
 
@@ -320,10 +320,10 @@ impl SteppedLab for Session {
         } else {
             return Ok(());
         }
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.step, moment);
         stepped::draw(run, at, &panels::ALL, |panel, make| {
             if panel == panels::NOISE {
@@ -344,7 +344,7 @@ impl SteppedLab for Session {
         if self.seconds_after.is_none() {
             self.settle(run)?;
         }
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

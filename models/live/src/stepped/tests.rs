@@ -58,7 +58,7 @@ impl SteppedLab for Counting {
         Ok(())
     }
 
-    fn draw(&mut self, _: &mut Run<'_>, _: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, _: &mut Run<'_>, _: FrameTrigger) -> Result<(), StepError> {
         Ok(())
     }
 

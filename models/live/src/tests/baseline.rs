@@ -3,7 +3,7 @@ use std::sync::mpsc;
 
 use burn::tensor::Device;
 use mlsys_lab::control::{Command, Limits, StopReason};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::{
     Artifact, Control, DeviceId, Lab, Params, Run, RunData, Schema, Settings, Sink, Tables, Value,
 };
@@ -13,7 +13,7 @@ use crate::generate;
 use crate::low_rank_adapt;
 use crate::train;
 use crate::trial;
-use mlsys_lab::control::Turn;
+use mlsys_lab::control::NextStep;
 use mlsys_nn::baseline::*;
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
@@ -117,7 +117,7 @@ impl Sink for Orders {
         self.0.report(report);
     }
 
-    fn wants_frame(&mut self, _: &str, _: Moment) -> bool {
+    fn wants_frame(&mut self, _: &str, _: FrameTrigger) -> bool {
         false
     }
 }
@@ -145,8 +145,8 @@ fn knobs_wait_for_the_warm_up_training() {
     assert_eq!(trained.unwrap().steps, 9);
     assert_eq!(waited.try_iter().count(), 1);
     let changes = vec![("learning_rate".to_owned(), Value::Float(0.5))];
-    assert_eq!(run.control.turn(0), Turn::Go(changes));
-    assert_eq!(run.control.turn(1), Turn::Redraw(Vec::new()));
+    assert_eq!(run.control.next_step(0), NextStep::Go(changes));
+    assert_eq!(run.control.next_step(1), NextStep::Redraw(Vec::new()));
 }
 
 /// Stops the run at its first word about the training.
@@ -160,7 +160,7 @@ impl Sink for Stops {
         self.0.report(report);
     }
 
-    fn wants_frame(&mut self, _: &str, _: Moment) -> bool {
+    fn wants_frame(&mut self, _: &str, _: FrameTrigger) -> bool {
         false
     }
 }

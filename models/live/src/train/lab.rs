@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Tensor};
 use mlsys_device as device;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline::Trained;
@@ -165,7 +165,7 @@ impl Session {
         };
         session.report_sizes(run);
         session.report_yardsticks(run);
-        session.draw(run, Moment::Final)?;
+        session.draw(run, FrameTrigger::Final)?;
         session.left = Instant::now();
         Ok(session)
     }
@@ -321,14 +321,14 @@ impl SteppedLab for Session {
             self.evaluate(run);
         }
         if self.pictured.is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost) {
-            self.draw(run, Moment::Running)?;
+            self.draw(run, FrameTrigger::Running)?;
         }
         self.left = Instant::now();
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
-        if moment == Moment::Asked {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
+        if moment == FrameTrigger::Asked {
             self.read_losses(run);
         }
         self.offer(run, moment);
@@ -348,7 +348,7 @@ impl SteppedLab for Session {
                 self.evaluate(run);
             }
         }
-        self.draw(run, Moment::Final)?;
+        self.draw(run, FrameTrigger::Final)?;
         self.leave_network(run);
         self.save_weights(run)?;
         Ok(())

@@ -5,7 +5,7 @@ use mlsys_lab::Sink;
 use mlsys_lab::frame::{
     BoxPlot, Frame, HeatMap, Histogram, Image, Images, Pane, Point, ValueSpread, Verdict,
 };
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_nn::data::{Data, Examples, Labelled, Vocabulary};
 use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::train::evaluate::{EvaluationSet, probabilities};
@@ -101,7 +101,7 @@ impl Pictures {
     pub(super) fn offer(
         &mut self,
         sink: &mut dyn Sink,
-        moment: Moment,
+        moment: FrameTrigger,
         subject: Subject<'_>,
     ) -> usize {
         let Subject { trainer, train, activation, step, evaluated } = subject;
@@ -131,7 +131,7 @@ impl Pictures {
                 send("attention", &mut || reading.attention(&trainer.network()));
                 send("logit-lens", &mut || reading.lens(&trainer.network()));
                 // Writing takes as long as many steps: once an evaluation is enough.
-                if moment == Moment::Final || writing.is_due(evaluated) {
+                if moment == FrameTrigger::Final || writing.is_due(evaluated) {
                     send("text", &mut || writing.draw_writing(&trainer.network(), step, evaluated));
                 }
             }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use mlsys_device as device;
 use mlsys_device::memory::StepMemory;
 use mlsys_lab::Run;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_nn::train::Timing;
 use mlsys_nn::train::clock::Phase;
 use mlsys_nn::train::norms::{Norms, StepNorms};
@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// Offers a picture to every panel that has one.
-    pub(super) fn offer(&mut self, run: &mut Run<'_>, moment: Moment) {
+    pub(super) fn offer(&mut self, run: &mut Run<'_>, moment: FrameTrigger) {
         if self.divergence.is_none() {
             let subject = Subject {
                 trainer: &self.trainer,

@@ -20,7 +20,7 @@ use mlsys_device as device;
 use mlsys_distributed::reference::{Reference, Step, difference, relative_difference};
 use mlsys_distributed::transport::{Flow, Traffic};
 use mlsys_distributed::worker_pool::{WorkerPool, contexts, timeout};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::Batches;
@@ -151,7 +151,7 @@ impl Session {
             samples: Vec::new(),
         };
         session.report_sizes(run);
-        session.draw(run, Moment::Final)?;
+        session.draw(run, FrameTrigger::Final)?;
         Ok(session)
     }
 
@@ -298,10 +298,10 @@ impl SteppedLab for Session {
         if let Some(what) = self.ceiling.judge(loss).or(broken) {
             self.diverge(run, what);
         }
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.step, moment);
         stepped::draw(run, at, &panels::ALL, |_, picture| picture(self));
         Ok(())
@@ -320,7 +320,7 @@ impl SteppedLab for Session {
                 Err(error) => return Err(error),
             }
         }
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

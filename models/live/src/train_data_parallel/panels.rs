@@ -1,7 +1,7 @@
 //! What a session draws.
 
 use mlsys_lab::Frame;
-use mlsys_lab::frame::exchange::{Begins, Exchange, Layout};
+use mlsys_lab::frame::message_trace::{Begins, Layout, MessageTrace};
 use mlsys_lab::frame::{HeatMap, Milestone, Span, Stack, Stacks, Timeline};
 
 use super::exchange::Compression;
@@ -33,10 +33,10 @@ impl Session {
         };
         let mut exchange = self.exchange(send);
         exchange.note = self.note();
-        Frame::Exchange(Box::new(exchange))
+        Frame::MessageTrace(Box::new(exchange))
     }
 
-    fn exchange(&self, send: &Send<'_>) -> Exchange {
+    fn exchange(&self, send: &Send<'_>) -> MessageTrace {
         let workers = self.setup.workers;
         let compressed = self.knobs.compression != Compression::None && self.knobs.every <= 1;
         let layout = if self.setup.zero == Zero::Nothing && !compressed {

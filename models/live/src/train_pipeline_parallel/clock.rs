@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mlsys_lab::LabError;
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_sim::pipeline::{Plan, Played, Schedule, Slot, Times, Wire, play};
 
 use super::panels;
@@ -120,7 +120,7 @@ impl Watch<'_> {
     pub(super) fn glance(&mut self, setup: &Setup, clock: Clock, diary: &Mutex<Vec<Vec<Slot>>>) {
         if clock == Clock::Modelled
             || self.drawn.elapsed() < POLL_INTERVAL
-            || !self.sink.wants_frame("timeline", Moment::Running)
+            || !self.sink.wants_frame("timeline", FrameTrigger::Running)
         {
             return;
         }

@@ -25,7 +25,7 @@ use mlsys_distributed::reference;
 use mlsys_distributed::reference::Reference;
 use mlsys_distributed::transport::Traffic;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, contexts, timeout};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_nn::divergence;
@@ -134,7 +134,7 @@ impl Session {
         };
         session.report_sizes(run);
         session.report_model(run);
-        session.draw(run, Moment::Running)?;
+        session.draw(run, FrameTrigger::Running)?;
         Ok(session)
     }
 
@@ -293,12 +293,12 @@ impl SteppedLab for Session {
             self.diverge(run, what);
         }
         if self.pictured.is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost) {
-            self.draw(run, Moment::Running)?;
+            self.draw(run, FrameTrigger::Running)?;
         }
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let begun = Instant::now();
         let (setup, clock) = (&self.setup, self.knobs.clock);
         let there = clock == Clock::Modelled || self.step > 0;
@@ -331,7 +331,7 @@ impl SteppedLab for Session {
             let idle = self.idle / self.step as f64;
             run.scalar("measured_bubble_fraction", idle);
         }
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

@@ -28,7 +28,7 @@ use mlsys_distributed::reference::{difference, relative_difference};
 use mlsys_distributed::transport::{Flow, Traffic};
 use mlsys_distributed::worker_pool;
 use mlsys_distributed::worker_pool::{WorkerPool, timeout};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::Batches;
@@ -173,7 +173,7 @@ impl Session {
             last: None,
         };
         session.report_sizes(run);
-        session.draw(run, Moment::Final)?;
+        session.draw(run, FrameTrigger::Final)?;
         Ok(session)
     }
 }
@@ -251,17 +251,17 @@ impl SteppedLab for Session {
             beside,
         });
         self.report_step(run);
-        self.draw(run, Moment::Running)
+        self.draw(run, FrameTrigger::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.step, moment);
         stepped::draw(run, at, &panels::ALL, |_, picture| picture(self));
         Ok(())
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.draw(run, Moment::Final)
+        self.draw(run, FrameTrigger::Final)
     }
 }
 

@@ -1,20 +1,21 @@
 //! What a run shows.
 
 use mlsys_lab::Frame;
-use mlsys_lab::frame::exchange::{Action, Begins, Chunk, Exchange, Layout, Message, Round};
+use mlsys_lab::frame::message_trace::{
+    Action, Begins, Chunk, Layout, Message, MessageTrace, Round,
+};
 use mlsys_lab::frame::{
     Cell, CellRow, Cells, HeatMap, Kind, Pane, Span, Stack, Stacks, Timeline, Tone,
 };
 use mlsys_lab::value::number;
 use mlsys_sim::collective::{Algorithm, Plan};
-use mlsys_sim::slices;
-use mlsys_sim::slices::{Cut, Region, Weight};
+use mlsys_sim::slices::{self, Cut, Region, Weight};
 
-use super::clock::{ModelledPhase, What};
+use super::clock::{self, ModelledPhase, What};
 use super::link::SAMPLED;
 use super::params::{Mode, Setup};
 use super::ring::holder;
-use super::{Last, Session, clock};
+use super::{Last, Session};
 
 type Picture = fn(&Session) -> Option<Frame>;
 
@@ -192,7 +193,7 @@ impl Session {
         let plan = match self.setup.mode {
             Mode::Tensor => Plan::all_reduce(Algorithm::Ring, ranks, elements),
             Mode::TensorSequence => Plan::reduce_scatter(ranks, elements),
-            Mode::Context => return Some(Frame::Exchange(Box::new(self.keys()))),
+            Mode::Context => return Some(Frame::MessageTrace(Box::new(self.keys()))),
         };
         let what = match self.step {
             0 => "terms of attention, block 1".to_owned(),
@@ -205,11 +206,11 @@ impl Session {
             exchange.sampled = SAMPLED;
             exchange.samples = last.samples.concat();
         }
-        Some(Frame::Exchange(Box::new(exchange)))
+        Some(Frame::MessageTrace(Box::new(exchange)))
     }
 
     /// Keys and values of every rank, passed on until each has been with all.
-    fn keys(&self) -> Exchange {
+    fn keys(&self) -> MessageTrace {
         let (ranks, config) = (self.setup.ranks, &self.setup.config);
         let elements = 2 * self.setup.batch * config.context / ranks * config.keys();
         let message = |from: usize, round: usize| Message {
@@ -225,7 +226,7 @@ impl Session {
             messages: (0..ranks).map(|from| message(from, round)).collect(),
         };
         let chunk = |rank: usize| Chunk { name: slices::letter(rank), elements: elements as u64 };
-        Exchange {
+        MessageTrace {
             what: "keys and values, block 1".to_owned(),
             layout: Layout::Ring,
             ranks,
@@ -234,7 +235,7 @@ impl Session {
             rounds: (0..ranks - 1).map(round).collect(),
             note: "A worker looks through what comes and passes it on; it need not keep it."
                 .to_owned(),
-            ..Exchange::default()
+            ..MessageTrace::default()
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Sender};
 
 use mlsys_lab::control::{Command, Limits};
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::{Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables};
 use mlsys_live::stepped::LiveLab;
 use mlsys_live::train;
@@ -58,7 +58,7 @@ impl Sink for Steering {
         }
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         true
     }
 }

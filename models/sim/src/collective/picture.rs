@@ -1,7 +1,8 @@
 //! A plan as a picture that can be stepped through.
 
+use mlsys_lab::frame::message_trace::{Action as Shown, Begins, Layout, MessageTrace, Ranged};
+
 use crate::collective::{Action, Algorithm, Plan};
-use mlsys_lab::frame::exchange::{Action as Shown, Begins, Exchange, Layout, Ranged};
 
 impl Algorithm {
     /// How the ranks are drawn.
@@ -19,8 +20,8 @@ impl Plan {
     /// The plan's messages as a message trace.
     ///
     /// Every rank begins with its own version of everything, a server with nothing: for a collective that begins
-    /// otherwise, set [`Exchange::begins`]. Numbers of the buffers are put in by [`Exchange::sample_from`].
-    pub fn exchange(&self, what: &str, layout: Layout, element_bytes: u64) -> Exchange {
+    /// otherwise, set [`MessageTrace::begins`]. Numbers of the buffers are put in by [`MessageTrace::sample_from`].
+    pub fn exchange(&self, what: &str, layout: Layout, element_bytes: u64) -> MessageTrace {
         let ranged = |message: crate::collective::Message| Ranged {
             from: message.from,
             to: message.to,
@@ -36,7 +37,7 @@ impl Plan {
             (phase.to_owned(), self.round(round).map(ranged).collect())
         });
         let elements = self.split().elements();
-        let mut exchange = Exchange::ranged(what, layout, self.endpoints(), elements, rounds);
+        let mut exchange = MessageTrace::ranged(what, layout, self.endpoints(), elements, rounds);
         if let Some(server) = self.server() {
             let all: Vec<usize> = (0..exchange.chunks.len()).collect();
             exchange.begins = Begins::Listed(vec![all; server]);

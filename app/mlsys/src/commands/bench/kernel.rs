@@ -7,7 +7,7 @@ use mlsys_lab::control::Limits;
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::{Given, Params, Settings};
-use mlsys_lab::report::{Moment, Report, RunData, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, RunData, Sink};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::{Control, Value};
 
@@ -101,7 +101,7 @@ impl Sink for Numbers {
         self.0.apply(report);
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         false
     }
 }

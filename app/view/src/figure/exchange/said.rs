@@ -1,6 +1,7 @@
 //! An exchange in words.
 
-use mlsys_lab::frame::exchange::{Action, Arrived, Exchange, Layout, Message};
+use mlsys_lab::frame::Arrived;
+use mlsys_lab::frame::message_trace::{Action, Layout, Message, MessageTrace};
 use mlsys_lab::value::{number, significant};
 
 use super::{done, label, letter, links, stage, whose};
@@ -11,7 +12,7 @@ use crate::glyphs::Glyphs;
 const MOST: usize = 16;
 
 /// Where one stands: "after round 3 of 6, reduce-scatter 3 of 3".
-pub fn phase(exchange: &Exchange, at: usize) -> String {
+pub fn phase(exchange: &MessageTrace, at: usize) -> String {
     let at = done(exchange, at);
     let all = exchange.rounds_in_all();
     if all == 0 {
@@ -31,7 +32,7 @@ pub fn phase(exchange: &Exchange, at: usize) -> String {
 }
 
 /// Where one stands and what has just been sent, in a line.
-pub fn line(exchange: &Exchange, at: usize, glyphs: &Glyphs) -> String {
+pub fn line(exchange: &MessageTrace, at: usize, glyphs: &Glyphs) -> String {
     let at = done(exchange, at);
     let said = phase(exchange, at);
     let Some(round) = at.checked_sub(1).and_then(|last| exchange.rounds.get(last)) else {
@@ -46,7 +47,7 @@ pub fn line(exchange: &Exchange, at: usize, glyphs: &Glyphs) -> String {
 }
 
 /// Who sends what to whom, and what becomes of it: "A sends chunk 3 to B, added, 209 kB".
-fn message(exchange: &Exchange, message: &Message, glyphs: &Glyphs) -> String {
+fn message(exchange: &MessageTrace, message: &Message, glyphs: &Glyphs) -> String {
     let action = match message.action {
         Action::Add => "added",
         Action::Replace => "put in place",
@@ -61,7 +62,7 @@ fn message(exchange: &Exchange, message: &Message, glyphs: &Glyphs) -> String {
 }
 
 /// The chunks of a message: "chunk 3", "chunks 0 to 3".
-fn carried(exchange: &Exchange, message: &Message) -> String {
+fn carried(exchange: &MessageTrace, message: &Message) -> String {
     let chunks = message.chunks(exchange.chunks.len());
     let name = |chunk: usize| {
         let chunk = exchange.chunks.get(chunk);
@@ -78,7 +79,7 @@ fn carried(exchange: &Exchange, message: &Message) -> String {
 }
 
 /// What came to a chunk of a rank in the last round, with its numbers: "B chunk 3: 0.01, -0.2 + 0.4, 1 = 0.41, 0.8".
-pub fn sum(exchange: &Exchange, at: usize, rank: usize, chunk: usize) -> Option<String> {
+pub fn sum(exchange: &MessageTrace, at: usize, rank: usize, chunk: usize) -> Option<String> {
     let after = exchange.after(at, chunk..chunk.saturating_add(1));
     let held = after.held(rank, chunk)?;
     let numbers = |sample: &[f32]| {
@@ -127,7 +128,7 @@ pub fn sum(exchange: &Exchange, at: usize, rank: usize, chunk: usize) -> Option<
 }
 
 /// A sum as wide as any of the exchange could be: room for it is kept.
-pub fn widest_sum(exchange: &Exchange) -> String {
+pub fn widest_sum(exchange: &MessageTrace) -> String {
     /// A number with three digits, a sign, a point and what stands before them.
     const NUMBER: &str = "-0.00000";
     let longest = |of: &mut dyn Iterator<Item = String>| {
@@ -144,7 +145,7 @@ pub fn widest_sum(exchange: &Exchange) -> String {
 }
 
 /// What kind of exchange it is: "ring of 4 ranks, 4 chunks, 6 rounds".
-pub fn kind(exchange: &Exchange) -> String {
+pub fn kind(exchange: &MessageTrace) -> String {
     let layout = match exchange.layout {
         Layout::Ring => "a ring",
         Layout::Line => "a line",
@@ -162,7 +163,7 @@ pub fn kind(exchange: &Exchange) -> String {
 }
 
 /// The chunks held after a number of rounds, a line a rank.
-fn lines(exchange: &Exchange, at: usize) -> Vec<String> {
+fn lines(exchange: &MessageTrace, at: usize) -> Vec<String> {
     let chunks = 0..exchange.chunks.len().min(MOST);
     let after = exchange.after(at, chunks.clone());
     let ranks = 0..exchange.ranks.min(MOST);
@@ -205,7 +206,7 @@ fn lines(exchange: &Exchange, at: usize) -> Vec<String> {
 }
 
 /// The whole exchange in lines of text, with what is held where one stands.
-pub fn outline(exchange: &Exchange, at: usize, glyphs: &Glyphs) -> Vec<String> {
+pub fn outline(exchange: &MessageTrace, at: usize, glyphs: &Glyphs) -> Vec<String> {
     let at = done(exchange, at);
     let mut lines = vec![kind(exchange)];
     if !exchange.note.is_empty() {

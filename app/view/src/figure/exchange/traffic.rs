@@ -1,6 +1,7 @@
 //! What has been sent over each link.
 
-use mlsys_lab::frame::exchange::{After, Exchange};
+use mlsys_lab::frame::TraceState;
+use mlsys_lab::frame::message_trace::MessageTrace;
 
 use super::letter;
 use crate::figure::quantity;
@@ -10,7 +11,7 @@ use crate::glyphs::Glyphs;
 const MOST: usize = 8;
 
 /// Bytes so far: one number where all links carry the same, else the fullest links, else nothing if nothing was sent.
-pub fn links(exchange: &Exchange, after: &After, glyphs: &Glyphs) -> Option<String> {
+pub fn links(exchange: &MessageTrace, after: &TraceState, glyphs: &Glyphs) -> Option<String> {
     let bytes = |bytes: u64| quantity(bytes as f64, Some("bytes"), glyphs);
     let mut links: Vec<((usize, usize), u64)> = after.sent.iter().map(|(k, v)| (*k, *v)).collect();
     let (_, first) = *links.first()?;

@@ -1,6 +1,6 @@
 //! What is said of the step of a walk and of the node that is looked at.
 
-use mlsys_lab::frame::{Fact, Graph, NodeKind, Pass, Place, Slot};
+use mlsys_lab::frame::{Direction, Fact, Graph, NodeKind, Place, Slot};
 
 use super::{Item, Shown, Sight};
 use crate::figure::{quantity, unit};
@@ -20,11 +20,11 @@ pub fn line(graph: &Graph, sight: &Sight) -> Option<String> {
 }
 
 /// The word for which way a step goes.
-pub fn pass(pass: Pass) -> &'static str {
+pub fn pass(pass: Direction) -> &'static str {
     match pass {
-        Pass::Forward => "forward",
-        Pass::Backward => "backward",
-        Pass::Update => "update",
+        Direction::Forward => "forward",
+        Direction::Backward => "backward",
+        Direction::Update => "update",
     }
 }
 

@@ -9,13 +9,14 @@ use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, Picture, Sheet};
 use crate::panel::view::{Inspect, Way};
-use mlsys_lab::frame::exchange::Action;
+use mlsys_lab::frame::message_trace::Action;
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::canvas::Canvas;
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{After, Arrived, Round};
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::message_trace::Round;
+use mlsys_lab::frame::{Arrived, TraceState};
 use ratatui::layout::Rect;
 
 use crate::canvas::{self as pen, Pen};
@@ -30,7 +31,7 @@ use diagram::Diagram;
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
-    exchange: &Exchange,
+    exchange: &MessageTrace,
     view: &FrameView,
     look: &Look,
 ) {
@@ -87,7 +88,7 @@ pub(crate) fn draw(
 }
 
 /// Where one stands, and a dot a round.
-fn head(area: Rect, pen: &mut Pen<'_>, exchange: &Exchange, at: usize, look: &Look) {
+fn head(area: Rect, pen: &mut Pen<'_>, exchange: &MessageTrace, at: usize, look: &Look) {
     let said = figure::phase(exchange, at);
     let mut end = pen.text(area.x, area.y, &said, look.theme.accent);
     let rounds = exchange.rounds.len();
@@ -143,14 +144,14 @@ struct Plan {
 impl Plan {
     /// Rows without which ranks would be left out: one for the numbers of the chunks, a row a rank, and one more where it has
     /// to be said that chunks are left out.
-    fn least(area: Rect, exchange: &Exchange, at: usize, mark: Option<Mark>) -> u16 {
+    fn least(area: Rect, exchange: &MessageTrace, at: usize, mark: Option<Mark>) -> u16 {
         let ranks = u16::try_from(exchange.ranks).unwrap_or(u16::MAX);
         let least = ranks.saturating_add(1);
         let close = Self::of(area, least, exchange, at, mark);
         least.saturating_add(u16::from(close.chunks.len() < exchange.chunks.len()))
     }
 
-    fn of(area: Rect, height: u16, exchange: &Exchange, at: usize, mark: Option<Mark>) -> Self {
+    fn of(area: Rect, height: u16, exchange: &MessageTrace, at: usize, mark: Option<Mark>) -> Self {
         // One row for the numbers of the chunks, one to say what is left out.
         let rows = height.saturating_sub(1);
         let fits = |pitch: u16| exchange.ranks <= usize::from(rows / pitch);
@@ -191,9 +192,9 @@ impl Plan {
     fn draw(
         &self,
         pen: &mut Pen<'_>,
-        exchange: &Exchange,
+        exchange: &MessageTrace,
         at: usize,
-        after: &After,
+        after: &TraceState,
         mark: Option<Mark>,
         look: &Look,
     ) -> u16 {
@@ -234,7 +235,7 @@ impl Plan {
         self.left_out(pen, exchange, after, look)
     }
 
-    fn numbers(&self, pen: &mut Pen<'_>, exchange: &Exchange, look: &Look) {
+    fn numbers(&self, pen: &mut Pen<'_>, exchange: &MessageTrace, look: &Look) {
         let (y, dim) = (self.area.y, look.theme.dim);
         let end = self.area.x + self.gutter + self.labels;
         pen.ending(end, y, "chunk", dim);
@@ -256,7 +257,7 @@ impl Plan {
     fn told(
         &self,
         pen: &mut Pen<'_>,
-        exchange: &Exchange,
+        exchange: &MessageTrace,
         round: &Round,
         rank: usize,
         look: &Look,
@@ -275,7 +276,13 @@ impl Plan {
     }
 
     /// Says which ranks and chunks are in sight where not all are; returns the first row below.
-    fn left_out(&self, pen: &mut Pen<'_>, exchange: &Exchange, after: &After, look: &Look) -> u16 {
+    fn left_out(
+        &self,
+        pen: &mut Pen<'_>,
+        exchange: &MessageTrace,
+        after: &TraceState,
+        look: &Look,
+    ) -> u16 {
         let mut said = Vec::new();
         let mut tell = |what: &str, shown: &Range<usize>, all: usize| {
             if shown.len() < all {
@@ -305,7 +312,7 @@ fn window(at: usize, shown: usize, all: usize) -> Range<usize> {
     first..(first + shown).min(all)
 }
 
-impl Picture for Exchange {
+impl Picture for MessageTrace {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         draw(area, canvas, self, at.view, look);
     }
@@ -371,14 +378,14 @@ impl Picture for Exchange {
 }
 
 /// Marks another cell; the first time the first.
-fn remark(exchange: &Exchange, view: &mut FrameView, to: impl FnOnce(Mark) -> Mark) {
+fn remark(exchange: &MessageTrace, view: &mut FrameView, to: impl FnOnce(Mark) -> Mark) {
     let all = (exchange.chunks.len(), exchange.ranks);
     let mark = view.mark.map_or_else(Mark::default, to);
     view.mark = (all.0 > 0 && all.1 > 0).then(|| mark.within(all.0, all.1));
 }
 
 /// One line a message, in the order in which they are sent.
-fn values(lines: &mut Lines, exchange: &Exchange) {
+fn values(lines: &mut Lines, exchange: &MessageTrace) {
     lines.line(["round", "phase", "from", "to", "first chunk", "chunks", "action", "bytes"]);
     for (place, round) in exchange.rounds.iter().enumerate() {
         for message in &round.messages {

@@ -5,8 +5,8 @@ use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::{self, At, Picture, Sheet};
 use crate::panel::view::{Inspect, Way};
-use mlsys_lab::frame::Film;
 use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::FrameSequence;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use crate::theme::Look;
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
-    film: &Film,
+    film: &FrameSequence,
     view: &FrameView,
     focus: Focus,
     look: &Look,
@@ -35,7 +35,7 @@ pub(crate) fn draw(
     draw_frame(crate::panel::below_title(area), canvas, &still.frame, at, look);
 }
 
-impl Picture for Film {
+impl Picture for FrameSequence {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         draw(area, canvas, self, at.view, at.focus, look);
     }
@@ -98,16 +98,16 @@ impl Picture for Film {
 }
 
 /// Moves the mark in the picture that is seen.
-fn within(film: &Film, view: &mut FrameView, way: Way) {
+fn within(film: &FrameSequence, view: &mut FrameView, way: Way) {
     match film.at(view.round).map(|still| &still.frame) {
         // Films have no films in them.
-        Some(Frame::Film(_)) | None => {}
+        Some(Frame::FrameSequence(_)) | None => {}
         Some(frame) => view.go(frame, way),
     }
 }
 
 /// Which of the pictures of a film stands at a place: "3 of 8: rows 0 to 31".
-fn still(film: &Film, place: usize) -> String {
+fn still(film: &FrameSequence, place: usize) -> String {
     let title = film.at(place).map_or("", |still| still.title.as_str());
     let place = place.min(film.last()) + 1;
     format!("{place} of {}: {title}", film.stills.len())

@@ -10,7 +10,7 @@ use crate::figure::graph::{self, Closer, pass};
 use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, Picture, Sheet};
 use crate::panel::view::{FrameView, Inspect, Way};
-use mlsys_lab::frame::{Graph, Pass};
+use mlsys_lab::frame::{Direction, Graph};
 use ratatui::layout::Rect;
 
 use crate::canvas::Pen;
@@ -43,7 +43,7 @@ struct Walked {
     /// The box that is looked at.
     focus: Option<usize>,
     /// The line that the step goes along, and which way.
-    link: Option<(usize, Pass)>,
+    link: Option<(usize, Direction)>,
 }
 
 /// Draws a graph as it is looked at.

@@ -5,7 +5,7 @@ use crate::figure::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, Picture, spaced};
 use crate::panel::view::{FrameView, Way};
-use mlsys_lab::frame::{Passage, Tone};
+use mlsys_lab::frame::{StyledText, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
@@ -16,7 +16,7 @@ use crate::panel::picture::text;
 use crate::theme::Look;
 
 /// Draws the end of each text, a legend and the sentence: what is new is at the end.
-pub(crate) fn draw(area: Rect, canvas: &mut Canvas, passage: &Passage, look: &Look) {
+pub(crate) fn draw(area: Rect, canvas: &mut Canvas, passage: &StyledText, look: &Look) {
     if area.is_empty() {
         return;
     }
@@ -65,7 +65,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, passage: &Passage, look: &Lo
 }
 
 /// The last rows of each text, so that all have a part of the height; texts beyond it are left out.
-fn fitting(passage: &Passage, width: u16, height: usize) -> Vec<Row> {
+fn fitting(passage: &StyledText, width: u16, height: usize) -> Vec<Row> {
     let count = passage.paragraphs.len();
     let shown = count.min(height.max(1));
     let each = height / shown.max(1);
@@ -78,8 +78,8 @@ fn fitting(passage: &Passage, width: u16, height: usize) -> Vec<Row> {
     all
 }
 
-fn items(passage: &Passage, look: &Look) -> Vec<Item> {
-    let item = |standing: &mlsys_lab::frame::Standing| {
+fn items(passage: &StyledText, look: &Look) -> Vec<Item> {
+    let item = |standing: &mlsys_lab::frame::SpanKind| {
         let [before, behind] = &standing.marks;
         Item {
             mark: format!("{before}ab{behind}"),
@@ -103,7 +103,7 @@ fn tone(tone: Tone, look: &Look) -> Style {
     }
 }
 
-impl Picture for Passage {
+impl Picture for StyledText {
     fn draw(&self, area: Rect, canvas: &mut Canvas, _: At<'_>, look: &Look) {
         canvas.fixed(|canvas| draw(spaced(area), canvas, self, look));
     }
@@ -126,7 +126,7 @@ impl Picture for Passage {
 }
 
 /// One line a part of a text.
-fn values(lines: &mut Lines, passage: &Passage) {
+fn values(lines: &mut Lines, passage: &StyledText) {
     lines.line(["paragraph", "standing", "text"]);
     for paragraph in &passage.paragraphs {
         for part in &paragraph.stretches {

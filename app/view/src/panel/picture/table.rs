@@ -9,7 +9,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, Picture, READ_ROWS, Sheet, spaced};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::Table;
-use mlsys_lab::frame::table::Order;
+use mlsys_lab::frame::table::SortOrder;
 use mlsys_lab::value::Value;
 use order::rows;
 use ratatui::layout::Rect;
@@ -70,8 +70,8 @@ impl<'a> Layout<'a> {
         let titles = table.columns.iter().enumerate().map(|(column, title)| {
             let sign = view.sort.filter(|sort| sort.column == column);
             let sign = sign.map(|sort| match sort.order {
-                Order::Ascending => look.glyphs.ascending,
-                Order::Descending => look.glyphs.descending,
+                SortOrder::Ascending => look.glyphs.ascending,
+                SortOrder::Descending => look.glyphs.descending,
             });
             sign.map_or_else(|| title.clone(), |sign| format!("{title} {sign}"))
         });

@@ -1,7 +1,7 @@
 //! Messages between ranks and stacked lengths, with their styles, compared with the files in snapshots/.
 
-use mlsys_lab::frame::exchange::Message;
-use mlsys_lab::frame::{Exchange, Frame};
+use mlsys_lab::frame::message_trace::Message;
+use mlsys_lab::frame::{Frame, MessageTrace};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -30,7 +30,7 @@ fn view(round: usize, mark: Option<(usize, usize)>) -> FrameView {
 
 #[test]
 fn a_ring_half_way_with_the_chunks_that_came() {
-    let frame = Frame::Exchange(Box::new(ring(4)));
+    let frame = Frame::MessageTrace(Box::new(ring(4)));
     compare("exchange-ring", &frame, &view(2, None));
     compare("exchange-ring-done", &frame, &view(6, Some((2, 1))));
 }
@@ -38,7 +38,7 @@ fn a_ring_half_way_with_the_chunks_that_came() {
 #[test]
 fn small_and_odd_rings_close_as_well() {
     for ranks in [2, 3, 5] {
-        let frame = Frame::Exchange(Box::new(ring(ranks)));
+        let frame = Frame::MessageTrace(Box::new(ring(ranks)));
         compare(&format!("exchange-ring-of-{ranks}"), &frame, &view(1, None));
     }
 }
@@ -58,7 +58,7 @@ fn every_message_of_a_round_is_on_a_link() {
             let back = back.map(|m| Message { from: m.to, to: m.from, ..m });
             exchange.rounds[0].messages.extend(back);
         }
-        let frame = Frame::Exchange(Box::new(exchange));
+        let frame = Frame::MessageTrace(Box::new(exchange));
         let mut buf = Buffer::empty(Rect::new(0, 0, 160, 50));
         let look = look(ColorDepth::None, GlyphSet::Ascii);
         draw_frame(buf.area, &mut buf, &frame, &view(1, None), Focus::Keys, &look);
@@ -80,7 +80,7 @@ fn no_row_moves_from_round_to_round() {
         "A sentence that needs more than one row where the panel is as narrow as this.".into();
     for exchange in [ring(2), ring(3), ring(12), star(4), tree(), double_tree(), halving(), named] {
         let rounds = exchange.rounds.len();
-        let frame = Frame::Exchange(Box::new(exchange));
+        let frame = Frame::MessageTrace(Box::new(exchange));
         for width in [40, 66, 100] {
             for height in (8..44).step_by(3) {
                 let places = |round: usize| {
@@ -108,17 +108,17 @@ fn no_row_moves_from_round_to_round() {
 fn the_legend_says_what_came_before_it_says_what_is_plain() {
     let look = look(ColorDepth::None, GlyphSet::Ascii);
     let mut buf = Buffer::empty(Rect::new(0, 0, 65, 24));
-    let frame = Frame::Exchange(Box::new(ring(4)));
+    let frame = Frame::MessageTrace(Box::new(ring(4)));
     draw_frame(buf.area, &mut buf, &frame, &view(1, None), Focus::Keys, &look);
     assert!(rows(&buf).concat().contains("came in this round"));
 }
 
 #[test]
 fn trees_stars_and_meshes_have_arrows_of_their_own() {
-    compare("exchange-tree", &Frame::Exchange(Box::new(tree())), &view(2, None));
-    compare("exchange-star", &Frame::Exchange(Box::new(star(4))), &view(1, None));
-    compare("exchange-halving", &Frame::Exchange(Box::new(halving())), &view(1, None));
-    compare("exchange-double-tree", &Frame::Exchange(Box::new(double_tree())), &view(2, None));
+    compare("exchange-tree", &Frame::MessageTrace(Box::new(tree())), &view(2, None));
+    compare("exchange-star", &Frame::MessageTrace(Box::new(star(4))), &view(1, None));
+    compare("exchange-halving", &Frame::MessageTrace(Box::new(halving())), &view(1, None));
+    compare("exchange-double-tree", &Frame::MessageTrace(Box::new(double_tree())), &view(2, None));
 }
 
 /// Whatever passes between two ranks has its line and its name, in each form that boxes can have.
@@ -133,7 +133,7 @@ fn every_message_of_a_tree_a_star_and_a_mesh_is_named_beside_its_line() {
     ] {
         let rounds = exchange.rounds.clone();
         let names: Vec<String> = exchange.chunks.iter().map(|c| c.name.clone()).collect();
-        let frame = Frame::Exchange(Box::new(exchange));
+        let frame = Frame::MessageTrace(Box::new(exchange));
         for (round, sent) in (1..).zip(&rounds) {
             let mut buf = Buffer::empty(Rect::new(0, 0, 160, 60));
             draw_frame(buf.area, &mut buf, &frame, &view(round, None), Focus::Keys, &look);
@@ -152,9 +152,9 @@ fn every_message_of_a_tree_a_star_and_a_mesh_is_named_beside_its_line() {
 #[test]
 fn what_is_no_tree_and_what_has_no_room_keeps_its_arrows() {
     let look = look(ColorDepth::None, GlyphSet::Ascii);
-    let drawn = |exchange: &Exchange, width: u16, height: u16| {
+    let drawn = |exchange: &MessageTrace, width: u16, height: u16| {
         let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-        let frame = Frame::Exchange(Box::new(exchange.clone()));
+        let frame = Frame::MessageTrace(Box::new(exchange.clone()));
         let view = view(1, None);
         draw_frame(buf.area, &mut buf, &frame, &view, Focus::Keys, &look);
         rows(&buf).join("\n")
@@ -175,7 +175,7 @@ fn what_is_no_tree_and_what_has_no_room_keeps_its_arrows() {
 fn of_many_ranks_a_window_is_drawn_and_said() {
     let mut buf = Buffer::empty(Rect::new(0, 0, 80, 24));
     let look = look(ColorDepth::None, GlyphSet::Unicode);
-    let frame = Frame::Exchange(Box::new(ring(10_000)));
+    let frame = Frame::MessageTrace(Box::new(ring(10_000)));
     let view = view(2, Some((5_000, 4_999)));
     draw_frame(buf.area, &mut buf, &frame, &view, Focus::Keys, &look);
     let text = rows(&buf).concat();
@@ -192,7 +192,7 @@ fn memory_stacked_by_part_with_the_line_that_is_passed() {
 
 #[test]
 fn what_is_played_stops_at_the_end_and_begins_anew_from_there() {
-    let frame = Frame::Exchange(Box::new(ring(3)));
+    let frame = Frame::MessageTrace(Box::new(ring(3)));
     let mut view = FrameView::default();
     view.beat(&frame);
     assert_eq!(view.round, 0);

@@ -1,6 +1,8 @@
 //! Graphs to draw: an expression with its walk, a network with groups, one that is far too large.
 
-use mlsys_lab::frame::{Edge, Fact, Graph, Group, Mark, Node, NodeKind, Pass, Place, Slot, Step};
+use mlsys_lab::frame::{
+    Direction, Edge, Fact, Graph, Group, Mark, Node, NodeKind, Place, Slot, Step,
+};
 
 /// The graph of `z = log(3x^2 + 5xy)` at (2, 3), with a step a node going forward and a step an edge going back.
 pub(crate) fn expression() -> Graph {
@@ -34,7 +36,7 @@ pub(crate) fn expression() -> Graph {
     let mut adjoints = [0.0; 8];
     adjoints[7] = 1.0;
     walk.push(Step {
-        pass: Pass::Backward,
+        pass: Direction::Backward,
         node: 7,
         marks: vec![Mark::new(Place::Node(7), Slot::Adjoint, 1.0)],
         text: "the derivative of z by itself is 1".to_owned(),
@@ -48,7 +50,7 @@ pub(crate) fn expression() -> Graph {
         let carried = adjoints[to] * local;
         adjoints[from] += carried;
         walk.push(Step {
-            pass: Pass::Backward,
+            pass: Direction::Backward,
             node: from,
             edge: Some(edge),
             marks: vec![

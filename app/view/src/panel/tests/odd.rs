@@ -1,10 +1,10 @@
 //! Data that no lab should send and that must be drawn all the same.
 
-use mlsys_lab::frame::exchange::{Begins, Message, Round};
+use mlsys_lab::frame::message_trace::{Begins, Message, Round};
 use mlsys_lab::frame::{
-    Bar, Bars, CellRow, Cells, Distribution, Exchange, Film, Frame, Graph, HeatMap, Histogram,
-    Image, Images, Level, Limit, Pane, Paragraph, Passage, Scatter, ScatterPoint, Span, Stack,
-    Stacks, Standing, Stretch, Table, Timeline, Tone, Total, Verdict,
+    Bar, Bars, CellRow, Cells, Distribution, Frame, FrameSequence, Graph, HeatMap, Histogram,
+    Image, Images, Level, Limit, MessageTrace, Pane, Paragraph, Scatter, ScatterPoint, Span,
+    SpanKind, Stack, Stacks, StyledSpan, StyledText, Table, Timeline, Tone, Total, Verdict,
 };
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
@@ -171,12 +171,12 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             }),
             ..lifetimes()
         }),
-        Frame::Exchange(Box::default()),
-        Frame::Exchange(Box::new(ring(1))),
-        Frame::Exchange(Box::new(ring(4))),
-        Frame::Exchange(Box::new(ring(300))),
-        Frame::Exchange(Box::new(star(40))),
-        Frame::Exchange(Box::new(Exchange {
+        Frame::MessageTrace(Box::default()),
+        Frame::MessageTrace(Box::new(ring(1))),
+        Frame::MessageTrace(Box::new(ring(4))),
+        Frame::MessageTrace(Box::new(ring(300))),
+        Frame::MessageTrace(Box::new(star(40))),
+        Frame::MessageTrace(Box::new(MessageTrace {
             names: vec!["\u{1b}[31m漢字\n".repeat(30); 3],
             note: "漢字\n".repeat(90),
             all_rounds: usize::MAX,
@@ -199,23 +199,26 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             }],
             ..ring(5)
         })),
-        Frame::Exchange(Box::new(Exchange { ranks: usize::MAX, ..ring(3) })),
-        Frame::Film(Box::default()),
-        Frame::Film(Box::new(Film {
+        Frame::MessageTrace(Box::new(MessageTrace { ranks: usize::MAX, ..ring(3) })),
+        Frame::FrameSequence(Box::default()),
+        Frame::FrameSequence(Box::new(FrameSequence {
             stills: vec![
                 Pane {
                     title: "\u{1b}[2J漢字\n".repeat(40), frame: Frame::Cells(warps("漢字"))
                 },
                 Pane {
                     title: String::new(),
-                    frame: Frame::Film(Box::new(Film { stills: Vec::new(), cover: usize::MAX })),
+                    frame: Frame::FrameSequence(Box::new(FrameSequence {
+                        stills: Vec::new(),
+                        cover: usize::MAX,
+                    })),
                 },
             ],
             cover: usize::MAX,
         })),
-        Frame::Passage(Passage::default()),
-        Frame::Passage(Passage {
-            standings: vec![Standing {
+        Frame::StyledText(StyledText::default()),
+        Frame::StyledText(StyledText {
+            standings: vec![SpanKind {
                 name: "\u{1b}[2J漢字".repeat(9),
                 tone: Tone::Bad,
                 marks: ["\u{1b}[2J", "漢字"].map(str::to_owned),
@@ -224,7 +227,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
                 Paragraph {
                     label: "漢字\n".repeat(20),
                     stretches: [0, usize::MAX]
-                        .map(|standing| Stretch {
+                        .map(|standing| StyledSpan {
                             standing,
                             text: "a\tb\n\u{1b}[31m漢字 ".repeat(9),
                         })

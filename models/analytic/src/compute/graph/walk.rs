@@ -1,6 +1,8 @@
 //! The picture: nodes, edges, and a walk over them that goes forward node by node and back edge by edge.
 
-use mlsys_lab::frame::{Edge, Fact, Graph, Mark, Node as Drawn, NodeKind, Pass, Place, Slot, Step};
+use mlsys_lab::frame::{
+    Direction, Edge, Fact, Graph, Mark, Node as Drawn, NodeKind, Place, Slot, Step,
+};
 use mlsys_lab::{Frame, Value};
 
 use mlsys_sim::graph::differentiate::{Adjoints, Deposit};
@@ -86,7 +88,7 @@ fn inputs(nodes: &Nodes, place: &[usize]) -> Option<Step> {
     let named = given.iter();
     let named = named.map(|(_, node)| format!("{} = {}", node.label, short(node.value)));
     Some(Step {
-        pass: Pass::Forward,
+        pass: Direction::Forward,
         node: place[*first],
         edge: None,
         marks: given
@@ -101,7 +103,7 @@ fn inputs(nodes: &Nodes, place: &[usize]) -> Option<Step> {
 fn forward<'a>(nodes: &'a Nodes, place: &'a [usize]) -> impl Iterator<Item = Step> + 'a {
     let computed = nodes.drawn().filter(|(_, node)| node.operation != Operation::Input);
     computed.map(|(index, node)| Step {
-        pass: Pass::Forward,
+        pass: Direction::Forward,
         node: place[index],
         edge: None,
         marks: vec![mark(Place::Node(place[index]), Slot::Value, node.value)],
@@ -150,7 +152,7 @@ fn seed(nodes: &Nodes, place: &[usize]) -> Step {
     let output = nodes.output();
     let label = &nodes.at(output).label;
     Step {
-        pass: Pass::Backward,
+        pass: Direction::Backward,
         node: place[output],
         edge: None,
         marks: vec![mark(Place::Node(place[output]), Slot::Adjoint, 1.0)],
@@ -195,7 +197,7 @@ fn back(nodes: &Nodes, adjoints: &Adjoints, place: &[usize], deposit: &Deposit) 
         text += ": born here";
     }
     Step {
-        pass: Pass::Backward,
+        pass: Direction::Backward,
         node: place[edge.from],
         edge: Some(deposit.edge),
         marks: vec![
@@ -221,7 +223,7 @@ fn unused<'a>(
     let left =
         nodes.drawn().filter(move |(index, node)| !reached[*index] && node.role != Role::Inner);
     left.map(move |(index, node)| Step {
-        pass: Pass::Backward,
+        pass: Direction::Backward,
         node: place[index],
         edge: None,
         marks: vec![mark(Place::Node(place[index]), Slot::Adjoint, 0.0)],

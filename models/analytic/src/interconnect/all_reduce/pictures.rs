@@ -140,7 +140,7 @@ impl Sum {
             plan.rounds(),
             self.ranks
         );
-        Frame::Exchange(Box::new(drawn))
+        Frame::MessageTrace(Box::new(drawn))
     }
 
     /// The formula beside what a walk over all messages of the plan counts, an element a byte.

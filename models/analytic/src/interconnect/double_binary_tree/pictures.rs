@@ -1,7 +1,7 @@
 //! What the lab `double-binary-tree` shows besides its numbers.
 
 use mlsys_lab::frame::{
-    Cells, Edge, Fact, Graph, Mark, Node, NodeKind, Pass, Place, Slot, Step, Tone,
+    Cells, Direction, Edge, Fact, Graph, Mark, Node, NodeKind, Place, Slot, Step, Tone,
 };
 use mlsys_lab::{Frame, Value};
 
@@ -260,7 +260,7 @@ fn plant(graph: &mut Graph, tree: &Tree, elsewhere: &[Role], name: &str) {
             let edge = edges.get(rank).copied().flatten();
             let text = format!("{name} tree: rank {up} sends {total} down to rank {rank}");
             let mut step = stand(at(rank), edge, total, text);
-            step.pass = Pass::Backward;
+            step.pass = Direction::Backward;
             for mark in &mut step.marks {
                 mark.slot = Slot::Adjoint;
             }
@@ -271,7 +271,7 @@ fn plant(graph: &mut Graph, tree: &Tree, elsewhere: &[Role], name: &str) {
 
 fn stand(node: usize, edge: Option<usize>, value: usize, text: String) -> Step {
     Step {
-        pass: Pass::Forward,
+        pass: Direction::Forward,
         node,
         edge,
         marks: vec![Mark {

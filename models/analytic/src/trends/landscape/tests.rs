@@ -1,4 +1,4 @@
-use mlsys_lab::frame::table::{Order, Sort};
+use mlsys_lab::frame::table::{Sort, SortOrder};
 use mlsys_lab::{Tables, Value};
 
 use super::sourced::Sourced;
@@ -121,7 +121,7 @@ fn values_are_those_of_the_files_and_quotients_say_so() {
     assert!(note.starts_with("worked out here") && note.contains("H100 datasheet"), "{note}");
     // What a link's latency is not known to be is no zero.
     let link = sourced("link");
-    let sort = Sort { column: link.table.column("latency").unwrap(), order: Order::Ascending };
+    let sort = Sort { column: link.table.column("latency").unwrap(), order: SortOrder::Ascending };
     let first = link.table.shown(Some(sort), None)[0];
     assert_eq!(link.table.cell(first, sort.column), Some(&Value::Float(0.2)));
 }

@@ -59,7 +59,7 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
             let parts = stacks.parts.len();
             assert!(stacks.stacks.iter().all(|stack| stack.values.len() == parts), "{place}");
         }
-        Frame::Exchange(exchange) => {
+        Frame::MessageTrace(exchange) => {
             let chunks = exchange.chunks.len();
             let rounds = exchange.rounds.iter().flat_map(|round| &round.messages);
             for message in rounds {
@@ -82,7 +82,7 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
             machine.run(u64::MAX);
             assert_eq!(machine.clock(), whole.steps, "{place}");
         }
-        Frame::Film(film) => {
+        Frame::FrameSequence(film) => {
             assert!(film.cover < film.stills.len(), "{place}");
             film.stills.iter().for_each(|still| well_formed(&still.frame, place));
         }

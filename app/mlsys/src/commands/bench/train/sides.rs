@@ -8,7 +8,7 @@ use mlsys_lab::control::Limits;
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::{Params, Settings};
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::{Control, Registry};
 use mlsys_lesson::{Lesson, Progress};
@@ -212,7 +212,7 @@ impl Sink for Recorded {
         self.data.apply(report);
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         false
     }
 }

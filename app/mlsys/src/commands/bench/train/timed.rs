@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use mlsys_lab::control::Limits;
 use mlsys_lab::lab::{Lab, Run};
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::{Control, LabError};
 
@@ -66,7 +66,7 @@ impl Sink for Span<'_> {
         }
     }
 
-    fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool {
+    fn wants_frame(&mut self, panel: &str, moment: FrameTrigger) -> bool {
         self.sink.wants_frame(panel, moment)
     }
 

@@ -1,7 +1,7 @@
 //! What is said below an exchange: the sum in one cell, what has been sent, and the lab's own sentence.
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::After;
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::TraceState;
 use ratatui::style::Style;
 
 use crate::figure::exchange as figure;
@@ -15,7 +15,7 @@ const LOOKED: usize = 1 << 14;
 const SUM: u16 = 3;
 
 /// Rows that the sum, what has been sent, and the note need in whatever round: nothing above them may jump while one steps.
-pub(super) fn kept(width: u16, exchange: &Exchange, look: &Look) -> [u16; 3] {
+pub(super) fn kept(width: u16, exchange: &MessageTrace, look: &Look) -> [u16; 3] {
     let rounds = exchange.rounds.len();
     let rows = |line: &str| u16::try_from(text::wrap(line, width).len()).unwrap_or(u16::MAX);
     let messages = exchange.rounds.iter().map(|round| round.messages.len());
@@ -45,8 +45,8 @@ pub(super) fn kept(width: u16, exchange: &Exchange, look: &Look) -> [u16; 3] {
 pub(super) fn lines(
     width: u16,
     kept: &[u16; 3],
-    exchange: &Exchange,
-    after: &After,
+    exchange: &MessageTrace,
+    after: &TraceState,
     mark: Option<Mark>,
     look: &Look,
 ) -> Vec<(String, Style)> {

@@ -1,7 +1,7 @@
 //! One chunk of one rank: the ranks in its sum, and one of its numbers.
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::Held;
+use mlsys_lab::frame::ChunkState;
+use mlsys_lab::frame::MessageTrace;
 use mlsys_lab::value::{number, significant};
 use ratatui::style::Style;
 
@@ -27,7 +27,7 @@ const NUMBER: u16 = 7;
 
 impl Form {
     /// The most telling form in which all chunks fit into `room` columns, or the narrowest.
-    pub(super) fn fitting(exchange: &Exchange, room: u16, pitch: u16) -> Self {
+    pub(super) fn fitting(exchange: &MessageTrace, room: u16, pitch: u16) -> Self {
         let chunks = u16::try_from(exchange.chunks.len()).unwrap_or(u16::MAX);
         let fits = |form: &Self| form.width().saturating_mul(chunks) <= room;
         let ranks = u16::try_from(exchange.ranks).unwrap_or(u16::MAX);
@@ -59,9 +59,9 @@ impl Form {
         self,
         pen: &mut Pen<'_>,
         (x, y): (u16, u16),
-        exchange: &Exchange,
+        exchange: &MessageTrace,
         versions: usize,
-        held: &Held,
+        held: &ChunkState,
         over: Option<Style>,
         look: &Look,
     ) {
@@ -110,7 +110,7 @@ fn short(value: f32, room: u16) -> String {
 }
 
 /// A column as high as a chunk is complete, of `versions` in all.
-pub(super) fn filled(versions: usize, held: &Held, look: &Look) -> &'static str {
+pub(super) fn filled(versions: usize, held: &ChunkState, look: &Look) -> &'static str {
     let all = versions.max(1);
     match held.from.count() {
         0 => look.glyphs.faint_point,

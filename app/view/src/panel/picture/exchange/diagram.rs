@@ -10,8 +10,9 @@ mod ring;
 mod tree;
 mod wires;
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{After, Layout, Round};
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::TraceState;
+use mlsys_lab::frame::message_trace::{Layout, Round};
 use ratatui::layout::Rect;
 
 use crate::canvas::Pen;
@@ -57,7 +58,7 @@ enum Laid {
 
 impl Diagram {
     /// The boxes of an exchange in an area and fewer than `most` rows; nothing where they have no room.
-    pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<Self> {
+    pub(super) fn of(exchange: &MessageTrace, area: Rect, most: u16) -> Option<Self> {
         let (picture, layout) = match exchange.layout {
             Layout::Ring | Layout::Line => {
                 let (picture, ring) = Ring::of(exchange, area)?;
@@ -84,8 +85,8 @@ impl Diagram {
     pub(super) fn draw(
         &self,
         pen: &mut Pen<'_>,
-        exchange: &Exchange,
-        after: &After,
+        exchange: &MessageTrace,
+        after: &TraceState,
         round: Option<&Round>,
         look: &Look,
     ) {

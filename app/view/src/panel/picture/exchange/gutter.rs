@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::Round;
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::message_trace::Round;
 
 use crate::canvas::Pen;
 use crate::theme::Look;
@@ -25,7 +25,7 @@ struct Line {
 }
 
 /// Columns that the arrows of this round and those around it need; 0 if there are too many to draw.
-pub(super) fn width(exchange: &Exchange, at: usize, ranks: &Range<usize>) -> u16 {
+pub(super) fn width(exchange: &MessageTrace, at: usize, ranks: &Range<usize>) -> u16 {
     let first = at.saturating_sub(AHEAD / 2);
     let rounds = exchange.rounds.iter().skip(first).take(AHEAD);
     let lanes = rounds.map(|round| lanes(&lines(round, ranks)).1);

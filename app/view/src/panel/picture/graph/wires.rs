@@ -1,7 +1,7 @@
 //! The lines between the boxes: the thicker, the more of the adjoint they carried.
 
 use crate::canvas::Canvas;
-use mlsys_lab::frame::{Graph, Pass};
+use mlsys_lab::frame::{Direction, Graph};
 use ratatui::style::Style;
 
 use super::{Walked, Window};
@@ -173,8 +173,8 @@ fn arrows(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, at: Walked, loo
     };
     if let Some(route) = drawing.layout.routes.get(index) {
         let glyph = match pass {
-            Pass::Forward | Pass::Update => glyphs.forward,
-            Pass::Backward => glyphs.back,
+            Direction::Forward | Direction::Update => glyphs.forward,
+            Direction::Backward => glyphs.back,
         };
         put(route.first(), glyph, look.theme.accent);
         put(route.last(), glyph, look.theme.accent);

@@ -1,7 +1,8 @@
 //! A rank as a box: its name, and how far each of its chunks has come.
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{After, Message};
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::TraceState;
+use mlsys_lab::frame::message_trace::Message;
 
 use crate::canvas::{self as pen, Pen};
 use crate::figure::exchange as figure;
@@ -39,7 +40,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The size at which every rank's name and `chunks` chunks have room.
-    pub(super) fn of(exchange: &Exchange, chunks: usize, form: Form) -> Self {
+    pub(super) fn of(exchange: &MessageTrace, chunks: usize, form: Form) -> Self {
         let names = (0..exchange.ranks).map(|rank| pen::width(&name(exchange, rank, form)));
         let name = names.max().unwrap_or(0);
         let chunks = u16::try_from(chunks).unwrap_or(u16::MAX);
@@ -60,8 +61,8 @@ impl Shape {
     pub(super) fn draw(
         &self,
         pen: &mut Pen<'_>,
-        exchange: &Exchange,
-        after: &After,
+        exchange: &MessageTrace,
+        after: &TraceState,
         (rank, (x, y)): (usize, (u16, u16)),
         chunks: &[usize],
         look: &Look,
@@ -120,7 +121,7 @@ impl Shape {
     }
 }
 
-fn name(exchange: &Exchange, rank: usize, form: Form) -> String {
+fn name(exchange: &MessageTrace, rank: usize, form: Form) -> String {
     match form {
         Form::Full => figure::label(exchange, rank),
         Form::Letter | Form::Row => figure::letter(exchange, rank),
@@ -128,7 +129,7 @@ fn name(exchange: &Exchange, rank: usize, form: Form) -> String {
 }
 
 /// What a message carries, as short as can be: " 3 ", " 0-3 ".
-pub(super) fn carried(exchange: &Exchange, message: &Message) -> String {
+pub(super) fn carried(exchange: &MessageTrace, message: &Message) -> String {
     let chunks = message.chunks(exchange.chunks.len());
     let name = |chunk: usize| exchange.chunks.get(chunk).map_or("", |chunk| &chunk.name);
     match chunks.len() {

@@ -1,7 +1,7 @@
 //! Lines from box to box, with what passes along them: its way, a head where it arrives, and its name.
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::Message;
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::message_trace::Message;
 
 use super::boxes::carried;
 use super::wires::Wires;
@@ -36,7 +36,7 @@ pub(super) enum Named {
 }
 
 /// Draws lines, those over which nothing passes as dots.
-pub(super) fn draw(pen: &mut Pen<'_>, exchange: &Exchange, lines: &[Line<'_>], look: &Look) {
+pub(super) fn draw(pen: &mut Pen<'_>, exchange: &MessageTrace, lines: &[Line<'_>], look: &Look) {
     let mut wires = Wires::default();
     for line in lines {
         match line.start.or(line.end) {
@@ -69,7 +69,7 @@ fn head(pen: &mut Pen<'_>, from: Place, (x, y): Place, look: &Look) {
     pen.glyph(x, y, glyph, look.theme.accent);
 }
 
-fn names(pen: &mut Pen<'_>, exchange: &Exchange, line: &Line<'_>, look: &Look) {
+fn names(pen: &mut Pen<'_>, exchange: &MessageTrace, line: &Line<'_>, look: &Look) {
     let style = look.theme.selection;
     let name = |message: &Message, room: u16| fitting(&carried(exchange, message), room);
     let (left, right, y) = longest_row(&line.path);

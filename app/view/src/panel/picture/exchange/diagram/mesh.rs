@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{Message, Round};
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::message_trace::{Message, Round};
 use ratatui::layout::Rect;
 
 use super::boxes::{Form, Shape};
@@ -42,7 +42,7 @@ struct Pair<'a> {
 
 impl Mesh {
     /// The most telling form that has room, with as many lanes below as the fullest round needs.
-    pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<(Picture, Self)> {
+    pub(super) fn of(exchange: &MessageTrace, area: Rect, most: u16) -> Option<(Picture, Self)> {
         if !(2..=RANKS).contains(&exchange.ranks) {
             return None;
         }

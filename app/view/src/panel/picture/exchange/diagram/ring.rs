@@ -1,7 +1,7 @@
 //! Ranks along a ring or a line.
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{Layout, Message, Round};
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::message_trace::{Layout, Message, Round};
 use ratatui::layout::Rect;
 
 use super::boxes::{Form, HIGH, Shape};
@@ -26,7 +26,7 @@ pub(super) struct Ring {
 
 impl Ring {
     /// The boxes of an exchange in an area; nothing where it is no ring or line, or has no room.
-    pub(super) fn of(exchange: &Exchange, area: Rect) -> Option<(Picture, Self)> {
+    pub(super) fn of(exchange: &MessageTrace, area: Rect) -> Option<(Picture, Self)> {
         let ranks = exchange.ranks;
         let is_closed = match exchange.layout {
             Layout::Ring => true,

@@ -2,8 +2,8 @@
 
 mod grown;
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{Message, Round};
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::message_trace::{Message, Round};
 use ratatui::layout::Rect;
 
 use super::boxes::{Form, Shape};
@@ -35,7 +35,7 @@ struct Placed {
 
 impl Trees {
     /// The most telling form that has room, two trees side by side before one above the other.
-    pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<(Picture, Self)> {
+    pub(super) fn of(exchange: &MessageTrace, area: Rect, most: u16) -> Option<(Picture, Self)> {
         let grown = Grown::all(exchange)?;
         let most_chunks = grown.iter().map(|tree| tree.chunks.len()).max()?;
         let forms = Form::ALL.into_iter().map(|form| (form, BAND));
@@ -98,7 +98,11 @@ impl Trees {
     }
 
     /// The lines from children to parents.
-    pub(super) fn lines<'a>(&self, exchange: &Exchange, round: Option<&'a Round>) -> Vec<Line<'a>> {
+    pub(super) fn lines<'a>(
+        &self,
+        exchange: &MessageTrace,
+        round: Option<&'a Round>,
+    ) -> Vec<Line<'a>> {
         let chunks = exchange.chunks.len();
         let of_tree = |tree: &Placed| tree.lines(self.shape, chunks, round);
         self.trees.iter().flat_map(of_tree).collect()

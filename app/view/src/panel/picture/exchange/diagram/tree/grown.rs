@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{Action, Message};
+use mlsys_lab::frame::MessageTrace;
+use mlsys_lab::frame::message_trace::{Action, Message};
 
 /// Chunks and ranks beyond which boxes cannot be told apart.
 const MOST: usize = 64;
@@ -31,7 +31,7 @@ pub(super) struct Grown {
 impl Grown {
     /// The trees of an exchange, told apart by which chunks go along which links; nothing where these are no trees, or too
     /// many.
-    pub(super) fn all(exchange: &Exchange) -> Option<Vec<Self>> {
+    pub(super) fn all(exchange: &MessageTrace) -> Option<Vec<Self>> {
         if exchange.ranks > MOST || exchange.chunks.len() > MOST || exchange.ranks < 2 {
             return None;
         }

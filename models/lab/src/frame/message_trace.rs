@@ -1,9 +1,7 @@
 //! Messages between ranks, round by round: an all-reduce, a broadcast, the activations of a pipeline.
 //!
-//! The frame holds the messages; what each rank holds after them follows from these ([`Exchange::after`]), so that
+//! The frame holds the messages; what each rank holds after them follows from these ([`MessageTrace::after`]), so that
 //! stepping forward and back runs nothing.
-
-mod after;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,11 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::gaps_as_nan;
 
-pub use after::{After, Arrived, Contributions, Held};
-
 /// Messages between ranks, round by round.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Exchange {
+pub struct MessageTrace {
     /// What passes, such as "gradient of step 10".
     pub what: String,
     /// How the ranks are connected.
@@ -85,7 +81,7 @@ pub enum Begins {
     Shards,
     /// One rank all chunks, as before a broadcast.
     Only(usize),
-    /// For each rank its chunks, as places in [`Exchange::chunks`].
+    /// For each rank its chunks, as places in [`MessageTrace::chunks`].
     Listed(Vec<Vec<usize>>),
 }
 
@@ -106,7 +102,7 @@ pub struct Message {
     pub from: usize,
     /// Who gets it.
     pub to: usize,
-    /// The first chunk in it, as a place in [`Exchange::chunks`].
+    /// The first chunk in it, as a place in [`MessageTrace::chunks`].
     pub chunk: usize,
     /// How many chunks it takes along, this one and those after it.
     #[serde(default = "one")]
@@ -132,7 +128,7 @@ pub enum Action {
     Replace,
 }
 
-impl Exchange {
+impl MessageTrace {
     /// What a rank is called: its name, else "rank 3".
     pub fn name(&self, rank: usize) -> String {
         match self.names.get(rank) {
@@ -219,7 +215,7 @@ pub struct Ranged {
     pub bytes: u64,
 }
 
-impl Exchange {
+impl MessageTrace {
     /// An exchange of `elements` numbers by messages about ranges of them: each round is a phase and its messages.
     ///
     /// Chunks are cut wherever a message begins or ends, so that every message carries whole ones. Rounds beyond the first 20,000
@@ -287,9 +283,10 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::message_state::{Arrived, Contributions, TraceState};
 
     /// A ring all-reduce of `ranks` ranks and as many chunks of one number each.
-    pub(super) fn ring(ranks: usize) -> Exchange {
+    pub(super) fn ring(ranks: usize) -> MessageTrace {
         let message = |from: usize, chunk: usize, action| Ranged {
             from,
             to: (from + 1) % ranks,
@@ -306,7 +303,7 @@ mod tests {
             let messages = (0..ranks).map(|from| message(from, from + 2 * ranks - round, action));
             (phase.to_owned(), messages.collect())
         });
-        Exchange::ranged("gradient", Layout::Ring, ranks, ranks, rounds)
+        MessageTrace::ranged("gradient", Layout::Ring, ranks, ranks, rounds)
     }
 
     #[test]
@@ -359,7 +356,7 @@ mod tests {
             bytes: 4,
         };
         let rounds = [(String::new(), vec![swap(0), swap(1)])];
-        let mut exchange = Exchange::ranged("x", Layout::Mesh, 2, 1, rounds);
+        let mut exchange = MessageTrace::ranged("x", Layout::Mesh, 2, 1, rounds);
         exchange.sample_from([&[1.0][..], &[2.0][..]], 1);
         let after = exchange.after(1, 0..1);
         assert_eq!(after.held(0, 0).unwrap().sample, [3.0]);
@@ -379,7 +376,7 @@ mod tests {
             (String::new(), vec![part(0, 0..6), part(1, 6..10)]),
             (String::new(), vec![part(0, 8..10), part(1, 0..0)]),
         ];
-        let exchange = Exchange::ranged("x", Layout::Mesh, 2, 10, rounds);
+        let exchange = MessageTrace::ranged("x", Layout::Mesh, 2, 10, rounds);
         let sizes: Vec<u64> = exchange.chunks.iter().map(|chunk| chunk.elements).collect();
         assert_eq!(sizes, [6, 2, 2]);
         let carried: Vec<(usize, usize)> = exchange
@@ -394,7 +391,7 @@ mod tests {
     #[test]
     fn whoever_begins_with_something_is_whoever_the_beginning_names() {
         let mut exchange = ring(3);
-        let holders = |exchange: &Exchange| -> Vec<(usize, usize)> {
+        let holders = |exchange: &MessageTrace| -> Vec<(usize, usize)> {
             let after = exchange.after(0, 0..3);
             let cells = (0..3).flat_map(|rank| (0..3).map(move |chunk| (rank, chunk)));
             cells
@@ -431,7 +428,7 @@ mod tests {
         assert_eq!(after.held(0, 0), None);
         assert!(after.held(0, 1).is_some());
         assert_eq!(after.bytes(), u64::MAX);
-        assert_eq!(Exchange::default().after(3, 0..9), After::default());
+        assert_eq!(MessageTrace::default().after(3, 0..9), TraceState::default());
     }
 
     #[test]
@@ -449,11 +446,11 @@ mod tests {
     #[test]
     fn what_would_take_for_ever_is_not_followed() {
         let all = Message { from: 0, to: 1, count: usize::MAX, bytes: 1, ..Message::default() };
-        let mut exchange = Exchange {
+        let mut exchange = MessageTrace {
             ranks: 2,
             chunks: vec![Chunk::default(); 2_000],
             rounds: vec![Round { messages: vec![all; 100], ..Round::default() }; 100],
-            ..Exchange::default()
+            ..MessageTrace::default()
         };
         let after = exchange.after(100, 0..2_000);
         assert!(!after.is_followed());
@@ -505,7 +502,7 @@ mod tests {
         assert!(exchange.sample(1, 2)[1].is_nan());
         assert!(exchange.sample(2, 0).is_empty());
         let text = serde_json::to_string(&exchange).unwrap();
-        let read: Exchange = serde_json::from_str(&text).unwrap();
+        let read: MessageTrace = serde_json::from_str(&text).unwrap();
         assert_eq!(read.rounds, exchange.rounds);
         assert_eq!(read.sample(0, 0)[0], 1.0);
     }

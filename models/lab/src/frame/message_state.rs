@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Action, Begins, Exchange};
+use crate::frame::message_trace::{Action, Begins, Message, MessageTrace, Round};
 
 /// Cells that are followed at once, ranks times chunks: a picture shows far fewer.
 const MOST: usize = 1 << 20;
@@ -12,13 +12,13 @@ const PATIENCE: usize = 1 << 22;
 
 /// What ranks hold of some chunks after a number of rounds, and what has been sent by then.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct After {
+pub struct TraceState {
     /// Rounds done.
     pub rounds: usize,
     /// The chunks that were followed.
     chunks: Range<usize>,
     /// Rank by rank, of each the followed chunks; empty if there would be too many.
-    cells: Vec<Held>,
+    cells: Vec<ChunkState>,
     /// Of the followed chunks, how many versions there are before the first round.
     versions: Vec<usize>,
     /// Bytes by sender and receiver, over all chunks.
@@ -27,7 +27,7 @@ pub struct After {
 
 /// What a rank holds of a chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Held {
+pub struct ChunkState {
     /// The ranks that contributed to it.
     pub from: Contributions,
     /// Some of its numbers; gaps where a number is not known.
@@ -95,15 +95,15 @@ impl Contributions {
     }
 }
 
-impl Exchange {
+impl MessageTrace {
     /// What ranks hold of some chunks after `rounds` rounds, at most those that are listed.
     ///
     /// All messages of a round carry what was held before it. Messages of ranks or chunks that do not exist are passed over.
-    pub fn after(&self, rounds: usize, chunks: Range<usize>) -> After {
+    pub fn after(&self, rounds: usize, chunks: Range<usize>) -> TraceState {
         let rounds = rounds.min(self.rounds.len());
         let chunks = chunks.start.min(self.chunks.len())..chunks.end.min(self.chunks.len());
         let cells = self.beginning(&chunks);
-        let mut after = After {
+        let mut after = TraceState {
             rounds,
             versions: match cells.is_empty() {
                 true => Vec::new(),
@@ -154,12 +154,12 @@ impl Exchange {
         }
     }
 
-    fn beginning(&self, chunks: &Range<usize>) -> Vec<Held> {
+    fn beginning(&self, chunks: &Range<usize>) -> Vec<ChunkState> {
         let there = self.ranks.checked_mul(chunks.len());
         if there.is_none_or(|there| there == 0 || there > MOST) {
             return Vec::new();
         }
-        let mut cells = vec![Held::default(); there.unwrap_or(0)];
+        let mut cells = vec![ChunkState::default(); there.unwrap_or(0)];
         let mut begin = |rank: usize, chunk: usize| {
             let place = chunk.checked_sub(chunks.start);
             let place = place.filter(|place| *place < chunks.len() && rank < self.ranks);
@@ -186,9 +186,9 @@ impl Exchange {
     }
 }
 
-impl After {
+impl TraceState {
     /// What a rank holds of a chunk; nothing if it is not followed.
-    pub fn held(&self, rank: usize, chunk: usize) -> Option<&Held> {
+    pub fn held(&self, rank: usize, chunk: usize) -> Option<&ChunkState> {
         self.cells.get(self.place(rank, chunk)?)
     }
 
@@ -216,7 +216,7 @@ impl After {
     }
 
     /// Counts the bytes of a round.
-    fn count(&mut self, exchange: &Exchange, round: &super::Round) {
+    fn count(&mut self, exchange: &MessageTrace, round: &Round) {
         for message in round.messages.iter().filter(|m| is_real(exchange, m)) {
             let sent = self.sent.entry((message.from, message.to)).or_default();
             *sent = sent.saturating_add(message.bytes);
@@ -227,8 +227,8 @@ impl After {
     /// that is used up.
     fn take(
         &mut self,
-        exchange: &Exchange,
-        round: &super::Round,
+        exchange: &MessageTrace,
+        round: &Round,
         before: Vec<usize>,
         mut patience: usize,
     ) -> Option<(Vec<usize>, usize)> {
@@ -267,11 +267,11 @@ impl After {
 }
 
 /// Whether a message goes from one rank that there is to another.
-fn is_real(exchange: &Exchange, message: &super::Message) -> bool {
+fn is_real(exchange: &MessageTrace, message: &Message) -> bool {
     message.from < exchange.ranks && message.to < exchange.ranks
 }
 
-impl Held {
+impl ChunkState {
     fn receive(&mut self, action: Action, what: Self) {
         match action {
             Action::Add if !self.from.is_empty() => {
