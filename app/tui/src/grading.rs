@@ -1,6 +1,6 @@
 //! The open lesson judged: answers graded, predictions compared, checks decided, all by the lesson crate.
 
-use mlsys_lab::device::{DeviceId, DeviceInfo};
+use mlsys_lab::device::DeviceId;
 use mlsys_lab::registry::Registry;
 use mlsys_lesson::{
     Answer, Asked, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Target, Verdict,
@@ -9,17 +9,8 @@ use mlsys_lesson::{Event, Progress};
 
 use super::answer;
 use super::editor::{KernelTests, Known, TestsJob, TestsReport, TestsState};
+use super::state::Machine;
 use crate::state::page::{Answered, CheckState, Page, Prediction};
-use mlsys_run::peaks::Peaks;
-
-/// The machine that a lesson is judged on.
-#[derive(Clone, Copy)]
-pub struct Machine<'a> {
-    /// Its devices.
-    pub devices: &'a [DeviceInfo],
-    /// What was measured of them.
-    pub peaks: &'a Peaks,
-}
 
 impl Page {
     /// Takes what was typed for a block; an error is a complaint for the field, and nothing has changed.

@@ -19,8 +19,6 @@ use mlsys_run::peaks::Peaks;
 use mlsys_view::attempts::FinishedRun;
 use mlsys_view::theme::Look;
 
-use crate::grading::Machine;
-
 use crate::palette::{Item, Target};
 use crate::records::RecordEntry;
 use overlay::Overlay;
@@ -84,6 +82,15 @@ pub struct ScreenState {
     pub mouse: Mouse,
     /// One sentence at the bottom, until the next key.
     pub notice: Option<String>,
+}
+
+/// The machine that a lesson is judged on.
+#[derive(Clone, Copy)]
+pub struct Machine<'a> {
+    /// Its devices.
+    pub devices: &'a [DeviceInfo],
+    /// What was measured of them.
+    pub peaks: &'a Peaks,
 }
 
 /// The devices of this machine.

@@ -9,9 +9,9 @@ use mlsys_lesson::{Event, Progress};
 use mlsys_run::peaks;
 use mlsys_run::session::{Outcome, Panels};
 
-use crate::grading::Machine;
 use crate::message::Effect;
 use crate::records::Speed;
+use crate::state::Machine;
 use crate::state::lab::State;
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
