@@ -1,140 +1,104 @@
-//! Courses as archives: files that travel in one tar.gz, with a hash of each, read into memory and never unpacked.
+//! Courses as archives: files in one tar.gz with a manifest of their SHA-256 hashes, read into memory, never unpacked to disk.
+//!
+//! `tar` and `flate2` read and write the formats. What stays here is what a course needs beyond them: limits before
+//! anything is held (a bomb costs its limit), plain files and folders only, no path that leads outside, every file's
+//! hash, and equal bytes for equal files (no times, no owners, no names of systems; the pure Rust deflate everywhere).
 
-mod gzip;
-mod pack;
-mod tar;
-#[cfg(test)]
-mod tests;
-
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-use mlsys_lesson::{CourseFile, CourseFiles, MAX_FILE_BYTES};
+use flate2::Compression;
+use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
+use mlsys_lesson::{CourseFile, CourseFiles, CourseId, MAX_FILE_BYTES};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tar::EntryType;
 
 use crate::exit::Failure;
 use crate::library::bytes_of;
 
-pub use pack::{MANIFEST, Manifest, Withheld};
+/// The list of an archive's files with their hashes, its first entry.
+pub const MANIFEST: &str = "manifest.json";
+
+/// The version of archives.
+const FORMAT: u32 = 1;
 
 /// The largest archive that is read, in bytes.
-const MOST_PACKED: u64 = 16 << 20;
+const MAX_PACKED: u64 = 16 << 20;
 
 /// The largest archive when unpacked, in bytes.
-const MOST_UNPACKED: usize = 64 << 20;
+const MAX_UNPACKED: usize = 64 << 20;
 
-const LIMITS: tar::Limits = tar::Limits { files: 2_000, file_bytes: MAX_FILE_BYTES };
+/// The most files in an archive.
+const MAX_FILES: usize = 2_000;
 
-/// Why an archive is not taken.
+/// Modification time of all packed files: 2000-01-01.
+const TIME: u64 = 946_684_800;
+
+/// The size of a tar header, and of what contents are padded to.
+const BLOCK: usize = 512;
+
+/// Why an archive is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// It begins like something else.
+pub enum ArchiveError {
     #[error("it is no gzip file")]
     NotGzip,
-    /// It ends too early.
     #[error("it is cut off; have it sent or packed again")]
-    CutOff,
-    /// It ends too early, inside an entry.
+    Truncated,
     #[error("it is cut off inside the entry '{}'; have it sent or packed again", .entry.escape_debug())]
-    CutEntry {
-        /// The entry.
-        entry: String,
-    },
-    /// A checksum is wrong.
+    TruncatedEntry { entry: String },
     #[error("it is damaged: a checksum in it is wrong; have it sent or packed again")]
     Damaged,
-    /// It unpacks to more than a course is.
-    #[error("it unpacks to more than {most} bytes, which is no course")]
-    TooLarge {
-        /// The limit.
-        most: usize,
-    },
-    /// A file is larger than it may be.
-    #[error("its entry '{}' has more than {most} bytes", .entry.escape_debug())]
-    LargeEntry {
-        /// The entry.
-        entry: String,
-        /// The limit.
-        most: usize,
-    },
-    /// It has too many files.
-    #[error("it has more than {most} files, which is no course")]
-    TooMany {
-        /// The limit.
-        most: usize,
-    },
-    /// Two entries have one path.
+    #[error("it unpacks to more than {max} bytes, which is no course")]
+    TooLarge { max: usize },
+    #[error("its entry '{}' has more than {max} bytes", .entry.escape_debug())]
+    LargeEntry { entry: String, max: usize },
+    #[error("it has more than {max} files, which is no course")]
+    TooManyFiles { max: usize },
     #[error("its entry '{}' is there twice", .entry.escape_debug())]
-    Twice {
-        /// The entry.
-        entry: String,
-    },
-    /// A path is not UTF-8.
+    DuplicateEntry { entry: String },
     #[error("the name of its entry '{entry}' is not UTF-8 text")]
-    NotText {
-        /// The entry, escaped.
+    NotUtf8 {
+        /// The path, escaped.
         entry: String,
     },
-    /// A path does not stay inside.
     #[error("the path of its entry '{}' could lead out of the folder it is meant for", .entry.escape_debug())]
-    LeadsOut {
-        /// The entry.
-        entry: String,
-    },
-    /// An entry is no file.
+    PathOutside { entry: String },
     #[error("its entry '{}' is {kind}; a course has plain files alone", .entry.escape_debug())]
-    Kind {
-        /// The entry.
-        entry: String,
-        /// What it is.
-        kind: &'static str,
-    },
-    /// A path does not fit a header.
+    NotAFile { entry: String, kind: &'static str },
     #[error("the path '{}' is too long to be packed", .entry.escape_debug())]
-    LongName {
-        /// The path.
-        entry: String,
-    },
-    /// There is no list of its files.
+    LongPath { entry: String },
+    #[error("it cannot be packed: {0}")]
+    Pack(String),
     #[error("there is no {MANIFEST} in it; `mlsys course pack` writes one")]
     NoManifest,
-    /// The list of its files does not read.
     #[error("its {MANIFEST} does not read: {0}")]
     BadManifest(String),
-    /// A later program wrote it.
-    #[error("it is of format {0}, and this version of mlsys reads format 1")]
-    Newer(u32),
-    /// A file is not the one that was packed.
+    #[error("it is of format {0}, and this version of mlsys reads format {FORMAT}")]
+    UnknownFormat(u32),
     #[error("its file '{}' is not the one that was packed: its hash is another", .entry.escape_debug())]
-    Tampered {
-        /// The file.
-        entry: String,
-    },
-    /// A file that was packed is gone.
+    HashMismatch { entry: String },
     #[error("its file '{}' is missing", .entry.escape_debug())]
-    Missing {
-        /// The file.
-        entry: String,
-    },
-    /// A file was added.
+    MissingFile { entry: String },
     #[error("its file '{}' is not in its {MANIFEST}", .entry.escape_debug())]
-    Added {
-        /// The file.
-        entry: String,
-    },
+    UnlistedFile { entry: String },
 }
 
 /// Reads the archive of a course.
 pub fn open(path: &Path) -> Result<CourseFiles, Failure> {
-    let bytes = bytes_of(path, "course", MOST_PACKED)?;
-    read(&bytes, &path.display().to_string()).map_err(|refused| {
-        Failure::Usage(format!("the course '{}' is refused: {refused}", path.display()))
+    let bytes = bytes_of(path, "course", MAX_PACKED)?;
+    read(&bytes, &path.display().to_string()).map_err(|error| {
+        Failure::Usage(format!("the course '{}' is refused: {error}", path.display()))
     })
 }
 
-/// Reads an archive whose hashes hold, without the list of its files; messages about its files begin with its name.
-fn read(bytes: &[u8], name: &str) -> Result<CourseFiles, Refused> {
-    let unpacked = gzip::decompress(bytes, MOST_UNPACKED)?;
-    let entries = tar::read(&unpacked, LIMITS)?;
-    let manifest = Manifest::of(&entries)?;
+/// Reads an archive whose hashes hold, without its manifest; messages about its files begin with its name.
+fn read(bytes: &[u8], name: &str) -> Result<CourseFiles, ArchiveError> {
+    let unpacked = decompress(bytes)?;
+    let entries = entries(&unpacked)?;
+    let manifest = Manifest::find(&entries)?;
     manifest.verify(&entries)?;
     Ok(entries
         .into_iter()
@@ -145,3 +109,233 @@ fn read(bytes: &[u8], name: &str) -> Result<CourseFiles, Refused> {
         })
         .collect())
 }
+
+/// Decompresses one gzip member, up to the limit.
+fn decompress(packed: &[u8]) -> Result<Vec<u8>, ArchiveError> {
+    if !packed.starts_with(&[0x1f, 0x8b]) {
+        return Err(ArchiveError::NotGzip);
+    }
+    let mut decoder = GzDecoder::new(packed);
+    let mut unpacked = Vec::new();
+    let read = decoder.by_ref().take(MAX_UNPACKED as u64 + 1).read_to_end(&mut unpacked);
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => ArchiveError::Truncated,
+        _ if decoder.header().is_none() => ArchiveError::NotGzip,
+        _ => ArchiveError::Damaged,
+    })?;
+    if unpacked.len() > MAX_UNPACKED {
+        return Err(ArchiveError::TooLarge { max: MAX_UNPACKED });
+    }
+    if decoder.into_inner().is_empty() { Ok(unpacked) } else { Err(ArchiveError::Damaged) }
+}
+
+/// The files of a tar archive, in its order; `raw` hands out extended headers as entries, which are refused as others are.
+fn entries(unpacked: &[u8]) -> Result<Vec<(String, &[u8])>, ArchiveError> {
+    // Reading from memory fails for what the archive says alone: a header whose checksum or numbers are wrong, or half of one.
+    let damaged = |error: io::Error| match error.to_string().as_str() {
+        "failed to read entire block" => ArchiveError::Truncated,
+        _ => ArchiveError::Damaged,
+    };
+    let mut files: Vec<(String, &[u8])> = Vec::new();
+    let mut end = 0;
+    let mut archive = tar::Archive::new(unpacked);
+    for entry in archive.entries().map_err(damaged)?.raw(true) {
+        let entry = entry.map_err(damaged)?;
+        let (path, is_file) = checked_path(&entry)?;
+        let start = to_usize(entry.raw_file_position());
+        let length = to_usize(entry.size());
+        if is_file && length > MAX_FILE_BYTES {
+            return Err(ArchiveError::LargeEntry { entry: path, max: MAX_FILE_BYTES });
+        }
+        let contents = start.checked_add(length).and_then(|end| unpacked.get(start..end));
+        let Some(contents) = contents else {
+            return Err(ArchiveError::TruncatedEntry { entry: path });
+        };
+        end = start + length.next_multiple_of(BLOCK);
+        if !is_file {
+            continue;
+        }
+        if files.len() == MAX_FILES {
+            return Err(ArchiveError::TooManyFiles { max: MAX_FILES });
+        }
+        if files.iter().any(|(known, _)| *known == path) {
+            return Err(ArchiveError::DuplicateEntry { entry: path });
+        }
+        files.push((path, contents));
+    }
+    // The crate takes the end of the input for the end of the archive; a whole archive says its end by a block of zeros.
+    if unpacked.get(end..end + BLOCK).is_some() { Ok(files) } else { Err(ArchiveError::Truncated) }
+}
+
+/// The path of a file or folder that stays inside the course, and whether it is a file.
+fn checked_path(entry: &tar::Entry<'_, &[u8]>) -> Result<(String, bool), ArchiveError> {
+    let header = entry.header();
+    if header.as_ustar().is_none() && header.as_gnu().is_none() {
+        return Err(ArchiveError::Damaged);
+    }
+    let path = String::from_utf8(header.path_bytes().into_owned()).map_err(|error| {
+        ArchiveError::NotUtf8 { entry: error.into_bytes().escape_ascii().to_string() }
+    })?;
+    let kind = header.entry_type();
+    let plain = match kind {
+        EntryType::Regular => path.as_str(),
+        EntryType::Directory => path.trim_end_matches('/'),
+        _ => return Err(ArchiveError::NotAFile { entry: path, kind: kind_name(kind) }),
+    };
+    if mlsys_lesson::is_inside(plain) {
+        Ok((path, kind == EntryType::Regular))
+    } else {
+        Err(ArchiveError::PathOutside { entry: path })
+    }
+}
+
+/// A size or position, as large as can be where it does not fit, which is beyond every limit.
+fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn kind_name(kind: EntryType) -> &'static str {
+    match kind {
+        EntryType::Link => "a hard link",
+        EntryType::Symlink => "a symbolic link",
+        EntryType::Char | EntryType::Block => "a device",
+        EntryType::Fifo => "a pipe",
+        EntryType::XHeader
+        | EntryType::XGlobalHeader
+        | EntryType::GNULongName
+        | EntryType::GNULongLink => "an extended header",
+        _ => "of an unknown kind",
+    }
+}
+
+/// The manifest of an archive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    pub format: u32,
+    pub course: CourseId,
+    pub answers: Withheld,
+    /// Its files by path.
+    pub files: BTreeMap<String, Contents>,
+}
+
+/// Whether a packed course holds its answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Withheld {
+    Included,
+    /// In an answer key apart.
+    Withheld,
+}
+
+/// The contents of a file when it was packed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contents {
+    pub bytes: usize,
+    /// In hexadecimal.
+    pub sha256: String,
+}
+
+/// A packed archive.
+pub struct Packed {
+    /// The tar.gz.
+    pub bytes: Vec<u8>,
+    /// The SHA-256 of its manifest, which holds those of all files.
+    pub hash: String,
+}
+
+impl Manifest {
+    pub fn new(course: CourseId, answers: Withheld, files: &BTreeMap<String, Vec<u8>>) -> Self {
+        let files = files.iter().map(|(path, bytes)| (path.clone(), Contents::new(bytes)));
+        Self { format: FORMAT, course, answers, files: files.collect() }
+    }
+
+    /// Packs files; the same files give the same bytes, on every machine and at every time.
+    pub fn pack(&self, files: &BTreeMap<String, Vec<u8>>) -> Result<Packed, ArchiveError> {
+        let list = serde_json::to_string_pretty(self)
+            .map_err(|error| ArchiveError::BadManifest(error.to_string()))?
+            + "\n";
+        let entries = [(MANIFEST, list.as_bytes())]
+            .into_iter()
+            .chain(files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
+        Ok(Packed { bytes: compress(entries)?, hash: sha256(list.as_bytes()) })
+    }
+
+    /// The manifest among an archive's entries.
+    fn find(entries: &[(String, &[u8])]) -> Result<Self, ArchiveError> {
+        /// Read first, so that an archive of a later format is named as one.
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let bad = |error: serde_json::Error| ArchiveError::BadManifest(error.to_string());
+        let list = entries.iter().find(|(path, _)| path == MANIFEST);
+        let (_, list) = list.ok_or(ArchiveError::NoManifest)?;
+        let Head { format } = serde_json::from_slice(list).map_err(bad)?;
+        if format != FORMAT {
+            return Err(ArchiveError::UnknownFormat(format));
+        }
+        serde_json::from_slice(list).map_err(bad)
+    }
+
+    /// Compares an archive's entries with the manifest.
+    fn verify(&self, entries: &[(String, &[u8])]) -> Result<(), ArchiveError> {
+        for (path, bytes) in entries.iter().filter(|(path, _)| path != MANIFEST) {
+            let entry = path.clone();
+            match self.files.get(path) {
+                None => return Err(ArchiveError::UnlistedFile { entry }),
+                Some(contents) if *contents != Contents::new(bytes) => {
+                    return Err(ArchiveError::HashMismatch { entry });
+                }
+                Some(_) => {}
+            }
+        }
+        let is_there = |path: &str| entries.iter().any(|(entry, _)| entry == path);
+        match self.files.keys().find(|path| !is_there(path)) {
+            Some(path) => Err(ArchiveError::MissingFile { entry: path.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Contents {
+    fn new(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.len(), sha256: sha256(bytes) }
+    }
+}
+
+/// The SHA-256 of bytes, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A tar.gz of these files in their order; equal files give equal bytes.
+fn compress<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> Result<Vec<u8>, ArchiveError> {
+    let failed = |error: io::Error| ArchiveError::Pack(error.to_string());
+    let mut archive = tar::Builder::new(Vec::new());
+    for (path, bytes) in files {
+        let mut header = tar::Header::new_ustar();
+        let long = |_| ArchiveError::LongPath { entry: path.to_owned() };
+        header.set_path(path).map_err(long)?;
+        header.set_mode(0o644);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(TIME);
+        header.set_size(bytes.len() as u64);
+        header.set_cksum();
+        archive.append(&header, bytes).map_err(failed)?;
+    }
+    gzip(&archive.into_inner().map_err(failed)?).map_err(failed)
+}
+
+/// Compresses without name and time, hard: a course is packed seldom and carried often.
+fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,8 @@ use mlsys_lab::LabError;
 use mlsys_lab::device::NoDevice;
 use mlsys_lab::registry::UnknownKind;
 
+use crate::record::RecordError;
+
 /// The exit codes, in the order in which the first that applies wins; passing is what is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
@@ -101,6 +103,12 @@ impl Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe { Self::Closed } else { Self::Output(error) }
+    }
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        Self::Usage(error.to_string())
     }
 }
 

@@ -7,7 +7,6 @@
 pub mod archive;
 pub mod chores;
 pub mod console;
-pub mod crc;
 pub mod devices;
 pub mod drafts;
 pub mod execute;

@@ -3,13 +3,9 @@
 //! Reports are appended line by line, so that a run that is killed keeps all but perhaps its last line. While it goes
 //! on the run holds a lock on `running`: a run without an outcome whose lock is free was cut off.
 
-mod batch;
-mod chunk;
-mod line;
+mod format;
 mod load;
-mod number;
 mod read;
-mod shipped;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -29,15 +25,14 @@ use mlsys_lab::schema::Schema;
 use serde_json::{Value as Json, json};
 
 pub use read::{
-    Past, Standing, Summary, find, find_counting, list, newest_metric, open, summary, value_text,
+    RecordError, RecordedRun, RunStatus, Summary, find, find_counting, list, newest_metric, open,
+    shipped, summary, value_text,
 };
-
-pub use shipped::shipped;
 
 use crate::session::Outcome;
 use writer::Writer;
 
-/// The version of the files' shape; all before it are read too. The second has values of series by the batch.
+/// The version of the files. Format 1 had a line for every value; its records are refused.
 const FORMAT: u64 = 2;
 
 const ABOUT: &str = "run.json";
@@ -117,7 +112,7 @@ impl Record {
         elapsed: Duration,
     ) -> io::Result<()> {
         for (panel, (step, frame)) in pictures {
-            self.writer.line(line::of_frame(panel, *step, frame)?)?;
+            self.writer.line(format::frame_line(panel, *step, frame)?)?;
         }
         self.writer.close()?;
         let Ending { word, reason } = ending;

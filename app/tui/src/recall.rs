@@ -4,8 +4,8 @@ use std::path::Path;
 
 use mlsys_lab::registry::Registry;
 
-use mlsys_run::record::{self, Past, Summary};
-use mlsys_view::attempts::{FinishedRun, OWN_PAGES};
+use mlsys_run::record::{self, RecordedRun, Summary};
+use mlsys_view::attempts::{Attempt, OWN_PAGES};
 use mlsys_view::figure::changed;
 
 /// As many runs of a lesson are taken back in, the newest.
@@ -43,13 +43,13 @@ impl Wanted {
             (None, lesson) => lesson.is_none_or(|id| id.starts_with(OWN_PAGES)),
         };
         lesson
-            && summary.standing.word() == "finished"
+            && summary.status.word() == "finished"
             && self.kinds.iter().any(|kind| kind == summary.lab())
     }
 }
 
 /// What a recorded run leaves; nothing if there is no such lab any more.
-fn of_past(past: &Past, registry: &'static Registry) -> Option<FinishedRun> {
+fn of_past(past: &RecordedRun, registry: &'static Registry) -> Option<Attempt> {
     let summary = &past.summary;
     let schema = registry.find(summary.lab()).ok()?.schema();
     let params = summary.values();

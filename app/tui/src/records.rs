@@ -57,7 +57,7 @@ impl RecordEntry {
             lesson: text(&lesson["id"]).zip(text(&lesson["lab"])),
             device: plain(&device),
             started: plain(&summary.started()),
-            standing: plain(summary.standing.word()),
+            standing: plain(summary.status.word()),
             seconds: summary.seconds(),
             params: summary.about["params"].clone(),
         }

@@ -12,7 +12,7 @@ use self::page::Others;
 use super::World;
 use crate::cli::Report;
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::record::{self, Past};
+use mlsys_run::record::{self, RecordedRun};
 use mlsys_tui::recall::{Wanted, recall};
 use mlsys_view::attempts::FinishedRun;
 
@@ -53,7 +53,7 @@ pub fn run(options: &Report, world: &mut World<'_>) -> Result<Exit, Failure> {
 fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut World<'_>) -> String {
     let names = record::list(runs).unwrap_or_default();
     let id = lesson.front.id.as_str();
-    let mut newest: Vec<Past> = Vec::new();
+    let mut newest: Vec<RecordedRun> = Vec::new();
     for name in names.iter().rev() {
         let Ok(summary) = record::summary(&runs.join(name)) else {
             continue;
@@ -78,7 +78,7 @@ fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut Worl
 }
 
 /// The runs that stand beside one in pictures of several: those of its lesson, or of its kind without one.
-fn beside(runs: &Path, past: &Past) -> Vec<Arc<FinishedRun>> {
+fn beside(runs: &Path, past: &RecordedRun) -> Vec<Arc<Attempt>> {
     let Ok(lab) = mlsys_registry::registry().find(past.summary.lab()) else {
         return Vec::new();
     };

@@ -15,7 +15,7 @@ use super::World;
 use crate::cli;
 use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::record::{self, Past, Standing, Summary};
+use mlsys_run::record::{self, RecordedRun, RunStatus, Summary};
 
 /// Does what `mlsys runs` asks for.
 pub fn run(asked: &cli::Runs, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -42,18 +42,18 @@ pub fn run(asked: &cli::Runs, world: &mut World<'_>) -> Result<Exit, Failure> {
 }
 
 /// The run that is meant, with a warning for each thing of it that could not be read.
-pub fn past(runs: &Path, asked: &str, console: &mut Console) -> Result<Past, Failure> {
-    let folder = record::find(runs, asked).map_err(Failure::Usage)?;
-    let past = record::open(&folder).map_err(Failure::Usage)?;
+pub fn past(runs: &Path, asked: &str, console: &mut Console) -> Result<RecordedRun, Failure> {
+    let folder = record::find(runs, asked)?;
+    let past = record::open(&folder)?;
     past.warnings.iter().for_each(|warning| console.warn(warning));
     Ok(past)
 }
 
 /// What lists, tables and comparisons say of a run, for programs.
 fn object(summary: &Summary) -> Json {
-    let (seconds, step) = match &summary.standing {
-        Standing::Ended(end) => (end["seconds"].clone(), end["step"].clone()),
-        Standing::GoingOn | Standing::CutOff => (Json::Null, Json::Null),
+    let (seconds, step) = match &summary.status {
+        RunStatus::Ended(end) => (end["seconds"].clone(), end["step"].clone()),
+        RunStatus::GoingOn | RunStatus::CutOff => (Json::Null, Json::Null),
     };
     json!({
         "name": summary.name,
@@ -61,7 +61,7 @@ fn object(summary: &Summary) -> Json {
         "lesson": summary.about["lesson"],
         "device": summary.about["device"],
         "started": summary.about["started"],
-        "outcome": summary.standing.word(),
+        "outcome": summary.status.word(),
         "seconds": seconds,
         "step": step,
     })
@@ -71,16 +71,16 @@ fn object(summary: &Summary) -> Json {
 fn remove(runs: &Path, names: &[String], console: &mut Console) -> Result<Exit, Failure> {
     let mut folders = Vec::new();
     for name in names {
-        let folder = record::find(runs, name).map_err(Failure::Usage)?;
+        let folder = record::find(runs, name)?;
         // A folder that somebody names by mistake must not be lost: it has to be a run, whole or not.
         match record::summary(&folder) {
-            Ok(summary) if summary.standing == Standing::GoingOn => {
+            Ok(summary) if summary.status == RunStatus::GoingOn => {
                 let name = summary.name;
                 return Err(Failure::Usage(format!("{name} goes on; end it first")));
             }
             Ok(_) => folders.push(folder),
             Err(_) if folder.parent() == Some(runs) => folders.push(folder),
-            Err(reason) => return Err(Failure::Usage(reason)),
+            Err(error) => return Err(error.into()),
         }
     }
     for folder in folders {

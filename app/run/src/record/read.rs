@@ -1,4 +1,4 @@
-//! Past runs, found and read back.
+//! Recorded runs: found by name, summarised without their reports, and read back.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -9,46 +9,91 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::value::Value;
 use serde_json::Value as Json;
 
-use super::load::{Limits, load};
-use super::{ABOUT, FORMAT, OUTCOME, REPORTS, RUNNING, line};
+use super::load::{Limits, Loaded, load};
+use super::{ABOUT, FORMAT, OUTCOME, REPORTS, RUNNING};
 
-/// What is known of a run without reading its reports.
+/// A run's description and status, without its reports.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// The name of its folder.
     pub name: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// `run.json`: lab, parameters, seed, device, versions, start.
     pub about: Json,
-    /// How it stands.
-    pub standing: Standing,
+    pub status: RunStatus,
 }
 
 /// Whether a run goes on, and how it ended if it did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Standing {
-    /// Its process is alive and has not finished it.
+pub enum RunStatus {
+    /// Its process holds the lock.
     GoingOn,
-    /// Its process is gone and has not written how it ended.
+    /// Its process ended without an outcome.
     CutOff,
     /// `outcome.json`.
     Ended(Json),
 }
 
-/// A run that was recorded.
+/// A recorded run with its reports.
 #[derive(Clone, Debug)]
-pub struct Past {
-    /// What is known of it.
+pub struct RecordedRun {
     pub summary: Summary,
-    /// Everything it reported.
     pub data: RunData,
     /// A sentence for each thing that could not be read.
     pub warnings: Vec<String>,
 }
 
-impl Standing {
-    /// How it stands, in a word or two.
+/// Why a record cannot be found or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error("there is no folder '{}'", .0.escape_debug())]
+    NoFolder(String),
+    #[error("no run{0} has been recorded")]
+    NoneRecorded(String),
+    #[error("one run{0} has been recorded: it is 'last'")]
+    OneRecorded(String),
+    #[error("{count} runs{kind} have been recorded: the first is 'last-{}'", .count - 1)]
+    FewRecorded { count: usize, kind: String },
+    #[error("there is no run '{}'; {}", .asked.escape_debug(), match near {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => "see `mlsys runs list`".to_owned(),
+    })]
+    Unknown { asked: String, near: Option<String> },
+    #[error("'{}' begins the names of {count} runs, from {first} to {last}; write more of one", .asked.escape_debug())]
+    Ambiguous { asked: String, count: usize, first: String, last: String },
+    #[error("{} is no whole record: {ABOUT}, which says what was run, is missing", .0.display())]
+    NoDescription(PathBuf),
+    #[error("{}: {error}", path.display())]
+    Description { path: PathBuf, error: DescriptionError },
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+}
+
+/// Why a description or an outcome cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DescriptionError {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("it holds no object")]
+    NoObject,
+    #[error("it is far too long")]
+    TooLong,
+    #[error("this is no record of a run: it says no format")]
+    NoFormat,
+    #[error(
+        "an older mlsys has recorded this run (format {0}; this one reads format {FORMAT}): run the lab again"
+    )]
+    OldFormat(u64),
+    #[error(
+        "a newer mlsys has recorded this run (format {0}; this one reads up to {FORMAT}): an update reads it"
+    )]
+    NewFormat(u64),
+}
+
+impl RunStatus {
+    /// A word or two.
     pub fn word(&self) -> &str {
         match self {
             Self::GoingOn => "going on",
@@ -59,12 +104,10 @@ impl Standing {
 }
 
 impl Summary {
-    /// The lab's kind.
     pub fn lab(&self) -> &str {
         self.about["lab"].as_str().unwrap_or("unknown lab")
     }
 
-    /// The lesson that asked for it.
     pub fn lesson(&self) -> Option<&str> {
         self.about["lesson"]["id"].as_str()
     }
@@ -77,9 +120,9 @@ impl Summary {
 
     /// How long it took, if it has ended.
     pub fn seconds(&self) -> Option<f64> {
-        match &self.standing {
-            Standing::Ended(end) => end["seconds"].as_f64(),
-            Standing::GoingOn | Standing::CutOff => None,
+        match &self.status {
+            RunStatus::Ended(end) => end["seconds"].as_f64(),
+            RunStatus::GoingOn | RunStatus::CutOff => None,
         }
     }
 
@@ -133,57 +176,53 @@ fn has_reports(folder: &Path) -> bool {
     fs::metadata(folder.join(REPORTS)).is_ok_and(|reports| reports.len() > 0)
 }
 
-/// The folder of the run that somebody means: `last`, `last-2`, a name or its beginning, or a path.
-pub fn find(runs: &Path, asked: &str) -> Result<PathBuf, String> {
+/// The folder of a run by `last`, `last-2`, a name or its beginning, or a path.
+pub fn find(runs: &Path, asked: &str) -> Result<PathBuf, RecordError> {
     find_counting(runs, asked, "", |_| true)
 }
 
-/// As [`find`], and `last` counts only those runs that `counts` says yes to, which `kind` tells after the word "run".
+/// As [`find`]; `last` counts only runs that match the filter, which `kind` describes after the word "run".
 pub fn find_counting(
     runs: &Path,
     asked: &str,
     kind: &str,
     counts: impl Fn(&Path) -> bool,
-) -> Result<PathBuf, String> {
+) -> Result<PathBuf, RecordError> {
     let as_path = Path::new(asked);
     if asked.contains(['/', MAIN_SEPARATOR]) || as_path.join(ABOUT).is_file() {
-        return if as_path.is_dir() {
-            Ok(as_path.to_owned())
-        } else {
-            Err(format!("there is no folder '{}'", asked.escape_debug()))
-        };
+        let is_there = as_path.is_dir();
+        return is_there.then(|| as_path.to_owned()).ok_or(RecordError::NoFolder(asked.to_owned()));
     }
-    let names = list(runs).map_err(|error| format!("{}: {error}", runs.display()))?;
+    let names = list(runs).map_err(|error| RecordError::Io { path: runs.to_owned(), error })?;
     if let Some(back) = back(asked) {
-        let counted = || {
-            let newest_first = names.iter().rev().map(|name| runs.join(name));
-            newest_first.filter(|folder| counts(folder))
-        };
-        return counted().nth(back).ok_or_else(|| match counted().count() {
-            0 => format!("no run{kind} has been recorded"),
-            1 => format!("one run{kind} has been recorded: it is 'last'"),
-            count => {
-                format!("{count} runs{kind} have been recorded: the first is 'last-{}'", count - 1)
-            }
+        let counted: Vec<PathBuf> = names
+            .iter()
+            .rev()
+            .map(|name| runs.join(name))
+            .filter(|folder| counts(folder))
+            .collect();
+        return counted.get(back).cloned().ok_or_else(|| match counted.len() {
+            0 => RecordError::NoneRecorded(kind.to_owned()),
+            1 => RecordError::OneRecorded(kind.to_owned()),
+            count => RecordError::FewRecorded { count, kind: kind.to_owned() },
         });
     }
-    let begin: Vec<&String> = names.iter().filter(|name| name.starts_with(asked)).collect();
+    let asked = asked.to_owned();
+    let begin: Vec<&String> = names.iter().filter(|name| name.starts_with(&asked)).collect();
     match begin.as_slice() {
-        _ if names.iter().any(|name| name == asked) => Ok(runs.join(asked)),
+        _ if names.contains(&asked) => Ok(runs.join(asked)),
         [name] if !asked.is_empty() => Ok(runs.join(name)),
         [] | [_] => {
             let known = names.iter().map(String::as_str).chain(["last"]);
-            let hint = nearest(asked, known).map_or_else(
-                || "see `mlsys runs list`".to_owned(),
-                |near| format!("did you mean '{near}'?"),
-            );
-            Err(format!("there is no run '{}'; {hint}", asked.escape_debug()))
+            let near = nearest(&asked, known).map(str::to_owned);
+            Err(RecordError::Unknown { asked, near })
         }
-        [first, .., last] => Err(format!(
-            "'{}' begins the names of {} runs, from {first} to {last}; write more of one",
-            asked.escape_debug(),
-            begin.len()
-        )),
+        [first, .., last] => Err(RecordError::Ambiguous {
+            count: begin.len(),
+            first: (*first).clone(),
+            last: (*last).clone(),
+            asked,
+        }),
     }
 }
 
@@ -195,72 +234,60 @@ fn back(asked: &str) -> Option<usize> {
     }
 }
 
-/// What is known of a run without reading its reports.
-pub fn summary(folder: &Path) -> Result<Summary, String> {
+/// A run's description and status, without its reports.
+pub fn summary(folder: &Path) -> Result<Summary, RecordError> {
     let path = folder.join(ABOUT);
-    let about = match json(&path) {
-        Err(Unreadable::Missing) => {
-            return Err(format!(
-                "{} is no whole record: {ABOUT}, which says what was run, is missing",
-                folder.display()
-            ));
-        }
-        Err(Unreadable::Because(reason)) => return Err(format!("{}: {reason}", path.display())),
-        Ok(about) => about,
+    let about = match json(&path)? {
+        None => return Err(RecordError::NoDescription(folder.to_owned())),
+        Some(about) => checked(about).map_err(|error| RecordError::Description { path, error })?,
     };
-    checked(&about).map_err(|reason| format!("{}: {reason}", path.display()))?;
     let name = folder.file_name().unwrap_or(folder.as_os_str());
     Ok(Summary {
         name: name.to_string_lossy().into_owned(),
         folder: folder.to_owned(),
         about,
-        standing: standing(folder)?,
+        status: status(folder)?,
     })
 }
 
-/// Refuses what this version cannot read.
-pub fn checked(about: &Json) -> Result<(), String> {
+/// Refuses formats that this version cannot read.
+fn checked(about: Json) -> Result<Json, DescriptionError> {
     match about["format"].as_u64() {
-        Some(1..=FORMAT) => Ok(()),
-        Some(format) if format > FORMAT => Err(format!(
-            "a newer mlsys has recorded this run (format {format}; this one reads up to {FORMAT}): an update reads it"
-        )),
-        Some(_) | None => Err("this is no record of a run: it says no format".to_owned()),
+        Some(FORMAT) => Ok(about),
+        Some(0) | None => Err(DescriptionError::NoFormat),
+        Some(format) if format < FORMAT => Err(DescriptionError::OldFormat(format)),
+        Some(format) => Err(DescriptionError::NewFormat(format)),
     }
 }
 
-fn standing(folder: &Path) -> Result<Standing, String> {
-    let path = folder.join(OUTCOME);
-    let ended = || match json(&path) {
-        Ok(end) => Ok(Some(Standing::Ended(end))),
-        Err(Unreadable::Missing) => Ok(None),
-        Err(Unreadable::Because(reason)) => Err(format!("{}: {reason}", path.display())),
-    };
+fn status(folder: &Path) -> Result<RunStatus, RecordError> {
+    let ended = || Ok(json(&folder.join(OUTCOME))?.map(RunStatus::Ended));
     if let Some(ended) = ended()? {
         return Ok(ended);
     }
     let lock = File::open(folder.join(RUNNING)).map(|file| file.try_lock_shared());
     if let Ok(Err(TryLockError::WouldBlock)) = lock {
-        return Ok(Standing::GoingOn);
+        return Ok(RunStatus::GoingOn);
     }
     // It may have ended between the two looks.
-    Ok(ended()?.unwrap_or(Standing::CutOff))
+    Ok(ended()?.unwrap_or(RunStatus::CutOff))
 }
 
 /// Reads a run; what cannot be read of it is a warning where the rest can.
-pub fn open(folder: &Path) -> Result<Past, String> {
+pub fn open(folder: &Path) -> Result<RecordedRun, RecordError> {
     let summary = summary(folder)?;
     let path = folder.join(REPORTS);
-    let failed = |error: io::Error| format!("{}: {error}", path.display());
     let loaded = match File::open(&path) {
-        Ok(file) => load(file, &path.display().to_string(), Limits::default()).map_err(failed)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
-        Err(error) => return Err(failed(error)),
+        Ok(file) => load(file, &path.display().to_string(), Limits::default()),
+        // Killed before its first report.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Loaded::default()),
+        Err(error) => Err(error),
     };
-    Ok(Past { summary, data: loaded.data, warnings: loaded.warnings })
+    let Loaded { data, warnings } = loaded.map_err(|error| RecordError::Io { path, error })?;
+    Ok(RecordedRun { summary, data, warnings })
 }
 
-/// A number that the newest finished run of a lab on a device has reported, of those with a parameter at a value.
+/// A metric of the newest finished run of a lab on a device, of those with a parameter at a value.
 pub fn newest_metric(
     runs: &Path,
     lab: &str,
@@ -275,34 +302,34 @@ pub fn newest_metric(
         let fits = summary.lab() == lab
             && summary.device().is_some_and(|(_, name)| name == device)
             && summary.about["params"][param] == value
-            && summary.standing.word() == "finished";
+            && summary.status.word() == "finished";
         let past = fits.then(|| open(&summary.folder).ok()).flatten()?;
         past.data.metric(metric)?.as_f64()
     })
 }
 
-enum Unreadable {
-    Missing,
-    Because(String),
+/// The object in a file, if there is such a file.
+fn json(path: &Path) -> Result<Option<Json>, RecordError> {
+    /// Far more than any description takes.
+    const MAX_BYTES: u64 = 1 << 20;
+    let read = || {
+        let mut text = Vec::new();
+        File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(DescriptionError::TooLong);
+        }
+        object(&text)
+    };
+    match read() {
+        Ok(json) => Ok(Some(json)),
+        Err(DescriptionError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(RecordError::Description { path: path.to_owned(), error }),
+    }
 }
 
-fn json(path: &Path) -> Result<Json, Unreadable> {
-    /// Far more than any description takes.
-    const LONGEST: u64 = 1 << 20;
-    let file = File::open(path).map_err(|error| {
-        if error.kind() == io::ErrorKind::NotFound {
-            Unreadable::Missing
-        } else {
-            Unreadable::Because(error.to_string())
-        }
-    })?;
-    let mut text = Vec::new();
-    let read = file.take(LONGEST + 1).read_to_end(&mut text);
-    read.map_err(|error| Unreadable::Because(error.to_string()))?;
-    if text.len() as u64 > LONGEST {
-        return Err(Unreadable::Because("it is far too long".to_owned()));
-    }
-    line::object(&text).map_err(Unreadable::Because)
+fn object(text: &[u8]) -> Result<Json, DescriptionError> {
+    let json: Json = serde_json::from_slice(text)?;
+    if json.is_object() { Ok(json) } else { Err(DescriptionError::NoObject) }
 }
 
 /// A parameter's value as a person reads it.
@@ -318,4 +345,39 @@ fn short(text: &str) -> String {
     let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let short: String = characters.by_ref().take(60).collect();
     if characters.next().is_some() { format!("{short} …") } else { short }
+}
+
+/// A recording in the program: a folder of `assets/recordings`, as a run has left it.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped {
+    name: &'static str,
+    about: &'static [u8],
+    reports: &'static [u8],
+    outcome: &'static [u8],
+}
+
+const SHIPPED: &[Shipped] = include!(concat!(env!("OUT_DIR"), "/recordings.rs"));
+
+/// All recordings in the program, in the order of their names.
+pub fn shipped() -> impl Iterator<Item = Shipped> {
+    SHIPPED.iter().copied()
+}
+
+impl Shipped {
+    /// Its description, without its reports.
+    pub fn summary(&self) -> Result<Summary, RecordError> {
+        let folder = PathBuf::from(self.name);
+        let failed = |error| RecordError::Description { path: folder.clone(), error };
+        let about = object(self.about).and_then(checked).map_err(failed)?;
+        let status = RunStatus::Ended(object(self.outcome).map_err(failed)?);
+        Ok(Summary { name: self.name.to_owned(), about, status, folder })
+    }
+
+    /// All of it.
+    pub fn open(&self) -> Result<RecordedRun, RecordError> {
+        let loaded = load(self.reports, REPORTS, Limits::default())
+            .map_err(|error| RecordError::Io { path: PathBuf::from(self.name), error })?;
+        let Loaded { data, warnings } = loaded;
+        Ok(RecordedRun { summary: self.summary()?, data, warnings })
+    }
 }

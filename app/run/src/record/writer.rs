@@ -10,8 +10,8 @@ use std::time::Duration;
 use mlsys_lab::Artifact;
 use mlsys_lab::report::Report;
 
-use super::batch::Batch;
-use super::{line, write_whole};
+use super::format::{self, Batch};
+use super::write_whole;
 
 /// What is reported within this time goes into one line; a kill costs that line at most.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -86,7 +86,7 @@ impl Writer {
             | Report::Frame { .. }
             | Report::Change(_)
             | Report::Diverged { .. }
-            | Report::Notice(_) => match line::of(report) {
+            | Report::Notice(_) => match format::report_line(report) {
                 Some(line) => self.line(line),
                 None => Ok(()),
             },

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mlsys_lab::Artifact;
 use mlsys_lab::nearest::nearest;
 
-use crate::record::{self, Standing};
+use crate::record::{self, RunStatus};
 
 /// The ending of files that hold what recorded runs leave.
 const ENDING: &str = "safetensors";
@@ -34,26 +34,26 @@ pub(super) fn artifact(
     // The run that asks is recorded too, and is the newest of all.
     let leaves_it = |folder: &Path| {
         record::summary(folder).is_ok_and(|run| {
-            run.standing != Standing::GoingOn
+            run.status != RunStatus::GoingOn
                 && leaves(run.lab()).is_ok_and(|left| left == Some(kind))
         })
     };
     let of = format!(" of a lab that leaves a {kind}");
     let folder = record::find_counting(runs, name, &of, leaves_it)
         .map_err(|reason| unknown(name, ids, &format!("and among recorded runs: {reason}")))?;
-    let summary = record::summary(&folder)?;
+    let summary = record::summary(&folder).map_err(|error| error.to_string())?;
     let run = format!("the recorded run {}", summary.name);
     if leaves(summary.lab())? != Some(kind) {
         return Err(format!("{run} is one of lab {}, which leaves no {kind}", summary.lab()));
     }
     let file = folder.join(format!("{kind}.{ENDING}"));
-    match &summary.standing {
-        Standing::GoingOn => return Err(format!("{run} is still going on")),
-        Standing::CutOff => return Err(format!("{run} was cut off before its end")),
-        Standing::Ended(_) => {}
+    match &summary.status {
+        RunStatus::GoingOn => return Err(format!("{run} is still going on")),
+        RunStatus::CutOff => return Err(format!("{run} was cut off before its end")),
+        RunStatus::Ended(_) => {}
     }
     if !file.is_file() {
-        let past = record::open(&folder)?;
+        let past = record::open(&folder).map_err(|error| error.to_string())?;
         return Err(match past.data.diverged {
             Some((step, _)) => format!("{run} diverged at step {step}, and left no {kind}"),
             None => format!(
@@ -61,10 +61,10 @@ pub(super) fn artifact(
             ),
         });
     }
-    if summary.standing.word() != "finished" {
+    if summary.status.word() != "finished" {
         return Err(format!(
             "{run} did not come to its end ({}); to use what it left all the same, name its file: {}",
-            summary.standing.word(),
+            summary.status.word(),
             file.display()
         ));
     }

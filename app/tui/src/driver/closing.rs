@@ -70,7 +70,7 @@ fn who_leaves_as_a_run_ends_finds_all_of_it() {
     to_its_end(&mut it);
     it.driver.runner.leave();
     let past = record::open(&folder.run()).unwrap();
-    assert_eq!(past.summary.standing.word(), "finished");
+    assert_eq!(past.summary.status.word(), "finished");
     let slot = it.app.page.as_ref().and_then(|page| page.slot()).unwrap();
     assert!(past.data.frames.keys().eq(slot.run.data.frames.keys()));
     assert!(!past.data.frames.is_empty());
@@ -85,7 +85,7 @@ fn leaving_stops_the_run() {
     let folder = Folder::new("stopped");
     let mut it = training(&folder.0);
     it.driver.runner.leave();
-    let standing = record::summary(&folder.run()).unwrap().standing;
+    let standing = record::summary(&folder.run()).unwrap().status;
     assert_eq!(standing.word(), "stopped");
 }
 

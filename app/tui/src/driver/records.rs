@@ -11,7 +11,7 @@ use crate::recall::{self, Wanted};
 use crate::records;
 use crate::records::{LoadedRecord, RecordEntry, Source};
 use mlsys_run::chores::Chores;
-use mlsys_run::record::{self, Past};
+use mlsys_run::record::{self, RecordedRun};
 
 /// Lists the runs of a folder, the newest first, and those that ship with the program.
 pub fn list(folder: Option<PathBuf>, chores: Chores, outbox: &Outbox) {
@@ -61,9 +61,9 @@ fn fetched(wanted: records::Wanted) -> Result<Box<LoadedRecord>, String> {
         Source::Folder(folder) => record::open(folder),
         Source::Shipped(place) => match record::shipped().nth(*place) {
             Some(recording) => recording.open(),
-            None => Err("no such recording ships with mlsys".to_owned()),
+            None => return Err("no such recording ships with mlsys".to_owned()),
         },
     };
-    let Past { data, warnings, .. } = past?;
+    let RecordedRun { data, warnings, .. } = past.map_err(|error| error.to_string())?;
     Ok(Box::new(LoadedRecord { wanted, data, warnings }))
 }

@@ -86,7 +86,7 @@ impl Bench<'_> {
         let mut seconds = Vec::new();
         for _ in 0..self.options.rounds {
             let started = Instant::now();
-            let past = record::open(&folder)?;
+            let past = record::open(&folder).map_err(|error| error.to_string())?;
             seconds.push(started.elapsed().as_secs_f64());
             let count: usize = past.data.series.values().map(|series| series.points().len()).sum();
             if count != self.options.steps as usize * self.options.metrics as usize {

@@ -7,8 +7,8 @@ use mlsys_lab::report::RunData;
 use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
 
 use crate::commands::runs::show;
-use mlsys_run::record::{Past, Summary};
-use mlsys_view::attempts::{FinishedRun, RunComparison};
+use mlsys_run::record::{RecordedRun, Summary};
+use mlsys_view::attempts::{Attempt, Company};
 use mlsys_view::export::svg;
 use mlsys_view::figure::{Source, changed};
 use mlsys_view::panel::{Scene, View};
@@ -36,7 +36,7 @@ th{color:var(--dim);font-weight:600}.dim{color:var(--dim)}.good{color:var(--good
 :root{--ink:#000;--dim:#444;--paper:#fff;--rule:#bbb;--good:#000;--bad:#000}}";
 
 /// A run; the others of its lesson are told with it where its lab has a picture of several.
-pub fn of_run(past: &Past, others: &Others<'_>) -> String {
+pub fn of_run(past: &RecordedRun, others: &Others<'_>) -> String {
     let title = format!("Run {}", past.summary.name);
     let mut body = String::new();
     run(past, others, &mut body);
@@ -47,7 +47,7 @@ pub fn of_run(past: &Past, others: &Others<'_>) -> String {
 pub fn of_lesson(
     lesson: &Lesson,
     progress: &Progress,
-    runs: &[Past],
+    runs: &[RecordedRun],
     others: &Others<'_>,
 ) -> String {
     let mut body = String::new();
@@ -141,7 +141,7 @@ fn words(answer: &Answer) -> String {
 }
 
 /// What a run was, its pictures and its figures.
-fn run(past: &Past, others: &Others<'_>, body: &mut String) {
+fn run(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
     table(&[], show::facts(past), body);
     for notice in past.data.notices.iter().chain(&past.warnings) {
         let _ = writeln!(body, "<p>{}</p>", escaped(notice));

@@ -10,11 +10,11 @@ use super::show::ends;
 use crate::cli::Listing;
 use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::record::{Past, value_text};
+use mlsys_run::record::{RecordedRun, value_text};
 use mlsys_view::table::{aligned, cell};
 
 /// Puts runs side by side.
-pub fn run(runs: &[Past], listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
+pub fn run(runs: &[RecordedRun], listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
     let labs: BTreeSet<&str> = runs.iter().map(|past| past.summary.lab()).collect();
     if labs.len() > 1 {
         let labs: Vec<&str> = labs.into_iter().collect();
@@ -55,7 +55,7 @@ pub fn differing<'a>(
 }
 
 /// The numbers of each metric that any run has, run by run.
-fn figures(runs: &[Past]) -> BTreeMap<&str, Vec<Figure>> {
+fn figures(runs: &[RecordedRun]) -> BTreeMap<&str, Vec<Figure>> {
     let metrics: Vec<_> = runs.iter().map(|past| past.data.metrics()).collect();
     let names: BTreeSet<&str> = metrics
         .iter()
@@ -63,7 +63,7 @@ fn figures(runs: &[Past]) -> BTreeMap<&str, Vec<Figure>> {
         .filter(|(_, value)| value.as_f64().is_some())
         .map(|(name, _)| *name)
         .collect();
-    let figure = |name: &str, past: &Past| Figure {
+    let figure = |name: &str, past: &RecordedRun| Figure {
         last: past.data.metric(name).and_then(|value| value.as_f64()),
         min: past.data.series.get(name).and_then(|series| ends(series).0),
     };
@@ -79,7 +79,7 @@ fn ratio(first: Option<f64>, other: Option<f64>) -> Option<f64> {
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-fn lines(runs: &[Past]) -> Vec<String> {
+fn lines(runs: &[RecordedRun]) -> Vec<String> {
     let letters: Vec<String> = (0..runs.len()).map(letter).collect();
     let rows: Vec<_> = letters
         .iter()
@@ -91,7 +91,7 @@ fn lines(runs: &[Past]) -> Vec<String> {
                 cell(&past.summary.name, 120),
                 cell(device, 60),
                 cell(&past.summary.started(), 60),
-                cell(past.summary.standing.word(), 60),
+                cell(past.summary.status.word(), 60),
                 format!("step {}", past.data.step),
             ]
         })
@@ -118,7 +118,7 @@ fn header(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// The metrics: the last values with their ratios to the first run's, then the least.
-fn table(runs: &[Past], letters: &[String]) -> Vec<Vec<String>> {
+fn table(runs: &[RecordedRun], letters: &[String]) -> Vec<Vec<String>> {
     let others = || letters.iter().skip(1);
     let titles = letters.iter().map(|letter| format!("{letter} last"));
     let titles = titles.chain(others().map(|letter| format!("{letter}/A")));
@@ -143,7 +143,7 @@ fn letter(index: usize) -> String {
     }
 }
 
-fn compared(runs: &[Past]) -> Json {
+fn compared(runs: &[RecordedRun]) -> Json {
     let params: Map<String, Json> = differing(runs.iter().map(|past| &past.summary.about))
         .into_iter()
         .map(|(name, values)| (name.to_owned(), json!(values)))

@@ -12,10 +12,14 @@ use super::tensorboard;
 use crate::cli::{ExportRun, RunFormat};
 use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::record::Past;
+use mlsys_run::record::RecordedRun;
 
 /// Writes a run.
-pub fn run(past: &Past, options: &ExportRun, console: &mut Console) -> Result<Exit, Failure> {
+pub fn run(
+    past: &RecordedRun,
+    options: &ExportRun,
+    console: &mut Console,
+) -> Result<Exit, Failure> {
     let is_standard = options.output == Path::new("-");
     if options.format == RunFormat::Tensorboard && is_standard {
         return Err(Failure::usage(
@@ -48,7 +52,7 @@ pub fn run(past: &Past, options: &ExportRun, console: &mut Console) -> Result<Ex
     Ok(Exit::Passed)
 }
 
-fn write(past: &Past, format: RunFormat, out: &mut impl Write) -> io::Result<()> {
+fn write(past: &RecordedRun, format: RunFormat, out: &mut impl Write) -> io::Result<()> {
     match format {
         RunFormat::Csv => csv(&past.data, out),
         RunFormat::Jsonl => jsonl(&past.data, out),
@@ -57,13 +61,13 @@ fn write(past: &Past, format: RunFormat, out: &mut impl Write) -> io::Result<()>
 }
 
 /// A file that TensorBoard finds by its name.
-fn event_file(past: &Past, folder: &Path) -> PathBuf {
+fn event_file(past: &RecordedRun, folder: &Path) -> PathBuf {
     let name = &past.summary.name;
     folder.join(format!("events.out.tfevents.{}.{name}", seconds(past) as u64))
 }
 
 /// When the run started, in seconds since 1970; 0 if it does not say.
-fn seconds(past: &Past) -> f64 {
+fn seconds(past: &RecordedRun) -> f64 {
     let started = past.summary.about["started"].as_str().unwrap_or_default();
     let started = humantime::parse_rfc3339(started).ok();
     let since = started.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());

@@ -62,6 +62,6 @@ fn row(summary: &Summary) -> Vec<String> {
         cell(&summary.name, 120),
         word(summary.lesson().unwrap_or_default()),
         word(device),
-        word(summary.standing.word()),
+        word(summary.status.word()),
     ]
 }

@@ -9,11 +9,11 @@ use super::object;
 use crate::cli::Listing;
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::record::{Past, Standing};
+use mlsys_run::record::{RecordedRun, RunStatus};
 use mlsys_view::table::{aligned, cell};
 
 /// Shows what a run was and what it reported.
-pub fn run(past: &Past, listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
+pub fn run(past: &RecordedRun, listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
     if listing.json {
         console.line(shown(past))?;
         return Ok(Exit::Passed);
@@ -41,7 +41,7 @@ pub fn run(past: &Past, listing: Listing, console: &mut Console) -> Result<Exit,
 }
 
 /// What the run was and how it stands, a name and a value a row.
-pub fn facts(past: &Past) -> Vec<Vec<String>> {
+pub fn facts(past: &RecordedRun) -> Vec<Vec<String>> {
     let summary = &past.summary;
     let word = |json: &Json| json.as_str().map(|text| cell(text, 80));
     let mut facts = vec![vec!["Run".to_owned(), cell(&summary.name, 120)]];
@@ -58,17 +58,17 @@ pub fn facts(past: &Past) -> Vec<Vec<String>> {
         versions.map(|(name, version)| word(version).map(|version| format!("{name} {version}")));
     add("Versions", Some(versions.into_iter().flatten().collect::<Vec<_>>().join(", ")));
     add("Step", Some(past.data.step.to_string()));
-    add("State", Some(state(&summary.standing)));
+    add("State", Some(state(&summary.status)));
     facts
 }
 
 /// How a run stands, in a sentence without an end.
-fn state(standing: &Standing) -> String {
+fn state(standing: &RunStatus) -> String {
     let word = cell(standing.word(), 60);
     match standing {
-        Standing::GoingOn => word,
-        Standing::CutOff => format!("{word}: the program that ran it is gone and did not end it"),
-        Standing::Ended(end) => {
+        RunStatus::GoingOn => word,
+        RunStatus::CutOff => format!("{word}: the program that ran it is gone and did not end it"),
+        RunStatus::Ended(end) => {
             let seconds =
                 end["seconds"].as_f64().map(|seconds| format!(" after {} s", number(seconds)));
             let reason = end["reason"].as_str().map(|reason| format!(": {}", cell(reason, 200)));
@@ -77,7 +77,7 @@ fn state(standing: &Standing) -> String {
     }
 }
 
-fn shown(past: &Past) -> Json {
+fn shown(past: &RecordedRun) -> Json {
     let mut shown = object(&past.summary);
     let metrics: Map<String, Json> = past
         .data
@@ -116,7 +116,7 @@ fn shown(past: &Past) -> Json {
 }
 
 /// A header, then a row for each metric: last, least, most and how many values.
-pub fn metrics(past: &Past) -> Vec<Vec<String>> {
+pub fn metrics(past: &RecordedRun) -> Vec<Vec<String>> {
     let header = ["Metric", "last", "min", "max", "values"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for (name, value) in past.data.metrics() {

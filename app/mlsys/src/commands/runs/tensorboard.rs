@@ -2,7 +2,6 @@
 //!
 //! What series need of the format is this page.
 
-use mlsys_run::crc::Table;
 use std::io::{self, Write};
 
 use mlsys_lab::report::RunData;
@@ -76,10 +75,29 @@ fn masked(content: &[u8]) -> u32 {
     crc32c(content).rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// The CRC with Castagnoli's polynomial.
+/// The cyclic redundancy check with Castagnoli's polynomial, least significant bit first.
 fn crc32c(content: &[u8]) -> u32 {
-    const TABLE: Table = Table::new(0x82f6_3b78);
-    TABLE.sum(content)
+    /// The effect of each byte.
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let mut crc = byte as u32;
+            let mut bit = 0;
+            while bit < 8 {
+                crc = if crc & 1 == 1 { (crc >> 1) ^ 0x82f6_3b78 } else { crc >> 1 };
+                bit += 1;
+            }
+            table[byte] = crc;
+            byte += 1;
+        }
+        table
+    };
+    let step = |crc: u32, &byte: &u8| {
+        let [low, ..] = crc.to_le_bytes();
+        TABLE[usize::from(low ^ byte)] ^ (crc >> 8)
+    };
+    !content.iter().fold(u32::MAX, step)
 }
 
 #[cfg(test)]
