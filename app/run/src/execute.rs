@@ -15,7 +15,7 @@ use crate::exit::{self, Exit};
 use crate::interrupt::Interrupt;
 use crate::record::{About, Ending, Record};
 use crate::session::{Outcome, guarded};
-use crate::sources::{Sources, Supplied};
+use crate::sources::{Sources, WithArtifacts};
 
 /// A run to do.
 pub struct Order<'a> {
@@ -111,7 +111,7 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
         sink: &mut sink,
         control: Control::free(order.limits, interrupt.flag()),
     };
-    let outcome = guarded(&Supplied::new(order.lab, order.sources), &mut run);
+    let outcome = guarded(&WithArtifacts::new(order.lab, order.sources), &mut run);
     let elapsed = started.elapsed();
     let Recorder { data, record, console, .. } = sink;
     console.clear_progress();

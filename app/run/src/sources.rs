@@ -1,39 +1,47 @@
-//! What runs leave for other runs: a lab whose parameter names an earlier lab, a recorded run or a file is given what that
-//! has left, before it runs.
+//! Artifacts between runs: a lab whose parameter names an earlier lab of its lesson, a recorded run or a file gets the
+//! artifact of that, such as a trained network, before it runs.
 //!
-//! An earlier lab that has not run yet runs first, on the same thread and device, with the lesson's own values; what it
-//! leaves is kept while the program runs, by lab, parameters and device, so that turning a knob of the later lab does not
-//! run it again. Screen and headless runner both go this way.
+//! An earlier lab that has not run yet runs first, on the same thread and device, with the lesson's own values. Its
+//! artifact stays in memory while the program runs, by lab, parameters and device, so that turning a knob of the later
+//! lab does not run it again. The workbench and the headless runner both wrap their labs in [`WithArtifacts`].
 
 mod recorded;
-mod source_run;
-mod store;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mlsys_lab::report::{FrameTrigger, Report, Sink};
+use mlsys_lab::device::DeviceId;
+use mlsys_lab::report::{Moment, Report, Sink};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
-use mlsys_lab::{Artifact, Lab, LabError, Params, Run};
+use mlsys_lab::{Artifact, Control, Lab, LabError, Params, Run};
 
-pub use self::store::Store;
 use crate::chores::Chores;
+use recorded::RecordedError;
 
-/// Where a lab can get what it names.
+/// Artifacts in memory: at most this many, the oldest dropped first.
+const MAX_ARTIFACTS: usize = 16;
+
+/// Bytes of all artifacts in memory but the newest.
+const MAX_ARTIFACT_BYTES: usize = 128 << 20;
+
+/// Steps of an earlier lab between two reports of its progress.
+const STATUS_PERIOD: u64 = 20;
+
+/// Where a lab's artifacts can come from.
 #[derive(Clone, Default)]
 pub struct Sources {
     /// The labs of the lesson that come before it.
     pub earlier: Vec<Earlier>,
-    /// The names of those that do not, its own included.
+    /// The names of the other labs, its own included.
     pub others: Vec<String>,
     /// The folder of recorded runs.
     pub runs: Option<PathBuf>,
-    /// What runs have left so far.
+    /// Artifacts of runs so far.
     pub left: Store,
-    /// Files that are being written: they are waited for before one is read.
+    /// Files that are being written; waited for before one is read.
     pub chores: Chores,
 }
 
@@ -42,9 +50,8 @@ pub struct Sources {
 pub struct Earlier {
     /// Its name in the lesson.
     pub id: String,
-    /// The lab.
     pub lab: &'static dyn Lab,
-    /// Its parameters, as the lesson has them.
+    /// As the lesson has them.
     pub params: Params,
 }
 
@@ -55,20 +62,19 @@ impl Sources {
     }
 }
 
-/// A lab that is given what its parameters name before it runs, and whose own leavings are kept for others.
-pub struct Supplied {
+/// A lab whose parameters get the artifacts that they name, and whose own artifact is kept for others.
+pub struct WithArtifacts {
     lab: &'static dyn Lab,
     sources: Sources,
 }
 
-impl Supplied {
-    /// The lab with where it gets things from.
+impl WithArtifacts {
     pub fn new(lab: &'static dyn Lab, sources: Sources) -> Self {
         Self { lab, sources }
     }
 }
 
-impl Lab for Supplied {
+impl Lab for WithArtifacts {
     fn schema(&self) -> &Schema {
         self.lab.schema()
     }
@@ -86,14 +92,14 @@ impl Lab for Supplied {
             return self.lab.run(run);
         }
         let asked = run.params.clone();
-        let mut keeping = Keeping::new(run.sink);
+        let mut sink = ArtifactSink { sink: run.sink, artifact: None, is_changed: false };
         let (ended, control) = {
-            let control = std::mem::replace(&mut run.control, mlsys_lab::Control::detached());
+            let control = std::mem::replace(&mut run.control, Control::spent());
             let mut inner =
-                Run { params: asked.clone(), device: run.device, sink: &mut keeping, control };
+                Run { params: asked.clone(), device: run.device, sink: &mut sink, control };
             (self.lab.run(&mut inner), inner.control)
         };
-        let left = keeping.left;
+        let left = sink.artifact;
         run.control = control;
         if let (Ok(()), Some(artifact)) = (&ended, left)
             && artifact.unfinished.is_none()
@@ -105,7 +111,7 @@ impl Lab for Supplied {
     }
 }
 
-/// The parameters of a run that name others: parameter, kind of what is wanted, name.
+/// The parameters of a run that name artifacts: parameter, kind of artifact, name.
 pub fn named(schema: &Schema, params: &Params) -> Vec<(String, String, String)> {
     let of = |param: &mlsys_lab::schema::Param| {
         let kind = param.artifact.clone()?;
@@ -121,7 +127,24 @@ pub fn named(schema: &Schema, params: &Params) -> Vec<(String, String, String)> 
     schema.params.iter().filter_map(of).collect()
 }
 
-/// What a name stands for; none if the run was stopped while it was made.
+/// Why there is no artifact of a name; each reads on its own.
+#[derive(Debug, thiserror::Error)]
+enum SourceError {
+    #[error("'{0}' is a lab {1}, which leaves no {2}")]
+    OtherKind(String, String, String),
+    #[error("'{0}', which has to run first, failed: {1}")]
+    Failed(String, LabError),
+    #[error("'{0}' diverged, and left nothing: {1}")]
+    Diverged(String, String),
+    #[error("'{0}' has left no {1}: it is larger than is kept for others")]
+    TooLarge(String, String),
+    #[error("'{0}' comes no earlier than this lab; only what comes before can be started from")]
+    NotEarlier(String),
+    #[error(transparent)]
+    Recorded(#[from] RecordedError),
+}
+
+/// The artifact of a name; none if the run was stopped while it was made.
 fn find(
     sources: &Sources,
     param: &str,
@@ -129,57 +152,97 @@ fn find(
     name: &str,
     run: &mut Run<'_>,
 ) -> Result<Option<Arc<Artifact>>, LabError> {
-    let refused = |reason: String| LabError::contradiction([param], reason);
-    if let Some(place) = sources.earlier.iter().position(|lab| lab.id == name) {
-        return source_run::artifact(sources, place, kind, run)
-            .map_err(|failure| failure.of(param, name));
-    }
-    if sources.others.iter().any(|id| id == name) {
-        return Err(refused(format!(
-            "'{name}' comes no earlier than this lab; only what comes before can be started from"
-        )));
-    }
-    let ids: Vec<&str> = sources.earlier.iter().map(|lab| lab.id.as_str()).collect();
-    sources.chores.wait();
-    recorded::artifact(name, kind, sources.runs.as_deref(), &ids).map(Some).map_err(refused)
+    let found = if let Some(place) = sources.earlier.iter().position(|lab| lab.id == name) {
+        let (before, rest) = sources.earlier.split_at(place);
+        match rest.split_first() {
+            Some((earlier, later)) => of_earlier(sources, before, earlier, later, kind, run),
+            None => Ok(None),
+        }
+    } else if sources.others.iter().any(|id| id == name) {
+        Err(SourceError::NotEarlier(name.to_owned()))
+    } else {
+        let ids: Vec<&str> = sources.earlier.iter().map(|lab| lab.id.as_str()).collect();
+        sources.chores.wait();
+        let found = recorded::artifact(name, kind, sources.runs.as_deref(), &ids);
+        found.map(Some).map_err(SourceError::from)
+    };
+    found.map_err(|error| LabError::contradiction([param], error.to_string()))
 }
 
-/// Passes reports on and keeps what the run leaves, unless a knob was turned: then it is not what its parameters say.
-struct Keeping<'a> {
+/// The artifact of an earlier lab, which runs first where it has not; none if the run was stopped meanwhile.
+fn of_earlier(
+    sources: &Sources,
+    before: &[Earlier],
+    earlier: &Earlier,
+    later: &[Earlier],
+    kind: &str,
+    run: &mut Run<'_>,
+) -> Result<Option<Arc<Artifact>>, SourceError> {
+    let (id, schema) = (|| earlier.id.clone(), earlier.lab.schema());
+    if schema.yields.as_deref() != Some(kind) {
+        return Err(SourceError::OtherKind(id(), schema.kind.clone(), kind.to_owned()));
+    }
+    if let Some(known) = sources.left.find(&schema.kind, &earlier.params, run.device) {
+        return Ok(Some(known));
+    }
+    // It may start from labs before it in its turn.
+    let not_earlier = [earlier].into_iter().chain(later).map(|lab| lab.id.clone());
+    let its_sources = Sources {
+        earlier: before.to_vec(),
+        others: not_earlier.chain(sources.others.iter().cloned()).collect(),
+        ..sources.clone()
+    };
+    let mut sink = EarlierSink {
+        sink: run.sink,
+        name: &earlier.id,
+        steps: earlier.params.int("steps").ok().map(i64::unsigned_abs),
+        last_status: None,
+        artifact: None,
+        diverged: None,
+    };
+    sink.status(0);
+    let device = run.device;
+    let ended = run.control.before(|control| {
+        let mut first = Run {
+            params: earlier.params.clone(),
+            device,
+            sink: &mut sink,
+            control: std::mem::replace(control, Control::spent()),
+        };
+        let ended = WithArtifacts::new(earlier.lab, its_sources).run(&mut first);
+        *control = first.control;
+        ended
+    });
+    let (artifact, diverged) = (sink.artifact, sink.diverged);
+    run.sink.report(Report::Status(String::new()));
+    ended.map_err(|error| SourceError::Failed(id(), error))?;
+    if run.control.stop_reason().is_some() {
+        // The run around it says why itself.
+        return Ok(None);
+    }
+    match (diverged, artifact) {
+        (Some(reason), _) => Err(SourceError::Diverged(id(), reason)),
+        (None, Some(artifact)) => Ok(Some(artifact)),
+        (None, None) => Err(SourceError::TooLarge(id(), kind.to_owned())),
+    }
+}
+
+/// Passes reports on and keeps the artifact, unless a knob was turned: then it is not that of the run's parameters.
+struct ArtifactSink<'a> {
     sink: &'a mut dyn Sink,
-    left: Option<Arc<Artifact>>,
-    turned: Turned,
+    artifact: Option<Arc<Artifact>>,
+    is_changed: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Turned {
-    Nothing,
-    Something,
-}
-
-impl<'a> Keeping<'a> {
-    fn new(sink: &'a mut dyn Sink) -> Self {
-        Self { sink, left: None, turned: Turned::Nothing }
-    }
-}
-
-impl Sink for Keeping<'_> {
+impl Sink for ArtifactSink<'_> {
     fn report(&mut self, report: Report) {
-        match &report {
-            Report::Change(_) => {
-                self.turned = Turned::Something;
-                self.left = None;
-            }
-            Report::Artifact(artifact) if self.turned == Turned::Nothing => {
-                self.left = Some(Arc::clone(artifact));
-            }
-            Report::Artifact(_)
-            | Report::Status(_)
-            | Report::Scalar { .. }
-            | Report::Point { .. }
-            | Report::Frame { .. }
-            | Report::Diverged { .. }
-            | Report::Notice(_) => {}
+        if let Report::Change(_) = &report {
+            self.is_changed = true;
+            self.artifact = None;
+        } else if let Report::Artifact(artifact) = &report
+            && !self.is_changed
+        {
+            self.artifact = Some(Arc::clone(artifact));
         }
         self.sink.report(report);
     }
@@ -193,22 +256,93 @@ impl Sink for Keeping<'_> {
     }
 }
 
-/// Why an earlier lab has left nothing that can be used.
-enum Failure {
-    /// The reason, as the end of a sentence that begins with its name.
-    Reason(String),
-    /// It failed itself.
-    Error(LabError),
+/// Turns the reports of an earlier lab into the status of the later one.
+struct EarlierSink<'a> {
+    sink: &'a mut dyn Sink,
+    name: &'a str,
+    steps: Option<u64>,
+    /// The step of the last status.
+    last_status: Option<u64>,
+    artifact: Option<Arc<Artifact>>,
+    diverged: Option<String>,
 }
 
-impl Failure {
-    fn of(self, param: &str, name: &str) -> LabError {
-        match self {
-            Self::Reason(reason) => LabError::contradiction([param], format!("'{name}' {reason}")),
-            Self::Error(error) => LabError::contradiction(
-                [param],
-                format!("'{name}', which has to run first, failed: {error}"),
-            ),
+impl EarlierSink<'_> {
+    fn status(&mut self, step: u64) {
+        if self.last_status.is_some_and(|last| step < last + STATUS_PERIOD) {
+            return;
+        }
+        self.last_status = Some(step);
+        let of = match self.steps {
+            Some(steps) => format!(": step {step} of {steps}"),
+            None => String::new(),
+        };
+        self.sink.report(Report::Status(format!("running '{}' first{of}", self.name)));
+    }
+}
+
+impl Sink for EarlierSink<'_> {
+    fn report(&mut self, report: Report) {
+        match report {
+            Report::Point { step, .. } => self.status(step),
+            Report::Artifact(artifact) => self.artifact = Some(artifact),
+            Report::Diverged { reason, .. } => self.diverged = Some(reason),
+            Report::Status(_)
+            | Report::Scalar { .. }
+            | Report::Frame { .. }
+            | Report::Change(_)
+            | Report::Notice(_) => {}
         }
     }
+
+    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+        false
+    }
+}
+
+/// Artifacts of runs while the program runs; clones are handles to the same store.
+#[derive(Clone, Default)]
+pub struct Store(Arc<Mutex<Vec<Stored>>>);
+
+struct Stored {
+    kind: String,
+    params: Vec<(String, Value)>,
+    device: DeviceId,
+    artifact: Arc<Artifact>,
+}
+
+impl Store {
+    fn keep(&self, kind: &str, params: &Params, device: DeviceId, artifact: Arc<Artifact>) {
+        let new = Stored { kind: kind.to_owned(), params: values(params), device, artifact };
+        let mut all = self.lock();
+        all.retain(|old| {
+            !(old.kind == new.kind && old.device == device && old.params == new.params)
+        });
+        let mut bytes = 0;
+        let fitting = all.iter().rev().take(MAX_ARTIFACTS - 1).take_while(|old| {
+            bytes += old.artifact.bytes.len();
+            bytes <= MAX_ARTIFACT_BYTES
+        });
+        let surplus = all.len() - fitting.count();
+        all.drain(..surplus);
+        all.push(new);
+    }
+
+    fn find(&self, kind: &str, params: &Params, device: DeviceId) -> Option<Arc<Artifact>> {
+        let values = values(params);
+        let all = self.lock();
+        let is_it = |stored: &&Stored| {
+            stored.kind == kind && stored.device == device && stored.params == values
+        };
+        all.iter().find(is_it).map(|stored| Arc::clone(&stored.artifact))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Stored>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The values alone: their origin makes no difference.
+fn values(params: &Params) -> Vec<(String, Value)> {
+    params.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }

@@ -1,91 +1,131 @@
-//! What recorded runs have left, and files.
+//! Artifacts of recorded runs, and files.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use mlsys_lab::Artifact;
 use mlsys_lab::nearest::nearest;
+use mlsys_lab::registry::UnknownKind;
 
-use crate::record::{self, RunStatus};
+use crate::record::{self, RecordError, RunStatus};
 
-/// The ending of files that hold what recorded runs leave.
+/// The ending of artifacts of recorded runs.
 const ENDING: &str = "safetensors";
 
-/// The endings of files that can be named: what other programs leave too, and weights in burn's own format.
+/// The endings of files that can be named: weights in the format of other programs, and in burn's own.
 const ENDINGS: [&str; 2] = [ENDING, "bpk"];
 
-/// Files larger than this are no network of a lab here, in bytes.
-const LARGEST: u64 = 64 << 20;
+/// More bytes than any network of a lab here has.
+const MAX_BYTES: u64 = 64 << 20;
 
-/// What a recorded run, or a file, holds.
+/// Why a name stands for no artifact.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RecordedError {
+    #[error("no earlier lab here is called '{}', {}{reason}", .name.escape_debug(), match near {
+        Some(near) => format!("did you mean '{near}'? "),
+        None => String::new(),
+    })]
+    Unknown { name: String, near: Option<String>, reason: String },
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
+    Lab(#[from] UnknownKind),
+    #[error("the recorded run {run} is one of lab {lab}, which leaves no {kind}")]
+    OtherLab { run: String, lab: String, kind: String },
+    #[error("the recorded run {0} is still going on")]
+    GoingOn(String),
+    #[error("the recorded run {0} was cut off before its end")]
+    CutOff(String),
+    #[error("the recorded run {run} diverged at step {step}, and left no {kind}")]
+    Diverged { run: String, step: u64, kind: String },
+    #[error(
+        "the recorded run {run} has left no {kind}: it was recorded by an earlier version, failed, or made one larger than is kept"
+    )]
+    NoArtifact { run: String, kind: String },
+    #[error(
+        "the recorded run {run} did not come to its end ({outcome}); to use what it left all the same, name its file: {}",
+        file.display()
+    )]
+    Unfinished { run: String, outcome: String, file: PathBuf },
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{}: {bytes} bytes are more than any {kind} of a lab here has", path.display())]
+    TooLarge { path: PathBuf, bytes: u64, kind: String },
+}
+
+/// The artifact of a recorded run, or in a file; `ids` are the earlier labs of the lesson.
 pub(super) fn artifact(
     name: &str,
     kind: &str,
     runs: Option<&Path>,
     ids: &[&str],
-) -> Result<Arc<Artifact>, String> {
+) -> Result<Arc<Artifact>, RecordedError> {
     let path = Path::new(name);
     let ending = path.extension().and_then(|ending| ending.to_str());
     if let Some(ending) = ending.filter(|ending| ENDINGS.contains(ending)) {
-        return read((path, ending), kind, name.to_owned());
+        return read(path, ending, kind, name.to_owned());
     }
-    let runs = runs.ok_or_else(|| unknown(name, ids, "and runs are not recorded here"))?;
+    let unknown = |reason: String| RecordedError::Unknown {
+        name: name.to_owned(),
+        near: nearest(name, ids.iter().copied()).map(str::to_owned),
+        reason,
+    };
+    let runs = runs.ok_or_else(|| unknown("and runs are not recorded here".to_owned()))?;
     // The run that asks is recorded too, and is the newest of all.
     let leaves_it = |folder: &Path| {
         record::summary(folder).is_ok_and(|run| {
             run.status != RunStatus::GoingOn
-                && leaves(run.lab()).is_ok_and(|left| left == Some(kind))
+                && yields(run.lab()).is_ok_and(|left| left == Some(kind))
         })
     };
     let of = format!(" of a lab that leaves a {kind}");
     let folder = record::find_counting(runs, name, &of, leaves_it)
-        .map_err(|reason| unknown(name, ids, &format!("and among recorded runs: {reason}")))?;
-    let summary = record::summary(&folder).map_err(|error| error.to_string())?;
-    let run = format!("the recorded run {}", summary.name);
-    if leaves(summary.lab())? != Some(kind) {
-        return Err(format!("{run} is one of lab {}, which leaves no {kind}", summary.lab()));
+        .map_err(|error| unknown(format!("and among recorded runs: {error}")))?;
+    let summary = record::summary(&folder)?;
+    let (run, kind_name) = (summary.name.clone(), kind.to_owned());
+    if yields(summary.lab())? != Some(kind) {
+        let lab = summary.lab().to_owned();
+        return Err(RecordedError::OtherLab { run, lab, kind: kind_name });
     }
-    let file = folder.join(format!("{kind}.{ENDING}"));
     match &summary.status {
-        RunStatus::GoingOn => return Err(format!("{run} is still going on")),
-        RunStatus::CutOff => return Err(format!("{run} was cut off before its end")),
+        RunStatus::GoingOn => return Err(RecordedError::GoingOn(run)),
+        RunStatus::CutOff => return Err(RecordedError::CutOff(run)),
         RunStatus::Ended(_) => {}
     }
+    let file = folder.join(format!("{kind}.{ENDING}"));
     if !file.is_file() {
-        let past = record::open(&folder).map_err(|error| error.to_string())?;
-        return Err(match past.data.diverged {
-            Some((step, _)) => format!("{run} diverged at step {step}, and left no {kind}"),
-            None => format!(
-                "{run} has left no {kind}: it was recorded by an earlier version, failed, or made one larger than is kept"
-            ),
+        return Err(match record::open(&folder)?.data.diverged {
+            Some((step, _)) => RecordedError::Diverged { run, step, kind: kind_name },
+            None => RecordedError::NoArtifact { run, kind: kind_name },
         });
     }
     if summary.status.word() != "finished" {
-        return Err(format!(
-            "{run} did not come to its end ({}); to use what it left all the same, name its file: {}",
-            summary.status.word(),
-            file.display()
-        ));
+        let outcome = summary.status.word().to_owned();
+        return Err(RecordedError::Unfinished { run, outcome, file });
     }
-    read((&file, ENDING), kind, run)
+    read(&file, ENDING, kind, format!("the recorded run {run}"))
 }
 
-/// What runs of a lab leave for others.
-fn leaves(lab: &str) -> Result<Option<&'static str>, String> {
-    let lab = mlsys_registry::registry().find(lab);
-    let lab = lab.map_err(|error| error.to_string())?;
-    Ok(lab.schema().yields.as_deref())
+/// The kind of artifact that runs of a lab leave.
+fn yields(lab: &str) -> Result<Option<&'static str>, UnknownKind> {
+    Ok(mlsys_registry::registry().find(lab)?.schema().yields.as_deref())
 }
 
-fn read((path, ending): (&Path, &str), kind: &str, about: String) -> Result<Arc<Artifact>, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    let size = fs::metadata(path).map_err(failed)?.len();
-    if size > LARGEST {
-        return Err(format!(
-            "{}: {size} bytes are more than any {kind} of a lab here has",
-            path.display()
-        ));
+fn read(
+    path: &Path,
+    ending: &str,
+    kind: &str,
+    about: String,
+) -> Result<Arc<Artifact>, RecordedError> {
+    let failed = |error| RecordedError::Io { path: path.to_owned(), error };
+    let bytes = fs::metadata(path).map_err(failed)?.len();
+    if bytes > MAX_BYTES {
+        return Err(RecordedError::TooLarge {
+            path: path.to_owned(),
+            bytes,
+            kind: kind.to_owned(),
+        });
     }
     Ok(Arc::new(Artifact {
         kind: kind.to_owned(),
@@ -94,13 +134,4 @@ fn read((path, ending): (&Path, &str), kind: &str, about: String) -> Result<Arc<
         unfinished: None,
         bytes: fs::read(path).map_err(failed)?,
     }))
-}
-
-fn unknown(name: &str, ids: &[&str], more: &str) -> String {
-    let hint = match nearest(name, ids.iter().copied()) {
-        Some(near) => format!("did you mean '{near}'? "),
-        None => String::new(),
-    };
-    let name = name.escape_debug();
-    format!("no earlier lab here is called '{name}', {hint}{more}")
 }

@@ -127,7 +127,7 @@ fn taken(sources: &Sources, name: &str, mut heard: Heard) -> (Heard, Outcome) {
         sink: &mut heard,
         control: Control::free(Limits::default(), stop),
     };
-    let outcome = guarded(&Supplied::new(lab, sources.clone()), &mut run);
+    let outcome = guarded(&WithArtifacts::new(lab, sources.clone()), &mut run);
     (heard, outcome)
 }
 
@@ -179,7 +179,7 @@ fn a_run_of_its_own_is_kept_unless_it_was_stopped() {
             sink: &mut data,
             control: Control::free(Limits::default(), Arc::new(AtomicBool::new(stop))),
         };
-        guarded(&Supplied::new(source, sources.clone()), &mut run)
+        guarded(&WithArtifacts::new(source, sources.clone()), &mut run)
     };
     assert!(matches!(run_it(true), Outcome::Stopped(_)));
     let kept = || {

@@ -21,7 +21,7 @@ use mlsys_run::chores::Chores;
 use mlsys_run::record::{About, Ending, Pictures, Record};
 use mlsys_run::replay::Replayed;
 use mlsys_run::session::{Outcome, Panels, Session};
-use mlsys_run::sources::{Sources, Store, Supplied};
+use mlsys_run::sources::{Sources, Store, WithArtifacts};
 
 /// Starts runs one at a time and brings back what they say.
 pub struct Runner {
@@ -84,7 +84,7 @@ impl Runner {
             chores: self.chores.clone(),
             ..app.sources_of(&start.lab)
         };
-        let lab = Supplied::new(lab, sources);
+        let lab = WithArtifacts::new(lab, sources);
         match Session::start(lab, start.params, start.device, start.limits, wake) {
             Err(error) => Some(failed(start.run, format!("no thread could be started: {error}"))),
             Ok(session) => {
