@@ -5,7 +5,8 @@
 #![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
 
 pub mod archive;
-pub mod chores;
+pub mod background;
+
 pub mod console;
 pub mod devices;
 pub mod drafts;

@@ -18,7 +18,7 @@ use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
 use mlsys_lab::{Artifact, Control, Lab, LabError, Params, Run};
 
-use crate::chores::Chores;
+use crate::background::BackgroundTasks;
 use recorded::RecordedError;
 
 /// Artifacts in memory: at most this many, the oldest dropped first.
@@ -42,7 +42,7 @@ pub struct Sources {
     /// Artifacts of runs so far.
     pub left: Store,
     /// Files that are being written; waited for before one is read.
-    pub chores: Chores,
+    pub background: BackgroundTasks,
 }
 
 /// A lab of the same lesson that comes before.
@@ -162,7 +162,7 @@ fn find(
         Err(SourceError::NotEarlier(name.to_owned()))
     } else {
         let ids: Vec<&str> = sources.earlier.iter().map(|lab| lab.id.as_str()).collect();
-        sources.chores.wait();
+        sources.background.wait();
         let found = recorded::artifact(name, kind, sources.runs.as_deref(), &ids);
         found.map(Some).map_err(SourceError::from)
     };

@@ -10,14 +10,14 @@ use crate::message::Message;
 use crate::recall::{self, Wanted};
 use crate::records;
 use crate::records::{LoadedRecord, RecordEntry, Source};
-use mlsys_run::chores::Chores;
+use mlsys_run::background::BackgroundTasks;
 use mlsys_run::record::{self, RecordedRun};
 
 /// Lists the runs of a folder, the newest first, and those that ship with the program.
-pub fn list(folder: Option<PathBuf>, chores: Chores, outbox: &Outbox) {
+pub fn list(folder: Option<PathBuf>, background: BackgroundTasks, outbox: &Outbox) {
     beside("records", outbox, move || {
         // A record that is being closed is one of a run that has ended.
-        chores.wait();
+        background.wait();
         Message::Records(entries(folder))
     });
 }

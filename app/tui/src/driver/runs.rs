@@ -17,7 +17,7 @@ use crate::message::{Message, ReplayStart, SaveWeights, Start};
 use crate::recall;
 use crate::records::Wanted;
 use crate::state::App;
-use mlsys_run::chores::Chores;
+use mlsys_run::background::BackgroundTasks;
 use mlsys_run::record::{About, Ending, Pictures, Record};
 use mlsys_run::replay::Replayed;
 use mlsys_run::session::{Outcome, Panels, Session};
@@ -31,7 +31,7 @@ pub struct Runner {
     left: Store,
     running: Option<Running>,
     /// Records that are being closed, and other files that are being written.
-    chores: Chores,
+    background: BackgroundTasks,
 }
 
 struct Running {
@@ -50,7 +50,7 @@ impl Runner {
             outbox,
             left: Store::default(),
             running: None,
-            chores: Chores::default(),
+            background: BackgroundTasks::default(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Runner {
         let sources = Sources {
             runs: self.folder.clone(),
             left: self.left.clone(),
-            chores: self.chores.clone(),
+            background: self.background.clone(),
             ..app.sources_of(&start.lab)
         };
         let lab = WithArtifacts::new(lab, sources);
@@ -143,7 +143,7 @@ impl Runner {
 
     /// Finds out what has been recorded.
     pub fn list_records(&self) {
-        records::list(self.folder.clone(), self.chores.clone(), &self.outbox);
+        records::list(self.folder.clone(), self.background.clone(), &self.outbox);
     }
 
     /// Reads a recorded run.
@@ -190,7 +190,7 @@ impl Runner {
             let _ = told.send(Input::Message(Message::WeightsSaved(result)));
         };
         let saved = say.clone();
-        let begun = self.chores.start("save", move || {
+        let begun = self.background.start("save", move || {
             let SaveWeights { left, path } = save;
             saved(match mlsys_nn::weights::save_artifact(&left, &path) {
                 Ok(()) => {
@@ -210,7 +210,7 @@ impl Runner {
     /// Ends the run, and waits until everything is written.
     pub fn leave(&mut self) {
         self.abandon();
-        self.chores.wait();
+        self.background.wait();
     }
 
     /// Closes a record in the background: an artifact may be as large as a network, and the disk slow.
@@ -221,7 +221,7 @@ impl Runner {
             let _ = told.send(Input::Message(Message::NotSaved(why)));
         };
         let failed = not_closed.clone();
-        let begun = self.chores.start("close", move || {
+        let begun = self.background.start("close", move || {
             if let Err(error) = record.finish(&pictures, &ending, after) {
                 failed(error);
             }

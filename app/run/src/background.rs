@@ -1,35 +1,35 @@
-//! Work beside whoever must not wait, which has to be done before the program ends: files that are being written.
+//! Background tasks that must be done before the program ends: files that are being written.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// What is under way; clones share it.
+/// Clones share the tasks.
 #[derive(Clone, Default)]
-pub struct Chores(Arc<Shared>);
+pub struct BackgroundTasks(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    under_way: Mutex<usize>,
+    running: Mutex<usize>,
     done: Condvar,
 }
 
-impl Chores {
-    /// Does work on a thread of its own.
+impl BackgroundTasks {
+    /// Starts a task on a thread of its own.
     ///
     /// # Errors
-    /// If no thread can be started; then the work is dropped.
+    /// If no thread can be started; then the task is dropped.
     pub fn start(&self, name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        let one = One::of(&self.0);
+        let running = Running::new(&self.0);
         let thread = thread::Builder::new().name(name.to_owned());
         thread.spawn(move || {
-            let _one = one;
+            let _running = running;
             work();
         })?;
         Ok(())
     }
 
-    /// Waits until all that was started is done.
+    /// Waits until all started tasks are done.
     pub fn wait(&self) {
         let waited = self.0.done.wait_while(self.0.lock(), |count| *count > 0);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
@@ -38,21 +38,21 @@ impl Chores {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, usize> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Counts as under way while it lives, also if the work panics.
-struct One(Arc<Shared>);
+/// Counts as a running task while it lives, also if the task panics.
+struct Running(Arc<Shared>);
 
-impl One {
-    fn of(shared: &Arc<Shared>) -> Self {
+impl Running {
+    fn new(shared: &Arc<Shared>) -> Self {
         *shared.lock() += 1;
         Self(Arc::clone(shared))
     }
 }
 
-impl Drop for One {
+impl Drop for Running {
     fn drop(&mut self) {
         *self.0.lock() -= 1;
         self.0.done.notify_all();
@@ -66,20 +66,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_ends_when_all_is_done_whatever_came_of_it() {
-        let chores = Chores::default();
-        chores.wait();
+    fn waiting_ends_when_all_tasks_ended() {
+        let background = BackgroundTasks::default();
+        background.wait();
         let (release, held) = mpsc::channel::<()>();
         let (tell, told) = mpsc::channel();
         let also = tell.clone();
-        chores.start("panics", || panic!("on purpose")).unwrap();
-        chores
+        background.start("panics", || panic!("on purpose")).unwrap();
+        background
             .start("held", move || {
                 let _ = held.recv();
                 let _ = also.send("work");
             })
             .unwrap();
-        let waiting = chores.clone();
+        let waiting = background.clone();
         let waits = thread::spawn(move || {
             waiting.wait();
             let _ = tell.send("waited");
