@@ -1,10 +1,7 @@
 //! The command line: what can be typed, and the texts that explain it.
 
-mod bench;
-mod course;
 mod lab;
 mod lesson;
-mod runs;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -15,13 +12,11 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
 
-pub use bench::{
-    Bench, BenchCollective, BenchKernel, BenchLlama, BenchLoad, BenchScreen, BenchStart, BenchTrain,
+pub use lab::{
+    AboutLabs, Bench, BenchCollective, BenchKernel, BenchLlama, BenchLoad, BenchScreen, BenchStart,
+    BenchTrain, ExportRun, Lab, ListRuns, RunFormat, Runs,
 };
-pub use course::{Ci, CohortOf, Course, PackCourse};
-pub use lab::{AboutLabs, Lab};
-pub use lesson::{CheckLessons, Lesson, RunLessons};
-pub use runs::{ExportRun, ListRuns, RunFormat, Runs};
+pub use lesson::{CheckLessons, Ci, CohortOf, Course, Lesson, PackCourse, RunLessons};
 
 /// An interactive workbench for learning machine-learning systems.
 #[derive(Debug, Parser)]

@@ -1,30 +1,29 @@
 //! Lessons without a screen: every lab is run, every prediction measured, every check tried, every answer graded.
 
-mod check;
-mod compare;
 mod ends;
+mod grade;
 mod plan;
-mod predict;
-mod question;
-mod work;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use grade::{check_item, predict_item, question_items};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::params::Settings;
+use mlsys_lab::schema::Draw;
 use mlsys_lesson::Lesson;
-
-use crate::commands::World;
 use mlsys_run::exit::Failure;
-use mlsys_run::results::{Item, Kind, LessonResult, Results};
+use mlsys_run::results::{Comparison, Item, Kind, LessonResult, Results};
+use mlsys_run::session::Outcome;
 use mlsys_run::settings;
+use mlsys_view::attempts::{Attempt, Company, lines};
+use plan::{Plan, Ran, Work};
 
-pub use check::HardwareRule;
-use plan::Plan;
-pub use question::Graders;
-use work::{Ran, Work};
+use crate::context::Context;
+
+pub use grade::{Graders, HardwareRule};
 
 /// What to run lessons with.
 pub struct Request {
@@ -50,12 +49,12 @@ pub struct Request {
 pub fn run(
     lessons: &[Lesson],
     request: &Request,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Results, Failure> {
     plan::refuse_unknown_labs(lessons, &request.set)?;
     let mut plans = Vec::new();
     for lesson in lessons {
-        plans.push(plan::of_lesson(lesson, request, world)?);
+        plans.push(plan::of_lesson(lesson, request, context)?);
     }
     let splits = |plan: &Plan<'_>| settings::takes_workers(plan.schema());
     if request.workers.is_some() && !plans.iter().flatten().any(splits) {
@@ -66,10 +65,10 @@ pub fn run(
     let mut work = Work::new(request.records.clone());
     let mut results = Results::default();
     for (lesson, plan) in lessons.iter().zip(plans) {
-        if world.interrupt.is_asked() {
+        if context.interrupt.is_asked() {
             break;
         }
-        results.lessons.push(run_lesson(lesson, &plan, request, &mut work, world));
+        results.lessons.push(run_lesson(lesson, &plan, request, &mut work, context));
     }
     Ok(results)
 }
@@ -79,25 +78,25 @@ fn run_lesson(
     plan: &[Plan<'_>],
     request: &Request,
     work: &mut Work,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> LessonResult {
     let id = lesson.front.id.as_str();
     let mut items = Vec::new();
     let mut ran = BTreeMap::new();
     for plan in plan {
         let started = Instant::now();
-        let one = work.once(id, plan, world);
+        let one = work.once(id, plan, context);
         items.push(lab_item(plan, &one, started.elapsed()));
         ran.insert(plan.id, one);
     }
-    let facts = plan::device_facts(plan, world);
-    let comparisons = compare::comparisons(lesson, plan, &ran);
-    let env = work::env(plan, &ran, &facts);
-    items.extend(lesson.predictions().map(|predict| predict::item(predict, &env)));
+    let facts = plan::device_facts(plan, context);
+    let comparisons = comparisons(lesson, plan, &ran);
+    let env = plan::env(plan, &ran, &facts);
+    items.extend(lesson.predictions().map(|predict| predict_item(predict, &env)));
     let setting =
-        check::Setting { lesson: id, plan, ran: &ran, facts: &facts, rule: request.hardware };
-    items.extend(lesson.checks().map(|check| check::item(check, setting, work, world)));
-    items.extend(question::items(lesson, &request.graders, &env));
+        grade::Setting { lesson: id, plan, ran: &ran, facts: &facts, rule: request.hardware };
+    items.extend(lesson.checks().map(|check| check_item(check, setting, work, context)));
+    items.extend(question_items(lesson, &request.graders, &env));
     LessonResult {
         id: id.to_owned(),
         title: lesson.front.title.clone(),
@@ -130,12 +129,12 @@ fn lab_item(plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> Item {
 pub fn knob_troubles(
     lesson: &Lesson,
     request: &Request,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Vec<Trouble>, Failure> {
-    let plans = plan::of_lesson(lesson, request, world)?;
+    let plans = plan::of_lesson(lesson, request, context)?;
     let mut troubles = Vec::new();
     for (directive, plan) in lesson.labs().zip(&plans) {
-        let found = ends::troubles(directive, plan, lesson.front.seed, world);
+        let found = ends::troubles(directive, plan, lesson.front.seed, context);
         troubles.extend(
             found.into_iter().map(|message| Trouble {
                 line: lesson.source.line(directive.place.start),
@@ -152,4 +151,38 @@ pub struct Trouble {
     pub line: usize,
     /// What breaks, and how.
     pub message: String,
+}
+
+/// The pictures of several runs that any lab of the lesson declares, each once.
+pub fn comparisons(
+    lesson: &Lesson,
+    plans: &[Plan<'_>],
+    ran: &BTreeMap<&str, Ran>,
+) -> Vec<Comparison> {
+    let finished = plans.iter().filter_map(|plan| match ran.get(plan.id)? {
+        Ran::Finished(finished, _) if matches!(finished.outcome, Outcome::Finished) => {
+            let params = plan.params.iter();
+            let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
+            let of = (Some(lesson.front.id.to_string()), plan.id.to_owned());
+            let data = &finished.data;
+            Some(Arc::new(Attempt::new(plan.schema(), of, params.collect(), Vec::new(), data)))
+        }
+        Ran::Finished(..) | Ran::Not(_) => None,
+    });
+    let all: Vec<Arc<Attempt>> = finished.collect();
+    let mut found: Vec<Comparison> = Vec::new();
+    for plan in plans {
+        let panels = plan.schema().panels.iter();
+        for panel in panels.filter(|panel| panel.draw == Draw::Attempts) {
+            if found.iter().any(|one| one.panel == panel.name) {
+                continue;
+            }
+            let company = Company { all: &all, own: None, goals: lesson.goals(&panel.name) };
+            let lines = lines(plan.schema(), panel, &company);
+            if !lines.is_empty() {
+                found.push(Comparison { panel: panel.name.clone(), lines });
+            }
+        }
+    }
+    found
 }

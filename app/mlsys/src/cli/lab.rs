@@ -1,4 +1,4 @@
-//! `mlsys lab`: one lab run or explained.
+//! Options of `mlsys lab`, `mlsys runs` and `mlsys bench`.
 
 use std::path::PathBuf;
 
@@ -68,4 +68,193 @@ pub enum AboutLabs {
         #[command(flatten)]
         listing: Listing,
     },
+}
+
+/// Past runs.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+RUN is a run's name as `mlsys runs list` shows it, the beginning of one, the path of its folder, or last, last-1, last-2
+and so on for the newest, the one before it, and the one before that.
+
+Examples:
+  mlsys runs list --lab train --limit 5
+  mlsys runs compare last-1 last
+  mlsys runs export last --format csv -o - | head")]
+pub enum Runs {
+    /// List recorded runs, the newest last
+    List(ListRuns),
+    /// Show what a run was and what it reported, also while it goes on
+    Show {
+        /// The run
+        run: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Put runs side by side: which parameters differ, and what the metrics came to
+    Compare {
+        /// The runs; ratios are to the first
+        #[arg(value_name = "RUN", num_args = 2.., required = true)]
+        runs: Vec<String>,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Write a run's series in a form that other programs read
+    Export(ExportRun),
+    /// Delete runs; one that goes on is left alone
+    Remove {
+        /// The runs
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+    },
+}
+
+/// Lists recorded runs.
+#[derive(Debug, Args)]
+pub struct ListRuns {
+    /// Only runs of this kind of lab
+    #[arg(long, value_name = "KIND")]
+    pub lab: Option<String>,
+    /// Only runs that this lesson asked for
+    #[arg(long, value_name = "ID")]
+    pub lesson: Option<String>,
+    /// Only so many of the newest
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+/// Writes a run for other programs.
+#[derive(Debug, Args)]
+pub struct ExportRun {
+    /// The run
+    pub run: String,
+    /// csv and jsonl: one line a step; tensorboard: an event file
+    #[arg(long, value_enum, default_value_t = RunFormat::Csv)]
+    pub format: RunFormat,
+    /// The file to write, or for tensorboard the folder that TensorBoard is told; - is standard output
+    #[arg(short, long, value_name = "PATH", default_value = "-")]
+    pub output: PathBuf,
+}
+
+/// The forms in which a run is written for other programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum RunFormat {
+    /// Comma-separated values with a header.
+    Csv,
+    /// One JSON object a line.
+    Jsonl,
+    /// TensorBoard's event file.
+    Tensorboard,
+}
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// Training steps: a loop written by hand, the same without a screen, and on the screen
+    Train(BenchTrain),
+    /// Where the time of a training step of the tiny llama goes: phases, and each part on its own
+    Llama(BenchLlama),
+    /// Kernels: what the interpreter takes for a launch of a million threads with everything counted
+    Kernel(BenchKernel),
+    /// Collectives: what counting every message of a large all-reduce takes
+    Collective(BenchCollective),
+    /// The screen: the time of a frame with four charts, its bytes, and what recording a metric costs
+    Screen(BenchScreen),
+    /// The first frame, memory, and the time from a key to the frame that answers it
+    Start(BenchStart),
+    /// Records: what a value costs the run that reports it, and how long a record of millions takes to load
+    Load(BenchLoad),
+}
+
+/// Measures the program on a pseudo-terminal.
+#[derive(Debug, Args)]
+pub struct BenchStart {
+    /// How often the program is started
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: u32,
+    /// How long keys are typed while a network trains
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub seconds: u32,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+/// Measures records.
+#[derive(Debug, Args)]
+pub struct BenchLoad {
+    /// Steps of the run that is recorded
+    #[arg(long, value_name = "N", default_value_t = 400_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub steps: u64,
+    /// Metrics that it reports at every step
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=30))]
+    pub metrics: u64,
+    /// How often the record is loaded
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+/// Measures training steps.
+#[derive(Debug, Args)]
+pub struct BenchTrain {
+    /// How often each side is run; the sides take turns
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Which network: spiral, digits, wide (784-512-512-10) or llama; all if not given
+    #[arg(long, value_name = "NAME", value_parser = ["spiral", "digits", "wide", "llama"])]
+    pub network: Option<String>,
+    #[command(flatten)]
+    pub listing: Listing,
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Measures the parts of a training step.
+#[derive(Debug, Args)]
+pub struct BenchLlama {
+    /// How often step and parts are run; they take turns
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub rounds: u32,
+    #[command(flatten)]
+    pub listing: Listing,
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Measures the interpreter of kernels.
+#[derive(Debug, Args)]
+pub struct BenchKernel {
+    /// How often each kernel is launched; they take turns
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: u32,
+    /// Elements of a launch
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub elements: u32,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+/// Measures the walk over a collective's messages.
+#[derive(Debug, Args)]
+pub struct BenchCollective {
+    /// How often each algorithm is walked; they take turns
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Ranks that sum
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    pub ranks: u32,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+/// Measures the screen.
+#[derive(Debug, Args)]
+pub struct BenchScreen {
+    /// How many frames are drawn of each kind
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub frames: u32,
+    #[command(flatten)]
+    pub listing: Listing,
 }

@@ -16,24 +16,24 @@ mod screen;
 mod start;
 mod train;
 
-use super::World;
 use crate::cli;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 
 /// Does what `mlsys bench` asks for.
-pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(asked: &cli::Bench, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
-        cli::Bench::Collective(options) => collective::run(options, world),
-        cli::Bench::Kernel(options) => kernel::run(options, world),
-        cli::Bench::Load(options) => load::run(options, world),
-        cli::Bench::Train(options) => train::run(options, world),
-        cli::Bench::Llama(options) => llama::run(options, world),
+        cli::Bench::Collective(options) => collective::run(options, context),
+        cli::Bench::Kernel(options) => kernel::run(options, context),
+        cli::Bench::Load(options) => load::run(options, context),
+        cli::Bench::Train(options) => train::run(options, context),
+        cli::Bench::Llama(options) => llama::run(options, context),
         #[cfg(unix)]
-        cli::Bench::Start(options) => start::run(options, world),
+        cli::Bench::Start(options) => start::run(options, context),
         #[cfg(not(unix))]
         cli::Bench::Start(_) => Err(Failure::usage(
             "mlsys bench start needs pseudo-terminals, which this system does not have",
         )),
-        cli::Bench::Screen(options) => screen::run(options, world),
+        cli::Bench::Screen(options) => screen::run(options, context),
     }
 }

@@ -1,27 +1,251 @@
-//! `mlsys course`: what an author of courses needs.
+//! `mlsys course`: new courses, packed courses, and checks of all lessons.
 
-mod new;
-mod pack;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
 
-use super::World;
-use super::lesson::{Depth, Trial, check_course};
-use crate::cli;
+use mlsys_lesson::{
+    COURSE_FILE, Course, CourseId, Diagnostic, Key, LessonId, ParsedCourse, new_lesson,
+};
+use mlsys_run::archive::{Manifest, Withheld};
+use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::library::Library;
+use mlsys_run::library::{Library, labs};
 
-pub use new::write as write_course;
+use super::lesson::{Depth, Trial, check_course};
+use crate::cli::{self, Ci, PackCourse};
+use crate::context::Context;
 
 /// Does what `mlsys course` asks for.
-pub fn run(asked: &cli::Course, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(asked: &cli::Course, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
         cli::Course::Check(options) => {
             let trial = Trial {
                 depth: if options.no_run { Depth::Read } else { Depth::Run },
                 machine: options.machine,
             };
-            check_course(&Library::open(&options.path)?, trial, world)
+            check_course(&Library::open(&options.path)?, trial, context)
         }
-        cli::Course::Pack(options) => pack::run(options, world.console),
-        cli::Course::New { folder, ci } => new::write(folder, *ci, world.console),
+        cli::Course::Pack(options) => pack(options, context.console),
+        cli::Course::New { folder, ci } => write_course(folder, *ci, context.console),
+    }
+}
+
+const COURSE: &str = include_str!("course/new/course.toml");
+const README: &str = include_str!("course/new/README.md");
+const IGNORED: &str = include_str!("course/new/gitignore");
+const LAB: &str = include_str!("course/new/labs/transfer-time.toml");
+const GITHUB: &str = include_str!("course/new/github.yml");
+
+/// Where GitHub looks for workflows.
+const GITHUB_FILE: &str = ".github/workflows/lessons.yml";
+
+/// Writes the files of a course; if one of them exists, none is written.
+pub fn write_course(folder: &Path, ci: Option<Ci>, console: &mut Console) -> Result<Exit, Failure> {
+    let title = title_of(folder);
+    let id = course_id(&title);
+    let first: LessonId = "start/first-steps"
+        .parse()
+        .map_err(|error: mlsys_lesson::LessonIdError| Failure::Run(error.to_string()))?;
+    let fill = |text: &str| {
+        text.replace("@ID@", id.as_str())
+            .replace("@TITLE@", &title)
+            .replace("@LESSON@", first.as_str())
+    };
+    let mut files = vec![
+        (COURSE_FILE.to_owned(), fill(COURSE)),
+        (format!("{first}.md"), new_lesson(&first, "First steps")),
+        ("labs/transfer-time.toml".to_owned(), LAB.to_owned()),
+        ("README.md".to_owned(), fill(README)),
+        (".gitignore".to_owned(), fill(IGNORED)),
+    ];
+    match ci {
+        Some(Ci::Github) => files.push((GITHUB_FILE.to_owned(), fill(GITHUB))),
+        None => {}
+    }
+    if let Some((path, _)) = files.iter().find(|(path, _)| folder.join(path).exists()) {
+        return Err(Failure::Usage(format!(
+            "'{}' exists, and nothing is overwritten; no file was written",
+            folder.join(path).display()
+        )));
+    }
+    for (path, text) in &files {
+        write_new(&folder.join(path), text)?;
+        console.line(folder.join(path).display())?;
+    }
+    let shown = folder.display();
+    console.line("What next:")?;
+    console.line(format_args!("  mlsys course check {shown}"))?;
+    console.line(format_args!("  mlsys --course {shown}"))?;
+    console.line(format_args!("  mlsys course pack {shown} -o {id}.tar.gz"))?;
+    Ok(Exit::Passed)
+}
+
+fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        let reason = if error.kind() == ErrorKind::AlreadyExists {
+            "it exists, and nothing is overwritten".to_owned()
+        } else {
+            error.to_string()
+        };
+        Failure::Usage(format!("'{}' was not written: {reason}", path.display()))
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut file = File::options().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}
+
+/// The title that a folder's name makes: letters, digits and spaces.
+fn title_of(folder: &Path) -> String {
+    let whole = fs::canonicalize(folder);
+    let named = whole.as_deref().unwrap_or(folder).file_name();
+    let name = named.unwrap_or_default().to_string_lossy();
+    let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let text = words.join(" ");
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => "My course".to_owned(),
+    }
+}
+
+/// The id that a title makes.
+fn course_id(title: &str) -> CourseId {
+    let plain: String = title
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
+    let id: String = words.join("-").chars().take(60).collect();
+    let id = id.trim_matches('-');
+    let is_own = |id: &CourseId| *id != CourseId::built_in();
+    id.parse()
+        .ok()
+        .filter(is_own)
+        .or_else(|| format!("course-{id}").trim_matches('-').parse().ok())
+        .unwrap_or_default()
+}
+
+/// Packs the course; one with mistakes is not packed.
+pub fn pack(options: &PackCourse, console: &mut Console) -> Result<Exit, Failure> {
+    let library = Library::open(&options.path)?;
+    let parsed = library.parsed();
+    for diagnostic in parsed.all_diagnostics() {
+        console.note(format_args!("{diagnostic}\n"));
+    }
+    let sound = !parsed.all_diagnostics().any(Diagnostic::is_error);
+    let Some(course) = parsed.course.as_ref().filter(|_| sound) else {
+        return Err(Failure::Usage(format!("{} is not valid; nothing was packed", library.name())));
+    };
+    let answers = if options.without_answers { Withheld::Withheld } else { Withheld::Included };
+    let files = packed_files(&library, &parsed, answers, console);
+    let manifest = Manifest::new(course.id.clone(), answers, &files);
+    let packed = manifest.pack(&files).map_err(|refused| {
+        Failure::Usage(format!("{} cannot be packed: {refused}", library.name()))
+    })?;
+    write_file(&options.output, &packed.bytes)?;
+    if let Some(file) = &options.key {
+        write_key(file, course)?;
+    }
+    console.line(format_args!(
+        "{}: {} files, {} bytes, content sha256:{}",
+        options.output.display(),
+        files.len(),
+        packed.bytes.len(),
+        packed.hash
+    ))?;
+    Ok(Exit::Passed)
+}
+
+/// The files that belong to the course, as they are packed.
+fn packed_files(
+    library: &Library,
+    parsed: &ParsedCourse,
+    answers: Withheld,
+    console: &mut Console,
+) -> BTreeMap<String, Vec<u8>> {
+    let mut packed = BTreeMap::new();
+    for (path, file) in library.files() {
+        let translates = mlsys_lesson::translated(path)
+            .filter(|(lesson, _)| parsed.lessons.iter().any(|(listed, _)| listed == lesson));
+        let is_about = path == COURSE_FILE
+            || path == "README.md"
+            || path.starts_with("LICENSE")
+            || labs::is_lab(path);
+        if translates.is_some() && answers == Withheld::Withheld {
+            console.warn(format_args!("the translation {path} may tell answers, and was left out"));
+        } else if translates.is_some() || is_about {
+            packed.insert(path.clone(), file.bytes.clone());
+        }
+    }
+    for (path, parsed) in &parsed.lessons {
+        let (Some(file), Some(lesson)) = (library.files().get(path), &parsed.lesson) else {
+            continue;
+        };
+        let bytes = match answers {
+            Withheld::Included => file.bytes.clone(),
+            Withheld::Withheld => mlsys_lesson::withheld(lesson).into_bytes(),
+        };
+        packed.insert(path.clone(), bytes);
+    }
+    packed
+}
+
+fn write_key(file: &Path, course: &Course) -> Result<(), Failure> {
+    if let Some(lesson) =
+        course.lessons().iter().find(|lesson| lesson.questions().any(|q| q.kind.is_withheld()))
+    {
+        return Err(Failure::Usage(format!(
+            "the lesson {} has no answers to write a key of; pack the complete course",
+            lesson.front.id
+        )));
+    }
+    let key = Key::of(course.id.clone(), course.lessons());
+    let text = key.to_json().map_err(|error| Failure::Run(error.to_string()))?;
+    write_file(file, text.as_bytes())
+}
+
+/// Writes a file beside its place first, so that one that was there stays whole until the new one is.
+fn write_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::Usage(format!("'{}' cannot be written: {error}", file.display()))
+    };
+    if file.is_dir() {
+        return Err(Failure::Usage(format!(
+            "'{}' is a folder; name a file such as course.tar.gz",
+            file.display()
+        )));
+    }
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".part");
+    fs::write(&beside, bytes).map_err(failed)?;
+    fs::rename(&beside, file).map_err(|error| {
+        let _ = fs::remove_file(&beside);
+        failed(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_names_its_course() {
+        for (folder, title, id) in [
+            ("my-course", "My course", "my-course"),
+            ("/x/ML Systems_2027", "ML Systems 2027", "ml-systems-2027"),
+            ("2027", "2027", "course-2027"),
+            ("mlsys", "Mlsys", "course-mlsys"),
+            ("été", "Été", "t"),
+            ("...", "My course", "my-course"),
+        ] {
+            assert_eq!(title_of(Path::new(folder)), title);
+            assert_eq!(course_id(title).as_str(), id, "{folder}");
+        }
     }
 }

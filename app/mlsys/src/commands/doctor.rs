@@ -1,33 +1,36 @@
 //! `mlsys doctor`: what this machine has, and what keeps mlsys from using it.
 
-mod folders;
-mod terminal;
-mod themes;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use mlsys_lab::device::{DeviceInfo, DeviceState};
-use serde_json::{Value as Json, json};
-
-use super::World;
-use crate::cli::Listing;
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::paths::{NoDataFolder, Paths};
+use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::table::aligned;
+use mlsys_view::theme::{ColorDepth, choice, contrast};
+use serde_json::{Value as Json, json};
+
+use crate::cli::Listing;
+use crate::context::Context;
 
 /// Prints devices, terminal and folders.
-pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let probed = world.devices.found();
-    let terminal = terminal::Terminal::detect();
-    let folder = folders::Folder::examine(&world.paths);
-    let themes = world.paths.as_ref().ok().map(|paths| paths.themes());
-    let themes = themes::own(themes.as_deref());
-    let console = &mut *world.console;
+pub fn run(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let probed = context.devices.found();
+    let terminal = Terminal::detect();
+    let folder = Folder::examine(&context.paths);
+    let themes = context.paths.as_ref().ok().map(|paths| paths.themes());
+    let themes = own_themes(themes.as_deref());
+    let console = &mut *context.console;
     if listing.json {
         console.line(json!({
             "mlsys": env!("CARGO_PKG_VERSION"),
             "devices": probed.devices.iter().map(device_json).collect::<Vec<_>>(),
             "probing": probed.trouble,
             "terminal": terminal.json(),
-            "themes": themes.iter().map(themes::Own::json).collect::<Vec<_>>(),
+            "themes": themes.iter().map(OwnTheme::json).collect::<Vec<_>>(),
             "data": folder.json(),
         }))?;
         return Ok(Exit::Passed);
@@ -42,7 +45,7 @@ pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
     section(&terminal.rows(), console)?;
     if !themes.is_empty() {
         console.line("\nThemes")?;
-        let rows: Vec<_> = themes.iter().flat_map(themes::Own::rows).collect();
+        let rows: Vec<_> = themes.iter().flat_map(OwnTheme::rows).collect();
         section(&rows, console)?;
     }
     console.line("\nFolders")?;
@@ -95,4 +98,155 @@ fn device_json(device: &DeviceInfo) -> Json {
         "usable": usable,
         "reason": reason,
     })
+}
+
+/// What became of the data folder.
+pub enum Folder {
+    /// There is no place for one.
+    Nowhere(NoDataFolder),
+    /// Its path, and whether it can be written.
+    At(PathBuf, io::Result<()>),
+}
+
+impl Folder {
+    /// Looks whether the folder can be written, by writing to it.
+    pub fn examine(paths: &Result<Paths, NoDataFolder>) -> Self {
+        match paths {
+            Err(nowhere) => Self::Nowhere(nowhere.clone()),
+            Ok(paths) => Self::At(paths.data().to_owned(), writable(paths.data())),
+        }
+    }
+
+    /// As rows of a table.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        let row = |state: String| vec!["runs and progress".to_owned(), state];
+        match self {
+            Self::Nowhere(nowhere) => vec![row(nowhere.to_string())],
+            Self::At(path, Ok(())) => vec![row(path.display().to_string())],
+            Self::At(path, Err(error)) => {
+                vec![row(format!(
+                    "{} (cannot be written: {error}; nothing is kept)",
+                    path.display()
+                ))]
+            }
+        }
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Json {
+        match self {
+            Self::Nowhere(nowhere) => {
+                json!({ "path": null, "writable": false, "reason": nowhere.to_string() })
+            }
+            Self::At(path, Ok(())) => json!({ "path": path, "writable": true, "reason": null }),
+            Self::At(path, Err(error)) => {
+                json!({ "path": path, "writable": false, "reason": error.to_string() })
+            }
+        }
+    }
+}
+
+fn writable(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let probe = folder.join(format!(".doctor-{}", std::process::id()));
+    fs::write(&probe, "mlsys doctor")?;
+    fs::remove_file(&probe)
+}
+
+/// What was found out about the terminal.
+pub struct Terminal {
+    kind: Option<String>,
+    size: Option<(u16, u16)>,
+    colors: ColorDepth,
+    glyphs: GlyphSet,
+}
+
+impl Terminal {
+    /// Asks the environment, and the terminal for its size where there is one.
+    pub fn detect() -> Self {
+        let variable = |name: &str| env::var(name).ok();
+        let size = io::stdout().is_terminal().then(crossterm::terminal::size);
+        Self {
+            kind: variable("TERM").filter(|term| !term.is_empty()),
+            size: size.and_then(Result::ok),
+            colors: ColorDepth::detect(&variable),
+            glyphs: Glyphs::detect(&variable).set,
+        }
+    }
+
+    /// As rows of a table.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        let size = match self.size {
+            Some((columns, rows)) => format!("{columns} columns, {rows} rows"),
+            None => "standard output is not a terminal".to_owned(),
+        };
+        let kind = self.kind.clone().unwrap_or_else(|| "TERM is not set".to_owned());
+        [
+            ("type", kind),
+            ("size", size),
+            ("colours", self.colors.name().to_owned()),
+            ("glyphs", self.glyph_name().to_owned()),
+        ]
+        .map(|(name, value)| vec![name.to_owned(), value])
+        .to_vec()
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Json {
+        json!({
+            "type": self.kind,
+            "columns": self.size.map(|(columns, _)| columns),
+            "rows": self.size.map(|(_, rows)| rows),
+            "colours": self.colors.name(),
+            "glyphs": self.glyph_name(),
+        })
+    }
+
+    fn glyph_name(&self) -> &'static str {
+        match self.glyphs {
+            GlyphSet::Unicode => "Unicode",
+            GlyphSet::Ascii => "ASCII",
+        }
+    }
+}
+
+/// A theme of the learner's own, and what is to be said about it.
+pub struct OwnTheme {
+    name: String,
+    trouble: Vec<String>,
+}
+
+/// Reads the themes in a folder.
+pub fn own_themes(folder: Option<&Path>) -> Vec<OwnTheme> {
+    let built_in = choice::names(None);
+    let names = choice::names(folder).into_iter();
+    names
+        .filter(|name| !built_in.contains(name))
+        .map(|name| {
+            let trouble = match choice::find(&name, folder) {
+                Ok(palette) => {
+                    let faint = contrast::faint(&palette);
+                    faint.iter().map(ToString::to_string).collect()
+                }
+                Err(error) => vec![error.to_string()],
+            };
+            OwnTheme { name, trouble }
+        })
+        .collect()
+}
+
+impl OwnTheme {
+    /// As rows of a table.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        if self.trouble.is_empty() {
+            return vec![vec![harmless(&self.name), "can be used and seen".to_owned()]];
+        }
+        let rows = self.trouble.iter();
+        rows.map(|trouble| vec![harmless(&self.name), harmless(trouble)]).collect()
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Json {
+        json!({ "name": self.name, "trouble": self.trouble })
+    }
 }

@@ -1,39 +1,46 @@
-//! `mlsys lab`: one lab run and printed, or labs explained.
+//! `mlsys lab`: one lab run and printed, or labs listed and explained.
 
-mod about;
 mod check;
-mod print;
+
+use std::collections::BTreeMap;
 
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
+use mlsys_lab::frame::Table;
 use mlsys_lab::output;
 use mlsys_lab::params::{Params, Settings};
-use mlsys_lab::schema::Schema;
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::{Metric, Panel, Param, Preset, Schema};
 use mlsys_lab::tables::Tables;
-
-use super::{World, open};
-use crate::cli::{self, AboutLabs};
+use mlsys_lab::value::number;
+use mlsys_run::console::{Console, harmless};
 use mlsys_run::execute::{Order, execute};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::session::Outcome;
 use mlsys_run::settings;
 use mlsys_run::sources::Sources;
 use mlsys_tui::{Opening, own_page};
+use mlsys_view::table::{aligned, cell, wrapped};
+use serde_json::{Value as Json, json};
+
+use super::open;
+use crate::cli::{self, AboutLabs, Listing};
+use crate::context::Context;
 
 /// Does what `mlsys lab` asks for.
-pub fn run(options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
     // A course may bring labs of its own.
-    world.library()?;
+    context.library()?;
     match (&options.about, &options.kind) {
-        (Some(AboutLabs::List(listing)), _) => about::list(*listing, world.console),
-        (Some(AboutLabs::Check { paths }), _) => check::run(paths, world),
-        (Some(AboutLabs::Show { kind, listing }), _) => about::show(kind, *listing, world.console),
-        (None, Some(kind)) => run_one(kind, options, world),
+        (Some(AboutLabs::List(listing)), _) => list_labs(*listing, context.console),
+        (Some(AboutLabs::Check { paths }), _) => check::run(paths, context),
+        (Some(AboutLabs::Show { kind, listing }), _) => show_lab(kind, *listing, context.console),
+        (None, Some(kind)) => run_one(kind, options, context),
         (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),
     }
 }
 
-fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
+fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let lab = mlsys_registry::registry().find(kind)?;
     let schema = lab.schema();
     let mut given = settings::of_lab(&options.set)?;
@@ -53,7 +60,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
     };
     let params = resolve(&given)?;
     // A lab that splits nothing refuses worker processes, with a screen as without one.
-    settings::set_workers(&mut given, world.workers.as_deref());
+    settings::set_workers(&mut given, context.workers.as_deref());
     let with_workers = resolve(&given)?;
     if !options.json
         && open::on_a_terminal()
@@ -62,14 +69,14 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         return open::workbench(
             options.machine,
             Some(Opening { lesson: page, source: None, turns: Vec::new() }),
-            world,
+            context,
         );
     }
     let params = with_workers;
-    let device = device_for(schema, &params, options.machine.device, world)?;
+    let device = device_for(schema, &params, options.machine.device, context)?;
 
-    world.listen();
-    let runs = world.runs();
+    context.listen();
+    let runs = context.runs();
     let order = Order {
         label: kind,
         lab,
@@ -78,20 +85,20 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         limits: Limits::default(),
         lesson: None,
         runs: runs.as_deref(),
-        sources: Sources::recorded(world.runs(), world.left.clone()),
+        sources: Sources::recorded(context.runs(), context.left.clone()),
     };
-    let finished = execute(order, &world.interrupt, world.console);
+    let finished = execute(order, &context.interrupt, context.console);
     if let Some(trouble) = finished.trouble() {
         let files = match &finished.outcome {
             Outcome::Failed(error) => settings::read_from(&options.set, error),
             Outcome::Finished | Outcome::Stopped(_) | Outcome::Panicked(_) => String::new(),
         };
-        return Ok(world.failed(finished.exit(), &format!("lab {kind}: {trouble}{files}")));
+        return Ok(context.failed(finished.exit(), &format!("lab {kind}: {trouble}{files}")));
     }
     if options.json {
-        world.console.line(output::to_json(schema, &params, device.id, &finished.data))?;
+        context.console.line(output::to_json(schema, &params, device.id, &finished.data))?;
     } else {
-        print::finished(schema, &finished.data, world.console)?;
+        print_finished(schema, &finished.data, context.console)?;
     }
     Ok(Exit::Passed)
 }
@@ -101,9 +108,273 @@ fn device_for(
     schema: &Schema,
     params: &Params,
     choice: DeviceChoice,
-    world: &World<'_>,
+    context: &Context<'_>,
 ) -> Result<DeviceInfo, Failure> {
     let at_once = choice == DeviceChoice::Auto && !schema.uses_device(params);
     let choice = if at_once { DeviceChoice::Exactly(DeviceId::CPU) } else { choice };
-    Ok(world.devices.choose(choice, &Backend::ALL)?)
+    Ok(context.devices.choose(choice, &Backend::ALL)?)
+}
+
+/// Characters of a line of prose.
+const WIDTH: usize = 96;
+
+/// All labs, one a line.
+pub fn list_labs(listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
+    let schemas: Vec<&Schema> = mlsys_registry::registry().iter().map(|lab| lab.schema()).collect();
+    if listing.json {
+        let labs: Vec<Json> = schemas.iter().map(|schema| summary(schema)).collect();
+        console.line(json!({ "labs": labs }))?;
+        return Ok(Exit::Passed);
+    }
+    let row = |schema: &&Schema| {
+        let pace = if schema.is_live() { "live" } else { "instant" };
+        vec![schema.kind.clone(), pace.to_owned(), schema.module.clone(), schema.title.clone()]
+    };
+    for line in aligned(&schemas.iter().map(row).collect::<Vec<_>>()) {
+        console.line(line)?;
+    }
+    Ok(Exit::Passed)
+}
+
+/// One lab: what goes in, what comes out, and where the numbers come from.
+pub fn show_lab(kind: &str, listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
+    let schema = mlsys_registry::registry().find(kind)?.schema();
+    if listing.json {
+        console.line(description(schema))?;
+    } else {
+        for line in page(schema) {
+            console.line(line)?;
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+fn summary(schema: &Schema) -> Json {
+    json!({
+        "kind": schema.kind,
+        "title": schema.title,
+        "module": schema.module,
+        "live": schema.is_live(),
+        "about": schema.about,
+    })
+}
+
+fn description(schema: &Schema) -> Json {
+    let mut object = summary(schema);
+    object["params"] = schema.params.iter().map(param_json).collect();
+    object["metrics"] = schema.metrics.iter().map(metric_json).collect();
+    object["panels"] =
+        schema.panels.iter().map(|p| json!({ "name": p.name, "shows": p.shows })).collect();
+    object["presets"] = schema.presets.iter().map(preset_json).collect();
+    object["budget_seconds"] = json!(schema.budget);
+    object["formula"] = json!(schema.formula);
+    object["source"] = json!(schema.source);
+    object["notes"] = json!(schema.notes);
+    object
+}
+
+fn param_json(param: &Param) -> Json {
+    json!({
+        "name": param.name,
+        "type": param.ty.to_string(),
+        "unit": param.unit,
+        "default": param.default.as_ref().map(output::value),
+        "from": param.from,
+        "min": param.min,
+        "max": param.max,
+        "values": values(param),
+        "optional": param.optional,
+        "live": param.live,
+        "command_line_only": param.command_line_only,
+        "artifact": param.artifact,
+        "about": param.about,
+    })
+}
+
+fn preset_json(preset: &Preset) -> Json {
+    let set: BTreeMap<&str, Json> =
+        preset.set.iter().map(|(name, value)| (name.as_str(), output::value(value))).collect();
+    json!({ "name": preset.name, "about": preset.about, "set": set })
+}
+
+fn metric_json(metric: &Metric) -> Json {
+    json!({
+        "name": metric.name,
+        "type": metric.ty.to_string(),
+        "unit": metric.unit,
+        "class": metric.class.to_string(),
+        "series": metric.series,
+        "when": metric.when,
+        "about": metric.about,
+    })
+}
+
+fn page(schema: &Schema) -> Vec<String> {
+    let mut lines = vec![format!("{}: {}", schema.kind, schema.title), String::new()];
+    lines.extend(wrapped(&schema.about, WIDTH, ""));
+    section(&mut lines, "Parameters", schema.params.iter().map(param_row).collect());
+    section(&mut lines, "Presets, for --preset", schema.presets.iter().map(preset_row).collect());
+    section(&mut lines, "Metrics", schema.metrics.iter().map(metric_row).collect());
+    let panel = |panel: &Panel| vec![panel.name.clone(), panel.shows.clone()];
+    section(&mut lines, "Panels", schema.panels.iter().map(panel).collect());
+    if let Some(formula) = &schema.formula {
+        lines.extend([String::new(), "Formula".to_owned()]);
+        lines.extend(formula.lines().map(|line| format!("  {line}").trim_end().to_owned()));
+    }
+    lines.extend([String::new(), "Source".to_owned()]);
+    lines.extend(wrapped(&schema.source, WIDTH, "  "));
+    for note in &schema.notes {
+        lines.extend([String::new(), "Note".to_owned()]);
+        lines.extend(wrapped(note, WIDTH, "  "));
+    }
+    lines
+}
+
+fn section(lines: &mut Vec<String>, title: &str, rows: Vec<Vec<String>>) {
+    if rows.is_empty() {
+        return;
+    }
+    lines.extend([String::new(), title.to_owned()]);
+    lines.extend(aligned(&rows).into_iter().map(|line| format!("  {line}")));
+}
+
+fn param_row(param: &Param) -> Vec<String> {
+    let default = match (&param.default, &param.from) {
+        (Some(default), _) => format!("= {}", cell(&default.to_string(), 32)),
+        (None, Some(from)) => format!("= {from}"),
+        (None, None) if param.optional => "unset".to_owned(),
+        (None, None) => String::new(),
+    };
+    let mut about = param.about.clone();
+    if param.live {
+        about.push_str(" [live: may change during a run]");
+    }
+    if param.command_line_only {
+        about.push_str(" [command line only]");
+    }
+    let unit = param.unit.clone().unwrap_or_default();
+    vec![param.name.clone(), param.ty.to_string(), default, unit, cell(&range(param), 48), about]
+}
+
+/// What a parameter takes: its names, or its range.
+fn range(param: &Param) -> String {
+    let values = values(param);
+    match (param.min, param.max) {
+        _ if !values.is_empty() => values.join("|"),
+        (Some(min), Some(max)) => format!("{} to {}", number(min), number(max)),
+        (Some(min), None) => format!("at least {}", number(min)),
+        (None, Some(max)) => format!("at most {}", number(max)),
+        (None, None) => String::new(),
+    }
+}
+
+fn values(param: &Param) -> Vec<String> {
+    match &param.values_from {
+        Some(table) => Tables::builtin().names(table).into_iter().map(str::to_owned).collect(),
+        None => param.values.clone(),
+    }
+}
+
+fn preset_row(preset: &Preset) -> Vec<String> {
+    let set: Vec<String> =
+        preset.set.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let set = cell(&set.join(", "), 72);
+    vec![preset.name.clone(), set, preset.about.clone()]
+}
+
+fn metric_row(metric: &Metric) -> Vec<String> {
+    let kind = if metric.series { format!("{} series", metric.ty) } else { metric.ty.to_string() };
+    let about = match &metric.when {
+        Some(when) => format!("{} [when {when}]", metric.about),
+        None => metric.about.clone(),
+    };
+    vec![
+        metric.name.clone(),
+        kind,
+        metric.unit.clone().unwrap_or_default(),
+        metric.class.to_string(),
+        about,
+    ]
+}
+
+/// Longer values are cut: `--json` prints them whole.
+const MAX_VALUE: usize = 60;
+
+/// Metrics with their units in the schema's order, then what the run had to say.
+pub fn print_finished(
+    schema: &Schema,
+    data: &RunData,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    for line in aligned(&metric_rows(schema, data)) {
+        console.line(line)?;
+    }
+    if let Some(table) = printed(schema, data) {
+        print_table(table, console)?;
+    }
+    if let Some((step, reason)) = &data.diverged {
+        console.line(format_args!("\ndiverged at step {step}: {}", harmless(reason)))?;
+    }
+    for notice in &data.notices {
+        console.line(format_args!("\n{}", harmless(notice)))?;
+    }
+    Ok(())
+}
+
+/// The table that the lab has for print.
+fn printed<'a>(schema: &Schema, data: &'a RunData) -> Option<&'a Table> {
+    let (_, frame) = data.frames.get(schema.prints.as_deref()?)?;
+    frame.table()
+}
+
+/// All rows, and whose figures they are, by number.
+fn print_table(table: &Table, console: &mut Console) -> Result<(), Failure> {
+    let (table, notes) = table.numbered();
+    let mut rows = vec![table.columns.clone()];
+    rows.extend(table.rows.iter().map(|row| {
+        let cells = row.iter().map(|value| cell(&value.to_string(), MAX_VALUE));
+        cells.collect()
+    }));
+    console.line("")?;
+    for line in aligned(&rows) {
+        console.line(line)?;
+    }
+    if !notes.is_empty() {
+        console.line("")?;
+    }
+    for note in &notes {
+        console.line(harmless(note))?;
+    }
+    Ok(())
+}
+
+fn metric_rows(schema: &Schema, data: &RunData) -> Vec<Vec<String>> {
+    let metrics = data.metrics();
+    let place = |name: &str| {
+        let family = schema.metric(name)?.name.as_str();
+        schema.metrics.iter().position(|metric| metric.name == family)
+    };
+    let mut names: Vec<&str> = metrics.keys().copied().collect();
+    // What no schema foresees comes last.
+    names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let value = cell(&metrics.get(name)?.to_string(), MAX_VALUE);
+            let unit =
+                schema.metric(name).and_then(|metric| metric.unit.clone()).unwrap_or_default();
+            Some(vec![name.to_owned(), value, unit, remark(data, name)])
+        })
+        .collect()
+}
+
+/// How many values a series has, and whether it ends in one that is not finite.
+fn remark(data: &RunData, name: &str) -> String {
+    match data.series.get(name) {
+        None => String::new(),
+        Some(series) if series.ends_in_gap() => {
+            format!("last finite of {} values, then not finite", series.points().len())
+        }
+        Some(series) => format!("last of {} values", series.points().len()),
+    }
 }

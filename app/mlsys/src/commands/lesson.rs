@@ -1,34 +1,200 @@
 //! `mlsys lesson`: what an author of lessons needs.
 
 mod check;
-mod new;
-mod preview;
-mod translate;
 
-use super::World;
-use super::course::write_course;
-use crate::cli;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use mlsys_lesson::{LessonId, translated};
+use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::library::{self, languages};
+use mlsys_tui::Follow;
+use mlsys_tui::state::preview::Sight;
+
+use super::course::write_course;
+use crate::cli::{self, Machine};
+use crate::commands::open;
+use crate::context::Context;
 
 pub use check::{Depth, Trial, course as check_course};
 
 /// Does what `mlsys lesson` asks for.
-pub fn run(asked: &cli::Lesson, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(asked: &cli::Lesson, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
-        cli::Lesson::Check(options) => check::run(options, world),
-        cli::Lesson::New { path, ci } => match (path, &world.course) {
-            (Some(path), _) => new::run(path, world.console),
-            (None, Some(course)) => write_course(course, *ci, world.console),
+        cli::Lesson::Check(options) => check::run(options, context),
+        cli::Lesson::New { path, ci } => match (path, &context.course) {
+            (Some(path), _) => write_lesson(path, context.console),
+            (None, Some(course)) => write_course(course, *ci, context.console),
             (None, None) => Err(Failure::usage(
                 "name the file to write, such as `mlsys lesson new my-lesson.md`, or a course's folder, as in `mlsys lesson new --course DIR`",
             )),
         },
         cli::Lesson::Schema => {
             let schema = mlsys_lesson::json_schema(mlsys_registry::registry());
-            world.console.line(format_args!("{schema:#}"))?;
+            context.console.line(format_args!("{schema:#}"))?;
             Ok(Exit::Passed)
         }
-        cli::Lesson::Translate { path, lang } => translate::run(path, lang, world),
-        cli::Lesson::Preview { path, machine } => preview::run(path, *machine, world),
+        cli::Lesson::Translate { path, lang } => translate(path, lang, context),
+        cli::Lesson::Preview { path, machine } => preview(path, *machine, context),
+    }
+}
+
+/// The module that a lesson belongs to where its folder's name is none.
+const MODULE: &str = "systems";
+
+/// Writes the file; one that exists is left alone.
+pub fn write_lesson(path: &Path, console: &mut Console) -> Result<Exit, Failure> {
+    let failed =
+        |reason: String| Failure::Usage(format!("'{}' was not written: {reason}", path.display()));
+    let id = id_for(path).ok_or_else(|| {
+        failed("the file's name becomes the lesson's id; write one such as my-lesson.md".to_owned())
+    })?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
+    }
+    let mut file = File::options().write(true).create_new(true).open(path).map_err(|error| {
+        if error.kind() == ErrorKind::AlreadyExists {
+            failed("it exists, and nothing is overwritten".to_owned())
+        } else {
+            failed(error.to_string())
+        }
+    })?;
+    file.write_all(mlsys_lesson::new_lesson(&id, &title_of(&id)).as_bytes())
+        .map_err(|error| failed(error.to_string()))?;
+    console.line(format_args!("{} is lesson {id}. What next:", path.display()))?;
+    console.line(format_args!("  mlsys lesson check {}", path.display()))?;
+    console.line(format_args!("  mlsys lesson preview {}", path.display()))?;
+    Ok(Exit::Passed)
+}
+
+/// The id that a file's name and folder make: `gpu/My Lesson.md` is `gpu/my-lesson`.
+fn id_for(path: &Path) -> Option<LessonId> {
+    let name = part(path.file_stem()?.to_str()?);
+    let folder =
+        path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str()).map(part);
+    let in_folder = folder.and_then(|folder| format!("{folder}/{name}").parse().ok());
+    in_folder.or_else(|| format!("{MODULE}/{name}").parse().ok())
+}
+
+/// Lower-case letters, digits and single hyphens.
+fn part(text: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
+    };
+    let text: String = text.chars().map(plain).collect();
+    text.split('-').filter(|piece| !piece.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+fn title_of(id: &LessonId) -> String {
+    let words = id.name().replace('-', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Opens it; a file with mistakes too, since they are mended while it is open.
+pub fn preview(path: &Path, machine: Machine, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let original = languages::original_of(path);
+    let file = original.clone().unwrap_or_else(|| path.to_owned());
+    // What cannot be read at all was most likely misspelt.
+    let parsed = library::read_file(&file)?;
+    if !open::on_a_terminal() {
+        return Err(Failure::Usage(format!(
+            "the preview needs a terminal; `mlsys lesson check {}` tells without one what is wrong",
+            path.display()
+        )));
+    }
+    let translation = match (original, parsed.lesson) {
+        (Some(_), _) => Some(path.to_owned()),
+        (None, Some(lesson)) => context.languages.file_of(&lesson),
+        (None, None) => None,
+    };
+    let files = [Some(file.clone()), translation.clone()];
+    let follow = Follow {
+        files: files.into_iter().flatten().collect(),
+        read: Box::new(move || sight(&file, translation.as_deref())),
+    };
+    open::preview(machine, follow, context)
+}
+
+/// The lesson as it stands in its file, or in its translation's; what is wrong with both.
+fn sight(file: &Path, translation: Option<&Path>) -> Sight {
+    if !file.exists() {
+        return Sight::Unreadable(format!("{} is not there any more", file.display()));
+    }
+    let read = library::read_file(file).and_then(|mut parsed| {
+        if let (Some(lesson), Some(translation)) = (&parsed.lesson, translation) {
+            let translated = languages::read_file(translation, lesson)?;
+            parsed.diagnostics.extend(translated.diagnostics);
+            parsed.lesson = translated.lesson;
+        }
+        Ok(parsed)
+    });
+    match read {
+        Ok(parsed) => Sight::Read(Box::new(parsed)),
+        Err(failure) => Sight::Unreadable(failure.to_string()),
+    }
+}
+
+/// Writes the file beside the lesson; one that exists is left alone.
+pub fn translate(path: &Path, lang: &str, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let parsed = library::read_file(path)?;
+    library::tell(&parsed, context.console);
+    let Some(lesson) = parsed.lesson else {
+        return Err(Failure::Usage(
+            "a lesson is translated once it is valid; nothing was written".to_owned(),
+        ));
+    };
+    let name = path.file_name().and_then(|name| name.to_str());
+    let stem = name.and_then(|name| name.strip_suffix(".md")).ok_or_else(|| {
+        Failure::Usage(format!("'{}' is not named like a lesson, such as warps.md", path.display()))
+    })?;
+    let file = path.with_file_name(format!("{stem}.{lang}.md"));
+    let is_language =
+        translated(&format!("{stem}.{lang}.md")).is_some_and(|(_, read)| read == lang);
+    if !is_language {
+        return Err(Failure::Usage(format!(
+            "'{}' is no language; write one such as fr or pt-BR",
+            lang.escape_debug()
+        )));
+    }
+    let failed = |error: std::io::Error| {
+        Failure::Usage(if error.kind() == ErrorKind::AlreadyExists {
+            format!("'{}' was not written: it exists, and nothing is overwritten", file.display())
+        } else {
+            format!("'{}' was not written: {error}", file.display())
+        })
+    };
+    let mut out = File::options().write(true).create_new(true).open(&file).map_err(failed)?;
+    out.write_all(mlsys_lesson::skeleton(&lesson, lang).as_bytes()).map_err(failed)?;
+    debug_assert!(languages::original_of(&file).is_some());
+    let shown = file.display();
+    context.console.line(format_args!(
+        "{shown} has every text of {}, to be written over. What next:",
+        lesson.front.id
+    ))?;
+    context.console.line(format_args!("  mlsys lesson preview {shown}"))?;
+    context.console.line(format_args!("  mlsys lesson check {shown}"))?;
+    Ok(Exit::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_becomes_an_id() {
+        for (path, id) in [
+            ("gpu/warps.md", Some("gpu/warps")),
+            ("/home/me/My Lessons/Why_it  stalls.md", Some("my-lessons/why-it-stalls")),
+            ("roof.md", Some("systems/roof")),
+            ("42/roof.md", Some("systems/roof")),
+            ("gpu/1.md", None),
+            ("---.md", None),
+        ] {
+            assert_eq!(id_for(Path::new(path)).map(|id| id.to_string()).as_deref(), id, "{path}");
+        }
+        assert_eq!(title_of(&"gpu/why-it-stalls".parse().unwrap()), "Why it stalls");
     }
 }

@@ -7,8 +7,8 @@ use std::{env, fs};
 
 use mlsys_lab::Backend;
 
-use super::World;
 use crate::cli::{Machine, Open};
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::settings;
 use mlsys_run::settings::KnobTurn;
@@ -17,16 +17,16 @@ use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt};
 use mlsys_view::theme::choice::appearance;
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
-pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
-    needs_a_terminal("", world)?;
-    workbench(machine, None, world)
+pub fn course(machine: Machine, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    needs_a_terminal("", context)?;
+    workbench(machine, None, context)
 }
 
 /// Refuses to open the workbench where it cannot be drawn or nobody could type, and says what goes without.
-fn needs_a_terminal(lesson: &str, world: &World<'_>) -> Result<(), Failure> {
+fn needs_a_terminal(lesson: &str, context: &Context<'_>) -> Result<(), Failure> {
     let dumb = env::var("TERM").is_ok_and(|kind| kind == "dumb");
     let lacking = match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
-        _ if world.display.plain => return Ok(()),
+        _ if context.display.plain => return Ok(()),
         (true, true) if !dumb => return Ok(()),
         (true, true) => "this one, of type dumb, cannot place text",
         (false, true) => "standard input is not one",
@@ -46,22 +46,22 @@ fn needs_a_terminal(lesson: &str, world: &World<'_>) -> Result<(), Failure> {
 }
 
 /// Opens the workbench at a lesson, with its knobs where they are wanted.
-pub fn lesson(options: &Open, world: &mut World<'_>) -> Result<Exit, Failure> {
-    world.reader = options.reader.clone();
+pub fn lesson(options: &Open, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    context.reader = options.reader.clone();
     let knobs = settings::of_knobs(&options.set)?;
     match &options.svg {
-        Some(file) => draw(options, file, world),
-        None => at(&options.lesson, knobs, options.machine, world),
+        Some(file) => draw(options, file, context),
+        None => at(&options.lesson, knobs, options.machine, context),
     }
 }
 
 /// Draws the screen of a lesson whose first lab has run into a file.
-fn draw(options: &Open, file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let Some(lesson) = world.library()?.valid([options.lesson.as_str()], world.console)?.pop()
+fn draw(options: &Open, file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let Some(lesson) = context.library()?.valid([options.lesson.as_str()], context.console)?.pop()
     else {
         return Ok(Exit::Usage);
     };
-    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
+    let device = context.devices.choose(options.machine.device, &Backend::ALL)?;
     let registry = mlsys_registry::registry();
     let picture = mlsys_tui::picture::picture(Arc::new(lesson), registry, device, options.size)
         .map_err(Failure::Run)?;
@@ -74,71 +74,76 @@ fn at(
     name: &str,
     turns: Vec<KnobTurn>,
     machine: Machine,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let library = world.library()?;
-    let lesson = library.valid([name], world.console)?.pop();
-    let lesson = lesson.map(|lesson| world.languages.of(lesson, library.files(), world.console));
-    needs_a_terminal(name, world)?;
+    let library = context.library()?;
+    let lesson = library.valid([name], context.console)?.pop();
+    let lesson =
+        lesson.map(|lesson| context.languages.of(lesson, library.files(), context.console));
+    needs_a_terminal(name, context)?;
     let open = lesson.map(|lesson| Opening {
         source: (lesson.front.id.as_str() != name).then(|| name.to_owned()),
         lesson: Arc::new(lesson),
         turns,
     });
-    workbench(machine, open, world)
+    workbench(machine, open, context)
 }
 
 /// Opens the workbench at a lesson file and follows it.
-pub fn preview(machine: Machine, follow: Follow, world: &mut World<'_>) -> Result<Exit, Failure> {
-    start(machine, None, Some(follow), world)
+pub fn preview(
+    machine: Machine,
+    follow: Follow,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    start(machine, None, Some(follow), context)
 }
 
 /// Opens the workbench, at a lesson if there is one.
 pub fn workbench(
     machine: Machine,
     open: Option<Opening>,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    start(machine, open, None, world)
+    start(machine, open, None, context)
 }
 
 fn start(
     machine: Machine,
     open: Option<Opening>,
     preview: Option<Follow>,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let course = world.library()?.course_in(&world.languages, world.console)?;
-    let themes = world.paths.as_ref().ok().map(|paths| paths.themes());
+    let course = context.library()?.course_in(&context.languages, context.console)?;
+    let themes = context.paths.as_ref().ok().map(|paths| paths.themes());
     let options = mlsys_tui::Options {
-        appearance: appearance(world.display.theme.as_deref(), themes.as_deref(), &|name| {
+        appearance: appearance(context.display.theme.as_deref(), themes.as_deref(), &|name| {
             env::var(name).ok()
         }),
         course,
         registry: mlsys_registry::registry(),
         choice: machine.device,
         seed: machine.seed,
-        workers: world.workers.clone(),
+        workers: context.workers.clone(),
         open,
-        instructors: if world.reader.instructor {
+        instructors: if context.reader.instructor {
             Instructors::Admitted
         } else {
             Instructors::Refused
         },
         preview,
-        paths: world.paths.clone().ok(),
+        paths: context.paths.clone().ok(),
     };
-    let left = if world.display.plain {
+    let left = if context.display.plain {
         let prompt = if io::stdin().is_terminal() && io::stdout().is_terminal() {
             Prompt::Shown
         } else {
             Prompt::Silent
         };
-        mlsys_tui::run_plain(options, prompt, world.console)
+        mlsys_tui::run_plain(options, prompt, context.console)
     } else {
         mlsys_tui::run(options).map(|Leaving { left, unsaid }| {
             for why in unsaid {
-                world.console.warn(format_args!("{why}"));
+                context.console.warn(format_args!("{why}"));
             }
             left
         })

@@ -8,32 +8,32 @@ use std::path::Path;
 use mlsys_lesson::{Answer, Answers, Event, Lesson, LessonEnv, Progress, State, Verdict};
 use serde_json::{Value as Json, json};
 
-use super::World;
 use crate::cli::{self, Listing};
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::progress_log::ProgressLog;
 use mlsys_view::table::aligned;
 
 /// Does what `mlsys progress` asks for.
-pub fn run(asked: &cli::Progress, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(asked: &cli::Progress, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
-        cli::Progress::Show(listing) => show(*listing, world),
-        cli::Progress::Export { file } => export(file, world),
-        cli::Progress::Import { file } => import(file, world),
-        cli::Progress::Cohort(options) => cohort::run(options, world),
+        cli::Progress::Show(listing) => show(*listing, context),
+        cli::Progress::Export { file } => export(file, context),
+        cli::Progress::Import { file } => import(file, context),
+        cli::Progress::Cohort(options) => cohort::run(options, context),
     }
 }
 
-fn show(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let course = world.library()?.course(world.console)?;
-    let progress = world.progress(&course.id)?;
+fn show(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let course = context.library()?.course(context.console)?;
+    let progress = context.progress(&course.id)?;
     if listing.json {
         let lessons: Vec<Json> =
             course.lessons().iter().map(|lesson| object(lesson, &progress)).collect();
-        world.console.line(json!({ "lessons": lessons }))?;
+        context.console.line(json!({ "lessons": lessons }))?;
     } else {
         let rows: Vec<_> = course.lessons().iter().map(|lesson| row(lesson, &progress)).collect();
-        aligned(&rows).into_iter().try_for_each(|line| world.console.line(line))?;
+        aligned(&rows).into_iter().try_for_each(|line| context.console.line(line))?;
     }
     Ok(Exit::Passed)
 }
@@ -68,44 +68,47 @@ fn state(state: State) -> &'static str {
     }
 }
 
-fn export(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
+fn export(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let failed = |reason: String| {
         Failure::Usage(format!("'{}' cannot be written: {reason}", file.display()))
     };
-    let course = world.library()?.course(world.console)?;
-    let text = world
+    let course = context.library()?.course(context.console)?;
+    let text = context
         .progress(&course.id)?
         .answers()
         .to_json()
         .map_err(|error| failed(error.to_string()))?;
     if file == Path::new("-") {
-        world.console.raw(&text)?;
+        context.console.raw(&text)?;
     } else {
         fs::write(file, text).map_err(|error| failed(error.to_string()))?;
     }
     Ok(Exit::Passed)
 }
 
-fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
+fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
     let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
-    let path = world.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.progress();
-    let course = world.library()?.course(world.console)?;
+    let path =
+        context.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.progress();
+    let course = context.library()?.course(context.console)?;
     answers.refuse_other_course(Some(&course.id)).map_err(|error| failed(error.to_string()))?;
     let (log, known, trouble) = ProgressLog::open(&path, &course.id);
     if let Some(trouble) = &trouble {
-        world.console.warn(trouble);
+        context.console.warn(trouble);
     }
     let mut log = log.ok_or_else(|| Failure::usage(trouble.unwrap_or_default()))?;
     let (mut taken, mut kept) = (0, 0);
     for (id, given) in &answers.lessons {
         let Some(lesson) = course.find(id) else {
-            world.console.warn(format_args!("there is no lesson {id}; its answers were left out"));
+            context
+                .console
+                .warn(format_args!("there is no lesson {id}; its answers were left out"));
             continue;
         };
         for stray in answers.strays(lesson) {
-            world.console.warn(stray);
+            context.console.warn(stray);
         }
         for (question, answer) in given {
             let Some((event, is_right)) = event(lesson, question, answer) else {
@@ -126,7 +129,7 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
         0 => String::new(),
         kept => format!("; {kept} that were given here are kept"),
     };
-    world.console.note(format_args!("{taken} answers taken over{kept}"));
+    context.console.note(format_args!("{taken} answers taken over{kept}"));
     Ok(Exit::Passed)
 }
 

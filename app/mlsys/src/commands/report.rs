@@ -1,56 +1,63 @@
-//! `mlsys report`: a run, or a lesson with its runs and answers, as one page that needs nothing else.
+//! `mlsys report`: a lesson or a run as one HTML page, without scripts and without anything fetched from elsewhere.
 
-mod page;
-
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use mlsys_lesson::{Lesson, Progress};
-
-use self::page::Others;
-use super::World;
-use crate::cli::Report;
+use mlsys_lab::report::RunData;
+use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::record::{self, RecordedRun};
+use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_tui::recall::{Wanted, recall};
-use mlsys_view::attempts::FinishedRun;
+use mlsys_view::attempts::{Attempt, Company};
+use mlsys_view::figure::{Figure, Source, changed, svg};
+use mlsys_view::xml::escaped;
+
+use crate::cli::Report;
+use crate::commands::runs::{facts, metrics as metric_rows};
+use crate::context::Context;
 
 /// Writes the page.
-pub fn run(options: &Report, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let runs = world.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.runs();
-    let course = world.library()?.course(world.console)?;
+pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let runs = context.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.runs();
+    let course = context.library()?.course(context.console)?;
     let lesson = course.lessons().iter().find(|lesson| lesson.front.id.as_str() == options.subject);
     let text = match lesson {
         Some(lesson) => {
-            let progress = world.progress(&course.id)?;
-            of_lesson(lesson, &progress, &runs, world)
+            let progress = context.progress(&course.id)?;
+            of_lesson(lesson, &progress, &runs, context)
         }
         None => {
             let past =
-                super::runs::past(&runs, &options.subject, world.console).map_err(|failure| {
+                super::runs::past(&runs, &options.subject, context.console).map_err(|failure| {
                     let near = course.nearest(&options.subject);
                     let hint = near.map(|id| format!("; there is a lesson '{id}'"));
                     Failure::Usage(format!("{failure}{}", hint.unwrap_or_default()))
                 })?;
             let all = beside(&runs, &past);
             let others = Others { all: &all, lesson: None };
-            page::of_run(&past, &others)
+            run_page(&past, &others)
         }
     };
     if options.output == Path::new("-") {
-        world.console.raw(&text)?;
+        context.console.raw(&text)?;
     } else {
         fs::write(&options.output, text).map_err(|error| {
             Failure::Run(format!("{} cannot be written: {error}", options.output.display()))
         })?;
-        world.console.note(format_args!("{} is written", options.output.display()));
+        context.console.note(format_args!("{} is written", options.output.display()));
     }
     Ok(Exit::Passed)
 }
 
 /// A lesson with the newest run of each of its labs.
-fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut World<'_>) -> String {
+fn of_lesson(
+    lesson: &Lesson,
+    progress: &Progress,
+    runs: &Path,
+    context: &mut Context<'_>,
+) -> String {
     let names = record::list(runs).unwrap_or_default();
     let id = lesson.front.id.as_str();
     let mut newest: Vec<RecordedRun> = Vec::new();
@@ -63,7 +70,7 @@ fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut Worl
         if summary.lesson() == Some(id) && !known {
             match record::open(&summary.folder) {
                 Ok(past) => newest.push(past),
-                Err(error) => world.console.warn(error),
+                Err(error) => context.console.warn(error),
             }
         }
     }
@@ -74,7 +81,7 @@ fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut Worl
     };
     let all = attempts(runs, &wanted);
     let others = Others { all: &all, lesson: Some(lesson) };
-    page::of_lesson(lesson, progress, &newest, &others)
+    lesson_page(lesson, progress, &newest, &others)
 }
 
 /// The runs that stand beside one in pictures of several: those of its lesson, or of its kind without one.
@@ -102,4 +109,225 @@ fn attempts(runs: &Path, wanted: &Wanted) -> Vec<Arc<FinishedRun>> {
     }
     let found = recall(runs, wanted, mlsys_registry::registry());
     found.into_iter().map(Arc::new).collect()
+}
+
+/// The runs that pictures of several show, and the lesson they belong to.
+pub struct Others<'a> {
+    /// The runs, the oldest first.
+    pub all: &'a [Arc<Attempt>],
+    /// The lesson that says what they are to reach.
+    pub lesson: Option<&'a Lesson>,
+}
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--ink:#1a1d23;--dim:#5b6270;--paper:#fff;--rule:#d5d9e0;--good:#1a7f37;--bad:#b42318}
+@media(prefers-color-scheme:dark){:root{--ink:#d8dee9;--dim:#98a0ad;--paper:#0f1218;--rule:#333a47;--good:#6fcf8b;--bad:#ff8a80}}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:62rem;margin:2rem auto;padding:0 1rem}
+h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem;border-top:1px solid var(--rule);padding-top:1rem}
+table{border-collapse:collapse;margin:.5rem 0;font-variant-numeric:tabular-nums}
+th,td{text-align:left;padding:.2rem 1.2rem .2rem 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}
+th{color:var(--dim);font-weight:600}.dim{color:var(--dim)}.good{color:var(--good)}.bad{color:var(--bad)}
+.picture{margin:1rem 0;padding:.5rem;background:#fff;border:1px solid var(--rule);break-inside:avoid}
+.picture svg{display:block;width:100%;height:auto}
+@media print{body{margin:0;max-width:none;font-size:11pt}h2,h3{break-after:avoid}tr{break-inside:avoid}
+:root{--ink:#000;--dim:#444;--paper:#fff;--rule:#bbb;--good:#000;--bad:#000}}";
+
+/// A run; the others of its lesson are told with it where its lab has a picture of several.
+pub fn run_page(past: &RecordedRun, others: &Others<'_>) -> String {
+    let title = format!("Run {}", past.summary.name);
+    let mut body = String::new();
+    run_section(past, others, &mut body);
+    document(&title, &body)
+}
+
+/// A lesson: points, predictions, answers, checks, and the newest run of each lab.
+pub fn lesson_page(
+    lesson: &Lesson,
+    progress: &Progress,
+    runs: &[RecordedRun],
+    others: &Others<'_>,
+) -> String {
+    let mut body = String::new();
+    let summary = progress.summary(lesson);
+    let _ = writeln!(
+        body,
+        "<p class=\"dim\">{} · {} of {} questions right · {} of {} points</p>",
+        escaped(lesson.front.id.as_str()),
+        summary.right,
+        summary.questions,
+        summary.points,
+        summary.of
+    );
+    let nothing = LessonProgress::default();
+    let done = progress.lesson(&lesson.front.id).unwrap_or(&nothing);
+    predictions(lesson, done, &mut body);
+    answers(lesson, done, &mut body);
+    checks(lesson, done, &mut body);
+    for past in runs {
+        let lab = past.summary.about["lesson"]["lab"].as_str().unwrap_or_default();
+        let _ = writeln!(body, "<h2>Lab {}</h2>", escaped(lab));
+        run_section(past, others, &mut body);
+    }
+    if runs.is_empty() {
+        body.push_str("<p class=\"dim\">No run of this lesson has been recorded.</p>\n");
+    }
+    document(&lesson.front.title, &body)
+}
+
+fn document(title: &str, body: &str) -> String {
+    let title = escaped(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\
+         <p class=\"dim\">Written by mlsys {}.</p>\n</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+fn predictions(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
+    let rows = lesson.predictions().map(|predict| {
+        let text = |answer: Option<&Answer>| answer.map(words).unwrap_or_default();
+        vec![
+            predict.prompt.clone(),
+            text(done.predictions.get(&predict.id)),
+            text(done.outcomes.get(&predict.id)),
+        ]
+    });
+    section("Predictions", &["Asked", "Predicted", "Measured"], rows.collect(), body);
+}
+
+fn answers(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
+    let rows = lesson.questions().map(|question| {
+        let answered = done.answers.get(&question.id);
+        let verdict = match answered {
+            None => "not answered".to_owned(),
+            Some(answered) if answered.right => format!("right, {} points", answered.points),
+            Some(answered) => format!("wrong, {} points", answered.points),
+        };
+        let given = answered.map(|answered| words(&answered.given));
+        vec![question.prompt.clone(), given.unwrap_or_default(), verdict]
+    });
+    section("Answers", &["Asked", "Answered", ""], rows.collect(), body);
+}
+
+fn checks(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
+    let rows = lesson.checks().map(|check| {
+        let state = if done.checks.contains(&check.id) {
+            "held"
+        } else if done.skipped.contains(&check.id) {
+            "could not be tried"
+        } else {
+            "has not held yet"
+        };
+        vec![check.assert.source.clone(), state.to_owned()]
+    });
+    section("Checks", &["Condition", ""], rows.collect(), body);
+}
+
+/// An answer in one line.
+fn words(answer: &Answer) -> String {
+    match answer {
+        Answer::One(text) => text.clone(),
+        Answer::Many(texts) => texts.join(", "),
+        Answer::Pairs(pairs) => {
+            let pairs = pairs.iter().map(|(left, right)| format!("{left}: {right}"));
+            pairs.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// What a run was, its pictures and its figures.
+fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
+    table(&[], facts(past), body);
+    for notice in past.data.notices.iter().chain(&past.warnings) {
+        let _ = writeln!(body, "<p>{}</p>", escaped(notice));
+    }
+    if let Some((step, reason)) = &past.data.diverged {
+        let _ = writeln!(body, "<p class=\"bad\">Diverged at step {step}: {}</p>", escaped(reason));
+    }
+    pictures(&past.summary, &past.data, others, body);
+    let params = past.summary.params();
+    let params = params.into_iter().map(|(name, value)| vec![name.to_owned(), value]);
+    section("Parameters", &["Parameter", "Value"], params.collect(), body);
+    let changes =
+        past.data.changes.iter().map(|change| {
+            vec![change.step.to_string(), change.name.clone(), change.value.to_string()]
+        });
+    section("Knobs turned", &["Step", "Parameter", "Value"], changes.collect(), body);
+    let mut metrics = metric_rows(past);
+    if metrics.len() > 1 {
+        let head = metrics.remove(0);
+        let head: Vec<&str> = head.iter().map(String::as_str).collect();
+        section("Metrics", &head, metrics, body);
+    }
+}
+
+/// The panels of the lab that have something to show.
+fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut String) {
+    let Ok(lab) = mlsys_registry::registry().find(summary.lab()) else {
+        return;
+    };
+    let schema = lab.schema();
+    let params = summary.values();
+    let source = Source {
+        lesson: summary.lesson().map(str::to_owned),
+        changed: changed(schema, params.iter().map(|(name, value)| (*name, value))),
+        seed: summary.about["seed"].as_u64().map(|seed| seed.to_string()),
+        device: summary.device().map(|(id, name)| format!("{name} ({id})")),
+        remark: Some(format!("recorded {}", summary.started())),
+    };
+    for panel in &schema.panels {
+        let figure = Figure {
+            company: Company {
+                all: others.all,
+                own: None,
+                goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),
+            },
+            ..Figure::of(schema, panel, data, source.clone())
+        };
+        if let Ok(drawn) = svg(&figure) {
+            let _ = writeln!(body, "<figure class=\"picture\">{drawn}</figure>");
+        }
+    }
+}
+
+fn section(title: &str, head: &[&str], rows: Vec<Vec<String>>, body: &mut String) {
+    if !rows.is_empty() {
+        let _ = writeln!(body, "<h3>{}</h3>", escaped(title));
+        table(head, rows, body);
+    }
+}
+
+fn table(head: &[&str], rows: Vec<Vec<String>>, body: &mut String) {
+    body.push_str("<table>\n");
+    if !head.is_empty() {
+        body.push_str("<tr>");
+        head.iter().for_each(|cell| {
+            let _ = write!(body, "<th>{}</th>", escaped(cell));
+        });
+        body.push_str("</tr>\n");
+    }
+    for row in rows {
+        body.push_str("<tr>");
+        for cell in row {
+            let _ = write!(body, "<td>{}</td>", escaped(&cell));
+        }
+        body.push_str("</tr>\n");
+    }
+    body.push_str("</table>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_title_or_a_cell_is_taken_for_markup() {
+        let mut body = String::new();
+        table(&["<b>"], vec![vec!["<script>alert(1)</script>\" & '".to_owned()]], &mut body);
+        let page = document("</title><script src=x>", &body);
+        assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
+    }
 }

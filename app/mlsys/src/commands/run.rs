@@ -1,30 +1,27 @@
-//! `mlsys run`: lessons without a screen.
-
-mod key;
+//! `mlsys run`: lessons without a screen; `--key` adds the answers that learners were not given.
 
 use std::fs;
 use std::path::Path;
 
-use mlsys_lesson::{Answers, Lesson};
-
-use super::World;
-use crate::cli::RunLessons;
-use crate::reports::{self, summary};
-use crate::runner::{self, Graders, HardwareRule, Request};
-use key::Grading;
+use mlsys_lesson::{Answers, CourseId, Key, Lesson, Parsed};
 use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::library::Library;
+use mlsys_run::library::{Library, bytes_of};
 use mlsys_run::results::Results;
 use mlsys_run::settings;
 
+use crate::cli::RunLessons;
+use crate::context::Context;
+use crate::reports;
+use crate::runner::{self, Graders, HardwareRule, Request};
+
 /// Runs lessons, writes the reports, and says how it went.
-pub fn run(options: &RunLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let grading = Grading::open(options.key.as_deref(), world)?;
+pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let grading = Grading::open(options.key.as_deref(), context)?;
     let library = grading.library();
     let lessons = if options.all {
-        library.all(world.console)?
+        library.all(context.console)?
     } else {
-        library.valid(options.lessons.iter().map(String::as_str), world.console)?
+        library.valid(options.lessons.iter().map(String::as_str), context.console)?
     };
     let lessons = grading.complete(lessons)?;
     let request = Request {
@@ -32,18 +29,18 @@ pub fn run(options: &RunLessons, world: &mut World<'_>) -> Result<Exit, Failure>
         seed: options.machine.seed,
         set: settings::of_lesson(&options.set)?,
         data_dir: options.data_dir.clone(),
-        workers: world.workers.clone(),
+        workers: context.workers.clone(),
         hardware: if options.strict_hardware { HardwareRule::Fail } else { HardwareRule::Report },
-        graders: graders(options.answers.as_deref(), &lessons, library, world)?,
-        records: world.runs(),
+        graders: graders(options.answers.as_deref(), &lessons, library, context)?,
+        records: context.runs(),
     };
-    world.listen();
-    let results = runner::run(&lessons, &request, world)?;
-    reports::write(&options.report, &results, world.console)?;
-    let interrupted = if world.interrupt.is_asked() { Exit::Interrupted } else { Exit::Passed };
+    context.listen();
+    let results = runner::run(&lessons, &request, context)?;
+    reports::write(&options.report, &results, context.console)?;
+    let interrupted = if context.interrupt.is_asked() { Exit::Interrupted } else { Exit::Passed };
     let exit = results.exit().and(interrupted);
     let reports_to_stdout = options.report.iter().any(|target| target.file.is_none());
-    tell(&results, exit, reports_to_stdout, world)?;
+    tell(&results, exit, reports_to_stdout, context)?;
     Ok(exit)
 }
 
@@ -52,21 +49,21 @@ fn tell(
     results: &Results,
     exit: Exit,
     reports_to_stdout: bool,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<(), Failure> {
     let is_result = match exit {
         Exit::Passed | Exit::CheckFailed => !reports_to_stdout,
         Exit::Interrupted | Exit::Usage | Exit::DeviceMissing | Exit::RunFailed => false,
     };
-    for line in summary::lines(results) {
+    for line in reports::summary_lines(results) {
         if is_result {
-            world.console.line(line)?;
+            context.console.line(line)?;
         } else {
-            world.console.note(line);
+            context.console.note(line);
         }
     }
     if exit == Exit::Interrupted {
-        world.console.note("interrupted");
+        context.console.note("interrupted");
     }
     Ok(())
 }
@@ -76,7 +73,7 @@ fn graders(
     file: Option<&Path>,
     lessons: &[Lesson],
     library: &Library,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Graders, Failure> {
     let Some(file) = file else {
         return Ok(Graders::Stated);
@@ -88,7 +85,88 @@ fn graders(
         .refuse_other_course(library.id().as_ref())
         .map_err(|error| failed(error.to_string()))?;
     for stray in lessons.iter().flat_map(|lesson| answers.strays(lesson)) {
-        world.console.warn(stray);
+        context.console.warn(stray);
     }
     Ok(Graders::Learner(answers))
+}
+
+/// The largest key file, in bytes.
+const MAX_KEY_BYTES: u64 = 16 << 20;
+
+/// What grades.
+pub enum Grading {
+    /// A course that has its answers.
+    Course(Library),
+    /// A course without them, and its key.
+    Key(Library, Box<Key>),
+}
+
+impl Grading {
+    /// The course that is worked on, or the one that the key is or belongs to.
+    pub fn open(key: Option<&Path>, context: &Context<'_>) -> Result<Self, Failure> {
+        let Some(path) = key else {
+            return context.library().map(Self::Course);
+        };
+        let failed =
+            |reason: String| Failure::Usage(format!("the key '{}': {reason}", path.display()));
+        let is_course = path.is_dir() || {
+            let bytes = bytes_of(path, "key", MAX_KEY_BYTES)?;
+            bytes.starts_with(&[0x1f, 0x8b])
+        };
+        if is_course {
+            let complete = Library::open(path)?;
+            if context.course.is_some() {
+                let (own, theirs) = (context.library()?.id(), complete.id());
+                same_course(theirs.as_ref(), own.as_ref()).map_err(failed)?;
+            }
+            return Ok(Self::Course(complete));
+        }
+        let key = Key::parse(&bytes_of(path, "key", MAX_KEY_BYTES)?)
+            .map_err(|error| failed(error.to_string()))?;
+        let library = context.library()?;
+        same_course(Some(&key.course), library.id().as_ref()).map_err(failed)?;
+        Ok(Self::Key(library, Box::new(key)))
+    }
+
+    /// The course.
+    pub fn library(&self) -> &Library {
+        match self {
+            Self::Course(library) | Self::Key(library, _) => library,
+        }
+    }
+
+    /// Lessons of the course with the answers of the key.
+    pub fn complete(&self, lessons: Vec<Lesson>) -> Result<Vec<Lesson>, Failure> {
+        match self {
+            Self::Course(_) => Ok(lessons),
+            Self::Key(_, key) => lessons.into_iter().map(|lesson| completed(lesson, key)).collect(),
+        }
+    }
+}
+
+fn same_course(theirs: Option<&CourseId>, own: Option<&CourseId>) -> Result<(), String> {
+    match (theirs, own) {
+        (Some(theirs), Some(own)) if theirs != own => Err(format!(
+            "it is of the course {theirs}, and the lessons are of the course {own}; name the right course with --course"
+        )),
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
+fn completed(lesson: Lesson, key: &Key) -> Result<Lesson, Failure> {
+    if !lesson.questions().any(|question| question.kind.is_withheld()) {
+        return Ok(lesson);
+    }
+    let text = key.complete(&lesson).map_err(|error| Failure::Usage(error.to_string()))?;
+    let file = &lesson.source.file;
+    let Parsed { lesson: complete, diagnostics } =
+        mlsys_lesson::read(file, text.as_bytes(), mlsys_registry::registry());
+    complete.ok_or_else(|| {
+        let first = diagnostics.first().map(ToString::to_string);
+        Failure::Usage(format!(
+            "the key's answers for {} do not read: {}",
+            lesson.front.id,
+            first.unwrap_or_default()
+        ))
+    })
 }

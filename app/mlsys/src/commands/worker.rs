@@ -1,12 +1,12 @@
 //! `mlsys worker`: this machine's device, served to runs elsewhere.
 
-use super::World;
 use crate::cli;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 
 /// Serves until Ctrl-C.
 #[cfg(feature = "remote")]
-pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(options: cli::Worker, context: &mut Context<'_>) -> Result<Exit, Failure> {
     use std::io::Write as _;
     use std::time::Duration;
 
@@ -16,35 +16,35 @@ pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure>
     /// How often it looks for Ctrl-C.
     const GLANCE: Duration = Duration::from_millis(100);
 
-    world.listen();
-    let device = world.devices.choose(options.device, &Backend::ALL)?;
+    context.listen();
+    let device = context.devices.choose(options.device, &Backend::ALL)?;
     let server = Server::start(device.id, options.listen)
         .map_err(|error| Failure::Run(error.to_string()))?;
-    world.console.line(format_args!(
+    context.console.line(format_args!(
         "serving {} ({}) at {} (Ctrl-C ends it)",
         device.id,
         device.name,
         server.address().whole()
     ))?;
     // Whoever started it may wait for this line.
-    world.console.flush()?;
-    while !world.interrupt.is_asked() {
+    context.console.flush()?;
+    while !context.interrupt.is_asked() {
         match server.next(GLANCE) {
             None => {}
-            Some(ServerEvent::Opened) => world.console.note("a run has opened a session"),
-            Some(ServerEvent::Failed(reason)) => {
+            Some(Served::Opened) => context.console.note("a run has opened a session"),
+            Some(Served::Failed(reason)) => {
                 return Err(Failure::Run(format!("the worker cannot go on: {reason}")));
             }
         }
     }
     drop(server);
-    world.console.note("ended");
+    context.console.note("ended");
     Ok(Exit::Passed)
 }
 
 /// Says how to build an mlsys that can.
 #[cfg(not(feature = "remote"))]
-pub fn run(_options: cli::Worker, _world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(_options: cli::Worker, _world: &mut Context<'_>) -> Result<Exit, Failure> {
     Err(Failure::usage(format!(
         "this mlsys cannot serve its device; {}",
         mlsys_device::workers::BUILD

@@ -137,7 +137,7 @@ fn markdown_keeps_text_in_its_cell() {
 
 #[test]
 fn the_summary_names_what_did_not_pass() {
-    let lines = summary::lines(&results());
+    let lines = summary_lines(&results());
     assert_eq!(
         lines[0],
         "systems/x: 3 passed, 2 failed, 1 with errors, 2 skipped or unstable, 2 of 6 points, 12.0 s"

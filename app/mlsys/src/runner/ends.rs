@@ -9,9 +9,8 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Knob, LabDirective};
 
-use super::plan::Plan;
-use super::work::device_of;
-use crate::commands::World;
+use super::plan::{Plan, device_of};
+use crate::context::Context;
 use mlsys_run::execute::{Order, execute};
 use mlsys_run::session::Outcome;
 
@@ -23,7 +22,7 @@ pub fn troubles(
     directive: &LabDirective,
     plan: &Plan<'_>,
     seed: u64,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Vec<String> {
     let Ok(device) = device_of(plan) else {
         return Vec::new();
@@ -35,7 +34,7 @@ pub fn troubles(
             continue;
         };
         for end in ends(knob, param) {
-            if world.interrupt.is_asked() {
+            if context.interrupt.is_asked() {
                 return troubles;
             }
             let trouble = match params_at(directive, schema, knob, &end, seed) {
@@ -53,7 +52,7 @@ pub fn troubles(
                         runs: None,
                         sources: plan.sources.clone(),
                     };
-                    let finished = execute(order, &world.interrupt, world.console);
+                    let finished = execute(order, &context.interrupt, context.console);
                     match finished.outcome {
                         // Three steps may take longer than the second they get.
                         Outcome::Stopped(StopReason::TimeLimit) => None,

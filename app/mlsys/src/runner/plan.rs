@@ -1,21 +1,27 @@
-//! What a lesson's labs will be run with: parameters and device, settled before anything runs.
+//! Plans of labs (parameters, device, sources), settled before anything runs, and their runs: equal ones run once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::rc::Rc;
 
+use mlsys_lab::control::Limits;
 use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, NoDevice};
 use mlsys_lab::lab::Lab;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::tables::Tables;
-use mlsys_lesson::{DeviceFacts, LabDirective, Lesson};
+use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv};
+use mlsys_nets::device::processor;
+use mlsys_run::execute::{Finished, Order, execute, time_limit};
+use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::paths::Paths;
+use mlsys_run::results::Verdict;
+use mlsys_run::settings;
+use mlsys_run::sources::{self, Earlier, Sources};
 
 use super::Request;
-use crate::commands::World;
-use mlsys_run::exit::Failure;
-use mlsys_run::paths::Paths;
-use mlsys_run::settings;
-use mlsys_run::sources::{Earlier, Sources};
+use crate::context::Context;
 
 /// One lab of a lesson, ready to be run.
 pub struct Plan<'a> {
@@ -60,9 +66,9 @@ impl Plan<'_> {
 pub fn of_lesson<'a>(
     lesson: &'a Lesson,
     request: &Request,
-    world: &World<'_>,
+    context: &Context<'_>,
 ) -> Result<Vec<Plan<'a>>, Failure> {
-    let planned = lesson.labs().map(|directive| of_lab(lesson, directive, request, world));
+    let planned = lesson.labs().map(|directive| of_lab(lesson, directive, request, context));
     let mut plans: Vec<Plan<'a>> = planned.collect::<Result<_, Failure>>()?;
     let all: Vec<Earlier> = plans.iter().map(Plan::for_later).collect();
     for (index, plan) in plans.iter_mut().enumerate() {
@@ -70,7 +76,7 @@ pub fn of_lesson<'a>(
         plan.sources = Sources {
             earlier: earlier.to_vec(),
             others: others.iter().map(|lab| lab.id.clone()).collect(),
-            ..Sources::recorded(world.paths.as_ref().ok().map(Paths::runs), world.left.clone())
+            ..Sources::recorded(context.paths.as_ref().ok().map(Paths::runs), context.left.clone())
         };
     }
     Ok(plans)
@@ -80,7 +86,7 @@ fn of_lab<'a>(
     lesson: &Lesson,
     directive: &'a LabDirective,
     request: &Request,
-    world: &World<'_>,
+    context: &Context<'_>,
 ) -> Result<Plan<'a>, Failure> {
     let lab = mlsys_registry::registry().find(&directive.kind.value)?;
     let schema = lab.schema();
@@ -98,7 +104,7 @@ fn of_lab<'a>(
             settings::failure(&format!("{} of {}", directive.id, lesson.front.id), &errors)
         })?;
     let place = if schema.uses_device(&params) {
-        place(directive, request.device, world)
+        place(directive, request.device, context)
     } else {
         Place::Anywhere
     };
@@ -117,14 +123,14 @@ fn seeded(settings: Settings, seed: Option<u64>) -> Settings {
     kept
 }
 
-fn place(directive: &LabDirective, choice: DeviceChoice, world: &World<'_>) -> Place {
+fn place(directive: &LabDirective, choice: DeviceChoice, context: &Context<'_>) -> Place {
     let acceptable = directive.backends();
     let choice = match (choice, acceptable.as_slice()) {
         // Nothing but the processor will do: no driver needs to be asked.
         (DeviceChoice::Auto, [mlsys_lab::Backend::Cpu]) => DeviceChoice::Exactly(DeviceId::CPU),
         (choice, _) => choice,
     };
-    match world.devices.choose(choice, &acceptable) {
+    match context.devices.choose(choice, &acceptable) {
         Ok(device) => Place::On(device),
         Err(missing) if choice == DeviceChoice::Auto && directive.may_replay() => {
             Place::Recording(missing)
@@ -156,14 +162,153 @@ pub fn refuse_unknown_labs(
 }
 
 /// The device that the lesson's expressions speak of: the one its labs run on.
-pub fn device_facts(plans: &[Plan<'_>], world: &World<'_>) -> Option<DeviceFacts> {
+pub fn device_facts(plans: &[Plan<'_>], context: &Context<'_>) -> Option<DeviceFacts> {
     plans.iter().find_map(|plan| match &plan.place {
         Place::On(device) => Some(DeviceFacts {
             name: device.name.clone(),
             backend: device.id.backend.name().to_owned(),
             memory_bytes: device.memory_bytes,
-            peak_flops_per_second: world.measured_peak(&device.name),
+            peak_flops_per_second: context.measured_peak(&device.name),
         }),
         Place::Anywhere | Place::Nowhere(_) | Place::Recording(_) => None,
     })
+}
+
+/// What became of a lab.
+#[derive(Clone)]
+pub enum Ran {
+    /// It was run, on the device named; labs that answer at once have none.
+    Finished(Rc<Finished>, Option<String>),
+    /// It was not, and what that means.
+    Not(Verdict),
+}
+
+/// The runs of one invocation.
+pub struct Work {
+    records: Option<PathBuf>,
+    done: Vec<Done>,
+}
+
+/// A run that an equal one need not repeat.
+struct Done {
+    kind: String,
+    params: Params,
+    device: DeviceId,
+    /// Of a lab that starts from another: its lesson, in which that other is.
+    within: Option<String>,
+    finished: Rc<Finished>,
+}
+
+impl Ran {
+    /// Whether the lab did what it was to do.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::Not(verdict) => verdict.clone(),
+            Self::Finished(finished, _) => match finished.trouble() {
+                None => Verdict::Passed,
+                Some(trouble) => Verdict::Broken(trouble, finished.exit()),
+            },
+        }
+    }
+}
+
+impl Work {
+    /// No runs yet; records go into this folder, if there is one.
+    pub fn new(records: Option<PathBuf>) -> Self {
+        Self { records, done: Vec::new() }
+    }
+
+    /// Runs a lab, unless an equal run has been done.
+    pub fn once(&mut self, lesson: &str, plan: &Plan<'_>, context: &mut Context<'_>) -> Ran {
+        let device = match device_of(plan) {
+            Ok(device) => device,
+            Err(verdict) => return Ran::Not(verdict),
+        };
+        let kind = &plan.schema().kind;
+        let others = sources::named(plan.schema(), &plan.params);
+        let within = (!others.is_empty()).then(|| lesson.to_owned());
+        let equal = |done: &&Done| {
+            done.kind == *kind
+                && done.device == device.id
+                && done.params == plan.params
+                && done.within == within
+        };
+        if let Some(done) = self.done.iter().find(equal) {
+            return Ran::Finished(Rc::clone(&done.finished), name_of(plan));
+        }
+        let ran = self.again(lesson, plan, context);
+        if let Ran::Finished(finished, _) = &ran {
+            let (kind, params, finished) = (kind.clone(), plan.params.clone(), Rc::clone(finished));
+            self.done.push(Done { kind, params, device: device.id, within, finished });
+        }
+        ran
+    }
+
+    /// Runs a lab, whether or not an equal run has been done.
+    pub fn again(&mut self, lesson: &str, plan: &Plan<'_>, context: &mut Context<'_>) -> Ran {
+        let device = match device_of(plan) {
+            Ok(device) => device,
+            Err(verdict) => return Ran::Not(verdict),
+        };
+        if context.interrupt.is_asked() {
+            return Ran::Not(Verdict::Broken(
+                "interrupted before it ran".to_owned(),
+                Exit::Interrupted,
+            ));
+        }
+        let limits = Limits { steps: None, time: Some(time_limit(plan.schema(), &device)) };
+        let order = Order {
+            label: &format!("{lesson} {}", plan.id),
+            lab: plan.lab,
+            params: plan.params.clone(),
+            device,
+            limits,
+            lesson: Some((lesson, plan.id)),
+            runs: self.records.as_deref(),
+            sources: plan.sources.clone(),
+        };
+        Ran::Finished(Rc::new(execute(order, &context.interrupt, context.console)), name_of(plan))
+    }
+}
+
+pub(super) fn device_of(plan: &Plan<'_>) -> Result<DeviceInfo, Verdict> {
+    match &plan.place {
+        Place::Anywhere => Ok(processor()),
+        Place::On(device) => Ok(device.clone()),
+        Place::Nowhere(missing) => Err(Verdict::Broken(missing.to_string(), Exit::DeviceMissing)),
+        Place::Recording(missing) => Err(Verdict::Skipped(format!(
+            "{missing}; on the screen a recording can stand in, which proves nothing here"
+        ))),
+    }
+}
+
+fn name_of(plan: &Plan<'_>) -> Option<String> {
+    match &plan.place {
+        Place::On(device) => Some(format!("{} ({})", device.id, device.name)),
+        Place::Anywhere | Place::Nowhere(_) | Place::Recording(_) => None,
+    }
+}
+
+/// What the lesson's expressions see.
+pub fn env<'a>(
+    plans: &'a [Plan<'a>],
+    ran: &'a BTreeMap<&str, Ran>,
+    facts: &'a Option<DeviceFacts>,
+) -> LessonEnv<'a> {
+    let mut env = LessonEnv::new();
+    if let Some(facts) = facts {
+        env = env.on(facts);
+    }
+    for plan in plans {
+        env = match ran.get(plan.id) {
+            Some(Ran::Finished(finished, _)) => {
+                env.with_run(plan.id, plan.schema(), &finished.data)
+            }
+            Some(Ran::Not(verdict)) => {
+                env.without_run(plan.id, verdict.reason().unwrap_or("it was not run"))
+            }
+            None => env.without_run(plan.id, "it was not run"),
+        };
+    }
+    env
 }

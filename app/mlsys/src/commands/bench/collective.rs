@@ -7,7 +7,7 @@ use mlsys_sim::network::Network;
 
 use super::sample::{self, Sample};
 use crate::cli::BenchCollective;
-use crate::commands::World;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 
 /// Those whose messages are few enough for a walk at thousands of ranks: the sharded server's are as many as the ring's,
@@ -18,7 +18,7 @@ const ALGORITHMS: [Algorithm; 3] = [Algorithm::Ring, Algorithm::Tree, Algorithm:
 const ELEMENTS: usize = 250_000_001;
 
 /// Measures and prints seconds a walk and messages a second.
-pub fn run(options: &BenchCollective, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &BenchCollective, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let ranks = options.ranks as usize;
     let link = "infiniband-ndr";
     let network = Network::link(link)
@@ -37,9 +37,9 @@ pub fn run(options: &BenchCollective, world: &mut World<'_>) -> Result<Exit, Fai
             times[at].push(seconds);
             rates[at].push(1e-6 * tally.messages as f64 / seconds);
         }
-        world.console.progress(|| format!("round {} of {}", round + 1, options.rounds));
+        context.console.progress(|| format!("round {} of {}", round + 1, options.rounds));
     }
-    world.console.clear_progress();
+    context.console.clear_progress();
     let named = ALGORITHMS.into_iter().zip(times.into_iter().zip(rates));
     let samples: Vec<Sample> = named
         .flat_map(|(algorithm, (times, rates))| {
@@ -50,7 +50,7 @@ pub fn run(options: &BenchCollective, world: &mut World<'_>) -> Result<Exit, Fai
             ]
         })
         .collect();
-    sample::show("collective", &samples, options.listing.json, world.console)?;
+    sample::show("collective", &samples, options.listing.json, context.console)?;
     Ok(Exit::Passed)
 }
 

@@ -13,7 +13,7 @@ use mlsys_lab::{Control, Value};
 
 use super::sample::{self, Sample};
 use crate::cli::BenchKernel;
-use crate::commands::World;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::session::{Outcome, guarded};
 
@@ -21,7 +21,7 @@ use mlsys_run::session::{Outcome, guarded};
 const KERNELS: [&str; 2] = ["window-sum-naive", "window-sum-shared"];
 
 /// Measures and prints milliseconds a launch and instructions a second.
-pub fn run(options: &BenchKernel, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &BenchKernel, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let lab = mlsys_registry::registry()
         .find("kernel")
         .map_err(|error| Failure::Run(error.to_string()))?;
@@ -38,9 +38,9 @@ pub fn run(options: &BenchKernel, world: &mut World<'_>) -> Result<Exit, Failure
                 rates[at].push(1e-6 * instructions / seconds);
             }
         }
-        world.console.progress(|| format!("round {round} of {}", options.rounds));
+        context.console.progress(|| format!("round {round} of {}", options.rounds));
     }
-    world.console.clear_progress();
+    context.console.clear_progress();
     let named = KERNELS.iter().zip(times.into_iter().zip(rates));
     let samples: Vec<Sample> = named
         .flat_map(|(kernel, (times, rates))| {
@@ -50,7 +50,7 @@ pub fn run(options: &BenchKernel, world: &mut World<'_>) -> Result<Exit, Failure
             ]
         })
         .collect();
-    sample::show("kernel", &samples, options.listing.json, world.console)?;
+    sample::show("kernel", &samples, options.listing.json, context.console)?;
     Ok(Exit::Passed)
 }
 

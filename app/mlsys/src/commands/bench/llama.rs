@@ -5,16 +5,16 @@ use mlsys_nn::bare::{self, Part, Parts};
 
 use super::sample::{self, Sample};
 use crate::cli::BenchLlama;
-use crate::commands::World;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 
 /// Measures the step and its parts and prints milliseconds a step.
-pub fn run(options: &BenchLlama, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
+pub fn run(options: &BenchLlama, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let device = context.devices.choose(options.machine.device, &Backend::ALL)?;
     let parts =
         bare::parts(device.id, options.rounds).map_err(|error| Failure::Run(error.to_string()))?;
     let samples = figures(&parts);
-    sample::show("llama", &samples, options.listing.json, world.console)?;
+    sample::show("llama", &samples, options.listing.json, context.console)?;
     Ok(Exit::Passed)
 }
 

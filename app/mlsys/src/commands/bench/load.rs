@@ -12,13 +12,13 @@ use mlsys_lab::tables::Tables;
 
 use super::sample::{self, Sample};
 use crate::cli::BenchLoad;
-use crate::commands::World;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::record::{self, About, Ending, Pictures, Record};
 use mlsys_run::session::Outcome;
 
 /// Records and loads a long run, once as labs mostly report and once with as many digits as there can be.
-pub fn run(options: &BenchLoad, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &BenchLoad, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let scratch = Scratch(env::temp_dir().join(format!("mlsys-bench-load-{}", process::id())));
     let failed = |reason: String| Failure::Run(format!("{}: {reason}", scratch.0.display()));
     let mut samples = Vec::new();
@@ -26,7 +26,7 @@ pub fn run(options: &BenchLoad, world: &mut World<'_>) -> Result<Exit, Failure> 
         let bench = Bench { options, precision };
         bench.measure(&scratch, &mut samples).map_err(|error| failed(error.clone()))?;
     }
-    sample::show("load", &samples, options.listing.json, world.console)?;
+    sample::show("load", &samples, options.listing.json, context.console)?;
     Ok(Exit::Passed)
 }
 

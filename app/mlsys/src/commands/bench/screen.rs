@@ -22,7 +22,7 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use super::recording;
 use super::sample::{self, Sample};
 use crate::cli::BenchScreen;
-use crate::commands::World;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_tui::key::Key;
 use mlsys_tui::message::Message;
@@ -39,12 +39,12 @@ const POINTS: [u64; 3] = [1000, 100_000, 1_000_000];
 const STEPS: u64 = 100;
 
 /// Draws frames of a run that goes on, and prints times and bytes.
-pub fn run(options: &BenchScreen, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &BenchScreen, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let registry = registry()?;
     let mut samples = Vec::new();
     for points in POINTS {
         for (name, keys) in [("all steps", ""), ("newest quarter", "\t\t0vv0vv0vv0")] {
-            world.console.progress(|| format!("four charts of {points} points, {name}"));
+            context.console.progress(|| format!("four charts of {points} points, {name}"));
             let mut bench = Bench::new(registry, points, keys)?;
             let frames = (0..options.frames)
                 .map(|_| bench.frame())
@@ -54,8 +54,8 @@ pub fn run(options: &BenchScreen, world: &mut World<'_>) -> Result<Exit, Failure
         }
     }
     samples.extend(recording::samples()?);
-    world.console.clear_progress();
-    sample::show("screen", &samples, options.listing.json, world.console)?;
+    context.console.clear_progress();
+    sample::show("screen", &samples, options.listing.json, context.console)?;
     Ok(Exit::Passed)
 }
 

@@ -8,7 +8,7 @@ use std::{env, fs, process, thread};
 use super::pty::Screen;
 use super::sample::{self, Sample};
 use crate::cli::BenchStart;
-use crate::commands::World;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 
 const SIZE: (u16, u16) = (120, 40);
@@ -44,17 +44,21 @@ answer = "x"
 "#;
 
 /// Measures and prints.
-pub fn run(options: &BenchStart, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &BenchStart, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let folder = env::temp_dir().join(format!("mlsys-bench-start-{}", process::id()));
     fs::create_dir_all(&folder)?;
-    let measured = samples(options, &folder, world);
+    let measured = samples(options, &folder, context);
     fs::remove_dir_all(&folder).ok();
     let samples = measured.map_err(|error| Failure::Run(error.to_string()))?;
-    sample::show("start", &samples, options.listing.json, world.console)?;
+    sample::show("start", &samples, options.listing.json, context.console)?;
     Ok(Exit::Passed)
 }
 
-fn samples(options: &BenchStart, folder: &Path, world: &mut World<'_>) -> io::Result<Vec<Sample>> {
+fn samples(
+    options: &BenchStart,
+    folder: &Path,
+    context: &mut Context<'_>,
+) -> io::Result<Vec<Sample>> {
     let mut samples = Vec::new();
     let lesson: &[&str] = &["open", "systems/training-loop"];
     for (name, arguments) in [("the course", &[] as &[&str]), ("a lesson", lesson)] {
@@ -66,14 +70,14 @@ fn samples(options: &BenchStart, folder: &Path, world: &mut World<'_>) -> io::Re
             if round > 0 {
                 first.push(millis(frame.at - screen.started()));
             }
-            world.console.progress(|| format!("{name}, start {round} of {}", options.rounds));
+            context.console.progress(|| format!("{name}, start {round} of {}", options.rounds));
         }
         samples.push(Sample::new(format!("first frame, {name}"), "ms", first));
     }
     samples.extend(memory(folder)?);
-    world.console.progress(|| format!("keys for {} s", options.seconds));
+    context.console.progress(|| format!("keys for {} s", options.seconds));
     samples.push(keys(options.seconds, folder)?);
-    world.console.clear_progress();
+    context.console.clear_progress();
     Ok(samples)
 }
 

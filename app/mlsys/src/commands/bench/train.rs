@@ -14,13 +14,13 @@ use mlsys_nn::bare::{TASKS, Task};
 
 use super::sample::{self, Sample};
 use crate::cli::BenchTrain;
-use crate::commands::World;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 use sides::{Bench, Side};
 
 /// Measures every side and prints seconds and ratios.
-pub fn run(options: &BenchTrain, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
+pub fn run(options: &BenchTrain, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let device = context.devices.choose(options.machine.device, &Backend::ALL)?;
     let bench = Bench::new(device)?;
     let wanted = |task: &&Task| options.network.as_deref().is_none_or(|name| name == task.name);
     let mut samples = Vec::new();
@@ -33,16 +33,16 @@ pub fn run(options: &BenchTrain, world: &mut World<'_>) -> Result<Exit, Failure>
                 if round > 0 {
                     seconds.push(measured);
                 }
-                world.console.progress(|| {
+                context.console.progress(|| {
                     format!("{}, round {round} of {}: {}", task.name, options.rounds, side.name())
                 });
             }
         }
-        world.console.clear_progress();
+        context.console.clear_progress();
         samples.extend(figures(task, &sides));
     }
     fs::remove_dir_all(&bench.folder).ok();
-    sample::show("train", &samples, options.listing.json, world.console)?;
+    sample::show("train", &samples, options.listing.json, context.console)?;
     Ok(Exit::Passed)
 }
 

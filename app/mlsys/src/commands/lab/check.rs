@@ -8,10 +8,10 @@ use mlsys_lesson::Diagnostic;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::{bytes_of, labs};
 
-use crate::commands::World;
+use crate::context::Context;
 
 /// Reads each file, runs what reads with its defaults and presets, and tells all that is wrong.
-pub fn run(paths: &[PathBuf], world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(paths: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     for path in paths {
         let name = path.display().to_string();
@@ -21,13 +21,13 @@ pub fn run(paths: &[PathBuf], world: &mut World<'_>) -> Result<Exit, Failure> {
             problems.extend(labs::tried(&name, &bytes, lab));
         }
         for problem in &problems {
-            world.console.note(format_args!("{problem}\n"));
+            context.console.note(format_args!("{problem}\n"));
         }
         if problems.iter().any(Diagnostic::is_error) {
             exit = exit.and(Exit::Usage);
         } else if let Some(lab) = lab {
             let schema = lab.schema();
-            world.console.line(format_args!(
+            context.console.line(format_args!(
                 "{name}: the lab {} reads and runs: {} parameters, {} metrics, {} panels",
                 schema.kind,
                 schema.params.len(),

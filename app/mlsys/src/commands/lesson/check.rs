@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
 
 use crate::cli::{CheckLessons, Machine};
-use crate::commands::World;
+use crate::context::Context;
 use crate::runner::{self, Graders, HardwareRule, Request};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::{self, Library, labs, languages};
@@ -32,27 +32,27 @@ pub enum Depth {
 }
 
 /// Reads, compares, tries and runs the lessons, and tells all that is wrong with any of them.
-pub fn run(options: &CheckLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &CheckLessons, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trial = Trial {
         depth: if options.no_run { Depth::Read } else { Depth::Run },
         machine: options.machine,
     };
     if options.library {
-        return course(&world.library()?, trial, world);
+        return course(&context.library()?, trial, context);
     }
-    world.listen();
+    context.listen();
     let read = files(&options.paths)?;
-    let exit = tell_read(&read, world);
-    lessons(&read, &CourseFiles::new(), exit, trial, world)
+    let exit = tell_read(&read, context);
+    lessons(&read, &CourseFiles::new(), exit, trial, context)
 }
 
 /// Does the same with a course and what is wrong between its lessons and its `course.toml`.
-pub fn course(library: &Library, trial: Trial, world: &mut World<'_>) -> Result<Exit, Failure> {
-    world.listen();
+pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    context.listen();
     let parsed = library.parsed();
     let mut exit = Exit::Passed;
     for diagnostic in parsed.all_diagnostics() {
-        tell(diagnostic, world, &mut exit);
+        tell(diagnostic, context, &mut exit);
     }
     for (path, file) in library.files().iter().filter(|(path, _)| labs::is_lab(path)) {
         let (lab, _) = labs::read(path, &file.bytes);
@@ -61,7 +61,7 @@ pub fn course(library: &Library, trial: Trial, world: &mut World<'_>) -> Result<
         }
     }
     let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
-    lessons(&read, library.files(), exit, trial, world)
+    lessons(&read, library.files(), exit, trial, context)
 }
 
 /// Tries the lessons that read.
@@ -70,7 +70,7 @@ fn lessons(
     course: &CourseFiles,
     mut exit: Exit,
     trial: Trial,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let request = Request {
         device: trial.machine.device,
@@ -87,10 +87,10 @@ fn lessons(
         let Some(lesson) = &parsed.lesson else {
             continue;
         };
-        let mut own = check(lesson, trial.depth, &request, world)?;
+        let mut own = check(lesson, trial.depth, &request, context)?;
         for (file, translation) in languages::all(lesson, course)? {
             for diagnostic in &translation.diagnostics {
-                tell(diagnostic, world, &mut own);
+                tell(diagnostic, context, &mut own);
             }
             if translation.lesson.is_some() {
                 passed.push(format!("{file}: good"));
@@ -100,14 +100,14 @@ fn lessons(
         if own == Exit::Passed {
             passed.push(format!("{}: good", lesson.source.file));
         }
-        if world.interrupt.is_asked() {
+        if context.interrupt.is_asked() {
             return Err(Failure::Interrupted(String::new()));
         }
     }
     for line in passed {
-        world.console.note(line);
+        context.console.note(line);
     }
-    world.console.note(format_args!("{} checked", count(read.len())));
+    context.console.note(format_args!("{} checked", count(read.len())));
     Ok(exit)
 }
 
@@ -158,10 +158,10 @@ fn lesson_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> 
 }
 
 /// Tells what is wrong inside the lessons and between them.
-fn tell_read(read: &[Parsed], world: &mut World<'_>) -> Exit {
+fn tell_read(read: &[Parsed], context: &mut Context<'_>) -> Exit {
     let mut exit = Exit::Passed;
     for diagnostic in read.iter().flat_map(|parsed| &parsed.diagnostics) {
-        tell(diagnostic, world, &mut exit);
+        tell(diagnostic, context, &mut exit);
     }
     let own: Vec<&Lesson> = read.iter().filter_map(|parsed| parsed.lesson.as_ref()).collect();
     let mut lessons: Vec<Lesson> = own.iter().copied().cloned().collect();
@@ -176,13 +176,13 @@ fn tell_read(read: &[Parsed], world: &mut World<'_>) -> Exit {
     );
     let is_own = |problem: &Diagnostic| own.iter().any(|lesson| lesson.source.file == problem.file);
     for problem in mlsys_lesson::between(&lessons).iter().filter(|problem| is_own(problem)) {
-        tell(problem, world, &mut exit);
+        tell(problem, context, &mut exit);
     }
     exit
 }
 
-fn tell(diagnostic: &Diagnostic, world: &mut World<'_>, exit: &mut Exit) {
-    world.console.note(format_args!("{diagnostic}\n"));
+fn tell(diagnostic: &Diagnostic, context: &mut Context<'_>, exit: &mut Exit) {
+    context.console.note(format_args!("{diagnostic}\n"));
     if diagnostic.is_error() {
         *exit = exit.and(Exit::Usage);
     }
@@ -193,26 +193,26 @@ fn check(
     lesson: &Lesson,
     depth: Depth,
     request: &Request,
-    world: &mut World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     for diagnostic in mlsys_lesson::overflow(lesson) {
-        tell(&diagnostic, world, &mut exit);
+        tell(&diagnostic, context, &mut exit);
     }
     if depth == Depth::Read {
         let env = LessonEnv::unrun(lesson);
         for diagnostic in mlsys_lesson::self_test(lesson, &env, mlsys_registry::registry()) {
-            tell(&diagnostic, world, &mut exit);
+            tell(&diagnostic, context, &mut exit);
         }
         return Ok(exit);
     }
     let file = &lesson.source.file;
-    let results = runner::run(std::slice::from_ref(lesson), request, world)?;
+    let results = runner::run(std::slice::from_ref(lesson), request, context)?;
     for result in &results.lessons {
-        exit = exit.and(tell_results(lesson, result, world));
+        exit = exit.and(tell_results(lesson, result, context));
     }
-    for trouble in runner::knob_troubles(lesson, request, world)? {
-        world
+    for trouble in runner::knob_troubles(lesson, request, context)? {
+        context
             .console
             .note(format_args!("error: {}\n --> {file}:{}\n", trouble.message, trouble.line));
         exit = exit.and(Exit::Usage);
@@ -220,7 +220,7 @@ fn check(
     Ok(exit)
 }
 
-fn tell_results(lesson: &Lesson, result: &LessonResult, world: &mut World<'_>) -> Exit {
+fn tell_results(lesson: &Lesson, result: &LessonResult, context: &mut Context<'_>) -> Exit {
     let mut exit = Exit::Passed;
     for item in &result.items {
         let what = format!("{} {}", item.kind.word(), item.id);
@@ -229,17 +229,19 @@ fn tell_results(lesson: &Lesson, result: &LessonResult, world: &mut World<'_>) -
         match &item.verdict {
             Verdict::Passed => {}
             Verdict::Failed(reason) => {
-                world.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
+                context.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
                 exit = exit.and(Exit::CheckFailed);
             }
             // That this machine lacks a device says nothing about the lesson.
             Verdict::Broken(reason, Exit::DeviceMissing)
             | Verdict::Skipped(reason)
             | Verdict::Unstable(reason) => {
-                world.console.note(format_args!("note: {what} was not tried: {reason}\n{place}\n"));
+                context
+                    .console
+                    .note(format_args!("note: {what} was not tried: {reason}\n{place}\n"));
             }
             Verdict::Broken(reason, broken) => {
-                world.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
+                context.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
                 exit = exit.and(*broken);
             }
         }

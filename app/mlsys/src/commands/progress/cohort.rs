@@ -6,7 +6,7 @@ use std::path::Path;
 use mlsys_lesson::{Answers, Cohort, CourseId, LessonReport, Spread};
 
 use crate::cli::CohortOf;
-use crate::commands::World;
+use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::bytes_of;
 use mlsys_view::xml::escaped as escape;
@@ -15,8 +15,8 @@ use mlsys_view::xml::escaped as escape;
 const MOST: u64 = 16 << 20;
 
 /// Reads the files, reports on those that can be used, and names the others.
-pub fn run(options: &CohortOf, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let course = world.library()?.course(world.console)?;
+pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let course = context.library()?.course(context.console)?;
     let mut learners = Vec::new();
     let mut left_out = 0;
     for file in &options.files {
@@ -24,7 +24,7 @@ pub fn run(options: &CohortOf, world: &mut World<'_>) -> Result<Exit, Failure> {
             Ok(answers) => learners.push((name(file), answers)),
             Err(reason) => {
                 left_out += 1;
-                world.console.note(format_args!("left out: {reason}"));
+                context.console.note(format_args!("left out: {reason}"));
             }
         }
     }
@@ -46,12 +46,12 @@ pub fn run(options: &CohortOf, world: &mut World<'_>) -> Result<Exit, Failure> {
         Some(file) if file != Path::new("-") => fs::write(file, text).map_err(|error| {
             Failure::Usage(format!("'{}' cannot be written: {error}", file.display()))
         })?,
-        Some(_) | None => world.console.raw(&text)?,
+        Some(_) | None => context.console.raw(&text)?,
     }
     if left_out == 0 {
         return Ok(Exit::Passed);
     }
-    world.console.note(format_args!(
+    context.console.note(format_args!(
         "{} of {} files could not be used",
         left_out,
         options.files.len()

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mlsys_lab::value::number;
 use serde_json::{Map, Value as Json, json};
 
-use super::object;
-use super::show::ends;
+use super::{ends, object};
 use crate::cli::Listing;
 use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};

@@ -1,0 +1,281 @@
+//! Tables of what there is: `mlsys list` (lessons), `glossary`, `keys` and `theme`.
+
+use std::path::PathBuf;
+
+use mlsys_lesson::{Course, Lesson, Module, Progress, State};
+use mlsys_run::console::Console;
+use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::glossary::{Glossary, Term};
+use mlsys_tui::command::reference;
+use mlsys_view::table::{aligned, wrapped};
+use mlsys_view::theme::choice::{self, NoTheme};
+use mlsys_view::theme::{contrast, file};
+use serde_json::{Value as Json, json};
+
+use crate::cli::{self, AskGlossary, Keys, Listing};
+use crate::context::Context;
+
+/// Prints the modules with their lessons.
+pub fn list(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let course = context.library()?.course_in(&context.languages, context.console)?;
+    // Without a log that can be read, the course is listed all the same.
+    let progress = context.progress(&course.id).ok();
+    if listing.json {
+        let lessons: Vec<Json> = course
+            .modules()
+            .iter()
+            .flat_map(|module| {
+                let lessons = course.lessons_of(module).iter();
+                lessons.map(|lesson| object(lesson, module, progress.as_ref()))
+            })
+            .collect();
+        context.console.line(json!({
+            "course": {
+                "id": course.id.as_str(),
+                "title": course.title,
+                "about": course.about,
+                "license": course.license,
+                "authors": course.authors,
+                "minutes": minutes(course.lessons()),
+            },
+            "modules": course.modules().iter().map(|module| about(module, &course, progress.as_ref())).collect::<Vec<_>>(),
+            "lessons": lessons,
+        }))?;
+        return Ok(Exit::Passed);
+    }
+    for line in lines(&course, progress.as_ref()) {
+        context.console.line(line)?;
+    }
+    Ok(Exit::Passed)
+}
+
+/// The course as lines: a heading a module, a line a lesson.
+pub fn lines(course: &Course, progress: Option<&Progress>) -> Vec<String> {
+    let rows = aligned(&course.lessons().iter().map(row).collect::<Vec<_>>());
+    let total = facts(course.lessons(), progress);
+    let mut lines = vec![format!("{}: {} ({total})", course.title, course.about)];
+    for module in course.modules() {
+        let lessons = course.lessons_of(module);
+        if lessons.is_empty() {
+            continue;
+        }
+        let about =
+            if module.about.is_empty() { String::new() } else { format!(": {}", module.about) };
+        lines.push(String::new());
+        let facts = facts(lessons, progress);
+        lines.push(format!("{}{about} ({facts})", module.title));
+        let rows = rows.get(module.lessons.clone()).unwrap_or_default();
+        lines.extend(rows.iter().map(|row| format!("  {row}")));
+    }
+    lines
+}
+
+/// How many lessons, how long they take, and how many of them are done.
+fn facts(lessons: &[Lesson], progress: Option<&Progress>) -> String {
+    let count = match lessons.len() {
+        1 => "1 lesson".to_owned(),
+        count => format!("{count} lessons"),
+    };
+    let done = match progress.map_or(0, |progress| done(lessons, progress)) {
+        0 => String::new(),
+        done => format!(", {done} done"),
+    };
+    format!("{count}, {} min{done}", minutes(lessons))
+}
+
+fn minutes(lessons: &[Lesson]) -> u32 {
+    lessons.iter().map(|lesson| lesson.front.minutes).sum()
+}
+
+fn done(lessons: &[Lesson], progress: &Progress) -> usize {
+    let is_done = |lesson: &&Lesson| progress.summary(lesson).state == State::Completed;
+    lessons.iter().filter(is_done).count()
+}
+
+fn row(lesson: &Lesson) -> Vec<String> {
+    let front = &lesson.front;
+    let requires: Vec<&str> =
+        front.requires.iter().map(|required| required.value.as_str()).collect();
+    let after =
+        if requires.is_empty() { String::new() } else { format!("after {}", requires.join(", ")) };
+    vec![front.id.to_string(), front.title.clone(), format!("{} min", front.minutes), after]
+}
+
+fn about(module: &Module, course: &Course, progress: Option<&Progress>) -> Json {
+    let lessons = course.lessons_of(module);
+    json!({
+        "id": module.id,
+        "title": module.title,
+        "about": module.about,
+        "lessons": lessons.iter().map(|lesson| lesson.front.id.as_str()).collect::<Vec<_>>(),
+        "minutes": minutes(lessons),
+        "completed": progress.map(|progress| done(lessons, progress)),
+    })
+}
+
+fn object(lesson: &Lesson, module: &Module, progress: Option<&Progress>) -> Json {
+    let front = &lesson.front;
+    json!({
+        "id": front.id.as_str(),
+        "title": front.title,
+        "module": module.id,
+        "minutes": front.minutes,
+        "requires": front.requires.iter().map(|required| required.value.as_str()).collect::<Vec<_>>(),
+        "teaches": front.teaches,
+        "labs": lesson.labs().map(|lab| lab.kind.value.as_str()).collect::<Vec<_>>(),
+        "questions": lesson.questions().count(),
+        "points": lesson.points(),
+        "completed": progress.map(|progress| progress.summary(lesson).state == State::Completed),
+    })
+}
+
+/// Columns of a definition, easy to read and whole on a narrow screen.
+const WIDTH: usize = 76;
+
+/// Prints one term, or all.
+pub fn glossary(asked: &AskGlossary, console: &mut Console) -> Result<Exit, Failure> {
+    let glossary = Glossary::builtin();
+    let shown = match &asked.term {
+        None => (0..glossary.terms().len()).collect(),
+        Some(name) => chosen(glossary, name)?,
+    };
+    let terms = shown.iter().filter_map(|&index| glossary.terms().get(index));
+    if asked.listing.json {
+        let terms: Vec<Json> = terms.map(term_object).collect();
+        console.line(json!({ "terms": terms }))?;
+        return Ok(Exit::Passed);
+    }
+    for (index, term) in terms.enumerate() {
+        if index > 0 {
+            console.line("")?;
+        }
+        for line in term_lines(term) {
+            console.line(line)?;
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+/// The term of that name, else all in whose names it occurs.
+fn chosen(glossary: &Glossary, name: &str) -> Result<Vec<usize>, Failure> {
+    if let Some(index) = glossary.named(name) {
+        return Ok(vec![index]);
+    }
+    let found = glossary.searched(name);
+    if !found.is_empty() && !name.trim().is_empty() {
+        return Ok(found);
+    }
+    let shown = name.escape_debug();
+    Err(Failure::Usage(match glossary.nearest(name) {
+        Some(near) => format!("the glossary has no term '{shown}'; did you mean '{near}'?"),
+        None => format!("the glossary has no term '{shown}'; `mlsys glossary` prints them all"),
+    }))
+}
+
+fn term_lines(term: &Term) -> Vec<String> {
+    let mut head = term.name.clone();
+    if !term.aliases.is_empty() {
+        head.push_str(&format!("  (also: {})", term.aliases.join(", ")));
+    }
+    let mut lines = vec![head];
+    lines.extend(wrapped(&term.about, WIDTH, "  "));
+    let mut more = format!("lesson {}", term.lesson);
+    if !term.see.is_empty() {
+        more.push_str(&format!("; see {}", term.see.join(", ")));
+    }
+    if let Some(source) = &term.source {
+        more.push_str(&format!("; {source}"));
+    }
+    lines.extend(wrapped(&more, WIDTH, "  "));
+    lines
+}
+
+fn term_object(term: &Term) -> Json {
+    json!({
+        "name": term.name,
+        "aliases": term.aliases,
+        "about": term.about,
+        "lesson": term.lesson,
+        "see": term.see,
+        "source": term.source,
+    })
+}
+
+/// Prints the table of commands by places.
+pub fn keys(options: Keys, console: &mut Console) -> Result<Exit, Failure> {
+    if options.markdown {
+        console.raw(&reference::markdown())?;
+        return Ok(Exit::Passed);
+    }
+    for (index, section) in reference::sections().iter().enumerate() {
+        if index > 0 {
+            console.line("")?;
+        }
+        console.line(&section.title)?;
+        let rows = section.rows.iter();
+        let rows: Vec<Vec<String>> = rows
+            .map(|row| vec![row.keys_text(), row.label.to_owned(), row.help.to_owned()])
+            .collect();
+        for line in aligned(&rows) {
+            console.line(format_args!("  {line}"))?;
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+/// Does what `mlsys theme` asks for.
+pub fn theme(asked: &cli::Theme, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let folder = context.paths.as_ref().ok().map(|paths| paths.themes());
+    match asked {
+        cli::Theme::List => {
+            for name in choice::names(folder.as_deref()) {
+                context.console.line(name)?;
+            }
+            if let Some(folder) = folder {
+                context.console.note(format_args!(
+                    "your own themes are the .toml files in {}",
+                    folder.display()
+                ));
+            }
+            Ok(Exit::Passed)
+        }
+        cli::Theme::Show { name } => {
+            let palette = choice::find(name, folder.as_deref())
+                .map_err(|error| Failure::usage(error.to_string()))?;
+            context.console.raw(&file::written(&palette))?;
+            Ok(Exit::Passed)
+        }
+        cli::Theme::Check { files } => check(files, context),
+    }
+}
+
+fn check(files: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let mut exit = Exit::Passed;
+    for path in files {
+        match choice::read_file(path) {
+            Ok(palette) => {
+                let faint = contrast::faint(&palette);
+                for faint in &faint {
+                    let file = path.display();
+                    context.console.note(format_args!("warning: {file}: {faint}"));
+                }
+                let said = match faint.len() {
+                    0 => "can be used".to_owned(),
+                    1 => "can be used; one role is hard to see".to_owned(),
+                    count => format!("can be used; {count} roles are hard to see"),
+                };
+                context.console.line(format_args!("{}: {said}", path.display()))?;
+            }
+            Err(NoTheme::Wrong(wrong)) => {
+                for diagnostic in &wrong {
+                    context.console.note(format_args!("{diagnostic}\n"));
+                }
+                exit = exit.and(Exit::Usage);
+            }
+            Err(error @ (NoTheme::Unknown { .. } | NoTheme::Unreadable { .. })) => {
+                exit = context.failed(exit.and(Exit::Usage), &error.to_string());
+            }
+        }
+    }
+    Ok(exit)
+}

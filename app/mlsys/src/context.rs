@@ -1,0 +1,99 @@
+//! The context of a command: console, devices, folders and what the command line said about all of them.
+
+use std::path::PathBuf;
+use std::{fs, io};
+
+use mlsys_lesson::{CourseId, Progress};
+use mlsys_run::console::Console;
+use mlsys_run::devices::Devices;
+use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::interrupt::Interrupt;
+use mlsys_run::library::Library;
+use mlsys_run::library::languages::Languages;
+use mlsys_run::paths::{NoDataFolder, Paths};
+use mlsys_run::peaks;
+use mlsys_run::sources::Store;
+
+use crate::cli::{Display, Reader};
+
+pub struct Context<'a> {
+    pub console: &'a mut Console,
+    pub devices: Devices,
+    /// Ctrl-C, once [`Context::listen`] was called.
+    pub interrupt: Interrupt,
+    /// The data folder, if there is a place for it.
+    pub paths: Result<Paths, NoDataFolder>,
+    /// Artifacts of runs so far.
+    pub left: Store,
+    /// `--course`; without it the built-in course.
+    pub course: Option<PathBuf>,
+    /// The languages in which lessons are shown.
+    pub languages: Languages,
+    /// `--workers`: processes whose devices the workers of labs take.
+    pub workers: Option<String>,
+    pub reader: Reader,
+    pub display: Display,
+}
+
+impl Context<'_> {
+    /// From now on Ctrl-C ends runs in order.
+    pub fn listen(&mut self) {
+        match Interrupt::listen() {
+            Ok(interrupt) => self.interrupt = interrupt,
+            Err(error) => {
+                self.console.warn(format_args!("Ctrl-C will end runs without a record: {error}"))
+            }
+        }
+    }
+
+    /// The files of the course that is worked on.
+    pub fn library(&self) -> Result<Library, Failure> {
+        match &self.course {
+            Some(path) => Library::open(path),
+            None => Ok(Library::built_in()),
+        }
+    }
+
+    /// What the learner has done in a course; the log need not be writable to be read.
+    pub fn progress(&mut self, course: &CourseId) -> Result<Progress, Failure> {
+        let paths = self.paths.as_ref();
+        let path = paths.map_err(|error| Failure::usage(error.to_string()))?.progress();
+        match fs::read(&path) {
+            Ok(log) => {
+                let replay = Progress::replay_course(&log, course);
+                if let Some(trouble) = replay.trouble() {
+                    self.console.warn(format_args!("progress in {}: {trouble}", path.display()));
+                }
+                Ok(replay.progress)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Progress::of_course(course.clone()))
+            }
+            Err(error) => {
+                Err(Failure::Usage(format!("{} cannot be read: {error}", path.display())))
+            }
+        }
+    }
+
+    /// The folder for records of runs; without one, a warning.
+    pub fn runs(&mut self) -> Option<PathBuf> {
+        match &self.paths {
+            Ok(paths) => Some(paths.runs()),
+            Err(error) => {
+                self.console.warn(format_args!("runs are not recorded: {error}"));
+                None
+            }
+        }
+    }
+
+    /// The highest rate measured on a device, if a saved run of lab `device-peak` tells it.
+    pub fn measured_peak(&self, device: &str) -> Option<f64> {
+        peaks::recorded(&self.paths.as_ref().ok()?.runs(), device)
+    }
+
+    /// Tells why a command did not do what was asked.
+    pub fn failed(&mut self, exit: Exit, reason: &str) -> Exit {
+        self.console.note(format_args!("error: {reason}"));
+        exit
+    }
+}

@@ -1,0 +1,232 @@
+//! Checks, questions and predictions of a lesson that was run, judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use mlsys_expr::{Env, EvalError, Expr, Value as Known, evaluate};
+use mlsys_lab::schema::Class;
+use mlsys_lab::value::Value;
+use mlsys_lesson::{
+    Answer, Answers, Check, CheckOutcome, DeviceFacts, Diagnostic, Formula, Lesson, Predict,
+    Question, Target, Verdict as Graded,
+};
+use mlsys_run::results::{Item, Kind, Verdict};
+
+use super::plan::{Plan, Ran, Work, env};
+use crate::context::Context;
+
+/// What becomes of a hardware check that fails each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HardwareRule {
+    /// It is reported as unstable.
+    Report,
+    /// It fails.
+    Fail,
+}
+
+/// How often a hardware check that fails is tried again.
+const RETRIES: u32 = 2;
+
+/// What checks of a lesson are tried on.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// The lesson's id.
+    pub lesson: &'a str,
+    /// Its labs.
+    pub plan: &'a [Plan<'a>],
+    /// What became of them.
+    pub ran: &'a BTreeMap<&'a str, Ran>,
+    /// The device they ran on.
+    pub facts: &'a Option<DeviceFacts>,
+    /// What becomes of hardware checks that fail.
+    pub rule: HardwareRule,
+}
+
+/// Tries a check; one of class hardware that fails gets fresh runs of its labs, twice.
+pub fn check_item(
+    check: &Check,
+    setting: Setting<'_>,
+    work: &mut Work,
+    context: &mut Context<'_>,
+) -> Item {
+    let started = Instant::now();
+    let mut verdict = judged(check, setting.ran, setting);
+    if check.class == Class::Hardware {
+        let mut tries = 0;
+        while matches!(verdict, Verdict::Failed(_))
+            && tries < RETRIES
+            && !context.interrupt.is_asked()
+        {
+            tries += 1;
+            let fresh = fresh_runs(&check.assert.expr, setting, work, context);
+            verdict = judged(check, &fresh, setting);
+        }
+        verdict = match (verdict, setting.rule) {
+            (Verdict::Failed(reason), HardwareRule::Report) => Verdict::Unstable(format!(
+                "failed {} times, the last time with {reason}",
+                tries + 1
+            )),
+            (verdict, HardwareRule::Report | HardwareRule::Fail) => verdict,
+        };
+    }
+    Item {
+        id: check.id.clone(),
+        about: check.assert.source.clone(),
+        kind: Kind::Check { class: check.class },
+        verdict,
+        elapsed: started.elapsed(),
+    }
+}
+
+/// The runs again, those that the condition speaks of and that take a device done anew.
+fn fresh_runs<'a>(
+    condition: &Expr,
+    setting: Setting<'a>,
+    work: &mut Work,
+    context: &mut Context<'_>,
+) -> BTreeMap<&'a str, Ran> {
+    let named = labs_of(condition);
+    let again = |plan: &&Plan<'_>| named.contains(plan.id) && plan.schema().is_live();
+    let mut runs = setting.ran.clone();
+    for plan in setting.plan.iter().filter(again) {
+        runs.insert(plan.id, work.again(setting.lesson, plan, context));
+    }
+    runs
+}
+
+fn judged(check: &Check, ran: &BTreeMap<&str, Ran>, setting: Setting<'_>) -> Verdict {
+    // What was not run, for whatever reason, is told once, with the lab.
+    if let Some(reason) = labs_of(&check.assert.expr).into_iter().find_map(|lab| not_run(lab, ran))
+    {
+        return Verdict::Skipped(reason);
+    }
+    match check.evaluate(&env(setting.plan, ran, setting.facts)) {
+        CheckOutcome::Passed => Verdict::Passed,
+        CheckOutcome::Failed(reason) | CheckOutcome::Error(reason) => Verdict::Failed(reason),
+        CheckOutcome::Skipped(reason) => Verdict::Skipped(reason),
+    }
+}
+
+fn not_run(lab: &str, ran: &BTreeMap<&str, Ran>) -> Option<String> {
+    match ran.get(lab)?.verdict() {
+        Verdict::Skipped(reason) | Verdict::Broken(reason, _) => {
+            Some(format!("lab {lab}: {reason}"))
+        }
+        Verdict::Passed | Verdict::Failed(_) | Verdict::Unstable(_) => None,
+    }
+}
+
+/// The labs that an expression speaks of.
+fn labs_of(expr: &Expr) -> BTreeSet<&str> {
+    expr.names().into_iter().filter_map(|(name, _)| name.parts().next()).collect()
+}
+
+/// Whose answers are graded.
+pub enum Graders {
+    /// The lesson's own: what it states as right must be accepted, and what it states as wrong must not.
+    Stated,
+    /// A learner's.
+    Learner(Answers),
+}
+
+/// Grades all questions of a lesson.
+pub fn question_items(lesson: &Lesson, graders: &Graders, env: &dyn Env) -> Vec<Item> {
+    match graders {
+        Graders::Stated => {
+            let problems = mlsys_lesson::self_test(lesson, env, mlsys_registry::registry());
+            lesson.questions().map(|question| stated(lesson, question, &problems)).collect()
+        }
+        Graders::Learner(answers) => {
+            let answer = |question: &Question| answers.get(&lesson.front.id, &question.id);
+            lesson.questions().map(|question| learners(question, answer(question), env)).collect()
+        }
+    }
+}
+
+/// Said of a question whose answer is not in the lesson.
+const WITHHELD: &str = "its answer is kept elsewhere";
+
+/// Said of an answer to such a question.
+const GRADED_LATER: &str =
+    "answer recorded, graded later: its right answer is kept elsewhere; `--key FILE` grades it";
+
+fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item {
+    let lines = lesson.source.line(question.place.start)..=lesson.source.line(question.place.end);
+    let own = problems.iter().filter(|problem| problem.is_error() && lines.contains(&problem.line));
+    let reasons: Vec<&str> = own.map(|problem| problem.message.as_str()).collect();
+    let verdict = if question.kind.is_withheld() {
+        Verdict::Skipped(WITHHELD.to_owned())
+    } else if reasons.is_empty() {
+        Verdict::Passed
+    } else {
+        Verdict::Failed(reasons.join("; "))
+    };
+    question_item(question, verdict, Duration::ZERO)
+}
+
+fn learners(question: &Question, answer: Option<&Answer>, env: &dyn Env) -> Item {
+    let started = Instant::now();
+    let verdict = match answer {
+        None => Verdict::Failed("no answer".to_owned()),
+        Some(answer) => {
+            let grade = question.grade(answer, env, mlsys_registry::registry());
+            match grade.verdict {
+                Graded::Right => Verdict::Passed,
+                Graded::Wrong => Verdict::Failed(
+                    grade.feedback.unwrap_or_else(|| "the answer is wrong".to_owned()),
+                ),
+                Graded::Recorded => Verdict::Skipped(GRADED_LATER.to_owned()),
+                Graded::Malformed => Verdict::Failed(
+                    grade.feedback.unwrap_or_else(|| "this is no answer".to_owned()),
+                ),
+            }
+        }
+    };
+    question_item(question, verdict, started.elapsed())
+}
+
+fn question_item(question: &Question, verdict: Verdict, elapsed: Duration) -> Item {
+    let earned = if verdict == Verdict::Passed { question.points } else { 0 };
+    Item {
+        id: question.id.clone(),
+        about: question.prompt.clone(),
+        kind: Kind::Question { points: question.points, earned },
+        verdict,
+        elapsed,
+    }
+}
+
+/// What a prediction is held against, and what theory says.
+pub fn predict_item(predict: &Predict, env: &dyn Env) -> Item {
+    let target = match &predict.target {
+        Target::Metric(formula) | Target::Answer(formula) => value(formula, env),
+        Target::Choice(text) => Ok(Value::Text(text.clone())),
+    };
+    let theory = predict.theory.as_ref().map(|formula| value(formula, env)).transpose();
+    let verdict = match (&target, &theory) {
+        (Ok(_), Ok(_)) => Verdict::Passed,
+        (Err(error), _) | (_, Err(error)) => match error.missing() {
+            Some(reason) => Verdict::Skipped(reason.to_owned()),
+            None => Verdict::Failed(error.to_string()),
+        },
+    };
+    Item {
+        id: predict.id.clone(),
+        about: predict.prompt.clone(),
+        kind: Kind::Predict { theory: theory.ok().flatten(), target: target.ok() },
+        verdict,
+        elapsed: Duration::ZERO,
+    }
+}
+
+fn value(formula: &Formula, env: &dyn Env) -> Result<Value, EvalError> {
+    Ok(match evaluate(&formula.expr, env)? {
+        Known::Number(number) => Value::Float(number),
+        Known::Text(text) => Value::Text(text),
+        Known::Bool(bool) => Value::Bool(bool),
+        // An expression is never a series: a bare name is its last value.
+        Known::Series(points) => {
+            Value::Array(points.iter().map(|(_, value)| Value::Float(*value)).collect())
+        }
+    })
+}
