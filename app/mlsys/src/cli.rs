@@ -12,10 +12,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
 
-pub use lab::{
-    AboutLabs, Bench, BenchCollective, BenchKernel, BenchLlama, BenchLoad, BenchScreen, BenchStart,
-    BenchTrain, ExportRun, Lab, ListRuns, RunFormat, Runs,
-};
+pub use lab::{AboutLabs, Bench, ExportRun, Lab, ListRuns, RunFormat, Runs};
 pub use lesson::{CheckLessons, Ci, CohortOf, Course, Lesson, PackCourse, RunLessons};
 
 /// An interactive workbench for learning machine-learning systems.

@@ -2,7 +2,6 @@
 //!
 //! All randomness comes from one generator of our own on the host, never from a back end.
 
-pub mod bare;
 pub mod baseline;
 pub mod capture;
 pub mod cases;

@@ -1,39 +1,39 @@
-//! `mlsys bench`: what the workbench itself costs, measured on the machine at hand.
-//!
-//! What is compared is measured in turn within one run, so that a machine that is busy or hot is so for all sides.
-//! docs/measuring.md says how each figure comes about.
+//! `mlsys bench`: the workloads of `mlsys-benches`, measured and printed.
 
-mod collective;
-mod kernel;
-mod llama;
-mod load;
-#[cfg(unix)]
-mod pty;
-mod recording;
-mod sample;
-mod screen;
-#[cfg(unix)]
-mod start;
-mod train;
+use mlsys_benches::{collective, kernel, llama, load, sample, screen, train};
+use mlsys_lab::device::Backend;
+use mlsys_run::exit::{Exit, Failure};
 
 use crate::cli;
 use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
 
 /// Does what `mlsys bench` asks for.
 pub fn run(asked: &cli::Bench, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    match asked {
-        cli::Bench::Collective(options) => collective::run(options, context),
-        cli::Bench::Kernel(options) => kernel::run(options, context),
-        cli::Bench::Load(options) => load::run(options, context),
-        cli::Bench::Train(options) => train::run(options, context),
-        cli::Bench::Llama(options) => llama::run(options, context),
+    let device = |machine: &cli::Machine| context.devices.choose(machine.device, &Backend::ALL);
+    let (name, listing, samples) = match asked {
+        cli::Bench::Collective { options, listing } => {
+            ("collective", listing, collective::run(options, context.console)?)
+        }
+        cli::Bench::Kernel { options, listing } => {
+            ("kernel", listing, kernel::run(options, context.console)?)
+        }
+        cli::Bench::Load { options, listing } => ("load", listing, load::run(options)?),
+        cli::Bench::Train { options, listing, machine } => {
+            let device = device(machine)?;
+            ("train", listing, train::run(options, device, context.console)?)
+        }
+        cli::Bench::Llama { options, listing, machine } => {
+            let device = device(machine)?;
+            ("llama", listing, llama::run(options, device)?)
+        }
         #[cfg(unix)]
-        cli::Bench::Start(options) => start::run(options, context),
-        #[cfg(not(unix))]
-        cli::Bench::Start(_) => Err(Failure::usage(
-            "mlsys bench start needs pseudo-terminals, which this system does not have",
-        )),
-        cli::Bench::Screen(options) => screen::run(options, context),
-    }
+        cli::Bench::Start { options, listing } => {
+            ("start", listing, mlsys_benches::start::run(options, context.console)?)
+        }
+        cli::Bench::Screen { options, listing } => {
+            ("screen", listing, screen::run(options, context.console)?)
+        }
+    };
+    sample::show(name, &samples, listing.json, context.console)?;
+    Ok(Exit::Passed)
 }

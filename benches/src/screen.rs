@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use crossterm::queue;
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use mlsys_lab::LabError;
@@ -19,17 +20,24 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 
-use super::recording;
-use super::sample::{self, Sample};
-use crate::cli::BenchScreen;
-use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use crate::recording;
+use crate::sample::Sample;
+use mlsys_run::console::Console;
+use mlsys_run::exit::Failure;
 use mlsys_tui::key::Key;
 use mlsys_tui::message::Message;
 use mlsys_tui::state::App;
 use mlsys_tui::view;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
+
+/// Measures the screen.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// How many frames are drawn of each kind
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub frames: u32,
+}
 
 /// Columns and rows.
 const SIZE: (u16, u16) = (120, 40);
@@ -39,12 +47,12 @@ const POINTS: [u64; 3] = [1000, 100_000, 1_000_000];
 const STEPS: u64 = 100;
 
 /// Draws frames of a run that goes on, and prints times and bytes.
-pub fn run(options: &BenchScreen, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &Options, console: &mut Console) -> Result<Vec<Sample>, Failure> {
     let registry = registry()?;
     let mut samples = Vec::new();
     for points in POINTS {
         for (name, keys) in [("all steps", ""), ("newest quarter", "\t\t0vv0vv0vv0")] {
-            context.console.progress(|| format!("four charts of {points} points, {name}"));
+            console.progress(|| format!("four charts of {points} points, {name}"));
             let mut bench = Bench::new(registry, points, keys)?;
             let frames = (0..options.frames)
                 .map(|_| bench.frame())
@@ -54,9 +62,8 @@ pub fn run(options: &BenchScreen, context: &mut Context<'_>) -> Result<Exit, Fai
         }
     }
     samples.extend(recording::samples()?);
-    context.console.clear_progress();
-    sample::show("screen", &samples, options.listing.json, context.console)?;
-    Ok(Exit::Passed)
+    console.clear_progress();
+    Ok(samples)
 }
 
 fn figures(points: u64, name: &str, frames: &[Frame]) -> [Sample; 3] {

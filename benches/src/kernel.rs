@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use clap::Args;
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::lab::{Lab, Run};
@@ -11,17 +12,27 @@ use mlsys_lab::report::{FrameTrigger, Report, RunData, Sink};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::{Control, Value};
 
-use super::sample::{self, Sample};
-use crate::cli::BenchKernel;
-use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use crate::sample::Sample;
+use mlsys_run::console::Console;
+use mlsys_run::exit::Failure;
 use mlsys_run::session::{Outcome, guarded};
+
+/// Measures the interpreter of kernels.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// How often each kernel is launched; they take turns
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: u32,
+    /// Elements of a launch
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub elements: u32,
+}
 
 /// Kernels whose names stand for what a course runs most: every thread by itself, and blocks that share memory.
 const KERNELS: [&str; 2] = ["window-sum-naive", "window-sum-shared"];
 
 /// Measures and prints milliseconds a launch and instructions a second.
-pub fn run(options: &BenchKernel, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &Options, console: &mut Console) -> Result<Vec<Sample>, Failure> {
     let lab = mlsys_registry::registry()
         .find("kernel")
         .map_err(|error| Failure::Run(error.to_string()))?;
@@ -38,9 +49,9 @@ pub fn run(options: &BenchKernel, context: &mut Context<'_>) -> Result<Exit, Fai
                 rates[at].push(1e-6 * instructions / seconds);
             }
         }
-        context.console.progress(|| format!("round {round} of {}", options.rounds));
+        console.progress(|| format!("round {round} of {}", options.rounds));
     }
-    context.console.clear_progress();
+    console.clear_progress();
     let named = KERNELS.iter().zip(times.into_iter().zip(rates));
     let samples: Vec<Sample> = named
         .flat_map(|(kernel, (times, rates))| {
@@ -50,8 +61,7 @@ pub fn run(options: &BenchKernel, context: &mut Context<'_>) -> Result<Exit, Fai
             ]
         })
         .collect();
-    sample::show("kernel", &samples, options.listing.json, context.console)?;
-    Ok(Exit::Passed)
+    Ok(samples)
 }
 
 /// One launch as the lab does it, without pictures; the warp instructions of it.

@@ -1,21 +1,26 @@
 //! `mlsys bench llama`: where the time of a training step of the tiny llama goes.
 
-use mlsys_lab::device::Backend;
-use mlsys_nn::bare::{self, Part, Parts};
+use crate::bare::{self, Part, Parts};
+use clap::Args;
+use mlsys_lab::device::DeviceInfo;
 
-use super::sample::{self, Sample};
-use crate::cli::BenchLlama;
-use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use crate::sample::Sample;
+use mlsys_run::exit::Failure;
+
+/// Measures the parts of a training step.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// How often step and parts are run; they take turns
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub rounds: u32,
+}
 
 /// Measures the step and its parts and prints milliseconds a step.
-pub fn run(options: &BenchLlama, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let device = context.devices.choose(options.machine.device, &Backend::ALL)?;
+pub fn run(options: &Options, device: DeviceInfo) -> Result<Vec<Sample>, Failure> {
     let parts =
         bare::parts(device.id, options.rounds).map_err(|error| Failure::Run(error.to_string()))?;
     let samples = figures(&parts);
-    sample::show("llama", &samples, options.listing.json, context.console)?;
-    Ok(Exit::Passed)
+    Ok(samples)
 }
 
 /// The whole step by phases, then every part's share of it, then its matrix products alone.

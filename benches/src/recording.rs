@@ -12,7 +12,7 @@ use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::tables::Tables;
 
-use super::sample::Sample;
+use crate::sample::Sample;
 use mlsys_run::exit::Failure;
 use mlsys_run::session::Session;
 

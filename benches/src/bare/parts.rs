@@ -9,11 +9,11 @@ use mlsys_lab::{DeviceId, LabError};
 
 use super::networks::llama;
 use super::{LLAMA_BATCH, LLAMA_CONTEXT};
-use crate::networks::{
-    Initialization, Initializer, Positions, Transformer, TransformerConfig, cross_entropy,
-};
-use crate::random::Stream;
 use mlsys_device::{self as device, Adam};
+use mlsys_nn::nets::{
+    Initial, Initialization, Positions, Transformer, TransformerConfig, cross_entropy,
+};
+use mlsys_nn::random::Stream;
 
 /// Characters of the project's tales.
 const VOCAB: usize = 52;

@@ -5,13 +5,24 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use super::pty::Screen;
-use super::sample::{self, Sample};
-use crate::cli::BenchStart;
-use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use crate::pty::Screen;
+use crate::sample::Sample;
+use clap::Args;
+use mlsys_run::console::Console;
+use mlsys_run::exit::Failure;
 
 const SIZE: (u16, u16) = (120, 40);
+
+/// Measures the program on a pseudo-terminal.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// How often the program is started
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: u32,
+    /// How long keys are typed while a network trains
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub seconds: u32,
+}
 
 /// Nobody types faster for long, and no two answers are in one frame.
 const KEY_EVERY: Duration = Duration::from_millis(50);
@@ -44,21 +55,16 @@ answer = "x"
 "#;
 
 /// Measures and prints.
-pub fn run(options: &BenchStart, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &Options, console: &mut Console) -> Result<Vec<Sample>, Failure> {
     let folder = env::temp_dir().join(format!("mlsys-bench-start-{}", process::id()));
     fs::create_dir_all(&folder)?;
-    let measured = samples(options, &folder, context);
+    let measured = samples(options, &folder, console);
     fs::remove_dir_all(&folder).ok();
     let samples = measured.map_err(|error| Failure::Run(error.to_string()))?;
-    sample::show("start", &samples, options.listing.json, context.console)?;
-    Ok(Exit::Passed)
+    Ok(samples)
 }
 
-fn samples(
-    options: &BenchStart,
-    folder: &Path,
-    context: &mut Context<'_>,
-) -> io::Result<Vec<Sample>> {
+fn samples(options: &Options, folder: &Path, console: &mut Console) -> io::Result<Vec<Sample>> {
     let mut samples = Vec::new();
     let lesson: &[&str] = &["open", "systems/training-loop"];
     for (name, arguments) in [("the course", &[] as &[&str]), ("a lesson", lesson)] {
@@ -70,14 +76,14 @@ fn samples(
             if round > 0 {
                 first.push(millis(frame.at - screen.started()));
             }
-            context.console.progress(|| format!("{name}, start {round} of {}", options.rounds));
+            console.progress(|| format!("{name}, start {round} of {}", options.rounds));
         }
         samples.push(Sample::new(format!("first frame, {name}"), "ms", first));
     }
     samples.extend(memory(folder)?);
-    context.console.progress(|| format!("keys for {} s", options.seconds));
+    console.progress(|| format!("keys for {} s", options.seconds));
     samples.push(keys(options.seconds, folder)?);
-    context.console.clear_progress();
+    console.clear_progress();
     Ok(samples)
 }
 

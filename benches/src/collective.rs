@@ -2,13 +2,24 @@
 
 use std::time::Instant;
 
+use clap::Args;
 use mlsys_sim::collective::{Algorithm, Plan, Tally};
 use mlsys_sim::network::Network;
 
-use super::sample::{self, Sample};
-use crate::cli::BenchCollective;
-use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use crate::sample::Sample;
+use mlsys_run::console::Console;
+use mlsys_run::exit::Failure;
+
+/// Measures the walk over a collective's messages.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// How often each algorithm is walked; they take turns
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Ranks that sum
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    pub ranks: u32,
+}
 
 /// Those whose messages are few enough for a walk at thousands of ranks: the sharded server's are as many as the ring's,
 /// but all of them in two rounds.
@@ -18,7 +29,7 @@ const ALGORITHMS: [Algorithm; 3] = [Algorithm::Ring, Algorithm::Tree, Algorithm:
 const ELEMENTS: usize = 250_000_001;
 
 /// Measures and prints seconds a walk and messages a second.
-pub fn run(options: &BenchCollective, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &Options, console: &mut Console) -> Result<Vec<Sample>, Failure> {
     let ranks = options.ranks as usize;
     let link = "infiniband-ndr";
     let network = Network::link(link)
@@ -37,9 +48,9 @@ pub fn run(options: &BenchCollective, context: &mut Context<'_>) -> Result<Exit,
             times[at].push(seconds);
             rates[at].push(1e-6 * tally.messages as f64 / seconds);
         }
-        context.console.progress(|| format!("round {} of {}", round + 1, options.rounds));
+        console.progress(|| format!("round {} of {}", round + 1, options.rounds));
     }
-    context.console.clear_progress();
+    console.clear_progress();
     let named = ALGORITHMS.into_iter().zip(times.into_iter().zip(rates));
     let samples: Vec<Sample> = named
         .flat_map(|(algorithm, (times, rates))| {
@@ -50,8 +61,7 @@ pub fn run(options: &BenchCollective, context: &mut Context<'_>) -> Result<Exit,
             ]
         })
         .collect();
-    sample::show("collective", &samples, options.listing.json, context.console)?;
-    Ok(Exit::Passed)
+    Ok(samples)
 }
 
 /// A wrong count soon is no count: a ring's messages are known, and every rank but the root of a tree sends once up.

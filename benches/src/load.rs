@@ -6,19 +6,32 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
+use clap::Args;
 use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::report::Report;
 use mlsys_lab::tables::Tables;
 
-use super::sample::{self, Sample};
-use crate::cli::BenchLoad;
-use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use crate::sample::Sample;
+use mlsys_run::exit::Failure;
 use mlsys_run::record::{self, About, Ending, Pictures, Record};
 use mlsys_run::session::Outcome;
 
+/// Measures records.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Steps of the run that is recorded
+    #[arg(long, value_name = "N", default_value_t = 400_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub steps: u64,
+    /// Metrics that it reports at every step
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=30))]
+    pub metrics: u64,
+    /// How often the record is loaded
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+}
+
 /// Records and loads a long run, once as labs mostly report and once with as many digits as there can be.
-pub fn run(options: &BenchLoad, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Sample>, Failure> {
     let scratch = Scratch(env::temp_dir().join(format!("mlsys-bench-load-{}", process::id())));
     let failed = |reason: String| Failure::Run(format!("{}: {reason}", scratch.0.display()));
     let mut samples = Vec::new();
@@ -26,8 +39,7 @@ pub fn run(options: &BenchLoad, context: &mut Context<'_>) -> Result<Exit, Failu
         let bench = Bench { options, precision };
         bench.measure(&scratch, &mut samples).map_err(|error| failed(error.clone()))?;
     }
-    sample::show("load", &samples, options.listing.json, context.console)?;
-    Ok(Exit::Passed)
+    Ok(samples)
 }
 
 /// A folder that is gone afterwards.
@@ -66,7 +78,7 @@ impl Precision {
 }
 
 struct Bench<'a> {
-    options: &'a BenchLoad,
+    options: &'a Options,
     precision: Precision,
 }
 

@@ -15,9 +15,9 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_lab::{DeviceId, LabError};
 
 use self::networks::{Bare, Net};
-use crate::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
-use crate::networks::Inputs;
 use mlsys_device::{self as device, Adam};
+use mlsys_nn::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
+use mlsys_nn::nets::Inputs;
 
 pub use parts::{Part, Parts, Timed, parts};
 

@@ -9,18 +9,32 @@ mod unseen;
 
 use std::fs;
 
-use mlsys_lab::device::Backend;
-use mlsys_nn::bare::{TASKS, Task};
+use crate::bare::{TASKS, Task};
+use clap::Args;
+use mlsys_lab::device::DeviceInfo;
 
-use super::sample::{self, Sample};
-use crate::cli::BenchTrain;
-use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use crate::sample::Sample;
+use mlsys_run::console::Console;
+use mlsys_run::exit::Failure;
 use sides::{Bench, Side};
 
+/// Measures training steps.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// How often each side is run; the sides take turns
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Which network: spiral, digits, wide (784-512-512-10) or llama; all if not given
+    #[arg(long, value_name = "NAME", value_parser = ["spiral", "digits", "wide", "llama"])]
+    pub network: Option<String>,
+}
+
 /// Measures every side and prints seconds and ratios.
-pub fn run(options: &BenchTrain, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let device = context.devices.choose(options.machine.device, &Backend::ALL)?;
+pub fn run(
+    options: &Options,
+    device: DeviceInfo,
+    console: &mut Console,
+) -> Result<Vec<Sample>, Failure> {
     let bench = Bench::new(device)?;
     let wanted = |task: &&Task| options.network.as_deref().is_none_or(|name| name == task.name);
     let mut samples = Vec::new();
@@ -33,17 +47,16 @@ pub fn run(options: &BenchTrain, context: &mut Context<'_>) -> Result<Exit, Fail
                 if round > 0 {
                     seconds.push(measured);
                 }
-                context.console.progress(|| {
+                console.progress(|| {
                     format!("{}, round {round} of {}: {}", task.name, options.rounds, side.name())
                 });
             }
         }
-        context.console.clear_progress();
+        console.clear_progress();
         samples.extend(figures(task, &sides));
     }
     fs::remove_dir_all(&bench.folder).ok();
-    sample::show("train", &samples, options.listing.json, context.console)?;
-    Ok(Exit::Passed)
+    Ok(samples)
 }
 
 /// Seconds a step of every side, and how they compare round by round with the loop written by hand.

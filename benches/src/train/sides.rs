@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::bare::{self, Task, Update};
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::lab::{Lab, Run};
@@ -12,7 +13,6 @@ use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::{Control, Registry};
 use mlsys_lesson::{Lesson, Progress};
-use mlsys_nn::bare::{self, Task, Update};
 
 use super::timed::{Stopwatch, Timed};
 use super::unseen::{SIZE, Unseen};

@@ -1,0 +1,20 @@
+//! What mlsys itself costs, measured on the machine at hand: the workloads of `mlsys bench`.
+//!
+//! Sides that are compared run in turn within one process, so that a machine that is busy or hot is so for all of them.
+//! docs/measuring.md says how each figure comes about.
+
+#![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
+
+mod bare;
+pub mod collective;
+pub mod kernel;
+pub mod llama;
+pub mod load;
+#[cfg(unix)]
+mod pty;
+mod recording;
+pub mod sample;
+pub mod screen;
+#[cfg(unix)]
+pub mod start;
+pub mod train;
