@@ -1,4 +1,4 @@
-//! Puts the built-in course into the program, `course.toml` and every lesson file beside it and the recorded runs.
+//! Puts the built-in course into the program, `course.toml` and every lesson file of its folder, and the recorded runs.
 
 use std::error::Error;
 use std::fs;

@@ -19,7 +19,7 @@ use mlsys_device::{self as device, Adam};
 use mlsys_nn::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
 use mlsys_nn::nets::Inputs;
 
-pub use parts::{Part, Parts, Timed, parts};
+pub use parts::{Part, Parts, parts};
 
 /// A network, its data, and how long it trains.
 pub struct Task {

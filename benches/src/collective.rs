@@ -21,7 +21,7 @@ pub struct Options {
     pub ranks: u32,
 }
 
-/// Those whose messages are few enough for a walk at thousands of ranks: the sharded server's are as many as the ring's,
+/// Algorithms with few enough messages for a walk at thousands of ranks: the sharded server's are as many as the ring's,
 /// but all of them in two rounds.
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::Ring, Algorithm::Tree, Algorithm::DoubleTree];
 

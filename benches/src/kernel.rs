@@ -28,7 +28,7 @@ pub struct Options {
     pub elements: u32,
 }
 
-/// Kernels whose names stand for what a course runs most: every thread by itself, and blocks that share memory.
+/// The kernels that a course runs most: every thread by itself, and blocks that share memory.
 const KERNELS: [&str; 2] = ["window-sum-naive", "window-sum-shared"];
 
 /// Measures and prints milliseconds a launch and instructions a second.

@@ -19,7 +19,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 const FRAME_END: &[u8] = b"\x1b[?2026l";
 
 /// Nothing that is measured takes as long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The program on a terminal.
 pub struct Screen {
@@ -38,7 +38,7 @@ pub struct Frame {
 }
 
 impl Screen {
-    /// Starts the program with these arguments on a terminal of so many columns and rows.
+    /// Starts the program with these arguments on a terminal of this size in columns and rows.
     pub fn open(size: (u16, u16), arguments: &[&str], data: &Path) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         fcntl_setfd(&master, FdFlags::CLOEXEC)?;
@@ -101,7 +101,7 @@ impl Screen {
 
     /// The next frame for which something holds.
     pub fn frame(&self, holds: impl Fn(&Frame) -> bool) -> io::Result<Frame> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let frame = self.frames.recv_timeout(left).map_err(|_| {
@@ -115,7 +115,7 @@ impl Screen {
 
     /// Reads frames until none has come for so long.
     pub fn quiet(&self, quiet: Duration) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while Instant::now() < until && self.frames.recv_timeout(quiet).is_ok() {}
     }
 

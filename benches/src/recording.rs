@@ -18,7 +18,7 @@ use mlsys_run::session::Session;
 
 /// Metrics that are recorded at each step.
 const METRICS: usize = 20;
-/// Steps between two looks at the clock, whose own cost is thereby that of nothing.
+/// Steps between two readings of the clock, so that reading it costs next to nothing a step.
 const STEPS: u64 = 100;
 /// How often the clock is looked at.
 const LOOKS: u64 = 4000;

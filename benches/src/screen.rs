@@ -87,7 +87,7 @@ struct Frame {
     bytes: usize,
 }
 
-/// The workbench with a run that goes on, and a terminal whose bytes are counted.
+/// The workbench with a run that goes on, and a terminal that counts bytes.
 struct Bench {
     app: App,
     step: u64,
@@ -137,7 +137,7 @@ impl Bench {
         Ok(bench)
     }
 
-    /// What a run says over so many steps: four noisy curves, and four with a value every ten steps.
+    /// The reports of a run over this many steps: four noisy curves, and four with a value every ten steps.
     fn reports(&mut self, steps: u64) -> Vec<Report> {
         let mut reports = Vec::new();
         for _ in 0..steps {

@@ -24,13 +24,13 @@ pub struct Options {
     pub seconds: u32,
 }
 
-/// Nobody types faster for long, and no two answers are in one frame.
+/// Faster than a person types for long, and slow enough that no two answers are in one frame.
 const KEY_EVERY: Duration = Duration::from_millis(50);
 
 /// Drivers that are still being looked for draw when they are found.
 const QUIET: Duration = Duration::from_millis(1500);
 
-/// A run that outlasts every measurement, and a field to type into beside it.
+/// A run that outlasts every measurement, and a field to type into.
 const LESSON: &str = r#"+++
 format = 1
 id = "bench/start"

@@ -69,7 +69,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
     }
 }
 
-/// Whether a command runs labs on whose workers `--workers` has a say.
+/// Whether a command runs labs that `--workers` can apply to.
 fn may_split(command: Option<&Command>) -> bool {
     match command {
         None | Some(Command::Open(_) | Command::Run(_)) => true,

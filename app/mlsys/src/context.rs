@@ -29,7 +29,7 @@ pub struct Context<'a> {
     pub course: Option<PathBuf>,
     /// The languages in which lessons are shown.
     pub languages: Languages,
-    /// `--workers`: processes whose devices the workers of labs take.
+    /// `--workers`: processes that lend their devices to the workers of labs.
     pub workers: Option<String>,
     pub reader: Reader,
     pub display: Display,

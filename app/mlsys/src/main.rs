@@ -21,7 +21,7 @@ use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
 
 fn main() -> ! {
-    // A run that panics is reported as such; what panicked is one line, not a page, unless somebody asks for more.
+    // A run that panics is reported as such; in one line unless RUST_BACKTRACE asks for more.
     if env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|what| {
             let place = what.location().map_or_else(String::new, |place| format!(" at {place}"));

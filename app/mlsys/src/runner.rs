@@ -39,7 +39,6 @@ pub struct Request {
     pub workers: Option<String>,
     /// What becomes of hardware checks that fail each time.
     pub hardware: HardwareRule,
-    /// Whose answers are graded.
     pub graders: Graders,
     /// The folder for records of the runs; none keeps none.
     pub records: Option<PathBuf>,
@@ -130,23 +129,21 @@ pub fn knob_troubles(
     lesson: &Lesson,
     request: &Request,
     context: &mut Context<'_>,
-) -> Result<Vec<Trouble>, Failure> {
+) -> Result<Vec<KnobFailure>, Failure> {
     let plans = plan::of_lesson(lesson, request, context)?;
     let mut troubles = Vec::new();
     for (directive, plan) in lesson.labs().zip(&plans) {
         let found = ends::troubles(directive, plan, lesson.front.seed, context);
-        troubles.extend(
-            found.into_iter().map(|message| Trouble {
-                line: lesson.source.line(directive.place.start),
-                message,
-            }),
-        );
+        troubles.extend(found.into_iter().map(|message| KnobFailure {
+            line: lesson.source.line(directive.place.start),
+            message,
+        }));
     }
     Ok(troubles)
 }
 
 /// Something that breaks, and the line of the directive that leads to it.
-pub struct Trouble {
+pub struct KnobFailure {
     /// The line, from 1.
     pub line: usize,
     /// What breaks, and how.

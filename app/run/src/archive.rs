@@ -94,7 +94,7 @@ pub fn open(path: &Path) -> Result<CourseFiles, Failure> {
     })
 }
 
-/// Reads an archive whose hashes hold, without its manifest; messages about its files begin with its name.
+/// Reads an archive and verifies its hashes; the manifest is left out; messages about its files begin with its name.
 fn read(bytes: &[u8], name: &str) -> Result<CourseFiles, ArchiveError> {
     let unpacked = decompress(bytes)?;
     let entries = entries(&unpacked)?;
@@ -131,7 +131,7 @@ fn decompress(packed: &[u8]) -> Result<Vec<u8>, ArchiveError> {
 
 /// The files of a tar archive, in its order; `raw` hands out extended headers as entries, which are refused as others are.
 fn entries(unpacked: &[u8]) -> Result<Vec<(String, &[u8])>, ArchiveError> {
-    // Reading from memory fails for what the archive says alone: a header whose checksum or numbers are wrong, or half of one.
+    // Reading from memory fails for what the archive says alone: a header with a wrong checksum or number, or half a header.
     let damaged = |error: io::Error| match error.to_string().as_str() {
         "failed to read entire block" => ArchiveError::Truncated,
         _ => ArchiveError::Damaged,

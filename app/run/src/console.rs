@@ -48,7 +48,7 @@ impl Console {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// A line beside the result: a warning, a note, an error. That nobody can read it is no failure.
+    /// A line on standard error: a warning, a note, an error. Failing to write it is no failure.
     pub fn note(&mut self, text: impl Display) {
         self.clear_progress();
         let _ = writeln!(self.err, "{text}");

@@ -30,7 +30,7 @@ pub fn probe(limit: Duration) -> Probed {
 fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 'static) -> Probed {
     let (found, results) = mpsc::channel();
     let thread = thread::Builder::new().name("probe".to_owned()).spawn(move || {
-        // Nobody listens any more if probing took too long.
+        // The channel is closed if probing took too long.
         let _ = found.send(probe());
     });
     let trouble = match thread {
@@ -63,7 +63,7 @@ impl Devices {
     /// What probing found.
     pub fn found(&self) -> &Probed {
         self.probed.get_or_init(|| {
-            // Drivers complain about windows that nobody wants to open.
+            // Drivers write about missing displays to standard error.
             quiet::hush();
             let probed = probe(PROBE_LIMIT);
             quiet::speak();
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_probe_that_hangs_or_panics_leaves_the_processor_and_says_so() {
+    fn hanging_or_panicking_probe_leaves_the_processor() {
         let (never, wait) = mpsc::channel::<()>();
         let hangs = move || {
             let _ = wait.recv();

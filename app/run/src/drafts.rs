@@ -42,7 +42,7 @@ pub fn clean(text: &str) -> String {
 #[derive(Debug)]
 pub struct Drafts {
     folder: PathBuf,
-    /// Whether nothing in it is to stay, as where nobody's progress is kept.
+    /// Whether the folder is removed at exit, as in previews.
     passing: bool,
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_draft_is_what_was_kept_last_and_goes_where_nothing_is_to_stay() {
+    fn drafts_keep_the_last_text() {
         let folder = {
             let drafts = Drafts::passing();
             let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
@@ -127,15 +127,15 @@ mod tests {
             }
             let path = drafts.path(&draft);
             assert!(path.ends_with("gpu/threads/mine.cu"), "{path:?}");
-            let beside = fs::read_dir(path.parent().unwrap()).unwrap().count();
-            assert_eq!(beside, 1, "nothing else is left there");
+            let count = fs::read_dir(path.parent().unwrap()).unwrap().count();
+            assert_eq!(count, 1, "nothing else is left there");
             fs::write(&path, vec![b'x'; MOST_BYTES + 1]).unwrap();
             assert!(drafts.read(&draft).is_err(), "a part is another text");
             fs::remove_file(&path).unwrap();
             fs::create_dir(&path).unwrap();
             assert!(drafts.keep(&draft, "in the place of a folder").is_err());
-            let beside = fs::read_dir(path.parent().unwrap()).unwrap().count();
-            assert_eq!(beside, 1, "nothing is left of what failed");
+            let count = fs::read_dir(path.parent().unwrap()).unwrap().count();
+            assert_eq!(count, 1, "nothing is left of what failed");
             drafts.folder.clone()
         };
         assert!(!folder.exists());

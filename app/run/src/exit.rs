@@ -62,7 +62,7 @@ impl Exit {
 /// Why a command could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Whoever read standard output has had enough, which is no error.
+    /// Standard output was closed by its reader, which is no error.
     #[error("standard output is closed")]
     Closed,
     /// Something was typed wrong, or a file that was named cannot be used.

@@ -111,7 +111,7 @@ impl Glossary {
         found.map(|found| found.term)
     }
 
-    /// The terms in whose name or aliases a text occurs; those whose name begins with it come first.
+    /// The terms with a text in their name or aliases; names that begin with it come first.
     pub fn searched(&self, text: &str) -> Vec<usize> {
         let text = text.trim().to_lowercase();
         let rank = |term: &Term| {

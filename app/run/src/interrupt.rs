@@ -9,7 +9,7 @@ use signal_hook::flag;
 
 use crate::exit::Exit;
 
-/// Whether somebody has asked for an end.
+/// Whether an end was requested by a signal.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 

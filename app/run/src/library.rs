@@ -258,7 +258,7 @@ mod tests {
     use super::{Library, languages};
 
     #[test]
-    fn the_built_in_course_lists_every_lesson_file_and_has_nothing_wrong_with_it() {
+    fn built_in_course_is_complete_and_valid() {
         let library = Library::built_in();
         let parsed = library.parsed();
         let told: Vec<String> = parsed.all_diagnostics().map(ToString::to_string).collect();

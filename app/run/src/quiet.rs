@@ -28,7 +28,7 @@ mod unix {
     pub fn speak() {
         let Ok(mut aside) = ASIDE.lock() else { return };
         if let Some(kept) = aside.take() {
-            // It was open a moment ago, so this can only fail if somebody closed it meanwhile.
+            // It was open a moment ago, so this can only fail if it was closed meanwhile.
             let _ = rustix::stdio::dup2_stderr(&kept);
         }
     }

@@ -1,7 +1,7 @@
 //! What a run leaves on disk: a folder with `run.json`, `reports.jsonl` and, once it has ended, `outcome.json`.
 //!
 //! Reports are appended line by line, so that a run that is killed keeps all but perhaps its last line. While it goes
-//! on the run holds a lock on `running`: a run without an outcome whose lock is free was cut off.
+//! on the run holds a lock on `running`: a run without an outcome and with a free lock was cut off.
 
 mod format;
 mod load;
@@ -96,7 +96,7 @@ impl Record {
     }
 
     /// Appends a report; pictures are kept once, at the end, and what the run leaves for others in a file of its own. It is
-    /// on disk a tenth of a second later, or when the disk has taken what is before it: nobody waits here.
+    /// on disk a tenth of a second later, or when the disk has taken what is before it; this call never waits.
     pub fn append(&mut self, report: &Report) -> io::Result<()> {
         if let Report::Point { step, .. } = report {
             self.step = self.step.max(*step);
@@ -118,7 +118,7 @@ impl Record {
         let Ending { word, reason } = ending;
         let ended = json!({ "outcome": word, "reason": reason, "seconds": elapsed.as_secs_f64(), "step": self.step });
         write_json(&self.folder.join(OUTCOME), &ended)?;
-        // Nobody asks for the lock of a run that has an outcome.
+        // The lock of a run with an outcome is never asked for.
         let _ = fs::remove_file(self.folder.join(RUNNING));
         Ok(())
     }
@@ -192,7 +192,7 @@ fn write_json(path: &Path, json: &Json) -> io::Result<()> {
     write_whole(path, text.as_bytes())
 }
 
-/// Writes under another name first, so that nobody finds half of it.
+/// Writes under another name first, so that no reader finds half of it.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = path.with_extension("draft");
     fs::write(&draft, bytes)?;

@@ -23,7 +23,7 @@ impl Lab for Replayed {
         self.schema
     }
 
-    /// What happened at a step is reported with it; what is known once comes at the end, since nobody wrote down when
+    /// What happened at a step is reported with it; what is known once comes at the end, since the record does not say when
     /// it became known.
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let mut steps = self.steps();

@@ -1,6 +1,6 @@
 //! One run of a lab on a thread of its own: orders go down, reports come up, a panic becomes an outcome.
 //!
-//! The run never waits for whoever listens: it adds to an inbox whose lock the listener holds only to take the
+//! The run never waits for the listener: it adds to an inbox that the listener locks only to take the
 //! reports out, and it makes a picture only when the listener has asked for one.
 
 use std::any::Any;
@@ -34,7 +34,7 @@ pub enum Outcome {
     Panicked(String),
 }
 
-/// Panels whose pictures are wanted. A picture costs the run time, some as much as many steps.
+/// Panels to be drawn. A frame costs the run time, some as much as many steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Panels {
     /// Whatever the lab can draw: the run may stand still from now on, and any of them may be looked at.
@@ -54,7 +54,7 @@ pub struct Session {
 struct Shared {
     inbox: Mutex<Inbox>,
     pictures_wanted: Mutex<Panels>,
-    /// Whether the run has come to wait for an order since somebody last looked.
+    /// Whether the run has come to wait for a command since the last `has_settled`.
     settled: AtomicBool,
     wake: Box<dyn Fn() + Send + Sync>,
 }
@@ -86,14 +86,14 @@ impl Session {
         thread::Builder::new().name(format!("{RUN_THREAD}{}", lab.schema().kind)).spawn(
             move || {
                 let started = Instant::now();
-                let mut uplink = Uplink { shared: &shared, serving: None };
+                let mut sink = RunSink { shared: &shared, serving: None };
                 let mut control = Control::steered(inbound, limits, stop);
                 let waits = Arc::clone(&shared);
                 control.when_settled(move || {
                     waits.settled.store(true, Ordering::Relaxed);
                     (waits.wake)();
                 });
-                let mut run = Run { params, device, sink: &mut uplink, control };
+                let mut run = Run { params, device, sink: &mut sink, control };
                 let outcome = guarded(&lab, &mut run);
                 shared.lock().ended = Some((outcome, started.elapsed()));
                 (shared.wake)();
@@ -171,13 +171,13 @@ impl Shared {
 }
 
 /// The run's end of the inbox.
-struct Uplink<'a> {
+struct RunSink<'a> {
     shared: &'a Shared,
     /// The panels asked for when the pictures now being made were begun; what is asked for since is for the next.
     serving: Option<Panels>,
 }
 
-impl Sink for Uplink<'_> {
+impl Sink for RunSink<'_> {
     fn report(&mut self, report: Report) {
         let was_empty = {
             let mut inbox = self.shared.lock();
@@ -224,24 +224,24 @@ mod tests {
     });
 
     #[test]
-    fn a_picture_asked_for_while_others_are_made_comes_with_the_next_step() {
+    fn frame_requested_while_drawing_comes_next_step() {
         let shared = Shared {
             inbox: Mutex::default(),
             pictures_wanted: Mutex::new(Panels::These(vec!["memory"])),
             settled: AtomicBool::new(false),
             wake: Box::new(|| ()),
         };
-        let mut uplink = Uplink { shared: &shared, serving: None };
-        let running = FrameTrigger::Running;
-        assert!(uplink.wants_frame("memory", running));
+        let mut sink = RunSink { shared: &shared, serving: None };
+        let running = Moment::Running;
+        assert!(sink.wants_frame("memory", running));
         *shared.pictures_wanted() = Panels::These(vec!["weights"]);
-        assert!(uplink.wants_frame("memory", running) && !uplink.wants_frame("weights", running));
-        uplink.frames_done();
-        assert!(uplink.wants_frame("weights", running) && !uplink.wants_frame("memory", running));
-        uplink.frames_done();
-        assert!(!uplink.wants_frame("weights", running));
-        assert!(uplink.wants_frame("weights", FrameTrigger::Asked));
-        assert!(uplink.wants_frame("weights", FrameTrigger::Final));
+        assert!(sink.wants_frame("memory", running) && !sink.wants_frame("weights", running));
+        sink.frames_done();
+        assert!(sink.wants_frame("weights", running) && !sink.wants_frame("memory", running));
+        sink.frames_done();
+        assert!(!sink.wants_frame("weights", running));
+        assert!(sink.wants_frame("weights", Moment::Asked));
+        assert!(sink.wants_frame("weights", Moment::Final));
     }
 
     struct Panics;

@@ -109,7 +109,7 @@ pub fn workers(text: &str) -> Result<String, String> {
     mlsys_device::workers::urls(&lines.join(","))
 }
 
-/// Whether a lab splits its work over workers whose devices may be elsewhere.
+/// Whether a lab splits its work over workers, which may be other processes.
 pub fn takes_workers(schema: &Schema) -> bool {
     schema.param(WORKER_URLS).is_some()
 }
@@ -190,7 +190,7 @@ fn content(option: &str, value: &str) -> Result<String, Failure> {
 fn not_text(error: &FromUtf8Error) -> String {
     let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
     let line = before.split(|&byte| byte == b'\n').next_back();
-    // What lies before is text, whose characters begin with these bytes.
+    // The bytes before it are whole characters.
     let column = line.map_or(0, |line| line.iter().filter(|&byte| byte & 0xc0 != 0x80).count());
     format!(
         "is not text: line {}, column {} holds the byte 0x{:02X}, which UTF-8 does not have there; \

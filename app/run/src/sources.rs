@@ -1,4 +1,4 @@
-//! Artifacts between runs: a lab whose parameter names an earlier lab of its lesson, a recorded run or a file gets the
+//! Artifacts between runs: a lab with a parameter that names an earlier lab of its lesson, a recorded run or a file gets the
 //! artifact of that, such as a trained network, before it runs.
 //!
 //! An earlier lab that has not run yet runs first, on the same thread and device, with the lesson's own values. Its
@@ -62,7 +62,7 @@ impl Sources {
     }
 }
 
-/// A lab whose parameters get the artifacts that they name, and whose own artifact is kept for others.
+/// A lab run with the artifacts that its parameters name; its own artifact is kept for others.
 pub struct WithArtifacts {
     lab: &'static dyn Lab,
     sources: Sources,

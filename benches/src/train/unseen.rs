@@ -11,7 +11,7 @@ use mlsys_tui::terminal::{Screen, Stop};
 /// The screen that is drawn to: a large one.
 pub(super) const SIZE: (u16, u16) = (120, 40);
 
-/// A terminal whose bytes nobody reads.
+/// A terminal that discards its bytes.
 pub(super) struct Unseen(Terminal<CrosstermBackend<io::Sink>>);
 
 impl Unseen {

@@ -210,7 +210,7 @@ fn write_key(file: &Path, course: &Course) -> Result<(), Failure> {
     write_file(file, text.as_bytes())
 }
 
-/// Writes a file beside its place first, so that one that was there stays whole until the new one is.
+/// Writes `FILE.part` and renames it, so that an existing file stays whole until the new one is.
 fn write_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::Usage(format!("'{}' cannot be written: {error}", file.display()))
@@ -221,11 +221,11 @@ fn write_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
             file.display()
         )));
     }
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".part");
-    fs::write(&beside, bytes).map_err(failed)?;
-    fs::rename(&beside, file).map_err(|error| {
-        let _ = fs::remove_file(&beside);
+    let mut part = file.as_os_str().to_owned();
+    part.push(".part");
+    fs::write(&part, bytes).map_err(failed)?;
+    fs::rename(&part, file).map_err(|error| {
+        let _ = fs::remove_file(&part);
         failed(error)
     })
 }

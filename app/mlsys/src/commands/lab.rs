@@ -327,7 +327,7 @@ fn printed<'a>(schema: &Schema, data: &'a RunData) -> Option<&'a Table> {
     frame.table()
 }
 
-/// All rows, and whose figures they are, by number.
+/// All rows, and their notes by number.
 fn print_table(table: &Table, console: &mut Console) -> Result<(), Failure> {
     let (table, notes) = table.numbered();
     let mut rows = vec![table.columns.clone()];

@@ -137,7 +137,7 @@ fn sight(file: &Path, translation: Option<&Path>) -> Sight {
     }
 }
 
-/// Writes the file beside the lesson; one that exists is left alone.
+/// Writes the file into the folder of the lesson; an existing file is left alone.
 pub fn translate(path: &Path, lang: &str, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let parsed = library::read_file(path)?;
     library::tell(&parsed, context.console);

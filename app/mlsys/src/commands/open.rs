@@ -22,7 +22,7 @@ pub fn course(machine: Machine, context: &mut Context<'_>) -> Result<Exit, Failu
     workbench(machine, None, context)
 }
 
-/// Refuses to open the workbench where it cannot be drawn or nobody could type, and says what goes without.
+/// Refuses to open the workbench where it cannot be drawn or no key can be read, and names the commands that need no terminal.
 fn needs_a_terminal(lesson: &str, context: &Context<'_>) -> Result<(), Failure> {
     let dumb = env::var("TERM").is_ok_and(|kind| kind == "dumb");
     let lacking = match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
@@ -55,7 +55,7 @@ pub fn lesson(options: &Open, context: &mut Context<'_>) -> Result<Exit, Failure
     }
 }
 
-/// Draws the screen of a lesson whose first lab has run into a file.
+/// Draws the screen of a lesson into a file, after its first lab has run.
 fn draw(options: &Open, file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let Some(lesson) = context.library()?.valid([options.lesson.as_str()], context.console)?.pop()
     else {

@@ -156,7 +156,7 @@ pub fn glossary(asked: &AskGlossary, console: &mut Console) -> Result<Exit, Fail
     Ok(Exit::Passed)
 }
 
-/// The term of that name, else all in whose names it occurs.
+/// The term of that name, else all terms with the text in their names.
 fn chosen(glossary: &Glossary, name: &str) -> Result<Vec<usize>, Failure> {
     if let Some(index) = glossary.named(name) {
         return Ok(vec![index]);

@@ -35,7 +35,7 @@ pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure>
                     let hint = near.map(|id| format!("; there is a lesson '{id}'"));
                     Failure::Usage(format!("{failure}{}", hint.unwrap_or_default()))
                 })?;
-            let all = beside(&runs, &past);
+            let all = compared_runs(&runs, &past);
             let others = Others { all: &all, lesson: None };
             run_page(&past, &others)
         }
@@ -84,8 +84,8 @@ fn of_lesson(
     lesson_page(lesson, progress, &newest, &others)
 }
 
-/// The runs that stand beside one in pictures of several: those of its lesson, or of its kind without one.
-fn beside(runs: &Path, past: &RecordedRun) -> Vec<Arc<Attempt>> {
+/// The runs that a run is drawn with in pictures of several runs: those of its lesson, or of its kind without one.
+fn compared_runs(runs: &Path, past: &RecordedRun) -> Vec<Arc<Attempt>> {
     let Ok(lab) = mlsys_registry::registry().find(past.summary.lab()) else {
         return Vec::new();
     };

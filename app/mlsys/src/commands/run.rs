@@ -68,7 +68,7 @@ fn tell(
     Ok(())
 }
 
-/// A learner's answers, or the lessons' own; answers to questions that nobody asks are worth a warning.
+/// A learner's answers, or the lessons' own; answers to unknown questions are a warning.
 fn graders(
     file: Option<&Path>,
     lessons: &[Lesson],

@@ -72,7 +72,7 @@ fn remove(runs: &Path, names: &[String], console: &mut Console) -> Result<Exit, 
     let mut folders = Vec::new();
     for name in names {
         let folder = record::find(runs, name)?;
-        // A folder that somebody names by mistake must not be lost: it has to be a run, whole or not.
+        // A folder named by mistake must not be deleted: it has to be a run, whole or not.
         match record::summary(&folder) {
             Ok(summary) if summary.status == RunStatus::GoingOn => {
                 let name = summary.name;

@@ -14,7 +14,7 @@ pub fn run(options: cli::Worker, context: &mut Context<'_>) -> Result<Exit, Fail
     use mlsys_lab::device::Backend;
 
     /// How often it looks for Ctrl-C.
-    const GLANCE: Duration = Duration::from_millis(100);
+    const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
     context.listen();
     let device = context.devices.choose(options.device, &Backend::ALL)?;
@@ -26,10 +26,10 @@ pub fn run(options: cli::Worker, context: &mut Context<'_>) -> Result<Exit, Fail
         device.name,
         server.address().whole()
     ))?;
-    // Whoever started it may wait for this line.
+    // The program that started the worker may wait for this line.
     context.console.flush()?;
     while !context.interrupt.is_asked() {
-        match server.next(GLANCE) {
+        match server.next(POLL_INTERVAL) {
             None => {}
             Some(Served::Opened) => context.console.note("a run has opened a session"),
             Some(Served::Failed(reason)) => {

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_knob_has_the_ends_that_the_lesson_gives_it_else_those_of_its_parameter() {
+    fn knob_ends_come_from_lesson_then_parameter() {
         let schema = schema();
         let ends_of = |knob: Knob| ends(&knob, schema.param(&knob.param).unwrap());
         assert_eq!(ends_of(knob("n")), [Value::Float(1.0), Value::Float(9.0)]);

@@ -121,7 +121,7 @@ fn labs_of(expr: &Expr) -> BTreeSet<&str> {
     expr.names().into_iter().filter_map(|(name, _)| name.parts().next()).collect()
 }
 
-/// Whose answers are graded.
+/// The answers to grade.
 pub enum Graders {
     /// The lesson's own: what it states as right must be accepted, and what it states as wrong must not.
     Stated,
@@ -143,10 +143,10 @@ pub fn question_items(lesson: &Lesson, graders: &Graders, env: &dyn Env) -> Vec<
     }
 }
 
-/// Said of a question whose answer is not in the lesson.
+/// The reason for a question without its answer in the lesson.
 const WITHHELD: &str = "its answer is kept elsewhere";
 
-/// Said of an answer to such a question.
+/// The reason for an answer to such a question.
 const GRADED_LATER: &str =
     "answer recorded, graded later: its right answer is kept elsewhere; `--key FILE` grades it";
 

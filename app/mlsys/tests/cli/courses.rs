@@ -242,7 +242,7 @@ fn run_lines(workflow: &str) -> Vec<String> {
 
 #[cfg(unix)]
 #[test]
-fn a_new_course_passes_its_own_workflow_and_is_never_overwritten() {
+fn new_course_passes_its_workflow() {
     let folder = Folder::new();
     let dir = folder.path("new-course");
     let shown = dir.display().to_string();
@@ -279,7 +279,7 @@ fn a_new_course_passes_its_own_workflow_and_is_never_overwritten() {
         .run(&["course", "new", &shown])
         .refused(2, &["nothing is overwritten", "no file was written"]);
     assert_eq!(fs::read(dir.join("README.md")).unwrap(), before);
-    // One file in the way is enough, and then nothing else is written beside it.
+    // One file in the way is enough, and then nothing else is written.
     fs::create_dir_all(folder.path("half")).unwrap();
     folder.file("half/README.md", "mine");
     let half = folder.path("half").display().to_string();

@@ -131,7 +131,7 @@ fn a_check_that_fails_names_the_values() {
 }
 
 #[test]
-fn a_hardware_check_that_fails_is_unstable_unless_strict_and_skipped_where_it_cannot_be_tried() {
+fn failing_hardware_check_is_unstable_unless_strict() {
     let folder = Folder::new();
     let file = folder.file("small.md", with_check("net.wall_seconds < 0", "hardware"));
     let json = folder.run(&["run", &file, "--report", "json=-"]).json();
@@ -166,7 +166,7 @@ fn a_hardware_check_that_fails_is_unstable_unless_strict_and_skipped_where_it_ca
 }
 
 #[test]
-fn a_device_that_is_missing_is_told_unless_a_recording_may_stand_in() {
+fn missing_device_is_told_or_replayed() {
     let folder = Folder::new();
     // There is no hundredth device anywhere; `cuda` alone is there on some machines.
     let file = folder.file("small.md", LESSON);
@@ -179,7 +179,7 @@ fn a_device_that_is_missing_is_told_unless_a_recording_may_stand_in() {
 }
 
 #[test]
-fn a_lesson_for_a_device_that_is_not_here_exits_3_and_is_no_fault_of_the_lesson() {
+fn missing_device_exits_3() {
     let folder = Folder::new();
     let doctor = folder.run(&["doctor", "--json"]).json();
     let usable = |backend: &str| {

@@ -139,7 +139,7 @@ fn knobs_are_turned_by_name_and_mistakes_are_told() {
 }
 
 #[test]
-fn a_run_is_asked_for_twice_without_a_prediction_and_can_be_stopped() {
+fn run_without_prediction_is_confirmed() {
     let folder = Folder::new();
     let lines = "lab run\nrun\nlab run\nrun\nstop\n";
     let ended = type_in(&folder, &["open", "systems/training-loop", "--device", "cpu"], lines);
@@ -244,7 +244,7 @@ fn a_kernel_is_stepped_through_line_by_line() {
 const KERNEL: &str = include_str!("../../../tui/src/tests/kernel.md");
 
 #[test]
-fn a_kernel_is_answered_from_a_file_and_from_the_learners_own_editor() {
+fn kernel_answer_from_file_or_editor() {
     let folder = Folder::new();
     std::fs::write(folder.path("kernel.md"), KERNEL).unwrap();
     let right = "__global__ void mine(float *B, const float *A, int n) {\n  \

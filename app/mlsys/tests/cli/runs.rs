@@ -146,7 +146,7 @@ fn a_record_with_something_wrong_says_what_and_costs_no_other() {
     let about = fs::read_to_string(first.join("run.json")).unwrap();
     fs::write(first.join("run.json"), about.replace("\"format\": 2", "\"format\": 9")).unwrap();
     folder.run(&["runs", "show", &first_name]).refused(2, &["a newer mlsys", "an update reads it"]);
-    // A line that somebody has changed.
+    // An edited line.
     let reports = second.join("reports.jsonl");
     let mut text = fs::read(&reports).unwrap();
     let end = text.iter().position(|&byte| byte == b'\n').unwrap();

@@ -10,7 +10,7 @@ use std::fs;
 use crate::help::{Folder, records};
 
 #[test]
-fn a_worker_listens_on_its_own_machine_only_and_says_how_to_join_two() {
+fn worker_listens_on_loopback_only() {
     let folder = Folder::new();
     for address in ["0.0.0.0:4100", "192.168.0.7:4100", "[::]:4100"] {
         folder

@@ -21,7 +21,7 @@ fn goes_on(mut screen: Screen) {
 }
 
 #[test]
-fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_screen_back() {
+fn ctrl_z_suspends_and_fg_restores_the_screen() {
     let mut screen = course();
     screen.keys("\x1a");
     screen.wait_until_stopped();

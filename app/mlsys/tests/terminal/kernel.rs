@@ -51,7 +51,7 @@ impl Drop for Folder {
 const APPENDS: &str = "echo EDITOR IS HERE; read line; echo \"// $line\" >> \"$1\"";
 
 #[test]
-fn the_editor_gets_the_terminal_and_the_keys_and_its_text_comes_back() {
+fn external_editor_gets_terminal_and_returns_text() {
     let folder = Folder::new("outside", APPENDS);
     let editor = folder.path("editor");
     let mut screen = folder.open(&[("VISUAL", &editor)]);
@@ -76,7 +76,7 @@ fn the_editor_gets_the_terminal_and_the_keys_and_its_text_comes_back() {
 }
 
 #[test]
-fn an_editor_that_fails_or_is_not_there_is_told_and_what_it_saved_stays() {
+fn failing_editor_is_told_and_its_text_kept() {
     let folder = Folder::new("fails", "echo broken > \"$1\"; exit 1");
     let editor = folder.path("editor");
     let mut screen = folder.open(&[("VISUAL", ""), ("EDITOR", &editor)]);
@@ -96,7 +96,7 @@ fn an_editor_that_fails_or_is_not_there_is_told_and_what_it_saved_stays() {
 }
 
 #[test]
-fn ctrl_z_in_the_editor_stops_the_whole_job_and_fg_goes_on_in_the_editor() {
+fn ctrl_z_in_the_editor_stops_the_job() {
     let folder = Folder::new("stops", APPENDS);
     let editor = folder.path("editor");
     let mut screen = folder.open(&[("VISUAL", &editor)]);
@@ -113,7 +113,7 @@ fn ctrl_z_in_the_editor_stops_the_whole_job_and_fg_goes_on_in_the_editor() {
 }
 
 #[test]
-fn what_is_typed_outlives_a_kill_and_what_another_program_saves_is_seen() {
+fn typed_text_outlives_a_kill() {
     let folder = Folder::new("kill", "true");
     let data = folder.path("data");
     let environment = [("MLSYS_DATA_DIR", data.as_str())];

@@ -86,7 +86,7 @@ fn is_colour(sequence: &str) -> bool {
 }
 
 #[test]
-fn a_terminal_without_a_locale_gets_characters_that_every_terminal_has() {
+fn no_locale_means_ascii() {
     let mut screen = Screen::open_in(100, 30, &[], &[("LANG", "C"), ("TERM", "vt100")]);
     screen.wait_for("Five lines");
     assert!(screen.shown().is_ascii(), "{}", screen.shown());
@@ -94,7 +94,7 @@ fn a_terminal_without_a_locale_gets_characters_that_every_terminal_has() {
 }
 
 #[test]
-fn a_theme_that_is_asked_for_is_taken_and_the_terminal_is_not_asked() {
+fn requested_theme_skips_the_background_query() {
     let mut screen = Screen::open_in(100, 30, &[], &[("MLSYS_THEME", "light")]);
     screen.wait_for("Five lines");
     screen.wait_for_bytes(LIGHT);

@@ -16,7 +16,7 @@ const LEAVE: &str = "\x1b[?1049l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
 #[test]
-fn the_course_is_there_at_once_and_q_leaves_everything_as_it_was() {
+fn course_is_drawn_and_q_restores_the_terminal() {
     let mut screen = Screen::open(80, 24, &[]);
     screen.wait_for("Five lines that keep a data centre busy");
     screen.keys("q");
@@ -25,7 +25,7 @@ fn the_course_is_there_at_once_and_q_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn a_learner_predicts_runs_and_sees_the_prediction_beside_the_measurement() {
+fn prediction_is_shown_with_the_measurement() {
     let mut screen = Screen::open(120, 40, &["--device", "cpu"]);
     screen.wait_for("Five lines");
     screen.keys("\r");

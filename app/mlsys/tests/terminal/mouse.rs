@@ -9,7 +9,7 @@ const TAKEN: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 fn with_mouse() -> Screen {
     let mut screen = Screen::open(100, 30, &[]);
     screen.wait_for("Five lines");
-    assert!(!screen.raw().contains(TAKEN), "nobody asked for the mouse");
+    assert!(!screen.raw().contains(TAKEN), "the mouse was captured unasked");
     screen.keys("M");
     screen.wait_for_bytes(TAKEN);
     screen.wait_for("the mouse chooses");
@@ -17,7 +17,7 @@ fn with_mouse() -> Screen {
 }
 
 #[test]
-fn a_click_opens_the_marked_lesson_and_quitting_releases_the_mouse() {
+fn click_opens_lesson_and_quit_releases_mouse() {
     let mut screen = with_mouse();
     let shown = screen.shown();
     let row = shown.lines().position(|line| line.contains("○ Five lines"));
@@ -46,7 +46,7 @@ fn a_stop_releases_the_mouse_and_going_on_takes_it_again() {
 }
 
 #[test]
-fn the_line_for_this_state_goes_to_the_clipboard_of_the_terminal() {
+fn command_line_is_copied_to_the_clipboard() {
     let mut screen = Screen::open(100, 30, &["open", "systems/training-loop"]);
     screen.wait_for("Two arms of points");
     screen.keys("y");

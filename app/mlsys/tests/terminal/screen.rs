@@ -19,7 +19,7 @@ use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcsetattr, t
 use super::{LEAVE, SHOW_CURSOR};
 
 /// Far more than any of it takes; only a failure waits this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Screen {
     child: Child,
@@ -54,7 +54,7 @@ impl Screen {
         let name = ptsname(&master, Vec::new()).unwrap();
         let flags = OFlags::RDWR | OFlags::NOCTTY;
         let slave = File::from(rustix::fs::open(name.as_c_str(), flags, Mode::empty()).unwrap());
-        // Nobody but this test holds the other end: closing it is how a terminal vanishes.
+        // Only this test holds the other end: closing it is how a terminal vanishes.
         fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
         let master = File::from(master);
         tcsetwinsize(&slave, size(columns, rows)).unwrap();
@@ -140,7 +140,7 @@ impl Screen {
         self.hang_up.store(true, Ordering::SeqCst);
         // The thread that reads lets go of the terminal at the next piece that comes.
         self.keys("?");
-        while self.read_more(Instant::now() + PATIENCE) {}
+        while self.read_more(Instant::now() + TIMEOUT) {}
         let nowhere = File::open("/dev/null").unwrap();
         drop(std::mem::replace(&mut self.master, nowhere));
         self.exit_code()
@@ -164,7 +164,7 @@ impl Screen {
     /// Waits until the program is stopped as a job.
     #[track_caller]
     pub(crate) fn wait_until_stopped(&mut self) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         let options = WaitOptions::UNTRACED | WaitOptions::NOHANG;
         loop {
             if let Some((_, status)) = waitpid(Some(Pid::from_child(&self.child)), options).unwrap()
@@ -186,7 +186,7 @@ impl Screen {
     /// Reads until these bytes have come.
     #[track_caller]
     pub(crate) fn wait_for_bytes(&mut self, text: &str) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while !self.raw().contains(text) {
             assert!(
                 self.read_more(until),
@@ -196,7 +196,7 @@ impl Screen {
         }
     }
 
-    /// Bytes that were typed and that nobody has read.
+    /// Bytes that were typed and not yet read.
     pub(crate) fn unread(&self) -> u64 {
         rustix::io::ioctl_fionread(&self.slave).unwrap()
     }
@@ -229,7 +229,7 @@ impl Screen {
     /// Reads until the text stands on the screen.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, text: &str) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let screen = shown(&self.seen, self.size);
             if screen.contains(text) {
@@ -241,7 +241,7 @@ impl Screen {
 
     /// Waits for the program to end.
     pub(crate) fn exit_code(&mut self) -> Option<i32> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 while self.read_more(Instant::now() + Duration::from_millis(200)) {}

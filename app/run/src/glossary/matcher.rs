@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Occurrence {
     /// The bytes it takes.
     pub range: Range<usize>,
-    /// Whose name it is, by index.
+    /// The index of its term.
     pub term: usize,
 }
 

@@ -7,7 +7,7 @@ use mlsys_lesson::{COURSE_FILE, CourseFile, CourseFiles, MAX_FILE_BYTES};
 
 use crate::exit::Failure;
 
-/// More files than this are no course but somebody's home.
+/// The most files in a course; more are another folder, such as a home folder.
 const MOST_FILES: usize = 2_000;
 
 /// The texts of a course that lies in a folder: `course.toml`, Markdown and licences. Hidden folders and links are passed over.

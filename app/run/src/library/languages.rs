@@ -43,7 +43,7 @@ impl Languages {
         Some(translations.swap_remove(at).1)
     }
 
-    /// A lesson in the reader's language, if a translation stands beside it. One that is not valid is told of and
+    /// A lesson in the reader's language, if there is a translation in its folder. One that is not valid is told of and
     /// left out: the lesson itself is there.
     pub fn of(&self, lesson: Lesson, files: &CourseFiles, console: &mut Console) -> Lesson {
         if self.0.is_empty() {
@@ -74,7 +74,7 @@ impl Languages {
 
     fn read(&self, lesson: &Lesson, files: &CourseFiles) -> Option<Result<Parsed, Failure>> {
         if let Some(path) = path_in(lesson, files) {
-            let translations = beside(path, files);
+            let translations = translations_of(path, files);
             let file = self.best(translations)?;
             return Some(Ok(read_translation(&file.name, &file.bytes, lesson)));
         }
@@ -91,7 +91,7 @@ fn path_in<'f>(lesson: &Lesson, files: &'f CourseFiles) -> Option<&'f str> {
 }
 
 /// The translations of a lesson of a course, by language.
-fn beside<'f>(path: &str, files: &'f CourseFiles) -> Vec<(&'f str, &'f CourseFile)> {
+fn translations_of<'f>(path: &str, files: &'f CourseFiles) -> Vec<(&'f str, &'f CourseFile)> {
     let of = |(other, file): (&'f String, &'f CourseFile)| {
         let (original, language) = translated(other)?;
         (original == path).then_some((language, file))
@@ -99,7 +99,7 @@ fn beside<'f>(path: &str, files: &'f CourseFiles) -> Vec<(&'f str, &'f CourseFil
     files.iter().filter_map(of).collect()
 }
 
-/// The translations that stand beside a lesson file, by language, in the order of their names.
+/// The translations in the folder of a lesson file, by language, in the order of their names.
 pub fn on_disk(path: &Path) -> Vec<(String, PathBuf)> {
     let name = path.file_name().and_then(|name| name.to_str());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -136,7 +136,7 @@ pub fn read_file(path: &Path, original: &Lesson) -> Result<Parsed, Failure> {
 /// Every translation of a lesson, of a course or on disk, as it reads, with the name of its file.
 pub fn all(lesson: &Lesson, files: &CourseFiles) -> Result<Vec<(String, Parsed)>, Failure> {
     match path_in(lesson, files) {
-        Some(path) => Ok(beside(path, files)
+        Some(path) => Ok(translations_of(path, files)
             .into_iter()
             .map(|(_, file)| {
                 let parsed = read_translation(&file.name, &file.bytes, lesson);

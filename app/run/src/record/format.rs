@@ -196,7 +196,7 @@ pub enum Steps {
 }
 
 impl Steps {
-    /// Whether there is an ascending step for each of so many values.
+    /// Whether there is an ascending step for each of `count` values.
     fn fit(&self, count: usize) -> bool {
         match self {
             Self::Even { from, by } => {

@@ -91,7 +91,7 @@ fn network() -> Report {
 fn whoever_reports_waits_for_no_disk_and_whoever_closes_does() {
     let scratch = Scratch::new("slow");
     fs::create_dir_all(&scratch.0).unwrap();
-    // A disk that takes nothing before somebody reads: more than a pipe holds stands before the file.
+    // A pipe as a disk that takes nothing until it is read: more than a pipe holds is written before the file.
     let (mut disk, pipe) = io::pipe().unwrap();
     let file = File::from(std::os::fd::OwnedFd::from(pipe));
     let mut writer = Writer::start(file, scratch.0.clone()).unwrap();
@@ -152,7 +152,7 @@ fn a_torn_last_line_costs_that_line_alone() {
 }
 
 #[test]
-fn damage_in_the_middle_is_told_with_its_line_and_the_rest_is_used() {
+fn damaged_lines_are_told_and_the_rest_is_used() {
     let scratch = Scratch::new("damaged");
     let record = record(&scratch.0);
     let lines: [&[u8]; 8] = [

@@ -146,7 +146,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Whoever wants to know whether all was written closes it.
+        // The error is dropped here; `close` returns it.
         let _ = self.close();
     }
 }

@@ -185,7 +185,7 @@ fn a_worker_that_is_killed_ends_the_run_at_once_with_its_name() {
 }
 
 #[test]
-fn a_worker_that_stands_still_ends_the_run_within_its_time_limit() {
+fn hanging_worker_ends_the_run_in_time() {
     let folder = Folder::new();
     let (one, two) = (Worker::start(&folder), Worker::start(&folder));
     let (child, record) = endless(&folder, &format!("{},{}", one.url, two.url));
@@ -223,9 +223,9 @@ fn somebody_who_does_not_answer_is_told_of() {
 #[test]
 fn nobody_is_told_of_at_once() {
     let folder = Folder::new();
-    let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
-    // The near end of a connection: its port is taken, and nobody listens there.
-    let taken = TcpStream::connect(somebody.local_addr().unwrap()).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // The near end of a connection: its port is taken, and no program listens there.
+    let taken = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let url = format!("ws://{}", taken.local_addr().unwrap());
     let named = format!("worker 0 ({url})");
     run(&folder, &url, Duration::from_secs(14))
@@ -238,7 +238,7 @@ fn ctrl_c_ends_a_run_that_waits_for_a_worker() {
     let mute = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ws://{}", mute.local_addr().unwrap());
     let child = spawn(&folder, &[&LAB[..], &["--workers", &url]].concat());
-    // The first only looks whether anybody is there; the second would be the session.
+    // The first connection is the check that the worker answers; the second would be the session.
     let calls = [mute.accept().unwrap(), mute.accept().unwrap()];
     signal(child.id(), "-INT");
     let ended = within(child, Duration::from_secs(10));
@@ -247,7 +247,7 @@ fn ctrl_c_ends_a_run_that_waits_for_a_worker() {
 }
 
 #[test]
-fn a_worker_ends_in_order_on_request_and_takes_no_port_that_is_taken() {
+fn worker_stops_on_request_and_refuses_taken_ports() {
     let folder = Folder::new();
     let mut worker = Worker::start(&folder);
     worker.signal("-INT");

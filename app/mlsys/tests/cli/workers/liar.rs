@@ -75,20 +75,20 @@ fn refused(lie: Lie, code: i32, said: &[&str]) {
 
 #[test]
 fn a_worker_of_another_version_is_refused() {
-    // The answer to the handshake: a map of one entry, whose first number is the version.
+    // The answer to the handshake: a map of one entry; its first number is the version.
     let lie = Lie { truth: b"\xa4Init\x94\x02", told: b"\xa4Init\x94\x03" };
     refused(lie, 3, &["is of another version", "version 3", "same version of mlsys"]);
 }
 
 #[test]
-fn a_worker_that_turns_a_tensor_round_is_refused_before_it_gets_work() {
+fn worker_that_transposes_tensors_is_refused() {
     // The shape of the first sum: a list of two numbers, and the type behind it.
     let lie = Lie { truth: b"\x92\x02\x03\xa3F32", told: b"\x92\x03\x02\xa3F32" };
     refused(lie, 3, &["gave back a tensor of shape [3, 2]", "[2, 3] and"]);
 }
 
 #[test]
-fn a_worker_that_gives_other_tensors_in_the_middle_of_a_run_ends_it() {
+fn worker_that_returns_wrong_tensors_ends_the_run() {
     // All 209,472 gradients, or weights, as whole numbers instead of floating-point ones.
     let lie =
         Lie { truth: b"\x91\xce\x00\x03\x32\x40\xa3F32", told: b"\x91\xce\x00\x03\x32\x40\xa3U32" };
