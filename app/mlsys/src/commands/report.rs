@@ -11,7 +11,9 @@ use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_tui::recall::{Wanted, recall};
 use mlsys_view::attempts::{Attempt, Company};
-use mlsys_view::figure::{Figure, Source, changed, svg};
+use mlsys_view::export::svg;
+use mlsys_view::figure::{Source, changed};
+use mlsys_view::panel::{Scene, View};
 use mlsys_view::xml::escaped;
 
 use crate::cli::Report;
@@ -278,15 +280,16 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
         remark: Some(format!("recorded {}", summary.started())),
     };
     for panel in &schema.panels {
-        let figure = Figure {
+        let view = View::of(panel);
+        let scene = Scene {
             company: Company {
                 all: others.all,
                 own: None,
                 goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),
             },
-            ..Figure::of(schema, panel, data, source.clone())
+            ..Scene::of(schema, panel, data, &view)
         };
-        if let Ok(drawn) = svg(&figure) {
+        if let Ok(drawn) = svg(&scene, &source) {
             let _ = writeln!(body, "<figure class=\"picture\">{drawn}</figure>");
         }
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use mlsys_device::processor;
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, NoDevice};
 use mlsys_lab::lab::Lab;
@@ -12,7 +13,6 @@ use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::tables::Tables;
 use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv};
-use mlsys_nets::device::processor;
 use mlsys_run::execute::{Finished, Order, execute, time_limit};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::paths::Paths;
