@@ -11,7 +11,7 @@ use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::{self, languages};
 use mlsys_tui::Follow;
-use mlsys_tui::state::preview::Sight;
+use mlsys_tui::state::preview::PreviewState;
 
 use super::course::write_course;
 use crate::cli::{self, Machine};
@@ -119,9 +119,9 @@ pub fn preview(path: &Path, machine: Machine, context: &mut Context<'_>) -> Resu
 }
 
 /// The lesson as it stands in its file, or in its translation's; what is wrong with both.
-fn sight(file: &Path, translation: Option<&Path>) -> Sight {
+fn sight(file: &Path, translation: Option<&Path>) -> PreviewState {
     if !file.exists() {
-        return Sight::Unreadable(format!("{} is not there any more", file.display()));
+        return PreviewState::Unreadable(format!("{} is not there any more", file.display()));
     }
     let read = library::read_file(file).and_then(|mut parsed| {
         if let (Some(lesson), Some(translation)) = (&parsed.lesson, translation) {
@@ -132,8 +132,8 @@ fn sight(file: &Path, translation: Option<&Path>) -> Sight {
         Ok(parsed)
     });
     match read {
-        Ok(parsed) => Sight::Read(Box::new(parsed)),
-        Err(failure) => Sight::Unreadable(failure.to_string()),
+        Ok(parsed) => PreviewState::Read(Box::new(parsed)),
+        Err(failure) => PreviewState::Unreadable(failure.to_string()),
     }
 }
 
