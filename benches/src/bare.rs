@@ -17,7 +17,7 @@ use mlsys_lab::{DeviceId, LabError};
 use self::networks::{Bare, Net};
 use mlsys_device::{self as device, Adam};
 use mlsys_nn::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
-use mlsys_nn::nets::Inputs;
+use mlsys_nn::networks::Inputs;
 
 pub use parts::{Part, Parts, parts};
 

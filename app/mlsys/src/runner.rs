@@ -18,7 +18,7 @@ use mlsys_run::exit::Failure;
 use mlsys_run::results::{Comparison, Item, Kind, LessonResult, Results};
 use mlsys_run::session::Outcome;
 use mlsys_run::settings;
-use mlsys_view::attempts::{Attempt, Company, lines};
+use mlsys_view::attempts::{FinishedRun, RunComparison, lines};
 use plan::{Plan, Ran, Work};
 
 use crate::context::Context;
@@ -162,11 +162,11 @@ pub fn comparisons(
             let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
             let of = (Some(lesson.front.id.to_string()), plan.id.to_owned());
             let data = &finished.data;
-            Some(Arc::new(Attempt::new(plan.schema(), of, params.collect(), Vec::new(), data)))
+            Some(Arc::new(FinishedRun::new(plan.schema(), of, params.collect(), Vec::new(), data)))
         }
         Ran::Finished(..) | Ran::Not(_) => None,
     });
-    let all: Vec<Arc<Attempt>> = finished.collect();
+    let all: Vec<Arc<FinishedRun>> = finished.collect();
     let mut found: Vec<Comparison> = Vec::new();
     for plan in plans {
         let panels = plan.schema().panels.iter();
@@ -174,7 +174,7 @@ pub fn comparisons(
             if found.iter().any(|one| one.panel == panel.name) {
                 continue;
             }
-            let company = Company { all: &all, own: None, goals: lesson.goals(&panel.name) };
+            let company = RunComparison { all: &all, own: None, goals: lesson.goals(&panel.name) };
             let lines = lines(plan.schema(), panel, &company);
             if !lines.is_empty() {
                 found.push(Comparison { panel: panel.name.clone(), lines });

@@ -5,7 +5,7 @@ use std::path::Path;
 use mlsys_lab::registry::Registry;
 
 use mlsys_run::record::{self, RecordedRun, Summary};
-use mlsys_view::attempts::{Attempt, OWN_PAGES};
+use mlsys_view::attempts::{FinishedRun, OWN_PAGES};
 use mlsys_view::figure::changed;
 
 /// As many runs of a lesson are taken back in, the newest.
@@ -49,7 +49,7 @@ impl Wanted {
 }
 
 /// What a recorded run leaves; nothing if there is no such lab any more.
-fn of_past(past: &RecordedRun, registry: &'static Registry) -> Option<Attempt> {
+fn of_past(past: &RecordedRun, registry: &'static Registry) -> Option<FinishedRun> {
     let summary = &past.summary;
     let schema = registry.find(summary.lab()).ok()?.schema();
     let params = summary.values();

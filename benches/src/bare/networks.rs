@@ -6,7 +6,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
 use super::{LLAMA_CONTEXT, LLAMA_WIDTH};
-use mlsys_nn::nets::{Initial, Initialization, Inputs, Transformer, TransformerConfig};
+use mlsys_nn::networks::{Initialization, Initializer, Inputs, Transformer, TransformerConfig};
 
 /// What to make.
 pub(super) enum Net {

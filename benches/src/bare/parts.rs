@@ -10,8 +10,8 @@ use mlsys_lab::{DeviceId, LabError};
 use super::networks::llama;
 use super::{LLAMA_BATCH, LLAMA_CONTEXT};
 use mlsys_device::{self as device, Adam};
-use mlsys_nn::nets::{
-    Initial, Initialization, Positions, Transformer, TransformerConfig, cross_entropy,
+use mlsys_nn::networks::{
+    Initialization, Initializer, Positions, Transformer, TransformerConfig, cross_entropy,
 };
 use mlsys_nn::random::Stream;
 

@@ -10,7 +10,7 @@ use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_tui::recall::{Wanted, recall};
-use mlsys_view::attempts::{Attempt, Company};
+use mlsys_view::attempts::{FinishedRun, RunComparison};
 use mlsys_view::export::svg;
 use mlsys_view::figure::{Source, changed};
 use mlsys_view::panel::{Scene, View};
@@ -87,7 +87,7 @@ fn of_lesson(
 }
 
 /// The runs that a run is drawn with in pictures of several runs: those of its lesson, or of its kind without one.
-fn compared_runs(runs: &Path, past: &RecordedRun) -> Vec<Arc<Attempt>> {
+fn compared_runs(runs: &Path, past: &RecordedRun) -> Vec<Arc<FinishedRun>> {
     let Ok(lab) = mlsys_registry::registry().find(past.summary.lab()) else {
         return Vec::new();
     };
@@ -116,7 +116,7 @@ fn attempts(runs: &Path, wanted: &Wanted) -> Vec<Arc<FinishedRun>> {
 /// The runs that pictures of several show, and the lesson they belong to.
 pub struct Others<'a> {
     /// The runs, the oldest first.
-    pub all: &'a [Arc<Attempt>],
+    pub all: &'a [Arc<FinishedRun>],
     /// The lesson that says what they are to reach.
     pub lesson: Option<&'a Lesson>,
 }
@@ -282,7 +282,7 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
     for panel in &schema.panels {
         let view = View::of(panel);
         let scene = Scene {
-            company: Company {
+            company: RunComparison {
                 all: others.all,
                 own: None,
                 goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),

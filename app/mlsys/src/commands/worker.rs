@@ -31,8 +31,8 @@ pub fn run(options: cli::Worker, context: &mut Context<'_>) -> Result<Exit, Fail
     while !context.interrupt.is_asked() {
         match server.next(POLL_INTERVAL) {
             None => {}
-            Some(Served::Opened) => context.console.note("a run has opened a session"),
-            Some(Served::Failed(reason)) => {
+            Some(ServerEvent::Opened) => context.console.note("a run has opened a session"),
+            Some(ServerEvent::Failed(reason)) => {
                 return Err(Failure::Run(format!("the worker cannot go on: {reason}")));
             }
         }
