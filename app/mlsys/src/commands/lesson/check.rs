@@ -57,7 +57,7 @@ pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Res
     for (path, file) in library.files().iter().filter(|(path, _)| labs::is_lab(path)) {
         let (lab, _) = labs::read(path, &file.bytes);
         for problem in lab.iter().flat_map(|lab| labs::tried(&file.name, &file.bytes, lab)) {
-            tell(&problem, world, &mut exit);
+            tell(&problem, context, &mut exit);
         }
     }
     let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
