@@ -135,7 +135,7 @@ impl Lab for ClosedForm {
                 let first = self.first_unset(formula, &params);
                 Fault::Unset(first.unwrap_or(name)).error(&params, what)
             }
-            other => other.error(&params, what),
+            other @ (Fault::Wrong { .. } | Fault::Exhausted) => other.error(&params, what),
         };
         for check in &self.form.checks {
             let mut broken = None;

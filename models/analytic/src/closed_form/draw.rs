@@ -13,6 +13,9 @@ use mlsys_lab::steps::Steps;
 /// Most rows, points or cells that one picture has.
 const MAX_DRAWN: usize = 4096;
 
+/// What is done with an element: it, the names it sees, and what it is sorted by.
+type Then<'t, 'a, T> = dyn FnMut(&'a T, &Scope<'a>, Option<Value>) -> Result<(), Fault> + 't;
+
 /// The frame of a panel.
 pub(super) fn frame<'a>(picture: &'a Picture, run: &'a Scope<'a>) -> Result<Frame, Fault> {
     for (only_if, words) in &picture.instead {
@@ -251,7 +254,7 @@ fn each<'a, T>(
     row: &'a Row<T>,
     scope: &Scope<'a>,
     run: &'a Scope<'a>,
-    then: &mut dyn FnMut(&'a T, &Scope<'a>, Option<Value>) -> Result<(), Fault>,
+    then: &mut Then<'_, 'a, T>,
 ) -> Result<(), Fault> {
     match nested(row, &row.each, scope, run, true, then) {
         Err(Fault::Unset(_)) => Ok(()),
@@ -265,7 +268,7 @@ pub(super) fn nested<'a, T>(
     scope: &Scope<'a>,
     run: &'a Scope<'a>,
     own: bool,
-    then: &mut dyn FnMut(&'a T, &Scope<'a>, Option<Value>) -> Result<(), Fault>,
+    then: &mut Then<'_, 'a, T>,
 ) -> Result<(), Fault> {
     if let Some((first, others)) = names.split_first() {
         for value in values(first, scope, run)? {

@@ -9,6 +9,11 @@
 //! An optional parameter that is not set, or a field that a table lacks, is unset, and so is whatever is computed of
 //! it. Arithmetic on lists is entry by entry.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a function names the kinds of values that it takes; all others are errors"
+)]
+
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
