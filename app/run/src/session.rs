@@ -232,7 +232,7 @@ mod tests {
             wake: Box::new(|| ()),
         };
         let mut sink = RunSink { shared: &shared, serving: None };
-        let running = Moment::Running;
+        let running = FrameTrigger::Running;
         assert!(sink.wants_frame("memory", running));
         *shared.pictures_wanted() = Panels::These(vec!["weights"]);
         assert!(sink.wants_frame("memory", running) && !sink.wants_frame("weights", running));
@@ -240,8 +240,8 @@ mod tests {
         assert!(sink.wants_frame("weights", running) && !sink.wants_frame("memory", running));
         sink.frames_done();
         assert!(!sink.wants_frame("weights", running));
-        assert!(sink.wants_frame("weights", Moment::Asked));
-        assert!(sink.wants_frame("weights", Moment::Final));
+        assert!(sink.wants_frame("weights", FrameTrigger::Asked));
+        assert!(sink.wants_frame("weights", FrameTrigger::Final));
     }
 
     struct Panics;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
 use mlsys_lab::{Artifact, Control, Lab, LabError, Params, Run};
@@ -94,7 +94,7 @@ impl Lab for WithArtifacts {
         let asked = run.params.clone();
         let mut sink = ArtifactSink { sink: run.sink, artifact: None, is_changed: false };
         let (ended, control) = {
-            let control = std::mem::replace(&mut run.control, Control::spent());
+            let control = std::mem::replace(&mut run.control, Control::detached());
             let mut inner =
                 Run { params: asked.clone(), device: run.device, sink: &mut sink, control };
             (self.lab.run(&mut inner), inner.control)
@@ -202,12 +202,12 @@ fn of_earlier(
     };
     sink.status(0);
     let device = run.device;
-    let ended = run.control.before(|control| {
+    let ended = run.control.warm_up(|control| {
         let mut first = Run {
             params: earlier.params.clone(),
             device,
             sink: &mut sink,
-            control: std::mem::replace(control, Control::spent()),
+            control: std::mem::replace(control, Control::detached()),
         };
         let ended = WithArtifacts::new(earlier.lab, its_sources).run(&mut first);
         *control = first.control;
@@ -295,7 +295,7 @@ impl Sink for EarlierSink<'_> {
         }
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
         false
     }
 }
