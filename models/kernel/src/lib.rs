@@ -1,7 +1,16 @@
 //! Kind `kernel`: CUDA C interpreted a warp at a time, with what each access costs and what goes wrong.
 //!
-//! A text becomes tokens ([`source`]), a tree, a tree with types, and instructions that each work on 32 lanes; a
-//! [`Machine`] runs these on buffers, a step being one instruction of one warp.
+//! A text becomes tokens (`lexer`, `preprocess`), a syntax tree (`parser`, `ast`), a tree in which every expression has its type
+//! and every conversion is written out (`check`, `typed_ast`), and from there two things: instructions that each work on 32
+//! lanes (`lower`, `bytecode`), which a [`Machine`] runs on buffers, and WGSL text (`wgsl`).
+//!
+//! A step is one instruction of one warp. The next warp depends on nothing but the launch, so that a copy of a machine continues
+//! as the original does, and the debugger steps back by copies. Counts and faults are kept by instruction; lines and totals are
+//! sums. No text makes it panic: `tests/robust.rs` mutates kernels at random.
+//!
+//! On a device the same launch goes to a launcher (`device`), after the interpreter has run it to its end without a fault; the
+//! results are compared. `models/device/tests/kernels` holds kernels that must mean the same on every device: a new construct
+//! of the language adds one there.
 
 mod ast;
 mod bytecode;

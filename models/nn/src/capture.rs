@@ -1,4 +1,10 @@
 //! A network recorded as burn sees it: operations, their shapes, and what they cost.
+//!
+//! The model's own code runs a forward pass on burn's recording device, which computes nothing. The record is then executed
+//! operation by operation on burn's autodiff over the same recording back end, so that the backward pass and the optimizer's
+//! update are recorded too; on a computing device the same interpreter checks the record by running it. Rules say what each
+//! operation costs, what its gradient needs, and how long each tensor lives. A new kind of operation needs its class, its arm
+//! in the interpreter, and, if its gradient needs a tensor, its rule.
 
 pub mod cost;
 pub mod execute;

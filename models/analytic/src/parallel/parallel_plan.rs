@@ -1,4 +1,8 @@
 //! Kind `parallel-plan`: tensor, context, pipeline and data parallelism multiplied out, judged, and searched for.
+//!
+//! Each aspect of a layout stands alone: which dimension runs over which network (`layout`), layers and parameters by stage
+//! (`model`), memory, traffic, time, broken rules (`rules`), and whether a row agrees with itself (`check`). `search` judges every
+//! way to run every layout with the same functions; `published` holds rows of papers that tests compare the model with.
 
 mod activations;
 mod check;
