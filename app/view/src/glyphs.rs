@@ -40,27 +40,27 @@ pub struct Glyphs {
     pub separator: &'static str,
     /// Points of a data set, by class; taken in turn.
     pub classes: [&'static str; 6],
-    /// Beside a column that is sorted, the smallest first.
+    /// A column sorted in ascending order.
     pub ascending: &'static str,
-    /// Beside a column that is sorted, the largest first.
+    /// A column sorted in descending order.
     pub descending: &'static str,
     /// Where the mark stands in a field.
     pub mark: &'static str,
-    /// Beside a point that no other beats.
+    /// A point on the Pareto front.
     pub front: &'static str,
     /// A point of a lone curve, where a cell holds no dots; several curves are drawn with their letters.
     pub point: &'static str,
     /// A point of unsmoothed data, where a cell holds no dots.
     pub faint_point: &'static str,
-    /// Beside what is right.
+    /// A right answer.
     pub right: &'static str,
-    /// Beside what is wrong.
+    /// A wrong answer.
     pub wrong: &'static str,
     /// Before an entry of a list.
     pub bullet: &'static str,
-    /// Beside what has not been done.
+    /// A task not done.
     pub open: &'static str,
-    /// Beside what needs something else first.
+    /// A task that needs another one first.
     pub locked: &'static str,
     /// A run that goes on.
     pub running: &'static str,

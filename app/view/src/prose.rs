@@ -33,7 +33,7 @@ pub type TermFinder<'a> = &'a dyn Fn(&str) -> Vec<(Range<usize>, usize)>;
 pub struct Signs {
     /// Before an item of a list.
     pub bullet: &'static str,
-    /// Beside a quote.
+    /// The margin of a quote.
     pub quote: &'static str,
     /// A horizontal rule, repeated.
     pub rule: &'static str,

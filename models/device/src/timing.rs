@@ -38,7 +38,7 @@ pub struct Pace {
 /// Slices that must agree on the fastest one.
 const AGREEING: usize = 3;
 
-/// Slices agree whose times are at most this multiple of the fastest.
+/// Slices agree if their times are at most this multiple of the fastest.
 const AGREEMENT: f64 = 1.1;
 
 /// The times of one piece of work.
@@ -140,7 +140,7 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// Work whose times are known beforehand.
+    /// Work with times known in advance.
     struct Scripted {
         each: f64,
         asked: Rc<RefCell<Vec<u64>>>,

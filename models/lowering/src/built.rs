@@ -1,4 +1,4 @@
-// The kernels as cubecl's compilers take them. Included as text, like `kernels.rs`, beside a module `kernels`.
+// The kernels as cubecl's compilers take them. Included as text, like `kernels.rs`, next to a module `kernels`.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ fn buffer() -> BufferCompilationArg {
     BufferCompilationArg { inplace: None }
 }
 
-/// A kernel by its name, for blocks of so many threads that load so many elements at a time.
+/// A kernel by its name, for a block size and a number of elements loaded at a time.
 pub fn kernel(name: &str, block: usize, width: usize) -> Box<dyn CubeKernel> {
     // A tile is square: the largest power of two whose square is no more than the block.
     let side = 1 << (block.max(1).ilog2() / 2);

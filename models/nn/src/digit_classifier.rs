@@ -1,4 +1,4 @@
-//! A trained reader of digits whose forward pass opens at its hidden layer, for the lab `kernel` to put kernels into.
+//! A trained classifier of digits with a forward pass open at its hidden layer, where the lab `kernel` inserts kernels.
 
 use crate::baseline::Recipe;
 use crate::cases::Model;

@@ -26,7 +26,7 @@ pub fn ring(ranks: usize) -> MessageTrace {
     });
     let mut exchange =
         MessageTrace::ranged("gradient of step 10", Layout::Ring, ranks, elements, rounds);
-    // Of thousands of ranks nobody has all numbers.
+    // With thousands of ranks, no rank has all numbers.
     let told = if ranks <= 64 { ranks } else { 0 };
     let own: Vec<Vec<f32>> = (0..told)
         .map(|rank| {
@@ -84,7 +84,7 @@ pub fn tree() -> MessageTrace {
     MessageTrace::ranged("gradient", Layout::Tree, 8, 100, up.into_iter().chain(down))
 }
 
-/// Two trees over six ranks, each for one half: whoever has children in one has none in the other.
+/// Two trees over six ranks, each for one half: a rank with children in one has none in the other.
 pub fn double_tree() -> MessageTrace {
     let trees: [&[(usize, usize)]; 2] =
         [&[(0, 1), (2, 1), (1, 3), (5, 3), (4, 5)], &[(1, 2), (3, 2), (5, 4), (2, 4), (0, 5)]];
@@ -158,7 +158,7 @@ pub fn memory() -> Stacks {
     }
 }
 
-/// Four stages, so many microbatches forward, then all back: a box each, with its number.
+/// Four stages, all microbatches forward, then all back: a box each, with its number.
 pub fn pipeline(microbatches: usize) -> Timeline {
     let stages = 4;
     let span = |stage: usize, start: usize, class: usize, number: usize| Span {

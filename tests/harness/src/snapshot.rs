@@ -1,4 +1,4 @@
-//! Whole screens with their styles, compared with files beside the tests.
+//! Whole screens with their styles, compared with files next to the tests.
 //!
 //! `MLSYS_BLESS=1 cargo test` writes the files anew; their difference is then to be read like any other change.
 //! Each style has one letter in all files, by the list `styles.txt`, so that a new style changes only the lines

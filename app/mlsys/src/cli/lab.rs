@@ -117,7 +117,7 @@ pub struct ListRuns {
     /// Only runs that this lesson asked for
     #[arg(long, value_name = "ID")]
     pub lesson: Option<String>,
-    /// Only so many of the newest
+    /// Only this number of the newest
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     #[command(flatten)]

@@ -82,7 +82,7 @@ pub fn stage(versions: usize, held: &ChunkState) -> Stage {
     }
 }
 
-/// Whose versions are in it: their letters, or how many there are where letters end.
+/// The ranks with versions in it: their letters, or their number where letters end.
 pub fn whose(exchange: &MessageTrace, held: &ChunkState) -> String {
     /// Letters that are read at a glance.
     const READ: usize = 8;

@@ -1,4 +1,4 @@
-//! Numbers that were given in rows, nested as deep as somebody likes, and answers in the same shape.
+//! Nested arrays of numbers of any depth, and results of the same shape.
 
 use mlsys_lab::{LabError, Params, Value};
 

@@ -58,9 +58,9 @@ impl Lab for Prune {
 
 /// What stays.
 enum Method {
-    /// All but so many of the smallest.
+    /// Removes the smallest, this many.
     Magnitude { zeroed: usize, sparsity: f64 },
-    /// So many of each group of neighbours.
+    /// Keeps n of each group of m neighbours.
     Groups { keep: usize, group: usize, element: i64 },
 }
 
@@ -143,7 +143,7 @@ fn storage(keep: usize, group: usize, element: i64) -> f64 {
     keep * (element + position) / (group * element)
 }
 
-/// Ways to choose so many of so many; nothing beyond 64 bits.
+/// The binomial coefficient; none beyond 64 bits.
 fn binomial(of: usize, chosen: usize) -> Option<i64> {
     let fewer = chosen.min(of - chosen);
     let mut ways = 1_i128;

@@ -26,7 +26,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The lab with its schema read, without another engine beside its own reverse mode.
+    /// The lab with its schema read, with its own reverse mode as the only engine.
     ///
     /// # Errors
     /// The schema does not read.

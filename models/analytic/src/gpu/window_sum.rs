@@ -1,4 +1,4 @@
-//! Kind `window-sum`: a stencil that stages its input in shared memory: what it loads, and what it sums that nobody loaded.
+//! Kind `window-sum`: a stencil that stages its input in shared memory: what it loads, and which slots it sums without a load.
 
 use mlsys_lab::frame::{Cells, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
@@ -134,7 +134,7 @@ impl Stencil {
             .ok_or_else(|| too_large(["radius", "threads_per_block"], "shared_bytes_per_block"))
     }
 
-    /// Outputs that read a slot nobody wrote: output base + t reads the slots t .. t + 2*radius.
+    /// Outputs that read an unwritten slot: output base + t reads the slots t .. t + 2*radius.
     fn bad_outputs(&self) -> Vec<i64> {
         let bad_of = |block: i64| {
             let base = block * self.threads;
@@ -145,7 +145,7 @@ impl Stencil {
         (0..self.blocks()).flat_map(bad_of).collect()
     }
 
-    /// The slots of the last blocks: who writes them, and what is read although nobody wrote.
+    /// The slots of the last blocks: which thread writes them, and which are read unwritten.
     fn slots(&self) -> Frame {
         let blocks = self.blocks();
         let first = (blocks - DRAWN.0).max(0);

@@ -107,7 +107,7 @@ impl Sum {
         })
     }
 
-    /// The algorithms that so many ranks can use.
+    /// The algorithms available for this number of ranks.
     fn possible(&self) -> impl Iterator<Item = Algorithm> {
         let ranks = self.ranks;
         Algorithm::ALL.into_iter().filter(move |algorithm| algorithm.takes(ranks))

@@ -92,7 +92,7 @@ impl Setup {
 
     fn outcome(&self) -> Result<Outcome, LabError> {
         let plan = Plan::new(self.schedule, self.stages, self.microbatches, self.chunks)?;
-        // Orders that wait for one another would be a mistake of ours, not of whoever chose the counts.
+        // A deadlock between orders would be a bug here, not a wrong parameter.
         let played = play(&plan, self.times, None).unwrap_or_default();
         Ok(Outcome {
             makespan: played.makespan(),

@@ -137,7 +137,7 @@ impl Asked {
     }
 }
 
-/// A text that somebody gave; an empty one is none.
+/// A given text; an empty one is none.
 fn given<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     let text = params.get(name)?.as_str()?.trim();
     (!text.is_empty()).then_some(text)

@@ -10,7 +10,7 @@ use mlsys_lab::{RunData, Schema, Settings, Value};
 use self::well_formed::well_formed;
 use crate::run::{lab, run};
 
-/// Settings that between them meet every `when` of every lab, beside the defaults.
+/// Settings that together meet every `when` of every lab, in addition to the defaults.
 const CASES: &str = include_str!("contract/cases.txt");
 
 /// Where metrics with a condition are reported, and where not.
@@ -97,7 +97,7 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
         assert!(reported(&case(kind, met), name), "{kind} {name} with {met:?}");
         assert!(!reported(&case(kind, unmet), name), "{kind} {name} with {unmet:?}");
     }
-    // What needs a network or a device is not there without whoever registers the labs: `plug.rs` and `lowering.rs` look at it.
+    // What needs a network or a device is absent here, since the registry supplies it: `plug.rs` and `lowering.rs` look at it.
     let joined = |schema: &Schema, name: &str| {
         let begins = |start: &str| name.starts_with(start);
         (schema.kind == "kernel" && (begins("network_") || begins("device_")))

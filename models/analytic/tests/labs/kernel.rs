@@ -1,4 +1,4 @@
-//! Kind `kernel` as somebody drives it: kernels of one's own, their arguments, and how a run ends badly.
+//! Kind `kernel` as a user runs it: own kernels, their arguments, and failures.
 
 use mlsys_lab::params::Given;
 use mlsys_lab::{LabError, RunData, Settings, Value};

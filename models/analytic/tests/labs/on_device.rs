@@ -1,4 +1,4 @@
-//! Kind `kernel` beside a device: one that answers as it is told to, so that nothing here depends on a GPU.
+//! Kind `kernel` with a device: a fake one with set answers, so that nothing here depends on a GPU.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

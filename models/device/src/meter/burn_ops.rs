@@ -89,7 +89,7 @@ impl Workload for Operation {
 
 // Whatever burn computes, as work to be timed.
 
-/// Work whose passes are counted and nothing in them: what is computed must be on the device already.
+/// Work of which only passes are counted: its operands must be on the device already.
 pub fn computing<T>(
     device: &Device,
     id: DeviceId,

@@ -24,13 +24,13 @@ pub struct Sight {
 /// A way through the boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// So many layers to the left.
+    /// Number of layers to the left.
     Left(usize),
-    /// So many layers to the right.
+    /// Number of layers to the right.
     Right(usize),
-    /// So many boxes up, from the first of a layer to the last of the layer before.
+    /// Number of boxes up, from the first of a layer to the last of the layer before.
     Up(usize),
-    /// So many boxes down, from the last of a layer to the first of the next.
+    /// Number of boxes down, from the last of a layer to the first of the next.
     Down(usize),
 }
 

@@ -91,7 +91,7 @@ impl Form {
 /// Where the operation of a box stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Head {
-    /// Beside the name.
+    /// Printed next to the name.
     #[default]
     Together,
     /// In a row of its own below.

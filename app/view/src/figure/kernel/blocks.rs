@@ -49,7 +49,7 @@ pub fn warp_word(state: WarpState) -> (char, &'static str) {
     }
 }
 
-/// So many blocks from one on.
+/// A range of consecutive blocks.
 pub fn blocks(walk: &KernelDebugger, first: u64, count: u64) -> Vec<Block> {
     let Ok(machine) = walk.machine() else {
         return Vec::new();

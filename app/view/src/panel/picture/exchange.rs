@@ -305,7 +305,7 @@ impl Plan {
     }
 }
 
-/// So many places of all, in pages, with one of them among them.
+/// A page of places that contains the given one.
 fn window(at: usize, shown: usize, all: usize) -> Range<usize> {
     let shown = shown.clamp(1, all.max(1));
     let first = (at / shown * shown).min(all.saturating_sub(shown));

@@ -71,7 +71,7 @@ fn every_message_of_a_round_is_on_a_link() {
     }
 }
 
-/// Whoever plays an exchange looks at one rank, which has to stay where it is.
+/// While an exchange plays, each rank stays at its place.
 #[test]
 fn no_row_moves_from_round_to_round() {
     let look = look(ColorDepth::None, GlyphSet::Ascii);

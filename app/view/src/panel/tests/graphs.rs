@@ -130,7 +130,7 @@ pub(crate) fn network(layers: usize) -> Graph {
     graph
 }
 
-/// So many nodes that each read the one before and one further back, with a walk over them.
+/// Nodes that each read the previous one and one further back, with a walk over them.
 pub(crate) fn long(nodes: usize) -> Graph {
     let node = |index: usize| Node {
         label: format!("n{index}"),

@@ -17,7 +17,7 @@ use super::{is_name, of_name};
 /// Most rows that one picture declares.
 const MAX_ROWS: usize = 64;
 
-/// Most panes beside each other.
+/// Most panes in a row.
 const MAX_PANES: usize = 16;
 
 /// Most places of a line.

@@ -1,4 +1,4 @@
-//! The panels of the lab: the source, two forms beside each other, words, bridges.
+//! The panels of the lab: the source, two forms side by side, words, bridges.
 
 use mlsys_lab::{DeviceId, Frame, Value};
 

@@ -13,7 +13,7 @@ use mlsys_sim::collective::{Algorithm, Plan, Tally};
 /// Walking more messages than this takes longer than a knob may.
 const MOST_MESSAGES: u64 = 1 << 20;
 
-/// More ranks than this nobody can tell apart.
+/// Most ranks that a picture tells apart.
 const MOST_DRAWN: usize = 64;
 
 /// A short name for a picture.
@@ -29,7 +29,7 @@ fn short(algorithm: Algorithm) -> &'static str {
 }
 
 impl Sum {
-    /// Time against size for every algorithm, on axes whose equal steps multiply.
+    /// Time against size for every algorithm, on logarithmic axes.
     pub(super) fn time(&self) -> Frame {
         let crossings: Vec<(f64, Algorithm, Algorithm)> = self.crossings();
         // From well below the first crossing to well above the last, so that both ends are straight.
@@ -143,7 +143,7 @@ impl Sum {
         Frame::MessageTrace(Box::new(drawn))
     }
 
-    /// The formula beside what a walk over all messages of the plan counts, an element a byte.
+    /// The formula, compared with the count over all messages of the plan, one byte an element.
     pub(super) fn counted(&self) -> Frame {
         let elements = self.bytes.floor();
         let expected = self.messages();

@@ -10,9 +10,9 @@ use mlsys_lab::picture;
 use mlsys_lab::steps::Steps;
 use mlsys_sim::collective::Tree;
 
-/// More ranks than this are no tree that anybody can follow on a screen.
+/// Most ranks of a tree that is drawn.
 const MOST_DRAWN: usize = 32;
-/// Rows of a table that somebody may scroll through.
+/// Most rows of a table.
 const MOST_ROWS: usize = 512;
 
 /// What a rank is in a tree.
@@ -127,7 +127,7 @@ impl Pair {
         )
     }
 
-    /// How many ranks are so many edges away from the root.
+    /// Number of ranks at each distance from the root, in edges.
     pub(super) fn levels(&self) -> Frame {
         let depth = self.first.depth.max(self.second.depth);
         let count = |tree: &Tree, level: usize| {

@@ -49,7 +49,7 @@ pub(super) fn of_layer(model: &Model, plan: &Plan) -> f64 {
             sequence,
             batch,
             hidden: model.hidden,
-            // A rank's tokens look at those of all context ranks: as if it had so many heads more.
+            // A rank's tokens attend to those of all context ranks, which counts as that many times the heads.
             heads: model.heads.heads as f64 * context,
             tensor_ranks,
             outside: Outside::Sharded,

@@ -29,7 +29,7 @@ pub(super) struct Claim {
 enum Batch {
     /// For all.
     Global,
-    /// For each data-parallel rank, so many.
+    /// Sequences for each data-parallel rank.
     Rank(i64),
 }
 

@@ -15,7 +15,7 @@ pub(super) enum Dimension {
 
 impl Dimension {
     /// From the innermost, whose ranks are neighbours, to the outermost: the order of Llama 3 (arXiv 2407.21783,
-    /// section 3.3.2), which gives the best network to whoever talks most.
+    /// section 3.3.2), which gives the fastest network to the dimension with the most traffic.
     pub(super) const ALL: [Self; 4] = [Self::Tensor, Self::Context, Self::Pipeline, Self::Data];
 
     pub(super) const fn name(self) -> &'static str {
@@ -40,7 +40,7 @@ pub(super) struct Layout {
 /// What the ranks of a dimension talk over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// There is one rank: it has nobody to talk to.
+    /// One rank: no communication.
     Alone,
     /// All of a group lie in one server.
     Server,
@@ -74,7 +74,7 @@ impl Layout {
         self.context as f64 * self.data as f64
     }
 
-    /// What the groups of a dimension talk over, with so many devices in a server and the innermost dimension filling
+    /// The network of a dimension's groups, given the devices in a server and the innermost dimension filling
     /// it first. A group that sums gradients has the ranks of context and data.
     pub(super) fn reach(self, dimension: Dimension, server: i64) -> Reach {
         let whole = |ranks: Option<i64>| {

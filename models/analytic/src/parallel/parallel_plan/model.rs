@@ -59,7 +59,7 @@ impl Model {
         )
     }
 
-    /// A transformer on sequences of so many tokens.
+    /// A transformer on sequences of this length.
     ///
     /// # Errors
     /// A count beyond 64 bits.
@@ -131,7 +131,7 @@ impl Model {
         parameters
     }
 
-    /// FLOPs of one step on so many tokens.
+    /// FLOPs of one step on this number of tokens.
     pub(super) fn flops(&self, tokens: f64, recompute: Recompute) -> Flops {
         Flops::of(&Iteration {
             layers: self.layers as f64,

@@ -1,4 +1,4 @@
-//! Pictures of plans beside the one that is judged: all that were searched, and those that were published.
+//! Pictures of plans compared with the judged one: all searched ones, and published ones.
 
 use mlsys_lab::frame::{Better, Dimension as Axis, Scatter, ScatterLine, ScatterPoint};
 use mlsys_lab::schema::Scale;

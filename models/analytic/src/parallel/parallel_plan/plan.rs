@@ -78,7 +78,7 @@ pub(super) struct Cluster {
     pub(super) between: Network,
     /// Dense peak of one device, in flop/s.
     pub(super) peak: f64,
-    /// Share of peak that one device reaches on this model's layers, waiting for nobody.
+    /// Share of peak that one device reaches on this model's layers, without waiting.
     pub(super) efficiency: f64,
     /// Bytes of one working weight.
     pub(super) weight: f64,

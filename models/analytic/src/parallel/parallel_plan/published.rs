@@ -77,7 +77,7 @@ pub(super) fn h100() -> Cluster {
     }
 }
 
-/// Share of peak that a device reaches on wide layers if it waits for nobody.
+/// Share of peak that a device reaches on wide layers without waiting.
 pub(super) const EFFICIENCY: f64 = 0.5;
 
 /// Servers of eight A100 with NVLink 3 and an HDR InfiniBand port for each (Narayanan et al. 2021, section 5).
@@ -148,7 +148,7 @@ fn llama() -> Transformer {
     transformer(Architecture::Llama, [16_384, 128, 126], 8, 53_248, 128_256)
 }
 
-/// Every row, at so much of peak where a device waits for nobody.
+/// Every row, at a share of peak for a device that does not wait.
 ///
 /// # Errors
 /// None: the dimensions are those above.

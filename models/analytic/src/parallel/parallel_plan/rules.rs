@@ -12,7 +12,7 @@ const FOR_RULES: f64 = 60.0;
 /// Points for how near the step comes to the fastest that keeps to all rules.
 const FOR_SPEED: f64 = 40.0;
 
-/// Limits that are set beside those of the machines.
+/// Limits set in addition to those of the machines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Devices that are to be used, all of them.

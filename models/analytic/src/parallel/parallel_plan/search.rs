@@ -1,4 +1,4 @@
-//! Every layout of so many devices, and the best of each.
+//! Every layout of a number of devices, and the best way to run each.
 
 use mlsys_sim::memory::Stage;
 
@@ -143,7 +143,7 @@ fn layouts(setting: &Setting, batch: i64, devices: i64) -> Vec<Layout> {
     layouts
 }
 
-/// Ways to run a layout with so many sequences for each data-parallel rank.
+/// Ways to run a layout with a number of sequences for each data-parallel rank.
 fn plans(setting: &Setting, layout: Layout, sequences: i64) -> impl Iterator<Item = Plan> {
     let layers = setting.model.layers;
     let microbatches = MICROBATCHES.into_iter().filter(move |b| sequences % b == 0);

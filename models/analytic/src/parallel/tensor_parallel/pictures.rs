@@ -10,7 +10,7 @@ use mlsys_lab::picture;
 use mlsys_lab::steps::{Steps, percent};
 use mlsys_sim::slices::{Cut, Region, Weight, walks, weights};
 
-/// Links that the share is drawn for beside the layer's own, the fastest first.
+/// Links that the share is drawn for, besides the layer's own, the fastest first.
 const LINKS: [&str; 4] = ["nvlink4", "nvlink3", "pcie4-x16", "infiniband-edr"];
 
 /// Ranks that the share is drawn for.

@@ -10,7 +10,7 @@ use mlsys_lab::picture::table;
 /// Groups that have a mark of their own; the others share one.
 const GROUPS: usize = 7;
 
-/// An axis that somebody chose.
+/// A chosen axis.
 pub(super) struct Chosen {
     /// The column.
     pub(super) column: usize,

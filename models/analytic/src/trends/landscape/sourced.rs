@@ -42,7 +42,7 @@ impl Sourced {
         self.places().count()
     }
 
-    /// Cells that have a value and a note that says whose it is.
+    /// Cells with a value and a note with its source.
     pub(super) fn noted(&self) -> usize {
         let notes = &self.table.notes;
         self.places()

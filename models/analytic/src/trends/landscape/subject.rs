@@ -1,9 +1,9 @@
-//! The tables there are: whose entries they show, and what their columns mean.
+//! The tables: the entries they show, and the meaning of their columns.
 
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Tables, Value};
 
-/// What is written of the tables beside this file.
+/// The description of the tables, `tables.toml`.
 const TEXT: &str = include_str!("tables.toml");
 
 /// A table that can be looked at.
@@ -15,9 +15,9 @@ pub(super) struct Subject {
     pub(super) entries: String,
     /// Its columns; the first names a row.
     pub(super) columns: Vec<Column>,
-    /// The titles of the columns that are plotted if nobody chooses any: across, upwards.
+    /// The titles of the columns plotted by default: x, y.
     pub(super) plotted: [String; 2],
-    /// The title of the column by which points are told apart if nobody chooses one.
+    /// The title of the column that distinguishes points by default.
     pub(super) grouped: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Column {
     pub(super) title: String,
     /// The field it shows, as a dotted path.
     pub(super) field: String,
-    /// The field it is divided by, where it is a quotient that nobody prints.
+    /// The field it is divided by, where it is a quotient without a printed source.
     pub(super) over: Option<String>,
     /// What the field's number is multiplied by.
     pub(super) factor: Option<f64>,
@@ -53,7 +53,7 @@ impl Subject {
     /// All tables, in the order in which they are written.
     ///
     /// # Errors
-    /// The text beside this file does not read, which is a mistake in this crate.
+    /// `tables.toml` does not parse: a bug in this crate.
     pub(super) fn all() -> Result<Vec<Self>, SchemaError> {
         let complaint = |message: String| SchemaError { kind: "landscape".to_owned(), message };
         let read = Tables::parse(TEXT).map_err(|error| complaint(error.to_string()))?;

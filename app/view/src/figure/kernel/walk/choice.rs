@@ -85,7 +85,7 @@ impl KernelDebugger {
     }
 }
 
-/// So many on among `count`, around the end.
+/// The index `n` further among `count`, wrapping around.
 fn around(at: u32, by: isize, count: u32) -> u32 {
     let count = i64::from(count.max(1));
     (i64::from(at) + by as i64).rem_euclid(count) as u32

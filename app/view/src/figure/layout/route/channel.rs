@@ -12,7 +12,7 @@ use step::cost;
 /// A line to be led through the gap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
-    /// Whose value it carries: wires of one source share their beginning.
+    /// The source of its value: wires of one source share their beginning.
     pub source: usize,
     /// What it leads to: wires to one target share their end.
     pub target: usize,
@@ -105,7 +105,7 @@ pub(super) struct Channel<'a> {
     /// By state: the search that settled it last, and how that came there.
     settled: Vec<(usize, Before)>,
     search: usize,
-    /// Whose row it is on the left, and on the right.
+    /// The owner of the row on the left, and on the right.
     sources: Vec<Option<usize>>,
     targets: Vec<Option<usize>>,
     /// Whether a wire's source has other targets here.

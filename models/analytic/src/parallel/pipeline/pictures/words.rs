@@ -1,4 +1,4 @@
-//! A schedule in tables: beside the others, and step by step.
+//! A schedule in tables: compared with the others, and step by step.
 
 use mlsys_lab::Frame;
 use mlsys_lab::value::number;

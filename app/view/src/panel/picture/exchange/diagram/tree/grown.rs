@@ -76,7 +76,7 @@ impl Grown {
         };
         let mut grown = Self { chunks, parents, places: vec![None; ranks], levels: 0, columns: 0 };
         grown.place(root, 0);
-        // Whoever sends round in a circle was not reached.
+        // Ranks that send in a circle were not reached.
         let reached = grown.places.iter().flatten().count();
         (reached == links.len() + 1).then_some(grown)
     }
