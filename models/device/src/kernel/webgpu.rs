@@ -23,9 +23,9 @@ pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchRes
         dynamic_shared: launch.dynamic_shared,
         subgroups: opened.subgroups,
     };
-    let wgsl = work.kernel.wgsl(target).map_err(|complaints| DeviceError::Untranslated {
+    let wgsl = work.kernel.wgsl(target).map_err(|diagnostics| DeviceError::Untranslated {
         file: work.file.to_owned(),
-        complaints,
+        diagnostics,
     })?;
     opened.takes(work.start, &wgsl).map_err(DeviceError::TooLarge)?;
     let order = OwnedLaunch::new(wgsl, work.start);

@@ -77,7 +77,7 @@ impl Workload for Operation {
         crate::sync(&self.device, self.id)?;
         let started = Instant::now();
         for _ in 0..passes {
-            drop(std::hint::black_box((self.work)(&self.operand)));
+            drop(black_box((self.work)(&self.operand)));
             if self.waits == Waits::EachTime {
                 crate::sync(&self.device, self.id)?;
             }

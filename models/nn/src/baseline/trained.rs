@@ -1,4 +1,3 @@
-use crate::baseline::trained;
 use crate::data::{Data, DataConfig, Examples};
 use crate::networks::{Activation, Architecture, Initialization, Network, TransformerConfig};
 use crate::train::data_error;

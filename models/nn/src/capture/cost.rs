@@ -229,7 +229,7 @@ impl Costs {
             let node = &table.nodes[index];
             node.matmul_flops * needs.wanted(node)
         });
-        let units = cost::units(table, &forward, counting);
+        let units = units(table, &forward, counting);
         let roof = &counting.roof;
         let seconds = |bound: &dyn Fn(&FusedOp) -> bool| -> f64 {
             let units = units.iter().filter(|unit| bound(unit));

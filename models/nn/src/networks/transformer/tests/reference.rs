@@ -156,11 +156,11 @@ fn sum(a: &Matrix, b: &Matrix) -> Matrix {
 
 fn matrix(param: &Param<Tensor<2>>) -> Matrix {
     let [_, columns] = param.dims();
-    super::values(param.val()).chunks(columns).map(<[f64]>::to_vec).collect()
+    values(param.val()).chunks(columns).map(<[f64]>::to_vec).collect()
 }
 
 fn vector(param: &Param<Tensor<1>>) -> Vec<f64> {
-    super::values(param.val())
+    values(param.val())
 }
 
 // burn's decoder against the plain one.
