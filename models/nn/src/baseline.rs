@@ -95,7 +95,7 @@ pub fn smaller(params: &Params) -> String {
     /// The names that labs have for sizes of that network.
     const SIZES: [&str; 4] = ["teacher_width", "width", "depth", "context"];
     if params.get(MODEL_FROM).is_some() {
-        return format!("the network that {} names", MODEL_FROM);
+        return format!("the network that {MODEL_FROM} names");
     }
     let sizes = SIZES.into_iter().filter(|name| params.get(name).is_some());
     let sizes: Vec<&str> = sizes.collect();

@@ -1,10 +1,10 @@
 //! What operations cost: bytes moved, and time under a machine's roof.
 
 use crate::capture::layers::Layers;
+use crate::capture::lifetime;
 use crate::capture::lifetime::Step;
 use crate::capture::saved::GradientNeeds;
 use crate::capture::table::{Node, Source, StepPhase, Table};
-use crate::capture::{cost, lifetime};
 use mlsys_lab::Tables;
 use mlsys_sim::roof::Roof;
 use std::collections::{BTreeMap, BTreeSet};
