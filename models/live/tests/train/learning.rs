@@ -181,9 +181,9 @@ fn pictures_come_at_the_start_and_at_the_end() {
     };
     assert_eq!(
         panels(&points),
-        expected(&["confusion", "decision-boundary", "network", "weights"])
+        expected(&["confusion", "decision-boundary", "network", "weight-spread", "weights"])
     );
-    assert_eq!(panels(&images), expected(&["confusion", "samples", "weights"]));
+    assert_eq!(panels(&images), expected(&["confusion", "samples", "weight-spread", "weights"]));
 }
 
 #[test]

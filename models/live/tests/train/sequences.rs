@@ -150,7 +150,10 @@ fn transformer_metrics_match_the_schema() {
 fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
     let run = tiny(&["dataset=sums", "steps=3"]);
     let names: Vec<&str> = run.data.frames.keys().map(|name| name.as_ref()).collect();
-    assert_eq!(names, ["attention", "confusion", "logit-lens", "next-token", "text", "weights"]);
+    assert_eq!(
+        names,
+        ["attention", "confusion", "logit-lens", "next-token", "text", "weight-spread", "weights"]
+    );
     let frame = |panel: &str| &run.data.frames[panel].1;
     let Frame::Text(text) = frame("text") else { panic!("no text") };
     let lines: Vec<&str> = text.lines().collect();
