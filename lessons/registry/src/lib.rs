@@ -30,13 +30,11 @@ pub fn built_in() -> &'static Registry {
 /// Makes the labs of a course known from now on, in the place of another course's; each kind is a new one. The
 /// registry stays for the rest of the program, as what it lends does.
 pub fn extend(labs: Vec<Box<dyn Lab>>) -> &'static Registry {
-    let registry = match read() {
-        Ok(mut all) if !labs.is_empty() => {
-            all.extend(labs);
-            Some(&*Box::leak(Box::new(Registry::new(all))))
-        }
-        Ok(_) | Err(_) => None,
-    };
+    let built_in_labs = if labs.is_empty() { None } else { read().ok() };
+    let registry: Option<&'static Registry> = built_in_labs.map(|mut all| {
+        all.extend(labs);
+        &*Box::leak(Box::new(Registry::new(all)))
+    });
     *OF_COURSE.write().unwrap_or_else(PoisonError::into_inner) = registry;
     registry.unwrap_or_else(built_in)
 }

@@ -29,8 +29,14 @@ use crate::context::Context;
 
 /// Does what `mlsys lab` asks for.
 pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    // A course may bring labs of its own.
-    context.library()?;
+    let named = match (&options.about, &options.kind) {
+        (Some(AboutLabs::Show { kind, .. }), _) | (None, Some(kind)) => Some(kind),
+        (Some(AboutLabs::List(_) | AboutLabs::Check { .. }), _) | (None, None) => None,
+    };
+    // A course may bring labs of its own; a built-in lab runs also where the course cannot be opened.
+    if !named.is_some_and(|kind| mlsys_registry::built_in().find(kind).is_ok()) {
+        context.library()?;
+    }
     match (&options.about, &options.kind) {
         (Some(AboutLabs::List(listing)), _) => list_labs(*listing, context.console),
         (Some(AboutLabs::Check { paths }), _) => check::run(paths, context),
