@@ -34,7 +34,7 @@ pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failur
         (Some(AboutLabs::List(_) | AboutLabs::Check { .. }), _) | (None, None) => None,
     };
     // A course may bring labs of its own; a built-in lab runs also where the course cannot be opened.
-    if !named.is_some_and(|kind| mlsys_registry::built_in().find(kind).is_ok()) {
+    if named.is_none_or(|kind| mlsys_registry::built_in().find(kind).is_err()) {
         context.library()?;
     }
     match (&options.about, &options.kind) {
