@@ -1,9 +1,8 @@
 //! What pictures are made of below any target: axes, quantities, the choice of a panel's metrics, layouts of graphs, the
-//! state of exchanges and kernels, values as text and as CSV.
+//! state of kernels, values as text and as CSV.
 
 pub mod axis;
 pub(crate) mod csv;
-pub mod exchange;
 pub mod graph;
 pub mod kernel;
 pub mod layout;
@@ -22,6 +21,6 @@ pub use source::{Source, changed};
 use crate::glyphs::{GlyphSet, Glyphs};
 
 /// Files can hold every character.
-fn glyphs() -> Glyphs {
+pub(crate) fn glyphs() -> Glyphs {
     Glyphs::new(GlyphSet::Unicode)
 }

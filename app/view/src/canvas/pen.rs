@@ -101,6 +101,21 @@ impl<'a> Pen<'a> {
         self.repeat((x, rows.start), (1, rows.end.saturating_sub(rows.start)), glyph, style);
     }
 
+    /// The border of a box.
+    pub(crate) fn frame(&mut self, area: Rect, style: Style) {
+        let (right, bottom) = (area.right() - 1, area.bottom() - 1);
+        let [top_left, top_right, bottom_left, bottom_right] = self.glyphs.corners;
+        let (horizontal, vertical) = (self.glyphs.horizontal, self.glyphs.vertical);
+        for (y, left, end) in [(area.y, top_left, top_right), (bottom, bottom_left, bottom_right)] {
+            self.run(area.x, y, area.width, horizontal, style);
+            self.glyph(area.x, y, left, style);
+            self.glyph(right, y, end, style);
+        }
+        for x in [area.x, right] {
+            self.column(x, area.y + 1..bottom, vertical, style);
+        }
+    }
+
     /// Repeats one glyph over a rectangle, as far as that is inside.
     fn repeat(&mut self, (x, y): (u16, u16), (wide, high): (u16, u16), glyph: &str, style: Style) {
         let seen = Rect::new(x, y, wide, high).intersection(self.area);

@@ -6,14 +6,14 @@
 pub(crate) mod bars;
 pub(crate) mod box_plot;
 pub(crate) mod cells;
-pub(crate) mod exchange;
-pub(crate) mod film;
+pub(crate) mod frame_sequence;
 pub(crate) mod graph;
 pub(crate) mod heat;
 pub(crate) mod histogram;
 pub(crate) mod images;
 pub(crate) mod kernel;
 pub(crate) mod matrix;
+pub(crate) mod message_trace;
 pub(crate) mod panes;
 pub(crate) mod passage;
 pub(crate) mod scatter;
@@ -119,7 +119,7 @@ pub(crate) trait Picture {
         Mark::default()
     }
 
-    /// Moves the mark; the first move shows it.
+    /// Moves the mark; the first move shows it. Left, right, first and last of a picture with steps never come here.
     fn go(&self, view: &mut FrameView, way: Way) {
         let places = self.places(view);
         if places.0 == 0 || places.1 == 0 {
@@ -132,16 +132,23 @@ pub(crate) trait Picture {
         });
     }
 
-    /// Looks closer, from further away, or at another part.
+    /// Looks closer, from further away, or at another part. Steps never come here.
     fn inspect(&self, _view: &mut FrameView, _inspect: Inspect) {}
 
-    /// How many steps have been done, and how many there are.
-    fn steps(&self, _view: &FrameView) -> (usize, usize) {
-        (0, 0)
+    /// The number of its steps; 0 if it does not have steps.
+    fn step_count(&self) -> usize {
+        0
+    }
+
+    /// How many steps have been done.
+    fn steps_done(&self, view: &FrameView) -> usize {
+        view.round.min(self.step_count())
     }
 
     /// Moves by a number of steps.
-    fn step(&self, _view: &mut FrameView, _by: isize) {}
+    fn step(&self, view: &mut FrameView, by: isize) {
+        view.round = self.steps_done(view).saturating_add_signed(by).min(self.step_count());
+    }
 
     /// The sentence of the step that has been reached.
     fn step_said(&self, _view: &FrameView, _glyphs: &Glyphs) -> Option<String> {
@@ -174,6 +181,27 @@ pub(crate) struct Sheet<'a> {
     pub(crate) below: Vec<String>,
     /// Where the lab's kernel has been stepped to.
     pub(crate) walk: Option<&'a KernelDebugger>,
+}
+
+/// Moves the mark to the left and right in a picture with steps, where the arrows go along the steps.
+pub(crate) fn inspect_marked(
+    view: &mut FrameView,
+    inspect: Inspect,
+    go: impl FnOnce(&mut FrameView, Way),
+) {
+    match inspect {
+        Inspect::Earlier => go(view, Way::Left),
+        Inspect::Later => go(view, Way::Right),
+        Inspect::Fit => view.mark = None,
+        Inspect::NextPoint
+        | Inspect::Right
+        | Inspect::PreviousPoint
+        | Inspect::Left
+        | Inspect::Closer
+        | Inspect::Wider
+        | Inspect::LogAxis
+        | Inspect::Smooth => {}
+    }
 }
 
 /// The area with an empty row on top, if it is high enough to spare one.

@@ -193,14 +193,9 @@ impl Picture for Graph {
         outline::values(lines, self);
     }
 
-    /// Left and right go along the walk; up and down, and all ways where there is no walk, select a box.
     fn go(&self, view: &mut FrameView, way: Way) {
-        let (sight, walk) = (&mut view.graph, !self.walk.is_empty());
+        let sight = &mut view.graph;
         match way {
-            Way::Left if walk => sight.step(self, -1),
-            Way::Right if walk => sight.step(self, 1),
-            Way::First if walk => sight.step(self, isize::MIN),
-            Way::Last if walk => sight.step(self, isize::MAX),
             Way::Left => sight.select(self, graph::Way::Left(1)),
             Way::Right => sight.select(self, graph::Way::Right(1)),
             Way::First => sight.select(self, graph::Way::Left(usize::MAX)),
@@ -210,7 +205,7 @@ impl Picture for Graph {
         }
     }
 
-    /// Steps, sizes of the boxes, and the way to the left and right that the arrows do not take: a layer, where they
+    /// Sizes of the boxes, and the way to the left and right that the arrows do not take: a layer, where they
     /// go along a walk, else several.
     fn inspect(&self, view: &mut FrameView, inspect: Inspect) {
         /// Layers at once: about half of what a screen shows.
@@ -218,8 +213,6 @@ impl Picture for Graph {
         let layers = if self.walk.is_empty() { FAR } else { 1 };
         let sight = &mut view.graph;
         match inspect {
-            Inspect::NextPoint | Inspect::Right => sight.step(self, 1),
-            Inspect::PreviousPoint | Inspect::Left => sight.step(self, -1),
             Inspect::Closer => sight.zoom(Closer::Yes),
             Inspect::Wider => sight.zoom(Closer::No),
             Inspect::Earlier => sight.select(self, graph::Way::Left(layers)),
@@ -228,12 +221,21 @@ impl Picture for Graph {
                 sight.form = None;
                 sight.selected = None;
             }
-            Inspect::LogAxis | Inspect::Smooth => {}
+            Inspect::NextPoint
+            | Inspect::Right
+            | Inspect::PreviousPoint
+            | Inspect::Left
+            | Inspect::LogAxis
+            | Inspect::Smooth => {}
         }
     }
 
-    fn steps(&self, view: &FrameView) -> (usize, usize) {
-        (view.graph.done(self), self.walk.len())
+    fn step_count(&self) -> usize {
+        self.walk.len()
+    }
+
+    fn steps_done(&self, view: &FrameView) -> usize {
+        view.graph.done(self)
     }
 
     fn step(&self, view: &mut FrameView, by: isize) {

@@ -27,7 +27,7 @@ pub struct FrameView {
     pub stretch: Stretch,
     /// What the colours of a timeline tell.
     pub tint: Tint,
-    /// How many rounds of an exchange have been done, or pictures of a film left behind.
+    /// How many rounds of a message trace have been done, or frames of a sequence left behind.
     pub round: usize,
     /// Whether the steps of a picture follow each other by themselves.
     pub play: Play,
@@ -61,20 +61,50 @@ pub enum Way {
 
 impl FrameView {
     /// Moves the mark through a picture; the first move shows it.
+    ///
+    /// In a picture with steps, left and right, first and last go along these.
     pub fn go(&mut self, frame: &Frame, way: Way) {
         self.play = Play::Still;
-        picture::of(frame).go(self, way);
+        let picture = picture::of(frame);
+        let has_steps = picture.step_count() > 0;
+        match way {
+            Way::Left if has_steps => picture.step(self, -1),
+            Way::Right if has_steps => picture.step(self, 1),
+            Way::First if has_steps => picture.step(self, isize::MIN),
+            Way::Last if has_steps => picture.step(self, isize::MAX),
+            Way::Left | Way::Right | Way::First | Way::Last | Way::Up(_) | Way::Down(_) => {
+                picture.go(self, way);
+            }
+        }
     }
 
     /// Looks at a picture closer, from further away, or at another part of it.
     pub fn inspect(&mut self, frame: &Frame, inspect: Inspect) {
         self.play = Play::Still;
-        picture::of(frame).inspect(self, inspect);
+        let picture = picture::of(frame);
+        let has_steps = picture.step_count() > 0;
+        match inspect {
+            Inspect::NextPoint | Inspect::Right if has_steps => picture.step(self, 1),
+            Inspect::PreviousPoint | Inspect::Left if has_steps => picture.step(self, -1),
+            Inspect::NextPoint
+            | Inspect::Right
+            | Inspect::PreviousPoint
+            | Inspect::Left
+            | Inspect::Closer
+            | Inspect::Wider
+            | Inspect::Earlier
+            | Inspect::Later
+            | Inspect::Fit
+            | Inspect::LogAxis
+            | Inspect::Smooth => picture.inspect(self, inspect),
+        }
     }
 
     /// How many steps of a picture that has steps have been done, and how many there are.
     pub fn steps(&self, frame: &Frame) -> Option<(usize, usize)> {
-        Some(picture::of(frame).steps(self)).filter(|(_, of)| *of > 0)
+        let picture = picture::of(frame);
+        let count = picture.step_count();
+        (count > 0).then(|| (picture.steps_done(self), count))
     }
 
     /// Moves by a number of steps of a picture that has steps.

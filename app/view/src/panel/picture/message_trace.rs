@@ -1,0 +1,266 @@
+//! Messages between ranks: what each rank holds after a number of rounds, and arrows for the messages of the last round.
+
+mod boxes;
+mod rows;
+mod wires;
+mod words;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use mlsys_lab::frame::message_trace::Action;
+use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, MessageTrace, Pane, TraceState};
+use ratatui::layout::Rect;
+
+use super::{At, Picture, Sheet, inspect_marked};
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::figure::csv::Lines;
+use crate::figure::glyphs;
+use crate::glyphs::Glyphs;
+use crate::panel::legend::{self, Item};
+use crate::panel::picture::text;
+use crate::panel::view::{FrameView, Inspect, Mark};
+use crate::theme::Look;
+use boxes::Diagram;
+use rows::Rows;
+use words::Stage;
+
+fn draw(area: Rect, canvas: &mut Canvas, trace: &MessageTrace, view: &FrameView, look: &Look) {
+    if area.is_empty() {
+        return;
+    }
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
+    if trace.ranks == 0 || trace.chunks.is_empty() {
+        pen.text(area.x, area.y, "no ranks take part", look.theme.dim);
+        return;
+    }
+    let at = view.round.min(trace.rounds.len());
+    draw_head(area, &mut pen, trace, at, look);
+    let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let mark = view.mark.map(|mark| mark.within(trace.chunks.len(), trace.ranks));
+    let items = items(look);
+    let legend = if body.height < 7 { 0 } else { legend::rows(&items, area.width, 1) };
+    // A row of chunk numbers and two ranks come before the sentences below.
+    let spare = body.height.saturating_sub(legend + 5);
+    let kept = sentence_rows(body.width, trace, look);
+    let sentences = kept.iter().fold(0, |sum: u16, rows| sum.saturating_add(*rows)).min(spare);
+    // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.
+    let rest = body.height.saturating_sub(legend + sentences);
+    let rest = rest.saturating_sub(Rows::least(body, trace, at, mark));
+    // The boxes show all chunks, the rows those that have room.
+    let boxed = Diagram::new(trace, body, rest)
+        .map(|diagram| (diagram, trace.after(at, 0..trace.chunks.len())))
+        .filter(|(_, after)| after.is_followed());
+    let top = boxed.as_ref().map_or(0, |(boxes, _)| boxes.rows + 1);
+    let height = body.height - top - legend - sentences;
+    let rows = Rows::new(Rect { y: body.y + top, height, ..body }, trace, at, mark);
+    let after = match boxed {
+        Some((diagram, after)) => {
+            let round = at.checked_sub(1).and_then(|last| trace.rounds.get(last));
+            diagram.draw(&mut pen, trace, &after, round, look);
+            after
+        }
+        None => trace.after(at, rows.chunks.clone()),
+    };
+    let end = rows.draw(&mut pen, trace, &after, mark, look);
+    let y = end.min(area.bottom() - legend - sentences);
+    legend::draw(Rect { y, height: legend, ..area }, canvas, &items, look);
+    let pen = Pen::new(area, canvas, &look.glyphs);
+    draw_sentences(pen, Rect { y: y + legend, ..body }, kept, trace, &after, mark, look);
+}
+
+/// The position, and a dot a round.
+fn draw_head(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize, look: &Look) {
+    let style = look.theme.accent;
+    let mut end = pen.text(area.x, area.y, &words::position(trace, at), style);
+    let rounds = trace.rounds.len();
+    if rounds > 0 && rounds <= usize::from(area.right().saturating_sub(end + 2)) {
+        let (done, left) = (look.glyphs.bullet.repeat(at), look.glyphs.faint_point);
+        end = pen.text(end + 2, area.y, &(done + &left.repeat(rounds - at)), style);
+    }
+    let what = pen::width(&trace.what);
+    if what > 0 && end.saturating_add(2 + what) <= area.right() {
+        pen.ending(area.right(), area.y, &trace.what, look.theme.dim);
+    }
+}
+
+/// The legend, the least obvious first: an item that has no room is left out at the end.
+fn items(look: &Look) -> Vec<Item> {
+    let item = |mark: &str, style, text: &str| Item {
+        mark: mark.to_owned(),
+        style,
+        text: text.to_owned(),
+        text_style: look.theme.dim,
+    };
+    let stages = [
+        ("AB", Stage::Some),
+        ("ABCD", Stage::Whole),
+        ("A", Stage::One),
+        (look.glyphs.faint_point, Stage::Nothing),
+    ];
+    let stages = stages.map(|(mark, stage)| item(mark, rows::style(stage, look), stage.word()));
+    let arrival = item(look.glyphs.arrival, look.theme.accent, "came in this round");
+    [arrival].into_iter().chain(stages).collect()
+}
+
+/// Rows that the sum, the traffic and the note need in any round: nothing above them may jump while one steps.
+fn sentence_rows(width: u16, trace: &MessageTrace, look: &Look) -> [u16; 3] {
+    /// Messages over all rounds up to which the widest sentence on traffic is looked for in each round.
+    const MESSAGES: usize = 1 << 14;
+    /// Rows of a sum, however wide its numbers could be.
+    const SUM: u16 = 3;
+    let rounds = trace.rounds.len();
+    let messages = trace.rounds.iter().map(|round| round.messages.len()).sum::<usize>();
+    let tried: Vec<usize> = match messages.saturating_mul(rounds) {
+        0..=MESSAGES => (1..=rounds).collect(),
+        _ => vec![1, rounds / 2, rounds],
+    };
+    let traffic = tried.into_iter().filter_map(|round| {
+        let sentence = words::traffic(trace, &trace.after(round, 0..0), &look.glyphs)?;
+        Some(text::rows(&sentence, width))
+    });
+    let sum = match rounds {
+        0 => 0,
+        _ => text::rows(&words::widest_sum(trace), width).min(SUM),
+    };
+    [sum, traffic.max().unwrap_or(0), text::rows(&trace.note, width)]
+}
+
+/// The sum in the marked cell or in that of the first message, the traffic and the note, each in the rows kept for it.
+fn draw_sentences(
+    mut pen: Pen<'_>,
+    area: Rect,
+    kept: [u16; 3],
+    trace: &MessageTrace,
+    after: &TraceState,
+    mark: Option<Mark>,
+    look: &Look,
+) {
+    let cell = mark.map(|mark| (mark.row, mark.column)).or_else(|| {
+        let round = trace.rounds.get(after.rounds.checked_sub(1)?)?;
+        let first = round.messages.iter().find(|message| message.count > 0)?;
+        Some((first.to, first.chunk))
+    });
+    let sentences = [
+        (
+            cell.and_then(|(rank, chunk)| words::sum(trace, after.rounds, rank, chunk)),
+            look.theme.accent,
+        ),
+        (words::traffic(trace, after, &look.glyphs), look.theme.text),
+        (Some(trace.note.clone()).filter(|note| !note.is_empty()), look.theme.dim),
+    ];
+    let mut y = area.y;
+    for ((sentence, style), rows) in sentences.into_iter().zip(kept) {
+        let lines = sentence.map_or_else(Vec::new, |sentence| text::wrap(&sentence, area.width));
+        for (line, y) in lines.iter().zip(y..y.saturating_add(rows)) {
+            pen.text(area.x, y, line.trim_end(), style);
+        }
+        y = y.saturating_add(rows);
+    }
+}
+
+/// What some ranks hold of some chunks, as cells.
+fn cells(trace: &MessageTrace, at: usize) -> Cells {
+    /// Ranks and chunks of one picture.
+    const MOST: usize = 32;
+    let (ranks, chunks) = (0..trace.ranks.min(MOST), 0..trace.chunks.len().min(MOST));
+    let after = trace.after(at, chunks.clone());
+    let cell = |rank: usize, chunk: usize| {
+        let held = after.held(rank, chunk)?;
+        let stage = Stage::new(after.versions(chunk), held);
+        Some(Cell {
+            kind: Stage::ALL.iter().position(|other| *other == stage)?,
+            text: words::contributors(trace, held),
+        })
+    };
+    let row = |rank: usize| CellRow {
+        label: words::label(trace, rank),
+        cells: chunks.clone().map(|chunk| cell(rank, chunk)).collect(),
+        remark: String::new(),
+    };
+    let left_out = |what: &str, shown: &Range<usize>, all: usize| {
+        let last = shown.end.checked_sub(1).filter(|_| shown.len() < all)?;
+        Some(format!("{what} 0 to {last} of {all}"))
+    };
+    let shown =
+        [left_out("ranks", &ranks, trace.ranks), left_out("chunks", &chunks, trace.chunks.len())];
+    let shown: Vec<String> = shown.into_iter().flatten().collect();
+    let shown = (!shown.is_empty()).then(|| format!("Shown: {}.", shown.join(", ")));
+    let notes = [shown, words::traffic(trace, &after, &glyphs())];
+    let kind = |stage: Stage| Kind { name: stage.word().to_owned(), tone: stage.tone() };
+    Cells {
+        across: "chunk".to_owned(),
+        kinds: Stage::ALL.map(kind).to_vec(),
+        rows: ranks.map(row).collect(),
+        note: notes.into_iter().flatten().collect::<Vec<_>>().join(" "),
+        ..Cells::default()
+    }
+}
+
+/// The trace before the first round and after each, for a page; of many rounds some are left out, evenly.
+fn storyboard(trace: &MessageTrace) -> Frame {
+    const MOST: usize = 16;
+    let rounds = trace.rounds.len();
+    let last = rounds.min(MOST - 1);
+    let pane = |place: usize| {
+        let at = (place * rounds).checked_div(last).unwrap_or(0);
+        Pane { title: words::position(trace, at), frame: Frame::Cells(cells(trace, at)) }
+    };
+    Frame::Panes((0..=last).map(pane).collect())
+}
+
+impl Picture for MessageTrace {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(area, canvas, self, at.view, look);
+    }
+
+    fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String {
+        words::outline(self, view.round, glyphs).join("\n")
+    }
+
+    /// One line a message, in the order in which they are sent.
+    fn values(&self, lines: &mut Lines) {
+        lines.line(["round", "phase", "from", "to", "first chunk", "chunks", "action", "bytes"]);
+        for (place, round) in self.rounds.iter().enumerate() {
+            for message in &round.messages {
+                let action = match message.action {
+                    Action::Add => "add",
+                    Action::Replace => "replace",
+                };
+                lines.line([
+                    (place + 1).to_string(),
+                    round.phase.clone(),
+                    self.name(message.from),
+                    self.name(message.to),
+                    message.chunk.to_string(),
+                    message.count.to_string(),
+                    action.to_owned(),
+                    message.bytes.to_string(),
+                ]);
+            }
+        }
+    }
+
+    fn places(&self, _: &FrameView) -> (usize, usize) {
+        (self.chunks.len(), self.ranks)
+    }
+
+    /// Another chunk of the marked rank.
+    fn inspect(&self, view: &mut FrameView, inspect: Inspect) {
+        inspect_marked(view, inspect, |view, way| self.go(view, way));
+    }
+
+    fn step_count(&self) -> usize {
+        self.rounds.len()
+    }
+
+    fn step_said(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+        Some(words::line(self, view.round, glyphs))
+    }
+
+    fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
+        let lines = [words::kind(self), self.note.clone()];
+        sheet.above.extend(lines.into_iter().filter(|line| !line.is_empty()));
+        sheet.frame = Cow::Owned(storyboard(self));
+    }
+}

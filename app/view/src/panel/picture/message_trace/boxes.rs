@@ -1,0 +1,588 @@
+//! Ranks as boxes in a ring or a line, in trees, about a server or in a row, with the messages of a round between them.
+//!
+//! Every layout puts its boxes on a grid; the grid is drawn in the most telling form of box for which there is room. Where
+//! there is none, the rows of ranks with their arrows are the whole picture.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mlsys_lab::frame::message_trace::{Action, Layout, Message, Round};
+use mlsys_lab::frame::{MessageTrace, TraceState};
+use ratatui::layout::Rect;
+
+use super::rows;
+use super::wires::{Place, Wires, lanes};
+use super::words::{Stage, label, letter};
+use crate::canvas::{self as pen, Pen};
+use crate::theme::Look;
+
+/// Rows of a box with a frame.
+const HIGH: u16 = 3;
+/// Columns between two boxes of a tree or a mesh at least.
+const GAP: u16 = 2;
+
+/// How much of a rank is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A frame with letter and name.
+    Full,
+    /// A frame with the letter alone.
+    Letter,
+    /// One row without a frame.
+    Row,
+}
+
+/// Boxes on a grid, before their size is known.
+struct Grid {
+    /// The rank, the column and the row of each box; a parent stands between two columns.
+    boxes: Vec<(usize, f64, u16)>,
+    columns: u16,
+    rows: u16,
+    /// Columns between two boxes: at least, at most.
+    gap: (u16, u16),
+    /// Rows below the boxes.
+    below: u16,
+    /// Columns that a box must have at least.
+    ports: usize,
+    /// The chunks that a box shows.
+    chunks: Vec<usize>,
+    /// The parent of each rank in a tree.
+    parents: Vec<Option<usize>>,
+}
+
+/// Links from ranks to their parents.
+type Links = BTreeSet<(usize, usize)>;
+
+/// A rank's box on the screen.
+struct Placed {
+    rank: usize,
+    /// Its upper left corner.
+    corner: Place,
+    chunks: Vec<usize>,
+}
+
+/// Boxes with the lines between them.
+pub(super) struct Diagram {
+    layout: Layout,
+    grids: Vec<(Grid, Vec<Placed>)>,
+    form: Form,
+    /// The size of all boxes.
+    wide: u16,
+    high: u16,
+    /// Rows of all.
+    pub(super) rows: u16,
+}
+
+impl Diagram {
+    /// The boxes of a trace in an area and fewer than `most` rows; absent where they have no room.
+    pub(super) fn new(trace: &MessageTrace, area: Rect, most: u16) -> Option<Self> {
+        const ALL: [(Form, u16); 4] =
+            [(Form::Full, 2), (Form::Letter, 2), (Form::Row, 2), (Form::Row, 1)];
+        // Each form with the rows between two levels: the joint under a parent, and the stems of its children with their names.
+        let (grids, forms) = match trace.layout {
+            Layout::Ring | Layout::Line => (vec![ring(trace)?], &ALL[..1]),
+            Layout::Tree | Layout::Star => (trees(trace)?, &ALL[..]),
+            Layout::Mesh => (vec![mesh(trace)?], &ALL[..3]),
+        };
+        let options = forms.iter().flat_map(|form| [(form, true), (form, false)]);
+        let sized = |((form, band), is_row): (&(Form, u16), bool)| {
+            let (wide, high) = size(trace, &grids, *form);
+            let (rows, corners) = place(&grids, (wide, high), *band, area, is_row)?;
+            (rows < most).then_some((*form, (wide, high), rows, corners))
+        };
+        let (form, (wide, high), rows, placed) = options.into_iter().find_map(sized)?;
+        let grids = grids.into_iter().zip(placed).collect();
+        Some(Self { layout: trace.layout, grids, form, wide, high, rows })
+    }
+
+    pub(super) fn draw(
+        &self,
+        pen: &mut Pen<'_>,
+        trace: &MessageTrace,
+        after: &TraceState,
+        round: Option<&Round>,
+        look: &Look,
+    ) {
+        let lines: Vec<Line<'_>> = match self.layout {
+            Layout::Ring | Layout::Line => self.ring_lines(round),
+            Layout::Tree | Layout::Star => self.tree_lines(trace, round),
+            Layout::Mesh => self.mesh_lines(round),
+        };
+        draw_lines(pen, trace, &lines, look);
+        for placed in self.grids.iter().flat_map(|(_, placed)| placed) {
+            self.draw_box(pen, trace, after, placed, look);
+        }
+    }
+
+    fn draw_box(
+        &self,
+        pen: &mut Pen<'_>,
+        trace: &MessageTrace,
+        after: &TraceState,
+        placed: &Placed,
+        look: &Look,
+    ) {
+        let ((x, y), wide) = (placed.corner, self.wide);
+        let name = name(trace, placed.rank, self.form);
+        let (from, row, inside) = match self.form {
+            Form::Full | Form::Letter => {
+                pen.frame(Rect { x, y, width: wide, height: HIGH }, look.theme.border);
+                pen.within(x + 1, y, wide - 2, &format!(" {name} "), look.theme.text);
+                (x + 2, y + 1, wide - 4)
+            }
+            Form::Row => {
+                let end = pen::width(&name) + 1;
+                pen.text(x, y, &name, look.theme.text);
+                (x + end, y, wide.saturating_sub(end))
+            }
+        };
+        let count = u16::try_from(placed.chunks.len()).unwrap_or(u16::MAX).max(1);
+        // Bars as broad as there is room for, with a gap between them where each has more than two columns.
+        let broad = (inside / count).max(1);
+        for (offset, chunk) in (0..inside).step_by(usize::from(broad)).zip(&placed.chunks) {
+            let Some(held) = after.held(placed.rank, *chunk) else {
+                continue;
+            };
+            let versions = after.versions(*chunk);
+            let style = rows::style(Stage::new(versions, held), look);
+            let columns = (broad - u16::from(broad > 2)).min(inside - offset);
+            pen.run(from + offset, row, columns, rows::filled(versions, held, look), style);
+        }
+    }
+
+    fn corner(placed: &[Placed], rank: usize) -> Option<Place> {
+        placed.iter().find(|placed| placed.rank == rank).map(|placed| placed.corner)
+    }
+
+    /// The links of a ring or a line, each both ways; the one link of two ranks is there once.
+    fn ring_lines<'a>(&self, round: Option<&'a Round>) -> Vec<Line<'a>> {
+        let corners: Vec<Place> =
+            self.grids.iter().flat_map(|(_, placed)| placed).map(|placed| placed.corner).collect();
+        let links = match self.layout {
+            Layout::Ring if corners.len() > 2 => corners.len(),
+            Layout::Ring | Layout::Line | Layout::Tree | Layout::Star | Layout::Mesh => {
+                corners.len().saturating_sub(1)
+            }
+        };
+        let links = (0..links).flat_map(|rank| self.ring_link(&corners, round, rank));
+        links.collect()
+    }
+
+    /// The link from a rank to the next.
+    fn ring_link<'a>(
+        &self,
+        corners: &[Place],
+        round: Option<&'a Round>,
+        from: usize,
+    ) -> Vec<Line<'a>> {
+        let to = (from + 1) % corners.len();
+        let (a, b) = (corners[from], corners[to]);
+        let (forth, back) = (message(round, from, to), message(round, to, from));
+        let middle = b.0 + self.wide / 2;
+        if a.1 != b.1 && a.0 == b.0 {
+            let (start, end) = if a.1 < b.1 { (back, forth) } else { (forth, back) };
+            let path = vec![(middle, a.1.min(b.1) + HIGH - 1), (middle, a.1.max(b.1))];
+            return vec![Line { path, start, end, names: Names::AtSide(self.wide / 2 - 1) }];
+        }
+        let path = |lower: u16| {
+            let y = a.1 + 1 + lower;
+            match (a.1 == b.1, a.0 < b.0) {
+                (true, true) => vec![(a.0 + self.wide - 1, y), (b.0, y)],
+                (true, false) => vec![(a.0, y), (b.0 + self.wide - 1, y)],
+                // The last rank of an odd ring has no rank above it: its link turns the corner to the first.
+                (false, _) => {
+                    let x = middle - 2 * lower;
+                    vec![(a.0, y), (x, y), (x, b.1 + HIGH - 1)]
+                }
+            }
+        };
+        let line = |path, end| Line { path, start: None, end, names: Names::Within };
+        let mut lines = vec![line(path(0), forth)];
+        // A line of its own for what comes back, where there is something.
+        if back.is_some() {
+            lines.push(line(path(1).into_iter().rev().collect(), back));
+        }
+        lines
+    }
+
+    /// The lines from children to parents.
+    fn tree_lines<'a>(&self, trace: &MessageTrace, round: Option<&'a Round>) -> Vec<Line<'a>> {
+        let chunks = trace.chunks.len();
+        let of_tree = |(grid, placed): &(Grid, Vec<Placed>)| {
+            let find = |from: usize, to: usize| {
+                let mut all = round.into_iter().flat_map(|round| &round.messages);
+                all.find(|m| {
+                    (m.from, m.to) == (from, to)
+                        && m.chunks(chunks).any(|chunk| grid.chunks.contains(&chunk))
+                })
+            };
+            let line = |(child, parent): (usize, &Option<usize>)| {
+                let parent = (*parent)?;
+                let (below, above) = (Self::corner(placed, child)?, Self::corner(placed, parent)?);
+                let (from, to) = (above.0 + self.wide / 2, below.0 + self.wide / 2);
+                let under = above.1 + self.high - 1;
+                Some(Line {
+                    path: vec![(from, under), (from, under + 1), (to, under + 1), (to, below.1)],
+                    start: find(child, parent),
+                    end: find(parent, child),
+                    names: Names::AtSide(self.wide.div_ceil(2) + GAP - 2),
+                })
+            };
+            grid.parents.iter().enumerate().filter_map(line).collect::<Vec<_>>()
+        };
+        self.grids.iter().flat_map(of_tree).collect()
+    }
+
+    /// The lines below the boxes of a mesh.
+    fn mesh_lines<'a>(&self, round: Option<&'a Round>) -> Vec<Line<'a>> {
+        let corners: Vec<Place> =
+            self.grids.iter().flat_map(|(_, placed)| placed).map(|placed| placed.corner).collect();
+        let pairs = round.map_or_else(Vec::new, pairs);
+        let (lane_of, _) = lanes(&pairs);
+        // The column at which a line leaves a box: side by side, those that lead to the left on the left.
+        let port = |rank: u32, other: u32| {
+            let ends = pairs.iter().filter_map(|(a, b)| match rank {
+                rank if rank == *a => Some(*b),
+                rank if rank == *b => Some(*a),
+                _ => None,
+            });
+            let (count, before) = ends
+                .fold((0, 0), |(count, before), end| (count + 1, before + u16::from(end < other)));
+            let x = corners.get(rank as usize).map_or(0, |corner| corner.0);
+            x + (before + 1) * self.wide / (count + 1)
+        };
+        let under = corners.first().map_or(0, |corner| corner.1) + self.high;
+        let line = |(&(left, right), lane): (&(u32, u32), usize)| {
+            let y = under + 1 + u16::try_from(lane).unwrap_or(0);
+            let (from, to) = (port(left, right), port(right, left));
+            Line {
+                path: vec![(from, under - 1), (from, y), (to, y), (to, under - 1)],
+                start: message(round, right as usize, left as usize),
+                end: message(round, left as usize, right as usize),
+                names: Names::AtEnds,
+            }
+        };
+        pairs.iter().zip(lane_of).map(line).collect()
+    }
+}
+
+/// The columns and rows of a box in which every rank's name and all its chunks have room.
+fn size(trace: &MessageTrace, grids: &[Grid], form: Form) -> (u16, u16) {
+    let names = (0..trace.ranks).map(|rank| pen::width(&name(trace, rank, form)));
+    let name = names.max().unwrap_or(0);
+    let chunks = grids.iter().map(|grid| grid.chunks.len()).max().unwrap_or(0);
+    let chunks = u16::try_from(chunks).unwrap_or(u16::MAX);
+    match form {
+        Form::Full => (name.max(chunks.saturating_mul(2)).saturating_add(4), HIGH),
+        Form::Letter => (name.saturating_add(2).max(chunks).saturating_add(4), HIGH),
+        Form::Row => (name.saturating_add(1).saturating_add(chunks.max(2)), 1),
+    }
+}
+
+fn name(trace: &MessageTrace, rank: usize, form: Form) -> String {
+    match form {
+        Form::Full => label(trace, rank),
+        Form::Letter | Form::Row => letter(trace, rank),
+    }
+}
+
+/// The rows of all grids and the boxes of each; grids stand side by side or one above the other.
+fn place(
+    grids: &[Grid],
+    (wide, high): (u16, u16),
+    band: u16,
+    area: Rect,
+    side_by_side: bool,
+) -> Option<(u16, Vec<Vec<Placed>>)> {
+    let count = u16::try_from(grids.len()).ok()?;
+    // Two trees are further apart than two boxes of one.
+    let apart = 2 * GAP;
+    let room = match side_by_side && count > 1 {
+        true => area.width.saturating_sub(apart * (count - 1)) / count,
+        false => area.width,
+    };
+    let (mut x, mut y, mut rows, mut all) = (area.x, area.y, 0, Vec::new());
+    for grid in grids {
+        let free = room.checked_sub(wide.checked_mul(grid.columns)?)?;
+        let (least, most) = grid.gap;
+        let gap = free.checked_div(grid.columns.saturating_sub(1)).map_or(least, |g| g.min(most));
+        if gap < least || grid.ports > usize::from(wide) {
+            return None;
+        }
+        let tall = grid.rows * high + grid.rows.saturating_sub(1) * band + grid.below;
+        let placed = grid.boxes.iter().map(|(rank, column, row)| Placed {
+            rank: *rank,
+            corner: (x + (column * f64::from(wide + gap)).round() as u16, y + row * (high + band)),
+            chunks: grid.chunks.clone(),
+        });
+        all.push(placed.collect());
+        if side_by_side {
+            x += room + apart;
+            rows = rows.max(tall);
+        } else {
+            y += tall + 1;
+            rows = y - area.y - 1;
+        }
+    }
+    Some((rows, all))
+}
+
+/// Ranks from left to right, and in a ring back below.
+fn ring(trace: &MessageTrace) -> Option<Grid> {
+    /// Ranks that are drawn as boxes.
+    const MOST: usize = 12;
+    let (ranks, is_closed) = (trace.ranks, trace.layout == Layout::Ring);
+    if !(2..=MOST).contains(&ranks) {
+        return None;
+    }
+    let across = if is_closed { ranks.div_ceil(2) } else { ranks };
+    let place = |rank: usize| match rank < across {
+        true => (rank, rank as f64, 0),
+        false => (rank, (2 * across - 1 - rank) as f64, 1),
+    };
+    Some(Grid {
+        boxes: (0..ranks).map(place).collect(),
+        columns: u16::try_from(across).ok()?,
+        rows: if is_closed { 2 } else { 1 },
+        // The shortest link has a stroke, a chunk's name, a stroke and the head of an arrow.
+        gap: (7, 14),
+        below: 0,
+        ports: 0,
+        chunks: (0..trace.chunks.len()).collect(),
+        parents: Vec::new(),
+    })
+}
+
+/// Ranks in a row, with as many lanes below as the fullest of the first rounds needs.
+fn mesh(trace: &MessageTrace) -> Option<Grid> {
+    /// Lanes below each other; more could not be told apart.
+    const LANES: usize = 10;
+    /// Rounds that are looked through.
+    const ROUNDS: usize = 64;
+    /// Ranks that are drawn as boxes.
+    const RANKS: usize = 32;
+    if !(2..=RANKS).contains(&trace.ranks) {
+        return None;
+    }
+    let (mut below, mut ports) = (None, 0);
+    for pairs in trace.rounds.iter().take(ROUNDS).map(pairs) {
+        below = below.max(Some(lanes(&pairs).1));
+        let ends = || pairs.iter().flat_map(|(a, b)| [a, b]);
+        ports =
+            ports.max(ends().map(|end| ends().filter(|e| *e == end).count()).max().unwrap_or(0));
+    }
+    let below = below.filter(|lanes| *lanes <= LANES)?;
+    Some(Grid {
+        boxes: (0..trace.ranks).map(|rank| (rank, rank as f64, 0)).collect(),
+        columns: u16::try_from(trace.ranks).ok()?,
+        rows: 1,
+        gap: (GAP, 10),
+        below: 1 + u16::try_from(below).ok()?,
+        ports,
+        chunks: (0..trace.chunks.len()).collect(),
+        parents: Vec::new(),
+    })
+}
+
+/// The pairs of ranks between which something passes in a round, the lower rank first and near ones before far ones.
+fn pairs(round: &Round) -> Vec<(u32, u32)> {
+    let messages = round.messages.iter().filter(|m| m.from != m.to);
+    let ends = messages.filter_map(|m| {
+        let ends = (m.from.min(m.to), m.from.max(m.to));
+        Some((u32::try_from(ends.0).ok()?, u32::try_from(ends.1).ok()?))
+    });
+    let pairs: BTreeSet<(u32, u32)> = ends.collect();
+    let mut pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
+    pairs.sort_by_key(|(low, high)| high - low);
+    pairs
+}
+
+/// The first message of a round from one rank to another.
+fn message(round: Option<&Round>, from: usize, to: usize) -> Option<&Message> {
+    round?.messages.iter().find(|m| (m.from, m.to) == (from, to))
+}
+
+/// The trees of a trace, told apart by which chunks go along which links; absent where these are no trees, or too many.
+fn trees(trace: &MessageTrace) -> Option<Vec<Grid>> {
+    /// Chunks and ranks beyond which boxes cannot be told apart.
+    const MOST: usize = 64;
+    if trace.ranks > MOST || trace.chunks.len() > MOST || trace.ranks < 2 {
+        return None;
+    }
+    // The links from a rank to its parent: a sum goes to the parent, and what comes back from it replaces.
+    let mut links: BTreeMap<usize, Links> = BTreeMap::new();
+    for message in trace.rounds.iter().flat_map(|round| &round.messages) {
+        let link = match message.action {
+            Action::Add => (message.from, message.to),
+            Action::Replace => (message.to, message.from),
+        };
+        for chunk in message.chunks(trace.chunks.len()) {
+            links.entry(chunk).or_default().insert(link);
+        }
+    }
+    let mut groups: Vec<(Links, Vec<usize>)> = Vec::new();
+    for (chunk, links) in links {
+        match groups.iter_mut().find(|(other, _)| *other == links) {
+            Some((_, chunks)) => chunks.push(chunk),
+            None => groups.push((links, vec![chunk])),
+        }
+    }
+    if groups.is_empty() || groups.len() > 2 {
+        return None;
+    }
+    groups.into_iter().map(|(links, chunks)| tree(trace.ranks, &links, chunks)).collect()
+}
+
+fn tree(ranks: usize, links: &Links, chunks: Vec<usize>) -> Option<Grid> {
+    let mut parents = vec![None; ranks];
+    for &(child, parent) in links {
+        if parents.get(child)?.is_some() || parent >= ranks || child == parent {
+            return None;
+        }
+        parents[child] = Some(parent);
+    }
+    let is_root = |rank: &usize| parents[*rank].is_none() && links.iter().any(|l| l.1 == *rank);
+    let mut roots = (0..ranks).filter(is_root);
+    let (root, None) = (roots.next()?, roots.next()) else {
+        return None;
+    };
+    let mut grid = Grid {
+        boxes: Vec::new(),
+        columns: 0,
+        rows: 0,
+        gap: (GAP, 12),
+        below: 0,
+        ports: 0,
+        chunks,
+        parents,
+    };
+    grid.grow(root, 0);
+    // Ranks that send in a circle were not reached.
+    (grid.boxes.len() == links.len() + 1).then_some(grid)
+}
+
+impl Grid {
+    /// Puts a rank over the middle of its children, and these side by side in the order of their numbers; returns its column.
+    fn grow(&mut self, rank: usize, row: u16) -> f64 {
+        self.rows = self.rows.max(row + 1);
+        let is_child = |child: &usize| self.parents[*child] == Some(rank);
+        let children: Vec<usize> = (0..self.parents.len()).filter(is_child).collect();
+        let columns: Vec<f64> = children.into_iter().map(|c| self.grow(c, row + 1)).collect();
+        let column = match (columns.first(), columns.last()) {
+            (Some(first), Some(last)) => f64::midpoint(*first, *last),
+            _ => {
+                self.columns += 1;
+                f64::from(self.columns - 1)
+            }
+        };
+        self.boxes.push((rank, column, row));
+        column
+    }
+}
+
+/// A line between two boxes in a round.
+struct Line<'a> {
+    /// Its corners, the first and the last within its boxes.
+    path: Vec<Place>,
+    /// What arrives at its beginning.
+    start: Option<&'a Message>,
+    /// What arrives at its end.
+    end: Option<&'a Message>,
+    names: Names,
+}
+
+/// Where the chunks that pass along a line are named.
+#[derive(Clone, Copy)]
+enum Names {
+    /// In the middle of its longest row.
+    Within,
+    /// In its longest row, each near where it arrives.
+    AtEnds,
+    /// At the side of its last place, in a number of columns: what arrives at the end on the right; with it, what arrives at
+    /// the beginning on the left.
+    AtSide(u16),
+}
+
+/// Draws lines, those over which nothing passes as dots.
+fn draw_lines(pen: &mut Pen<'_>, trace: &MessageTrace, lines: &[Line<'_>], look: &Look) {
+    let mut wires = Wires::default();
+    let mut ends = BTreeSet::new();
+    for line in lines {
+        ends.extend(line.path.first().into_iter().chain(line.path.last()).copied());
+        match line.start.or(line.end) {
+            Some(_) => wires.add(&line.path),
+            None => wires.add_idle(&line.path),
+        }
+    }
+    wires.draw(pen, &ends, look);
+    for line in lines {
+        if let (Some(_), Some(&[to, from])) = (line.start, line.path.first_chunk::<2>()) {
+            draw_head(pen, from, to, look);
+        }
+        if let (Some(_), Some(&[from, to])) = (line.end, line.path.last_chunk::<2>()) {
+            draw_head(pen, from, to, look);
+        }
+        draw_names(pen, trace, line, look);
+    }
+}
+
+/// The arrow head of what arrives at a place from its neighbour, before the place itself.
+fn draw_head(pen: &mut Pen<'_>, from: Place, (x, y): Place, look: &Look) {
+    let glyphs = &look.glyphs;
+    let ((x, y), glyph) = match from {
+        (_, above) if above < y => ((x, y - 1), glyphs.descending),
+        (_, below) if below > y => ((x, y + 1), glyphs.ascending),
+        (left, _) if left < x => ((x - 1, y), glyphs.forward),
+        _ => ((x + 1, y), glyphs.back),
+    };
+    pen.glyph(x, y, glyph, look.theme.accent);
+}
+
+fn draw_names(pen: &mut Pen<'_>, trace: &MessageTrace, line: &Line<'_>, look: &Look) {
+    let style = look.theme.selection;
+    // The chunks as short as can be, without margins where these have no room: " 3 ", "0-3".
+    let name = |message: &Message, room: u16| {
+        let chunks = message.chunks(trace.chunks.len());
+        let name = |chunk: usize| trace.chunks.get(chunk).map_or("", |chunk| &chunk.name);
+        let name = match chunks.len() {
+            0 => " ".to_owned(),
+            1 => format!(" {} ", name(chunks.start)),
+            _ => format!(" {}-{} ", name(chunks.start), name(chunks.end - 1)),
+        };
+        let fitting = if pen::width(&name) <= room { &name } else { name.trim() };
+        fitting.chars().take(usize::from(room)).collect::<String>()
+    };
+    let rows = line.path.windows(2).filter(|ends| ends[0].1 == ends[1].1);
+    let rows = rows.map(|ends| (ends[0].0.min(ends[1].0), ends[0].0.max(ends[1].0), ends[0].1));
+    let longest = rows.max_by_key(|(left, right, _)| right - left);
+    match (line.names, longest, line.path.last()) {
+        (Names::Within, Some((left, right, y)), _) => {
+            let inside = right.saturating_sub(left + 1);
+            if let Some(message) = line.start.or(line.end) {
+                let name = name(message, inside.saturating_sub(2));
+                let margin = inside.saturating_sub(pen::width(&name)) / 2;
+                pen.text(left + 1 + margin, y, &name, style);
+            }
+        }
+        (Names::AtEnds, Some((left, right, y)), _) => {
+            let room = right.saturating_sub(left + 2) / 2;
+            if let Some(message) = line.start {
+                pen.text(left + 1, y, &name(message, room), style);
+            }
+            if let Some(message) = line.end {
+                let name = name(message, room);
+                pen.text(right.saturating_sub(pen::width(&name)), y, &name, style);
+            }
+        }
+        (Names::AtSide(room), _, Some((x, y))) => {
+            let y = y.saturating_sub(1);
+            if let (Some(message), Some(_)) = (line.start, line.end) {
+                let name = name(message, room);
+                pen.text(x.saturating_sub(1 + pen::width(&name)), y, &name, style);
+            }
+            if let Some(message) = line.end.or(line.start) {
+                pen.text(x + 2, y, &name(message, room), style);
+            }
+        }
+        (Names::Within | Names::AtEnds, None, _) | (Names::AtSide(_), _, None) => {}
+    }
+}
