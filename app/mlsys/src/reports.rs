@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::exit::Failure;
 use mlsys_run::results::{Item, Kind, LessonResult, Results, Verdict};
-use mlsys_view::table::cell;
+use mlsys_view::text::cell;
 
 /// A report that is wanted, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

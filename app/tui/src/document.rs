@@ -12,8 +12,8 @@ use ratatui::text::{Line, Span};
 use crate::state::page::{Audience, CheckState, Page};
 use card::Card;
 use mlsys_view::prose::{self, Signs, Styles};
+use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
-use mlsys_view::wrap::wrap;
 
 /// The lines of a lesson.
 pub struct Document {
@@ -152,5 +152,5 @@ fn check_lines(page: &Page, check: &Check, width: usize, look: &Look) -> Vec<Lin
     if let (Some(CheckState::Failed(_)), Some(why)) = (state, &check.why) {
         spans.push((format!("  {why}"), theme.text));
     }
-    wrap(&spans, width, Span::styled(format!("{sign} "), style), Span::raw("  "))
+    wrap_spans(&spans, width, Span::styled(format!("{sign} "), style), Span::raw("  "))
 }

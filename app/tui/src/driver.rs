@@ -36,7 +36,7 @@ use mlsys_run::drafts::Drafts;
 use mlsys_run::paths::Paths;
 use mlsys_run::progress_log::ProgressLog;
 use mlsys_view::theme::ColorDepth;
-use mlsys_view::theme::choice::Decider;
+use mlsys_view::theme::file::Decider;
 pub use options::{Broken, Leaving, Left, Opening, Options};
 pub use plain::{Prompt, run_plain};
 use pulse::Pulse;

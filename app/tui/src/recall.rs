@@ -6,7 +6,7 @@ use mlsys_lab::registry::Registry;
 
 use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_view::attempts::{FinishedRun, OWN_PAGES};
-use mlsys_view::figure::changed;
+use mlsys_view::export::changed;
 
 /// As many runs of a lesson are taken back in, the newest.
 const MOST: usize = 30;

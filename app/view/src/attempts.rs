@@ -1,6 +1,8 @@
 //! Runs that have ended, kept for pictures of several runs: what they found, without their own pictures.
 
 mod picture;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use mlsys_lab::schema::{Draw, Schema, Term};
 use mlsys_lab::value::Value;
 use mlsys_lesson::Goal;
 
-pub use picture::{lines, picture};
+pub use crate::attempts::picture::{lines, picture};
 
 /// How the names of the pages begin that are made for a single lab.
 pub const OWN_PAGES: &str = "labs/";
@@ -86,7 +88,7 @@ fn kept(schema: &Schema, data: &RunData) -> RunData {
     let panels = schema.panels.iter();
     let panels = panels.filter(|panel| panel.draw == Draw::Line && panel.attempts.is_some());
     let curves: Vec<&str> =
-        panels.flat_map(|panel| crate::figure::metrics::expand(&panel.metrics, data)).collect();
+        panels.flat_map(|panel| crate::metrics::expand(&panel.metrics, data)).collect();
     let mut kept = RunData { step: data.step, changes: data.changes.clone(), ..RunData::default() };
     for (name, value) in data.metrics() {
         match data.series.get(name).filter(|_| curves.contains(&name)) {
@@ -173,6 +175,3 @@ impl Seen<'_> {
         }
     }
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

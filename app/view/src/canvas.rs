@@ -13,10 +13,10 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
-pub(crate) use dots::{DotGrid, Ink, Stroke};
-pub(crate) use pen::{Pen, cut, cut_name, width};
-pub(crate) use shape::Shape;
-pub(crate) use vector::{CELL, Vector, hex};
+pub(crate) use crate::canvas::dots::{DotGrid, Ink, Stroke};
+pub(crate) use crate::canvas::pen::{Pen, cut, cut_name, width};
+pub(crate) use crate::canvas::shape::Shape;
+pub(crate) use crate::canvas::vector::{CELL, Vector, hex};
 
 /// The target of a drawing.
 pub struct Canvas {

@@ -5,15 +5,18 @@
 #![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
 
 pub mod attempts;
+pub(crate) mod axis;
 pub mod canvas;
 pub mod earlier;
 pub mod export;
-pub mod figure;
 pub mod glyphs;
+pub mod metrics;
 pub mod panel;
 pub mod prose;
+pub mod quantity;
 pub mod svg;
-pub mod table;
+pub mod text;
 pub mod theme;
-pub mod wrap;
 pub mod xml;
+
+pub use panel::picture::kernel;

@@ -15,7 +15,6 @@ mod words;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use crate::canvas::Canvas;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Draw, Panel, Schema};
@@ -23,20 +22,19 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::earlier::Earlier;
-use super::glyphs::Glyphs;
-use super::theme::Look;
-use crate::attempts::{self, RunComparison};
-use crate::canvas::{self as pen, Pen};
-use crate::figure::kernel::KernelDebugger;
-pub use crate::figure::quantity;
-use crate::figure::{axis, metrics};
-pub use line::{extent, is_smoothed, step_after, step_before};
-pub use picture::kernel::Spot;
-use picture::{At, kernel, text};
-pub use view::Tint;
-pub use view::{Extent, FrameView, Inspect, Smoothing, View, Way, Window};
-pub use words::words;
+use crate::attempts::RunComparison;
+use crate::canvas::{Canvas, Pen};
+use crate::earlier::Earlier;
+use crate::glyphs::Glyphs;
+pub use crate::panel::line::{extent, is_smoothed, step_after, step_before};
+use crate::panel::picture::kernel::KernelDebugger;
+pub use crate::panel::picture::kernel::Spot;
+use crate::panel::picture::{At, kernel, text};
+pub use crate::panel::view::{Extent, FrameView, Inspect, Smoothing, Tint, View, Way, Window};
+pub use crate::panel::words::words;
+pub use crate::quantity::quantity;
+use crate::theme::Look;
+use crate::{attempts, axis, canvas as pen, metrics};
 
 /// What a panel is drawn from.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-use super::wrap::wrap;
-use table::Table;
+use crate::prose::table::Table;
+use crate::text::wrap_spans;
 
 /// The styles of prose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -302,7 +302,7 @@ impl Writer<'_> {
         };
         let (first, rest) = (prefix(&first), prefix(&rest));
         let spans = self.spans();
-        self.lines.extend(wrap(&spans, self.width, first, rest));
+        self.lines.extend(wrap_spans(&spans, self.width, first, rest));
     }
 
     /// Takes the paragraph under construction, the first use of each term in it marked.
@@ -340,4 +340,70 @@ impl Writer<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn plain(markdown: &str, width: usize) -> Vec<String> {
+        let signs = Signs { bullet: "-", quote: "|", rule: "-" };
+        render(markdown, width, Styles::default(), signs, None)
+            .iter()
+            .map(|line| line.to_string().trim_end().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn blocks_become_lines() {
+        assert_eq!(
+            plain(
+                "# Title\n\nSome *soft* text\nover lines.\n\n- one\n- two\n  1. deep\n\n> said\n",
+                40
+            ),
+            [
+                "Title",
+                "",
+                "Some soft text over lines.",
+                "",
+                "- one",
+                "- two",
+                "  1. deep",
+                "",
+                "| said"
+            ]
+        );
+        assert_eq!(plain("| a | bb |\n|---|---:|\n| 1 | 2 |\n", 40), ["a  bb", "-----", "1   2"]);
+        assert_eq!(plain("```\nlet x = 1;\n```\n", 40), ["  let x = 1;"]);
+        assert_eq!(plain("see [docs](there)", 40), ["see docs (there)"]);
+    }
+
+    #[test]
+    fn the_first_use_of_a_term_in_a_paragraph_is_marked_and_no_heading_or_code() {
+        let finder = |text: &str| {
+            let find = |(term, name): (usize, &&str)| {
+                text.match_indices(*name)
+                    .map(|(at, _)| (at..at + name.len(), term))
+                    .collect::<Vec<_>>()
+            };
+            let mut found: Vec<_> =
+                ["loss", "batch sizes", "gradient"].iter().enumerate().flat_map(find).collect();
+            found.sort_by_key(|(range, _)| range.start);
+            found
+        };
+        let signs = Signs { bullet: "-", quote: "|", rule: "-" };
+        let markdown = "# A gradient\n\nThe loss, `loss` and\nloss, and **batch\nsizes**.\n\n- a loss\n\n```\nloss\n```";
+        let lines = render(markdown, 60, Styles::default(), signs, Some(&finder));
+        let spans = lines.iter().skip(1).flat_map(|line| &line.spans);
+        let marked: Vec<&str> = spans
+            .filter(|span| span.style.add_modifier.contains(Modifier::UNDERLINED))
+            .map(|span| span.content.as_ref())
+            .collect();
+        assert_eq!(marked, ["loss", "batch sizes", "loss"]);
+    }
+
+    #[test]
+    fn any_text_renders_at_any_width() {
+        let nasty = "# a\n* b\n  * c\n```\nx\n| y | z |\n<b>\n[l](m)\n> - q\n***";
+        for width in 0..60 {
+            assert!(!plain(nasty, width).is_empty());
+        }
+    }
+}

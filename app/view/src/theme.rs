@@ -2,19 +2,17 @@
 //!
 //! Colour is never the only carrier of a meaning: what a role says is also said by a glyph, a letter or a word.
 
-pub mod choice;
-pub mod contrast;
+pub mod color;
 pub mod file;
 mod palette;
-mod rgb;
 #[cfg(test)]
 mod tests;
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::glyphs::Glyphs;
-pub use palette::Palette;
-pub use rgb::{Rgb, to_rgb};
+use crate::glyphs::Glyphs;
+pub use crate::theme::color::{Rgb, to_rgb};
+pub use crate::theme::palette::Palette;
 
 /// The least contrast of text with what is behind it (WCAG 2.1, success criterion 1.4.3).
 pub const TEXT: f64 = 4.5;
@@ -78,7 +76,7 @@ impl Background {
     /// What a colour behind the text is to the eye: on which side of it black and white stand out equally.
     pub fn of(color: Rgb) -> Self {
         let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
-        if rgb::contrast(color, white) >= rgb::contrast(color, black) {
+        if color::contrast(color, white) >= color::contrast(color, black) {
             Self::Dark
         } else {
             Self::Light
@@ -165,7 +163,7 @@ impl Theme {
         let fg = |color| match depth {
             ColorDepth::None => plain,
             ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => {
-                plain.fg(rgb::fit(color, depth))
+                plain.fg(color::fit(color, depth))
             }
         };
         // Where there is no colour, weight takes its place.
@@ -178,7 +176,7 @@ impl Theme {
             depth,
             screen: match depth {
                 ColorDepth::TrueColor | ColorDepth::Ansi256 => {
-                    fg(palette.text).bg(rgb::fit(palette.background, depth))
+                    fg(palette.text).bg(color::fit(palette.background, depth))
                 }
                 ColorDepth::Ansi16 | ColorDepth::None => plain,
             },
@@ -193,7 +191,7 @@ impl Theme {
             selection: match depth {
                 ColorDepth::None => plain.add_modifier(Modifier::REVERSED),
                 ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => {
-                    fg(palette.selected).bg(rgb::fit(palette.accent, depth))
+                    fg(palette.selected).bg(color::fit(palette.accent, depth))
                 }
             },
             code: fg(palette.code),
@@ -225,7 +223,7 @@ impl Theme {
     pub fn grey(&self, level: u8) -> Option<Color> {
         match self.depth {
             ColorDepth::TrueColor | ColorDepth::Ansi256 => {
-                Some(rgb::fit(Color::Rgb(level, level, level), self.depth))
+                Some(color::fit(Color::Rgb(level, level, level), self.depth))
             }
             ColorDepth::Ansi16 => Some(match level {
                 0..64 => Color::Black,
@@ -242,12 +240,12 @@ impl Theme {
         match field {
             None => self.text,
             Some(color) => {
-                let ink = if rgb::contrast(to_rgb(color), Rgb(255, 255, 255)) >= 4.5 {
+                let ink = if color::contrast(to_rgb(color), Rgb(255, 255, 255)) >= 4.5 {
                     Color::Rgb(255, 255, 255)
                 } else {
                     Color::Rgb(0, 0, 0)
                 };
-                Style::new().fg(rgb::fit(ink, self.depth)).bg(color)
+                Style::new().fg(color::fit(ink, self.depth)).bg(color)
             }
         }
     }
@@ -262,7 +260,7 @@ impl Theme {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };
         match self.depth {
             ColorDepth::TrueColor | ColorDepth::Ansi256 => {
-                Some(rgb::fit(rgb::between(stops, share), self.depth))
+                Some(color::fit(color::between(stops, share), self.depth))
             }
             ColorDepth::Ansi16 => {
                 let place = (share * stops.len() as f32) as usize;

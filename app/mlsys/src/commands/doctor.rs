@@ -9,8 +9,8 @@ use mlsys_run::console::{Console, harmless};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::paths::{NoDataFolder, Paths};
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
-use mlsys_view::table::aligned;
-use mlsys_view::theme::{ColorDepth, choice, contrast};
+use mlsys_view::text::aligned;
+use mlsys_view::theme::{ColorDepth, color, file};
 use serde_json::{Value as Json, json};
 
 use crate::cli::Listing;
@@ -218,14 +218,14 @@ pub struct OwnTheme {
 
 /// Reads the themes in a folder.
 pub fn own_themes(folder: Option<&Path>) -> Vec<OwnTheme> {
-    let built_in = choice::names(None);
-    let names = choice::names(folder).into_iter();
+    let built_in = file::names(None);
+    let names = file::names(folder).into_iter();
     names
         .filter(|name| !built_in.contains(name))
         .map(|name| {
-            let trouble = match choice::find(&name, folder) {
+            let trouble = match file::find(&name, folder) {
                 Ok(palette) => {
-                    let faint = contrast::faint(&palette);
+                    let faint = color::faint(&palette);
                     faint.iter().map(ToString::to_string).collect()
                 }
                 Err(error) => vec![error.to_string()],

@@ -20,7 +20,7 @@ use mlsys_run::session::Outcome;
 use mlsys_run::settings;
 use mlsys_run::sources::Sources;
 use mlsys_tui::{Opening, own_page};
-use mlsys_view::table::{aligned, cell, wrapped};
+use mlsys_view::text::{aligned, cell, wrapped};
 use serde_json::{Value as Json, json};
 
 use super::open;

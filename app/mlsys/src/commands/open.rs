@@ -14,7 +14,7 @@ use mlsys_run::settings;
 use mlsys_run::settings::KnobTurn;
 use mlsys_tui::state::Instructors;
 use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt};
-use mlsys_view::theme::choice::appearance;
+use mlsys_view::theme::file::appearance;
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
 pub fn course(machine: Machine, context: &mut Context<'_>) -> Result<Exit, Failure> {

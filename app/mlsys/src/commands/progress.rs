@@ -12,7 +12,7 @@ use crate::cli::{self, Listing};
 use crate::context::Context;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::progress_log::ProgressLog;
-use mlsys_view::table::aligned;
+use mlsys_view::text::aligned;
 
 /// Does what `mlsys progress` asks for.
 pub fn run(asked: &cli::Progress, context: &mut Context<'_>) -> Result<Exit, Failure> {

@@ -7,9 +7,9 @@ use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::glossary::{Glossary, Term};
 use mlsys_tui::command::reference;
-use mlsys_view::table::{aligned, wrapped};
-use mlsys_view::theme::choice::{self, NoTheme};
-use mlsys_view::theme::{contrast, file};
+use mlsys_view::text::{aligned, wrapped};
+use mlsys_view::theme::color;
+use mlsys_view::theme::file::{self, NoTheme};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{self, AskGlossary, Keys, Listing};
@@ -228,7 +228,7 @@ pub fn theme(asked: &cli::Theme, context: &mut Context<'_>) -> Result<Exit, Fail
     let folder = context.paths.as_ref().ok().map(|paths| paths.themes());
     match asked {
         cli::Theme::List => {
-            for name in choice::names(folder.as_deref()) {
+            for name in file::names(folder.as_deref()) {
                 context.console.line(name)?;
             }
             if let Some(folder) = folder {
@@ -240,7 +240,7 @@ pub fn theme(asked: &cli::Theme, context: &mut Context<'_>) -> Result<Exit, Fail
             Ok(Exit::Passed)
         }
         cli::Theme::Show { name } => {
-            let palette = choice::find(name, folder.as_deref())
+            let palette = file::find(name, folder.as_deref())
                 .map_err(|error| Failure::usage(error.to_string()))?;
             context.console.raw(&file::written(&palette))?;
             Ok(Exit::Passed)
@@ -252,9 +252,9 @@ pub fn theme(asked: &cli::Theme, context: &mut Context<'_>) -> Result<Exit, Fail
 fn check(files: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     for path in files {
-        match choice::read_file(path) {
+        match file::read_file(path) {
             Ok(palette) => {
-                let faint = contrast::faint(&palette);
+                let faint = color::faint(&palette);
                 for faint in &faint {
                     let file = path.display();
                     context.console.note(format_args!("warning: {file}: {faint}"));

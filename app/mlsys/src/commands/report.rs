@@ -12,7 +12,7 @@ use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_tui::recall::{Wanted, recall};
 use mlsys_view::attempts::{FinishedRun, RunComparison};
 use mlsys_view::export::svg;
-use mlsys_view::figure::{Source, changed};
+use mlsys_view::export::{Source, changed};
 use mlsys_view::panel::{Scene, View};
 use mlsys_view::xml::escaped;
 

@@ -13,7 +13,7 @@ use mlsys_lab::value::number;
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, RunStatus, Summary};
-use mlsys_view::table::{aligned, cell};
+use mlsys_view::text::{aligned, cell};
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::{self, ListRuns, Listing};

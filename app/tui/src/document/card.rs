@@ -10,8 +10,8 @@ use crate::answer;
 use crate::state::page::{Audience, Page, Side};
 use crate::text_field::{FieldPurpose, TextField};
 use mlsys_view::prose;
+use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
-use mlsys_view::wrap::wrap;
 
 /// A block that asks something, with a bar at its left.
 pub(super) struct Card<'a> {
@@ -43,7 +43,7 @@ impl<'a> Card<'a> {
     }
 
     pub(super) fn say(&mut self, spans: &[(String, Style)]) {
-        let lines = wrap(spans, self.width, self.bar(), self.bar());
+        let lines = wrap_spans(spans, self.width, self.bar(), self.bar());
         self.lines.extend(lines);
     }
 
@@ -91,7 +91,7 @@ impl<'a> Card<'a> {
             );
             let rest = Span::styled(format!("{}     ", self.look.glyphs.vertical), theme.border);
             let start = self.lines.len();
-            self.lines.extend(wrap(&[(option.clone(), text)], self.width, lead, rest));
+            self.lines.extend(wrap_spans(&[(option.clone(), text)], self.width, lead, rest));
             self.options.extend((start..self.lines.len()).map(|line| (line, index)));
         }
     }
@@ -144,7 +144,7 @@ impl<'a> Card<'a> {
             let (flowing, below) =
                 if text.contains('\n') { (String::new(), Some(text)) } else { (text, None) };
             let spans = [(flowing, theme.text)];
-            self.lines.extend(wrap(&spans, self.width, lead, rest));
+            self.lines.extend(wrap_spans(&spans, self.width, lead, rest));
             if let Some(markdown) = below {
                 self.prose(&markdown);
             }

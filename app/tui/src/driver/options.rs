@@ -11,7 +11,7 @@ use super::Follow;
 use crate::state::Instructors;
 use mlsys_run::paths::Paths;
 use mlsys_run::settings::KnobTurn;
-use mlsys_view::theme::choice::Appearance;
+use mlsys_view::theme::file::Appearance;
 
 /// What the workbench starts with.
 pub struct Options {

@@ -7,7 +7,7 @@ use mlsys_lesson::{
 };
 use mlsys_view::panel::words;
 use mlsys_view::prose::{self, Signs, Styles};
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 use crate::answer;
 use crate::editor::TestsState;
@@ -27,7 +27,7 @@ pub fn sentence(text: &str) -> Vec<String> {
     text.lines()
         .flat_map(|line| {
             let spans = [(line.to_owned(), ratatui::style::Style::new())];
-            wrap(&spans, WIDTH, "".into(), "".into())
+            wrap_spans(&spans, WIDTH, "".into(), "".into())
         })
         .map(|line| line.to_string().trim_end().to_owned())
         .collect()

@@ -14,7 +14,7 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::LabDirective;
 use mlsys_view::earlier::{self, Earlier, Overlay};
-use mlsys_view::figure::kernel::KernelDebugger;
+use mlsys_view::kernel::KernelDebugger;
 use mlsys_view::panel::{Focus, FrameView, Origin, Scene, View};
 
 use crate::records::Replay;

@@ -7,7 +7,7 @@ use mlsys_lab::registry::Registry;
 use mlsys_lesson::{Answer, Block, Event, Lesson, Predict, Question, Target};
 use mlsys_run::glossary::Glossary;
 use mlsys_run::settings;
-use mlsys_view::figure::kernel::Play;
+use mlsys_view::kernel::Play;
 
 use crate::editor::{Editor, KernelTests};
 use crate::state::lab::{LabState, slot};

@@ -2,7 +2,7 @@
 
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::frame::kernel::View;
-use mlsys_view::figure::kernel::{KernelDebugger, Play, said};
+use mlsys_view::kernel::{KernelDebugger, Play, said};
 use mlsys_view::panel::{Inspect, Spot};
 
 use crate::command::{Choice, Motion, Place};

@@ -7,7 +7,7 @@ use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::tables::Tables;
 use mlsys_run::exports::Export;
 use mlsys_view::export::svg;
-use mlsys_view::figure::{Source, changed, csv};
+use mlsys_view::export::{Source, changed, csv::csv};
 
 use crate::message::{Effect, SaveWeights};
 use crate::state::App;

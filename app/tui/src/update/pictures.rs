@@ -4,8 +4,8 @@ use mlsys_lab::frame::table::Filter;
 use mlsys_lab::frame::{Frame, Graph, Table};
 use mlsys_lab::schema::{Draw, Scale};
 use mlsys_view::earlier;
-use mlsys_view::figure::kernel::Play;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
+use mlsys_view::kernel::Play;
 use mlsys_view::panel::{
     Extent, FrameView, Inspect, Smoothing, Tint, Way, Window, extent, is_smoothed, step_after,
     step_before,

@@ -12,7 +12,7 @@ use ratatui::widgets::Widget;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::state::App;
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 /// Columns of the list where details fit next to it.
 const LIST: u16 = 62;
@@ -165,7 +165,7 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
     ];
     let width = usize::from(area.width).saturating_sub(2);
     let mut lines = vec![Line::default()];
-    lines.extend(wrap(
+    lines.extend(wrap_spans(
         &[(front.title.clone(), theme.title)],
         width,
         Span::raw(" "),
@@ -173,7 +173,7 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
     ));
     for (name, fact) in facts {
         let first = Span::styled(format!(" {name:<9}"), theme.dim);
-        lines.extend(wrap(&[(fact, theme.text)], width, first, Span::raw(" ".repeat(10))));
+        lines.extend(wrap_spans(&[(fact, theme.text)], width, first, Span::raw(" ".repeat(10))));
     }
     for (line, row) in lines.into_iter().zip(area.rows()) {
         line.render(row, buffer);

@@ -13,7 +13,7 @@ use crate::state::lab::State;
 use crate::state::overlay::Overlay;
 use mlsys_view::panel::Inspect;
 use mlsys_view::panel::Tint;
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 /// Rows a notice may take from the page above.
 const NOTICE_ROWS: usize = 3;
@@ -51,7 +51,7 @@ fn draw_notice(app: &App, notice: &str, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let text = [(notice.to_owned(), theme.warn)];
     let width = usize::from(area.width);
-    let mut lines = wrap(&text, width, Span::raw(" "), Span::raw(" "));
+    let mut lines = wrap_spans(&text, width, Span::raw(" "), Span::raw(" "));
     lines.truncate(NOTICE_ROWS);
     let over = (lines.len() as u16 - 1).min(area.y);
     let area = Rect::new(area.x, area.y - over, area.width, over + 1);

@@ -9,7 +9,7 @@ use super::palette::{BOXED, draw_box, list};
 use crate::glossary_list::GlossaryList;
 use crate::state::App;
 use mlsys_run::glossary::Term;
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 /// Rows of a definition below the list.
 const PREVIEW: u16 = 6;
@@ -106,7 +106,7 @@ fn draw_names(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) 
 /// What a term means.
 fn definition(app: &App, term: &Term, width: usize) -> Vec<Line<'static>> {
     let text = [(term.about.clone(), app.screen.look.theme.text)];
-    wrap(&text, width.saturating_sub(1), Span::raw(" "), Span::raw(" "))
+    wrap_spans(&text, width.saturating_sub(1), Span::raw(" "), Span::raw(" "))
 }
 
 /// A term by itself: names, meaning, where it is taught, and the related terms, one of them marked.
@@ -115,7 +115,7 @@ fn page(app: &App, terms: &GlossaryList, term: &Term, width: usize) -> Vec<Line<
     let mut lines = vec![Line::styled(format!(" {}", term.name), theme.title)];
     let mut say = |text: String, style| {
         let spans = [(text, style)];
-        lines.extend(wrap(&spans, width.saturating_sub(1), Span::raw(" "), Span::raw(" ")));
+        lines.extend(wrap_spans(&spans, width.saturating_sub(1), Span::raw(" "), Span::raw(" ")));
     };
     if !term.aliases.is_empty() {
         say(format!("also: {}", term.aliases.join(", ")), theme.dim);

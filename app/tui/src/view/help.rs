@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 use super::body;
 use crate::command::{Binding, Place, TABLE};
 use crate::state::App;
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 /// Columns of the keys, where they fit next to the sentences.
 const KEYS: usize = 16;
@@ -69,10 +69,10 @@ fn entry(app: &App, row: &Binding, refused: Option<String>, width: usize) -> Vec
     let room = width.saturating_sub(1);
     if width < BESIDE {
         let mut lines = vec![Line::styled(format!(" {keys}"), key)];
-        lines.extend(wrap(&spans, room, Span::raw("   "), Span::raw("   ")));
+        lines.extend(wrap_spans(&spans, room, Span::raw("   "), Span::raw("   ")));
         lines
     } else {
         let keys = Span::styled(format!(" {keys:<KEYS$}"), key);
-        wrap(&spans, room, keys, Span::raw(" ".repeat(KEYS + 1)))
+        wrap_spans(&spans, room, keys, Span::raw(" ".repeat(KEYS + 1)))
     }
 }

@@ -15,7 +15,7 @@ use crate::state::App;
 use crate::state::lab::{LabState, State};
 use crate::state::page::{Page, Side, Telling};
 use mlsys_view::panel::{Focus, Scene, draw_panel, words};
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 /// Rows a picture needs to be worth looking at.
 const PANEL_ROWS: u16 = 9;
@@ -161,7 +161,7 @@ fn say_panels(app: &App, slot: &LabState, panels: &[usize], area: Rect, buffer: 
             let (name, said) = (format!("{}: ", scene.panel.name), words(&scene));
             let said = said.strip_prefix(&name).unwrap_or(&said).to_owned();
             let spans = [(name, app.screen.look.theme.title), (said, app.screen.look.theme.text)];
-            lines.extend(wrap(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
+            lines.extend(wrap_spans(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
             lines.push(Line::default());
         }
     }

@@ -6,18 +6,18 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::state::App;
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 /// Draws the line, broken as a shell puts it together again.
 pub fn draw(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let width = usize::from(area.width);
     let say = |text: &str, style| {
-        wrap(&[(text.to_owned(), style)], width, Span::raw(" "), Span::raw(" "))
+        wrap_spans(&[(text.to_owned(), style)], width, Span::raw(" "), Span::raw(" "))
     };
     let mut lines = say("This line opens what is on the screen", theme.title);
     lines.push(Line::default());
-    let broken = wrap(
+    let broken = wrap_spans(
         &[(line.to_owned(), theme.code)],
         width.saturating_sub(2),
         Span::raw(""),

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::state::App;
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 /// Columns of the names, where the sentences fit next to them.
 const NAME: usize = 22;
@@ -47,10 +47,10 @@ pub fn shown(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option
         let indent = |columns: usize| Span::raw(" ".repeat(columns));
         if width < BESIDE {
             lines.push((head, Some(index)));
-            let below = wrap(&spans, width, indent(5), indent(5));
+            let below = wrap_spans(&spans, width, indent(5), indent(5));
             lines.extend(below.into_iter().map(|line| (line, Some(index))));
         } else {
-            let mut beside = wrap(&spans, width, indent(NAME), indent(NAME));
+            let mut beside = wrap_spans(&spans, width, indent(NAME), indent(NAME));
             if let Some(first) = beside.first_mut() {
                 let pad = NAME.saturating_sub(head.width()).max(1);
                 let rest = first.spans.split_off(1.min(first.spans.len()));

@@ -4,7 +4,7 @@ use mlsys_lab::report::Report;
 use mlsys_lab::tables::Tables;
 use mlsys_lesson::Place;
 
-use super::*;
+use crate::attempts::*;
 
 /// Two labs that make something smaller: one tells all, the other by other names.
 pub(crate) fn schemas() -> [&'static Schema; 2] {

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::Canvas;
+use crate::canvas::Canvas;
 use crate::glyphs::{GlyphSet, Glyphs};
 
 /// How a line is drawn. A later layer of higher rank takes a cell over, one of equal rank joins it.

@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::Canvas;
-use super::vector::{Anchor, Held};
+use crate::canvas::Canvas;
+use crate::canvas::vector::{Anchor, Held};
 use crate::glyphs::Glyphs;
 
 /// A rectangle of a buffer and the glyphs to use in it.

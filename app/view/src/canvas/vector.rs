@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::shape::{Shape, mark};
+use crate::canvas::shape::{Shape, mark};
 use crate::theme::{Rgb, Theme, to_rgb};
 use crate::xml::escaped;
 

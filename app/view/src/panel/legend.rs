@@ -1,10 +1,10 @@
 //! The line below a chart that says what its marks mean.
 
-use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas::{self as pen, Pen};
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
 use crate::theme::Look;
 
 /// A mark and what it means.

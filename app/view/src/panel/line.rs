@@ -1,26 +1,19 @@
 //! Curves of metrics over steps.
 
 mod chart;
-mod cursor;
 mod curves;
-mod items;
-mod letters;
-mod marks;
-mod steps;
 mod strokes;
 
-use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
-use super::axis::Axis;
-use super::legend;
-use super::{Scene, Window, metrics, quantity};
-use crate::canvas::Pen;
+use crate::canvas::{Canvas, Pen};
+use crate::panel::axis::Axis;
+use crate::panel::line::chart::Chart;
+pub use crate::panel::line::chart::{Reading, reading};
+use crate::panel::line::curves::{Curve, Curves, Kind};
+pub use crate::panel::line::curves::{extent, step_after, step_before};
+use crate::panel::{Scene, Window, legend, metrics, quantity};
 use crate::theme::Look;
-use chart::Chart;
-pub use cursor::{Reading, reading};
-use curves::{Curve, Curves, Kind};
-pub use steps::{extent, step_after, step_before};
 
 /// The smallest area with room for axes.
 const SMALLEST: (u16, u16) = (16, 4);
@@ -39,10 +32,10 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Lo
         sparkline(area, canvas, scene, &curves, look);
         return true;
     }
-    let items = items::items(scene, &curves, look);
+    let items = curves::items(scene, &curves, look);
     let (chart, lower) = lay_out(area, scene, &curves, &items, (low, high), look);
     chart.axes(canvas, look);
-    marks::draw(&chart, canvas, scene, &curves, look);
+    chart::draw_marks(&chart, canvas, scene, &curves, look);
     chart.cursor(canvas, &curves, look);
     chart.curves(canvas, &curves, look);
     chart.readings(canvas, &curves, look);
@@ -73,7 +66,7 @@ pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         return None;
     }
-    let items = items::items(scene, &curves, look);
+    let items = curves::items(scene, &curves, look);
     let (chart, _) = lay_out(area, scene, &curves, &items, bounds, look);
     let columns = chart.plot.x..chart.plot.right();
     columns.contains(&column).then(|| {

@@ -6,19 +6,18 @@
 pub(crate) mod bars;
 pub(crate) mod box_plot;
 pub(crate) mod cells;
-pub(crate) mod frame_sequence;
-pub(crate) mod graph;
+pub mod graph;
 pub(crate) mod heat;
 pub(crate) mod histogram;
 pub(crate) mod images;
-pub(crate) mod kernel;
+pub mod kernel;
 pub(crate) mod matrix;
 pub(crate) mod message_trace;
 pub(crate) mod panes;
-pub(crate) mod passage;
 pub(crate) mod scatter;
 pub(crate) mod stacks;
-pub(crate) mod table;
+pub mod styled_text;
+pub mod table;
 pub(crate) mod text;
 pub(crate) mod timeline;
 
@@ -27,12 +26,12 @@ use std::borrow::Cow;
 use mlsys_lab::frame::Frame;
 use ratatui::layout::Rect;
 
-use super::Focus;
-use super::view::{FrameView, Inspect, Mark, Way};
 use crate::canvas::Canvas;
-use crate::figure::csv::Lines;
-use crate::figure::kernel::KernelDebugger;
+use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::Focus;
+use crate::panel::picture::kernel::KernelDebugger;
+use crate::panel::view::{FrameView, Inspect, Mark, Way};
 use crate::theme::Look;
 
 /// The columns and rows without which a picture cannot be read, if its kind needs no others.

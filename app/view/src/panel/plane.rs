@@ -1,10 +1,10 @@
 //! Two axes and the field between them, for pictures that are not over steps.
 
-use crate::canvas::Canvas;
 use ratatui::layout::Rect;
 
-use super::axis::Axis;
-use crate::canvas::{self as pen, Pen};
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::panel::axis::Axis;
 use crate::theme::Look;
 
 /// The smallest area with room for axes.

@@ -1,30 +1,28 @@
 //! What holds for every panel, at every size, with every data.
 
-pub(crate) mod counted;
-pub(crate) mod exchanges;
 pub(crate) mod fixtures;
-pub(crate) mod graphs;
 mod kernels;
 mod marked;
+pub(crate) mod message_traces;
 pub(crate) mod odd;
 mod snapshots;
 pub(crate) mod structures;
 
+use mlsys_harness::snapshot::rows;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Scale, Schema};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::picture::At;
-use super::{Focus, FrameView, Origin, Scene, Smoothing, View, Window, draw_panel, words};
 use crate::canvas::Canvas;
 use crate::earlier::Earlier;
 use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::picture::At;
+use crate::panel::tests::fixtures::{Noise, diverging, point, schema, steered};
+use crate::panel::tests::odd::{odd_frames, odd_runs};
+use crate::panel::{Focus, FrameView, Origin, Scene, Smoothing, View, Window, draw_panel, words};
 use crate::theme::{Background, ColorDepth, Look, Theme};
-use fixtures::{Noise, diverging, point, schema, steered};
-use mlsys_harness::snapshot::rows;
-use odd::{odd_frames, odd_runs};
 
 fn look(depth: ColorDepth, set: GlyphSet) -> Look {
     Look { theme: Theme::new(Background::Dark, depth), glyphs: Glyphs::new(set) }

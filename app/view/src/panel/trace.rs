@@ -3,7 +3,7 @@
 use mlsys_lab::report::{Among, Series, Summary};
 use mlsys_lab::schema::Scale;
 
-use super::view::{ChartView, Smoothing};
+use crate::panel::view::{ChartView, Smoothing};
 
 /// The points of a series that fall on one column.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,9 +6,9 @@ use mlsys_lab::frame::Frame;
 use mlsys_lab::report::{Among, RunData, Series};
 use mlsys_lab::schema::Draw;
 
-use super::line::{Reading, reading};
-use super::{FrameView, Scene, extent, kernel, metrics, picture, quantity};
 use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::line::{Reading, reading};
+use crate::panel::{FrameView, Scene, extent, kernel, metrics, picture, quantity};
 
 /// What a panel shows, said.
 pub fn words(scene: &Scene<'_>) -> String {

@@ -4,7 +4,7 @@ use pulldown_cmark::Alignment;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-use super::Styles;
+use crate::prose::Styles;
 
 /// A table under construction.
 #[derive(Default)]

@@ -4,8 +4,7 @@ use std::slice::from_mut;
 
 use ratatui::style::Color;
 
-use super::rgb;
-use super::{Background, ColorDepth, GRAPHICS};
+use crate::theme::{Background, ColorDepth, GRAPHICS, color};
 
 /// Colours by role, before they are fitted to a terminal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +80,7 @@ impl Palette {
 
     /// On which side of grey its background is.
     pub(super) fn side(&self) -> Background {
-        Background::of(rgb::to_rgb(self.background))
+        Background::of(color::to_rgb(self.background))
     }
 
     /// A curve's colour, as near to the background as it can go and still be seen.
@@ -90,11 +89,12 @@ impl Palette {
             // Named colours cannot be mixed.
             return self.previous;
         }
-        let behind = rgb::to_rgb(rgb::fit(self.background, depth));
-        let is_seen =
-            |mixed: &Color| rgb::contrast(rgb::to_rgb(rgb::fit(*mixed, depth)), behind) >= GRAPHICS;
+        let behind = color::to_rgb(color::fit(self.background, depth));
+        let is_seen = |mixed: &Color| {
+            color::contrast(color::to_rgb(color::fit(*mixed, depth)), behind) >= GRAPHICS
+        };
         (42..100)
-            .map(|percent| rgb::between(&[self.background, color], percent as f32 / 100.0))
+            .map(|percent| color::between(&[self.background, color], percent as f32 / 100.0))
             .find(is_seen)
             .unwrap_or(color)
     }

@@ -1,5 +1,5 @@
-use super::rgb::contrast as ratio;
-use super::*;
+use crate::theme::color::contrast as ratio;
+use crate::theme::*;
 
 fn environment(pairs: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Option<String> {
     move |name| {
@@ -40,20 +40,20 @@ fn background_follows_what_the_terminal_announces() {
 
 #[test]
 fn every_role_of_every_theme_can_be_seen_at_every_depth() {
-    for name in choice::names(None) {
-        let palette = choice::find(&name, None).unwrap();
-        assert_eq!(contrast::faint(&palette), [], "{name}");
+    for name in file::names(None) {
+        let palette = file::find(&name, None).unwrap();
+        assert_eq!(color::faint(&palette), [], "{name}");
         for depth in [ColorDepth::TrueColor, ColorDepth::Ansi256, ColorDepth::Ansi16] {
             let theme = Theme::with(&palette, depth);
-            assert_eq!(contrast::faint_in(&theme), [], "{name} {depth:?}");
+            assert_eq!(color::faint_in(&theme), [], "{name} {depth:?}");
         }
     }
 }
 
 #[test]
 fn every_theme_reads_as_it_is_written() {
-    for name in choice::names(None) {
-        let palette = choice::find(&name, None).unwrap();
+    for name in file::names(None) {
+        let palette = file::find(&name, None).unwrap();
         let text = file::written(&palette);
         assert_eq!(file::read("own.toml", &text), Ok(palette), "{name}");
     }
@@ -91,7 +91,7 @@ fn all_mistakes_of_a_theme_are_told_at_once_with_their_places() {
         );
     }
     assert!(file::read("own.toml", "text = \"#").is_err());
-    for (_, line) in file::written(&choice::find("dark", None).unwrap()).match_indices('\n') {
+    for (_, line) in file::written(&file::find("dark", None).unwrap()).match_indices('\n') {
         // Whatever is cut off, it is told and nothing else happens.
         let _ = file::read("own.toml", line);
     }
@@ -99,10 +99,10 @@ fn all_mistakes_of_a_theme_are_told_at_once_with_their_places() {
 
 #[test]
 fn a_theme_that_is_hard_to_see_is_told_role_by_role() {
-    let text = file::written(&choice::find("light", None).unwrap());
+    let text = file::written(&file::find("light", None).unwrap());
     let text = text.replace("dim = \"#60666f\"", "dim = \"#c0c0c0\"");
     let palette = file::read("own.toml", &text).unwrap();
-    let faint = contrast::faint(&palette);
+    let faint = color::faint(&palette);
     assert_eq!(faint.len(), 1, "{faint:?}");
     assert!(faint[0].to_string().starts_with("`dim` has a contrast of 1.7"));
 }
@@ -110,13 +110,13 @@ fn a_theme_that_is_hard_to_see_is_told_role_by_role() {
 #[test]
 fn a_wish_that_cannot_be_had_is_told_and_the_default_is_taken() {
     let plain = environment(&[("TERM", "xterm-256color")]);
-    let wished = |wish| choice::appearance(wish, None, &plain);
+    let wished = |wish| file::appearance(wish, None, &plain);
     let light = wished(Some("light"));
-    assert_eq!((light.decider, light.trouble), (choice::Decider::Learner, None));
+    assert_eq!((light.decider, light.trouble), (file::Decider::Learner, None));
     let none = wished(None);
-    assert_eq!((none.decider, none.trouble), (choice::Decider::Terminal, None));
+    assert_eq!((none.decider, none.trouble), (file::Decider::Terminal, None));
     let wrong = wished(Some("ligth"));
-    assert_eq!(wrong.decider, choice::Decider::Terminal);
+    assert_eq!(wrong.decider, file::Decider::Terminal);
     assert_eq!(wrong.trouble.as_deref(), Some("there is no theme 'ligth'; did you mean 'light'?"));
     let missing = wished(Some("no/such.toml")).trouble.unwrap();
     assert!(missing.starts_with("theme no/such.toml cannot be read: "), "{missing}");

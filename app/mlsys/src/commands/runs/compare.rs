@@ -10,7 +10,7 @@ use crate::cli::Listing;
 use mlsys_run::console::Console;
 use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::record::{RecordedRun, value_text};
-use mlsys_view::table::{aligned, cell};
+use mlsys_view::text::{aligned, cell};
 
 /// Puts runs side by side.
 pub fn run(runs: &[RecordedRun], listing: Listing, console: &mut Console) -> Result<Exit, Failure> {

@@ -4,7 +4,7 @@ use std::io;
 
 use mlsys_kernel::LANES;
 use mlsys_lesson::Block;
-use mlsys_view::figure::kernel::Thread;
+use mlsys_view::kernel::Thread;
 use mlsys_view::panel::Inspect;
 
 use crate::command::Command;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lesson::{Asked, Block};
-use mlsys_view::figure::kernel::{KernelDebugger, about_thread};
+use mlsys_view::kernel::{KernelDebugger, about_thread};
 
 use crate::command::Command;
 use crate::driver::Pulse;

@@ -8,7 +8,7 @@ use crate::editor::{Editor, Subject, TestsState};
 use crate::state::App;
 use crate::state::lab::State;
 use crate::state::page::Page;
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
 
 /// The lines below the text, a rule above them; none where there is nothing to say.
 pub(super) fn lines(app: &App, page: &Page, editor: &Editor, width: usize) -> Vec<Line<'static>> {
@@ -44,7 +44,7 @@ impl Strip<'_> {
                 _ => Span::raw("   "),
             };
             let spans = [(paragraph.to_owned(), style)];
-            self.lines.extend(wrap(&spans, self.width, lead, Span::raw("   ")));
+            self.lines.extend(wrap_spans(&spans, self.width, lead, Span::raw("   ")));
         }
     }
 

@@ -12,8 +12,8 @@ use crate::state::page::Page;
 use crate::state::wait::Waiting;
 use crate::state::{App, RunMode, Tempo};
 use crate::text_field::FieldPurpose;
-use mlsys_view::figure::{metrics, quantity};
-use mlsys_view::wrap::wrap;
+use mlsys_view::text::wrap_spans;
+use mlsys_view::{metrics, quantity::quantity};
 
 /// State, step, steps a second, elapsed time and device.
 pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Buffer) {
@@ -160,7 +160,7 @@ pub fn message(app: &App, slot: &LabState, width: usize) -> Vec<Line<'static>> {
                 }
                 (Some(_) | None, _) => {
                     let sentence = [((*line).to_owned(), *style)];
-                    shown.extend(wrap(&sentence, width, Span::raw(""), Span::raw("")));
+                    shown.extend(wrap_spans(&sentence, width, Span::raw(""), Span::raw("")));
                     at += 1;
                 }
             }

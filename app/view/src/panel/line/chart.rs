@@ -1,12 +1,15 @@
 //! A line chart laid out, and its axes.
 
-use crate::canvas::Canvas;
+use mlsys_lab::report::{Change, Series};
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
-use super::curves::Curves;
-use crate::canvas::{self as pen, Pen};
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
 use crate::glyphs::Glyphs;
+use crate::panel::Scene;
 use crate::panel::axis::{Axis, Measure};
+use crate::panel::line::curves::{Curves, Kind};
 use crate::panel::plane::{left_ticks, tick_below};
 use crate::theme::Look;
 
@@ -107,6 +110,122 @@ impl Chart {
                     tick_below(&mut pen, (x, plot.bottom()), exact, look);
                 }
             }
+        }
+    }
+}
+
+/// What a series says at a step: what it said last by then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// A value, and the step it was recorded at.
+    Value(u64, f64),
+    /// Something that was not finite.
+    NotFinite,
+    /// Nothing yet.
+    Nothing,
+}
+
+/// Reads a series at a step.
+pub fn reading(series: &Series, step: u64) -> Reading {
+    let (points, gaps) = (series.points(), series.gaps());
+    let place = points.partition_point(|(at, _)| *at <= step).checked_sub(1);
+    let point = place.and_then(|place| points.get(place));
+    let place = gaps.partition_point(|at| *at <= step).checked_sub(1);
+    let gap = place.and_then(|place| gaps.get(place));
+    match (point, gap) {
+        (Some((at, _)), Some(gap)) if gap >= at => Reading::NotFinite,
+        (Some(&(at, value)), _) => Reading::Value(at, value),
+        (None, Some(_)) => Reading::NotFinite,
+        (None, None) => Reading::Nothing,
+    }
+}
+
+impl Chart {
+    /// Draws the line at the cursor, under the curves.
+    pub(super) fn cursor(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
+        let Some(step) = curves.cursor else { return };
+        let (x, glyphs, style) = (self.column(step), &look.glyphs, look.theme.accent);
+        let mut pen = Pen::new(self.area, canvas, glyphs);
+        pen.column(x, self.plot.y..self.plot.bottom(), glyphs.cursor, style);
+        if self.area.bottom() - self.plot.bottom() > 1 {
+            pen.glyph(x, self.plot.bottom(), glyphs.cursor_foot, style);
+        }
+    }
+
+    /// Marks the value of each curve at the cursor, over the curves.
+    pub(super) fn readings(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
+        let Some(step) = curves.cursor else { return };
+        let mut pen = Pen::new(self.plot, canvas, &look.glyphs);
+        for curve in curves.now.iter().rev() {
+            let Kind::Series { series, .. } = &curve.kind else {
+                continue;
+            };
+            let Reading::Value(at, value) = reading(series, step) else {
+                continue;
+            };
+            // A value from before a zoomed window is said in the legend only.
+            let shown = at >= self.steps.0 && self.y.holds(value);
+            if let Some(y) = self.row(value).filter(|_| shown) {
+                let style = look.theme.curve(curve.place).add_modifier(Modifier::BOLD);
+                pen.glyph(self.column(at), y, look.glyphs.reading, style);
+            }
+        }
+    }
+}
+
+/// Draws a line at each knob turn and at each step where values stopped being finite.
+pub(super) fn draw_marks(
+    chart: &Chart,
+    canvas: &mut Canvas,
+    scene: &Scene<'_>,
+    curves: &Curves<'_>,
+    look: &Look,
+) {
+    let (plot, glyphs) = (chart.plot, &look.glyphs);
+    let mut pen = Pen::new(plot, canvas, glyphs);
+    for change in shown_changes(scene, curves) {
+        let (x, exact) = (chart.column(change.step), chart.exact(change.step));
+        pen.upright(x, plot.y..plot.bottom(), exact, glyphs.change, look.theme.warn);
+    }
+    let foot = plot.bottom().saturating_sub(1);
+    for (from, to) in curves.gaps() {
+        // A line where the stretch begins, and crosses along its foot.
+        let (from, to) = (chart.column(from), chart.column(to));
+        pen.column(from, plot.y..foot, glyphs.change, look.theme.bad);
+        pen.run(from, foot, to.saturating_sub(from) + 1, glyphs.not_finite, look.theme.bad);
+    }
+}
+
+/// The knob turns that lie in the chart.
+pub(super) fn shown_changes<'a>(
+    scene: &Scene<'a>,
+    curves: &Curves<'_>,
+) -> impl DoubleEndedIterator<Item = &'a Change> {
+    let (first, last) = curves.steps;
+    scene.data.changes.iter().filter(move |change| {
+        change.step <= last && (first <= change.step || curves.shown.is_none())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_says_what_it_said_last() {
+        let mut series = Series::default();
+        for (step, value) in [(10, 1.0), (20, 2.0), (30, f64::NAN), (40, 4.0)] {
+            series.push(step, value);
+        }
+        for (step, expected) in [
+            (9, Reading::Nothing),
+            (10, Reading::Value(10, 1.0)),
+            (29, Reading::Value(20, 2.0)),
+            (30, Reading::NotFinite),
+            (39, Reading::NotFinite),
+            (1000, Reading::Value(40, 4.0)),
+        ] {
+            assert_eq!(reading(&series, step), expected, "{step}");
         }
     }
 }

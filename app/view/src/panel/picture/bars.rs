@@ -1,19 +1,20 @@
 //! Labelled lengths on one axis, linear or logarithmic.
 
-use crate::canvas::Canvas;
-use crate::figure::csv::{self, Lines};
-use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, LEAST, Picture, page_rows};
-use crate::panel::view::{FrameView, Mark};
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
-use crate::canvas::{self as pen, Pen};
-use crate::figure::unit;
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv;
+use crate::export::csv::Lines;
+use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
+use crate::panel::picture::{At, LEAST, Picture, page_rows};
 use crate::panel::quantity;
+use crate::panel::view::{FrameView, Mark};
+use crate::quantity::unit;
 use crate::theme::Look;
 
 /// Columns that the longest bar has at least before remarks stand right of it.

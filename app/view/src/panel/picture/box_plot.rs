@@ -6,14 +6,16 @@
 use mlsys_lab::frame::{BoxPlot, ValueSpread};
 use ratatui::layout::Rect;
 
-use super::{At, Picture, page_rows};
-use crate::canvas::{self as pen, Canvas, Pen};
-use crate::figure::axis::Axis;
-use crate::figure::csv::{self, Lines};
-use crate::figure::{quantity, unit};
+use crate::axis::Axis;
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv;
+use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::FrameView;
+use crate::panel::picture::{At, Picture, page_rows};
 use crate::panel::plane::tick_below;
+use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
 impl Picture for BoxPlot {

@@ -1,19 +1,17 @@
 //! Cells in rows, each of one of a few kinds, told apart by colour and by glyph.
 
-use crate::canvas::Canvas;
-use crate::figure::csv::Lines;
-use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
-use crate::panel::view::FrameView;
-use mlsys_lab::frame::CellRow;
-use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
+use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas::{self as pen, Pen};
-use crate::panel::legend::{self, Item};
-use crate::panel::picture::text;
-use crate::panel::view::Mark;
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv::Lines;
+use crate::glyphs::Glyphs;
+use crate::panel::legend;
+use crate::panel::legend::Item;
+use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows, text};
+use crate::panel::view::{FrameView, Mark};
 use crate::theme::Look;
 
 /// The widest that a cell without text is drawn.

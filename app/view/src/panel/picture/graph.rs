@@ -1,21 +1,27 @@
 //! A graph: boxes in layers from left to right, lines between them, and below what is said of the step and the node.
 
 mod boxes;
+mod cards;
+pub mod layout;
+mod lines;
 mod outline;
-mod wires;
+mod shown;
+mod view;
 
-use crate::canvas::Canvas;
-use crate::figure::csv::Lines;
-use crate::figure::graph::{self, Closer, pass};
-use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, Picture, Sheet};
-use crate::panel::view::{FrameView, Inspect, Way};
 use mlsys_lab::frame::{Direction, Graph};
 use ratatui::layout::Rect;
 
-use crate::canvas::Pen;
-use crate::figure::graph::{Drawing, Form, Sight, facts, line};
-use crate::panel::picture::text;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv::Lines;
+use crate::glyphs::Glyphs;
+pub use crate::panel::picture::graph::cards::{Card, Form, Head, Words};
+use crate::panel::picture::graph::layout::{Arranged, Layout, Size, lay_out};
+pub use crate::panel::picture::graph::lines::not_finite;
+pub use crate::panel::picture::graph::outline::{facts, line, pass};
+pub use crate::panel::picture::graph::shown::{Item, Link, Shown};
+pub use crate::panel::picture::graph::view::{Move, Sight};
+use crate::panel::picture::{At, Picture, Sheet, text};
+use crate::panel::view::{FrameView, Inspect, Way};
 use crate::theme::Look;
 
 /// A window onto a drawing: the area of the screen, and the cell of the drawing in its top left corner.
@@ -61,7 +67,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight
         false => at(graph, sight, &drawing),
     };
     let window = window(body, &drawing, at.focus);
-    wires::draw(&window, canvas, graph, sight, &drawing, at, look);
+    lines::draw(&window, canvas, graph, sight, &drawing, at, look);
     boxes::draw(&window, canvas, graph, &drawing, at, look);
     if let Some(said) = beyond(&drawing, &window) {
         let mut pen = Pen::new(body, canvas, &look.glyphs);
@@ -196,12 +202,12 @@ impl Picture for Graph {
     fn go(&self, view: &mut FrameView, way: Way) {
         let sight = &mut view.graph;
         match way {
-            Way::Left => sight.select(self, graph::Way::Left(1)),
-            Way::Right => sight.select(self, graph::Way::Right(1)),
-            Way::First => sight.select(self, graph::Way::Left(usize::MAX)),
-            Way::Last => sight.select(self, graph::Way::Right(usize::MAX)),
-            Way::Up(by) => sight.select(self, graph::Way::Up(by)),
-            Way::Down(by) => sight.select(self, graph::Way::Down(by)),
+            Way::Left => sight.select(self, Move::Left(1)),
+            Way::Right => sight.select(self, Move::Right(1)),
+            Way::First => sight.select(self, Move::Left(usize::MAX)),
+            Way::Last => sight.select(self, Move::Right(usize::MAX)),
+            Way::Up(by) => sight.select(self, Move::Up(by)),
+            Way::Down(by) => sight.select(self, Move::Down(by)),
         }
     }
 
@@ -213,10 +219,10 @@ impl Picture for Graph {
         let layers = if self.walk.is_empty() { FAR } else { 1 };
         let sight = &mut view.graph;
         match inspect {
-            Inspect::Closer => sight.zoom(Closer::Yes),
-            Inspect::Wider => sight.zoom(Closer::No),
-            Inspect::Earlier => sight.select(self, graph::Way::Left(layers)),
-            Inspect::Later => sight.select(self, graph::Way::Right(layers)),
+            Inspect::Closer => sight.enlarge(),
+            Inspect::Wider => sight.shrink(),
+            Inspect::Earlier => sight.select(self, Move::Left(layers)),
+            Inspect::Later => sight.select(self, Move::Right(layers)),
             Inspect::Fit => {
                 sight.form = None;
                 sight.selected = None;
@@ -279,4 +285,55 @@ fn steps(graph: &Graph) -> Vec<String> {
         lines.push(format!("and {} more steps", graph.walk.len() - MOST));
     }
     lines
+}
+
+/// A graph ready to be drawn.
+pub struct Drawing {
+    /// What of the graph is shown.
+    pub shown: Shown,
+    /// What stands in the boxes, in the order of the items.
+    pub boxes: Vec<Card>,
+    /// The form of the boxes.
+    pub form: Form,
+    /// Where everything is.
+    pub layout: Layout,
+}
+
+/// Beyond this number of boxes no larger form fits.
+const SMALL: usize = 60;
+
+impl Drawing {
+    /// The graph in the largest form that fits into the columns and rows, else in one that is good to scroll; a form
+    /// that was asked for is kept.
+    pub fn fitting(graph: &Graph, sight: &Sight, (width, height): (usize, usize)) -> Self {
+        let shown = Shown::of(graph, sight);
+        let links: Vec<(usize, usize)> = shown.links.iter().map(|l| (l.from, l.to)).collect();
+        let arranged = Arranged::of(shown.items.len(), &links);
+        let words = Words::of(graph, sight, &shown);
+        let in_form = |form: Form| {
+            let items = shown.items.iter();
+            let boxes: Vec<Card> = items.map(|item| words.item(item, form)).collect();
+            let sizes: Vec<Size> = boxes.iter().map(|b| b.size(form)).collect();
+            let layout = lay_out(&arranged, &sizes, form.spacing());
+            (form, boxes, layout)
+        };
+        let fits = |layout: &Layout| layout.width <= width && layout.height <= height;
+        let chosen = match sight.form {
+            Some(form) => in_form(form),
+            None if shown.items.len() > SMALL => in_form(Form::Snug),
+            None => match in_form(Form::Airy) {
+                airy if fits(&airy.2) => airy,
+                _ => match in_form(Form::Snug) {
+                    snug if fits(&snug.2) => snug,
+                    snug => match in_form(Form::Bare) {
+                        // Where one has to scroll, one way is enough.
+                        bare if !fits(&bare.2) && snug.2.height <= height => snug,
+                        bare => bare,
+                    },
+                },
+            },
+        };
+        let (form, boxes, layout) = chosen;
+        Self { shown, boxes, form, layout }
+    }
 }

@@ -1,21 +1,21 @@
 //! A field of numbers over the plane, with points on it.
 
-use crate::canvas::Canvas;
-use crate::figure::csv::{self, Lines};
-use crate::figure::quantity;
-use crate::panel::picture::{At, PAGE_ROWS, Picture, page_rows};
-use crate::panel::view::FrameView;
 use mlsys_lab::frame::HeatMap;
+use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-use crate::canvas::{self as pen, Pen};
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv;
+use crate::export::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
-use crate::panel::legend::{self, Item};
-use crate::panel::picture::matrix;
-use crate::panel::view::Mark;
+use crate::panel::legend;
+use crate::panel::legend::Item;
+use crate::panel::picture::{At, PAGE_ROWS, Picture, matrix, page_rows};
+use crate::panel::view::{FrameView, Mark};
+use crate::quantity::quantity;
 use crate::theme::Look;
-use mlsys_lab::value::{number, significant};
 
 /// Draws the field as large as its proportions allow, a row of edges and scale below it.
 pub(crate) fn draw(

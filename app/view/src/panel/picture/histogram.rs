@@ -1,21 +1,21 @@
 //! How often values fall between edges, as columns; a second population as an outline over them.
 
-use crate::canvas::Canvas;
-use crate::figure::csv::{self, Lines};
-use crate::panel::picture::{At, Picture};
-use crate::panel::view::FrameView;
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-use crate::canvas::{self as pen, Pen};
-use crate::canvas::{DotGrid, Ink, Stroke};
+use crate::canvas as pen;
+use crate::canvas::{Canvas, DotGrid, Ink, Pen, Stroke};
+use crate::export::csv;
+use crate::export::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::axis::Axis;
-use crate::panel::legend::{self, Item};
+use crate::panel::legend::Item;
+use crate::panel::picture::{At, Picture};
 use crate::panel::plane::{Plane, SMALLEST, Side, unit};
-use crate::panel::quantity;
+use crate::panel::view::FrameView;
+use crate::panel::{legend, quantity};
 use crate::theme::Look;
 
 /// The fewest columns of the screen for each line that is seen within the histogram's columns.

@@ -1,16 +1,15 @@
 //! Small grey images side by side, each with its label.
 
-use crate::canvas::Canvas;
-use crate::figure::csv::Lines;
-use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, Picture, spaced};
-use crate::panel::view::{FrameView, Mark};
 use mlsys_lab::frame::{Image, Images, Verdict};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas::{self as pen, Pen};
-use crate::glyphs::GlyphSet;
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv::Lines;
+use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::picture::{At, Picture, spaced};
+use crate::panel::view::{FrameView, Mark};
 use crate::theme::Look;
 
 /// Columns between two images.

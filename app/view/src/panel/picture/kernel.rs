@@ -1,27 +1,33 @@
 //! A kernel's launch as it is stepped through: its text, its blocks, the lanes of a warp. All show one walk.
 
+mod accesses;
+mod debugger;
 mod grid;
 mod lanes;
+mod memory;
 mod source;
+mod thread;
 
-use crate::canvas::Canvas;
-use crate::figure::csv::Lines;
-use crate::panel::picture::{self, At, Picture, Sheet};
-use crate::panel::view::Way;
-use mlsys_lab::frame::Frame;
-use mlsys_lab::frame::kernel::{Kernel, View};
-use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
 use std::borrow::Cow;
 
-use crate::canvas::Pen;
-use crate::figure::kernel::{
-    self as figure, KernelDebugger, LaneState, Room, Thread, about_thread, said,
-};
+use mlsys_lab::Value;
+use mlsys_lab::frame::kernel::{Kernel, View};
+use mlsys_lab::frame::{Frame, Milestone, Table, Timeline};
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
-use crate::panel::picture::cells;
-use crate::panel::view::{FrameView, Mark, Stretch};
-use crate::panel::{Focus, text};
+pub use crate::panel::picture::kernel::accesses::{banks, sectors};
+pub use crate::panel::picture::kernel::debugger::{KernelDebugger, Play, Thread, Whence};
+pub use crate::panel::picture::kernel::grid::threads;
+pub use crate::panel::picture::kernel::lanes::{LaneState, Touch, touches, variables};
+pub use crate::panel::picture::kernel::memory::{Room, memory};
+pub use crate::panel::picture::kernel::thread::{about_thread, said};
+use crate::panel::picture::{At, Picture, Sheet, cells};
+use crate::panel::view::{FrameView, Mark, Stretch, Way};
+use crate::panel::{Focus, picture, text};
 use crate::theme::{Look, Theme};
 
 /// Draws a view of a launch; without a walk, as before the first step.
@@ -46,17 +52,17 @@ pub(crate) fn draw(
         View::Lanes => lanes::draw(area, canvas, walk, look),
         View::Memory => {
             let room = Room { columns: usize::from(area.width), rows: usize::from(area.height) };
-            let memory = figure::memory(walk, room);
+            let memory = memory(walk, room);
             let mark = memory.mark.map(|(row, column)| Mark { column, row });
             // The sentence below names the marked cell.
             cells::draw(area, canvas, &memory.cells, mark, look);
         }
-        View::Sectors => shown(area, canvas, figure::sectors(walk), None, look),
-        View::Banks => shown(area, canvas, figure::banks(walk), None, look),
+        View::Sectors => shown(area, canvas, sectors(walk), None, look),
+        View::Banks => shown(area, canvas, banks(walk), None, look),
         View::Timeline => timeline(area, canvas, kernel, walk, look),
         View::Problems => {
             let mark = walk.problem().map(|row| Mark { column: 0, row });
-            shown(area, canvas, Frame::Table(figure::problems(kernel)), mark, look);
+            shown(area, canvas, Frame::Table(problems(kernel)), mark, look);
         }
     }
 }
@@ -98,8 +104,8 @@ fn shown(area: Rect, canvas: &mut Canvas, frame: Frame, mark: Option<Mark>, look
 
 /// Draws the order of instructions around where the walk stands, a column or more each.
 fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &KernelDebugger, look: &Look) {
-    let order = figure::order(kernel, walk);
-    let mark = figure::current(&order, walk).map(|column| Mark { column, row: 0 });
+    let order = order(kernel, walk);
+    let mark = current(&order, walk).map(|column| Mark { column, row: 0 });
     // Names of warps take about a fifth.
     let wide = f64::from(area.width.saturating_sub(area.width / 5).max(20));
     let at = walk.clock() as f64;
@@ -118,7 +124,7 @@ pub(crate) fn words(kernel: &Kernel, walk: Option<&KernelDebugger>) -> String {
     if let (View::Lanes, Some(walk)) = (kernel.view, walk) {
         lines.extend(about_thread(walk).into_iter().map(|(_, text)| text));
     }
-    let shown = figure::picture(kernel, walk);
+    let shown = picture(kernel, walk);
     let Frame::Table(table) = &shown else {
         let (glyphs, view) = (Glyphs::new(GlyphSet::Ascii), FrameView::default());
         lines.push(picture::of(&shown).words(&view, &glyphs));
@@ -191,7 +197,7 @@ impl Picture for Kernel {
     }
 
     fn values(&self, lines: &mut Lines) {
-        picture::of(&figure::picture(self, None)).values(lines);
+        picture::of(&picture(self, None)).values(lines);
     }
 
     /// Its place is the walk's, which all pictures of a lab share.
@@ -199,6 +205,78 @@ impl Picture for Kernel {
 
     /// A page has no next step: it has the rows of the place that the steps have reached.
     fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
-        sheet.frame = Cow::Owned(figure::picture(self, sheet.walk));
+        sheet.frame = Cow::Owned(picture(self, sheet.walk));
     }
+}
+
+/// A picture of a launch where the walk stands, as files and words have it.
+pub fn picture(kernel: &Kernel, walk: Option<&KernelDebugger>) -> Frame {
+    // Without a walk, it is as before the first step.
+    let fresh;
+    let walk = match walk.filter(|walk| walk.is_of(kernel)) {
+        Some(walk) => walk,
+        None => {
+            fresh = KernelDebugger::of(kernel);
+            &fresh
+        }
+    };
+    match kernel.view {
+        View::Source => Frame::Table(source::table(kernel, walk)),
+        View::Grid => Frame::Table(grid::table(walk)),
+        View::Lanes => Frame::Table(lanes::table(walk)),
+        View::Memory => Frame::Cells(memory(walk, Room::PAGE).cells),
+        View::Sectors => sectors(walk),
+        View::Banks => banks(walk),
+        View::Timeline => Frame::Timeline(order(kernel, walk)),
+        View::Problems => Frame::Table(problems(kernel)),
+    }
+}
+
+/// The order by warp, with a line where the walk stands.
+pub fn order(kernel: &Kernel, walk: &KernelDebugger) -> Timeline {
+    let mut timeline = kernel.whole.order.clone();
+    timeline.marks.push(Milestone {
+        at: walk.clock() as f64,
+        label: match walk.last() {
+            Some(step) => format!(
+                "step {}: block {} warp {}, line {}",
+                walk.clock(),
+                step.block,
+                step.warp,
+                step.place.line
+            ),
+            None => "before the first step".to_owned(),
+        },
+    });
+    timeline
+}
+
+/// The bar that the last step belongs to.
+pub fn current(timeline: &Timeline, walk: &KernelDebugger) -> Option<usize> {
+    let step = walk.last()?;
+    let lane = format!("block {} warp {}", step.block, step.warp);
+    let lane = timeline.lanes.iter().position(|name| *name == lane)?;
+    let at = walk.clock() as f64 - 0.5;
+    timeline.spans.iter().position(|span| span.lane == lane && span.start <= at && at <= span.end)
+}
+
+/// What went wrong in the whole run.
+pub fn problems(kernel: &Kernel) -> Table {
+    let place = |[x, y, z]: [u32; 3]| Value::from(format!("({x},{y},{z})"));
+    let row = |problem: &mlsys_lab::frame::kernel::Problem| {
+        vec![
+            Value::from(problem.fault.as_str()),
+            Value::Int(problem.step as i64),
+            Value::Int(i64::from(problem.line)),
+            place(problem.block),
+            place(problem.thread),
+            Value::from(problem.sentence.as_str()),
+        ]
+    };
+    let mut rows: Vec<Vec<Value>> = kernel.whole.problems.iter().map(row).collect();
+    if rows.is_empty() {
+        rows.push(["none", "", "", "", "", "nothing went wrong"].map(Value::from).to_vec());
+    }
+    let titles = ["problem", "step", "line", "block", "thread", "what happened"];
+    Table { columns: titles.map(str::to_owned).to_vec(), rows, ..Table::default() }
 }

@@ -1,15 +1,15 @@
 //! A table of counts between categories, such as true against predicted class.
 
-use crate::canvas::Canvas;
-use crate::panel::picture::READ_ROWS;
 use mlsys_lab::frame::HeatMap;
 use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 
-use crate::canvas::{self as pen, Pen};
-use crate::figure::quantity;
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
 use crate::glyphs::Glyphs;
+use crate::panel::picture::READ_ROWS;
 use crate::panel::view::Mark;
+use crate::quantity::quantity;
 use crate::theme::Look;
 
 /// Whether rows and columns are categories.

@@ -12,18 +12,19 @@ use mlsys_lab::frame::message_trace::Action;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, MessageTrace, Pane, TraceState};
 use ratatui::layout::Rect;
 
-use super::{At, Picture, Sheet, inspect_marked};
-use crate::canvas::{self as pen, Canvas, Pen};
-use crate::figure::csv::Lines;
-use crate::figure::glyphs;
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv::Lines;
+use crate::export::glyphs;
 use crate::glyphs::Glyphs;
-use crate::panel::legend::{self, Item};
-use crate::panel::picture::text;
+use crate::panel::legend;
+use crate::panel::legend::Item;
+use crate::panel::picture::message_trace::boxes::Diagram;
+use crate::panel::picture::message_trace::rows::Rows;
+use crate::panel::picture::message_trace::words::Stage;
+use crate::panel::picture::{At, Picture, Sheet, inspect_marked, text};
 use crate::panel::view::{FrameView, Inspect, Mark};
 use crate::theme::Look;
-use boxes::Diagram;
-use rows::Rows;
-use words::Stage;
 
 fn draw(area: Rect, canvas: &mut Canvas, trace: &MessageTrace, view: &FrameView, look: &Look) {
     if area.is_empty() {

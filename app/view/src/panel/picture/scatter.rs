@@ -1,20 +1,20 @@
 //! Named points between two axes, the ones that no other beats joined.
 
-use crate::canvas::Canvas;
-use crate::figure::csv::{self, Lines};
-use crate::panel::picture::{At, Picture, READ_ROWS};
-use crate::panel::view::{FrameView, Mark, Way};
 use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::canvas::{self as pen, Pen};
-use crate::canvas::{DotGrid, Ink, Stroke};
+use crate::canvas as pen;
+use crate::canvas::{Canvas, DotGrid, Ink, Pen, Stroke};
+use crate::export::csv;
+use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
-use crate::panel::legend::{self, Item};
+use crate::panel::legend::Item;
+use crate::panel::picture::{At, Picture, READ_ROWS};
 use crate::panel::plane::{Plane, SMALLEST, Side, unit};
-use crate::panel::quantity;
+use crate::panel::view::{FrameView, Mark, Way};
+use crate::panel::{legend, quantity};
 use crate::theme::Look;
 
 /// Draws axes, points with their names where there is room, and the front.

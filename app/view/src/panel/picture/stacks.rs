@@ -1,18 +1,19 @@
 //! Stacked lengths on one linear axis, each part with a fill of its own, and the line that no stack should pass.
 
-use crate::canvas::Canvas;
-use crate::figure::csv::{self, Lines};
-use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
-use crate::panel::view::FrameView;
 use mlsys_lab::frame::{Stack, Stacks};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas::{self as pen, Pen};
-use crate::figure::unit;
-use crate::panel::legend::{self, Item};
-use crate::panel::{quantity, text};
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv;
+use crate::export::csv::Lines;
+use crate::glyphs::Glyphs;
+use crate::panel::legend::Item;
+use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
+use crate::panel::view::FrameView;
+use crate::panel::{legend, quantity, text};
+use crate::quantity::unit;
 use crate::theme::Look;
 
 /// Draws the stacks from the top, the marked one among them, and below what the parts are.

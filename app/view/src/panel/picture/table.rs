@@ -1,26 +1,25 @@
 //! Rows and columns of values.
 
 mod fit;
-pub mod order;
 
-use crate::canvas::Canvas;
-use crate::figure::csv::{self, Lines};
-use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, Picture, READ_ROWS, Sheet, spaced};
-use mlsys_lab::frame::Frame;
-use mlsys_lab::frame::Table;
-use mlsys_lab::frame::table::SortOrder;
-use mlsys_lab::value::Value;
-use order::rows;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
 use std::borrow::Cow;
 
-use crate::canvas::{self as pen, Pen};
+use mlsys_lab::frame::table::SortOrder;
+use mlsys_lab::frame::{Frame, Table};
+use mlsys_lab::value::Value;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv;
+use crate::export::csv::Lines;
+use crate::glyphs::Glyphs;
+use crate::panel::picture::table::fit::{GAP, Wish};
+use crate::panel::picture::{At, Picture, READ_ROWS, Sheet, spaced};
 use crate::panel::view::{FrameView, Mark};
 use crate::panel::{Focus, text};
 use crate::theme::Look;
-use fit::{GAP, Wish};
 
 /// Letters of a title that are kept above numbers.
 const TITLE: u16 = 6;
@@ -399,4 +398,9 @@ fn values(lines: &mut Lines, table: &Table) {
     for row in &table.rows {
         lines.line(row.iter().map(csv::exact));
     }
+}
+
+/// The rows that are shown, in their order, as places in the table.
+pub fn rows(table: &Table, view: &FrameView) -> Vec<usize> {
+    table.shown(view.sort, view.filter.as_ref())
 }

@@ -1,14 +1,14 @@
 //! Running text in a rectangle.
 
-use crate::canvas::Canvas;
-use crate::figure::csv::Lines;
-use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, Picture, spaced};
-use crate::panel::view::{FrameView, Way};
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthChar;
 
-use crate::canvas::{self as pen, Pen};
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv::Lines;
+use crate::glyphs::Glyphs;
+use crate::panel::picture::{At, Picture, spaced};
+use crate::panel::view::{FrameView, Way};
 use crate::theme::Look;
 
 /// Draws text from a line on, wrapped at spaces; what does not fit below is left out.

@@ -1,27 +1,27 @@
 //! Bars over one axis, in lanes, and above them the total as a step curve with its peak.
 
-mod tints;
 mod total;
+pub(crate) mod view;
 
-use crate::canvas::Canvas;
-use crate::figure::csv::{self, Lines};
-use crate::figure::{quantity, unit};
-use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, Picture, page_rows};
-use crate::panel::view::{FrameView, Inspect, Way};
-use mlsys_lab::frame::Timeline;
-use mlsys_lab::frame::{Span, Total};
+use mlsys_lab::frame::{Span, Timeline, Total};
 use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
-use crate::canvas::{self as pen, Pen};
-use crate::figure::axis::Axis;
-use crate::panel::legend::{self, Item};
+use crate::axis::Axis;
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::export::csv;
+use crate::export::csv::Lines;
+use crate::glyphs::Glyphs;
+use crate::panel::legend;
+use crate::panel::legend::Item;
+use crate::panel::picture::timeline::total::{draw_total, say_peak};
+use crate::panel::picture::timeline::view::{by_label, class, classes, on_bar};
+use crate::panel::picture::{At, Picture, page_rows};
 use crate::panel::plane::tick_below;
-use crate::panel::view::{Stretch, Tint};
+use crate::panel::view::{FrameView, Inspect, Stretch, Tint, Way};
+use crate::quantity::{quantity, unit};
 use crate::theme::Look;
-use tints::{by_label, class, classes, on_bar};
-use total::{draw_total, say_peak};
 
 /// Labels up to here are numbers of microbatches, or as short as these.
 const SHORT: u16 = 3;
@@ -324,7 +324,7 @@ impl Picture for Timeline {
     }
 
     fn go(&self, view: &mut FrameView, way: Way) {
-        view.mark = crate::panel::view::timeline::go(self, view.mark, way);
+        view.mark = view::go(self, view.mark, way);
         let marked = view.mark.and_then(|mark| self.spans.get(mark.column));
         if let Some(span) = marked {
             view.stretch = view.stretch.around(self, span.start);

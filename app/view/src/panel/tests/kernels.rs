@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mlsys_harness::snapshot;
+use mlsys_harness::snapshot::rows;
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Frame;
@@ -11,13 +13,12 @@ use mlsys_lab::{DeviceId, Params, Run, Settings, Tables};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::look;
 use crate::canvas::Canvas;
-use crate::figure::kernel::{KernelDebugger, Thread};
 use crate::glyphs::GlyphSet;
 use crate::panel::picture::kernel;
+use crate::panel::picture::kernel::{KernelDebugger, Thread};
+use crate::panel::tests::look;
 use crate::theme::ColorDepth;
-use mlsys_harness::snapshot::{self, rows};
 
 /// A screen's size by name, with what its terminal can show.
 const SCREENS: [(&str, (u16, u16), ColorDepth, GlyphSet); 3] = [

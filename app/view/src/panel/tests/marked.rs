@@ -1,17 +1,17 @@
 //! Pictures that are no charts, looked at closely: marked, sorted, filtered, scrolled.
 
+use mlsys_harness::snapshot;
 use mlsys_lab::frame::table::Filter;
 use mlsys_lab::report::{Report, RunData};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fixtures::{schema, steered};
-use super::odd::odd_frames;
-use super::{Focus, Scene, View, draw_panel, drawn, look, looks, named, words};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::Way;
+use crate::panel::tests::fixtures::{schema, steered};
+use crate::panel::tests::odd::odd_frames;
+use crate::panel::tests::{Focus, Scene, View, draw_panel, drawn, look, looks, named, words};
 use crate::theme::ColorDepth;
-use mlsys_harness::snapshot;
 
 /// A panel of a run that keys act on, after some of them.
 fn looked_at<'a>(scene: &Scene<'a>, ways: &[Way], view: &'a mut View) -> Scene<'a> {

@@ -10,10 +10,10 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 
-use super::exchanges::{memory, ring, star};
-use super::fixtures::{boundary, diverging, learning, point, steered};
-use super::structures::{heads, lifetimes, warps};
-use super::{counted, graphs};
+use crate::panel::tests::fixtures;
+use crate::panel::tests::fixtures::{boundary, diverging, learning, point, steered};
+use crate::panel::tests::message_traces::{memory, ring, star};
+use crate::panel::tests::structures::{heads, lifetimes, warps};
 
 /// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
 pub(crate) fn odd_runs() -> Vec<RunData> {
@@ -122,11 +122,11 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             together: 1,
         }),
         Frame::Histogram(Histogram::default()),
-        Frame::Histogram(Histogram { edges: vec![f64::NAN; 9], ..counted::weights() }),
+        Frame::Histogram(Histogram { edges: vec![f64::NAN; 9], ..fixtures::weights() }),
         Frame::Histogram(Histogram {
             edges: vec![-f64::MAX, 0.0, f64::MAX],
             scale: Scale::Log,
-            ..counted::weights()
+            ..fixtures::weights()
         }),
         Frame::Histogram(Histogram {
             edges: (0..70_000).map(f64::from).collect(),
@@ -135,31 +135,31 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
                 counts: vec![u64::MAX; 99_000],
             },
             levels: vec![Level { at: f64::NAN, label: "x".repeat(400) }; 3],
-            ..counted::weights()
+            ..fixtures::weights()
         }),
         Frame::Scatter(Scatter::default()),
         Frame::Scatter(Scatter {
             series: vec![],
             points: values.map(|x| placed(x, x)).to_vec(),
-            ..counted::compression()
+            ..fixtures::compression()
         }),
         Frame::Scatter(Scatter {
             points: vec![placed(Some(-1.0), Some(2.0)); 5],
-            ..counted::compression()
+            ..fixtures::compression()
         }),
         Frame::Scatter(Scatter {
             series: vec!["\u{1b}]0;漢字".repeat(90); 300],
             points: (0..2000).map(|i| placed(Some(f64::from(i)), Some(1.0))).collect(),
-            ..counted::compression()
+            ..fixtures::compression()
         }),
         Frame::Text("\u{1b}[2J 漢字漢字漢字 \u{200d}\n\n\n".to_owned()),
-        Frame::Graph(graphs::expression()),
-        Frame::Graph(graphs::twelve()),
-        Frame::Graph(graphs::network(3)),
-        Frame::Graph(graphs::long(700)),
+        Frame::Graph(fixtures::expression()),
+        Frame::Graph(fixtures::twelve()),
+        Frame::Graph(fixtures::network(3)),
+        Frame::Graph(fixtures::long(700)),
         Frame::Graph(Graph::default()),
-        Frame::Graph(steering(graphs::network(9))),
-        Frame::Graph(steering(graphs::long(50))),
+        Frame::Graph(steering(fixtures::network(9))),
+        Frame::Graph(steering(fixtures::long(50))),
         Frame::Timeline(Timeline::default()),
         Frame::Timeline(lifetimes()),
         Frame::Timeline(Timeline {
@@ -278,7 +278,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         Frame::Panes(heads(4)),
         Frame::Panes(vec![
             Pane { title: "\u{1b}[31m漢字\n".repeat(30), frame: Frame::Panes(heads(2)) },
-            Pane { title: String::new(), frame: Frame::Graph(graphs::expression()) },
+            Pane { title: String::new(), frame: Frame::Graph(fixtures::expression()) },
             Pane { title: "lifetimes".to_owned(), frame: Frame::Timeline(lifetimes()) },
         ]),
         Frame::Text("x".repeat(100_000)),

@@ -1,14 +1,16 @@
 //! Whole screens of panels with their styles, compared with the files in snapshots/.
 
+use mlsys_harness::snapshot;
 use mlsys_lab::report::RunData;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fixtures::{diverging, learning, point, schema, steered};
-use super::{Scene, Smoothing, View, Window, draw_panel, drawn, earlier, look, named};
 use crate::glyphs::GlyphSet;
+use crate::panel::tests::fixtures::{diverging, learning, point, schema, steered};
+use crate::panel::tests::{
+    Scene, Smoothing, View, Window, draw_panel, drawn, earlier, look, named,
+};
 use crate::theme::{ColorDepth, Look};
-use mlsys_harness::snapshot;
 
 /// Draws panels in a grid.
 fn screen(size: (u16, u16), columns: u16, panels: &[&str], data: &RunData, look: &Look) -> Buffer {

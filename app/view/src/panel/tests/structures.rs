@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use mlsys_harness::snapshot;
+use mlsys_harness::snapshot::rows;
 use mlsys_lab::frame::{
     Cell, CellRow, Cells, Dimension, Frame, Graph, HeatMap, Kind, Milestone, Pane, Scatter,
     ScatterPoint, Span, Table, Timeline, Tone, Total,
@@ -10,14 +12,12 @@ use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::Focus;
-use super::super::view::{FrameView, Mark};
-use super::draw_frame;
-use super::{graphs, look};
-use crate::figure::graph::Sight;
 use crate::glyphs::GlyphSet;
+use crate::panel::Focus;
+use crate::panel::picture::graph::Sight;
+use crate::panel::tests::{draw_frame, fixtures, look};
+use crate::panel::view::{FrameView, Mark};
 use crate::theme::ColorDepth;
-use mlsys_harness::snapshot::{self, rows};
 
 /// A screen's size by name, with what its terminal can show.
 const SCREENS: [(&str, (u16, u16), ColorDepth, GlyphSet); 4] = [
@@ -48,24 +48,24 @@ fn seen(graph: Graph, sight: Sight) -> (Frame, FrameView) {
 #[test]
 fn a_walk_in_the_middle_of_its_way_back() {
     // The square has brought its share to x, the product not yet.
-    let steps = graphs::expression().walk.len() - 1;
-    let (frame, view) = seen(graphs::expression(), Sight { steps, ..Sight::default() });
+    let steps = fixtures::expression().walk.len() - 1;
+    let (frame, view) = seen(fixtures::expression(), Sight { steps, ..Sight::default() });
     compare("graph-walk", &frame, &view);
 }
 
 #[test]
 fn twelve_nodes_with_one_selected() {
     let (frame, view) =
-        seen(graphs::twelve(), Sight { steps: 5, selected: Some(10), ..Sight::default() });
+        seen(fixtures::twelve(), Sight { steps: 5, selected: Some(10), ..Sight::default() });
     compare("graph-twelve", &frame, &view);
 }
 
 #[test]
 fn a_network_folds_by_layers() {
-    let (frame, view) = seen(graphs::network(8), Sight { selected: Some(7), ..Sight::default() });
+    let (frame, view) = seen(fixtures::network(8), Sight { selected: Some(7), ..Sight::default() });
     compare("graph-folded", &frame, &view);
     let (frame, view) = seen(
-        graphs::network(8),
+        fixtures::network(8),
         Sight {
             selected: Some(9),
             folded: Some(BTreeSet::from_iter((0..8).filter(|group| *group != 1))),
@@ -78,7 +78,7 @@ fn a_network_folds_by_layers() {
 #[test]
 fn of_two_hundred_nodes_a_part_is_seen() {
     let (frame, view) = seen(
-        graphs::network(40),
+        fixtures::network(40),
         Sight { selected: Some(100), folded: Some(BTreeSet::new()), ..Sight::default() },
     );
     compare("graph-large", &frame, &view);
@@ -141,7 +141,7 @@ fn lifetimes_with_their_total_and_its_peak() {
 
 #[test]
 fn wide_letters_take_two_columns_of_their_box() {
-    let mut graph = graphs::network(1);
+    let mut graph = fixtures::network(1);
     graph.nodes[0].label = "漢字x".to_owned();
     let mut buf = Buffer::empty(Rect::new(0, 0, 120, 20));
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);

@@ -3,12 +3,12 @@
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::table::{Filter, Sort};
 
-use super::Inspect;
-use super::timeline::{Stretch, Tint};
-use crate::figure::graph::Sight;
-use crate::figure::kernel::Play;
 use crate::glyphs::Glyphs;
 use crate::panel::picture;
+use crate::panel::picture::graph::Sight;
+use crate::panel::picture::kernel::Play;
+use crate::panel::picture::timeline::view::{Stretch, Tint};
+use crate::panel::view::Inspect;
 
 /// How a picture that is no chart is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -195,8 +195,8 @@ impl Way {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panel::tests::counted::compression;
     use crate::panel::tests::fixtures::boundary;
+    use crate::panel::tests::fixtures::compression;
     use crate::panel::tests::odd::odd_frames;
 
     #[test]

@@ -1,14 +1,14 @@
 //! The boxes: name and operation, value, adjoint.
 
-use crate::canvas::Canvas;
 use mlsys_lab::frame::{Graph, NodeKind};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 
-use super::{Walked, Window, has_border};
-use crate::canvas::{Pen, width};
-use crate::figure::graph::{Card, Drawing, Form, Head, Item, not_finite};
-use crate::figure::layout::Place;
+use crate::canvas::{Canvas, Pen, width};
+use crate::panel::picture::graph::layout::Place;
+use crate::panel::picture::graph::{
+    Card, Drawing, Form, Head, Item, Walked, Window, has_border, not_finite,
+};
 use crate::theme::Look;
 
 /// Draws the boxes that are in sight.

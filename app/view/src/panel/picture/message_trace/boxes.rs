@@ -9,10 +9,11 @@ use mlsys_lab::frame::message_trace::{Action, Layout, Message, Round};
 use mlsys_lab::frame::{MessageTrace, TraceState};
 use ratatui::layout::Rect;
 
-use super::rows;
-use super::wires::{Place, Wires, lanes};
-use super::words::{Stage, label, letter};
-use crate::canvas::{self as pen, Pen};
+use crate::canvas as pen;
+use crate::canvas::Pen;
+use crate::panel::picture::message_trace::rows;
+use crate::panel::picture::message_trace::wires::{Place, Wires, lanes};
+use crate::panel::picture::message_trace::words::{Stage, label, letter};
 use crate::theme::Look;
 
 /// Rows of a box with a frame.

@@ -8,9 +8,10 @@ use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::wires::{draw_gutter, gutter_width};
-use super::words::{READABLE, Stage, label, letter};
-use crate::canvas::{self as pen, Pen};
+use crate::canvas as pen;
+use crate::canvas::Pen;
+use crate::panel::picture::message_trace::wires::{draw_gutter, gutter_width};
+use crate::panel::picture::message_trace::words::{READABLE, Stage, label, letter};
 use crate::panel::view::Mark;
 use crate::theme::Look;
 

@@ -4,8 +4,8 @@ use mlsys_lab::frame::message_trace::{Action, Layout, Message, MessageTrace};
 use mlsys_lab::frame::{Arrived, ChunkState, Tone, TraceState};
 use mlsys_lab::value::{number, significant};
 
-use crate::figure::quantity;
 use crate::glyphs::Glyphs;
+use crate::quantity::quantity;
 
 /// Ranks, messages and rounds that are written out; the others are counted.
 const MOST: usize = 16;

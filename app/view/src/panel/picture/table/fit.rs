@@ -3,7 +3,7 @@
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::canvas as pen;
-use crate::figure::Prefix;
+use crate::quantity::Prefix;
 
 /// Columns between two columns.
 pub(super) const GAP: u16 = 2;

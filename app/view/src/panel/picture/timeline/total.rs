@@ -1,13 +1,13 @@
 //! The total of a timeline above its lanes.
 
-use crate::canvas::Canvas;
 use mlsys_lab::frame::Total;
 use ratatui::layout::Rect;
 
-use super::{Parts, columns};
-use crate::canvas::{self as pen, Pen};
-use crate::figure::axis::Axis;
-use crate::figure::quantity;
+use crate::axis::Axis;
+use crate::canvas as pen;
+use crate::canvas::{Canvas, Pen};
+use crate::panel::picture::timeline::{Parts, columns, exact, peak};
+use crate::quantity::quantity;
 use crate::theme::Look;
 
 /// The total as columns of its height, the peak named where it is.
@@ -60,14 +60,14 @@ pub(super) fn draw_total(
     let points = total.points.iter().zip(next).filter(|(point, _)| point.1 > 0.0);
     let exact = points.map(|((from, value), to)| {
         let high = (value / most).min(1.0) * f64::from(rows);
-        let (left, right) = (super::exact(area, axis, *from), super::exact(area, axis, to));
+        let (left, right) = (exact(area, axis, *from), exact(area, axis, to));
         [(left, bottom - high), (right, bottom)]
     });
     let exact: Vec<[(f64, f64); 2]> = exact.collect();
     canvas.blocks(&exact, look.glyphs.fills[0], look.theme.faint[0]);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     if let Some((x, _)) = columns(area, axis, at, at) {
-        let said = super::peak(total, unit, &look.glyphs).unwrap_or_default();
+        let said = peak(total, unit, &look.glyphs).unwrap_or_default();
         let said = format!("{} {said}", look.glyphs.reading);
         let room = area.right() - x;
         let start = if pen::width(&said) <= room {
@@ -77,7 +77,7 @@ pub(super) fn draw_total(
         };
         pen.text(start, area.y, &said, look.theme.accent);
     } else {
-        let most = quantity(most, crate::figure::unit(&total.unit), &look.glyphs);
+        let most = quantity(most, crate::quantity::unit(&total.unit), &look.glyphs);
         let said = format!("{}: to {most}", total.name);
         pen.text(area.x, area.y, &said, look.theme.dim);
     }
@@ -85,7 +85,7 @@ pub(super) fn draw_total(
 
 /// The peak in words, in the row above the lanes where that is free, if there is no room for the total.
 pub(super) fn say_peak(parts: &Parts, canvas: &mut Canvas, total: &Total, unit: &str, look: &Look) {
-    let Some(said) = super::peak(total, unit, &look.glyphs) else {
+    let Some(said) = peak(total, unit, &look.glyphs) else {
         return;
     };
     // Over the names, too: in this row they are not.

@@ -1,0 +1,328 @@
+//! Axes: a range, where a value lies on it, and ticks at round numbers.
+
+use mlsys_lab::frame::Dimension;
+use mlsys_lab::schema::Scale;
+use mlsys_lab::value::number;
+
+use crate::glyphs::Glyphs;
+use crate::quantity::Prefix;
+
+/// A range of values along a side of a chart.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// The value at share 0.
+    pub low: f64,
+    /// The value at share 1.
+    pub high: f64,
+    scale: Scale,
+    /// What stands at 0, 1, 2, ... in place of numbers.
+    names: Vec<String>,
+    /// The smallest step between two ticks.
+    finest: f64,
+}
+
+/// Letters of a name on an axis.
+const LONGEST: usize = 18;
+
+/// Beyond this, differences of two values would overflow.
+const HUGE: f64 = 1e300;
+/// Below this, a logarithmic axis ends.
+const TINY: f64 = 1e-300;
+
+impl Axis {
+    /// An axis on which names stand at 0, 1, 2, ...
+    pub fn of_names(names: &[String]) -> Self {
+        let last = names.len().saturating_sub(1) as f64;
+        Self { names: names.to_vec(), ..Self::over(-0.5, last + 0.5, Scale::Linear) }
+    }
+
+    fn over(low: f64, high: f64, scale: Scale) -> Self {
+        Self { low, high, scale, names: Vec::new(), finest: 0.0 }
+    }
+
+    /// The axis of a dimension that holds all these values, with no ticks between whole numbers if there are no others; absent
+    /// if none can stand on it.
+    pub fn of(dimension: &Dimension, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let values = values.filter(|x| match dimension.scale {
+            Scale::Linear => true,
+            Scale::Log => *x > 0.0,
+        });
+        let (mut low, mut high, mut finest) = (f64::INFINITY, f64::NEG_INFINITY, 1.0);
+        for value in values {
+            (low, high) = (low.min(value), high.max(value));
+            if value.fract() != 0.0 {
+                finest = 0.0;
+            }
+        }
+        let axis = match dimension.categories.as_slice() {
+            [] => Self::around(low, high, dimension.scale),
+            names => Self::of_names(names),
+        };
+        (low <= high).then_some(Self { finest, ..axis })
+    }
+
+    /// An axis that holds all values from `low` to `high`, neither turned round nor without extent.
+    ///
+    /// A logarithmic axis shows positive values only; bounds that are not positive are moved there.
+    pub fn around(low: f64, high: f64, scale: Scale) -> Self {
+        let clamp = |x: f64| {
+            if x.is_finite() { x.clamp(-HUGE, HUGE) } else { 0.0 }
+        };
+        let (low, high) = (clamp(low), clamp(high));
+        let (low, high) = (low.min(high), low.max(high));
+        match scale {
+            Scale::Linear => {
+                // A curve near zero is best judged against zero.
+                let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+                let size = low.abs().max(high.abs());
+                if high - low > size * 1e-9 && high - low > TINY {
+                    Self::over(low, high, scale)
+                } else {
+                    let pad = if size > TINY { size * 0.1 } else { 1.0 };
+                    Self::over(low - pad, high + pad, scale)
+                }
+            }
+            Scale::Log => {
+                let high = high.max(TINY);
+                let low = if low > 0.0 { low.max(TINY) } else { high / 1e3 };
+                let decades = (high / low).log10();
+                // Round outwards to whole decades if there are several, else to 1, 2 or 5.
+                let steps: &[f64] = if decades > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+                let (below, above) = (round_down(low, steps), round_up(high, steps));
+                if above > below * 1.5 {
+                    Self::over(below, above, scale)
+                } else {
+                    Self::over(low / 2.0, high * 2.0, scale)
+                }
+            }
+        }
+    }
+
+    /// A linear axis from one value to another, not rounded.
+    pub fn exactly(low: f64, high: f64) -> Self {
+        let (low, high) = (low.clamp(-HUGE, HUGE), high.clamp(-HUGE, HUGE));
+        if low < high {
+            Self::over(low, high, Scale::Linear)
+        } else {
+            Self::around(low, high, Scale::Linear)
+        }
+    }
+
+    /// An axis of steps, from 0 if the first lies near it.
+    pub fn steps(first: u64, last: u64) -> Self {
+        let (first, last) = (first as f64, last as f64);
+        let low = if first <= 0.1 * last { 0.0 } else { first };
+        Self::over(low, if last > low { last } else { low + 1.0 }, Scale::Linear)
+    }
+
+    /// Whether a value lies on it.
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// Where a value lies, 0 at the low end and 1 at the high end; absent off a logarithmic axis.
+    pub fn share(&self, value: f64) -> Option<f64> {
+        self.measure().share(value)
+    }
+
+    /// The axis made ready to place many values.
+    pub fn measure(&self) -> Measure {
+        let (low, high) = match self.scale {
+            Scale::Linear => (self.low, self.high),
+            Scale::Log => (self.low.log10(), self.high.log10()),
+        };
+        Measure { low, size: high - low, scale: self.scale }
+    }
+
+    /// About `wanted` round values with their labels, in ascending order.
+    pub fn ticks(&self, wanted: u16, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
+        if !self.names.is_empty() {
+            return self.named_ticks(glyphs);
+        }
+        let wanted = f64::from(wanted.max(1));
+        match self.scale {
+            Scale::Linear => self.linear_ticks(wanted, unit, glyphs),
+            Scale::Log => self.log_ticks(wanted, unit, glyphs),
+        }
+    }
+
+    /// All names; the drawing leaves out labels that would touch.
+    fn named_ticks(&self, glyphs: &Glyphs) -> Vec<(f64, String)> {
+        let cut = |name: &String| match name.chars().count() > LONGEST {
+            true => {
+                let short: String = name.chars().take(LONGEST - 1).collect();
+                format!("{}{}", short.trim_end(), glyphs.ellipsis)
+            }
+            false => name.clone(),
+        };
+        let names = self.names.iter().enumerate();
+        names.map(|(place, name)| (place as f64, cut(name))).collect()
+    }
+
+    fn linear_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
+        let step = nice_step((self.high - self.low) / wanted).max(self.finest);
+        let prefix = Prefix::for_size(self.low.abs().max(self.high.abs()), unit);
+        let suffix = prefix.suffix(unit, glyphs);
+        let slack = step * 1e-6;
+        let first = ((self.low - slack) / step).ceil();
+        let ticks = (0..32).map(|i| (first + f64::from(i)) * step);
+        let ticks = ticks.take_while(|tick| *tick <= self.high + slack);
+        let size = self.low.abs().max(self.high.abs()) / prefix.factor;
+        let decimals = (-(step / prefix.factor).log10().floor()).clamp(0.0, 9.0) as usize;
+        let label = |tick: f64| {
+            let tick = if tick.abs() < slack { 0.0 } else { tick / prefix.factor };
+            let digits = if size >= 1e5 || decimals > 5 {
+                number(tick)
+            } else {
+                format!("{tick:.decimals$}")
+            };
+            with_suffix(digits, &suffix, prefix)
+        };
+        ticks.map(|tick| (tick, label(tick))).collect()
+    }
+
+    fn log_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
+        let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
+        let decades = (self.high / self.low).log10();
+        let stride = (decades / wanted).ceil().max(1.0) as usize;
+        let inside: &[f64] = match wanted / decades.max(0.1) {
+            // Room for three ticks a decade.
+            room if room >= 1.5 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
+        let values = (first..=last)
+            .step_by(stride)
+            .flat_map(|decade| inside.iter().map(move |m| m * 10f64.powi(decade)))
+            .filter(|x| (self.low * 0.999..=self.high * 1.001).contains(x));
+        values
+            .map(|x| {
+                let prefix = Prefix::for_size(x * 1.000_001, unit);
+                let digits = number(x / prefix.factor);
+                (x, with_suffix(digits, &prefix.suffix(unit, glyphs), prefix))
+            })
+            .collect()
+    }
+}
+
+/// Places values on an axis without working out its ends each time.
+#[derive(Clone, Copy, Debug)]
+pub struct Measure {
+    low: f64,
+    size: f64,
+    scale: Scale,
+}
+
+impl Measure {
+    /// Where a value lies, 0 at the low end and 1 at the high end; absent off a logarithmic axis.
+    pub fn share(self, value: f64) -> Option<f64> {
+        let value = match self.scale {
+            Scale::Linear => value,
+            Scale::Log if value > 0.0 => value.log10(),
+            Scale::Log => return None,
+        };
+        let share = (value - self.low) / self.size;
+        share.is_finite().then(|| share.clamp(0.0, 1.0))
+    }
+}
+
+/// Puts short units on ticks; of long ones, which stand in the title, the prefix alone.
+fn with_suffix(digits: String, suffix: &str, prefix: Prefix) -> String {
+    match (suffix.len(), prefix.letter()) {
+        (1..=3, _) => format!("{digits} {suffix}"),
+        (_, Some(letter)) => format!("{digits} {letter}"),
+        (_, None) => digits,
+    }
+}
+
+/// The smallest of 1, 2, 5 times a power of ten that is at least `raw`.
+fn nice_step(raw: f64) -> f64 {
+    round_up(raw.max(TINY), &[1.0, 2.0, 5.0])
+}
+
+fn round_up(x: f64, steps: &[f64]) -> f64 {
+    let decade = 10f64.powf(x.log10().floor());
+    let fits = |m: &&f64| **m * decade >= x * (1.0 - 1e-9);
+    steps.iter().find(fits).map_or(10.0 * decade, |m| m * decade)
+}
+
+fn round_down(x: f64, steps: &[f64]) -> f64 {
+    let decade = 10f64.powf(x.log10().floor());
+    let fits = |m: &&f64| **m * decade <= x * (1.0 + 1e-9);
+    steps.iter().rev().find(fits).map_or(decade, |m| m * decade)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::GlyphSet;
+
+    fn labels(axis: &Axis, wanted: u16, unit: Option<&str>) -> Vec<String> {
+        let ticks = axis.ticks(wanted, unit, &Glyphs::new(GlyphSet::Unicode));
+        ticks.into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        let linear = |low, high| Axis::around(low, high, Scale::Linear);
+        assert_eq!(labels(&linear(0.02, 0.7), 4, None), ["0.0", "0.2", "0.4", "0.6"]);
+        assert_eq!(labels(&linear(0.0, 0.012), 3, Some("seconds")), ["0 ms", "5 ms", "10 ms"]);
+        assert_eq!(
+            labels(&linear(-1.0, 1.0), 4, Some("nats")),
+            ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
+        );
+        let log = Axis::around(3e-4, 0.9, Scale::Log);
+        assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
+        assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);
+        assert_eq!(
+            labels(&Axis::around(2e11, 2e13, Scale::Log), 2, Some("flop/s")),
+            ["1 T", "10 T"]
+        );
+        assert_eq!(labels(&linear(0.0, 4e9), 2, Some("bytes/s")), ["0 G", "2 G", "4 G"]);
+        assert_eq!(labels(&Axis::steps(1, 400), 4, None), ["0", "100", "200", "300", "400"]);
+    }
+
+    #[test]
+    fn names_stand_at_whole_numbers_and_long_ones_are_cut() {
+        let names = ["GPU", "inference server on a chip"].map(str::to_owned);
+        let axis = Axis::of_names(&names);
+        assert_eq!(labels(&axis, 1, None), ["GPU", "inference server…"]);
+        assert_eq!(axis.share(0.0), Some(0.25));
+        assert_eq!(axis.share(1.0), Some(0.75));
+        assert!(labels(&Axis::of_names(&[]), 3, None).len() <= 32);
+    }
+
+    #[test]
+    fn every_pair_of_bounds_makes_an_axis_with_few_ticks() {
+        let bounds = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            1e-320,
+            1e308,
+            -1e308,
+            f64::MAX,
+            f64::MIN,
+            f64::NAN,
+            f64::INFINITY,
+            0.1 + 0.2,
+            0.3,
+            1e-12,
+            1e15,
+            1e15 + 1.0,
+        ];
+        for low in bounds {
+            for high in bounds {
+                for scale in [Scale::Linear, Scale::Log] {
+                    let axis = Axis::around(low, high, scale);
+                    assert!(axis.low < axis.high, "{low} {high} {axis:?}");
+                    assert!(labels(&axis, 5, Some("seconds")).len() <= 32);
+                    for value in bounds {
+                        let share = axis.share(value);
+                        assert!(share.is_none_or(|s| (0.0..=1.0).contains(&s)), "{axis:?} {value}");
+                    }
+                }
+            }
+        }
+    }
+}

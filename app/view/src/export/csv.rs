@@ -1,0 +1,173 @@
+//! A figure's values as comma-separated values after RFC 4180: a header, lines that end in CR LF, quotes where needed.
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::Draw;
+use mlsys_lab::value::Value;
+
+use crate::export::{Nothing, nothing};
+use crate::metrics;
+use crate::panel::picture::kernel;
+use crate::panel::{Scene, extent, picture};
+
+/// The values of a picture: series side by side by step, pictures by their kind. Empty cells are values there are none of.
+pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
+    let mut lines = Lines::default();
+    let names = metrics::expand(&scene.panel.metrics, scene.data);
+    let is_absent = |data| metrics::expand(&scene.panel.metrics, data).is_empty();
+    match scene.panel.draw {
+        Draw::Line if names.is_empty() && scene.earlier.iter().all(|run| is_absent(&run.data)) => {
+            return Err(nothing(scene));
+        }
+        Draw::Table | Draw::Bars if names.is_empty() => return Err(nothing(scene)),
+        Draw::Line => series(&mut lines, scene, &names),
+        // The screen's table of metrics is rounded for people; the file has the values.
+        Draw::Table => values(&mut lines, scene),
+        Draw::Frame | Draw::Bars | Draw::Attempts => {
+            let frame = scene.frame(&crate::export::glyphs()).ok_or_else(|| nothing(scene))?;
+            match frame.kernel() {
+                Some(kernel) => {
+                    picture::of(&kernel::picture(kernel, scene.walk)).values(&mut lines)
+                }
+                None => picture::of(frame.as_ref()).values(&mut lines),
+            }
+        }
+    }
+    Ok(lines.text)
+}
+
+/// A document being written.
+#[derive(Default)]
+pub(crate) struct Lines {
+    pub(crate) text: String,
+    /// What stands before the next line and before those after it.
+    pub(crate) before: Option<(String, String)>,
+}
+
+impl Lines {
+    /// One line of cells.
+    pub(crate) fn line<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        let before = self.before.as_mut();
+        let before = before.map(|(next, later)| std::mem::replace(next, later.clone()));
+        if let Some(cell) = before {
+            self.cell(&cell);
+            self.text.push(',');
+        }
+        for (place, cell) in cells.into_iter().enumerate() {
+            if place > 0 {
+                self.text.push(',');
+            }
+            self.cell(cell.as_ref());
+        }
+        self.text.push_str("\r\n");
+    }
+
+    fn cell(&mut self, cell: &str) {
+        if cell.contains([',', '"', '\r', '\n']) {
+            self.text.push('"');
+            self.text.push_str(&cell.replace('"', "\"\""));
+            self.text.push('"');
+        } else {
+            self.text.push_str(cell);
+        }
+    }
+}
+
+/// The shortest text that reads back as the same number; empty if it is not finite.
+pub(crate) fn number(x: f64) -> String {
+    if x.is_finite() {
+        let text = format!("{x:?}");
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// The same for single precision: its shortest text is shorter.
+pub(crate) fn single(x: f32) -> String {
+    if x.is_finite() {
+        let text = format!("{x:?}");
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// A value that is not rounded.
+pub(crate) fn exact(value: &Value) -> String {
+    match value {
+        Value::Float(x) => number(*x),
+        Value::Bool(_) | Value::Int(_) | Value::Text(_) | Value::Array(_) | Value::Table(_) => {
+            value.to_string()
+        }
+    }
+}
+
+pub(crate) fn known(x: Option<f64>) -> String {
+    x.map_or(String::new(), number)
+}
+
+/// `name (unit)`, or the name alone.
+pub(crate) fn titled(name: &str, unit: &str) -> String {
+    if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") }
+}
+
+/// One line a step, one column a metric; `NaN` where a value was not finite. Earlier runs have columns of their own.
+fn series(lines: &mut Lines, scene: &Scene<'_>, names: &[&str]) {
+    let unit = |name: &str| metrics::unit(scene.schema, name).unwrap_or_default();
+    let mut titles = vec!["step".to_owned()];
+    let mut columns: Vec<(&RunData, &str)> = Vec::new();
+    for name in names {
+        titles.push(titled(name, unit(name)));
+        columns.push((scene.data, name));
+    }
+    for run in scene.earlier {
+        for name in metrics::expand(&scene.panel.metrics, &run.data) {
+            titles.push(format!("{} of {}", titled(name, unit(name)), run.label));
+            columns.push((&run.data, name));
+        }
+    }
+    let (from, to) =
+        extent(scene).map_or((0, scene.data.step), |there| scene.view.chart.window.steps(there));
+    let mut rows: BTreeMap<u64, Vec<Option<f64>>> = BTreeMap::new();
+    for (place, (data, name)) in columns.iter().enumerate() {
+        let Some(series) = data.series.get(*name) else {
+            continue;
+        };
+        let gaps = series.gaps().iter().map(|step| (*step, f64::NAN));
+        for (step, value) in series.points().iter().copied().chain(gaps) {
+            if (from..=to).contains(&step) {
+                let row = rows.entry(step).or_insert_with(|| vec![None; columns.len()]);
+                if let Some(cell) = row.get_mut(place) {
+                    *cell = Some(value);
+                }
+            }
+        }
+    }
+    lines.line(&titles);
+    for (step, row) in rows {
+        let cells = row.iter().zip(&columns).map(|(cell, (data, name))| match cell {
+            Some(x) if x.is_finite() => number(*x),
+            Some(_) => "NaN".to_owned(),
+            // What is the same at every step is there at every step.
+            None if !data.series.contains_key(*name) => {
+                known(data.metric(name).and_then(|value| value.as_f64()))
+            }
+            None => String::new(),
+        });
+        lines.line([step.to_string()].into_iter().chain(cells));
+    }
+}
+
+/// The latest values of metrics, not rounded.
+fn values(lines: &mut Lines, scene: &Scene<'_>) {
+    lines.line(["metric", "value", "unit"]);
+    for name in metrics::expand(&scene.panel.metrics, scene.data) {
+        let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
+        let value = scene.data.metric(name).filter(|_| !broken);
+        let value = value.map_or(String::new(), |value| exact(&value));
+        let unit = metrics::unit(scene.schema, name).unwrap_or_default();
+        lines.line([name, &value, unit]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Finds a panel's metrics in a run, families included, and lists their latest values.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use mlsys_lab::frame::{Bar, Bars, Table};
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::{Panel, Schema};
+use mlsys_lab::value::Value;
+
+use crate::glyphs::Glyphs;
+use crate::quantity::quantity;
+
+/// The metrics of a panel that a run has, in the panel's order; `name.*` gives each member of a family.
+pub fn expand<'a>(patterns: &'a [String], data: &'a RunData) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for pattern in patterns {
+        match pattern.strip_suffix('*') {
+            Some(stem) => {
+                let names = data.series.keys().chain(data.scalars.keys()).map(AsRef::as_ref);
+                let members: BTreeSet<&str> = names.filter(|n| n.starts_with(stem)).collect();
+                let mut members: Vec<&str> = members.into_iter().collect();
+                members.sort_by(|a, b| natural(a, b));
+                found.extend(members);
+            }
+            None => {
+                let known = data.series.contains_key(pattern.as_str())
+                    || data.scalars.contains_key(pattern.as_str());
+                if known {
+                    found.push(pattern.as_str());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Orders names so that `layer2` comes before `layer10`.
+fn natural(a: &str, b: &str) -> Ordering {
+    let split = |name: &str| {
+        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let (stem, number) = name.split_at(name.len() - digits);
+        (stem.to_owned(), number.parse::<u64>().unwrap_or(0))
+    };
+    split(a).cmp(&split(b)).then_with(|| a.cmp(b))
+}
+
+/// The part of the names that tells them apart: members of one family lose the family's name.
+pub fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let stem = names.first().and_then(|n| n.rfind('.')).map_or(0, |dot| dot + 1);
+    let shared = names.len() > 1 && names.iter().all(|n| n.get(..stem) == names[0].get(..stem));
+    let cut = if shared { stem } else { 0 };
+    names.iter().map(|n| n.get(cut..).unwrap_or(n)).collect()
+}
+
+/// Whether a metric is computed from a formula rather than measured.
+pub fn is_modelled(schema: &Schema, metric: &str) -> bool {
+    let found = schema.metric(metric);
+    found.is_some_and(|m| m.about.starts_with("Modelled:"))
+}
+
+/// The unit of a metric.
+pub fn unit<'a>(schema: &'a Schema, metric: &str) -> Option<&'a str> {
+    schema.metric(metric)?.unit.as_deref()
+}
+
+/// Whether the newest entry of a metric was not finite.
+fn is_broken(data: &RunData, metric: &str) -> bool {
+    data.series.get(metric).is_some_and(|s| s.ends_in_gap())
+}
+
+/// The latest values as bars. A series that ends in NaN or infinity has none.
+pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
+    let names = expand(&panel.metrics, data);
+    let labels = short_names(&names);
+    let unit = names.first().and_then(|n| unit(schema, n));
+    let bars = names.iter().zip(labels).map(|(name, label)| {
+        let value = data.metric(name).and_then(|v| v.as_f64());
+        let remark = if is_modelled(schema, name) { "modelled" } else { "" };
+        Bar {
+            label: label.to_owned(),
+            value: value.filter(|_| !is_broken(data, name)),
+            remark: remark.to_owned(),
+        }
+    });
+    Bars { unit: unit.unwrap_or_default().to_owned(), scale: panel.scale, bars: bars.collect() }
+}
+
+/// The latest values as a table.
+pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) -> Table {
+    let rows = expand(&panel.metrics, data).into_iter().map(|name| {
+        let value = match data.metric(name) {
+            Some(_) | None if is_broken(data, name) => Value::from("not finite"),
+            Some(value) => match value.as_f64() {
+                Some(x) => quantity(x, unit(schema, name), glyphs).into(),
+                None => value,
+            },
+            None => Value::from("no value"),
+        };
+        vec![Value::from(name), value]
+    });
+    Table {
+        columns: vec!["metric".to_owned(), "value".to_owned()],
+        rows: rows.collect(),
+        ..Table::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_expand_in_natural_order() {
+        let mut data = RunData::default();
+        for name in ["norm.layer10", "norm.layer2", "norm.layer1", "loss", "normal"] {
+            data.scalars.insert(name.into(), Value::Float(1.0));
+        }
+        let patterns = ["loss".to_owned(), "absent".to_owned(), "norm.*".to_owned()];
+        let names = expand(&patterns, &data);
+        assert_eq!(names, ["loss", "norm.layer1", "norm.layer2", "norm.layer10"]);
+        assert_eq!(short_names(&names[1..]), ["layer1", "layer2", "layer10"]);
+        assert_eq!(short_names(&names), names);
+        assert_eq!(short_names(&["norm.layer1"]), ["norm.layer1"]);
+    }
+}

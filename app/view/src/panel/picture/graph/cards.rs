@@ -1,0 +1,241 @@
+//! What stands in the boxes of a graph, and how large they are.
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::frame::{Graph, Marked, Place, Slot};
+use mlsys_lab::value::{Value, number, significant};
+
+use crate::panel::picture::graph::layout::{Size, Spacing};
+use crate::panel::picture::graph::{Item, Shown, Sight};
+
+/// How large the boxes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// With a border and room inside.
+    Airy,
+    /// With a border, and shorter numbers.
+    Snug,
+    /// Without a border.
+    Bare,
+}
+
+impl Form {
+    /// The next larger.
+    pub fn larger(self) -> Self {
+        match self {
+            Self::Airy | Self::Snug => Self::Airy,
+            Self::Bare => Self::Snug,
+        }
+    }
+
+    /// The next smaller.
+    pub fn smaller(self) -> Self {
+        match self {
+            Self::Airy => Self::Snug,
+            Self::Snug | Self::Bare => Self::Bare,
+        }
+    }
+
+    /// How far the boxes stand apart.
+    pub(super) fn spacing(self) -> Spacing {
+        match self {
+            Self::Airy | Self::Snug => Spacing { rows: 0, columns: 3 },
+            Self::Bare => Spacing { rows: 1, columns: 2 },
+        }
+    }
+
+    /// Columns left and right of the text, summed.
+    pub fn frame(self) -> usize {
+        match self {
+            Self::Airy => 4,
+            Self::Snug => 2,
+            Self::Bare => 0,
+        }
+    }
+
+    /// Rows of border above the text.
+    pub fn border(self) -> usize {
+        match self {
+            Self::Airy | Self::Snug => 1,
+            Self::Bare => 0,
+        }
+    }
+
+    /// The widest text.
+    fn widest(self) -> usize {
+        match self {
+            Self::Airy => 30,
+            Self::Snug => 18,
+            Self::Bare => 12,
+        }
+    }
+
+    /// Columns of the sign before an adjoint.
+    pub fn sign(self) -> usize {
+        match self {
+            Self::Airy | Self::Snug => 2,
+            Self::Bare => 1,
+        }
+    }
+
+    /// Significant digits of numbers.
+    fn digits(self) -> usize {
+        match self {
+            Self::Airy => 6,
+            Self::Snug => 5,
+            Self::Bare => 3,
+        }
+    }
+}
+
+/// Where the operation of a box stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Head {
+    /// Printed next to the name.
+    #[default]
+    Together,
+    /// In a row of its own below.
+    Apart,
+}
+
+/// What stands in one box.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Card {
+    /// The name.
+    pub label: String,
+    /// What it computes, or how much is folded in it.
+    pub operation: String,
+    /// Where that stands.
+    pub head: Head,
+    /// The value so far.
+    pub value: Option<String>,
+    /// The adjoint so far.
+    pub adjoint: Option<String>,
+    /// Rows of text that are kept free for them.
+    pub rows: usize,
+    /// Columns of text that are kept free.
+    pub columns: usize,
+}
+
+impl Card {
+    /// Whether the operation stands in a row of its own.
+    fn has_own_row(&self) -> bool {
+        self.head == Head::Apart && !self.operation.is_empty()
+    }
+
+    /// Its size with the border.
+    pub(super) fn size(&self, form: Form) -> Size {
+        let border = form.border();
+        let last = border + self.rows.saturating_sub(1);
+        let (port, entries) = match form {
+            Form::Airy | Form::Snug => (border + (self.rows.saturating_sub(1)) / 2, (border, last)),
+            // A line that arrived next to an empty place for a number would seem to lead nowhere.
+            Form::Bare => (0, (0, usize::from(self.has_own_row()))),
+        };
+        Size { width: self.columns + form.frame(), height: self.rows + 2 * border, port, entries }
+    }
+}
+
+/// What the boxes of a graph say.
+pub struct Words<'a> {
+    graph: &'a Graph,
+    /// What stands in the picture now.
+    pub marked: Marked<'a>,
+    /// All that ever stands in the slots of a shown node, so that a step moves no box.
+    ever: BTreeMap<usize, [Vec<&'a Value>; 2]>,
+    /// Whether there is a place for values, and for adjoints.
+    slots: [bool; 2],
+}
+
+impl<'a> Words<'a> {
+    /// The words of what a look at a graph shows.
+    pub fn of(graph: &'a Graph, sight: &Sight, shown: &Shown) -> Self {
+        let mut ever: BTreeMap<usize, [Vec<&Value>; 2]> = BTreeMap::new();
+        let mut slots = [false; 2];
+        for mark in graph.walk.iter().flat_map(|step| &step.marks) {
+            let Place::Node(node) = mark.place else {
+                continue;
+            };
+            slots[mark.slot as usize] = true;
+            if shown.box_of.get(node).copied().flatten().is_some() {
+                ever.entry(node).or_default()[mark.slot as usize].push(&mark.value);
+            }
+        }
+        Self { graph, marked: graph.marked(sight.done(graph)), ever, slots }
+    }
+
+    /// What stands in a box.
+    pub fn item(&self, item: &Item, form: Form) -> Card {
+        match *item {
+            Item::Node(index) => self.node(index, form),
+            Item::Group { group, nodes } => {
+                let name = self.graph.groups.get(group).map_or("", |g| g.name.as_str());
+                let said = format!("{nodes} nodes");
+                let columns = width(name).max(width(&said)).min(form.widest());
+                Card {
+                    label: name.to_owned(),
+                    operation: said,
+                    head: Head::Apart,
+                    rows: 2,
+                    columns,
+                    ..Card::default()
+                }
+            }
+        }
+    }
+
+    fn node(&self, index: usize, form: Form) -> Card {
+        let Some(node) = self.graph.nodes.get(index) else {
+            return Card::default();
+        };
+        let at = |slot| self.marked.at(Place::Node(index), slot);
+        let walked = self.slots.iter().any(|slot| *slot);
+        // With numbers below, name and operation share a row, if rows of that length can be had.
+        let head = match form {
+            Form::Airy | Form::Snug if walked => Head::Together,
+            Form::Airy | Form::Snug | Form::Bare => Head::Apart,
+        };
+        let (label, operation) = (width(&node.label), width(&node.operation));
+        let top = match (head, operation) {
+            (_, 0) => label,
+            (Head::Together, _) => label + 3 + operation,
+            (Head::Apart, _) => label.max(operation),
+        };
+        let longest = |slot: Slot| {
+            let values = self.ever.get(&index).map(|slots| &slots[slot as usize]);
+            let texts = values.into_iter().flatten();
+            texts.map(|value| width(&shortened(value, form))).max().unwrap_or(0)
+        };
+        let adjoint = match longest(Slot::Adjoint) {
+            0 => 0,
+            width => width + form.sign(),
+        };
+        let own_row = usize::from(head == Head::Apart && operation > 0);
+        Card {
+            label: node.label.clone(),
+            operation: node.operation.clone(),
+            head,
+            value: at(Slot::Value).map(|value| shortened(value, form)),
+            adjoint: at(Slot::Adjoint).map(|value| shortened(value, form)),
+            rows: 1 + own_row + self.slots.iter().filter(|slot| **slot).count(),
+            columns: top.max(longest(Slot::Value)).max(adjoint).min(form.widest()),
+        }
+    }
+}
+
+fn width(text: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(text)
+}
+
+/// A value with as many digits as the form has room for.
+pub(super) fn shortened(value: &Value, form: Form) -> String {
+    match value {
+        Value::Float(x) if x.is_finite() => number(significant(*x, form.digits())),
+        Value::Float(_)
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Text(_)
+        | Value::Array(_)
+        | Value::Table(_) => value.to_string(),
+    }
+}

@@ -1,0 +1,69 @@
+//! Where the boxes and lines of a directed graph go: in layers from left to right, lines along rows and columns.
+//!
+//! A pure function of sizes and links, in cells of a grid: the screen draws a cell as a letter, a file as a small
+//! rectangle. The method is Sugiyama's: layers by longest path, long links through the layers between, order by
+//! barycentres, rows by least squares; then each gap between two layers is routed by shortest paths.
+
+mod channel;
+mod layers;
+mod route;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use crate::panel::picture::graph::layout::layers::{Arranged, Seat};
+
+/// A box to be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// The row of it, from its top, at which lines leave and would best arrive.
+    pub port: usize,
+    /// The first and the last row at which lines may arrive.
+    pub entries: (usize, usize),
+}
+
+/// How far things stand apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spacing {
+    /// Empty rows between boxes of a layer.
+    pub rows: usize,
+    /// Columns between layers where all lines are straight.
+    pub columns: usize,
+}
+
+/// Where a box went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its first column.
+    pub x: usize,
+    /// Its first row.
+    pub y: usize,
+    /// Its columns: all boxes of a layer are as wide as the widest.
+    pub width: usize,
+    /// Its rows.
+    pub height: usize,
+}
+
+/// A graph laid out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Columns in all.
+    pub width: usize,
+    /// Rows in all.
+    pub height: usize,
+    /// The boxes, in the order of the sizes.
+    pub places: Vec<Place>,
+    /// The corners of each link's line, in the order of the links: from the cell right of the box it leaves to the cell
+    /// left of the box it reaches. A link of a box to itself has none.
+    pub routes: Vec<Vec<(usize, usize)>>,
+}
+
+/// Places boxes and leads lines between them.
+pub fn lay_out(arranged: &Arranged, sizes: &[Size], spacing: Spacing) -> Layout {
+    let tops = rows::rows(arranged, sizes, spacing);
+    route::draw(arranged, sizes, spacing, &tops)
+}

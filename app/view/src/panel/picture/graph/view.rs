@@ -1,0 +1,260 @@
+//! How a graph is looked at, and what the keys make of it.
+
+use std::collections::BTreeSet;
+
+use mlsys_lab::frame::Graph;
+
+use crate::panel::picture::graph::layout::{Arranged, Seat};
+use crate::panel::picture::graph::shown::folded;
+use crate::panel::picture::graph::{Form, Item, Shown};
+
+/// How a graph is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sight {
+    /// How many steps of the walk have been done.
+    pub steps: usize,
+    /// The node of the facts shown; absent to follow the walk.
+    pub selected: Option<usize>,
+    /// The folded groups; absent as the size of the graph suggests.
+    pub folded: Option<BTreeSet<usize>>,
+    /// The form of the boxes; absent as the room suggests.
+    pub form: Option<Form>,
+}
+
+/// A way through the boxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// Number of layers to the left.
+    Left(usize),
+    /// Number of layers to the right.
+    Right(usize),
+    /// Number of boxes up, from the first of a layer to the last of the layer before.
+    Up(usize),
+    /// Number of boxes down, from the last of a layer to the first of the next.
+    Down(usize),
+}
+
+impl Sight {
+    /// The steps done, of those there are.
+    pub fn done(&self, graph: &Graph) -> usize {
+        self.steps.min(graph.walk.len())
+    }
+
+    /// The node that the walk is at.
+    pub fn current(&self, graph: &Graph) -> Option<usize> {
+        let step = graph.walk.get(self.done(graph).checked_sub(1)?)?;
+        Some(step.node).filter(|node| *node < graph.nodes.len())
+    }
+
+    /// The node that is looked at: the selected one, else that of the walk.
+    pub fn focus(&self, graph: &Graph) -> Option<usize> {
+        let selected = self.selected.filter(|node| *node < graph.nodes.len());
+        selected.or_else(|| self.current(graph))
+    }
+
+    /// Moves along the walk by a number of steps; the picture follows it again.
+    pub fn step(&mut self, graph: &Graph, by: isize) {
+        self.steps = self.done(graph).saturating_add_signed(by).min(graph.walk.len());
+        self.selected = None;
+    }
+
+    /// Selects another box; the first time the one the walk is at, or the first.
+    pub fn select(&mut self, graph: &Graph, way: Move) {
+        let shown = Shown::of(graph, self);
+        let links: Vec<(usize, usize)> = shown.links.iter().map(|l| (l.from, l.to)).collect();
+        let arranged = Arranged::of(shown.items.len(), &links);
+        let at = self.focus(graph).and_then(|node| shown.box_of[node]);
+        let Some(at) = at else {
+            self.selected = shown.items.first().and_then(|item| first(graph, &shown, *item));
+            return;
+        };
+        let to = match way {
+            Move::Left(by) => across(&arranged, at, by, Side::Left),
+            Move::Right(by) => across(&arranged, at, by, Side::Right),
+            Move::Up(by) => within(&arranged, at, -isize::try_from(by).unwrap_or(isize::MAX)),
+            Move::Down(by) => within(&arranged, at, isize::try_from(by).unwrap_or(isize::MAX)),
+        };
+        // At the edge of the part that is shown the next part begins.
+        let beyond = (to == at).then(|| beyond(graph, &shown, at, way)).flatten();
+        self.selected = beyond.or_else(|| {
+            let item = shown.items.get(to)?;
+            first(graph, &shown, *item)
+        });
+    }
+
+    /// Folds the group of the node that is looked at, or unfolds it if it is folded; returns what is to be said.
+    pub fn fold(&mut self, graph: &Graph) -> String {
+        let Some(node) = self.focus(graph) else {
+            return "no node is selected: up and down select one".to_owned();
+        };
+        let shown = Shown::of(graph, self);
+        let mut now = folded(graph, self);
+        let item = shown.box_of[node].and_then(|place| shown.items.get(place));
+        let group = match item {
+            Some(Item::Group { group, .. }) => Some(*group),
+            Some(Item::Node(_)) | None => graph.nodes[node].group,
+        };
+        let Some(group) = group.filter(|group| *group < graph.groups.len()) else {
+            return "this node is in no group".to_owned();
+        };
+        let name = &graph.groups[group].name;
+        let said = if now.remove(&group) {
+            format!("{name} is unfolded")
+        } else {
+            now.insert(group);
+            format!("{name} is folded")
+        };
+        self.selected = Some(node);
+        self.folded = Some(now);
+        said
+    }
+
+    /// Unfolds all groups if any is folded, else folds all; returns what is to be said.
+    pub fn fold_all(&mut self, graph: &Graph) -> String {
+        let unfold = !folded(graph, self).is_empty();
+        let all = if unfold { 0 } else { graph.groups.len() };
+        self.folded = Some((0..all).collect());
+        let done = if unfold { "unfolded" } else { "folded" };
+        format!("all {} groups are {done}", graph.groups.len())
+    }
+
+    pub fn enlarge(&mut self) {
+        self.form = Some(self.form.unwrap_or(Form::Snug).larger());
+    }
+
+    pub fn shrink(&mut self) {
+        self.form = Some(self.form.unwrap_or(Form::Snug).smaller());
+    }
+}
+
+/// The first node of a box.
+fn first(graph: &Graph, shown: &Shown, item: Item) -> Option<usize> {
+    match item {
+        Item::Node(node) => Some(node),
+        Item::Group { .. } => {
+            let place = shown.items.iter().position(|other| *other == item);
+            (0..graph.nodes.len()).find(|node| shown.box_of[*node] == place)
+        }
+    }
+}
+
+/// The nearest node in that direction that is left out of the picture: along a line that leads out, or in order.
+fn beyond(graph: &Graph, shown: &Shown, at: usize, way: Move) -> Option<usize> {
+    let out = |node: &usize| matches!(shown.box_of.get(*node), Some(None));
+    let here = |node: usize| shown.box_of.get(node) == Some(&Some(at));
+    let edges = graph.edges.iter();
+    let start = *shown.items.first()?;
+    let start = first(graph, shown, start)?;
+    match way {
+        Move::Left(_) => {
+            let from = edges.filter(|edge| here(edge.to)).map(|edge| edge.from);
+            from.filter(out).max()
+        }
+        Move::Right(_) => {
+            let to = edges.filter(|edge| here(edge.from)).map(|edge| edge.to);
+            to.filter(out).min()
+        }
+        Move::Up(_) => (0..start).rev().find(out),
+        Move::Down(_) => (start..graph.nodes.len()).find(out),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// The box a number of layers away: along a line where there is one, else the nearest in order.
+fn across(arranged: &Arranged, at: usize, by: usize, side: Side) -> usize {
+    let mut at = at;
+    for _ in 0..by {
+        let ahead = arranged.links.iter().filter_map(|&(from, to)| match side {
+            Side::Left => (to == at && from != at).then_some(from),
+            Side::Right => (from == at && to != at).then_some(to),
+        });
+        let layer = arranged.layer_of[at];
+        // The nearest layer first, then the one that is higher up.
+        let mut ahead: Vec<usize> = ahead.collect();
+        ahead.sort_by_key(|other| {
+            (arranged.layer_of[*other].abs_diff(layer), place(arranged, *other))
+        });
+        match ahead.first() {
+            Some(next) => at = *next,
+            None => break,
+        }
+    }
+    at
+}
+
+fn place(arranged: &Arranged, index: usize) -> usize {
+    let seats = &arranged.layers[arranged.layer_of[index]];
+    seats.iter().position(|seat| *seat == Seat::Box(index)).unwrap_or(0)
+}
+
+/// The box a number of places further down; below the last of a layer comes the first of the next.
+fn within(arranged: &Arranged, at: usize, by: isize) -> usize {
+    let seats = arranged.layers.iter().flatten();
+    let boxes: Vec<usize> = seats
+        .filter_map(|seat| match *seat {
+            Seat::Box(index) => Some(index),
+            Seat::Pass { .. } => None,
+        })
+        .collect();
+    let here = boxes.iter().position(|index| *index == at).unwrap_or(0);
+    let last = boxes.len().saturating_sub(1);
+    boxes.get(here.saturating_add_signed(by).min(last)).copied().unwrap_or(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use mlsys_lab::frame::Edge;
+
+    use super::*;
+    use crate::panel::tests::fixtures;
+
+    #[test]
+    fn a_selection_from_a_larger_graph_is_none_in_a_smaller_one() {
+        let mut sight = Sight { selected: Some(999), ..Sight::default() };
+        let said = sight.fold(&fixtures::network(2));
+        assert_eq!(said, "no node is selected: up and down select one");
+    }
+
+    #[test]
+    fn every_node_of_a_graph_shown_in_parts_can_be_reached() {
+        let graph = fixtures::long(700);
+        for (to, back) in [
+            (Move::Right(50), Move::Left(50)),
+            (Move::Down(50), Move::Up(50)),
+            (Move::Right(usize::MAX), Move::Left(usize::MAX)),
+        ] {
+            let mut sight = Sight::default();
+            let mut go = |way: Move| {
+                for _ in 0..=graph.nodes.len() {
+                    let before = sight.selected;
+                    sight.select(&graph, way);
+                    if sight.selected == before {
+                        break;
+                    }
+                }
+                sight.selected
+            };
+            assert_eq!(go(to), Some(699), "{to:?}");
+            assert_eq!(go(back), Some(0), "{back:?}");
+        }
+    }
+
+    #[test]
+    fn the_next_part_begins_where_a_line_leads() {
+        let mut graph = fixtures::long(700);
+        // Node 130 reads nothing, and 200 what is not in the picture.
+        graph.edges.retain(|edge| edge.to != 130 && edge.to != 200);
+        graph.edges.push(Edge { from: 10, to: 200, ..Edge::default() });
+        for (from, to) in [(130, 130), (200, 10)] {
+            let mut sight = Sight { selected: Some(from), ..Sight::default() };
+            assert_ne!(Shown::of(&graph, &sight).left_out, (0, 0));
+            sight.select(&graph, Move::Left(1));
+            assert_eq!(sight.selected, Some(to), "left of {from}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Breaks styled text into lines of a width, at spaces where it can.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Wraps spans to a width; the first line starts with `first`, the others with `rest`, both counted in the width.
+pub fn wrap_spans(
+    spans: &[(String, Style)],
+    width: usize,
+    first: Span<'static>,
+    rest: Span<'static>,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut line = Builder::new(first);
+    for word in words(spans) {
+        let wide: usize = word.iter().map(|(part, _)| part.width()).sum();
+        if !line.is_empty && line.width + 1 + wide > width {
+            lines.push(std::mem::replace(&mut line, Builder::new(rest.clone())).line);
+        } else if let (false, Some((_, style))) = (line.is_empty, word.first()) {
+            line.space(*style);
+        }
+        // Only a word wider than a whole line is cut.
+        for (part, style) in &word {
+            for c in part.chars() {
+                let wide = c.width().unwrap_or(0);
+                if line.width + wide > width && !line.is_empty {
+                    lines.push(std::mem::replace(&mut line, Builder::new(rest.clone())).line);
+                }
+                line.push(c.encode_utf8(&mut [0; 4]), *style);
+            }
+        }
+    }
+    lines.push(line.line);
+    lines
+}
+
+/// A line under construction.
+struct Builder {
+    line: Line<'static>,
+    width: usize,
+    is_empty: bool,
+}
+
+impl Builder {
+    fn new(prefix: Span<'static>) -> Self {
+        let width = prefix.width();
+        let spans = if width == 0 { Vec::new() } else { vec![prefix] };
+        Self { line: Line::from(spans), width, is_empty: true }
+    }
+
+    /// A space before a word; it is underlined only inside an underlined phrase.
+    fn space(&mut self, next: Style) {
+        let inside = self.line.spans.last().is_some_and(|last| last.style == next);
+        let style = Style { add_modifier: next.add_modifier - Modifier::UNDERLINED, ..next };
+        self.push(" ", if inside { next } else { style });
+    }
+
+    fn push(&mut self, text: &str, style: Style) {
+        self.is_empty = false;
+        self.width += text.width();
+        match self.line.spans.last_mut() {
+            Some(last) if last.style == style => last.content.to_mut().push_str(text),
+            Some(_) | None => self.line.spans.push(Span::styled(text.to_owned(), style)),
+        }
+    }
+}
+
+/// Words; one that changes its style on the way has several parts.
+fn words(spans: &[(String, Style)]) -> Vec<Vec<(&str, Style)>> {
+    let mut words: Vec<Vec<(&str, Style)>> = Vec::new();
+    let mut after_space = true;
+    for (text, style) in spans {
+        for (index, part) in text.split([' ', '\n']).enumerate() {
+            after_space |= index > 0;
+            if part.is_empty() {
+                continue;
+            }
+            match words.last_mut() {
+                Some(word) if !after_space => word.push((part, *style)),
+                Some(_) | None => words.push(vec![(part, *style)]),
+            }
+            after_space = false;
+        }
+    }
+    words
+}
+
+/// Rows as lines, each column as wide as its widest cell; no line ends in spaces.
+pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, &width)| format!("{cell}{}", " ".repeat(width - cell.width())))
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A text that fits a cell: one line, and not without end.
+pub fn cell(text: &str, longest: usize) -> String {
+    let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let short: String = characters.by_ref().take(longest).collect();
+    if characters.next().is_some() { format!("{short} …") } else { short }
+}
+
+/// A text as lines of at most `width` columns where its words allow, each after an indent.
+pub fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let longer = line.width() + 1 + word.width();
+        if !line.is_empty() && longer > width {
+            lines.push(format!("{indent}{line}"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        lines.push(format!("{indent}{line}"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(spans: &[&str], width: usize) -> Vec<String> {
+        let spans: Vec<_> = spans.iter().map(|s| ((*s).to_owned(), Style::new())).collect();
+        wrap_spans(&spans, width, Span::raw(""), Span::raw(""))
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn breaks_at_spaces_and_cuts_only_what_cannot_fit() {
+        assert_eq!(text(&["one two three"], 7), ["one two", "three"]);
+        assert_eq!(text(&["abcdefghij"], 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(text(&["a ", "b", "c d"], 3), ["a", "bc", "d"]);
+        assert_eq!(text(&[""], 3), [""]);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_for_and_no_letter_is_lost() {
+        let source = "the quick brown fox jumps over extraordinarily-long-hyphenated lazy dogs";
+        for width in 1..40 {
+            let lines = text(&[source], width);
+            for line in &lines {
+                assert!(line.chars().count() <= width, "{width}: {line:?}");
+            }
+            let letters: String = lines.concat().split(' ').collect();
+            assert_eq!(letters, source.split(' ').collect::<String>());
+        }
+    }
+
+    #[test]
+    fn columns_line_up_and_lines_end_in_text() {
+        let row = |cells: &[&str]| cells.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let rows = [row(&["µs", "1"]), row(&["seconds", ""]), row(&["a"])];
+        assert_eq!(aligned(&rows), ["µs       1", "seconds", "a"]);
+        let rows = [row(&["漢字", "1"]), row(&["abcdef", "2"])];
+        assert_eq!(aligned(&rows), ["漢字    1", "abcdef  2"]);
+        assert!(aligned(&[]).is_empty());
+    }
+
+    #[test]
+    fn long_texts_are_cut_or_wrapped() {
+        assert_eq!(cell("a\nb", 9), "a b");
+        assert_eq!(cell("abcdef", 3), "abc …");
+        assert_eq!(wrapped("one two three", 7, "  "), ["  one two", "  three"]);
+        assert_eq!(wrapped("unbreakable", 3, ""), ["unbreakable"]);
+    }
+}
