@@ -19,14 +19,12 @@ pub use crate::attempts::picture::{lines, picture};
 /// How the names of the pages begin that are made for a single lab.
 pub const OWN_PAGES: &str = "labs/";
 
-/// A run that has ended.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
     /// The lesson it was run in; none if none was open.
     pub lesson: Option<String>,
     /// The lab's id there, or its kind.
     pub lab: String,
-    /// Its lab.
     pub schema: &'static Schema,
     /// Its parameters as it ended.
     pub params: BTreeMap<String, Value>,
@@ -37,7 +35,6 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
-    /// What a run leaves.
     pub fn new(
         schema: &'static Schema,
         (lesson, lab): (Option<String>, String),
@@ -103,7 +100,6 @@ fn kept(schema: &Schema, data: &RunData) -> RunData {
     kept
 }
 
-/// The other runs, and the goals to be reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunComparison<'a> {
     /// All runs of the lesson that have ended, the oldest first; the one on the screen may be among them.
@@ -114,7 +110,6 @@ pub struct RunComparison<'a> {
     pub goals: &'a [Goal],
 }
 
-/// The run on the screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Own<'a> {
     /// Its lab's id in the lesson, or its kind.

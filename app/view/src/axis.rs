@@ -7,7 +7,6 @@ use mlsys_lab::value::number;
 use crate::glyphs::Glyphs;
 use crate::quantity::Prefix;
 
-/// A range of values along a side of a chart.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// The value at share 0.
@@ -21,7 +20,6 @@ pub struct Axis {
     finest: f64,
 }
 
-/// Letters of a name on an axis.
 const LONGEST: usize = 18;
 
 /// Beyond this, differences of two values would overflow.
@@ -115,7 +113,6 @@ impl Axis {
         Self::over(low, if last > low { last } else { low + 1.0 }, Scale::Linear)
     }
 
-    /// Whether a value lies on it.
     pub fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

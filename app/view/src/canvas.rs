@@ -18,7 +18,6 @@ pub(crate) use crate::canvas::pen::{Pen, cut, cut_name, width};
 pub(crate) use crate::canvas::shape::Shape;
 pub(crate) use crate::canvas::vector::{CELL, Vector, hex};
 
-/// The target of a drawing.
 pub struct Canvas {
     /// The cells of the terminal; of a vector graphic, what occupies its grid.
     pub(crate) cells: Buffer,
@@ -39,7 +38,6 @@ impl Canvas {
         Self { cells: Buffer::empty(Rect::new(0, 0, columns, rows)), vector: Some(vector) }
     }
 
-    /// The elements of the vector graphic.
     pub(crate) fn into_elements(self) -> String {
         self.vector.map_or_else(String::new, Vector::into_elements)
     }

@@ -3,7 +3,6 @@
 use mlsys_lab::report::RunData;
 use mlsys_lab::value::Value;
 
-/// A run that came before.
 #[derive(Debug)]
 pub struct Earlier {
     /// What it is called, such as "run 2".
@@ -12,7 +11,6 @@ pub struct Earlier {
     pub values: Vec<(String, Value)>,
     /// Its name and what sets it apart from the run on the screen.
     pub label: String,
-    /// What it reported.
     pub data: RunData,
 }
 
@@ -22,7 +20,6 @@ pub const MOST: usize = 6;
 const MOST_POINTS: usize = 6_000_000;
 
 impl Earlier {
-    /// A run with its name alone as label.
     pub fn new(name: String, values: Vec<(String, Value)>, data: RunData) -> Self {
         Self { label: name.clone(), name, values, data }
     }
@@ -79,7 +76,6 @@ pub enum Overlay {
 }
 
 impl Overlay {
-    /// The next choice in turn.
     pub fn next(self) -> Self {
         match self {
             Self::Newest => Self::All,

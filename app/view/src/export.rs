@@ -19,7 +19,6 @@ use crate::panel::{Focus, FrameView, Scene, draw_frame, line, picture};
 use crate::theme::{Background, ColorDepth, Look, Theme};
 use crate::xml::escaped;
 
-/// Columns of a page.
 pub(crate) const COLUMNS: u16 = 102;
 /// The margin around it, in pixels.
 const MARGIN: f64 = 22.0;
@@ -32,7 +31,6 @@ const MOST: (u16, u16) = (420, 360);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the picture '{panel}' has nothing to show yet: run the lab first")]
 pub struct Nothing {
-    /// The panel.
     pub panel: String,
 }
 
@@ -66,7 +64,6 @@ fn look() -> Look {
     Look { theme, glyphs: Glyphs::new(GlyphSet::Unicode) }
 }
 
-/// A document being written.
 struct Page {
     body: String,
     /// How far down it has got, in pixels.
@@ -188,7 +185,6 @@ pub struct Source {
     pub lesson: Option<String>,
     /// The parameters that differ from the lab's own values, as [`changed`] finds them.
     pub changed: Vec<(String, String)>,
-    /// The seed.
     pub seed: Option<String>,
     /// The device by its name, if the lab needs one.
     pub device: Option<String>,

@@ -1,6 +1,5 @@
 //! The characters that pictures, marks and borders are made of, in one table for Unicode and one for ASCII.
 
-/// Which characters the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GlyphSet {
     /// Box drawing, blocks, shades and Braille dots.
@@ -9,20 +8,14 @@ pub enum GlyphSet {
     Ascii,
 }
 
-/// Characters by what they are for.
 #[derive(Clone, Debug)]
 pub struct Glyphs {
-    /// The set they come from.
     pub set: GlyphSet,
-    /// A line down.
     pub vertical: &'static str,
-    /// A line across.
     pub horizontal: &'static str,
     /// Corners of a box: top left, top right, bottom left, bottom right.
     pub corners: [&'static str; 4],
-    /// An axis with a tick to its left.
     pub tick_left: &'static str,
-    /// An axis with a tick below it.
     pub tick_below: &'static str,
     /// The line at a step where a knob was turned.
     pub change: &'static str,
@@ -36,13 +29,10 @@ pub struct Glyphs {
     pub reading: &'static str,
     /// Stands for text that was cut off.
     pub ellipsis: &'static str,
-    /// Between two facts on a line.
     pub separator: &'static str,
     /// Points of a data set, by class; taken in turn.
     pub classes: [&'static str; 6],
-    /// A column sorted in ascending order.
     pub ascending: &'static str,
-    /// A column sorted in descending order.
     pub descending: &'static str,
     /// Where the mark stands in a field.
     pub mark: &'static str,
@@ -52,9 +42,7 @@ pub struct Glyphs {
     pub point: &'static str,
     /// A point of unsmoothed data, where a cell holds no dots.
     pub faint_point: &'static str,
-    /// A right answer.
     pub right: &'static str,
-    /// A wrong answer.
     pub wrong: &'static str,
     /// Before an entry of a list.
     pub bullet: &'static str,
@@ -62,11 +50,8 @@ pub struct Glyphs {
     pub open: &'static str,
     /// A task that needs another one first.
     pub locked: &'static str,
-    /// A run that goes on.
     pub running: &'static str,
-    /// A run that waits.
     pub paused: &'static str,
-    /// From one thing to another.
     pub arrow: &'static str,
     /// The prefix of a millionth.
     pub micro: &'static str,
@@ -189,7 +174,6 @@ const ASCII: Glyphs = Glyphs {
 };
 
 impl Glyphs {
-    /// The table of a set.
     pub fn new(set: GlyphSet) -> Self {
         match set {
             GlyphSet::Unicode => UNICODE,
@@ -214,7 +198,6 @@ impl Glyphs {
         }
     }
 
-    /// The mark of a class.
     pub fn class(&self, class: u8) -> &'static str {
         self.classes[usize::from(class) % self.classes.len()]
     }

@@ -59,7 +59,6 @@ pub fn is_modelled(schema: &Schema, metric: &str) -> bool {
     found.is_some_and(|m| m.about.starts_with("Modelled:"))
 }
 
-/// The unit of a metric.
 pub fn unit<'a>(schema: &'a Schema, metric: &str) -> Option<&'a str> {
     schema.metric(metric)?.unit.as_deref()
 }
@@ -86,7 +85,6 @@ pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
     Bars { unit: unit.unwrap_or_default().to_owned(), scale: panel.scale, bars: bars.collect() }
 }
 
-/// The latest values as a table.
 pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) -> Table {
     let rows = expand(&panel.metrics, data).into_iter().map(|name| {
         let value = match data.metric(name) {

@@ -39,19 +39,15 @@ use crate::{attempts, axis, canvas as pen, metrics};
 /// What a panel is drawn from.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
-    /// The lab, for the units of its metrics.
     pub schema: &'a Schema,
-    /// The panel, one of the lab's.
     pub panel: &'a Panel,
     /// The run on the screen.
     pub data: &'a RunData,
     /// Earlier runs to put behind it, the newest first.
     pub earlier: &'a [Earlier],
-    /// How it is looked at.
     pub view: &'a View,
     /// The step that all charts of the lab point at.
     pub cursor: Option<u64>,
-    /// Whether keys act on it.
     pub focus: Focus,
     /// Whether the run is one that goes on here.
     pub origin: Origin,
@@ -66,18 +62,14 @@ pub struct Scene<'a> {
 /// Whether a run goes on here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It does, or did.
     Here,
     /// It was recorded before, here or elsewhere.
     Recorded,
 }
 
-/// Whether keys act on a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
-    /// They do.
     Keys,
-    /// They act on something else.
     Aside,
 }
 
@@ -125,12 +117,10 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The unit of a metric.
     fn unit(&self, metric: &str) -> Option<&str> {
         metrics::unit(self.schema, metric)
     }
 
-    /// Whether a metric is computed from a formula rather than measured.
     fn is_modelled(&self, metric: &str) -> bool {
         metrics::is_modelled(self.schema, metric)
     }

@@ -12,12 +12,9 @@ use unicode_width::UnicodeWidthStr;
 use crate::prose::table::Table;
 use crate::text::wrap_spans;
 
-/// The styles of prose.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Styles {
-    /// Running text.
     pub text: Style,
-    /// Headings.
     pub heading: Style,
     /// Code, inline and in blocks.
     pub code: Style,
@@ -31,11 +28,8 @@ pub type TermFinder<'a> = &'a dyn Fn(&str) -> Vec<(Range<usize>, usize)>;
 /// Signs that depend on what the terminal can draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Signs {
-    /// Before an item of a list.
     pub bullet: &'static str,
-    /// The margin of a quote.
     pub quote: &'static str,
-    /// A horizontal rule, repeated.
     pub rule: &'static str,
 }
 
@@ -92,7 +86,6 @@ struct Writer<'a> {
     item: bool,
 }
 
-/// A part of the paragraph under construction.
 struct Piece {
     text: String,
     style: Style,

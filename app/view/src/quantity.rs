@@ -26,7 +26,6 @@ pub(crate) fn unit(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// A decimal prefix of a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prefix {
     /// What the value is divided by.
@@ -34,7 +33,6 @@ pub struct Prefix {
     letter: char,
 }
 
-/// No prefix.
 const NONE: Prefix = Prefix { factor: 1.0, letter: ' ' };
 
 impl Prefix {
@@ -56,7 +54,6 @@ impl Prefix {
         }
     }
 
-    /// Its letter; none where there is no prefix.
     pub fn letter(self) -> Option<char> {
         (self.letter != ' ').then_some(self.letter)
     }

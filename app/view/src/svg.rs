@@ -12,7 +12,6 @@ use crate::theme::{Rgb, Theme, to_rgb};
 
 /// A cell in pixels: as in most terminals, twice as high as wide.
 const CELL: (f32, f32) = (9.0, 18.0);
-/// The margin around the screen, in pixels.
 const MARGIN: f32 = 14.0;
 /// The height of the letters, and where they stand in their cell.
 const FONT: (f32, f32) = (14.6, 13.4);

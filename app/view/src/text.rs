@@ -35,7 +35,6 @@ pub fn wrap_spans(
     lines
 }
 
-/// A line under construction.
 struct Builder {
     line: Line<'static>,
     width: usize,

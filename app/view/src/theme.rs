@@ -22,7 +22,6 @@ pub const GRAPHICS: f64 = 3.0;
 /// How many colours the terminal has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorDepth {
-    /// 24 bits.
     TrueColor,
     /// The colour cube and grey ramp of xterm.
     Ansi256,
@@ -63,12 +62,9 @@ impl ColorDepth {
     }
 }
 
-/// Whether the screen behind the text is dark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Background {
-    /// Light text on black.
     Dark,
-    /// Dark text on white.
     Light,
 }
 
@@ -93,27 +89,21 @@ impl Background {
     }
 }
 
-/// How everything looks: colours and glyphs together, as every drawing function takes them.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// The colours.
     pub theme: Theme,
-    /// The characters pictures are made of.
     pub glyphs: Glyphs,
 }
 
-/// Styles by role.
 #[derive(Clone, Debug)]
 pub struct Theme {
     /// The depth these styles were made for.
     pub depth: ColorDepth,
     /// The whole screen, before anything is drawn on it.
     pub screen: Style,
-    /// Running text.
     pub text: Style,
     /// Text of less weight: units, remarks, axes.
     pub dim: Style,
-    /// Headings and names of panels.
     pub title: Style,
     /// What the eye should find first.
     pub accent: Style,
@@ -123,11 +113,8 @@ pub struct Theme {
     pub bad: Style,
     /// A change, a caution.
     pub warn: Style,
-    /// A key that can be pressed.
     pub key: Style,
-    /// The selected row or field.
     pub selection: Style,
-    /// Code and formulas in prose.
     pub code: Style,
     /// Lines between and around things.
     pub border: Style,
@@ -204,7 +191,6 @@ impl Theme {
         }
     }
 
-    /// The style of the curve at a place in the legend.
     pub fn curve(&self, place: usize) -> Style {
         self.curves[place % self.curves.len()]
     }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-/// An element.
 pub struct Element {
     name: &'static str,
     attributes: Vec<(&'static str, String)>,
@@ -11,30 +10,25 @@ pub struct Element {
 }
 
 impl Element {
-    /// An empty element.
     pub fn new(name: &'static str) -> Self {
         Self { name, attributes: Vec::new(), children: Vec::new(), text: String::new() }
     }
 
-    /// With an attribute.
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Self {
         self.attributes.push((name, value.to_string()));
         self
     }
 
-    /// With text inside.
     pub fn text(mut self, text: &str) -> Self {
         text.clone_into(&mut self.text);
         self
     }
 
-    /// With elements inside.
     pub fn holding(mut self, children: impl IntoIterator<Item = Self>) -> Self {
         self.children.extend(children);
         self
     }
 
-    /// As a document.
     pub fn document(&self) -> String {
         let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         self.write(0, &mut text);

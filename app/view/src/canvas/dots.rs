@@ -9,9 +9,7 @@ use crate::glyphs::{GlyphSet, Glyphs};
 /// How a line is drawn. A later layer of higher rank takes a cell over, one of equal rank joins it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ink {
-    /// How much it matters.
     pub(crate) rank: u8,
-    /// Its colour.
     pub(crate) style: Style,
     /// What stands for it where there are no dots.
     pub(crate) marker: &'static str,
@@ -24,7 +22,6 @@ pub(crate) struct Ink {
 /// How a line goes, where cells hold dots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stroke {
-    /// Without a break.
     Solid,
     /// Dots drawn, dots left out.
     Dashed(usize, usize),
@@ -60,7 +57,6 @@ pub(crate) struct DotGrid {
 }
 
 impl DotGrid {
-    /// An empty field.
     pub(crate) fn new(area: Rect, canvas: &Canvas, glyphs: &Glyphs) -> Self {
         Self {
             area,
@@ -155,7 +151,6 @@ impl DotGrid {
         }
     }
 
-    /// Puts the lines on the canvas.
     pub(crate) fn draw(self, canvas: &mut Canvas) {
         let positions = self.area.intersection(canvas.cells.area).positions();
         for (position, cell) in positions.zip(&self.cells) {

@@ -23,7 +23,6 @@ impl<'a> Pen<'a> {
         Self { area: area.intersection(canvas.cells.area), canvas, glyphs }
     }
 
-    /// What stands for text that was cut off.
     pub(crate) fn ellipsis(&self) -> &'static str {
         self.glyphs.ellipsis
     }
@@ -86,7 +85,6 @@ impl<'a> Pen<'a> {
         cells.set_stringn(x, y, cut, usize::from(room), style).0
     }
 
-    /// Puts one glyph, if the place is inside.
     pub(crate) fn glyph(&mut self, x: u16, y: u16, glyph: &str, style: Style) {
         self.repeat((x, y), (1, 1), glyph, style);
     }
@@ -101,7 +99,6 @@ impl<'a> Pen<'a> {
         self.repeat((x, rows.start), (1, rows.end.saturating_sub(rows.start)), glyph, style);
     }
 
-    /// The border of a box.
     pub(crate) fn frame(&mut self, area: Rect, style: Style) {
         let (right, bottom) = (area.right() - 1, area.bottom() - 1);
         let [top_left, top_right, bottom_left, bottom_right] = self.glyphs.corners;
@@ -215,7 +212,6 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// The columns a text takes.
 pub(crate) fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }

@@ -5,9 +5,7 @@
 pub(crate) enum Shape {
     /// Filled rectangles (left, top, right, bottom) of an opacity.
     Fills(Vec<[f32; 4]>, f32),
-    /// Straight lines from a point to a point.
     Lines(Vec<[f32; 4]>),
-    /// Round dots.
     Dots(Vec<[f32; 2]>),
 }
 

@@ -32,7 +32,6 @@ pub(super) struct Held {
     pub(super) anchor: Anchor,
 }
 
-/// Elements being written.
 pub(crate) struct Vector {
     body: String,
     ink: Rgb,

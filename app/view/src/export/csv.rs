@@ -37,7 +37,6 @@ pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
     Ok(lines.text)
 }
 
-/// A document being written.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(crate) text: String,
@@ -46,7 +45,6 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// One line of cells.
     pub(crate) fn line<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
         let before = self.before.as_mut();
         let before = before.map(|(next, later)| std::mem::replace(next, later.clone()));

@@ -7,20 +7,14 @@ use crate::canvas as pen;
 use crate::canvas::{Canvas, Pen};
 use crate::theme::Look;
 
-/// A mark and what it means.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// The letter or glyph.
     pub(super) mark: String,
-    /// How it looks in the chart.
     pub(super) style: Style,
-    /// What it means.
     pub(super) text: String,
-    /// How that is written.
     pub(super) text_style: Style,
 }
 
-/// Columns between two items.
 const GAP: u16 = 3;
 
 impl Item {

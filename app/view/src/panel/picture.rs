@@ -69,17 +69,13 @@ pub(crate) fn of(frame: &Frame) -> &dyn Picture {
 /// How a picture is looked at while it is drawn.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
-    /// Marks, order and steps.
     pub(crate) view: &'a FrameView,
-    /// Whether keys act on it.
     pub(crate) focus: Focus,
     /// Where the lab's kernel has been stepped to.
     pub(crate) walk: Option<&'a KernelDebugger>,
 }
 
-/// A kind of picture.
 pub(crate) trait Picture {
-    /// Draws it into an area of a canvas.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look);
 
     /// What it shows, in sentences.
@@ -103,7 +99,6 @@ pub(crate) trait Picture {
         Vec::new()
     }
 
-    /// The source of the marked value.
     fn source(&self, _view: &FrameView) -> Option<&str> {
         None
     }
@@ -139,12 +134,10 @@ pub(crate) trait Picture {
         0
     }
 
-    /// How many steps have been done.
     fn steps_done(&self, view: &FrameView) -> usize {
         view.round.min(self.step_count())
     }
 
-    /// Moves by a number of steps.
     fn step(&self, view: &mut FrameView, by: isize) {
         view.round = self.steps_done(view).saturating_add_signed(by).min(self.step_count());
     }
@@ -170,13 +163,9 @@ pub(crate) trait Picture {
 
 /// A picture on a page, where no keys are pressed.
 pub(crate) struct Sheet<'a> {
-    /// Lines above it.
     pub(crate) above: Vec<String>,
-    /// What is drawn.
     pub(crate) frame: Cow<'a, Frame>,
-    /// How it is looked at.
     pub(crate) view: FrameView,
-    /// Lines below it.
     pub(crate) below: Vec<String>,
     /// Where the lab's kernel has been stepped to.
     pub(crate) walk: Option<&'a KernelDebugger>,

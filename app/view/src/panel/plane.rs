@@ -10,13 +10,11 @@ use crate::theme::Look;
 /// The smallest area with room for axes.
 pub(super) const SMALLEST: (u16, u16) = (16, 4);
 
-/// One side of a plane.
 pub(super) struct Side<'a> {
     /// The range and how it divides.
     pub(super) axis: Axis,
     /// What it measures.
     pub(super) name: &'a str,
-    /// Its unit.
     pub(super) unit: Option<&'a str>,
 }
 
@@ -48,7 +46,6 @@ impl<'a> Plane<'a> {
         Some((self.x.axis.share(x)?, 1.0 - self.y.axis.share(y)?))
     }
 
-    /// The cell of a place.
     pub(super) fn cell(&self, place: (f64, f64)) -> Option<(u16, u16)> {
         let (x, y) = self.shares(place)?;
         let at = |share: f64, cells: u16| ((share * f64::from(cells)) as u16).min(cells - 1);
@@ -68,7 +65,6 @@ impl<'a> Plane<'a> {
         Some((left + x * f64::from(self.plot.width), top + y * f64::from(self.plot.height)))
     }
 
-    /// Draws both axes with their ticks and names.
     pub(super) fn draw(&self, canvas: &mut Canvas, look: &Look) {
         let (plot, glyphs, theme) = (self.plot, &look.glyphs, &look.theme);
         let mut pen = Pen::new(self.area, canvas, glyphs);
@@ -141,7 +137,6 @@ pub(super) fn tick_below(pen: &mut Pen<'_>, (x, y): (u16, u16), exact: f64, look
     pen.notch(exact, y, look.theme.border);
 }
 
-/// A name with its unit.
 pub(super) fn named(name: &str, unit: Option<&str>) -> String {
     match unit {
         Some(unit) if !name.is_empty() => format!("{name} ({unit})"),

@@ -42,7 +42,6 @@ fn scenes<'a>(schema: &'a Schema, data: &'a RunData, earlier: &'a [Earlier]) -> 
     names.map(|name| Scene { earlier, ..named(schema, data, name) }).collect()
 }
 
-/// A run as one that came before another.
 fn earlier(data: RunData) -> Earlier {
     Earlier::new("run 1".to_owned(), Vec::new(), data)
 }
@@ -52,7 +51,6 @@ fn view(schema: &Schema, panel: &str) -> &'static View {
     Box::leak(Box::new(View::of(schema.panel(panel).unwrap())))
 }
 
-/// Draws a frame into a terminal's buffer.
 fn draw_frame(
     area: Rect,
     buf: &mut Buffer,

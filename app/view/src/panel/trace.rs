@@ -8,19 +8,14 @@ use crate::panel::view::{ChartView, Smoothing};
 /// The points of a series that fall on one column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bucket {
-    /// The step and value of the first point.
     pub(super) first: (u64, f64),
-    /// The step and value of the last point.
     pub(super) last: (u64, f64),
-    /// The smallest value.
     pub(super) low: f64,
-    /// The largest value.
     pub(super) high: f64,
     /// The mean of all values, smoothed over the columns before.
     pub(super) smooth: f64,
 }
 
-/// A reduced series.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     /// Buckets in the order of their steps; empty ones are left out.

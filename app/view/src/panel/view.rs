@@ -12,7 +12,6 @@ pub use crate::panel::view::frame::{FrameView, Mark, Way};
 pub enum Inspect {
     /// Move the cursor left; in a chart by about a column.
     Left,
-    /// Move the cursor right.
     Right,
     /// Move the cursor of the charts to the recorded step before; in a graph a step of the walk back.
     PreviousPoint,
@@ -37,9 +36,7 @@ pub enum Inspect {
 /// How one picture of a lab is looked at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
-    /// As a line chart.
     pub chart: ChartView,
-    /// As any other picture.
     pub frame: FrameView,
 }
 
@@ -63,24 +60,18 @@ pub enum Smoothing {
     /// Those that jump about so much that the trend is hard to see.
     #[default]
     WhereNoisy,
-    /// None.
     Off,
-    /// All.
     On,
 }
 
-/// How a line chart is looked at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartView {
     /// How the axis of values divides its range.
     pub scale: Scale,
-    /// Which curves are smoothed.
     pub smoothing: Smoothing,
-    /// Which steps are shown.
     pub window: Window,
 }
 
-/// Which steps a chart shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     /// From the first to the newest.

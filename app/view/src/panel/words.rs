@@ -10,7 +10,6 @@ use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::line::{Reading, reading};
 use crate::panel::{FrameView, Scene, extent, kernel, metrics, picture, quantity};
 
-/// What a panel shows, said.
 pub fn words(scene: &Scene<'_>) -> String {
     let glyphs = Glyphs::new(GlyphSet::Ascii);
     let name = &scene.panel.name;

@@ -6,7 +6,6 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::prose::Styles;
 
-/// A table under construction.
 #[derive(Default)]
 pub(super) struct Table {
     pub(super) alignments: Vec<Alignment>,

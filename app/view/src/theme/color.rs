@@ -130,7 +130,6 @@ fn luminance(Rgb(r, g, b): Rgb) -> f64 {
 /// A role that stands out too little.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faint {
-    /// The role.
     pub role: String,
     /// At how many colours.
     pub depth: ColorDepth,

@@ -178,7 +178,6 @@ const LONGEST_FILE: u64 = 64 * 1024;
 /// How the workbench looks from its first frame on.
 #[derive(Clone, Debug)]
 pub struct Appearance {
-    /// The colours and glyphs.
     pub look: Look,
     /// Who decides between light and dark.
     pub decider: Decider,
@@ -201,20 +200,12 @@ pub enum NoTheme {
     /// There is none of this name.
     #[error("there is no theme '{}'; {help}", name.escape_debug())]
     Unknown {
-        /// The name.
         name: String,
         /// What there is.
         help: String,
     },
-    /// The file cannot be read.
     #[error("theme {} cannot be read: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// The file has mistakes.
+    Unreadable { path: PathBuf, error: io::Error },
     #[error("{}", summary(.0))]
     Wrong(Vec<Diagnostic>),
 }
@@ -281,7 +272,6 @@ pub fn find(name: &str, folder: Option<&Path>) -> Result<Palette, NoTheme> {
     })
 }
 
-/// Reads a theme file.
 pub fn read_file(path: &Path) -> Result<Palette, NoTheme> {
     let unreadable = |error| NoTheme::Unreadable { path: path.to_owned(), error };
     let about = fs::metadata(path).map_err(unreadable)?;

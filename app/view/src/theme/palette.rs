@@ -6,7 +6,6 @@ use ratatui::style::Color;
 
 use crate::theme::{Background, ColorDepth, GRAPHICS, color};
 
-/// Colours by role, before they are fitted to a terminal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Palette {
     pub(super) background: Color,

@@ -13,15 +13,12 @@ use crate::panel::line::curves::{Curves, Kind};
 use crate::panel::plane::{left_ticks, tick_below};
 use crate::theme::Look;
 
-/// A chart laid out in an area.
 pub(super) struct Chart {
     /// Where the curves are.
     pub(super) plot: Rect,
     /// The whole chart, labels included.
     pub(super) area: Rect,
-    /// The axis of steps.
     pub(super) x: Axis,
-    /// The axis of values.
     pub(super) y: Axis,
     /// The first and the last step.
     pub(super) steps: (u64, u64),
@@ -61,7 +58,6 @@ impl Chart {
         }
     }
 
-    /// The column of a step.
     pub(super) fn column(&self, step: u64) -> u16 {
         self.place(self.x.share(step as f64).unwrap_or(0.0), self.plot.width) + self.plot.x
     }
@@ -72,7 +68,6 @@ impl Chart {
         f64::from(self.plot.x) + share * f64::from(self.plot.width)
     }
 
-    /// The row of a value.
     pub(super) fn row(&self, value: f64) -> Option<u16> {
         Some(self.place(1.0 - self.y.share(value)?, self.plot.height) + self.plot.y)
     }
@@ -83,7 +78,6 @@ impl Chart {
         ((share * f64::from(cells)) as u16).min(last)
     }
 
-    /// Draws both axes with their ticks.
     pub(super) fn axes(&self, canvas: &mut Canvas, look: &Look) {
         let (plot, glyphs, theme) = (self.plot, &look.glyphs, &look.theme);
         let mut pen = Pen::new(self.area, canvas, glyphs);
@@ -119,13 +113,10 @@ impl Chart {
 pub enum Reading {
     /// A value, and the step it was recorded at.
     Value(u64, f64),
-    /// Something that was not finite.
     NotFinite,
-    /// Nothing yet.
     Nothing,
 }
 
-/// Reads a series at a step.
 pub fn reading(series: &Series, step: u64) -> Reading {
     let (points, gaps) = (series.points(), series.gaps());
     let place = points.partition_point(|(at, _)| *at <= step).checked_sub(1);

@@ -15,30 +15,20 @@ use crate::theme::Look;
 /// One metric in a chart.
 #[derive(Debug)]
 pub(super) struct Curve<'a> {
-    /// The metric.
     pub(super) name: &'a str,
-    /// Its place in the legend.
     pub(super) place: usize,
-    /// Its values.
     pub(super) kind: Kind<'a>,
 }
 
-/// The values of a curve.
 #[derive(Debug)]
 pub(super) enum Kind<'a> {
     /// Over steps.
-    Series {
-        /// All of them.
-        series: &'a Series,
-        /// What the chart can show of them.
-        trace: Trace,
-    },
+    Series { series: &'a Series, trace: Trace },
     /// The same at every step.
     Level(f64),
 }
 
 impl Curve<'_> {
-    /// The last finite value.
     pub(super) fn latest(&self) -> Option<f64> {
         match &self.kind {
             Kind::Series { series, .. } => series.last(),
@@ -82,7 +72,6 @@ impl Curve<'_> {
     }
 }
 
-/// The curves of a chart.
 #[derive(Debug)]
 pub(super) struct Curves<'a> {
     /// Of the run on the screen.
@@ -91,9 +80,7 @@ pub(super) struct Curves<'a> {
     pub(super) before: Vec<Vec<Curve<'a>>>,
     /// The metrics, by their place in the legend.
     pub(super) names: Vec<&'a str>,
-    /// The first and the last step shown.
     pub(super) steps: (u64, u64),
-    /// The axis of steps.
     pub(super) axis: Axis,
     /// The step pointed at, if it is among them.
     pub(super) cursor: Option<u64>,
@@ -140,12 +127,10 @@ impl<'a> Curves<'a> {
         }
     }
 
-    /// Whether there is neither a curve of this run nor of an earlier one.
     pub(super) fn is_empty(&self) -> bool {
         self.now.is_empty() && self.before.iter().all(Vec::is_empty)
     }
 
-    /// The smallest and largest value of all curves.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         let all = self.now.iter().chain(self.before.iter().flatten());
         all.filter_map(Curve::bounds).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))

@@ -150,14 +150,12 @@ const LETTERS: [&str; 26] = [
 /// Columns between two marks on a curve.
 const APART: u16 = 20;
 
-/// The letter of a curve.
 pub(super) fn letter(place: usize) -> &'static str {
     LETTERS[place % LETTERS.len()]
 }
 
 const NUMERALS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
-/// The numeral of an earlier run.
 pub(super) fn numeral(place: usize) -> &'static str {
     NUMERALS[place % NUMERALS.len()]
 }

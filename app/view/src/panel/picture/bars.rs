@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
 use crate::panel::picture::{At, LEAST, Picture, page_rows};
 use crate::panel::quantity;
-use crate::panel::view::{FrameView, Mark};
+use crate::panel::view::FrameView;
 use crate::quantity::unit;
 use crate::theme::Look;
 
@@ -202,15 +202,40 @@ impl Picture for Bars {
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
-        words(self, glyphs)
+        let unit = unit(&self.unit);
+        let said = self.bars.iter().map(|bar| {
+            let value = match bar.value.filter(|x| x.is_finite()) {
+                Some(x) => quantity(x, unit, glyphs),
+                None => "not finite".to_owned(),
+            };
+            if bar.remark.is_empty() {
+                format!("{} {value}", bar.label)
+            } else {
+                format!("{} {value} ({})", bar.label, bar.remark)
+            }
+        });
+        format!("{}.", said.collect::<Vec<_>>().join(", "))
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        lines.line(["label", &csv::titled("value", &self.unit), "remark"]);
+        for bar in &self.bars {
+            lines.line([&bar.label, &csv::known(bar.value), &bar.remark]);
+        }
     }
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
-        marked(self, view.mark?, glyphs)
+        let mark = view.mark?;
+        let bar = self.bars.get(mark.within(1, self.bars.len()).row)?;
+        let unit = unit(&self.unit);
+        let value = match bar.value.filter(|x| x.is_finite()) {
+            Some(x) => quantity(x, unit, glyphs),
+            None => "not finite".to_owned(),
+        };
+        Some(match bar.remark.as_str() {
+            "" => format!("{}: {value}", bar.label),
+            remark => format!("{}: {value}, {remark}", bar.label),
+        })
     }
 
     fn places(&self, _: &FrameView) -> (usize, usize) {
@@ -226,41 +251,5 @@ impl Picture for Bars {
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
         (columns, page_rows(self.bars.len()).saturating_add(2))
-    }
-}
-
-fn words(bars: &Bars, glyphs: &Glyphs) -> String {
-    let unit = unit(&bars.unit);
-    let said = bars.bars.iter().map(|bar| {
-        let value = match bar.value.filter(|x| x.is_finite()) {
-            Some(x) => quantity(x, unit, glyphs),
-            None => "not finite".to_owned(),
-        };
-        if bar.remark.is_empty() {
-            format!("{} {value}", bar.label)
-        } else {
-            format!("{} {value} ({})", bar.label, bar.remark)
-        }
-    });
-    format!("{}.", said.collect::<Vec<_>>().join(", "))
-}
-
-fn marked(bars: &Bars, mark: Mark, glyphs: &Glyphs) -> Option<String> {
-    let bar = bars.bars.get(mark.within(1, bars.bars.len()).row)?;
-    let unit = unit(&bars.unit);
-    let value = match bar.value.filter(|x| x.is_finite()) {
-        Some(x) => quantity(x, unit, glyphs),
-        None => "not finite".to_owned(),
-    };
-    Some(match bar.remark.as_str() {
-        "" => format!("{}: {value}", bar.label),
-        remark => format!("{}: {value}, {remark}", bar.label),
-    })
-}
-
-fn values(lines: &mut Lines, bars: &Bars) {
-    lines.line(["label", &csv::titled("value", &bars.unit), "remark"]);
-    for bar in &bars.bars {
-        lines.line([&bar.label, &csv::known(bar.value), &bar.remark]);
     }
 }

@@ -153,7 +153,6 @@ fn one(pen: &mut Pen<'_>, track: Rect, spread: &ValueSpread, axis: &Axis, look: 
     }
 }
 
-/// A group in words.
 fn described(plot: &BoxPlot, spread: &ValueSpread, glyphs: &Glyphs) -> String {
     let say = |value: f64| quantity(value, unit(&plot.unit), glyphs);
     let [lower, median, upper] = spread.quartiles;

@@ -19,11 +19,9 @@ const WIDEST: u16 = 3;
 
 /// Where the parts are and how large cells are.
 struct Plan {
-    /// The columns that labels take.
     labels: u16,
     /// The columns of a cell, with the gap behind it.
     cell: u16,
-    /// Whether the texts of cells are written.
     written: Written,
     /// The first row and the first column in sight, and how many of each.
     rows: (usize, usize),
@@ -84,7 +82,6 @@ pub(crate) fn draw(
     }
 }
 
-/// The glyph and the style of a tone.
 fn tone(tone: Tone, look: &Look) -> (&'static str, Style) {
     let (glyphs, theme) = (&look.glyphs, &look.theme);
     match tone {
@@ -311,11 +308,41 @@ impl Picture for Cells {
     }
 
     fn words(&self, _: &FrameView, _: &Glyphs) -> String {
-        outline(self).join("\n")
+        let mut lines: Vec<String> = Vec::new();
+        if !self.note.is_empty() {
+            lines.push(self.note.clone());
+        }
+        let rows = self.rows.iter().take(READ_LINES);
+        lines.extend(rows.map(|row| {
+            let said = stretches(self, row);
+            match row.remark.as_str() {
+                "" => format!("{}: {said}", row.label),
+                remark => format!("{}: {said}; {remark}", row.label),
+            }
+        }));
+        match self.rows.len().saturating_sub(READ_LINES) {
+            0 => {}
+            more => lines.push(format!("and {more} more rows")),
+        }
+        lines.join("\n")
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        let column = match self.across.as_str() {
+            "" => "column",
+            across => across,
+        };
+        lines.line(["row", column, "kind", "text", "remark"]);
+        for row in &self.rows {
+            for (place, cell) in row.cells.iter().enumerate() {
+                let Some(cell) = cell else {
+                    continue;
+                };
+                let place = self.first.saturating_add(place).to_string();
+                let kind = self.name(cell);
+                lines.line([&row.label, &place, kind, &cell.text, &row.remark]);
+            }
+        }
     }
 
     fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
@@ -342,28 +369,6 @@ impl Picture for Cells {
 
 /// Stretches of one row that are told one by one; of more the kinds are counted.
 const MOST_STRETCHES: usize = 9;
-
-/// The lines of text: what is seen, then each row by its stretches of one kind, or by its cells where something stands
-/// in them.
-fn outline(cells: &Cells) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    if !cells.note.is_empty() {
-        lines.push(cells.note.clone());
-    }
-    let rows = cells.rows.iter().take(READ_LINES);
-    lines.extend(rows.map(|row| {
-        let said = stretches(cells, row);
-        match row.remark.as_str() {
-            "" => format!("{}: {said}", row.label),
-            remark => format!("{}: {said}; {remark}", row.label),
-        }
-    }));
-    match cells.rows.len().saturating_sub(READ_LINES) {
-        0 => {}
-        more => lines.push(format!("and {more} more rows")),
-    }
-    lines
-}
 
 /// A row: `taken 0 to 15, not taken 16 to 31`, or with what stands in the cells `0 read 3.5, 1 read 4`.
 fn stretches(cells: &Cells, row: &CellRow) -> String {
@@ -421,23 +426,4 @@ fn cell_words(cells: &Cells, row: usize, column: usize) -> Option<String> {
         said.push_str(&format!("; {}", of.remark));
     }
     Some(said)
-}
-
-/// One line a cell.
-fn values(lines: &mut Lines, cells: &Cells) {
-    let column = match cells.across.as_str() {
-        "" => "column",
-        across => across,
-    };
-    lines.line(["row", column, "kind", "text", "remark"]);
-    for row in &cells.rows {
-        for (place, cell) in row.cells.iter().enumerate() {
-            let Some(cell) = cell else {
-                continue;
-            };
-            let place = cells.first.saturating_add(place).to_string();
-            let kind = cells.name(cell);
-            lines.line([&row.label, &place, kind, &cell.text, &row.remark]);
-        }
-    }
 }

@@ -52,7 +52,6 @@ struct Walked {
     link: Option<(usize, Direction)>,
 }
 
-/// Draws a graph as it is looked at.
 pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight, look: &Look) {
     // A page has the steps below the picture.
     let foot = if canvas.is_page() { 0 } else { foot(area) };
@@ -181,7 +180,6 @@ fn say(
     }
 }
 
-/// Whether the boxes of a form have a border.
 fn has_border(form: Form) -> bool {
     form.border() > 0
 }
@@ -287,15 +285,11 @@ fn steps(graph: &Graph) -> Vec<String> {
     lines
 }
 
-/// A graph ready to be drawn.
 pub struct Drawing {
     /// What of the graph is shown.
     pub shown: Shown,
-    /// What stands in the boxes, in the order of the items.
     pub boxes: Vec<Card>,
-    /// The form of the boxes.
     pub form: Form,
-    /// Where everything is.
     pub layout: Layout,
 }
 

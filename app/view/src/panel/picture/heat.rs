@@ -225,7 +225,6 @@ fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, look: &Look) {
     }
 }
 
-/// A range in words.
 fn span((low, high): (f32, f32), glyphs: &Glyphs) -> String {
     let short = |x: f32| number((f64::from(x) * 100.0).round() / 100.0);
     match glyphs.set {
@@ -271,7 +270,31 @@ impl Picture for HeatMap {
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        let columns = self.columns.max(1);
+        if matrix::is_matrix(self) {
+            let shown = columns.min(self.column_labels.len());
+            let titles = self.column_labels.iter().take(shown).map(String::as_str);
+            lines.line([self.legend.as_str()].into_iter().chain(titles));
+            for (row, label) in self.cells.chunks(columns).zip(&self.row_labels) {
+                let cells = row.iter().take(shown).map(|x| csv::single(*x));
+                lines.line([label.clone()].into_iter().chain(cells));
+            }
+            return;
+        }
+        lines.line(["x", "y", &csv::titled("value", &self.legend), "class"]);
+        for (row, cells) in self.cells.chunks(columns).take(self.rows).enumerate() {
+            for (column, value) in cells.iter().enumerate() {
+                let across = (column as f32 + 0.5) / columns as f32;
+                let down = (row as f32 + 0.5) / self.rows as f32;
+                let x = self.x.0 + (self.x.1 - self.x.0) * across;
+                let y = self.y.1 + (self.y.0 - self.y.1) * down;
+                lines.line([csv::single(x), csv::single(y), csv::single(*value), String::new()]);
+            }
+        }
+        for point in &self.points {
+            let class = point.class.to_string();
+            lines.line([csv::single(point.x), csv::single(point.y), String::new(), class]);
+        }
     }
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
@@ -345,33 +368,4 @@ fn marked(map: &HeatMap, mark: Mark, glyphs: &Glyphs) -> Option<String> {
     let x = middle(map.x, column, map.columns);
     let y = middle((map.y.1, map.y.0), row, map.rows);
     Some(format!("x {x}, y {y}: {value}"))
-}
-
-/// A matrix keeps its shape; a field is one line a cell with its middle, then one line a point with its class.
-fn values(lines: &mut Lines, map: &HeatMap) {
-    let columns = map.columns.max(1);
-    if matrix::is_matrix(map) {
-        let shown = columns.min(map.column_labels.len());
-        let titles = map.column_labels.iter().take(shown).map(String::as_str);
-        lines.line([map.legend.as_str()].into_iter().chain(titles));
-        for (row, label) in map.cells.chunks(columns).zip(&map.row_labels) {
-            let cells = row.iter().take(shown).map(|x| csv::single(*x));
-            lines.line([label.clone()].into_iter().chain(cells));
-        }
-        return;
-    }
-    lines.line(["x", "y", &csv::titled("value", &map.legend), "class"]);
-    for (row, cells) in map.cells.chunks(columns).take(map.rows).enumerate() {
-        for (column, value) in cells.iter().enumerate() {
-            let across = (column as f32 + 0.5) / columns as f32;
-            let down = (row as f32 + 0.5) / map.rows as f32;
-            let x = map.x.0 + (map.x.1 - map.x.0) * across;
-            let y = map.y.1 + (map.y.0 - map.y.1) * down;
-            lines.line([csv::single(x), csv::single(y), csv::single(*value), String::new()]);
-        }
-    }
-    for point in &map.points {
-        let class = point.class.to_string();
-        lines.line([csv::single(point.x), csv::single(point.y), String::new(), class]);
-    }
 }

@@ -21,7 +21,6 @@ use crate::theme::Look;
 /// The fewest columns of the screen for each line that is seen within the histogram's columns.
 const FEWEST_BETWEEN: usize = 3;
 
-/// Draws columns, the outline and marked values.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,

@@ -9,10 +9,9 @@ use crate::canvas::{Canvas, Pen};
 use crate::export::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::picture::{At, Picture, spaced};
-use crate::panel::view::{FrameView, Mark};
+use crate::panel::view::FrameView;
 use crate::theme::Look;
 
-/// Columns between two images.
 const GAP: u16 = 2;
 
 /// Draws as many images as fit, all of one size: the largest at which all fit, and never too small to tell.
@@ -192,7 +191,16 @@ impl Picture for Images {
     }
 
     fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
-        marked(self, view.mark?)
+        let mark = view.mark?;
+        let index = mark.within(self.images.len(), 1).column;
+        let image = self.images.get(index)?;
+        let verdict = match image.verdict {
+            Verdict::Right => ", right",
+            Verdict::Wrong => ", wrong",
+            Verdict::Unjudged => "",
+        };
+        let count = self.images.len();
+        Some(format!("image {} of {count}: {}{verdict}", index + 1, image.label))
     }
 
     fn places(&self, _: &FrameView) -> (usize, usize) {
@@ -227,18 +235,6 @@ fn words(images: &Images) -> String {
         (true, true) => format!("{count} images, all right."),
         (true, false) => format!("{count} images, {} wrong: {}.", labels.len(), labels.join(", ")),
     }
-}
-
-fn marked(images: &Images, mark: Mark) -> Option<String> {
-    let index = mark.within(images.images.len(), 1).column;
-    let image = images.images.get(index)?;
-    let verdict = match image.verdict {
-        Verdict::Right => ", right",
-        Verdict::Wrong => ", wrong",
-        Verdict::Unjudged => "",
-    };
-    let count = images.images.len();
-    Some(format!("image {} of {count}: {}{verdict}", index + 1, image.label))
 }
 
 fn values(lines: &mut Lines, images: &Images) {

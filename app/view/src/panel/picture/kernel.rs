@@ -70,13 +70,10 @@ pub(crate) fn draw(
 /// A part of a picture of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
-    /// A line of the text, from 1.
     Line(u32),
-    /// A thread.
     Thread(Thread),
 }
 
-/// What lies at a place of the picture.
 pub(crate) fn spot_at(
     area: Rect,
     kernel: &Kernel,
@@ -146,7 +143,6 @@ pub(crate) fn words(kernel: &Kernel, walk: Option<&KernelDebugger>) -> String {
     lines.join("\n")
 }
 
-/// The style of what a thread does.
 fn style(state: LaneState, theme: &Theme) -> Style {
     match state {
         LaneState::Active => theme.good,

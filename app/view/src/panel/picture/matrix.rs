@@ -157,7 +157,6 @@ pub(crate) fn words(map: &HeatMap) -> String {
     said
 }
 
-/// What each pair amounts to, the largest first: of who sends how many bytes to whom, say.
 pub(crate) fn traffic_words(map: &HeatMap, unit: &str, glyphs: &Glyphs) -> String {
     let mut pairs: Vec<(f64, &str, &str)> = Vec::new();
     for (row, from) in map.row_labels.iter().enumerate() {

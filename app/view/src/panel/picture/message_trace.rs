@@ -162,7 +162,6 @@ fn draw_sentences(
 
 /// What some ranks hold of some chunks, as cells.
 fn cells(trace: &MessageTrace, at: usize) -> Cells {
-    /// Ranks and chunks of one picture.
     const MOST: usize = 32;
     let (ranks, chunks) = (0..trace.ranks.min(MOST), 0..trace.chunks.len().min(MOST));
     let after = trace.after(at, chunks.clone());

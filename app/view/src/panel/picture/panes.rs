@@ -20,7 +20,6 @@ const COLUMNS: u16 = LEAST.0;
 /// The same down.
 const ROWS: u16 = LEAST.1;
 
-/// Draws a grid of pictures; the marked one is among them.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,

@@ -69,7 +69,6 @@ fn shown(scatter: &Scatter, (x, y): (f64, f64)) -> (f64, f64) {
     (scatter.x.shown(x), scatter.y.shown(y))
 }
 
-/// The cell of a point.
 fn cell(plane: &Plane<'_>, scatter: &Scatter, point: &ScatterPoint) -> Option<(u16, u16)> {
     plane.cell(shown(scatter, point.place()?))
 }
@@ -301,7 +300,40 @@ impl Picture for Scatter {
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        let (x, y) = (&self.x, &self.y);
+        let titles = [
+            "label".to_owned(),
+            "group".to_owned(),
+            csv::titled(&x.name, &x.unit),
+            csv::titled(&y.name, &y.unit),
+            "on front".to_owned(),
+        ];
+        lines.line(&titles[..if self.has_front() { 5 } else { 4 }]);
+        let front = self.front();
+        for (index, point) in self.points.iter().enumerate() {
+            let group = self.series.get(point.series).cloned();
+            let mut cells = vec![point.label.clone(), group.unwrap_or_default()];
+            let place = |axis: &Dimension, value: Option<f64>| {
+                let name = value.and_then(|value| axis.category(value));
+                name.map_or_else(|| csv::known(value), str::to_owned)
+            };
+            cells.extend([place(x, point.x), place(y, point.y)]);
+            if self.has_front() {
+                cells.push(front.contains(&index).to_string());
+            }
+            lines.line(&cells);
+        }
+        for line in &self.lines {
+            for (x, y) in &line.points {
+                let place = [csv::known(Some(*x)), csv::known(Some(*y))];
+                let mut cells = vec![line.name.clone(), "line".to_owned()];
+                cells.extend(place);
+                if self.has_front() {
+                    cells.push(String::new());
+                }
+                lines.line(&cells);
+            }
+        }
     }
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
@@ -358,43 +390,6 @@ fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
         Some(format!("{} from {} to {}", line.name, at(*first), at(*last)))
     });
     told.collect()
-}
-
-fn values(lines: &mut Lines, scatter: &Scatter) {
-    let (x, y) = (&scatter.x, &scatter.y);
-    let titles = [
-        "label".to_owned(),
-        "group".to_owned(),
-        csv::titled(&x.name, &x.unit),
-        csv::titled(&y.name, &y.unit),
-        "on front".to_owned(),
-    ];
-    lines.line(&titles[..if scatter.has_front() { 5 } else { 4 }]);
-    let front = scatter.front();
-    for (index, point) in scatter.points.iter().enumerate() {
-        let group = scatter.series.get(point.series).cloned();
-        let mut cells = vec![point.label.clone(), group.unwrap_or_default()];
-        let place = |axis: &Dimension, value: Option<f64>| {
-            let name = value.and_then(|value| axis.category(value));
-            name.map_or_else(|| csv::known(value), str::to_owned)
-        };
-        cells.extend([place(x, point.x), place(y, point.y)]);
-        if scatter.has_front() {
-            cells.push(front.contains(&index).to_string());
-        }
-        lines.line(&cells);
-    }
-    for line in &scatter.lines {
-        for (x, y) in &line.points {
-            let place = [csv::known(Some(*x)), csv::known(Some(*y))];
-            let mut cells = vec![line.name.clone(), "line".to_owned()];
-            cells.extend(place);
-            if scatter.has_front() {
-                cells.push(String::new());
-            }
-            lines.line(&cells);
-        }
-    }
 }
 
 /// Left and right go from point to point across, up and down upwards; points without a place are skipped.

@@ -16,7 +16,6 @@ use crate::panel::{legend, quantity, text};
 use crate::quantity::unit;
 use crate::theme::Look;
 
-/// Draws the stacks from the top, the marked one among them, and below what the parts are.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
@@ -119,7 +118,6 @@ impl Columns {
         f64::from(self.left) + share.clamp(0.0, 1.0) * f64::from(self.right - self.left)
     }
 
-    /// The column of a share of the axis.
     fn at(&self, share: f64) -> u16 {
         let wide = f64::from(self.right - self.left);
         let column = (share * wide).round().clamp(0.0, wide - 1.0);
@@ -145,7 +143,6 @@ fn lengths(pen: &mut Pen<'_>, y: u16, columns: &Columns, stack: &Stack, most: f6
     }
 }
 
-/// The style and the fill of a part.
 fn part_look(place: usize, look: &Look) -> (Style, &'static str) {
     let (styles, fills) = (&look.theme.curves, &look.glyphs.fills);
     (styles[place % styles.len()], fills[place % fills.len()])
@@ -176,7 +173,21 @@ impl Picture for Stacks {
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
-        outline(self, glyphs).join("\n")
+        let mut lines: Vec<String> = Vec::new();
+        if !self.note.is_empty() {
+            lines.push(self.note.clone());
+        }
+        let told = self.stacks.iter().take(READ_LINES);
+        lines.extend(told.map(|of| stack(self, of, glyphs)));
+        let more = self.stacks.len().saturating_sub(READ_LINES);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        if let Some(limit) = &self.limit {
+            let at = quantity(limit.at, unit(&self.unit), glyphs);
+            lines.push(format!("Limit: {at}, {}", limit.label));
+        }
+        lines.join("\n")
     }
 
     fn values(&self, lines: &mut Lines) {
@@ -202,25 +213,6 @@ impl Picture for Stacks {
     }
 }
 
-/// The lines of text: what is seen, then each stack with its parts, then the limit.
-fn outline(stacks: &Stacks, glyphs: &Glyphs) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    if !stacks.note.is_empty() {
-        lines.push(stacks.note.clone());
-    }
-    let told = stacks.stacks.iter().take(READ_LINES);
-    lines.extend(told.map(|of| stack(stacks, of, glyphs)));
-    let more = stacks.stacks.len().saturating_sub(READ_LINES);
-    if more > 0 {
-        lines.push(format!("and {more} more"));
-    }
-    if let Some(limit) = &stacks.limit {
-        let at = quantity(limit.at, unit(&stacks.unit), glyphs);
-        lines.push(format!("Limit: {at}, {}", limit.label));
-    }
-    lines
-}
-
 /// One stack: its parts, what they come to, and whether that is too much.
 fn stack(stacks: &Stacks, stack: &Stack, glyphs: &Glyphs) -> String {
     let unit = unit(&stacks.unit);
@@ -242,7 +234,6 @@ fn stack(stacks: &Stacks, stack: &Stack, glyphs: &Glyphs) -> String {
     said
 }
 
-/// One line a stack, a column a part; the limit last.
 fn values(lines: &mut Lines, stacks: &Stacks) {
     let parts = stacks.parts.iter().map(|part| csv::titled(part, &stacks.unit));
     let head = ["stack".to_owned()].into_iter().chain(parts);

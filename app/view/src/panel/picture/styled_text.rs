@@ -112,7 +112,13 @@ impl Picture for StyledText {
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        lines.line(["paragraph", "standing", "text"]);
+        for paragraph in &self.paragraphs {
+            for part in &paragraph.stretches {
+                let standing = self.standing(part).map_or("", |of| of.name.as_str());
+                lines.line([paragraph.label.as_str(), standing, part.text.as_str()]);
+            }
+        }
     }
 
     fn go(&self, _: &mut FrameView, _: Way) {}
@@ -124,23 +130,11 @@ impl Picture for StyledText {
     }
 }
 
-/// One line a part of a text.
-fn values(lines: &mut Lines, passage: &StyledText) {
-    lines.line(["paragraph", "standing", "text"]);
-    for paragraph in &passage.paragraphs {
-        for part in &paragraph.stretches {
-            let standing = passage.standing(part).map_or("", |of| of.name.as_str());
-            lines.line([paragraph.label.as_str(), standing, part.text.as_str()]);
-        }
-    }
-}
-
 /// Letters in a row that stand alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// How, as a place in [`StyledText::standings`]; nothing for a label.
     pub standing: Option<usize>,
-    /// The letters.
     pub text: String,
 }
 

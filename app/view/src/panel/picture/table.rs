@@ -40,7 +40,6 @@ pub(crate) fn draw(
     layout.rows(canvas, &shown, mark, look);
 }
 
-/// Where columns and rows stand.
 struct Layout<'a> {
     area: Rect,
     table: &'a Table,
@@ -269,7 +268,17 @@ impl Picture for Table {
     }
 
     fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
-        marked(self, view, view.mark?)
+        let mark = view.mark?;
+        let shown = rows(self, view);
+        let mark = mark.within(self.columns.len(), shown.len());
+        let row = self.rows.get(*shown.get(mark.row)?)?;
+        let value = row.get(mark.column)?;
+        let title = self.columns.get(mark.column)?;
+        let of = format!("row {} of {}", mark.row + 1, shown.len());
+        match row.first().filter(|_| mark.column > 0) {
+            Some(name) => Some(format!("{name}, {title}: {value} ({of})")),
+            None => Some(format!("{title}: {value} ({of})")),
+        }
     }
 
     fn places(&self, view: &FrameView) -> (usize, usize) {
@@ -377,19 +386,6 @@ pub(crate) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
         parts.push(format!("sorted by {name}, {}", sort.order.said()));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-fn marked(table: &Table, view: &FrameView, mark: Mark) -> Option<String> {
-    let shown = rows(table, view);
-    let mark = mark.within(table.columns.len(), shown.len());
-    let row = table.rows.get(*shown.get(mark.row)?)?;
-    let value = row.get(mark.column)?;
-    let title = table.columns.get(mark.column)?;
-    let of = format!("row {} of {}", mark.row + 1, shown.len());
-    match row.first().filter(|_| mark.column > 0) {
-        Some(name) => Some(format!("{name}, {title}: {value} ({of})")),
-        None => Some(format!("{title}: {value} ({of})")),
-    }
 }
 
 fn values(lines: &mut Lines, table: &Table) {

@@ -26,11 +26,9 @@ use crate::theme::Look;
 /// Labels up to here are numbers of microbatches, or as short as these.
 const SHORT: u16 = 3;
 
-/// Where the parts are.
 struct Parts {
     /// What happens where, in one row.
     marks: Rect,
-    /// The total.
     total: Rect,
     /// The lanes, without their names.
     lanes: Rect,
@@ -38,9 +36,7 @@ struct Parts {
     names: Rect,
     /// Rows from one lane to the next: two where there is room, so that bars stand apart.
     pitch: u16,
-    /// The axis with its labels.
     axis: Rect,
-    /// What the bars are.
     legend: Rect,
 }
 

@@ -12,7 +12,6 @@ use crate::panel::tests::{
 };
 use crate::theme::{ColorDepth, Look};
 
-/// Draws panels in a grid.
 fn screen(size: (u16, u16), columns: u16, panels: &[&str], data: &RunData, look: &Look) -> Buffer {
     let (schema, before) = (schema(), [earlier(learning(250))]);
     let mut buf = Buffer::empty(Rect::new(0, 0, size.0, size.1));

@@ -10,20 +10,15 @@ use crate::panel::picture::kernel::Play;
 use crate::panel::picture::timeline::view::{Stretch, Tint};
 use crate::panel::view::Inspect;
 
-/// How a picture that is no chart is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FrameView {
     /// The marked cell, bar, range, point or image.
     pub mark: Option<Mark>,
-    /// By which column a table is sorted.
     pub sort: Option<Sort>,
-    /// Which rows of a table are shown.
     pub filter: Option<Filter>,
     /// The first line of a text, or pane, that is shown.
     pub scroll: usize,
-    /// How a graph is looked at.
     pub graph: Sight,
-    /// The part of a timeline that is shown.
     pub stretch: Stretch,
     /// What the colours of a timeline tell.
     pub tint: Tint,
@@ -36,26 +31,20 @@ pub struct FrameView {
 /// A place in a picture; what has one row only is counted by columns, what has one column only by rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// From the left.
     pub column: usize,
-    /// From the top.
     pub row: usize,
 }
 
 /// A way through a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// One to the left.
     Left,
-    /// One to the right.
     Right,
     /// Up by a number of places.
     Up(usize),
     /// Down by a number of places.
     Down(usize),
-    /// To the first.
     First,
-    /// To the last.
     Last,
 }
 

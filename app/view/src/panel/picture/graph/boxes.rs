@@ -11,7 +11,6 @@ use crate::panel::picture::graph::{
 };
 use crate::theme::Look;
 
-/// Draws the boxes that are in sight.
 pub(super) fn draw(
     window: &Window,
     canvas: &mut Canvas,

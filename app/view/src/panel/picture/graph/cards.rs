@@ -8,7 +8,6 @@ use mlsys_lab::value::{Value, number, significant};
 use crate::panel::picture::graph::layout::{Size, Spacing};
 use crate::panel::picture::graph::{Item, Shown, Sight};
 
-/// How large the boxes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
     /// With a border and room inside.
@@ -20,7 +19,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// The next larger.
     pub fn larger(self) -> Self {
         match self {
             Self::Airy | Self::Snug => Self::Airy,
@@ -28,7 +26,6 @@ impl Form {
         }
     }
 
-    /// The next smaller.
     pub fn smaller(self) -> Self {
         match self {
             Self::Airy => Self::Snug,
@@ -61,7 +58,6 @@ impl Form {
         }
     }
 
-    /// The widest text.
     fn widest(self) -> usize {
         match self {
             Self::Airy => 30,
@@ -78,7 +74,6 @@ impl Form {
         }
     }
 
-    /// Significant digits of numbers.
     fn digits(self) -> usize {
         match self {
             Self::Airy => 6,
@@ -98,18 +93,14 @@ pub enum Head {
     Apart,
 }
 
-/// What stands in one box.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Card {
-    /// The name.
     pub label: String,
     /// What it computes, or how much is folded in it.
     pub operation: String,
     /// Where that stands.
     pub head: Head,
-    /// The value so far.
     pub value: Option<String>,
-    /// The adjoint so far.
     pub adjoint: Option<String>,
     /// Rows of text that are kept free for them.
     pub rows: usize,
@@ -164,7 +155,6 @@ impl<'a> Words<'a> {
         Self { graph, marked: graph.marked(sight.done(graph)), ever, slots }
     }
 
-    /// What stands in a box.
     pub fn item(&self, item: &Item, form: Form) -> Card {
         match *item {
             Item::Node(index) => self.node(index, form),

@@ -13,12 +13,9 @@ mod tests;
 
 pub use crate::panel::picture::graph::layout::layers::{Arranged, Seat};
 
-/// A box to be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Columns.
     pub width: usize,
-    /// Rows.
     pub height: usize,
     /// The row of it, from its top, at which lines leave and would best arrive.
     pub port: usize,
@@ -26,7 +23,6 @@ pub struct Size {
     pub entries: (usize, usize),
 }
 
-/// How far things stand apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spacing {
     /// Empty rows between boxes of a layer.
@@ -35,25 +31,18 @@ pub struct Spacing {
     pub columns: usize,
 }
 
-/// Where a box went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its first column.
     pub x: usize,
-    /// Its first row.
     pub y: usize,
     /// Its columns: all boxes of a layer are as wide as the widest.
     pub width: usize,
-    /// Its rows.
     pub height: usize,
 }
 
-/// A graph laid out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// Columns in all.
     pub width: usize,
-    /// Rows in all.
     pub height: usize,
     /// The boxes, in the order of the sizes.
     pub places: Vec<Place>,

@@ -24,7 +24,6 @@ struct Cell {
     first: Option<usize>,
     /// Whether an unrelated line crosses.
     crossed: bool,
-    /// How it stands out.
     tone: Tone,
 }
 
@@ -36,7 +35,6 @@ enum Tone {
     Current,
 }
 
-/// Draws the lines that are in sight.
 pub(super) fn draw(
     window: &Window,
     canvas: &mut Canvas,
@@ -194,7 +192,6 @@ fn cut(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, look: &Look) {
     }
 }
 
-/// What a line carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Carried {
     /// The size of the largest adjoint that came along it, as a share of the largest of all lines.

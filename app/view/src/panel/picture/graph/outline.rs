@@ -181,7 +181,6 @@ pub fn line(graph: &Graph, sight: &Sight) -> Option<String> {
     Some(format!("{done} of {of}, {}: {}", pass(step.pass), step.text))
 }
 
-/// The word for which way a step goes.
 pub fn pass(pass: Direction) -> &'static str {
     match pass {
         Direction::Forward => "forward",
@@ -255,7 +254,6 @@ fn numbers(graph: &Graph, sight: &Sight, node: usize) -> Vec<String> {
     parts
 }
 
-/// The word for what a node is.
 pub fn kind(kind: NodeKind) -> &'static str {
     match kind {
         NodeKind::Input => "input",

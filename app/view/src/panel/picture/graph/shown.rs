@@ -11,37 +11,28 @@ const MANY: usize = 40;
 /// The most boxes in one picture: they are laid out well within a frame of a thirtieth of a second.
 const MOST: usize = 240;
 
-/// A box of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A node of the graph.
     Node(usize),
     /// A folded group with its number of nodes.
     Group {
-        /// Which.
         group: usize,
-        /// How many nodes are folded in it.
         nodes: usize,
     },
 }
 
-/// A line of the picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The box it leaves.
     pub from: usize,
-    /// The box it reaches.
     pub to: usize,
     /// The edges of the graph that it stands for.
     pub edges: Vec<usize>,
 }
 
-/// What is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// The boxes, in the order of their first nodes.
     pub items: Vec<Item>,
-    /// The lines.
     pub links: Vec<Link>,
     /// The box of each node; none if it is left out.
     pub box_of: Vec<Option<usize>>,
@@ -52,7 +43,6 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What a look at a graph shows.
     pub fn of(graph: &Graph, sight: &Sight) -> Self {
         let folded = folded(graph, sight);
         let fold = outermost(graph, &folded);

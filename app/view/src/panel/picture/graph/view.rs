@@ -8,7 +8,6 @@ use crate::panel::picture::graph::layout::{Arranged, Seat};
 use crate::panel::picture::graph::shown::folded;
 use crate::panel::picture::graph::{Form, Item, Shown};
 
-/// How a graph is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sight {
     /// How many steps of the walk have been done.
@@ -21,7 +20,6 @@ pub struct Sight {
     pub form: Option<Form>,
 }
 
-/// A way through the boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// Number of layers to the left.
@@ -40,7 +38,6 @@ impl Sight {
         self.steps.min(graph.walk.len())
     }
 
-    /// The node that the walk is at.
     pub fn current(&self, graph: &Graph) -> Option<usize> {
         let step = graph.walk.get(self.done(graph).checked_sub(1)?)?;
         Some(step.node).filter(|node| *node < graph.nodes.len())

@@ -8,7 +8,6 @@ use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
 use crate::panel::picture::kernel::memory::{kind, kinds, lanes_named, verb};
 use crate::panel::picture::kernel::{KernelDebugger, Thread};
 
-/// Bytes of a sector.
 const SECTOR: i64 = 32;
 
 /// Banks of shared memory, each four bytes wide.

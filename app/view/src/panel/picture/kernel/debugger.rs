@@ -18,7 +18,6 @@ pub struct KernelDebugger {
     recipe: Recipe,
     /// The machine, or why there is none.
     replay: Result<Box<Replay>, String>,
-    /// Steps of the whole run.
     total: u64,
     /// The warp that is followed by choice; absent to follow whichever goes.
     pinned: Option<(u32, u32)>,
@@ -36,9 +35,7 @@ pub struct KernelDebugger {
 /// Whether steps go on by themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Play {
-    /// One after the other.
     Going,
-    /// Not without a key.
     #[default]
     Still,
 }
@@ -52,26 +49,20 @@ pub enum Whence {
     Nowhere(Goal),
 }
 
-/// A thread, by where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// The block's number in the grid.
     pub block: u32,
-    /// The warp's in its block.
     pub warp: u32,
-    /// The lane of the warp.
     pub lane: u32,
 }
 
 impl Thread {
-    /// The thread's number in its block.
     pub fn number(self) -> usize {
         self.warp as usize * LANES + self.lane as usize
     }
 }
 
 impl KernelDebugger {
-    /// At the beginning of a launch.
     pub fn of(kernel: &Kernel) -> Self {
         Self {
             replay: recipe::start(&kernel.recipe)
@@ -122,12 +113,10 @@ impl KernelDebugger {
         self.recipe == kernel.recipe
     }
 
-    /// The text.
     pub fn source(&self) -> &str {
         &self.recipe.source
     }
 
-    /// The launch.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -142,12 +131,10 @@ impl KernelDebugger {
         self.replay.as_ref().ok()?.last()
     }
 
-    /// Steps done.
     pub fn clock(&self) -> u64 {
         self.machine().map_or(0, Machine::clock)
     }
 
-    /// Steps of the whole run.
     pub fn total(&self) -> u64 {
         self.total.max(self.clock())
     }
@@ -157,12 +144,10 @@ impl KernelDebugger {
         self.seek.map(|seek| seek.goal())
     }
 
-    /// What the last search came to.
     pub fn whence(&self) -> Whence {
         self.whence
     }
 
-    /// Whether steps go on by themselves.
     pub fn play(&self) -> Play {
         self.play
     }
@@ -213,17 +198,14 @@ impl KernelDebugger {
         }
     }
 
-    /// Blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.recipe.grid_dim.iter().map(|d| u64::from(*d)).product()
     }
 
-    /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.recipe.block_dim.iter().fold(1_u32, |product, extent| product.saturating_mul(*extent))
     }
 
-    /// Warps of a block.
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(LANES as u32)
     }
@@ -307,7 +289,6 @@ impl KernelDebugger {
         self.go_on();
     }
 
-    /// The problem that was gone to.
     pub fn problem(&self) -> Option<usize> {
         self.problem
     }
@@ -351,7 +332,6 @@ impl KernelDebugger {
 }
 
 impl KernelDebugger {
-    /// Another lane of the warp.
     pub fn choose_lane(&mut self, by: isize) {
         let Thread { warp, lane, .. } = self.here();
         self.lane = around(lane, by, self.lanes_of(warp));

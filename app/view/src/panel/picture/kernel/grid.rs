@@ -12,21 +12,17 @@ use crate::theme::Look;
 /// Blocks that a file lists.
 const LISTED: u64 = 1024;
 
-/// A block of the grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its number.
     pub number: u32,
     /// The same in x, y and z.
     pub id: [u32; 3],
-    /// Where it stands.
     pub state: BlockState,
     /// Its warps, while it is in flight: what each does and the line it comes to.
     pub warps: Vec<(WarpState, u32)>,
 }
 
 impl Block {
-    /// The letter and the word for how it stands.
     pub fn word(&self) -> (char, &'static str) {
         let waits = |(state, _): &(WarpState, u32)| *state == WarpState::Waiting;
         let goes = |(state, _): &(WarpState, u32)| *state == WarpState::Ready;
@@ -43,7 +39,6 @@ impl Block {
     }
 }
 
-/// The letter and the word for what a warp does.
 pub fn warp_word(state: WarpState) -> (char, &'static str) {
     match state {
         WarpState::Ready => ('r', "running"),
@@ -156,12 +151,10 @@ fn parts(area: Rect, walk: &KernelDebugger) -> [Rect; 3] {
     [above, below, foot]
 }
 
-/// Threads in a row.
 fn across(walk: &KernelDebugger) -> u32 {
     walk.recipe().block_dim[0].clamp(1, ACROSS)
 }
 
-/// The thread at a place of the picture.
 pub(super) fn thread_at(area: Rect, walk: &KernelDebugger, at: Position) -> Option<Thread> {
     let [_, below, _] = parts(area, walk);
     let field = Field::of(below, walk);

@@ -33,7 +33,6 @@ pub enum LaneState {
 }
 
 impl LaneState {
-    /// All of them, as a legend lists them.
     pub const ALL: [Self; 7] = [
         Self::Active,
         Self::Masked,
@@ -57,7 +56,6 @@ impl LaneState {
         }
     }
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -71,10 +69,8 @@ impl LaneState {
     }
 }
 
-/// A lane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lane {
-    /// What it does.
     pub state: LaneState,
     /// Its value of the variable that is shown; absent if it has none.
     pub value: Option<Value>,
@@ -85,13 +81,10 @@ pub struct Lane {
 pub struct Touch {
     /// Whether it read, wrote or did both.
     pub kind: AccessKind,
-    /// The line of the access.
     pub line: u32,
     /// Whether the last step did it.
     pub fresh: bool,
-    /// Bytes of it.
     pub bytes: u32,
-    /// Where.
     pub reach: Reach,
 }
 
@@ -288,7 +281,6 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &KernelDebugger, look:
     say(rest, canvas, &told, look);
 }
 
-/// The lane at a place of the picture.
 pub(super) fn lane_at(area: Rect, walk: &KernelDebugger, at: Position) -> Option<u32> {
     let rest = Rect { y: area.y + 1, height: area.height.checked_sub(1)?, ..area };
     let texts: Vec<String> = lanes(walk).iter().map(value_text).collect();
@@ -300,7 +292,6 @@ pub(super) fn lane_at(area: Rect, walk: &KernelDebugger, at: Position) -> Option
 /// Lanes in a grid.
 struct Bands {
     area: Rect,
-    /// Lanes in a row.
     across: u16,
     /// Columns of each, with the one between it and the next.
     cell: u16,
@@ -325,7 +316,6 @@ impl Bands {
         Self { area, across, cell }
     }
 
-    /// Rows that are drawn.
     fn rows(&self) -> u16 {
         let bands = (LANES as u16).div_ceil(self.across);
         bands.min(self.area.height / BAND) * BAND
@@ -373,7 +363,6 @@ fn value_text(lane: &Lane) -> String {
     }
 }
 
-/// The thread in full.
 fn thread(walk: &KernelDebugger, look: &Look) -> Vec<(String, Style)> {
     let told = about_thread(walk).into_iter();
     let style = |weight: Weight| match weight {

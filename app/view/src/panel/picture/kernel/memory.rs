@@ -15,12 +15,9 @@ const SECTOR: u32 = 32;
 /// Rows that each buffer gets at least.
 const LEAST: usize = 2;
 
-/// Room for a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Columns of the screen.
     pub columns: usize,
-    /// Rows of it.
     pub rows: usize,
 }
 
@@ -32,7 +29,6 @@ impl Room {
 /// Cells with the one that the lane which is looked at reaches: its row and its column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marked {
-    /// The cells.
     pub cells: Cells,
     /// The cell of the lane.
     pub mark: Option<(usize, usize)>,
@@ -49,7 +45,6 @@ struct Strip {
 /// Where a strip lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Home {
-    /// A buffer in global memory.
     Global,
     /// Shared memory, from a byte on.
     Shared(u32),
@@ -137,7 +132,6 @@ pub(super) fn kinds() -> Vec<Kind> {
     KINDS.map(kind).to_vec()
 }
 
-/// The kind of a cell.
 pub(super) fn kind(state: CellState) -> usize {
     match state {
         CellState { raced: true, .. } => 5,

@@ -14,7 +14,6 @@ use crate::panel::picture::kernel::thread::said;
 use crate::panel::picture::kernel::{KernelDebugger, say, split};
 use crate::theme::Look;
 
-/// A line of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     /// Its number, from 1.
@@ -140,7 +139,6 @@ pub(super) fn table(kernel: &Kernel, walk: &KernelDebugger) -> Table {
 
 /// Columns of the marks before a line: problem or breakpoint, the warp that is looked at, how many others are there.
 const MARKS: u16 = 4;
-/// Columns of a count.
 const COUNT: u16 = 8;
 /// Columns the text needs next to the counts.
 const TEXT: u16 = 24;
@@ -259,7 +257,6 @@ fn point_at(pen: &mut Pen<'_>, line: &Line, column: u32, place: (u16, u16, u16),
     }
 }
 
-/// The text, and what is said below it.
 fn parts(area: Rect) -> [Rect; 2] {
     let foot = match area.height {
         0..=5 => 0,

@@ -194,7 +194,6 @@ fn name(goal: Goal) -> &'static str {
 /// An index, written out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
-    /// The variable.
     pub name: String,
     /// What the text computes it from.
     pub text: String,

@@ -44,7 +44,6 @@ struct Grid {
     below: u16,
     /// Columns that a box must have at least.
     ports: usize,
-    /// The chunks that a box shows.
     chunks: Vec<usize>,
     /// The parent of each rank in a tree.
     parents: Vec<Option<usize>>,
@@ -69,7 +68,6 @@ pub(super) struct Diagram {
     /// The size of all boxes.
     wide: u16,
     high: u16,
-    /// Rows of all.
     pub(super) rows: u16,
 }
 
@@ -329,7 +327,6 @@ fn place(
 
 /// Ranks from left to right, and in a ring back below.
 fn ring(trace: &MessageTrace) -> Option<Grid> {
-    /// Ranks that are drawn as boxes.
     const MOST: usize = 12;
     let (ranks, is_closed) = (trace.ranks, trace.layout == Layout::Ring);
     if !(2..=MOST).contains(&ranks) {
@@ -359,7 +356,6 @@ fn mesh(trace: &MessageTrace) -> Option<Grid> {
     const LANES: usize = 10;
     /// Rounds that are looked through.
     const ROUNDS: usize = 64;
-    /// Ranks that are drawn as boxes.
     const RANKS: usize = 32;
     if !(2..=RANKS).contains(&trace.ranks) {
         return None;
@@ -503,7 +499,6 @@ enum Names {
     AtSide(u16),
 }
 
-/// Draws lines, those over which nothing passes as dots.
 fn draw_lines(pen: &mut Pen<'_>, trace: &MessageTrace, lines: &[Line<'_>], look: &Look) {
     let mut wires = Wires::default();
     let mut ends = BTreeSet::new();

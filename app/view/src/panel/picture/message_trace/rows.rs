@@ -88,9 +88,7 @@ pub(super) struct Rows {
     pub(super) chunks: Range<usize>,
     /// Rows from one rank to the next.
     pitch: u16,
-    /// Columns of the arrows.
     gutter: u16,
-    /// Columns of the names.
     labels: u16,
     form: Form,
 }
@@ -126,7 +124,6 @@ impl Rows {
         Self { area, ranks, chunks, pitch, gutter, labels, form }
     }
 
-    /// The column at which a chunk begins.
     fn x(&self, chunk: usize) -> u16 {
         let place = u16::try_from(chunk - self.chunks.start).unwrap_or(u16::MAX);
         let first = self.area.x + self.gutter + self.labels + 1;

@@ -9,7 +9,6 @@ use mlsys_lab::frame::message_trace::Round;
 use crate::canvas::Pen;
 use crate::theme::Look;
 
-/// A cell of the screen.
 pub(super) type Place = (u16, u16);
 
 /// Arrows side by side in the gutter; more could not be told apart.
@@ -38,7 +37,6 @@ impl Wires {
         self.idle.extend(cells(corners));
     }
 
-    /// Draws all cells but these.
     pub(super) fn draw(&self, pen: &mut Pen<'_>, except: &BTreeSet<Place>, look: &Look) {
         for place @ &(x, y) in self.idle.difference(except) {
             if !self.strokes.contains_key(place) {
@@ -159,7 +157,6 @@ fn arrows(round: &Round, ranks: &Range<usize>) -> (Vec<(Arrow, usize)>, usize) {
 
 /// Columns that the arrows of this round and those around it need, so that names stand still; 0 if there are too many to draw.
 pub(super) fn gutter_width(trace: &MessageTrace, at: usize, ranks: &Range<usize>) -> u16 {
-    /// Rounds for which room is kept.
     const AHEAD: usize = 64;
     let rounds = trace.rounds.iter().skip(at.saturating_sub(AHEAD / 2)).take(AHEAD);
     match rounds.map(|round| arrows(round, ranks).1).max() {

@@ -9,7 +9,6 @@ use crate::quantity::quantity;
 
 /// Ranks, messages and rounds that are written out; the others are counted.
 const MOST: usize = 16;
-/// Ranks that have a letter each.
 const LETTERS: usize = 26;
 /// Ranks of which all letters are shown in a cell.
 pub(super) const READABLE: usize = 8;
@@ -211,7 +210,6 @@ pub(super) fn widest_sum(trace: &MessageTrace) -> String {
 
 /// Bytes sent so far: one number where all links carry the same, else the busiest links; absent before the first message.
 pub(super) fn traffic(trace: &MessageTrace, after: &TraceState, glyphs: &Glyphs) -> Option<String> {
-    /// Links that are written out.
     const MOST: usize = 8;
     let bytes = |bytes: u64| quantity(bytes as f64, Some("bytes"), glyphs);
     let mut links: Vec<((usize, usize), u64)> = after.sent.iter().map(|(k, v)| (*k, *v)).collect();

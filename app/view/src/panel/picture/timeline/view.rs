@@ -19,7 +19,6 @@ pub enum Tint {
 }
 
 impl Tint {
-    /// The other.
     pub fn next(self) -> Self {
         match self {
             Self::Class => Self::Label,
@@ -145,7 +144,6 @@ fn beside(timeline: &Timeline, index: usize, lane: Lane) -> usize {
     nearest.map_or(index, |(other, _)| other)
 }
 
-/// The style and the fill of a class.
 pub(super) fn class(place: usize, look: &Look) -> (Style, &'static str) {
     let (styles, fills) = (&look.theme.curves, &look.glyphs.fills);
     (styles[place % styles.len()], fills[place % fills.len()])

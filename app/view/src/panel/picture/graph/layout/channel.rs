@@ -21,9 +21,7 @@ pub(super) struct Wire {
 /// The rows in which a wire may leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
-    /// The best.
     pub best: usize,
-    /// The first and the last.
     pub rows: (usize, usize),
 }
 

@@ -3,7 +3,6 @@
 /// What sits in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seat {
-    /// A box.
     Box(usize),
     /// The line of a box further left to boxes further right; all links of a box share it.
     Pass {
@@ -19,7 +18,6 @@ pub enum Seat {
 pub struct Arranged {
     /// The layers from the left, each from the top.
     pub layers: Vec<Vec<Seat>>,
-    /// The layer of each box.
     pub layer_of: Vec<usize>,
     /// The links from left to right; those of a cycle were turned round.
     pub links: Vec<(usize, usize)>,
@@ -89,13 +87,11 @@ impl Arranged {
         }
     }
 
-    /// Gives a layer another order.
     pub(super) fn reorder(&mut self, layer: usize, seats: Vec<Seat>) {
         self.layers[layer] = seats;
         self.count(layer);
     }
 
-    /// Exchanges two seats of a layer.
     pub(super) fn swap(&mut self, layer: usize, one: usize, other: usize) {
         self.layers[layer].swap(one, other);
         for place in [one, other] {
