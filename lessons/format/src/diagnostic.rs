@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mlsys_expr::{Excerpt, Span, reorders};
+use mlsys_expr::{Excerpt, Span, named_enum, reorders};
 
 /// One thing that is wrong, with its place and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,112 +27,100 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// The lesson works, but its author should know.
-    Warning,
-    /// The lesson cannot be used.
-    Error,
+named_enum! {
+    /// How bad it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Severity {
+        /// The lesson works, but its author should know.
+        Warning = "warning",
+        /// The lesson cannot be used.
+        Error = "error",
+    }
 }
 
-macro_rules! codes {
-    ($($(#[$doc:meta])* $case:ident = $name:literal,)+) => {
-        /// The kinds of mistakes, each with a stable name for tools.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code { $($(#[$doc])* $case,)+ }
-
-        impl Code {
-            /// Every code.
-            pub const ALL: &[Self] = &[$(Self::$case,)+];
-
-            /// Its name.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$case => $name,)+ }
-            }
-        }
-    };
-}
-
-codes! {
-    /// The file is not UTF-8 text.
-    NotText = "not-text",
-    /// The file, or a text in it, is too long.
-    TooLarge = "too-large",
-    /// There are too many directives.
-    TooManyDirectives = "too-many-directives",
-    /// A control character or an escape sequence.
-    ControlCharacter = "control-character",
-    /// A character that reorders the text around it.
-    BidiOverride = "bidi-override",
-    /// More mistakes than are shown.
-    TooManyProblems = "too-many-problems",
-    /// The front matter is missing or is not closed.
-    FrontMatter = "front-matter",
-    /// The lesson is written in a format this version does not know.
-    UnknownFormat = "unknown-format",
-    /// A fence that is never closed.
-    UnclosedFence = "unclosed-fence",
-    /// A directive of no known kind.
-    UnknownDirective = "unknown-directive",
-    /// An id that is missing or malformed.
-    BadId = "bad-id",
-    /// An id that is used twice.
-    DuplicateId = "duplicate-id",
-    /// Text that is not TOML.
-    Toml = "toml",
-    /// A key that means nothing here.
-    UnknownKey = "unknown-key",
-    /// A key that must be there.
-    MissingKey = "missing-key",
-    /// A value of another type than its key takes.
-    WrongType = "wrong-type",
-    /// A value that its key does not take.
-    BadValue = "bad-value",
-    /// Keys that contradict each other.
-    Contradiction = "contradiction",
-    /// An expression that does not read.
-    Expression = "expression",
-    /// A lab kind that does not exist.
-    UnknownKind = "unknown-kind",
-    /// A parameter that the lab does not have.
-    UnknownParam = "unknown-param",
-    /// A value that a parameter does not take.
-    BadParam = "bad-param",
-    /// A knob that its lab's parameter does not allow.
-    BadKnob = "bad-knob",
-    /// A panel that the lab does not have.
-    UnknownPanel = "unknown-panel",
-    /// A name in an expression that stands for nothing.
-    UnknownName = "unknown-name",
-    /// An expression without a value.
-    NoValue = "no-value",
-    /// A stated answer that is not accepted.
-    AnswerRejected = "answer-rejected",
-    /// A stated wrong answer that is accepted, or feedback that is never shown.
-    WrongAccepted = "wrong-accepted",
-    /// A required lesson that does not exist.
-    UnknownLesson = "unknown-lesson",
-    /// Lessons that require each other.
-    Cycle = "cycle",
-    /// A lesson that a course lists and that is not there.
-    MissingLesson = "missing-lesson",
-    /// A lesson file that its course does not list.
-    UnlistedFile = "unlisted-file",
-    /// A lesson that stands elsewhere than its id says.
-    IdMismatch = "id-mismatch",
-    /// A lesson that stands before one it requires.
-    LessonOrder = "lesson-order",
-    /// A directive of a translation that the original does not have.
-    ExtraId = "extra-id",
-    /// A key that a translation takes from the original.
-    InheritedKey = "inherited-key",
-    /// A text that a translation leaves out.
-    Untranslated = "untranslated",
-    /// A translation of a lesson that has changed since.
-    StaleTranslation = "stale-translation",
-    /// A line wider than the prose column.
-    Overflow = "overflow",
+named_enum! {
+    /// The kinds of mistakes, each with a stable name for tools.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Code {
+        /// The file is not UTF-8 text.
+        NotText = "not-text",
+        /// The file, or a text in it, is too long.
+        TooLarge = "too-large",
+        /// There are too many directives.
+        TooManyDirectives = "too-many-directives",
+        /// A control character or an escape sequence.
+        ControlCharacter = "control-character",
+        /// A character that reorders the text around it.
+        BidiOverride = "bidi-override",
+        /// More mistakes than are shown.
+        TooManyProblems = "too-many-problems",
+        /// The front matter is missing or is not closed.
+        FrontMatter = "front-matter",
+        /// The lesson is written in a format this version does not know.
+        UnknownFormat = "unknown-format",
+        /// A fence that is never closed.
+        UnclosedFence = "unclosed-fence",
+        /// A directive of no known kind.
+        UnknownDirective = "unknown-directive",
+        /// An id that is missing or malformed.
+        BadId = "bad-id",
+        /// An id that is used twice.
+        DuplicateId = "duplicate-id",
+        /// Text that is not TOML.
+        Toml = "toml",
+        /// A key that means nothing here.
+        UnknownKey = "unknown-key",
+        /// A key that must be there.
+        MissingKey = "missing-key",
+        /// A value of another type than its key takes.
+        WrongType = "wrong-type",
+        /// A value that its key does not take.
+        BadValue = "bad-value",
+        /// Keys that contradict each other.
+        Contradiction = "contradiction",
+        /// An expression that does not read.
+        Expression = "expression",
+        /// A lab kind that does not exist.
+        UnknownKind = "unknown-kind",
+        /// A parameter that the lab does not have.
+        UnknownParam = "unknown-param",
+        /// A value that a parameter does not take.
+        BadParam = "bad-param",
+        /// A knob that its lab's parameter does not allow.
+        BadKnob = "bad-knob",
+        /// A panel that the lab does not have.
+        UnknownPanel = "unknown-panel",
+        /// A name in an expression that stands for nothing.
+        UnknownName = "unknown-name",
+        /// An expression without a value.
+        NoValue = "no-value",
+        /// A stated answer that is not accepted.
+        AnswerRejected = "answer-rejected",
+        /// A stated wrong answer that is accepted, or feedback that is never shown.
+        WrongAccepted = "wrong-accepted",
+        /// A required lesson that does not exist.
+        UnknownLesson = "unknown-lesson",
+        /// Lessons that require each other.
+        Cycle = "cycle",
+        /// A lesson that a course lists and that is not there.
+        MissingLesson = "missing-lesson",
+        /// A lesson file that its course does not list.
+        UnlistedFile = "unlisted-file",
+        /// A lesson that stands elsewhere than its id says.
+        IdMismatch = "id-mismatch",
+        /// A lesson that stands before one it requires.
+        LessonOrder = "lesson-order",
+        /// A directive of a translation that the original does not have.
+        ExtraId = "extra-id",
+        /// A key that a translation takes from the original.
+        InheritedKey = "inherited-key",
+        /// A text that a translation leaves out.
+        Untranslated = "untranslated",
+        /// A translation of a lesson that has changed since.
+        StaleTranslation = "stale-translation",
+        /// A line wider than the prose column.
+        Overflow = "overflow",
+    }
 }
 
 impl Diagnostic {
@@ -149,19 +137,7 @@ impl Diagnostic {
 
     /// Whether the lesson cannot be used.
     pub fn is_error(&self) -> bool {
-        match self.severity {
-            Severity::Error => true,
-            Severity::Warning => false,
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Warning => "warning",
-            Self::Error => "error",
-        })
+        self.severity == Severity::Error
     }
 }
 

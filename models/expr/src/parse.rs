@@ -176,7 +176,7 @@ impl Parser {
     }
 
     fn call(&mut self, name: &str, place: Span) -> Result<Tree, ExprError> {
-        let Some(function) = Function::named(name) else {
+        let Ok(function) = name.parse::<Function>() else {
             return Err(error::unknown_function(self.dialect, place, name));
         };
         let Some(arity) = function.arity(self.dialect) else {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::named_enum;
 use crate::nearest::nearest;
 
 /// What a user asks for with `--device` or `MLSYS_DEVICE`.
@@ -17,15 +18,17 @@ pub enum DeviceChoice {
     Exactly(DeviceId),
 }
 
-/// The ways to compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Backend {
-    /// NVIDIA's CUDA.
-    Cuda,
-    /// Vulkan, Metal or Direct3D through wgpu.
-    Wgpu,
-    /// The processor, through burn's flex back end.
-    Cpu,
+named_enum! {
+    /// The ways to compute, in the order of preference.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Backend {
+        /// NVIDIA's CUDA.
+        Cuda = "cuda",
+        /// Vulkan, Metal or Direct3D through wgpu.
+        Wgpu = "wgpu",
+        /// The processor, through burn's flex back end.
+        Cpu = "cpu",
+    }
 }
 
 /// One device of one back end, written `cpu`, `wgpu:0` or `cuda:1`.
@@ -70,26 +73,6 @@ impl DeviceId {
     pub const CPU: Self = Self { backend: Backend::Cpu, index: 0 };
 }
 
-impl Backend {
-    /// All back ends in the order of preference.
-    pub const ALL: [Self; 3] = [Self::Cuda, Self::Wgpu, Self::Cpu];
-
-    /// Its name on the command line and in lessons.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cuda => "cuda",
-            Self::Wgpu => "wgpu",
-            Self::Cpu => "cpu",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl fmt::Display for DeviceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.backend {
@@ -129,7 +112,7 @@ impl FromStr for DeviceChoice {
             Some((name, index)) => (name, Some(index.parse::<usize>())),
             None => (text, None),
         };
-        let backend = Backend::ALL.into_iter().find(|b| b.name() == name);
+        let backend = name.parse().ok();
         match (name, backend, index) {
             ("auto", _, None) => Ok(Self::Auto),
             (_, Some(Backend::Cpu), None) => Ok(Self::Exactly(DeviceId::CPU)),

@@ -3,13 +3,13 @@
 mod read;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use mlsys_expr::{Dialect, Expr, parse};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::frame::Dimension;
 pub use crate::frame::Scale;
+use crate::named_enum;
 use crate::nearest::nearest;
 use crate::value::Value;
 
@@ -131,60 +131,40 @@ pub enum Entries {
     Texts,
 }
 
-/// The type of a parameter or metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Type {
-    /// A whole number; a float with a whole value is taken too.
-    Int,
-    /// A real number.
-    Float,
-    /// Yes or no.
-    Bool,
-    /// Free text.
-    String,
-    /// One of a closed set of names.
-    Enum,
-    /// A list, possibly nested.
-    Array,
-    /// Named numbers.
-    Table,
-}
-
-impl fmt::Display for Type {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Int => "int",
-            Self::Float => "float",
-            Self::Bool => "bool",
-            Self::String => "string",
-            Self::Enum => "enum",
-            Self::Array => "array",
-            Self::Table => "table",
-        })
+named_enum! {
+    /// The type of a parameter or metric.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Type {
+        /// A whole number; a float with a whole value is taken too.
+        Int = "int",
+        /// A real number.
+        Float = "float",
+        /// Yes or no.
+        Bool = "bool",
+        /// Free text.
+        String = "string",
+        /// One of a closed set of names.
+        Enum = "enum",
+        /// A list, possibly nested.
+        Array = "array",
+        /// Named numbers.
+        Table = "table",
     }
 }
 
-/// How far a metric can be trusted to repeat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// The same on every machine.
-    #[default]
-    Exact,
-    /// A function of parameters and seed up to floating-point summation order.
-    Seeded,
-    /// Measured on the machine at hand.
-    Hardware,
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::Seeded => "seeded",
-            Self::Hardware => "hardware",
-        })
+named_enum! {
+    /// How far a metric can be trusted to repeat.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Class {
+        /// The same on every machine.
+        #[default]
+        Exact = "exact",
+        /// A function of parameters and seed up to floating-point summation order.
+        Seeded = "seeded",
+        /// Measured on the machine at hand.
+        Hardware = "hardware",
     }
 }
 

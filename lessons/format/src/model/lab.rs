@@ -1,6 +1,7 @@
 //! An experiment in a lesson.
 
 use mlsys_lab::device::Backend;
+use mlsys_lab::named_enum;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::value::Value;
 
@@ -83,17 +84,19 @@ pub struct Goal {
     pub place: Place,
 }
 
-/// A device a lab may run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DeviceName {
-    /// NVIDIA's CUDA.
-    Cuda,
-    /// Vulkan, Metal or Direct3D.
-    Wgpu,
-    /// The processor.
-    Cpu,
-    /// A recorded run: next to a live one, or alone where there is no other device. It earns no points.
-    Replay,
+named_enum! {
+    /// A device a lab may run on.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum DeviceName {
+        /// NVIDIA's CUDA.
+        Cuda = "cuda",
+        /// Vulkan, Metal or Direct3D.
+        Wgpu = "wgpu",
+        /// The processor.
+        Cpu = "cpu",
+        /// A recorded run: next to a live one, or alone where there is no other device. It earns no points.
+        Replay = "replay",
+    }
 }
 
 impl LabDirective {
@@ -131,19 +134,6 @@ pub(crate) fn settings(set: &[Setting]) -> Settings {
 }
 
 impl DeviceName {
-    /// All, in the usual order of preference.
-    pub const ALL: [Self; 4] = [Self::Cuda, Self::Wgpu, Self::Cpu, Self::Replay];
-
-    /// Its name in a lesson.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cuda => "cuda",
-            Self::Wgpu => "wgpu",
-            Self::Cpu => "cpu",
-            Self::Replay => "replay",
-        }
-    }
-
     /// The back end, if something runs at all.
     pub const fn backend(self) -> Option<Backend> {
         match self {
