@@ -1,7 +1,6 @@
-//! The one registry of labs: what lessons are validated against, what the command line lists, what the screen runs.
+//! The labs that ship with mlsys: what lessons are validated against, what the command line lists, what the screen runs.
 //!
-//! A course may bring labs of its own ([`extend`]); a program works with one course, and from when it is opened the
-//! registry has them besides the built-in ones.
+//! A course may bring labs of its own: [`Registry::with`] puts them after the built-in ones.
 
 use std::sync::{LazyLock, PoisonError, RwLock};
 
@@ -9,7 +8,7 @@ use mlsys_kernel::Extensions;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, Registry};
 
-static REGISTRY: LazyLock<Result<Registry, SchemaError>> =
+static BUILT_IN: LazyLock<Result<Registry, SchemaError>> =
     LazyLock::new(|| read().map(Registry::new));
 
 /// The registry with the labs of the course that was opened last.
@@ -24,19 +23,17 @@ pub fn registry() -> &'static Registry {
 /// The labs that ship with mlsys.
 #[expect(clippy::expect_used, reason = "the schemas are compiled in and read by a test")]
 pub fn built_in() -> &'static Registry {
-    REGISTRY.as_ref().expect("the schema of every lab reads")
+    BUILT_IN.as_ref().expect("the schema of every lab reads")
 }
 
-/// Makes the labs of a course known from now on, in the place of another course's; each kind is a new one. The
-/// registry stays for the rest of the program, as what it lends does.
+/// Makes the labs of a course known from now on, in the place of another course's.
 pub fn extend(labs: Vec<Box<dyn Lab>>) -> &'static Registry {
-    let built_in_labs = if labs.is_empty() { None } else { read().ok() };
-    let registry: Option<&'static Registry> = built_in_labs.map(|mut all| {
-        all.extend(labs);
-        &*Box::leak(Box::new(Registry::new(all)))
-    });
-    *OF_COURSE.write().unwrap_or_else(PoisonError::into_inner) = registry;
-    registry.unwrap_or_else(built_in)
+    let registry: &'static Registry = match labs.is_empty() {
+        true => built_in(),
+        false => Box::leak(Box::new(built_in().with(labs))),
+    };
+    *OF_COURSE.write().unwrap_or_else(PoisonError::into_inner) = Some(registry);
+    registry
 }
 
 fn read() -> Result<Vec<Box<dyn Lab>>, SchemaError> {

@@ -1,12 +1,14 @@
 //! The set of labs that everything else asks: validation, knobs, command line, documentation.
 
+use std::sync::Arc;
+
 use crate::lab::Lab;
 use crate::nearest::nearest;
 
-/// Labs by kind, in the order of the course.
-#[derive(Default)]
+/// Labs by kind, in the order of the course. A clone shares the labs.
+#[derive(Clone, Default)]
 pub struct Registry {
-    labs: Vec<Box<dyn Lab>>,
+    labs: Vec<Arc<dyn Lab>>,
 }
 
 /// A kind that no lab has.
@@ -29,7 +31,14 @@ fn hint(nearest: &Option<String>) -> String {
 impl Registry {
     /// A registry of these labs.
     pub fn new(labs: Vec<Box<dyn Lab>>) -> Self {
-        Self { labs }
+        Self::default().with(labs)
+    }
+
+    /// The same labs and, after them, those that a course brings; each has a kind of its own.
+    #[must_use]
+    pub fn with(&self, labs: Vec<Box<dyn Lab>>) -> Self {
+        let added = labs.into_iter().map(Arc::from);
+        Self { labs: self.labs.iter().cloned().chain(added).collect() }
     }
 
     /// The lab of a kind.
