@@ -8,7 +8,7 @@ use mlsys_sim::network::Network;
 
 use crate::sample::Sample;
 use mlsys_run::console::Console;
-use mlsys_run::exit::Failure;
+use mlsys_run::process::Failure;
 
 /// Measures the walk over a collective's messages.
 #[derive(Debug, Args)]

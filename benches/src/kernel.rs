@@ -14,8 +14,8 @@ use mlsys_lab::{Control, Value};
 
 use crate::sample::Sample;
 use mlsys_run::console::Console;
-use mlsys_run::exit::Failure;
-use mlsys_run::session::{Outcome, guarded};
+use mlsys_run::outcome::{Outcome, guarded};
+use mlsys_run::process::Failure;
 
 /// Measures the interpreter of kernels.
 #[derive(Debug, Args)]

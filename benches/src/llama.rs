@@ -5,7 +5,7 @@ use clap::Args;
 use mlsys_lab::device::DeviceInfo;
 
 use crate::sample::Sample;
-use mlsys_run::exit::Failure;
+use mlsys_run::process::Failure;
 
 /// Measures the parts of a training step.
 #[derive(Debug, Args)]

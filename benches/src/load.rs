@@ -12,9 +12,9 @@ use mlsys_lab::report::Report;
 use mlsys_lab::tables::Tables;
 
 use crate::sample::Sample;
-use mlsys_run::exit::Failure;
-use mlsys_run::record::{self, About, Ending, Pictures, Record};
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::process::Failure;
+use mlsys_run::record::{self, About, Pictures, Record};
 
 /// Measures records.
 #[derive(Debug, Args)]
@@ -91,7 +91,7 @@ impl Bench<'_> {
         let folder = record.folder().to_owned();
         let closing = Instant::now();
         record
-            .finish(&Pictures::new(), &Ending::of(&Outcome::Finished), Duration::ZERO)
+            .finish(&Pictures::new(), Outcome::Finished.recorded(), Duration::ZERO)
             .map_err(reason)?;
         let closing = closing.elapsed().as_secs_f64();
         let size = fs::metadata(folder.join("reports.jsonl")).map_err(reason)?.len();

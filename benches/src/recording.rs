@@ -13,7 +13,7 @@ use mlsys_lab::schema::Schema;
 use mlsys_lab::tables::Tables;
 
 use crate::sample::Sample;
-use mlsys_run::exit::Failure;
+use mlsys_run::process::Failure;
 use mlsys_run::session::Session;
 
 /// Metrics that are recorded at each step.
@@ -86,7 +86,7 @@ fn handed() -> Result<Vec<f64>, Failure> {
         let _ = woken.recv();
         let due = Instant::now() + FRAME;
         while woken.recv_timeout(due.saturating_duration_since(Instant::now())).is_ok() {}
-        let (reports, ended) = session.take();
+        let (reports, ended) = session.drain();
         reports.into_iter().for_each(|report| data.apply(report));
         if ended.is_some() {
             break;

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use mlsys_run::console::Console;
-use mlsys_run::exit::Failure;
+use mlsys_run::process::Failure;
 use mlsys_view::text::aligned;
 
 /// One figure: what it is, its unit, and every value measured.

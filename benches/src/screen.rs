@@ -23,7 +23,7 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use crate::recording;
 use crate::sample::Sample;
 use mlsys_run::console::Console;
-use mlsys_run::exit::Failure;
+use mlsys_run::process::Failure;
 use mlsys_tui::key::Key;
 use mlsys_tui::message::Message;
 use mlsys_tui::state::App;

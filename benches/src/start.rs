@@ -9,7 +9,7 @@ use crate::pty::Screen;
 use crate::sample::Sample;
 use clap::Args;
 use mlsys_run::console::Console;
-use mlsys_run::exit::Failure;
+use mlsys_run::process::Failure;
 
 const SIZE: (u16, u16) = (120, 40);
 

@@ -15,7 +15,7 @@ use mlsys_lab::device::DeviceInfo;
 
 use crate::sample::Sample;
 use mlsys_run::console::Console;
-use mlsys_run::exit::Failure;
+use mlsys_run::process::Failure;
 use sides::{Bench, Side};
 
 /// Measures training steps.

@@ -17,11 +17,11 @@ use std::path::PathBuf;
 
 use mlsys_run::console::Console;
 use mlsys_run::devices::Devices;
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::interrupt::Interrupt;
 use mlsys_run::library::languages::Languages;
-use mlsys_run::paths::Paths;
+use mlsys_run::process::Interrupt;
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::sources::Store;
+use mlsys_run::storage::Paths;
 
 use crate::cli::{Cli, Command, Lesson};
 use crate::context::Context;
@@ -39,7 +39,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         devices: Devices::default(),
         interrupt: Interrupt::default(),
         paths: Paths::find(),
-        left: Store::default(),
+        store: Store::default(),
         display: cli.display,
         course: cli.course.filter(|course| !course.is_empty()).map(PathBuf::from),
         languages: Languages::detect(cli.lang.as_deref(), &|name| std::env::var(name).ok()),

@@ -5,14 +5,14 @@ use std::{fs, io};
 
 use mlsys_lesson::{CourseId, Progress};
 use mlsys_run::console::Console;
+use mlsys_run::devices;
 use mlsys_run::devices::Devices;
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::interrupt::Interrupt;
 use mlsys_run::library::Library;
 use mlsys_run::library::languages::Languages;
-use mlsys_run::paths::{NoDataFolder, Paths};
-use mlsys_run::peaks;
+use mlsys_run::process::Interrupt;
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::sources::Store;
+use mlsys_run::storage::{NoDataFolder, Paths};
 
 use crate::cli::{Display, Reader};
 
@@ -24,7 +24,7 @@ pub struct Context<'a> {
     /// The data folder, if there is a place for it.
     pub paths: Result<Paths, NoDataFolder>,
     /// Artifacts of runs so far.
-    pub left: Store,
+    pub store: Store,
     /// `--course`; without it the built-in course.
     pub course: Option<PathBuf>,
     /// The languages in which lessons are shown.
@@ -88,7 +88,7 @@ impl Context<'_> {
 
     /// The highest rate measured on a device, if a saved run of lab `device-peak` tells it.
     pub fn measured_peak(&self, device: &str) -> Option<f64> {
-        peaks::recorded(&self.paths.as_ref().ok()?.runs(), device)
+        devices::recorded_peak(&self.paths.as_ref().ok()?.runs(), device)
     }
 
     /// Tells why a command did not do what was asked.

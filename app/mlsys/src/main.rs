@@ -18,14 +18,14 @@ use clap::Parser;
 
 use crate::cli::Cli;
 use mlsys_run::console::Console;
-use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure};
 
 fn main() -> ! {
     // A run that panics is reported as such; in one line unless RUST_BACKTRACE asks for more.
     if env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|what| {
             let place = what.location().map_or_else(String::new, |place| format!(" at {place}"));
-            let message = mlsys_run::session::panic_message(what.payload());
+            let message = mlsys_run::outcome::panic_message(what.payload());
             let _ = writeln!(io::stderr(), "panic{place}: {message}; RUST_BACKTRACE=1 tells more");
         }));
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use mlsys_run::console::{Console, harmless};
-use mlsys_run::exit::Failure;
+use mlsys_run::process::Failure;
 use mlsys_run::results::{Item, Kind, LessonResult, Results, Verdict};
 use mlsys_view::text::cell;
 

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tar::EntryType;
 
-use crate::exit::Failure;
-use crate::library::bytes_of;
+use crate::process::Failure;
+use crate::storage::read_bounded;
 
 /// The list of an archive's files with their hashes, its first entry.
 pub const MANIFEST: &str = "manifest.json";
@@ -88,7 +88,7 @@ pub enum ArchiveError {
 
 /// Reads the archive of a course.
 pub fn open(path: &Path) -> Result<CourseFiles, Failure> {
-    let bytes = bytes_of(path, "course", MAX_PACKED)?;
+    let bytes = read_bounded(path, "course", MAX_PACKED)?;
     read(&bytes, &path.display().to_string()).map_err(|error| {
         Failure::Usage(format!("the course '{}' is refused: {error}", path.display()))
     })

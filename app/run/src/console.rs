@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use crate::exit::Failure;
+use crate::process::Failure;
 
 /// Where results, warnings and progress go.
 pub struct Console {

@@ -1,6 +1,9 @@
-//! The devices of this machine, probed once, with a limit on how long that may take.
+//! The devices of this machine, probed once with a limit on how long that may take, and the highest rate measured on
+//! each, which expressions of lessons call `device.peak_flops_per_second`.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -8,12 +11,14 @@ use std::time::Duration;
 use mlsys_device::processor;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, NoDevice, choose};
 
-use crate::quiet;
+use mlsys_lab::params::Params;
+use mlsys_lab::report::RunData;
+
+use crate::{process, record};
 
 /// A driver that has not answered by then is not going to.
 pub const PROBE_LIMIT: Duration = Duration::from_secs(10);
 
-/// What probing found.
 #[derive(Clone, Debug)]
 pub struct Probed {
     /// The devices, the processor always among them.
@@ -60,13 +65,12 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// What probing found.
     pub fn found(&self) -> &Probed {
         self.probed.get_or_init(|| {
             // Drivers write about missing displays to standard error.
-            quiet::hush();
+            process::hush();
             let probed = probe(PROBE_LIMIT);
-            quiet::speak();
+            process::speak();
             probed
         })
     }
@@ -87,9 +91,38 @@ impl Devices {
     }
 }
 
+/// The lab that measures the rate.
+const LAB: &str = "device-peak";
+
+const METRIC: &str = "peak_flops_per_second";
+
+/// The arithmetic that counts, by parameter `precision`: other rates are no peak of what labs here compute.
+const PRECISION: (&str, &str) = ("precision", "fp32");
+
+/// Rates in flop/s, by the device's name.
+pub type Peaks = BTreeMap<String, f64>;
+
+/// The rate that the newest finished run in a folder measured on a device.
+pub fn recorded_peak(runs: &Path, device: &str) -> Option<f64> {
+    record::newest_metric(runs, LAB, device, PRECISION, METRIC)
+}
+
+pub fn recorded_peaks(runs: &Path, devices: &[DeviceInfo]) -> Peaks {
+    let names = devices.iter().map(|device| &device.name);
+    names.filter_map(|name| Some((name.clone(), recorded_peak(runs, name)?))).collect()
+}
+
+/// The rate that a run measured, if it is a run of that lab.
+pub fn peak_measured_by(kind: &str, params: &Params, data: &RunData) -> Option<f64> {
+    let (param, value) = PRECISION;
+    let fits = kind == LAB && params.text(param).ok() == Some(value);
+    fits.then(|| data.metric(METRIC)?.as_f64()).flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mlsys_lab::{Settings, Tables, Value};
 
     #[test]
     fn hanging_or_panicking_probe_leaves_the_processor() {
@@ -106,5 +139,22 @@ mod tests {
         let probed = probe_with(Duration::from_secs(10), || panic!("no driver"));
         assert_eq!(probed.devices, [processor()]);
         assert!(probed.trouble.is_some_and(|trouble| trouble.contains("panicked")));
+    }
+
+    #[test]
+    fn only_a_single_precision_run_of_device_peak_counts() {
+        let lab = mlsys_registry::registry().find(LAB).unwrap();
+        assert!(lab.schema().metric(METRIC).is_some());
+        let mut data = RunData::default();
+        data.scalars.insert(METRIC.into(), Value::Float(2e11));
+        let params = |set: &str| {
+            let settings = Settings::from_pairs([set]).unwrap();
+            Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap()
+        };
+        let fp32 = params("precision=fp32");
+        assert_eq!(peak_measured_by(LAB, &fp32, &data), Some(2e11));
+        assert_eq!(peak_measured_by(LAB, &params("precision=fp16"), &data), None);
+        assert_eq!(peak_measured_by("matmul-bench", &fp32, &data), None);
+        assert_eq!(peak_measured_by(LAB, &fp32, &RunData::default()), None);
     }
 }

@@ -5,24 +5,16 @@
 #![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
 
 pub mod archive;
-pub mod background;
-
 pub mod console;
 pub mod devices;
-pub mod drafts;
-pub mod execute;
-pub mod exit;
-pub mod exports;
 pub mod glossary;
-pub mod interrupt;
 pub mod library;
-pub mod paths;
-pub mod peaks;
-pub mod progress_log;
-pub mod quiet;
+pub mod outcome;
+pub mod process;
 pub mod record;
 pub mod replay;
 pub mod results;
 pub mod session;
 pub mod settings;
 pub mod sources;
+pub mod storage;

@@ -1,22 +1,22 @@
 //! Where lessons come from: the built-in course, another one in a folder or an archive, and single files.
 
-mod folder;
 pub mod labs;
 pub mod languages;
 
-pub use folder::bytes_of;
-
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 use mlsys_lesson::{
-    Course, CourseFile, CourseFiles, CourseId, Diagnostic, Lesson, Parsed, ParsedCourse,
+    COURSE_FILE, Course, CourseFile, CourseFiles, CourseId, Diagnostic, Lesson, MAX_FILE_BYTES,
+    Parsed, ParsedCourse,
 };
 
 use crate::archive;
 use crate::console::Console;
-use crate::exit::Failure;
+use crate::process::Failure;
+use crate::storage::read_bounded;
 use languages::Languages;
 
 /// The files of the built-in course by their paths in it.
@@ -54,7 +54,7 @@ impl Library {
 
     /// The course in a folder, or in an archive.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let files = if path.is_file() { archive::open(path)? } else { folder::files(path)? };
+        let files = if path.is_file() { archive::open(path)? } else { folder_files(path)? };
         let (labs, wrong_labs) = labs::of_course(&files);
         let registry = mlsys_registry::extend(labs);
         Ok(Self { place: Some(path.to_owned()), files, registry, wrong_labs })
@@ -111,7 +111,7 @@ impl Library {
         console: &mut Console,
     ) -> Result<Course, Failure> {
         let course = self.course(console)?;
-        Ok(course.map_lessons(|lesson| languages.of(lesson, &self.files, console)))
+        Ok(course.map_lessons(|lesson| languages.translate(lesson, &self.files, console)))
     }
 
     /// The course; the app lives on without a lesson that is not valid, but not without a `course.toml` that is.
@@ -242,7 +242,7 @@ fn valid(read: Vec<(String, Parsed)>, console: &mut Console) -> Result<Vec<Lesso
 
 /// Reads a lesson file.
 pub fn read_file(path: &Path) -> Result<Parsed, Failure> {
-    let bytes = bytes_of(path, "lesson", mlsys_lesson::MAX_FILE_BYTES as u64)?;
+    let bytes = read_bounded(path, "lesson", MAX_FILE_BYTES as u64)?;
     Ok(mlsys_lesson::read(&path.display().to_string(), &bytes, mlsys_registry::registry()))
 }
 
@@ -251,6 +251,68 @@ pub fn tell(parsed: &Parsed, console: &mut Console) {
     for diagnostic in &parsed.diagnostics {
         console.note(format_args!("{diagnostic}\n"));
     }
+}
+
+/// The most files in a course; more are another folder, such as a home folder.
+const MOST_FILES: usize = 2_000;
+
+/// The texts of a course that lies in a folder: `course.toml`, Markdown and licences. Hidden folders and links are passed over.
+fn folder_files(folder: &Path) -> Result<CourseFiles, Failure> {
+    let course = folder.join(COURSE_FILE);
+    if !folder.is_dir() {
+        return Err(Failure::Usage(format!(
+            "there is no course '{}': no such folder or file",
+            folder.display()
+        )));
+    }
+    if !course.is_file() {
+        return Err(Failure::Usage(format!(
+            "'{}' is no course: there is no {COURSE_FILE} in it; `mlsys course new FOLDER` writes a course to start from",
+            folder.display()
+        )));
+    }
+    let mut files = CourseFiles::new();
+    collect(folder, "", &mut files)?;
+    Ok(files)
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::Usage(format!("'{}' cannot be read: {error}", folder.display()))
+    };
+    let mut entries =
+        fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let kind = entry.file_type().map_err(failed)?;
+        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
+            continue;
+        };
+        let path = format!("{prefix}{name}");
+        if kind.is_dir() {
+            collect(&entry.path(), &format!("{path}/"), files)?;
+        } else if kind.is_file() && belongs(&path) {
+            if files.len() == MOST_FILES {
+                return Err(Failure::Usage(format!(
+                    "'{}' has more than {MOST_FILES} texts, which is no course",
+                    folder.display()
+                )));
+            }
+            let bytes = read_bounded(&entry.path(), "file of a course", MAX_FILE_BYTES as u64)?;
+            let name = entry.path().display().to_string();
+            files.insert(path, CourseFile { name, bytes });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file can be part of a course.
+fn belongs(path: &str) -> bool {
+    path == COURSE_FILE
+        || path.ends_with(".md")
+        || path.starts_with("LICENSE")
+        || labs::is_lab(path)
 }
 
 #[cfg(test)]

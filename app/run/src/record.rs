@@ -29,7 +29,7 @@ pub use read::{
     shipped, summary, value_text,
 };
 
-use crate::session::Outcome;
+use crate::outcome::RecordedOutcome;
 use writer::Writer;
 
 /// The version of the files. Format 1 had a line for every value; its records are refused.
@@ -42,9 +42,7 @@ const RUNNING: &str = "running";
 
 /// What is known of a run before it starts.
 pub struct About<'a> {
-    /// The lab.
     pub schema: &'a Schema,
-    /// Its parameters.
     pub params: &'a Params,
     /// The device; labs that answer at once have none.
     pub device: Option<&'a DeviceInfo>,
@@ -52,28 +50,20 @@ pub struct About<'a> {
     pub lesson: Option<(&'a str, &'a str)>,
 }
 
-/// How a run ended, as its record says it.
-pub struct Ending {
-    /// One word.
-    word: &'static str,
-    /// The reason, where there is one.
-    reason: Option<String>,
-}
-
 /// The last picture of each panel with its step.
 pub type Pictures = BTreeMap<Arc<str>, (u64, Frame)>;
 
-/// The record of a run that is going on.
+/// The record of a run in progress.
 pub struct Record {
     folder: PathBuf,
     writer: Writer,
     step: u64,
-    /// Holds the lock that says that the run goes on; the system lets go of it when the process ends, however it ends.
+    /// Holds the lock that marks the run as going on; the system releases it however the process ends.
     _running: Option<File>,
 }
 
 impl Record {
-    /// Makes the run's own folder in `runs` and writes down what is known.
+    /// Makes the run's own folder in `runs` and writes its description.
     pub fn start(runs: &Path, about: &About<'_>) -> io::Result<Self> {
         let started = SystemTime::now();
         fs::create_dir_all(runs)?;
@@ -90,13 +80,12 @@ impl Record {
         })
     }
 
-    /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Appends a report; pictures are kept once, at the end, and what the run leaves for others in a file of its own. It is
-    /// on disk a tenth of a second later, or when the disk has taken what is before it; this call never waits.
+    /// Appends a report without waiting for the disk; it is written a tenth of a second later, or once the disk has
+    /// taken what precedes it. Pictures are written once, at the end, and artifacts into files of their own.
     pub fn append(&mut self, report: &Report) -> io::Result<()> {
         if let Report::Point { step, .. } = report {
             self.step = self.step.max(*step);
@@ -108,15 +97,16 @@ impl Record {
     pub fn finish(
         mut self,
         pictures: &Pictures,
-        ending: &Ending,
+        outcome: RecordedOutcome,
         elapsed: Duration,
     ) -> io::Result<()> {
         for (panel, (step, frame)) in pictures {
             self.writer.line(format::frame_line(panel, *step, frame)?)?;
         }
         self.writer.close()?;
-        let Ending { word, reason } = ending;
-        let ended = json!({ "outcome": word, "reason": reason, "seconds": elapsed.as_secs_f64(), "step": self.step });
+        let mut ended = serde_json::to_value(outcome)?;
+        ended["seconds"] = json!(elapsed.as_secs_f64());
+        ended["step"] = json!(self.step);
         write_json(&self.folder.join(OUTCOME), &ended)?;
         // The lock of a run with an outcome is never asked for.
         let _ = fs::remove_file(self.folder.join(RUNNING));
@@ -171,18 +161,30 @@ fn description(about: &About<'_>, started: SystemTime) -> Json {
     })
 }
 
-impl Ending {
-    /// What is recorded of an outcome.
-    pub fn of(outcome: &Outcome) -> Self {
-        let (word, reason) = match outcome {
-            Outcome::Finished => ("finished", None),
-            Outcome::Stopped(reason) => {
-                ("stopped", Some(crate::execute::stop_sentence(*reason).to_owned()))
-            }
-            Outcome::Failed(error) => ("failed", Some(error.to_string())),
-            Outcome::Panicked(message) => ("panicked", Some(message.clone())),
-        };
-        Self { word, reason }
+/// The record of a run, if one is kept: given up at the first error, which is reported once.
+#[derive(Default)]
+pub struct Recording(Option<Record>);
+
+impl Recording {
+    /// Starts a record in the folder of all runs.
+    pub fn start(&mut self, runs: &Path, about: &About<'_>) -> io::Result<()> {
+        self.0 = Some(Record::start(runs, about)?);
+        Ok(())
+    }
+
+    /// Appends reports; the record ends with the first that cannot be written.
+    pub fn append<'a>(&mut self, reports: impl IntoIterator<Item = &'a Report>) -> io::Result<()> {
+        let Some(record) = &mut self.0 else { return Ok(()) };
+        let result = reports.into_iter().try_for_each(|report| record.append(report));
+        if result.is_err() {
+            self.0 = None;
+        }
+        result
+    }
+
+    /// The record, to be finished.
+    pub fn take(&mut self) -> Option<Record> {
+        self.0.take()
     }
 }
 

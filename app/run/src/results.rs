@@ -6,7 +6,7 @@ use std::time::Duration;
 use mlsys_lab::schema::Class;
 use mlsys_lab::value::Value;
 
-use crate::exit::Exit;
+use crate::process::Exit;
 
 /// The lessons of one invocation.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,35 +9,27 @@ use mlsys_lab::LabError;
 use mlsys_lab::params::{Given, ParamError, Settings};
 use mlsys_lab::schema::Schema;
 
-use crate::exit::Failure;
+use crate::process::Failure;
 
-/// The parameter that `--data-dir` sets.
+// The parameters that options set: `--data-dir`, `--load-weights`, `--save-weights`, `--workers`.
 const DATA_DIR: &str = "data_dir";
-
-/// The parameter that `--load-weights` sets.
 const LOAD_WEIGHTS: &str = "load_weights";
-
-/// The parameter that `--save-weights` sets.
 const SAVE_WEIGHTS: &str = "save_weights";
-
-/// The parameter that `--workers` sets.
 const WORKER_URLS: &str = mlsys_device::workers::PARAM;
 
 /// The largest file that `@` reads, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
-/// A knob of a lesson and the value it is wanted at, as typed.
+/// A value for a knob of a lesson, as typed.
 pub struct KnobTurn {
     /// The lab's id in the lesson.
     pub lab: String,
-    /// The parameter.
     pub knob: String,
-    /// The value.
     pub value: String,
 }
 
 /// Reads `name=value` texts for one lab.
-pub fn of_lab(pairs: &[String]) -> Result<Settings, Failure> {
+pub fn for_lab(pairs: &[String]) -> Result<Settings, Failure> {
     let mut settings = Settings::new();
     for pair in pairs {
         let (name, value) = split(pair, "NAME=VALUE")?;
@@ -47,37 +39,25 @@ pub fn of_lab(pairs: &[String]) -> Result<Settings, Failure> {
 }
 
 /// Reads `lab.name=value` texts for the labs of a lesson.
-pub fn of_lesson(pairs: &[String]) -> Result<BTreeMap<String, Settings>, Failure> {
+pub fn for_lesson(pairs: &[String]) -> Result<BTreeMap<String, Settings>, Failure> {
     let mut settings: BTreeMap<String, Settings> = BTreeMap::new();
     for pair in pairs {
-        let (name, value) = split(pair, "LAB.PARAM=VALUE")?;
-        let Some((lab, param)) = name.split_once('.') else {
-            return Err(Failure::usage(format!(
-                "--set {}: write LAB.PARAM=VALUE, with the lab's name in the lesson before the dot",
-                pair.escape_debug()
-            )));
-        };
-        let given = given(name, value)?;
+        let (lab, param, value) = split_lab(pair, "LAB.PARAM=VALUE")?;
+        let given = given(&format!("{lab}.{param}"), value)?;
         settings.entry(lab.to_owned()).or_default().push(param, given);
     }
     Ok(settings)
 }
 
 /// Reads `lab.knob=value` texts for the knobs of a lesson.
-pub fn of_knobs(pairs: &[String]) -> Result<Vec<KnobTurn>, Failure> {
+pub fn for_knobs(pairs: &[String]) -> Result<Vec<KnobTurn>, Failure> {
     let mut turns = Vec::new();
     for pair in pairs {
-        let (name, value) = split(pair, "LAB.KNOB=VALUE")?;
-        let Some((lab, knob)) = name.split_once('.') else {
-            return Err(Failure::usage(format!(
-                "--set {}: write LAB.KNOB=VALUE, with the lab's name in the lesson before the dot",
-                pair.escape_debug()
-            )));
-        };
+        let (lab, knob, value) = split_lab(pair, "LAB.KNOB=VALUE")?;
         turns.push(KnobTurn {
             lab: lab.to_owned(),
             knob: knob.to_owned(),
-            value: content(&format!("--set {name}"), value)?,
+            value: content(&format!("--set {lab}.{knob}"), value)?,
         });
     }
     Ok(turns)
@@ -103,10 +83,10 @@ pub fn set_workers(settings: &mut Settings, urls: Option<&str>) {
 
 /// The addresses of `--workers` as they are typed, or `@` and the file that has them, a line each; without their tokens,
 /// which are kept for when the workers are reached.
-pub fn workers(text: &str) -> Result<String, String> {
-    let list = content("--workers", text).map_err(|failure| failure.to_string())?;
+pub fn workers(text: &str) -> Result<String, Failure> {
+    let list = content("--workers", text)?;
     let lines: Vec<&str> = list.trim().lines().collect();
-    mlsys_device::workers::urls(&lines.join(","))
+    mlsys_device::workers::urls(&lines.join(",")).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// Whether a lab splits its work over workers, which may be other processes.
@@ -140,14 +120,25 @@ fn split<'a>(pair: &'a str, shape: &str) -> Result<(&'a str, &'a str), Failure> 
     }
 }
 
+/// As [`split`], and the name before the first dot, which is the lab's.
+fn split_lab<'a>(pair: &'a str, shape: &str) -> Result<(&'a str, &'a str, &'a str), Failure> {
+    let (name, value) = split(pair, shape)?;
+    let (lab, param) = name.split_once('.').ok_or_else(|| {
+        let pair = pair.escape_debug();
+        Failure::Usage(format!(
+            "--set {pair}: write {shape}, with the lab's name in the lesson before the dot"
+        ))
+    })?;
+    Ok((lab, param, value))
+}
+
 /// A typed value, with the file's name if it stands for a file's content.
 fn given(name: &str, value: &str) -> Result<Given, Failure> {
     let option = format!("--set {name}");
     let text = content(&option, value)?;
     if name.rsplit('.').next() == Some(WORKER_URLS) {
-        // Tokens are not to be recorded with the run.
-        let urls =
-            workers(&text).map_err(|reason| Failure::usage(format!("{option}: {reason}")))?;
+        // Tokens must not be recorded with the run.
+        let urls = workers(&text).map_err(|error| Failure::Usage(format!("{option}: {error}")))?;
         return Ok(Given::Text(urls));
     }
     Ok(match value.strip_prefix('@') {
@@ -179,8 +170,8 @@ fn content(option: &str, value: &str) -> Result<String, Failure> {
     if !about.is_file() {
         return Err(failed("is not a file; name a plain one".to_owned()));
     }
-    if about.len() > LARGEST {
-        return Err(failed(format!("is larger than {LARGEST} bytes; give a part of it")));
+    if about.len() > MAX_FILE {
+        return Err(failed(format!("is larger than {MAX_FILE} bytes; give a part of it")));
     }
     let bytes = fs::read(rest).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|error| failed(not_text(&error)))
@@ -197,11 +188,11 @@ fn not_text(error: &FromUtf8Error) -> String {
          give a plain text, saved as UTF-8",
         before.iter().filter(|&&byte| byte == b'\n').count() + 1,
         column + 1,
-        rest.first().copied().unwrap_or_default(),
+        rest.first().unwrap_or(&0),
     )
 }
 
-/// Which of the parameters that an error names were read from files, to be said behind it.
+/// Names the files that the parameters in an error were read from, as a suffix of its message.
 pub fn read_from(pairs: &[String], error: &LabError) -> String {
     let params = match error {
         LabError::Contradiction { params, .. } => params.as_slice(),
@@ -229,7 +220,7 @@ mod tests {
 
     fn read(pairs: &[&str]) -> Result<Settings, String> {
         let pairs: Vec<String> = pairs.iter().map(ToString::to_string).collect();
-        of_lab(&pairs).map_err(|failure| failure.to_string())
+        for_lab(&pairs).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -266,13 +257,13 @@ mod tests {
     fn settings_of_a_lesson_go_to_their_labs() {
         let pairs =
             ["run.steps=5".to_owned(), "slow.inputs.x=2".to_owned(), "run.noise=0".to_owned()];
-        let settings = of_lesson(&pairs).unwrap();
+        let settings = for_lesson(&pairs).unwrap();
         assert_eq!(
             settings["run"].iter().map(|(name, _)| name).collect::<Vec<_>>(),
             ["steps", "noise"]
         );
         assert_eq!(settings["slow"].iter().map(|(name, _)| name).collect::<Vec<_>>(), ["inputs.x"]);
-        assert!(of_lesson(&["steps=5".to_owned()]).is_err());
+        assert!(for_lesson(&["steps=5".to_owned()]).is_err());
     }
 
     #[test]

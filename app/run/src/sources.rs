@@ -18,7 +18,7 @@ use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
 use mlsys_lab::{Artifact, Control, Lab, LabError, Params, Run};
 
-use crate::background::BackgroundTasks;
+use crate::process::BackgroundTasks;
 use recorded::RecordedError;
 
 /// Artifacts in memory: at most this many, the oldest dropped first.
@@ -40,7 +40,7 @@ pub struct Sources {
     /// The folder of recorded runs.
     pub runs: Option<PathBuf>,
     /// Artifacts of runs so far.
-    pub left: Store,
+    pub store: Store,
     /// Files that are being written; waited for before one is read.
     pub background: BackgroundTasks,
 }
@@ -48,7 +48,6 @@ pub struct Sources {
 /// A lab of the same lesson that comes before.
 #[derive(Clone)]
 pub struct Earlier {
-    /// Its name in the lesson.
     pub id: String,
     pub lab: &'static dyn Lab,
     /// As the lesson has them.
@@ -57,8 +56,8 @@ pub struct Earlier {
 
 impl Sources {
     /// Recorded runs alone: for a lab outside of any lesson.
-    pub fn recorded(runs: Option<PathBuf>, left: Store) -> Self {
-        Self { runs, left, ..Self::default() }
+    pub fn recorded(runs: Option<PathBuf>, store: Store) -> Self {
+        Self { runs, store, ..Self::default() }
     }
 }
 
@@ -91,21 +90,20 @@ impl Lab for WithArtifacts {
         if schema.yields.is_none() {
             return self.lab.run(run);
         }
-        let asked = run.params.clone();
+        let params = run.params.clone();
         let mut sink = ArtifactSink { sink: run.sink, artifact: None, is_changed: false };
         let (ended, control) = {
             let control = std::mem::replace(&mut run.control, Control::detached());
             let mut inner =
-                Run { params: asked.clone(), device: run.device, sink: &mut sink, control };
+                Run { params: params.clone(), device: run.device, sink: &mut sink, control };
             (self.lab.run(&mut inner), inner.control)
         };
-        let left = sink.artifact;
         run.control = control;
-        if let (Ok(()), Some(artifact)) = (&ended, left)
+        if let (Ok(()), Some(artifact)) = (&ended, sink.artifact)
             && artifact.unfinished.is_none()
         {
-            let store = &self.sources.left;
-            store.keep(&schema.kind, &asked, run.device, artifact);
+            let store = &self.sources.store;
+            store.insert(&schema.kind, &params, run.device, artifact);
         }
         ended
     }
@@ -113,18 +111,12 @@ impl Lab for WithArtifacts {
 
 /// The parameters of a run that name artifacts: parameter, kind of artifact, name.
 pub fn named(schema: &Schema, params: &Params) -> Vec<(String, String, String)> {
-    let of = |param: &mlsys_lab::schema::Param| {
+    let named = schema.params.iter().filter_map(|param| {
         let kind = param.artifact.clone()?;
-        match params.get(&param.name)? {
-            Value::Text(name) => Some((param.name.clone(), kind, name.clone())),
-            Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Array(_)
-            | Value::Table(_) => None,
-        }
-    };
-    schema.params.iter().filter_map(of).collect()
+        let name = params.text(&param.name).ok()?;
+        Some((param.name.clone(), kind, name.to_owned()))
+    });
+    named.collect()
 }
 
 /// Why there is no artifact of a name; each reads on its own.
@@ -155,7 +147,7 @@ fn find(
     let found = if let Some(place) = sources.earlier.iter().position(|lab| lab.id == name) {
         let (before, rest) = sources.earlier.split_at(place);
         match rest.split_first() {
-            Some((earlier, later)) => of_earlier(sources, before, earlier, later, kind, run),
+            Some((earlier, later)) => earlier_artifact(sources, before, earlier, later, kind, run),
             None => Ok(None),
         }
     } else if sources.others.iter().any(|id| id == name) {
@@ -170,7 +162,7 @@ fn find(
 }
 
 /// The artifact of an earlier lab, which runs first where it has not; none if the run was stopped meanwhile.
-fn of_earlier(
+fn earlier_artifact(
     sources: &Sources,
     before: &[Earlier],
     earlier: &Earlier,
@@ -182,7 +174,7 @@ fn of_earlier(
     if schema.yields.as_deref() != Some(kind) {
         return Err(SourceError::OtherKind(id(), schema.kind.clone(), kind.to_owned()));
     }
-    if let Some(known) = sources.left.find(&schema.kind, &earlier.params, run.device) {
+    if let Some(known) = sources.store.find(&schema.kind, &earlier.params, run.device) {
         return Ok(Some(known));
     }
     // It may start from labs before it in its turn.
@@ -247,8 +239,8 @@ impl Sink for ArtifactSink<'_> {
         self.sink.report(report);
     }
 
-    fn wants_frame(&mut self, panel: &str, moment: FrameTrigger) -> bool {
-        self.sink.wants_frame(panel, moment)
+    fn wants_frame(&mut self, panel: &str, trigger: FrameTrigger) -> bool {
+        self.sink.wants_frame(panel, trigger)
     }
 
     fn frames_done(&mut self) {
@@ -273,11 +265,8 @@ impl EarlierSink<'_> {
             return;
         }
         self.last_status = Some(step);
-        let of = match self.steps {
-            Some(steps) => format!(": step {step} of {steps}"),
-            None => String::new(),
-        };
-        self.sink.report(Report::Status(format!("running '{}' first{of}", self.name)));
+        let progress = self.steps.map_or_else(String::new, |all| format!(": step {step} of {all}"));
+        self.sink.report(Report::Status(format!("running '{}' first{progress}", self.name)));
     }
 }
 
@@ -295,7 +284,7 @@ impl Sink for EarlierSink<'_> {
         }
     }
 
-    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
+    fn wants_frame(&mut self, _panel: &str, _trigger: FrameTrigger) -> bool {
         false
     }
 }
@@ -312,7 +301,7 @@ struct Stored {
 }
 
 impl Store {
-    fn keep(&self, kind: &str, params: &Params, device: DeviceId, artifact: Arc<Artifact>) {
+    fn insert(&self, kind: &str, params: &Params, device: DeviceId, artifact: Arc<Artifact>) {
         let new = Stored { kind: kind.to_owned(), params: values(params), device, artifact };
         let mut all = self.lock();
         all.retain(|old| {

@@ -32,9 +32,9 @@ use crate::state::{App, Instructors};
 use draft_store::DraftStore;
 use events::message_of;
 use inputs::Input;
-use mlsys_run::drafts::Drafts;
-use mlsys_run::paths::Paths;
-use mlsys_run::progress_log::ProgressLog;
+use mlsys_run::storage::Drafts;
+use mlsys_run::storage::Paths;
+use mlsys_run::storage::ProgressLog;
 use mlsys_view::theme::ColorDepth;
 use mlsys_view::theme::file::Decider;
 pub use options::{Broken, Leaving, Left, Opening, Options};
@@ -56,11 +56,9 @@ fn keeps(options: &Options) -> bool {
 /// Where drafts are stored: in the data folder, or in a temporary one where no progress is kept.
 fn draft_store(options: &Options) -> DraftStore {
     let kept = options.paths.as_ref().filter(|_| keeps(options));
-    DraftStore::new(
-        kept.map_or_else(Drafts::passing, |paths| {
-            Drafts::kept(&paths.drafts(), &options.course.id)
-        }),
-    )
+    DraftStore::new(kept.map_or_else(Drafts::temporary, |paths| {
+        Drafts::in_folder(&paths.drafts(), &options.course.id)
+    }))
 }
 
 /// The state that options ask for, laid out for a size.
@@ -190,7 +188,7 @@ pub fn serve_run(
     let mut driver = Driver {
         runner: Runner::new(app.registry, runs, sender),
         log: None,
-        draft_store: DraftStore::new(Drafts::passing()),
+        draft_store: DraftStore::new(Drafts::temporary()),
         keyboard: None,
         exports: None,
         done: None,

@@ -12,7 +12,7 @@ use mlsys_kernel::Kernel;
 
 use super::command::editing::{Surface, TextAction, text_action};
 use super::key::{Direction, Key};
-use mlsys_run::drafts::Draft;
+use mlsys_run::storage::Draft;
 pub use text::Text;
 use text::{CursorMove, Select, TextFull};
 pub use trial::DraftOrigin;

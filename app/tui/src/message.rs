@@ -19,10 +19,11 @@ use super::records::{LoadedRecord, RecordEntry};
 use crate::recall::Wanted;
 use crate::state::Mouse;
 use crate::state::preview::PreviewState;
-use mlsys_run::drafts::Draft;
-use mlsys_run::exports::Export;
-use mlsys_run::peaks::Peaks;
-use mlsys_run::session::{Outcome, Panels};
+use mlsys_run::devices::Peaks;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::session::Panels;
+use mlsys_run::storage::Draft;
+use mlsys_run::storage::Export;
 use mlsys_view::attempts::FinishedRun;
 use mlsys_view::theme::Background;
 

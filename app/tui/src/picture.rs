@@ -17,7 +17,7 @@ use super::key::Key;
 use super::message::{Effect, Message};
 use super::view;
 use crate::state::App;
-use mlsys_run::session::guarded;
+use mlsys_run::outcome::guarded;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::svg::to_svg;
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};

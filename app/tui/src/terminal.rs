@@ -25,8 +25,9 @@ use ratatui::backend::CrosstermBackend;
 
 use self::frame::Bytes;
 use crate::state::Mouse;
-use mlsys_run::quiet;
-use mlsys_run::session::{RUN_THREAD, panic_message};
+use mlsys_run::outcome::panic_message;
+use mlsys_run::process;
+use mlsys_run::session::RUN_THREAD;
 
 /// Whether the terminal is ours at the moment, so that it is given back exactly once.
 static OURS: AtomicBool = AtomicBool::new(false);
@@ -221,7 +222,7 @@ pub fn wait_for(end: impl std::os::fd::AsFd) -> io::Result<()> {
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     OURS.store(true, Ordering::SeqCst);
-    quiet::hush();
+    process::hush();
     let mut bytes = Vec::new();
     queue!(bytes, EnterAlternateScreen, EnableBracketedPaste, Hide)?;
     if MOUSE.load(Ordering::SeqCst) {
@@ -251,7 +252,7 @@ pub fn give_back() {
         );
         let _ = frame::send(&bytes);
         let _ = disable_raw_mode();
-        quiet::speak();
+        process::speak();
     }
 }
 

@@ -36,7 +36,7 @@ use super::message::{Effect, Message};
 use super::view;
 use crate::state::App;
 use mlsys_harness::snapshot::rows;
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 

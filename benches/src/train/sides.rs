@@ -16,9 +16,9 @@ use mlsys_lesson::{Lesson, Progress};
 
 use super::timed::{Stopwatch, Timed};
 use super::unseen::{SIZE, Unseen};
-use mlsys_run::exit::Failure;
+use mlsys_run::outcome::{Outcome, guarded};
+use mlsys_run::process::Failure;
 use mlsys_run::record::{About, Record};
-use mlsys_run::session::{Outcome, guarded};
 use mlsys_tui::key::Key;
 use mlsys_tui::message::Message;
 use mlsys_tui::serve_run;

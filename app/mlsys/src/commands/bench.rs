@@ -2,7 +2,7 @@
 
 use mlsys_benches::{collective, kernel, llama, load, sample, screen, train};
 use mlsys_lab::device::Backend;
-use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure};
 
 use crate::cli;
 use crate::context::Context;

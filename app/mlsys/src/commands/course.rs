@@ -10,8 +10,8 @@ use mlsys_lesson::{
 };
 use mlsys_run::archive::{Manifest, Withheld};
 use mlsys_run::console::Console;
-use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::{Library, labs};
+use mlsys_run::process::{Exit, Failure};
 
 use super::lesson::{Depth, Trial, check_course};
 use crate::cli::{self, Ci, PackCourse};

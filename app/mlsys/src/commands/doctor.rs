@@ -6,8 +6,8 @@ use std::{env, fs};
 
 use mlsys_lab::device::{DeviceInfo, DeviceState};
 use mlsys_run::console::{Console, harmless};
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::paths::{NoDataFolder, Paths};
+use mlsys_run::process::{Exit, Failure};
+use mlsys_run::storage::{NoDataFolder, Paths};
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::text::aligned;
 use mlsys_view::theme::{ColorDepth, color, file};

@@ -14,9 +14,9 @@ use mlsys_lab::schema::{Metric, Panel, Param, Preset, Schema};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::number;
 use mlsys_run::console::{Console, harmless};
-use mlsys_run::execute::{Order, execute};
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::process::{Exit, Failure};
+use mlsys_run::session::{RunRequest, execute};
 use mlsys_run::settings;
 use mlsys_run::sources::Sources;
 use mlsys_tui::{Opening, own_page};
@@ -49,7 +49,7 @@ pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failur
 fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let lab = mlsys_registry::registry().find(kind)?;
     let schema = lab.schema();
-    let mut given = settings::of_lab(&options.set)?;
+    let mut given = settings::for_lab(&options.set)?;
     if let Some(name) = &options.preset {
         let preset = schema.preset(name).map_err(|error| Failure::usage(error.to_string()))?;
         given = preset.settings().overlaid(&given);
@@ -83,7 +83,7 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
 
     context.listen();
     let runs = context.runs();
-    let order = Order {
+    let order = RunRequest {
         label: kind,
         lab,
         params: params.clone(),
@@ -91,7 +91,7 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
         limits: Limits::default(),
         lesson: None,
         runs: runs.as_deref(),
-        sources: Sources::recorded(context.runs(), context.left.clone()),
+        sources: Sources::recorded(context.runs(), context.store.clone()),
     };
     let finished = execute(order, &context.interrupt, context.console);
     if let Some(trouble) = finished.trouble() {

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use mlsys_lesson::{LessonId, translated};
 use mlsys_run::console::Console;
-use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::{self, languages};
+use mlsys_run::process::{Exit, Failure};
 use mlsys_tui::Follow;
 use mlsys_tui::state::preview::PreviewState;
 
@@ -107,7 +107,7 @@ pub fn preview(path: &Path, machine: Machine, context: &mut Context<'_>) -> Resu
     }
     let translation = match (original, parsed.lesson) {
         (Some(_), _) => Some(path.to_owned()),
-        (None, Some(lesson)) => context.languages.file_of(&lesson),
+        (None, Some(lesson)) => context.languages.file_for(&lesson),
         (None, None) => None,
     };
     let files = [Some(file.clone()), translation.clone()];

@@ -9,7 +9,7 @@ use mlsys_lab::Backend;
 
 use crate::cli::{Machine, Open};
 use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::settings;
 use mlsys_run::settings::KnobTurn;
 use mlsys_tui::state::Instructors;
@@ -48,7 +48,7 @@ fn needs_a_terminal(lesson: &str, context: &Context<'_>) -> Result<(), Failure> 
 /// Opens the workbench at a lesson, with its knobs where they are wanted.
 pub fn lesson(options: &Open, context: &mut Context<'_>) -> Result<Exit, Failure> {
     context.reader = options.reader.clone();
-    let knobs = settings::of_knobs(&options.set)?;
+    let knobs = settings::for_knobs(&options.set)?;
     match &options.svg {
         Some(file) => draw(options, file, context),
         None => at(&options.lesson, knobs, options.machine, context),
@@ -79,7 +79,7 @@ fn at(
     let library = context.library()?;
     let lesson = library.valid([name], context.console)?.pop();
     let lesson =
-        lesson.map(|lesson| context.languages.of(lesson, library.files(), context.console));
+        lesson.map(|lesson| context.languages.translate(lesson, library.files(), context.console));
     needs_a_terminal(name, context)?;
     let open = lesson.map(|lesson| Opening {
         source: (lesson.front.id.as_str() != name).then(|| name.to_owned()),

@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::{self, Listing};
 use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::progress_log::ProgressLog;
+use mlsys_run::process::{Exit, Failure};
+use mlsys_run::storage::ProgressLog;
 use mlsys_view::text::aligned;
 
 /// Does what `mlsys progress` asks for.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
-use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_tui::recall::{Wanted, recall};
 use mlsys_view::attempts::{FinishedRun, RunComparison};

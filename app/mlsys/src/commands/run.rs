@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use mlsys_lesson::{Answers, CourseId, Key, Lesson, Parsed};
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::library::{Library, bytes_of};
+use mlsys_run::library::Library;
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::results::Results;
 use mlsys_run::settings;
+use mlsys_run::storage::read_bounded;
 
 use crate::cli::RunLessons;
 use crate::context::Context;
@@ -27,7 +28,7 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
     let request = Request {
         device: options.machine.device,
         seed: options.machine.seed,
-        set: settings::of_lesson(&options.set)?,
+        set: settings::for_lesson(&options.set)?,
         data_dir: options.data_dir.clone(),
         workers: context.workers.clone(),
         hardware: if options.strict_hardware { HardwareRule::Fail } else { HardwareRule::Report },
@@ -110,7 +111,7 @@ impl Grading {
         let failed =
             |reason: String| Failure::Usage(format!("the key '{}': {reason}", path.display()));
         let is_course = path.is_dir() || {
-            let bytes = bytes_of(path, "key", MAX_KEY_BYTES)?;
+            let bytes = read_bounded(path, "key", MAX_KEY_BYTES)?;
             bytes.starts_with(&[0x1f, 0x8b])
         };
         if is_course {
@@ -121,7 +122,7 @@ impl Grading {
             }
             return Ok(Self::Course(complete));
         }
-        let key = Key::parse(&bytes_of(path, "key", MAX_KEY_BYTES)?)
+        let key = Key::parse(&read_bounded(path, "key", MAX_KEY_BYTES)?)
             .map_err(|error| failed(error.to_string()))?;
         let library = context.library()?;
         same_course(Some(&key.course), library.id().as_ref()).map_err(failed)?;

@@ -11,7 +11,7 @@ use mlsys_lab::output;
 use mlsys_lab::report::Series;
 use mlsys_lab::value::number;
 use mlsys_run::console::{Console, harmless};
-use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, RunStatus, Summary};
 use mlsys_view::text::{aligned, cell};
 use serde_json::{Map, Value as Json, json};

@@ -2,7 +2,7 @@
 
 use crate::cli;
 use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure};
 
 /// Serves until Ctrl-C.
 #[cfg(feature = "remote")]

@@ -8,7 +8,7 @@ use mlsys_lab::value::Value;
 use serde_json::Value as Json;
 
 use super::*;
-use mlsys_run::exit::Exit;
+use mlsys_run::process::Exit;
 use mlsys_run::results::{Item, Kind, LessonResult, Verdict};
 
 const NASTY: &str = "a < b && \"c\" > 'd' | `e` \u{1b}[2J\n]]> é";

@@ -11,8 +11,8 @@ use mlsys_lesson::{Knob, LabDirective};
 
 use super::plan::{Plan, device_of};
 use crate::context::Context;
-use mlsys_run::execute::{Order, execute};
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::session::{RunRequest, execute};
 
 /// As far as a live lab goes here: far enough to fail where it cannot start.
 const LIMITS: Limits = Limits { steps: Some(3), time: Some(Duration::from_secs(1)) };
@@ -42,7 +42,7 @@ pub fn troubles(
                 Ok(params) => {
                     let label = format!("{} {} = {end}", directive.id, knob.param);
                     let device = device.clone();
-                    let order = Order {
+                    let order = RunRequest {
                         label: &label,
                         lab: plan.lab,
                         params,

@@ -13,12 +13,13 @@ use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::tables::Tables;
 use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv};
-use mlsys_run::execute::{Finished, Order, execute, time_limit};
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::paths::Paths;
+use mlsys_run::outcome::CompletedRun;
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::results::Verdict;
+use mlsys_run::session::{RunRequest, execute, time_limit};
 use mlsys_run::settings;
 use mlsys_run::sources::{self, Earlier, Sources};
+use mlsys_run::storage::Paths;
 
 use super::Request;
 use crate::context::Context;
@@ -76,7 +77,7 @@ pub fn of_lesson<'a>(
         plan.sources = Sources {
             earlier: earlier.to_vec(),
             others: others.iter().map(|lab| lab.id.clone()).collect(),
-            ..Sources::recorded(context.paths.as_ref().ok().map(Paths::runs), context.left.clone())
+            ..Sources::recorded(context.paths.as_ref().ok().map(Paths::runs), context.store.clone())
         };
     }
     Ok(plans)
@@ -178,7 +179,7 @@ pub fn device_facts(plans: &[Plan<'_>], context: &Context<'_>) -> Option<DeviceF
 #[derive(Clone)]
 pub enum Ran {
     /// It was run, on the device named; labs that answer at once have none.
-    Finished(Rc<Finished>, Option<String>),
+    Finished(Rc<CompletedRun>, Option<String>),
     /// It was not, and what that means.
     Not(Verdict),
 }
@@ -196,7 +197,7 @@ struct Done {
     device: DeviceId,
     /// Of a lab that starts from another: its lesson, in which that other is.
     within: Option<String>,
-    finished: Rc<Finished>,
+    finished: Rc<CompletedRun>,
 }
 
 impl Ran {
@@ -257,7 +258,7 @@ impl Work {
             ));
         }
         let limits = Limits { steps: None, time: Some(time_limit(plan.schema(), &device)) };
-        let order = Order {
+        let order = RunRequest {
             label: &format!("{lesson} {}", plan.id),
             lab: plan.lab,
             params: plan.params.clone(),

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use mlsys_lesson::{CourseFile, CourseFiles, Lesson, Parsed, read_translation, translated};
 
-use super::folder;
 use crate::console::Console;
-use crate::exit::Failure;
+use crate::process::Failure;
+use crate::storage;
 
 /// The languages a reader understands, the best first; a lesson in none of them is shown as it was written.
 #[derive(Clone, Debug, Default)]
@@ -20,19 +20,17 @@ impl Languages {
             Some(asked) => Some(asked.to_owned()),
             None => ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set),
         };
-        let named = named.unwrap_or_default();
-        // As POSIX has it: language_TERRITORY.codeset@modifier.
-        let plain = named.split(['.', '@']).next().unwrap_or_default();
+        let Some(named) = named else { return Self::default() };
+        // POSIX: language_TERRITORY.codeset@modifier.
+        let plain = named.split_once(['.', '@']).map_or(named.as_str(), |(plain, _)| plain);
         let tag = plain.replace('_', "-");
         if matches!(tag.as_str(), "" | "C" | "POSIX") {
             return Self::default();
         }
-        let main = tag.split('-').next().unwrap_or_default().to_owned();
-        let mut tags = vec![tag];
-        if !tags.contains(&main) {
-            tags.push(main);
+        match tag.split_once('-') {
+            Some((main, _)) => Self(vec![tag.clone(), main.to_owned()]),
+            None => Self(vec![tag]),
         }
-        Self(tags)
     }
 
     /// The first of these translations' languages that the reader understands.
@@ -43,22 +41,23 @@ impl Languages {
         Some(translations.swap_remove(at).1)
     }
 
-    /// A lesson in the reader's language, if there is a translation in its folder. One that is not valid is told of and
-    /// left out: the lesson itself is there.
-    pub fn of(&self, lesson: Lesson, files: &CourseFiles, console: &mut Console) -> Lesson {
+    /// A lesson in the reader's language, if its folder has a translation. An invalid one is left out with a warning.
+    pub fn translate(&self, lesson: Lesson, files: &CourseFiles, console: &mut Console) -> Lesson {
         if self.0.is_empty() {
             return lesson;
         }
         match self.read(&lesson, files) {
             None => lesson,
-            Some(Ok(parsed)) => parsed.lesson.unwrap_or_else(|| {
-                let file = parsed.diagnostics.first().map(|first| first.file.as_str());
-                console.warn(format_args!(
-                    "the translation {} is not valid and was left out; `mlsys lesson check` tells why",
-                    file.unwrap_or_default()
-                ));
+            Some(Ok(Parsed { lesson: Some(translated), .. })) => translated,
+            Some(Ok(Parsed { lesson: None, diagnostics })) => {
+                if let Some(first) = diagnostics.first() {
+                    console.warn(format_args!(
+                        "the translation {} is not valid and was left out; `mlsys lesson check` tells why",
+                        first.file
+                    ));
+                }
                 lesson
-            }),
+            }
             Some(Err(failure)) => {
                 console.warn(failure);
                 lesson
@@ -67,7 +66,7 @@ impl Languages {
     }
 
     /// The file of a lesson's translation that the reader understands best, for a lesson on disk.
-    pub fn file_of(&self, lesson: &Lesson) -> Option<PathBuf> {
+    pub fn file_for(&self, lesson: &Lesson) -> Option<PathBuf> {
         let own = on_disk(Path::new(&lesson.source.file));
         self.best(own.iter().map(|(lang, path)| (lang.as_str(), path)).collect()).cloned()
     }
@@ -92,11 +91,11 @@ fn path_in<'f>(lesson: &Lesson, files: &'f CourseFiles) -> Option<&'f str> {
 
 /// The translations of a lesson of a course, by language.
 fn translations_of<'f>(path: &str, files: &'f CourseFiles) -> Vec<(&'f str, &'f CourseFile)> {
-    let of = |(other, file): (&'f String, &'f CourseFile)| {
+    let matching = |(other, file): (&'f String, &'f CourseFile)| {
         let (original, language) = translated(other)?;
         (original == path).then_some((language, file))
     };
-    files.iter().filter_map(of).collect()
+    files.iter().filter_map(matching).collect()
 }
 
 /// The translations in the folder of a lesson file, by language, in the order of their names.
@@ -129,7 +128,7 @@ pub fn original_of(path: &Path) -> Option<PathBuf> {
 
 /// Reads a translation file.
 pub fn read_file(path: &Path, original: &Lesson) -> Result<Parsed, Failure> {
-    let bytes = folder::bytes_of(path, "translation", mlsys_lesson::MAX_FILE_BYTES as u64)?;
+    let bytes = storage::read_bounded(path, "translation", mlsys_lesson::MAX_FILE_BYTES as u64)?;
     Ok(read_translation(&path.display().to_string(), &bytes, original))
 }
 
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_comes_before_the_environment() {
+    fn the_option_comes_before_the_environment() {
         let french = ("LANG", "fr_FR.UTF-8");
         for (asked, variables, expected) in [
             (None, vec![], vec![]),

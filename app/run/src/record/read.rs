@@ -9,6 +9,8 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::value::Value;
 use serde_json::Value as Json;
 
+use crate::process::Failure;
+
 use super::load::{Limits, Loaded, load};
 use super::{ABOUT, FORMAT, OUTCOME, REPORTS, RUNNING};
 
@@ -90,6 +92,12 @@ pub enum DescriptionError {
         "a newer mlsys has recorded this run (format {0}; this one reads up to {FORMAT}): an update reads it"
     )]
     NewFormat(u64),
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        Self::Usage(error.to_string())
+    }
 }
 
 impl RunStatus {

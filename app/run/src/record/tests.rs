@@ -9,6 +9,7 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 
 use super::*;
+use crate::outcome::Outcome;
 
 struct Scratch(PathBuf);
 
@@ -66,7 +67,7 @@ fn a_record_reads_back_as_what_was_reported() {
     }
     let frame = Frame::Text("done".into());
     data.apply(Report::Frame { panel: "text".into(), step: 2, frame: Box::new(frame) });
-    record.finish(&data.frames, &Ending::of(&Outcome::Finished), Duration::from_secs(2)).unwrap();
+    record.finish(&data.frames, Outcome::Finished.recorded(), Duration::from_secs(2)).unwrap();
 
     let names = list(&scratch.0).unwrap();
     let past = read(&scratch.0, &names[0]).unwrap();
@@ -114,7 +115,7 @@ fn what_a_run_leaves_and_cannot_be_written_is_said_by_its_name() {
     let folder = record.folder().to_owned();
     fs::create_dir_all(folder.join("network.safetensors/in the way")).unwrap();
     record.append(&network()).unwrap();
-    let ended = record.finish(&Pictures::new(), &Ending::of(&Outcome::Finished), Duration::ZERO);
+    let ended = record.finish(&Pictures::new(), Outcome::Finished.recorded(), Duration::ZERO);
     let said = ended.unwrap_err().to_string();
     assert!(said.starts_with("network.safetensors: "), "{said}");
     assert_eq!(summary(&folder).unwrap().status, RunStatus::CutOff);
@@ -199,7 +200,7 @@ fn a_run_goes_on_until_it_ends_or_is_cut_off() {
     let ended = record(&scratch.0);
     let folder = ended.folder().to_owned();
     assert_eq!(summary(&folder).unwrap().status, RunStatus::GoingOn);
-    ended.finish(&Pictures::new(), &Ending::of(&Outcome::Finished), Duration::ZERO).unwrap();
+    ended.finish(&Pictures::new(), Outcome::Finished.recorded(), Duration::ZERO).unwrap();
     assert_eq!(summary(&folder).unwrap().status.word(), "finished");
     assert!(!folder.join(RUNNING).exists());
     let cut = record(&scratch.0);

@@ -7,16 +7,16 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::{DeviceId, RunData, StopReason};
 
 use super::*;
-use crate::session::{Outcome, guarded};
+use crate::outcome::{Outcome, guarded};
 
 /// A lab that leaves a word, and counts its runs.
-struct Leaves {
+struct Producer {
     schema: Schema,
     runs: AtomicU64,
 }
 
-/// A lab that says what it was given.
-struct Takes(Schema);
+/// A lab that reports the artifact it was given.
+struct Consumer(Schema);
 
 fn schema(kind: &str, more: &str) -> Schema {
     Schema::parse(&format!(
@@ -25,7 +25,7 @@ fn schema(kind: &str, more: &str) -> Schema {
     .unwrap()
 }
 
-impl Lab for Leaves {
+impl Lab for Producer {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -56,7 +56,7 @@ impl Lab for Leaves {
     }
 }
 
-impl Lab for Takes {
+impl Lab for Consumer {
     fn schema(&self) -> &Schema {
         &self.0
     }
@@ -68,8 +68,8 @@ impl Lab for Takes {
     }
 }
 
-fn leaves(kind: &str) -> &'static Leaves {
-    Box::leak(Box::new(Leaves {
+fn producer(kind: &str) -> &'static Producer {
+    Box::leak(Box::new(Producer {
         schema: schema(
             kind,
             "yields='word'\n[[param]]\nname='steps'\ntype='int'\ndefault=5\nabout='t'\n\
@@ -79,9 +79,9 @@ fn leaves(kind: &str) -> &'static Leaves {
     }))
 }
 
-fn takes() -> &'static Takes {
+fn consumer() -> &'static Consumer {
     let param = "[[param]]\nname='from'\ntype='string'\noptional=true\nartifact='word'\nabout='t'";
-    Box::leak(Box::new(Takes(schema("takes", param))))
+    Box::leak(Box::new(Consumer(schema("takes", param))))
 }
 
 fn params(lab: &dyn Lab, set: &[&str]) -> Params {
@@ -93,18 +93,18 @@ fn earlier(id: &str, lab: &'static dyn Lab, set: &[&str]) -> Earlier {
     Earlier { id: id.to_owned(), lab, params: params(lab, set) }
 }
 
-/// Everything that was said to wait for.
+/// Collects reports and each status.
 #[derive(Default)]
-struct Heard {
+struct Collector {
     data: RunData,
-    waits: Vec<String>,
+    statuses: Vec<String>,
     stop: Option<Arc<AtomicBool>>,
 }
 
-impl Sink for Heard {
+impl Sink for Collector {
     fn report(&mut self, report: Report) {
         if let Report::Status(status) = &report {
-            self.waits.push(status.clone());
+            self.statuses.push(status.clone());
             if let Some(stop) = &self.stop {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -117,22 +117,22 @@ impl Sink for Heard {
     }
 }
 
-/// A run of a lab that takes what `name` has left.
-fn taken(sources: &Sources, name: &str, mut heard: Heard) -> (Heard, Outcome) {
-    let stop = heard.stop.clone().unwrap_or_default();
-    let lab = takes();
+/// A run of the consumer with the artifact of `name`.
+fn consume(sources: &Sources, name: &str, mut collected: Collector) -> (Collector, Outcome) {
+    let stop = collected.stop.clone().unwrap_or_default();
+    let lab = consumer();
     let mut run = Run {
         params: params(lab, &[&format!("from={name}")]),
         device: DeviceId::CPU,
-        sink: &mut heard,
+        sink: &mut collected,
         control: Control::free(Limits::default(), stop),
     };
     let outcome = guarded(&WithArtifacts::new(lab, sources.clone()), &mut run);
-    (heard, outcome)
+    (collected, outcome)
 }
 
 fn refusal(sources: &Sources, name: &str) -> String {
-    let (_, outcome) = taken(sources, name, Heard::default());
+    let (_, outcome) = consume(sources, name, Collector::default());
     let Outcome::Failed(error) = outcome else { panic!("{outcome:?}") };
     assert!(error.is_usage(), "{error}");
     error.to_string()
@@ -140,21 +140,21 @@ fn refusal(sources: &Sources, name: &str) -> String {
 
 #[test]
 fn an_earlier_lab_runs_first_and_once() {
-    let source = leaves("once");
+    let source = producer("once");
     let sources =
         Sources { earlier: vec![earlier("base", source, &["steps=41"])], ..Sources::default() };
     for _ in 0..3 {
-        let (heard, outcome) = taken(&sources, "base", Heard::default());
+        let (collected, outcome) = consume(&sources, "base", Collector::default());
         assert!(matches!(outcome, Outcome::Finished), "{outcome:?}");
-        let given = heard.data.metric("given");
+        let given = collected.data.metric("given");
         assert_eq!(given, Some(Value::from("a word of 41 steps")));
         assert_eq!(source.runs.load(Ordering::Relaxed), 1);
     }
     let longer = Sources { earlier: vec![earlier("base", source, &["steps=42"])], ..sources };
-    let (heard, _) = taken(&longer, "base", Heard::default());
+    let (collected, _) = consume(&longer, "base", Collector::default());
     assert_eq!(source.runs.load(Ordering::Relaxed), 2);
     assert_eq!(
-        heard.waits,
+        collected.statuses,
         [
             "running 'base' first: step 0 of 42",
             "running 'base' first: step 20 of 42",
@@ -162,13 +162,13 @@ fn an_earlier_lab_runs_first_and_once() {
             ""
         ]
     );
-    // Nothing of its own series is taken for the later lab's.
-    assert!(heard.data.series.is_empty());
+    // Its own series are not the later lab's.
+    assert!(collected.data.series.is_empty());
 }
 
 #[test]
 fn a_run_of_its_own_is_kept_unless_it_was_stopped() {
-    let source = leaves("own");
+    let source = producer("own");
     let sources =
         Sources { earlier: vec![earlier("base", source, &["steps=7"])], ..Sources::default() };
     let run_it = |stop: bool| {
@@ -184,26 +184,26 @@ fn a_run_of_its_own_is_kept_unless_it_was_stopped() {
     assert!(matches!(run_it(true), Outcome::Stopped(_)));
     let kept = || {
         let params = params(source, &["steps=7"]);
-        sources.left.find("own", &params, DeviceId::CPU)
+        sources.store.find("own", &params, DeviceId::CPU)
     };
     assert!(kept().is_none());
     assert!(matches!(run_it(false), Outcome::Finished));
     assert!(kept().is_some());
-    taken(&sources, "base", Heard::default());
+    consume(&sources, "base", Collector::default());
     assert_eq!(source.runs.load(Ordering::Relaxed), 2);
 }
 
 #[test]
-fn of_many_the_oldest_is_forgotten() {
-    let source = leaves("many");
+fn the_oldest_artifact_is_dropped_first() {
+    let source = producer("many");
     let store = Store::default();
     let run = |steps: usize| {
         let sources = Sources {
             earlier: vec![earlier("base", source, &[&format!("steps={steps}")])],
-            left: store.clone(),
+            store: store.clone(),
             ..Sources::default()
         };
-        taken(&sources, "base", Heard::default());
+        consume(&sources, "base", Collector::default());
         source.runs.load(Ordering::Relaxed)
     };
     assert_eq!((1..=17).map(run).last(), Some(17));
@@ -213,40 +213,40 @@ fn of_many_the_oldest_is_forgotten() {
 }
 
 #[test]
-fn what_cannot_be_started_from_is_told() {
+fn unusable_sources_are_refused_with_the_reason() {
     let sources = Sources {
         earlier: vec![
-            earlier("base", leaves("fine"), &[]),
-            earlier("wild", leaves("wild"), &["how=diverges"]),
-            earlier("plain", takes(), &[]),
+            earlier("base", producer("fine"), &[]),
+            earlier("wild", producer("wild"), &["how=diverges"]),
+            earlier("plain", consumer(), &[]),
         ],
         others: vec!["half".to_owned()],
         ..Sources::default()
     };
-    let said = refusal(&sources, "half");
+    let error = refusal(&sources, "half");
     assert_eq!(
-        said,
+        error,
         "from: 'half' comes no earlier than this lab; only what comes before can be started from"
     );
-    let said = refusal(&sources, "plain");
-    assert_eq!(said, "from: 'plain' is a lab takes, which leaves no word");
-    let said = refusal(&sources, "wild");
-    assert_eq!(said, "from: 'wild' diverged, and left nothing: the loss grew");
-    let said = refusal(&sources, "bass");
-    assert!(said.contains("did you mean 'base'?"), "{said}");
-    let said = refusal(&sources, "none.safetensors");
-    assert!(said.contains("none.safetensors: "), "{said}");
-    let said = refusal(&sources, "none.bpk");
-    assert!(said.contains("none.bpk: "), "{said}");
+    let error = refusal(&sources, "plain");
+    assert_eq!(error, "from: 'plain' is a lab takes, which leaves no word");
+    let error = refusal(&sources, "wild");
+    assert_eq!(error, "from: 'wild' diverged, and left nothing: the loss grew");
+    let error = refusal(&sources, "bass");
+    assert!(error.contains("did you mean 'base'?"), "{error}");
+    let error = refusal(&sources, "none.safetensors");
+    assert!(error.contains("none.safetensors: "), "{error}");
+    let error = refusal(&sources, "none.bpk");
+    assert!(error.contains("none.bpk: "), "{error}");
 }
 
 #[test]
-fn a_stop_is_heard_while_another_lab_runs_first() {
+fn a_stop_is_obeyed_while_another_lab_runs_first() {
     let sources =
-        Sources { earlier: vec![earlier("base", leaves("stopped"), &[])], ..Sources::default() };
-    let heard = Heard { stop: Some(Arc::default()), ..Heard::default() };
-    let (heard, outcome) = taken(&sources, "base", heard);
+        Sources { earlier: vec![earlier("base", producer("stopped"), &[])], ..Sources::default() };
+    let collected = Collector { stop: Some(Arc::default()), ..Collector::default() };
+    let (collected, outcome) = consume(&sources, "base", collected);
     assert!(matches!(outcome, Outcome::Stopped(StopReason::Asked)), "{outcome:?}");
-    assert_eq!(heard.data.status, "");
-    assert_eq!(heard.data.metric("given"), None);
+    assert_eq!(collected.data.status, "");
+    assert_eq!(collected.data.metric("given"), None);
 }

@@ -9,8 +9,8 @@ use super::inputs::Input;
 use super::watch::{Follow, Stop, Watch, start};
 use crate::editor::DraftOrigin;
 use crate::message::Message;
-use mlsys_run::drafts::Draft;
-use mlsys_run::drafts::Drafts;
+use mlsys_run::storage::Draft;
+use mlsys_run::storage::Drafts;
 
 /// The texts, and the one that is open.
 pub(super) struct DraftStore {
@@ -82,7 +82,7 @@ impl DraftStore {
         let kept = if self.unread.as_ref() == Some(draft) {
             Err(io::Error::other("its file holds what cannot be read"))
         } else {
-            self.drafts.keep(draft, text)
+            self.drafts.save(draft, text)
         };
         if kept.is_err() {
             self.unkept.insert(draft.clone(), text.to_owned());
@@ -121,7 +121,7 @@ impl DraftStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_run::drafts::MOST_BYTES;
+    use mlsys_run::storage::MAX_DRAFT_BYTES;
     use std::fs;
     use std::sync::mpsc;
 
@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn unreadable_drafts_are_not_overwritten() {
         let folder = std::env::temp_dir().join(format!("mlsys-desk-{}", std::process::id()));
-        let mut draft_store = DraftStore::new(Drafts::kept(&folder, &"a-course".parse().unwrap()));
+        let mut draft_store =
+            DraftStore::new(Drafts::in_folder(&folder, &"a-course".parse().unwrap()));
         let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
         let (outbox, _inbox) = mpsc::channel();
         assert!(texts(&draft_store.open(draft.clone(), &outbox)).is_empty());
@@ -146,11 +147,11 @@ mod tests {
 
         // Longer than a kernel may be.
         let path = draft_store.path(&draft);
-        fs::write(&path, "x".repeat(MOST_BYTES + 1)).unwrap();
+        fs::write(&path, "x".repeat(MAX_DRAFT_BYTES + 1)).unwrap();
         let messages = draft_store.open(draft.clone(), &outbox);
         assert!(matches!(messages.last(), Some(Message::NotSaved(_))));
         assert!(draft_store.keep(&draft, "typed").is_err());
-        assert_eq!(fs::read(&path).unwrap().len(), MOST_BYTES + 1);
+        assert_eq!(fs::read(&path).unwrap().len(), MAX_DRAFT_BYTES + 1);
 
         // What was typed is there when the text is opened again, over what the file holds.
         fs::write(&path, "mended").unwrap();

@@ -17,7 +17,7 @@ use super::runs::Runner;
 use super::{App, Driver, Message, Screen};
 use crate::key::Key;
 use crate::terminal::Stop;
-use mlsys_run::drafts::Drafts;
+use mlsys_run::storage::Drafts;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 
@@ -81,7 +81,7 @@ impl Loop {
             runner: Runner::new(registry, runs, sender.clone()),
             log: None,
             exports: None,
-            draft_store: DraftStore::new(Drafts::passing()),
+            draft_store: DraftStore::new(Drafts::temporary()),
             keyboard: None,
             done: None,
             lines: VecDeque::new(),

@@ -10,8 +10,8 @@ use std::thread;
 
 use super::{Outbox, message_of};
 use crate::message::Message;
+use mlsys_run::devices;
 use mlsys_run::devices::{PROBE_LIMIT, probe};
-use mlsys_run::peaks;
 
 /// What arrives at the loop.
 pub enum Input {
@@ -124,7 +124,7 @@ pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
         let _ = outbox.send(Input::Message(Message::Probed(probed.devices)));
         // There may be many records: runs that wait for a device do not wait for this.
         if let Some(runs) = runs {
-            let peaks = peaks::of_devices(&runs, &devices);
+            let peaks = devices::recorded_peaks(&runs, &devices);
             let _ = outbox.send(Input::Message(Message::Measured(peaks)));
         }
         if let Some(trouble) = probed.trouble {

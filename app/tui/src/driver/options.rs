@@ -9,8 +9,8 @@ use mlsys_lesson::{Course, Lesson};
 
 use super::Follow;
 use crate::state::Instructors;
-use mlsys_run::paths::Paths;
 use mlsys_run::settings::KnobTurn;
+use mlsys_run::storage::Paths;
 use mlsys_view::theme::file::Appearance;
 
 /// What the workbench starts with.

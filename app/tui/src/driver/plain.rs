@@ -16,7 +16,7 @@ use crate::plain::words;
 use crate::state::page::Page;
 use crate::state::{App, Tempo};
 use crate::terminal::{Screen, Stop};
-use mlsys_run::paths::Paths;
+use mlsys_run::storage::Paths;
 
 /// Columns and rows that pages are laid out for without a screen.
 const SIZE: (u16, u16) = (120, 60);

@@ -10,7 +10,7 @@ use crate::message::Message;
 use crate::recall::{self, Wanted};
 use crate::records;
 use crate::records::{LoadedRecord, RecordEntry, Source};
-use mlsys_run::background::BackgroundTasks;
+use mlsys_run::process::BackgroundTasks;
 use mlsys_run::record::{self, RecordedRun};
 
 /// Lists the runs of a folder, the newest first, and those that ship with the program.

@@ -17,10 +17,11 @@ use crate::message::{Message, ReplayStart, SaveWeights, Start};
 use crate::recall;
 use crate::records::Wanted;
 use crate::state::App;
-use mlsys_run::background::BackgroundTasks;
-use mlsys_run::record::{About, Ending, Pictures, Record};
+use mlsys_run::outcome::{Outcome, RecordedOutcome};
+use mlsys_run::process::BackgroundTasks;
+use mlsys_run::record::{About, Pictures, Record, Recording};
 use mlsys_run::replay::Replayed;
-use mlsys_run::session::{Outcome, Panels, Session};
+use mlsys_run::session::{Panels, Session};
 use mlsys_run::sources::{Sources, Store, WithArtifacts};
 
 /// Starts runs one at a time and brings back what they say.
@@ -28,7 +29,7 @@ pub struct Runner {
     registry: &'static Registry,
     folder: Option<PathBuf>,
     outbox: Outbox,
-    left: Store,
+    store: Store,
     running: Option<Running>,
     /// Records that are being closed, and other files that are being written.
     background: BackgroundTasks,
@@ -37,7 +38,7 @@ pub struct Runner {
 struct Running {
     run: u64,
     session: Session,
-    record: Option<Record>,
+    recording: Recording,
     started: Instant,
 }
 
@@ -48,7 +49,7 @@ impl Runner {
             registry,
             folder,
             outbox,
-            left: Store::default(),
+            store: Store::default(),
             running: None,
             background: BackgroundTasks::default(),
         }
@@ -69,18 +70,18 @@ impl Runner {
             lesson: Some((&start.lesson, &start.lab)),
         };
         // A calculator answers every turn of a knob: a folder for each would bury the runs worth keeping.
-        let record = self
-            .folder
-            .as_ref()
-            .filter(|_| lab.schema().is_live())
-            .map(|folder| Record::start(folder, &about));
+        let mut recording = Recording::default();
+        let recorded = match self.folder.as_ref().filter(|_| lab.schema().is_live()) {
+            Some(folder) => recording.start(folder, &about),
+            None => Ok(()),
+        };
         let outbox = self.outbox.clone();
         let wake = move || {
             let _ = outbox.send(Input::RunSpoke);
         };
         let sources = Sources {
             runs: self.folder.clone(),
-            left: self.left.clone(),
+            store: self.store.clone(),
             background: self.background.clone(),
             ..app.sources_of(&start.lab)
         };
@@ -88,17 +89,10 @@ impl Runner {
         match Session::start(lab, start.params, start.device, start.limits, wake) {
             Err(error) => Some(failed(start.run, format!("no thread could be started: {error}"))),
             Ok(session) => {
-                let (record, trouble) = match record {
-                    Some(Ok(record)) => (Some(record), None),
-                    Some(Err(error)) => (
-                        None,
-                        Some(Message::NotSaved(format!("this run is not recorded: {error}"))),
-                    ),
-                    None => (None, None),
-                };
                 self.running =
-                    Some(Running { run: start.run, session, record, started: Instant::now() });
-                trouble
+                    Some(Running { run: start.run, session, recording, started: Instant::now() });
+                let error = recorded.err()?;
+                Some(Message::NotSaved(format!("this run is not recorded: {error}")))
             }
         }
     }
@@ -115,8 +109,8 @@ impl Runner {
         match Session::start(lab, params, DeviceId::CPU, Limits::default(), wake) {
             Err(error) => Some(failed(run, format!("no thread could be started: {error}"))),
             Ok(session) => {
-                self.running =
-                    Some(Running { run, session, record: None, started: Instant::now() });
+                let recording = Recording::default();
+                self.running = Some(Running { run, session, recording, started: Instant::now() });
                 None
             }
         }
@@ -161,7 +155,7 @@ impl Runner {
     /// Gives the run an order.
     pub fn order(&self, order: Command) {
         if let Some(running) = &self.running {
-            running.session.order(order);
+            running.session.send(order);
         }
     }
 
@@ -175,10 +169,10 @@ impl Runner {
     /// Ends the run and closes its record; what it still says is dropped.
     pub fn abandon(&mut self) {
         if let Some(mut running) = self.running.take() {
-            running.session.order(Command::Stop);
-            if let Some(record) = running.record.take() {
-                let ending = Ending::of(&Outcome::Stopped(StopReason::Asked));
-                self.close(record, Pictures::new(), ending, running.started.elapsed());
+            running.session.send(Command::Stop);
+            if let Some(record) = running.recording.take() {
+                let outcome = Outcome::Stopped(StopReason::Asked).recorded();
+                self.close(record, Pictures::new(), outcome, running.started.elapsed());
             }
         }
     }
@@ -214,7 +208,7 @@ impl Runner {
     }
 
     /// Closes a record in the background: an artifact may be as large as a network, and the disk slow.
-    fn close(&self, record: Record, pictures: Pictures, ending: Ending, after: Duration) {
+    fn close(&self, record: Record, pictures: Pictures, outcome: RecordedOutcome, after: Duration) {
         let told = self.outbox.clone();
         let not_closed = move |error: io::Error| {
             let why = format!("this run's record is not closed: {error}");
@@ -222,7 +216,7 @@ impl Runner {
         };
         let failed = not_closed.clone();
         let begun = self.background.start("close", move || {
-            if let Err(error) = record.finish(&pictures, &ending, after) {
+            if let Err(error) = record.finish(&pictures, outcome, after) {
                 failed(error);
             }
         });
@@ -237,20 +231,17 @@ impl Runner {
             return Vec::new();
         };
         let settled = running.session.has_settled();
-        let (reports, ended) = running.session.take();
+        let (reports, ended) = running.session.drain();
         let mut messages = Vec::new();
-        if let Some(record) = &mut running.record
-            && let Some(error) = reports.iter().find_map(|report| record.append(report).err())
-        {
-            running.record = None;
+        if let Err(error) = running.recording.append(&reports) {
             messages.push(Message::NotSaved(format!("this run is no longer recorded: {error}")));
         }
         let since = running.started.elapsed();
         let run = running.run;
         if let Some((outcome, after)) = ended
-            && let Some(running) = self.running.take()
+            && let Some(mut running) = self.running.take()
         {
-            if let Some(record) = running.record {
+            if let Some(record) = running.recording.take() {
                 let shown = app.data_of(running.run);
                 let mut pictures = shown.map_or_else(Pictures::new, |data| data.frames.clone());
                 for report in &reports {
@@ -258,7 +249,7 @@ impl Runner {
                         pictures.insert(Arc::clone(panel), (*step, frame.as_ref().clone()));
                     }
                 }
-                self.close(record, pictures, Ending::of(&outcome), after);
+                self.close(record, pictures, outcome.recorded(), after);
             }
             messages.push(Message::Reports { run, reports, since: after });
             messages.push(Message::Ended { run, outcome, after });

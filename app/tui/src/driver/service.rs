@@ -17,10 +17,10 @@ use crate::state::App;
 use crate::terminal::{Screen, Stop};
 use crate::update::Animation;
 use crate::view;
-use mlsys_run::drafts::Draft;
-use mlsys_run::exports::{self, Export};
-use mlsys_run::paths::NoDataFolder;
-use mlsys_run::progress_log::ProgressLog;
+use mlsys_run::storage::Draft;
+use mlsys_run::storage::NoDataFolder;
+use mlsys_run::storage::ProgressLog;
+use mlsys_run::storage::{self, Export};
 
 /// What the loop holds in addition to the state.
 pub(super) struct Driver {
@@ -161,7 +161,7 @@ impl Driver {
         let Some(folder) = &self.exports else {
             return NoDataFolder.to_string();
         };
-        match exports::write(folder, export, SystemTime::now()) {
+        match storage::write_export(folder, export, SystemTime::now()) {
             Ok(stem) => format!("written: {}.svg and .csv", stem.display()),
             Err(error) => format!("the picture is not written into {}: {error}", folder.display()),
         }

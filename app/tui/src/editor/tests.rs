@@ -1,11 +1,11 @@
 //! What a text is after any keys.
 
-use mlsys_run::drafts::MOST_BYTES;
+use mlsys_run::storage::MAX_DRAFT_BYTES;
 
 use super::text::TextFull;
 use super::{Editor, Subject, Typed};
 use crate::key::{Direction, Key};
-use mlsys_run::drafts::Draft;
+use mlsys_run::storage::Draft;
 
 fn editor(text: &str) -> Editor {
     let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
@@ -89,7 +89,7 @@ fn replacing_the_text_is_one_bounded_change() {
         assert_eq!(editor.text.as_str(), before);
         editor.text.redo();
     }
-    let longest = "x".repeat(MOST_BYTES);
+    let longest = "x".repeat(MAX_DRAFT_BYTES);
     assert_eq!(editor.become_text(&longest), Typed::Changed);
     assert_eq!(editor.text.type_char('y'), Err(TextFull));
     assert_eq!(editor.key(Key::Enter, 1), Typed::TextFull);

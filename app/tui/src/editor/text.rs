@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
 
-use mlsys_run::drafts::clean;
+use mlsys_run::storage::clean;
 
 use super::history::History;
 

@@ -147,7 +147,7 @@ impl Page {
         let seed = seed.unwrap_or(lesson.front.seed);
         let labs = lesson.labs().filter_map(|directive| slot(directive, seed, registry)).collect();
         let mut page = Self {
-            glossary: Glossary::of(&lesson),
+            glossary: Glossary::for_lesson(&lesson),
             lesson,
             labs,
             current: 0,

@@ -8,7 +8,7 @@ use mlsys_lab::value::Value;
 use super::Bench;
 use crate::message::{Effect, Message};
 use crate::recall::Wanted;
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 use mlsys_view::attempts::FinishedRun;
 
 const LESSON: &str = "+++\nformat = 1\nid = \"parallel/both\"\ntitle = \"Both\"\nminutes = 5\n+++\n# Both\n\n\

@@ -5,7 +5,7 @@ use crate::key::Key;
 use crate::message::Message;
 use crate::state::page::Side;
 use mlsys_harness::snapshot;
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 

@@ -11,7 +11,7 @@ use crate::editor::DraftOrigin;
 use crate::key::{Direction, Key};
 use crate::message::{Effect, Message};
 use crate::state::App;
-use mlsys_run::drafts::Draft;
+use mlsys_run::storage::Draft;
 
 const LESSON: &str = include_str!("kernel.md");
 
@@ -198,7 +198,7 @@ fn errors_keep_the_last_picture() {
     assert!(
         matches!(&effects[..], [.., Effect::OpenDraft(draft)] if draft.name == "run.vector-add")
     );
-    bench.end(mlsys_run::session::Outcome::Finished);
+    bench.end(mlsys_run::outcome::Outcome::Finished);
     bench.shows("KERNEL vector-add");
     let source = text(&bench);
     let lines = source.lines().filter(|line| !line.contains("if ("));
@@ -218,7 +218,7 @@ fn errors_keep_the_last_picture() {
     assert_eq!(start.params.text("example").unwrap(), "vector-add");
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
     assert!(slot.run.explored, "a changed kernel is exploration");
-    bench.end(mlsys_run::session::Outcome::Finished);
+    bench.end(mlsys_run::outcome::Outcome::Finished);
     let effects = bench.app.update(saved("__global__ void broken( {"));
     assert!(effects.is_empty(), "{effects:?}");
     bench.shows("error");

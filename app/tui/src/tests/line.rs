@@ -72,7 +72,7 @@ fn opened(line: &str, size: (u16, u16)) -> Bench {
     let mut bench = Bench::new(size);
     match line.command.as_str() {
         "open" => {
-            let turns = settings::of_knobs(&line.set).unwrap();
+            let turns = settings::for_knobs(&line.set).unwrap();
             let lesson = bench.app.course.lessons[0].clone();
             assert_eq!(line.name, lesson.front.id.as_str());
             bench.app.open_at(lesson, &turns).unwrap();
@@ -82,7 +82,7 @@ fn opened(line: &str, size: (u16, u16)) -> Bench {
         "lab" => {
             let registry = mlsys_registry::registry();
             let schema = registry.find(&line.name).unwrap().schema();
-            let given = settings::of_lab(&line.set).unwrap();
+            let given = settings::for_lab(&line.set).unwrap();
             let tables = mlsys_lab::tables::Tables::builtin();
             let params = mlsys_lab::params::Params::resolve(schema, &given, tables, None).unwrap();
             bench.app.open(own_page::lesson(schema, &params).unwrap());
@@ -157,7 +157,7 @@ fn values_of_every_type_are_opened_and_copied() {
     let lesson = std::sync::Arc::new(read.lesson.unwrap());
     let open = |pairs: &[String]| {
         let mut bench = Bench::new((120, 40));
-        let turns = settings::of_knobs(pairs).unwrap();
+        let turns = settings::for_knobs(pairs).unwrap();
         bench.app.open_at(lesson.clone(), &turns).unwrap();
         bench
     };
@@ -212,7 +212,7 @@ fn impossible_knobs_are_refused() {
     let turn = |pair: &str| {
         let mut bench = Bench::new((120, 40));
         let lesson = bench.app.course.lessons[0].clone();
-        let turns = settings::of_knobs(&[pair.to_owned()]).unwrap();
+        let turns = settings::for_knobs(&[pair.to_owned()]).unwrap();
         bench.app.open_at(lesson, &turns).unwrap_err()
     };
     for (pair, complaint) in [
@@ -225,5 +225,5 @@ fn impossible_knobs_are_refused() {
         let error = turn(pair);
         assert!(error.contains(complaint), "{pair}: {error}");
     }
-    assert!(settings::of_knobs(&["width=64".to_owned()]).is_err());
+    assert!(settings::for_knobs(&["width=64".to_owned()]).is_err());
 }

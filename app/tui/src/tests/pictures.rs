@@ -4,7 +4,7 @@ use super::Bench;
 use crate::key::Key;
 use crate::message::{Effect, Message};
 use mlsys_harness::reading::{parsed, well_formed};
-use mlsys_run::exports::Export;
+use mlsys_run::storage::Export;
 
 fn exported(effects: &[Effect]) -> Option<&Export> {
     effects.iter().find_map(|effect| {
@@ -88,7 +88,7 @@ fn in_table() -> Bench {
     };
     let panel = slot.schema.panels[chosen].name.as_str().into();
     bench.report(vec![Report::Frame { panel, step: 0, frame: Box::new(Frame::Table(table)) }], 1);
-    bench.end(mlsys_run::session::Outcome::Finished);
+    bench.end(mlsys_run::outcome::Outcome::Finished);
     bench.keys("\tz");
     bench
 }

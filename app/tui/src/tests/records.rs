@@ -12,7 +12,7 @@ use super::{Bench, point};
 use crate::message::{Effect, Message};
 use crate::records::{LoadedRecord, Purpose, RecordEntry, Source, Wanted};
 use crate::state::lab::State;
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 
 fn entry(source: Source, rate: f64) -> RecordEntry {
     RecordEntry {

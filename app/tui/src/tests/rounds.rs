@@ -9,7 +9,7 @@ use super::Bench;
 use crate::message::Message;
 use crate::update::Animation;
 use mlsys_harness::samples::{pipeline, ring};
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 use mlsys_view::panel::Tint;
 use mlsys_view::theme::{Background, ColorDepth, Theme};
 

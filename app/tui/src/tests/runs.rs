@@ -9,7 +9,7 @@ use mlsys_lesson::Event;
 
 use super::{Bench, point};
 use crate::message::{Effect, Message, Start};
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 
 fn started(effects: &[Effect]) -> Option<&Start> {
     effects.iter().find_map(|effect| {

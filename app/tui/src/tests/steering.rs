@@ -8,7 +8,8 @@ use super::screens::compare;
 use super::{Bench, point};
 use crate::key::Key;
 use crate::message::{Effect, Message};
-use mlsys_run::session::{Outcome, Panels};
+use mlsys_run::outcome::Outcome;
+use mlsys_run::session::Panels;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 

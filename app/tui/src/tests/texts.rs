@@ -4,7 +4,7 @@ use mlsys_lab::value::Value;
 
 use super::Bench;
 use crate::state::lab::LabState;
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 
 /// The lab `graph` on its own page, at its knobs.
 fn graph(size: (u16, u16)) -> Bench {

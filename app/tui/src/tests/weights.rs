@@ -9,7 +9,7 @@ use mlsys_lab::report::Report;
 use super::{Bench, point};
 use crate::key::Key;
 use crate::message::{Effect, Message, SaveWeights};
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 
 const SAVE: Message = Message::Key(Key::Ctrl('s'));
 

@@ -1,7 +1,7 @@
 //! A kernel that is being written: opening it, typing, and leaving it.
 
 use mlsys_lesson::{Asked, Block, Event, Verdict};
-use mlsys_run::drafts::Draft;
+use mlsys_run::storage::Draft;
 
 use crate::command::Motion;
 use crate::editor::text::{CursorMove, Select};

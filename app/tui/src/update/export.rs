@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::tables::Tables;
-use mlsys_run::exports::Export;
+use mlsys_run::storage::Export;
 use mlsys_view::export::svg;
 use mlsys_view::export::{Source, changed, csv::csv};
 

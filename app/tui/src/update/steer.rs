@@ -6,8 +6,9 @@ use mlsys_lab::control::Command;
 use mlsys_lab::device::{DeviceChoice, DeviceState};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lesson::{Event, Progress};
-use mlsys_run::peaks;
-use mlsys_run::session::{Outcome, Panels};
+use mlsys_run::devices;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::session::Panels;
 
 use crate::message::Effect;
 use crate::records::Speed;
@@ -282,8 +283,9 @@ impl App {
         if complete && !replayed {
             // The knobs may have been turned since.
             let params = slot.run.begun_params.as_ref();
-            let measured = params
-                .and_then(|params| peaks::measured_by(&slot.schema.kind, params, &slot.run.data));
+            let measured = params.and_then(|params| {
+                devices::peak_measured_by(&slot.schema.kind, params, &slot.run.data)
+            });
             let device = usable.iter().find(|info| Some(info.id) == slot.run.device);
             if let (Some(peak), Some(device)) = (measured, device) {
                 self.hardware.peaks.insert(device.name.clone(), peak);

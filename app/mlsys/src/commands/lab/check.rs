@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use mlsys_analytic::closed_form::MAX_BYTES;
 use mlsys_lab::Lab;
 use mlsys_lesson::Diagnostic;
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::library::{bytes_of, labs};
+use mlsys_run::library::labs;
+use mlsys_run::process::{Exit, Failure};
+use mlsys_run::storage::read_bounded;
 
 use crate::context::Context;
 
@@ -15,7 +16,7 @@ pub fn run(paths: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure
     let mut exit = Exit::Passed;
     for path in paths {
         let name = path.display().to_string();
-        let bytes = bytes_of(path, "lab", MAX_BYTES as u64)?;
+        let bytes = read_bounded(path, "lab", MAX_BYTES as u64)?;
         let (lab, mut problems) = labs::read(&name, &bytes);
         if let Some(lab) = &lab {
             problems.extend(labs::tried(&name, &bytes, lab));

@@ -9,8 +9,8 @@ use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
 use crate::cli::{CheckLessons, Machine};
 use crate::context::Context;
 use crate::runner::{self, Graders, HardwareRule, Request};
-use mlsys_run::exit::{Exit, Failure};
 use mlsys_run::library::{self, Library, labs, languages};
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::results::{Kind, LessonResult, Verdict};
 
 /// How lessons are tried.

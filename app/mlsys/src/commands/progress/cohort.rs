@@ -7,8 +7,8 @@ use mlsys_lesson::{Answers, Cohort, CourseId, LessonReport, Spread};
 
 use crate::cli::CohortOf;
 use crate::context::Context;
-use mlsys_run::exit::{Exit, Failure};
-use mlsys_run::library::bytes_of;
+use mlsys_run::process::{Exit, Failure};
+use mlsys_run::storage::read_bounded;
 use mlsys_view::xml::escaped as escape;
 
 /// The largest exported file, in bytes.
@@ -60,7 +60,7 @@ pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failur
 }
 
 fn answers(file: &Path, course: &CourseId) -> Result<Answers, String> {
-    let bytes = bytes_of(file, "progress file", MOST).map_err(|failure| failure.to_string())?;
+    let bytes = read_bounded(file, "progress file", MOST).map_err(|failure| failure.to_string())?;
     let named = |error: mlsys_lesson::AnswersError| format!("'{}': {error}", file.display());
     let answers = Answers::parse(&bytes).map_err(named)?;
     answers.refuse_other_course(Some(course)).map_err(named)?;

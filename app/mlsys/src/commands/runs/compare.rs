@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{ends, object};
 use crate::cli::Listing;
 use mlsys_run::console::Console;
-use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{RecordedRun, value_text};
 use mlsys_view::text::{aligned, cell};
 

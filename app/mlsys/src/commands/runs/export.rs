@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use mlsys_lab::report::RunData;
 use mlsys_run::console::Console;
-use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::RecordedRun;
 
 use crate::cli::{ExportRun, RunFormat};

@@ -17,7 +17,7 @@ use super::{ASKED, Input, LastWord, Outbox, is_answer_due, is_lent, message_of, 
 use crate::message::Message;
 use crate::terminal::decode::{Decoder, Said};
 use crate::terminal::{give_back, wait_for};
-use mlsys_run::exit::Exit;
+use mlsys_run::process::Exit;
 use mlsys_view::theme::Background;
 
 /// A terminal sends a sequence in one go: what follows an escape later than this was typed after it.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::history::{Change, Kind};
-use mlsys_run::drafts::{MOST_BYTES, clean};
+use mlsys_run::storage::{MAX_DRAFT_BYTES, clean};
 
 use super::{Text, TextFull};
 
@@ -22,7 +22,7 @@ impl Text {
 
     /// Puts a text in the place of a range: the one way in which anything changes.
     fn replace(&mut self, range: Range<usize>, with: &str, kind: Kind) -> Result<(), TextFull> {
-        if self.text.len() - range.len() + with.len() > MOST_BYTES {
+        if self.text.len() - range.len() + with.len() > MAX_DRAFT_BYTES {
             return Err(TextFull);
         }
         let removed = self.text.get(range.clone()).unwrap_or_default().to_owned();

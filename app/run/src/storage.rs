@@ -1,0 +1,373 @@
+//! Files: the learner's data folder with the log of progress, texts that are being written and exported pictures, and
+//! reading of files that others wrote, up to a limit.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{env, process};
+
+use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
+use mlsys_lesson::{CourseId, Event, LessonId, Progress, Record};
+
+use crate::process::Failure;
+
+/// The variable that names the data folder.
+pub const DATA_VARIABLE: &str = "MLSYS_DATA_DIR";
+
+/// The folders and files in the data folder.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    data: PathBuf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no home directory to keep runs and progress in; set {DATA_VARIABLE} to a folder")]
+pub struct NoDataFolder;
+
+impl Paths {
+    /// `MLSYS_DATA_DIR`, else the platform's folder for the data of programs.
+    pub fn find() -> Result<Self, NoDataFolder> {
+        if let Some(folder) = env::var_os(DATA_VARIABLE).filter(|folder| !folder.is_empty()) {
+            return Ok(Self::at(PathBuf::from(folder)));
+        }
+        let base = choose_base_strategy().map_err(|_| NoDataFolder)?;
+        Ok(Self::at(base.data_dir().join("mlsys")))
+    }
+
+    /// The folder need not exist yet.
+    pub fn at(data: PathBuf) -> Self {
+        Self { data }
+    }
+
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub fn runs(&self) -> PathBuf {
+        self.data.join("runs")
+    }
+
+    pub fn themes(&self) -> PathBuf {
+        self.data.join("themes")
+    }
+
+    pub fn exports(&self) -> PathBuf {
+        self.data.join("exports")
+    }
+
+    pub fn drafts(&self) -> PathBuf {
+        self.data.join("drafts")
+    }
+
+    pub fn progress(&self) -> PathBuf {
+        self.data.join("progress.jsonl")
+    }
+}
+
+/// The log of answers and progress: one event a line, only ever appended.
+pub struct ProgressLog {
+    file: File,
+    course: CourseId,
+}
+
+impl ProgressLog {
+    /// Reads what the log says of a course and opens it for more; what cannot be read or written becomes a sentence, never a failure.
+    pub fn open(path: &Path, course: &CourseId) -> (Option<Self>, Progress, Option<String>) {
+        let shown = path.display();
+        let (progress, torn, trouble) = match fs::read(path) {
+            Ok(bytes) => {
+                let replay = Progress::replay_course(&bytes, course);
+                let trouble = replay.trouble();
+                let trouble = trouble.map(|trouble| format!("progress in {shown}: {trouble}"));
+                (replay.progress, replay.needs_newline, trouble)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                (Progress::of_course(course.clone()), false, None)
+            }
+            Err(error) => {
+                let sentence = format!("progress cannot be read from {shown}: {error}");
+                return (None, Progress::of_course(course.clone()), Some(sentence));
+            }
+        };
+        match Self::append_to(path, course, torn) {
+            Ok(log) => (Some(log), progress, trouble),
+            Err(error) => {
+                let sentence = format!("progress is not kept: {shown} cannot be written ({error})");
+                (None, progress, Some(sentence))
+            }
+        }
+    }
+
+    fn append_to(path: &Path, course: &CourseId, torn: bool) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut file = File::options().create(true).append(true).open(path)?;
+        if torn {
+            // Ends the torn line, so that the next event does not become part of it.
+            file.write_all(b"\n")?;
+        }
+        Ok(Self { file, course: course.clone() })
+    }
+
+    /// Appends one event; it is written when this returns.
+    pub fn append(&mut self, event: &Event) -> io::Result<()> {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+        let seconds = since_1970.map_or(0, |since| since.as_secs());
+        let record = Record::new(seconds, event.clone());
+        let line = record.in_course(self.course.clone()).line()?;
+        // One write a line: two apps that append at once do not mix their lines.
+        self.file.write_all(line.as_bytes())
+    }
+}
+
+/// Bytes that a text may have: what the front end takes.
+pub const MAX_DRAFT_BYTES: usize = mlsys_kernel::MOST_BYTES;
+
+/// The name of a text that is kept as it is typed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Draft {
+    pub lesson: LessonId,
+    /// Its question, or its lab and the example there, of letters, digits, `_`, `-` and dots.
+    pub name: String,
+}
+
+impl Draft {
+    pub fn of_question(lesson: &LessonId, question: &str) -> Self {
+        Self { lesson: lesson.clone(), name: question.to_owned() }
+    }
+
+    /// A lab's kernel, by the example that it began as.
+    pub fn of_lab(lesson: &LessonId, lab: &str, example: &str) -> Self {
+        Self { lesson: lesson.clone(), name: format!("{lab}.{example}") }
+    }
+}
+
+/// A source text with Unix line ends and without other control characters.
+pub fn clean(text: &str) -> String {
+    let unix = text.replace("\r\n", "\n").replace('\r', "\n");
+    unix.chars()
+        .filter(|c| matches!(c, '\n' | '\t') || !c.is_control() && *c != '\u{feff}')
+        .collect()
+}
+
+/// The folder of texts that are being written, which survive a crash of the program.
+#[derive(Debug)]
+pub struct Drafts {
+    folder: PathBuf,
+    /// Whether the folder is removed at exit, as in previews.
+    temporary: bool,
+}
+
+impl Drafts {
+    /// The drafts of a course in the folder of all drafts.
+    pub fn in_folder(folder: &Path, course: &CourseId) -> Self {
+        Self { folder: folder.join(course.as_str()), temporary: false }
+    }
+
+    /// Drafts that are removed at exit.
+    pub fn temporary() -> Self {
+        let name = format!("mlsys-drafts-{}", process::id());
+        Self { folder: env::temp_dir().join(name), temporary: true }
+    }
+
+    /// The file of a draft; its ending tells editors the language.
+    pub fn path(&self, draft: &Draft) -> PathBuf {
+        let folder = self.folder.join(draft.lesson.as_str());
+        folder.join(format!("{}.cu", draft.name))
+    }
+
+    /// The text of a draft, if it was ever written.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is longer than a kernel may be: a part of it would be another text.
+    pub fn read(&self, draft: &Draft) -> io::Result<Option<String>> {
+        match fs::read(self.path(draft)) {
+            Ok(bytes) => {
+                let text = clean(&String::from_utf8_lossy(&bytes));
+                if text.len() > MAX_DRAFT_BYTES {
+                    let most = MAX_DRAFT_BYTES / 1024;
+                    let why = format!("a kernel has at most {most} KiB of text");
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                }
+                Ok(Some(text))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Saves a draft; the file always holds the previous text or this one, whole.
+    pub fn save(&self, draft: &Draft, text: &str) -> io::Result<()> {
+        let path = self.path(draft);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let temporary = path.with_extension(format!("cu.{}", process::id()));
+        let saved = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
+        if saved.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        saved
+    }
+}
+
+impl Drop for Drafts {
+    fn drop(&mut self) {
+        if self.temporary {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// The letters of a name that are kept; a path may not be longer than file systems take.
+const LONGEST: usize = 100;
+/// A second in which more than this is exported under one name is a mistake.
+const MOST: u32 = 1000;
+
+/// A picture to be written as drawing and as values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// Lesson or lab, and panel.
+    pub name: String,
+    pub svg: String,
+    pub csv: String,
+}
+
+/// Writes drawing and values side by side into a folder and returns their path without the ending.
+pub fn write_export(folder: &Path, export: &Export, now: SystemTime) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let time = humantime::format_rfc3339_seconds(now).to_string();
+    let name = format!("{}-{}", file_name(&export.name), time.replace(':', "-"));
+    for count in 1..=MOST {
+        let stem = folder.join(if count == 1 { name.clone() } else { format!("{name}-{count}") });
+        let mut drawing = match create(&stem, "svg") {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            file => file?,
+        };
+        let mut values = match create(&stem, "csv") {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // Ours and empty: without its values the drawing would be taken for a whole export.
+                fs::remove_file(stem.with_extension("svg"))?;
+                continue;
+            }
+            file => file?,
+        };
+        drawing.write_all(export.svg.as_bytes())?;
+        values.write_all(export.csv.as_bytes())?;
+        return Ok(stem);
+    }
+    Err(io::Error::other(format!("there are already {MOST} exports called {name}")))
+}
+
+fn create(stem: &Path, ending: &str) -> io::Result<File> {
+    // The name has no dot of its own: what follows the time is the ending.
+    File::options().write(true).create_new(true).open(stem.with_extension(ending))
+}
+
+/// A name that every file system takes.
+fn file_name(name: &str) -> String {
+    let letters = name.chars().take(LONGEST);
+    let safe = letters.map(|c| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => c,
+        _ => '-',
+    });
+    let safe: String = safe.collect();
+    match safe.trim_matches('-') {
+        "" => "picture".to_owned(),
+        safe => safe.to_owned(),
+    }
+}
+
+/// The bytes of a file of at most `max` bytes; `what` it is stands in the messages.
+pub fn read_bounded(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {
+    let failed = |reason: String| {
+        Failure::Usage(format!("{what} '{}' cannot be read: {reason}", path.display()))
+    };
+    match fs::metadata(path) {
+        // A pipe or a device may never end.
+        Ok(about) if !about.is_file() => return Err(failed("it is not a file".to_owned())),
+        Ok(about) if about.len() > max => {
+            return Err(failed(format!(
+                "it has {} bytes, and a {what} has at most {max}",
+                about.len()
+            )));
+        }
+        Ok(_) => {}
+        Err(error) => return Err(failed(error.to_string())),
+    }
+    fs::read(path).map_err(|error| failed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn drafts_hold_the_last_text() {
+        let folder = {
+            let drafts = Drafts::temporary();
+            let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
+            assert_eq!(drafts.read(&draft).unwrap(), None);
+            for text in ["first", "second, longer", "", "int i;\r\n"] {
+                drafts.save(&draft, text).unwrap();
+                let kept = text.replace('\r', "");
+                assert_eq!(drafts.read(&draft).unwrap(), Some(kept));
+            }
+            let path = drafts.path(&draft);
+            assert!(path.ends_with("gpu/threads/mine.cu"), "{path:?}");
+            let count = fs::read_dir(path.parent().unwrap()).unwrap().count();
+            assert_eq!(count, 1, "nothing else is left there");
+            fs::write(&path, vec![b'x'; MAX_DRAFT_BYTES + 1]).unwrap();
+            assert!(drafts.read(&draft).is_err(), "a part is another text");
+            fs::remove_file(&path).unwrap();
+            fs::create_dir(&path).unwrap();
+            assert!(drafts.save(&draft, "in the place of a folder").is_err());
+            let count = fs::read_dir(path.parent().unwrap()).unwrap().count();
+            assert_eq!(count, 1, "nothing is left of what failed");
+            drafts.folder.clone()
+        };
+        assert!(!folder.exists());
+    }
+
+    fn export(name: &str) -> Export {
+        Export { name: name.to_owned(), svg: "<svg/>".to_owned(), csv: "a\r\n".to_owned() }
+    }
+
+    #[test]
+    fn exports_never_overwrite_a_file() {
+        let folder = env::temp_dir().join(format!("mlsys-exports-{}", process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let now = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        let first = write_export(&folder, &export("a/b loss"), now).unwrap();
+        assert!(first.ends_with("a-b-loss-2023-11-14T22-13-20Z"), "{first:?}");
+        fs::write(folder.join("a-b-loss-2023-11-14T22-13-20Z-2.csv"), "kept").unwrap();
+        let second = write_export(&folder, &export("a/b loss"), now).unwrap();
+        assert!(second.ends_with("a-b-loss-2023-11-14T22-13-20Z-3"), "{second:?}");
+        let kept = fs::read_to_string(folder.join("a-b-loss-2023-11-14T22-13-20Z-2.csv"));
+        assert_eq!(kept.unwrap(), "kept");
+        let mut names: Vec<_> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names.len(), 5, "{names:?}");
+        let _ = fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn exported_names_are_safe_file_names() {
+        for (name, expected) in [
+            ("../../etc/passwd", "etc-passwd"),
+            ("", "picture"),
+            ("\u{1b}漢", "picture"),
+            ("systems/training-loop loss.curve", "systems-training-loop-loss-curve"),
+        ] {
+            assert_eq!(file_name(name), expected);
+        }
+        assert!(file_name(&"x".repeat(5000)).len() <= LONGEST);
+    }
+}
