@@ -69,20 +69,19 @@ pub enum Background {
 }
 
 impl Background {
-    /// What a colour behind the text is to the eye: on which side of it black and white stand out equally.
+    /// On which side of a colour black and white stand out equally.
     pub fn of(color: Rgb) -> Self {
         let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
-        if color::contrast(color, white) >= color::contrast(color, black) {
-            Self::Dark
-        } else {
-            Self::Light
+        match color::contrast(color, white) >= color::contrast(color, black) {
+            true => Self::Dark,
+            false => Self::Light,
         }
     }
 
     /// The background that terminals announce in `COLORFGBG` as `foreground;background`; dark where none does.
     pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
-        let announced = variable("COLORFGBG").unwrap_or_default();
-        match announced.rsplit(';').next() {
+        let announced = variable("COLORFGBG");
+        match announced.as_deref().and_then(|colors| colors.rsplit(';').next()) {
             Some("7" | "15") => Self::Light,
             Some(_) | None => Self::Dark,
         }
@@ -138,7 +137,7 @@ impl Theme {
     /// The table for the colours of a theme; where there are sixteen, those of its background.
     pub fn with(palette: &Palette, depth: ColorDepth) -> Self {
         match depth {
-            ColorDepth::Ansi16 => Self::new(palette.side(), depth),
+            ColorDepth::Ansi16 => Self::new(Background::of(to_rgb(palette.background)), depth),
             ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::None => {
                 Self::of(palette, depth)
             }
@@ -147,17 +146,11 @@ impl Theme {
 
     fn of(palette: &Palette, depth: ColorDepth) -> Self {
         let plain = Style::new();
-        let fg = |color| match depth {
-            ColorDepth::None => plain,
-            ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => {
-                plain.fg(color::fit(color, depth))
-            }
-        };
+        let colored = depth != ColorDepth::None;
+        let fg = |color| if colored { plain.fg(color::fit(color, depth)) } else { plain };
         // Where there is no colour, weight takes its place.
-        let or = |style: Style, modifier| match depth {
-            ColorDepth::None => style.add_modifier(modifier),
-            ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => style,
-        };
+        let or =
+            |style: Style, modifier| if colored { style } else { style.add_modifier(modifier) };
         let faint = |color| or(fg(palette.faint(color, depth)), Modifier::DIM);
         Self {
             depth,
@@ -175,11 +168,9 @@ impl Theme {
             bad: or(fg(palette.bad), Modifier::BOLD),
             warn: or(fg(palette.warn), Modifier::UNDERLINED),
             key: fg(palette.accent).add_modifier(Modifier::BOLD),
-            selection: match depth {
-                ColorDepth::None => plain.add_modifier(Modifier::REVERSED),
-                ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => {
-                    fg(palette.selected).bg(color::fit(palette.accent, depth))
-                }
+            selection: match colored {
+                true => fg(palette.selected).bg(color::fit(palette.accent, depth)),
+                false => plain.add_modifier(Modifier::REVERSED),
             },
             code: fg(palette.code),
             border: or(fg(palette.border), Modifier::DIM),
@@ -223,17 +214,11 @@ impl Theme {
 
     /// Text that can be read on a coloured field.
     pub fn on(&self, field: Option<Color>) -> Style {
-        match field {
-            None => self.text,
-            Some(color) => {
-                let ink = if color::contrast(to_rgb(color), Rgb(255, 255, 255)) >= 4.5 {
-                    Color::Rgb(255, 255, 255)
-                } else {
-                    Color::Rgb(0, 0, 0)
-                };
-                Style::new().fg(color::fit(ink, self.depth)).bg(color)
-            }
-        }
+        let Some(field) = field else { return self.text };
+        let white = Rgb(255, 255, 255);
+        let is_white = color::contrast(to_rgb(field), white) >= TEXT;
+        let ink = if is_white { Color::Rgb(255, 255, 255) } else { Color::Rgb(0, 0, 0) };
+        Style::new().fg(color::fit(ink, self.depth)).bg(field)
     }
 
     /// The colours that stand for "no colour set", foreground and background, where a picture must choose.

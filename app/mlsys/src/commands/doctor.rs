@@ -225,7 +225,7 @@ pub fn own_themes(folder: Option<&Path>) -> Vec<OwnTheme> {
         .map(|name| {
             let trouble = match file::find(&name, folder) {
                 Ok(palette) => {
-                    let faint = color::faint(&palette);
+                    let faint = color::low_contrast(&palette);
                     faint.iter().map(ToString::to_string).collect()
                 }
                 Err(error) => vec![error.to_string()],

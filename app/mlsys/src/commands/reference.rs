@@ -242,7 +242,7 @@ pub fn theme(asked: &cli::Theme, context: &mut Context<'_>) -> Result<Exit, Fail
         cli::Theme::Show { name } => {
             let palette = file::find(name, folder.as_deref())
                 .map_err(|error| Failure::usage(error.to_string()))?;
-            context.console.raw(&file::written(&palette))?;
+            context.console.raw(&file::to_toml(&palette))?;
             Ok(Exit::Passed)
         }
         cli::Theme::Check { files } => check(files, context),
@@ -254,7 +254,7 @@ fn check(files: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure> 
     for path in files {
         match file::read_file(path) {
             Ok(palette) => {
-                let faint = color::faint(&palette);
+                let faint = color::low_contrast(&palette);
                 for faint in &faint {
                     let file = path.display();
                     context.console.note(format_args!("warning: {file}: {faint}"));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ratatui::style::{Color, Style};
+use ratatui::style::Color;
 
 use crate::theme::{ColorDepth, GRAPHICS, Palette, TEXT, Theme};
 
@@ -11,23 +11,9 @@ use crate::theme::{ColorDepth, GRAPHICS, Palette, TEXT, Theme};
 pub struct Rgb(pub u8, pub u8, pub u8);
 
 /// The sixteen named colours as xterm shows them, in the order of their numbers.
-const NAMED: [Rgb; 16] = [
-    Rgb(0, 0, 0),
-    Rgb(205, 0, 0),
-    Rgb(0, 205, 0),
-    Rgb(205, 205, 0),
-    Rgb(0, 0, 238),
-    Rgb(205, 0, 205),
-    Rgb(0, 205, 205),
-    Rgb(229, 229, 229),
-    Rgb(127, 127, 127),
-    Rgb(255, 0, 0),
-    Rgb(0, 255, 0),
-    Rgb(255, 255, 0),
-    Rgb(92, 92, 255),
-    Rgb(255, 0, 255),
-    Rgb(0, 255, 255),
-    Rgb(255, 255, 255),
+const NAMED: [u32; 16] = [
+    0x00_0000, 0xcd_0000, 0x00_cd00, 0xcd_cd00, 0x00_00ee, 0xcd_00cd, 0x00_cdcd, 0xe5_e5e5,
+    0x7f_7f7f, 0xff_0000, 0x00_ff00, 0xff_ff00, 0x5c_5cff, 0xff_00ff, 0x00_ffff, 0xff_ffff,
 ];
 
 /// The six levels of each channel in the 256-colour cube.
@@ -38,28 +24,31 @@ pub fn to_rgb(color: Color) -> Rgb {
     match color {
         Color::Rgb(r, g, b) => Rgb(r, g, b),
         Color::Indexed(i) => indexed(i),
-        Color::Reset | Color::Black => NAMED[0],
-        Color::Red => NAMED[1],
-        Color::Green => NAMED[2],
-        Color::Yellow => NAMED[3],
-        Color::Blue => NAMED[4],
-        Color::Magenta => NAMED[5],
-        Color::Cyan => NAMED[6],
-        Color::Gray => NAMED[7],
-        Color::DarkGray => NAMED[8],
-        Color::LightRed => NAMED[9],
-        Color::LightGreen => NAMED[10],
-        Color::LightYellow => NAMED[11],
-        Color::LightBlue => NAMED[12],
-        Color::LightMagenta => NAMED[13],
-        Color::LightCyan => NAMED[14],
-        Color::White => NAMED[15],
+        Color::Reset | Color::Black => indexed(0),
+        Color::Red => indexed(1),
+        Color::Green => indexed(2),
+        Color::Yellow => indexed(3),
+        Color::Blue => indexed(4),
+        Color::Magenta => indexed(5),
+        Color::Cyan => indexed(6),
+        Color::Gray => indexed(7),
+        Color::DarkGray => indexed(8),
+        Color::LightRed => indexed(9),
+        Color::LightGreen => indexed(10),
+        Color::LightYellow => indexed(11),
+        Color::LightBlue => indexed(12),
+        Color::LightMagenta => indexed(13),
+        Color::LightCyan => indexed(14),
+        Color::White => indexed(15),
     }
 }
 
 fn indexed(i: u8) -> Rgb {
     match i {
-        0..16 => NAMED[usize::from(i)],
+        0..16 => {
+            let [_, r, g, b] = NAMED[usize::from(i)].to_be_bytes();
+            Rgb(r, g, b)
+        }
         16..232 => {
             let i = usize::from(i - 16);
             Rgb(LEVELS[i / 36], LEVELS[i / 6 % 6], LEVELS[i % 6])
@@ -75,7 +64,7 @@ fn indexed(i: u8) -> Rgb {
 pub(super) fn fit(color: Color, depth: ColorDepth) -> Color {
     match depth {
         ColorDepth::TrueColor => color,
-        ColorDepth::Ansi256 => Color::Indexed(nearest(to_rgb(color), 16)),
+        ColorDepth::Ansi256 => Color::Indexed(nearest(to_rgb(color))),
         ColorDepth::Ansi16 if color == Color::Rgb(0, 0, 0) => Color::Black,
         ColorDepth::Ansi16 if color == Color::Rgb(255, 255, 255) => Color::White,
         // The palettes of this depth are made of named colours.
@@ -84,18 +73,14 @@ pub(super) fn fit(color: Color, depth: ColorDepth) -> Color {
     }
 }
 
-/// The nearest of the 256 colours from number `first` on.
-fn nearest(Rgb(r, g, b): Rgb, first: u8) -> u8 {
+/// The nearest of the 256 colours; the first sixteen differ from terminal to terminal.
+fn nearest(Rgb(r, g, b): Rgb) -> u8 {
+    let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
     let distance = |i: &u8| {
         let Rgb(x, y, z) = indexed(*i);
         square(r, x) + square(g, y) + square(b, z)
     };
-    (first..=255).min_by_key(distance).unwrap_or(first)
-}
-
-fn square(a: u8, b: u8) -> u32 {
-    let difference = u32::from(a.abs_diff(b));
-    difference * difference
+    (16..=255).min_by_key(distance).unwrap_or(16)
 }
 
 /// The colour at a share of the way along evenly spaced stops.
@@ -103,7 +88,7 @@ pub(super) fn between(stops: &[Color], share: f32) -> Color {
     let at = share * stops.len().saturating_sub(1) as f32;
     let first = (at as usize).min(stops.len().saturating_sub(2));
     let (Some(&low), Some(&high)) = (stops.get(first), stops.get(first + 1)) else {
-        return stops.first().copied().unwrap_or_default();
+        return stops.first().copied().unwrap_or(Color::Reset);
     };
     let (Rgb(r, g, b), Rgb(x, y, z)) = (to_rgb(low), to_rgb(high));
     let mix = |a: u8, b: u8| {
@@ -127,48 +112,45 @@ fn luminance(Rgb(r, g, b): Rgb) -> f64 {
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }
 
-/// A role that stands out too little.
+/// A role that has too little contrast with what is behind it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Faint {
+pub struct LowContrast {
     pub role: String,
-    /// At how many colours.
     pub depth: ColorDepth,
-    /// Its contrast with what is behind it.
     pub contrast: f64,
-    /// The least it should have.
+    /// The least contrast that it should have.
     pub least: f64,
 }
 
-impl fmt::Display for Faint {
+impl fmt::Display for LowContrast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.least >= TEXT { "text" } else { "graphics" };
+        let Self { role, contrast, least, .. } = self;
+        let depth = self.depth.name();
+        let what = if *least >= TEXT { "text" } else { "graphics" };
         write!(
             f,
-            "`{}` has a contrast of {:.2}:1 with what is behind it at {}; {what} needs {}:1 to be seen by everybody",
-            self.role,
-            self.contrast,
-            self.depth.name(),
-            self.least
+            "`{role}` has a contrast of {contrast:.2}:1 with what is behind it at {depth}; \
+             {what} needs {least}:1 to be seen by everybody"
         )
     }
 }
 
-/// The roles of a theme that stand out too little, at every depth at which its own colours are shown.
-pub fn faint(palette: &Palette) -> Vec<Faint> {
-    let mut found: Vec<Faint> = Vec::new();
+/// The roles of a palette with too little contrast, at every depth at which its own colours are shown.
+pub fn low_contrast(palette: &Palette) -> Vec<LowContrast> {
+    let mut found: Vec<LowContrast> = Vec::new();
     for depth in [ColorDepth::TrueColor, ColorDepth::Ansi256] {
-        for faint in faint_in(&Theme::with(palette, depth)) {
+        for role in low_contrast_of(&Theme::with(palette, depth)) {
             // What is too faint in all colours is so in fewer.
-            if !found.iter().any(|other| other.role == faint.role) {
-                found.push(faint);
+            if !found.iter().any(|other| other.role == role.role) {
+                found.push(role);
             }
         }
     }
     found
 }
 
-/// The roles that stand out too little as a terminal shows them.
-pub fn faint_in(theme: &Theme) -> Vec<Faint> {
+/// The roles of a theme with too little contrast.
+pub fn low_contrast_of(theme: &Theme) -> Vec<LowContrast> {
     let (_, behind) = theme.defaults();
     let text = [
         ("text", theme.text),
@@ -184,22 +166,21 @@ pub fn faint_in(theme: &Theme) -> Vec<Faint> {
         ("selected", theme.selection),
     ];
     let graphics = [("border", theme.border), ("previous", theme.previous)];
-    let numbered = |name: &str, styles: &[Style]| -> Vec<(String, Style)> {
-        let name = |index| format!("{name} {}", index + 1);
-        let styles = styles.iter().enumerate();
-        styles.map(|(index, style)| (name(index), *style)).collect()
-    };
-    let named = |(name, style): (&str, Style)| (name.to_owned(), style);
+    let mut found = Vec::new();
     // A curve's letter stands in its colour, and that is text.
-    let text = text.into_iter().map(named).chain(numbered("curves", &theme.curves));
-    let graphics =
-        graphics.into_iter().map(named).chain(numbered("unsmoothed curves", &theme.faint));
-    let least = text.map(|role| (role, TEXT)).chain(graphics.map(|role| (role, GRAPHICS)));
-    least
-        .filter_map(|((role, style), least)| {
+    for (named, name, numbered, least) in [
+        (&text[..], "curves", theme.curves, TEXT),
+        (&graphics[..], "unsmoothed curves", theme.faint, GRAPHICS),
+    ] {
+        let named = named.iter().map(|(name, style)| ((*name).to_owned(), *style));
+        let numbered = (1..).zip(numbered).map(|(place, style)| (format!("{name} {place}"), style));
+        for (role, style) in named.chain(numbered) {
             let behind = style.bg.map_or(behind, to_rgb);
-            let contrast = contrast(to_rgb(style.fg?), behind);
-            (contrast < least).then_some(Faint { role, depth: theme.depth, contrast, least })
-        })
-        .collect()
+            let contrast = style.fg.map(|color| contrast(to_rgb(color), behind));
+            if let Some(contrast) = contrast.filter(|contrast| *contrast < least) {
+                found.push(LowContrast { role, depth: theme.depth, contrast, least });
+            }
+        }
+    }
+    found
 }

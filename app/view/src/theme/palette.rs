@@ -1,11 +1,13 @@
-//! The colours themselves.
+//! The colours themselves, by role.
 
 use std::slice::from_mut;
 
 use ratatui::style::Color;
 
-use crate::theme::{Background, ColorDepth, GRAPHICS, color};
+use crate::theme::color::{between, contrast, fit, to_rgb};
+use crate::theme::{Background, ColorDepth, GRAPHICS};
 
+/// Colours by role, before they are fitted to a terminal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Palette {
     pub(super) background: Color,
@@ -27,7 +29,7 @@ pub struct Palette {
     pub(super) amount: [Color; 2],
 }
 
-/// A role of the palette: its name in theme files, what it colours, and its place.
+/// A role of the palette as theme files have it.
 pub(super) struct Role {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
@@ -65,21 +67,12 @@ const fn role(
 impl Palette {
     /// The palette of a background; the sixteen named colours have tables of their own.
     pub(super) fn of(background: Background, depth: ColorDepth) -> &'static Self {
-        match (background, depth) {
-            (Background::Dark, ColorDepth::Ansi16) => &DARK_16,
-            (Background::Light, ColorDepth::Ansi16) => &LIGHT_16,
-            (Background::Dark, ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::None) => {
-                &DARK
-            }
-            (Background::Light, ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::None) => {
-                &LIGHT
-            }
+        match (background, depth == ColorDepth::Ansi16) {
+            (Background::Dark, true) => &DARK_16,
+            (Background::Light, true) => &LIGHT_16,
+            (Background::Dark, false) => &DARK,
+            (Background::Light, false) => &LIGHT,
         }
-    }
-
-    /// On which side of grey its background is.
-    pub(super) fn side(&self) -> Background {
-        Background::of(color::to_rgb(self.background))
     }
 
     /// A curve's colour, as near to the background as it can go and still be seen.
@@ -88,12 +81,10 @@ impl Palette {
             // Named colours cannot be mixed.
             return self.previous;
         }
-        let behind = color::to_rgb(color::fit(self.background, depth));
-        let is_seen = |mixed: &Color| {
-            color::contrast(color::to_rgb(color::fit(*mixed, depth)), behind) >= GRAPHICS
-        };
+        let behind = to_rgb(fit(self.background, depth));
+        let is_seen = |mixed: &Color| contrast(to_rgb(fit(*mixed, depth)), behind) >= GRAPHICS;
         (42..100)
-            .map(|percent| color::between(&[self.background, color], percent as f32 / 100.0))
+            .map(|percent| between(&[self.background, color], percent as f32 / 100.0))
             .find(is_seen)
             .unwrap_or(color)
     }
@@ -101,6 +92,16 @@ impl Palette {
 
 const fn hex(rgb: u32) -> Color {
     Color::from_u32(rgb)
+}
+
+const fn hexes<const N: usize>(rgb: [u32; N]) -> [Color; N] {
+    let mut colors = [Color::Reset; N];
+    let mut place = 0;
+    while place < N {
+        colors[place] = hex(rgb[place]);
+        place += 1;
+    }
+    colors
 }
 
 pub(super) static DARK: Palette = Palette {
@@ -116,16 +117,9 @@ pub(super) static DARK: Palette = Palette {
     selected: hex(0x0f_1218),
     border: hex(0x5d_687b),
     previous: hex(0x6b_7484),
-    curves: [
-        hex(0x4f_a8ff),
-        hex(0xff_a657),
-        hex(0x7f_d88f),
-        hex(0xe5_8fd8),
-        hex(0xe6_d35c),
-        hex(0x6f_e0dc),
-    ],
-    heat: [hex(0x2a_6fc4), hex(0x26_2b36), hex(0xb8_5a12)],
-    amount: [hex(0x1a_1f29), hex(0x1f_63b5)],
+    curves: hexes([0x4f_a8ff, 0xff_a657, 0x7f_d88f, 0xe5_8fd8, 0xe6_d35c, 0x6f_e0dc]),
+    heat: hexes([0x2a_6fc4, 0x26_2b36, 0xb8_5a12]),
+    amount: hexes([0x1a_1f29, 0x1f_63b5]),
 };
 
 pub(super) static LIGHT: Palette = Palette {
@@ -141,16 +135,9 @@ pub(super) static LIGHT: Palette = Palette {
     selected: hex(0xff_ffff),
     border: hex(0x8b_929c),
     previous: hex(0x84_8b96),
-    curves: [
-        hex(0x0b_62b8),
-        hex(0xb4_5309),
-        hex(0x1a_7f37),
-        hex(0x8a_2380),
-        hex(0x7a_6a00),
-        hex(0x07_666c),
-    ],
-    heat: [hex(0x6f_b1f2), hex(0xf3_f3f0), hex(0xf2_a65a)],
-    amount: [hex(0xf3_f5f8), hex(0x7f_b6ee)],
+    curves: hexes([0x0b_62b8, 0xb4_5309, 0x1a_7f37, 0x8a_2380, 0x7a_6a00, 0x07_666c]),
+    heat: hexes([0x6f_b1f2, 0xf3_f3f0, 0xf2_a65a]),
+    amount: hexes([0xf3_f5f8, 0x7f_b6ee]),
 };
 
 // Only the named colours that are readable in xterm's own shades; the glyphs tell the rest apart.
@@ -167,14 +154,10 @@ static DARK_16: Palette = Palette {
     selected: Color::Black,
     border: Color::DarkGray,
     previous: Color::DarkGray,
-    curves: [
-        Color::LightCyan,
-        Color::LightYellow,
-        Color::LightGreen,
-        Color::LightMagenta,
-        Color::White,
-        Color::LightRed,
-    ],
+    curves: {
+        use Color::{LightCyan, LightGreen, LightMagenta, LightRed, LightYellow, White};
+        [LightCyan, LightYellow, LightGreen, LightMagenta, White, LightRed]
+    },
     heat: [Color::Blue, Color::DarkGray, Color::Red],
     amount: [Color::Black, Color::Blue],
 };

@@ -42,10 +42,10 @@ fn background_follows_what_the_terminal_announces() {
 fn every_role_of_every_theme_can_be_seen_at_every_depth() {
     for name in file::names(None) {
         let palette = file::find(&name, None).unwrap();
-        assert_eq!(color::faint(&palette), [], "{name}");
+        assert_eq!(color::low_contrast(&palette), [], "{name}");
         for depth in [ColorDepth::TrueColor, ColorDepth::Ansi256, ColorDepth::Ansi16] {
             let theme = Theme::with(&palette, depth);
-            assert_eq!(color::faint_in(&theme), [], "{name} {depth:?}");
+            assert_eq!(color::low_contrast_of(&theme), [], "{name} {depth:?}");
         }
     }
 }
@@ -54,8 +54,8 @@ fn every_role_of_every_theme_can_be_seen_at_every_depth() {
 fn every_theme_reads_as_it_is_written() {
     for name in file::names(None) {
         let palette = file::find(&name, None).unwrap();
-        let text = file::written(&palette);
-        assert_eq!(file::read("own.toml", &text), Ok(palette), "{name}");
+        let text = file::to_toml(&palette);
+        assert_eq!(file::parse("own.toml", &text), Ok(palette), "{name}");
     }
 }
 
@@ -67,7 +67,7 @@ fn all_mistakes_of_a_theme_are_told_at_once_with_their_places() {
         good = 5\n\
         curves = [\"#4fa8ff\", \"#ffg657\"]\n\
         border = [\"#475163\"]\n";
-    let wrong = file::read("own.toml", text).unwrap_err();
+    let wrong = file::parse("own.toml", text).unwrap_err();
     let told: Vec<String> = wrong
         .iter()
         .map(|w| {
@@ -90,19 +90,19 @@ fn all_mistakes_of_a_theme_are_told_at_once_with_their_places() {
             "{expected:?} is not among {told:#?}"
         );
     }
-    assert!(file::read("own.toml", "text = \"#").is_err());
-    for (_, line) in file::written(&file::find("dark", None).unwrap()).match_indices('\n') {
+    assert!(file::parse("own.toml", "text = \"#").is_err());
+    for (_, line) in file::to_toml(&file::find("dark", None).unwrap()).match_indices('\n') {
         // Whatever is cut off, it is told and nothing else happens.
-        let _ = file::read("own.toml", line);
+        let _ = file::parse("own.toml", line);
     }
 }
 
 #[test]
 fn a_theme_that_is_hard_to_see_is_told_role_by_role() {
-    let text = file::written(&file::find("light", None).unwrap());
+    let text = file::to_toml(&file::find("light", None).unwrap());
     let text = text.replace("dim = \"#60666f\"", "dim = \"#c0c0c0\"");
-    let palette = file::read("own.toml", &text).unwrap();
-    let faint = color::faint(&palette);
+    let palette = file::parse("own.toml", &text).unwrap();
+    let faint = color::low_contrast(&palette);
     assert_eq!(faint.len(), 1, "{faint:?}");
     assert!(faint[0].to_string().starts_with("`dim` has a contrast of 1.7"));
 }
