@@ -287,7 +287,7 @@ impl LabState {
         if let Some(kernel) = self.kernel() {
             match &mut walk {
                 Some(walk) => walk.renew(kernel),
-                None => walk = Some(KernelDebugger::of(kernel)),
+                None => walk = Some(KernelDebugger::new(kernel)),
             }
         }
         self.debugger = walk;

@@ -2,7 +2,7 @@
 
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::frame::kernel::View;
-use mlsys_view::kernel::{KernelDebugger, Play, said};
+use mlsys_view::kernel::{KernelDebugger, Play, status};
 use mlsys_view::panel::{Inspect, Spot};
 
 use crate::command::{Choice, Motion, Place};
@@ -27,7 +27,7 @@ impl App {
         let walk = slot.debugger.as_ref();
         // Unseen steps would be over before they are looked at.
         let is_in_front = self.ground() == Place::Picture;
-        if walk.and_then(KernelDebugger::sought).is_some() {
+        if walk.and_then(KernelDebugger::search_goal).is_some() {
             return Some(Animation::Searching);
         }
         let plays = walk.is_some_and(|walk| walk.play() == Play::Going) || pictures::plays(slot);
@@ -200,7 +200,7 @@ impl App {
     pub fn walk_said(&self) -> Vec<String> {
         let slot = self.page.as_ref().and_then(Page::slot);
         let walk = slot.and_then(|slot| slot.debugger.as_ref());
-        walk.map(said).unwrap_or_default()
+        walk.map(status).unwrap_or_default()
     }
 
     fn walk(&mut self) -> Option<&mut KernelDebugger> {

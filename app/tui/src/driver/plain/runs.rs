@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lesson::{Asked, Block};
-use mlsys_view::kernel::{KernelDebugger, about_thread};
+use mlsys_view::kernel::{KernelDebugger, thread_details};
 
 use crate::command::Command;
 use crate::driver::Pulse;
@@ -163,7 +163,7 @@ impl Talk<'_> {
             return self.say(["No kernel has run here.".to_owned()]);
         };
         let told: Vec<String> = if choose(walk) {
-            let told = about_thread(walk).into_iter();
+            let told = thread_details(walk).into_iter();
             told.flat_map(|(_, line)| say::sentence(&line)).collect()
         } else {
             vec!["The kernel has none of that name or number where it stands.".to_owned()]

@@ -1,4 +1,4 @@
-//! A kernel's launch as it is stepped through: its text, its blocks, the lanes of a warp. All show one walk.
+//! A kernel's launch in the debugger: its source, its blocks, the lanes of a warp, its memory. All pictures share one position.
 
 mod accesses;
 mod debugger;
@@ -11,130 +11,120 @@ mod thread;
 use std::borrow::Cow;
 
 use mlsys_lab::Value;
-use mlsys_lab::frame::kernel::{Kernel, View};
+use mlsys_lab::frame::kernel::{Kernel, Problem, View};
 use mlsys_lab::frame::{Frame, Milestone, Table, Timeline};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
+use super::{At, Picture, Sheet, cells, text};
 use crate::canvas::{Canvas, Pen};
 use crate::export::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
-pub use crate::panel::picture::kernel::accesses::{banks, sectors};
-pub use crate::panel::picture::kernel::debugger::{KernelDebugger, Play, Thread, Whence};
-pub use crate::panel::picture::kernel::grid::threads;
-pub use crate::panel::picture::kernel::lanes::{LaneState, Touch, touches, variables};
-pub use crate::panel::picture::kernel::memory::{Room, memory};
-pub use crate::panel::picture::kernel::thread::{about_thread, said};
-use crate::panel::picture::{At, Picture, Sheet, cells};
 use crate::panel::view::{FrameView, Mark, Stretch, Way};
-use crate::panel::{Focus, picture, text};
-use crate::theme::{Look, Theme};
+use crate::panel::{Focus, draw_frame};
+use crate::theme::Look;
+pub use debugger::{KernelDebugger, Play, Thread};
+use lanes::LaneState;
+pub use thread::{status, thread_details};
 
-/// Draws a view of a launch; without a walk, as before the first step.
+/// The sentence before the first step.
+const NOTHING_RUN: &str = "Nothing has run yet: . goes on by one instruction, , goes back.";
+
+/// The debugger of a launch; without one, as before the first step.
+fn debugger_of<'a>(
+    kernel: &Kernel,
+    debugger: Option<&'a KernelDebugger>,
+) -> Cow<'a, KernelDebugger> {
+    let own = debugger.filter(|debugger| debugger.is_of(kernel));
+    own.map_or_else(|| Cow::Owned(KernelDebugger::new(kernel)), Cow::Borrowed)
+}
+
+/// Draws a view of a launch.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     kernel: &Kernel,
-    walk: Option<&KernelDebugger>,
+    debugger: Option<&KernelDebugger>,
     look: &Look,
 ) {
-    let fresh;
-    let walk = match walk.filter(|walk| walk.is_of(kernel)) {
-        Some(walk) => walk,
-        None => {
-            fresh = KernelDebugger::of(kernel);
-            &fresh
+    let debugger = &debugger_of(kernel, debugger);
+    let mut view = FrameView::default();
+    let frame = match kernel.view {
+        View::Source => return source::draw(area, canvas, kernel, debugger, look),
+        View::Grid => return grid::draw(area, canvas, debugger, look),
+        View::Lanes => return lanes::draw(area, canvas, debugger, look),
+        View::Memory => {
+            let room = (usize::from(area.width), usize::from(area.height));
+            let (memory, mark) = memory::memory(debugger, room);
+            let mark = mark.map(|(row, column)| Mark { column, row });
+            // The sentence below names the marked cell.
+            return cells::draw(area, canvas, &memory, mark, look);
+        }
+        View::Sectors => accesses::sectors(debugger),
+        View::Banks => accesses::banks(debugger),
+        View::Timeline => {
+            // Around the position, a column or more each; names of warps take about a fifth.
+            let order = order(kernel, debugger);
+            view.mark = current_span(&order, debugger).map(|column| Mark { column, row: 0 });
+            let wide = f64::from(area.width.saturating_sub(area.width / 5).max(20));
+            let from = (debugger.clock() as f64 - 0.75 * wide).max(0.0);
+            view.stretch = Stretch::between(from, from + wide);
+            Frame::Timeline(order)
+        }
+        View::Problems => {
+            view.mark = debugger.problem().map(|row| Mark { column: 0, row });
+            Frame::Table(problems(kernel))
         }
     };
-    match kernel.view {
-        View::Source => source::draw(area, canvas, kernel, walk, look),
-        View::Grid => grid::draw(area, canvas, walk, look),
-        View::Lanes => lanes::draw(area, canvas, walk, look),
-        View::Memory => {
-            let room = Room { columns: usize::from(area.width), rows: usize::from(area.height) };
-            let memory = memory(walk, room);
-            let mark = memory.mark.map(|(row, column)| Mark { column, row });
-            // The sentence below names the marked cell.
-            cells::draw(area, canvas, &memory.cells, mark, look);
-        }
-        View::Sectors => shown(area, canvas, sectors(walk), None, look),
-        View::Banks => shown(area, canvas, banks(walk), None, look),
-        View::Timeline => timeline(area, canvas, kernel, walk, look),
-        View::Problems => {
-            let mark = walk.problem().map(|row| Mark { column: 0, row });
-            shown(area, canvas, Frame::Table(problems(kernel)), mark, look);
-        }
-    }
+    draw_frame(area, canvas, &frame, At { view: &view, focus: Focus::Aside, walk: None }, look);
 }
 
 /// A part of a picture of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
+    /// A line of the source, from 1.
     Line(u32),
     Thread(Thread),
 }
 
+/// The part at a place of the picture.
 pub(crate) fn spot_at(
     area: Rect,
     kernel: &Kernel,
-    walk: &KernelDebugger,
+    debugger: &KernelDebugger,
     at: Position,
 ) -> Option<Spot> {
-    let walk = Some(walk).filter(|walk| walk.is_of(kernel) && area.contains(at))?;
+    let debugger = Some(debugger).filter(|it| it.is_of(kernel) && area.contains(at))?;
     match kernel.view {
-        View::Source => source::line_at(area, walk, at.y).map(Spot::Line),
-        View::Grid => grid::thread_at(area, walk, at).map(Spot::Thread),
-        View::Lanes => lanes::lane_at(area, walk, at).map(|lane| {
-            let here = walk.here();
-            Spot::Thread(Thread { lane, ..here })
-        }),
+        View::Source => source::line_at(area, debugger, at.y).map(Spot::Line),
+        View::Grid => grid::thread_at(area, debugger, at).map(Spot::Thread),
+        View::Lanes => {
+            let lane = lanes::lane_at(area, debugger, at)?;
+            Some(Spot::Thread(Thread { lane, ..debugger.here() }))
+        }
         View::Memory | View::Sectors | View::Banks | View::Timeline | View::Problems => None,
     }
 }
 
-/// Draws a picture that is like those of other labs, with a place in it marked.
-fn shown(area: Rect, canvas: &mut Canvas, frame: Frame, mark: Option<Mark>, look: &Look) {
-    let view = FrameView { mark, ..FrameView::default() };
-    let at = At { view: &view, focus: Focus::Aside, walk: None };
-    crate::panel::draw_frame(area, canvas, &frame, at, look);
-}
-
-/// Draws the order of instructions around where the walk stands, a column or more each.
-fn timeline(area: Rect, canvas: &mut Canvas, kernel: &Kernel, walk: &KernelDebugger, look: &Look) {
-    let order = order(kernel, walk);
-    let mark = current(&order, walk).map(|column| Mark { column, row: 0 });
-    // Names of warps take about a fifth.
-    let wide = f64::from(area.width.saturating_sub(area.width / 5).max(20));
-    let at = walk.clock() as f64;
-    let from = (at - 0.75 * wide).max(0.0);
-    let view =
-        FrameView { mark, stretch: Stretch::between(from, from + wide), ..FrameView::default() };
-    let at = At { view: &view, focus: Focus::Aside, walk: None };
-    crate::panel::draw_frame(area, canvas, &Frame::Timeline(order), at, look);
-}
-
-/// Where a walk stands and the rows of a picture, in words.
-pub(crate) fn words(kernel: &Kernel, walk: Option<&KernelDebugger>) -> String {
+/// The position and the rows of a picture, in words.
+pub(crate) fn words(kernel: &Kernel, debugger: Option<&KernelDebugger>) -> String {
     /// Rows that are read out.
     const MOST: usize = 64;
-    let mut lines: Vec<String> = walk.map_or(Vec::new(), said);
-    if let (View::Lanes, Some(walk)) = (kernel.view, walk) {
-        lines.extend(about_thread(walk).into_iter().map(|(_, text)| text));
+    let mut lines: Vec<String> = debugger.map_or(Vec::new(), status);
+    if let (View::Lanes, Some(debugger)) = (kernel.view, debugger) {
+        lines.extend(thread_details(debugger).into_iter().map(|(_, text)| text));
     }
-    let shown = picture(kernel, walk);
-    let Frame::Table(table) = &shown else {
-        let (glyphs, view) = (Glyphs::new(GlyphSet::Ascii), FrameView::default());
-        lines.push(picture::of(&shown).words(&view, &glyphs));
+    let frame = picture(kernel, debugger);
+    let Frame::Table(table) = &frame else {
+        let glyphs = Glyphs::new(GlyphSet::Ascii);
+        lines.push(super::of(&frame).words(&FrameView::default(), &glyphs));
         return lines.join("\n");
     };
     let count = table.rows.len();
     for row in table.rows.iter().take(MOST) {
-        let cells = table.columns.iter().zip(row);
-        let cells: Vec<String> = cells
-            .map(|(title, value)| (title, value.to_string()))
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(title, value)| format!("{title} {value}"))
-            .collect();
+        let cells = table.columns.iter().zip(row).map(|(title, value)| (title, value.to_string()));
+        let cells = cells.filter(|(_, value)| !value.is_empty());
+        let cells: Vec<String> = cells.map(|(title, value)| format!("{title} {value}")).collect();
         lines.push(cells.join(", "));
     }
     if count > MOST {
@@ -143,123 +133,49 @@ pub(crate) fn words(kernel: &Kernel, walk: Option<&KernelDebugger>) -> String {
     lines.join("\n")
 }
 
-fn style(state: LaneState, theme: &Theme) -> Style {
-    match state {
-        LaneState::Active => theme.good,
-        LaneState::Masked => theme.text,
-        LaneState::Waiting => theme.warn,
-        LaneState::Done | LaneState::NotBegun | LaneState::Beyond => theme.dim,
-        LaneState::Faulted => theme.bad,
-    }
-}
-
-/// What the letters mean, of those that are there.
-fn legend(states: &[LaneState]) -> String {
-    let there = LaneState::ALL.into_iter().filter(|state| states.contains(state));
-    let words = there.map(|state| format!("{} {}", state.letter(), state.word()));
-    words.collect::<Vec<_>>().join(", ")
-}
-
-/// Says sentences below each other, wrapped, as far as there are rows; returns the rows used.
-fn say(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look: &Look) -> u16 {
-    let rows = lines.iter().flat_map(|(line, style)| {
-        let parts = text::wrap(line, area.width);
-        parts.into_iter().map(move |part| (part, *style))
-    });
-    let mut used = 0;
-    for ((part, style), y) in rows.zip(area.y..area.bottom()) {
-        Pen::new(area, canvas, &look.glyphs).text(area.x, y, part.trim_end(), style);
-        used += 1;
-    }
-    used
-}
-
-/// An area split into rows above and `below` rows.
-fn split(area: Rect, below: u16) -> [Rect; 2] {
-    let below = below.min(area.height);
-    [
-        Rect { height: area.height - below, ..area },
-        Rect { y: area.bottom() - below, height: below, ..area },
-    ]
-}
-
-impl Picture for Kernel {
-    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        draw(area, canvas, self, at.walk, look);
-    }
-
-    fn words(&self, _: &FrameView, _: &Glyphs) -> String {
-        words(self, None)
-    }
-
-    fn values(&self, lines: &mut Lines) {
-        picture::of(&picture(self, None)).values(lines);
-    }
-
-    /// Its place is the walk's, which all pictures of a lab share.
-    fn go(&self, _: &mut FrameView, _: Way) {}
-
-    /// A page has no next step: it has the rows of the place that the steps have reached.
-    fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
-        sheet.frame = Cow::Owned(picture(self, sheet.walk));
-    }
-}
-
-/// A picture of a launch where the walk stands, as files and words have it.
-pub fn picture(kernel: &Kernel, walk: Option<&KernelDebugger>) -> Frame {
-    // Without a walk, it is as before the first step.
-    let fresh;
-    let walk = match walk.filter(|walk| walk.is_of(kernel)) {
-        Some(walk) => walk,
-        None => {
-            fresh = KernelDebugger::of(kernel);
-            &fresh
-        }
-    };
+/// A picture of a launch at the position, as files and words have it.
+pub(crate) fn picture(kernel: &Kernel, debugger: Option<&KernelDebugger>) -> Frame {
+    let debugger = &debugger_of(kernel, debugger);
     match kernel.view {
-        View::Source => Frame::Table(source::table(kernel, walk)),
-        View::Grid => Frame::Table(grid::table(walk)),
-        View::Lanes => Frame::Table(lanes::table(walk)),
-        View::Memory => Frame::Cells(memory(walk, Room::PAGE).cells),
-        View::Sectors => sectors(walk),
-        View::Banks => banks(walk),
-        View::Timeline => Frame::Timeline(order(kernel, walk)),
+        View::Source => Frame::Table(source::table(kernel, debugger)),
+        View::Grid => Frame::Table(grid::table(debugger)),
+        View::Lanes => Frame::Table(lanes::table(debugger)),
+        View::Memory => Frame::Cells(memory::memory(debugger, memory::PAGE).0),
+        View::Sectors => accesses::sectors(debugger),
+        View::Banks => accesses::banks(debugger),
+        View::Timeline => Frame::Timeline(order(kernel, debugger)),
         View::Problems => Frame::Table(problems(kernel)),
     }
 }
 
-/// The order by warp, with a line where the walk stands.
-pub fn order(kernel: &Kernel, walk: &KernelDebugger) -> Timeline {
+/// The instructions in their order by warp, with a line at the position.
+fn order(kernel: &Kernel, debugger: &KernelDebugger) -> Timeline {
     let mut timeline = kernel.whole.order.clone();
+    let clock = debugger.clock();
+    let label = debugger.last().map(|step| {
+        let (block, warp, line) = (step.block, step.warp, step.place.line);
+        format!("step {clock}: block {block} warp {warp}, line {line}")
+    });
     timeline.marks.push(Milestone {
-        at: walk.clock() as f64,
-        label: match walk.last() {
-            Some(step) => format!(
-                "step {}: block {} warp {}, line {}",
-                walk.clock(),
-                step.block,
-                step.warp,
-                step.place.line
-            ),
-            None => "before the first step".to_owned(),
-        },
+        at: clock as f64,
+        label: label.unwrap_or_else(|| "before the first step".to_owned()),
     });
     timeline
 }
 
-/// The bar that the last step belongs to.
-pub fn current(timeline: &Timeline, walk: &KernelDebugger) -> Option<usize> {
-    let step = walk.last()?;
+/// The bar of the last step.
+fn current_span(timeline: &Timeline, debugger: &KernelDebugger) -> Option<usize> {
+    let step = debugger.last()?;
     let lane = format!("block {} warp {}", step.block, step.warp);
     let lane = timeline.lanes.iter().position(|name| *name == lane)?;
-    let at = walk.clock() as f64 - 0.5;
+    let at = debugger.clock() as f64 - 0.5;
     timeline.spans.iter().position(|span| span.lane == lane && span.start <= at && at <= span.end)
 }
 
-/// What went wrong in the whole run.
-pub fn problems(kernel: &Kernel) -> Table {
+/// The problems of the whole run.
+fn problems(kernel: &Kernel) -> Table {
     let place = |[x, y, z]: [u32; 3]| Value::from(format!("({x},{y},{z})"));
-    let row = |problem: &mlsys_lab::frame::kernel::Problem| {
+    let row = |problem: &Problem| {
         vec![
             Value::from(problem.fault.as_str()),
             Value::Int(problem.step as i64),
@@ -275,4 +191,64 @@ pub fn problems(kernel: &Kernel) -> Table {
     }
     let titles = ["problem", "step", "line", "block", "thread", "what happened"];
     Table { columns: titles.map(str::to_owned).to_vec(), rows, ..Table::default() }
+}
+
+/// The letters of the states that occur.
+fn state_legend(states: &[LaneState]) -> String {
+    let present = LaneState::ALL.into_iter().filter(|state| states.contains(state));
+    let names = present.map(|state| {
+        let (letter, word) = state.name();
+        format!("{letter} {word}")
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Writes why there is no machine; whether there is none.
+fn draw_error(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look: &Look) -> bool {
+    let error = debugger.machine().err().map(|error| (error.to_string(), look.theme.dim));
+    write_lines(area, canvas, error.as_slice(), look);
+    error.is_some()
+}
+
+/// Writes sentences below each other, wrapped, as far as there are rows; returns the rows used.
+fn write_lines(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look: &Look) -> u16 {
+    let rows = lines.iter().flat_map(|(line, style)| {
+        let parts = text::wrap(line, area.width);
+        parts.into_iter().map(move |part| (part, *style))
+    });
+    let mut used = 0;
+    for ((part, style), y) in rows.zip(area.y..area.bottom()) {
+        Pen::new(area, canvas, &look.glyphs).text(area.x, y, part.trim_end(), style);
+        used += 1;
+    }
+    used
+}
+
+/// An area split into rows above and `below` rows.
+fn split(area: Rect, below: u16) -> [Rect; 2] {
+    let below = below.min(area.height);
+    let height = area.height - below;
+    [Rect { height, ..area }, Rect { y: area.y + height, height: below, ..area }]
+}
+
+impl Picture for Kernel {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        draw(area, canvas, self, at.walk, look);
+    }
+
+    fn words(&self, _: &FrameView, _: &Glyphs) -> String {
+        words(self, None)
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        super::of(&picture(self, None)).values(lines);
+    }
+
+    /// All pictures of a lab share the position in the debugger.
+    fn go(&self, _: &mut FrameView, _: Way) {}
+
+    /// A page has no next step: it has the rows at the position.
+    fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
+        sheet.frame = Cow::Owned(picture(self, sheet.walk));
+    }
 }

@@ -84,7 +84,7 @@ fn on(walk: &mut KernelDebugger, steps: usize) {
 #[test]
 fn strips_of_a_vector_addition() {
     let memory = sent("memory", &[]);
-    let mut walk = KernelDebugger::of(&memory);
+    let mut walk = KernelDebugger::new(&memory);
     while !kernel::words(&memory, Some(&walk)).contains("reads A[") {
         on(&mut walk, 1);
         assert!(walk.clock() < 200);
@@ -102,7 +102,7 @@ fn strips_of_a_vector_addition() {
 #[test]
 fn a_large_buffer_is_seen_around_what_is_touched() {
     let memory = sent("memory", &["elements=100000", "block_dim=[256]", "concurrent_blocks=1"]);
-    let mut walk = KernelDebugger::of(&memory);
+    let mut walk = KernelDebugger::new(&memory);
     assert!(walk.choose(Thread { block: 300, warp: 3, lane: 5 }));
     let global = 300 * 256 + 3 * 32 + 5;
     walk.seek(Goal::End, Direction::Backward);
@@ -116,7 +116,7 @@ fn a_large_buffer_is_seen_around_what_is_touched() {
             return;
         }
         walk.seek(Goal::Instruction, Direction::Forward);
-        while walk.sought().is_some() {
+        while walk.search_goal().is_some() {
             walk.go_on();
         }
     }
@@ -128,7 +128,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
     let launch = ["rows=32", "columns=32", "block_dim=[32, 32]"];
     let naive: Vec<&str> = ["example=transpose-naive"].into_iter().chain(launch).collect();
     let sectors = sent("sectors", &naive);
-    let mut walk = KernelDebugger::of(&sectors);
+    let mut walk = KernelDebugger::new(&sectors);
     while !kernel::words(&sectors, Some(&walk)).contains("32 sectors") {
         on(&mut walk, 1);
         assert!(walk.clock() < 5000);
@@ -136,7 +136,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
     compare("kernel-sectors", &sectors, &walk);
     let tile: Vec<&str> = ["example=transpose-tile"].into_iter().chain(launch).collect();
     let banks = sent("banks", &tile);
-    let mut walk = KernelDebugger::of(&banks);
+    let mut walk = KernelDebugger::new(&banks);
     while !kernel::words(&banks, Some(&walk)).contains("32 passes") {
         on(&mut walk, 1);
         assert!(walk.clock() < 5000);
@@ -147,7 +147,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
 #[test]
 fn the_order_of_instructions_has_a_cursor_that_goes_both_ways() {
     let order = sent("timeline", &["example=reduce-sequential", "elements=128", "block_dim=[128]"]);
-    let mut walk = KernelDebugger::of(&order);
+    let mut walk = KernelDebugger::new(&order);
     on(&mut walk, 60);
     compare("kernel-timeline", &order, &walk);
     let there = kernel::words(&order, Some(&walk));
@@ -162,7 +162,7 @@ fn a_problem_is_gone_to_with_its_thread_and_its_cell() {
     let problems =
         sent("problems", &["example=vector-add-unguarded", "elements=10", "block_dim=[4]"]);
     assert_eq!(problems.whole.problems.len(), 6);
-    let mut walk = KernelDebugger::of(&problems);
+    let mut walk = KernelDebugger::new(&problems);
     walk.go_to_problem(&problems.whole.problems, 1);
     walk.go_to_problem(&problems.whole.problems, 1);
     compare("kernel-problems", &problems, &walk);

@@ -2,92 +2,109 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mlsys_kernel::types::Scalar;
 use mlsys_kernel::{Access, LANES, Machine, Reach};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
 
-use crate::panel::picture::kernel::memory::{kind, kinds, lanes_named, verb};
-use crate::panel::picture::kernel::{KernelDebugger, Thread};
+use super::memory::{kind, kinds, lane_ranges, verb};
+use super::{KernelDebugger, NOTHING_RUN, Thread};
 
+/// Bytes of a sector of global memory.
 const SECTOR: i64 = 32;
-
 /// Banks of shared memory, each four bytes wide.
 const BANKS: usize = 32;
-
 /// Words of shared memory in a picture.
 const WORDS: u32 = 64 * BANKS as u32;
 
-/// What of a sector was asked for: which of its bytes, and by which lanes.
+/// Why a warp has no last access.
+#[derive(Debug, thiserror::Error)]
+enum NoAccess {
+    #[error("{0}")]
+    Start(#[from] mlsys_kernel::recipe::StartError),
+    #[error("{NOTHING_RUN}")]
+    NothingRun,
+    #[error("Warp {warp} of block {block} has accessed no memory, or has ended.")]
+    None { block: u32, warp: u32 },
+}
+
+/// The last access of the selected warp, and where each lane reached.
+type LastAccess<'a> = (&'a Machine, &'a Access, Vec<Option<Reach>>);
+
+fn last_access(debugger: &KernelDebugger) -> Result<LastAccess<'_>, NoAccess> {
+    let machine = debugger.machine().map_err(Clone::clone)?;
+    let Thread { block, warp, .. } = debugger.here();
+    match machine.access(block, warp as usize) {
+        Some((access, reached)) => Ok((machine, access, reached)),
+        None if debugger.last().is_none() => Err(NoAccess::NothingRun),
+        None => Err(NoAccess::None { block, warp }),
+    }
+}
+
+/// The requested bytes of a sector, and the lanes that request them.
 #[derive(Default)]
-struct Asked {
+struct Request {
     bytes: BTreeSet<i64>,
     lanes: Vec<usize>,
 }
 
-/// The last access of the warp that is looked at, if it was to global memory: its sectors, byte by byte.
-pub fn sectors(walk: &KernelDebugger) -> Frame {
-    let (machine, access, reached) = match last(walk) {
+/// The last access of the selected warp, if it was to global memory: its sectors, byte by byte.
+pub(super) fn sectors(debugger: &KernelDebugger) -> Frame {
+    let (machine, access, reached) = match last_access(debugger) {
         Ok(found) => found,
-        Err(reason) => return Frame::Text(reason),
+        Err(error) => return Frame::Text(error.to_string()),
     };
     let bytes = i64::from(access.bytes);
     // By buffer and sector.
-    let mut moved: BTreeMap<(&str, i64), Asked> = BTreeMap::new();
+    let mut moved: BTreeMap<(&str, i64), Request> = BTreeMap::new();
     for (lane, reach) in reached.iter().enumerate() {
-        if let Some(Reach::Global { buffer, element, .. }) = reach {
-            for byte in element * bytes..(element + 1) * bytes {
-                let at = (buffer.as_str(), byte.div_euclid(SECTOR));
-                let asked = moved.entry(at).or_default();
-                asked.bytes.insert(byte.rem_euclid(SECTOR));
-                if asked.lanes.last() != Some(&lane) {
-                    asked.lanes.push(lane);
-                }
+        let Some(Reach::Global { buffer, element, .. }) = reach else {
+            continue;
+        };
+        for byte in element * bytes..(element + 1) * bytes {
+            let request = moved.entry((buffer, byte.div_euclid(SECTOR))).or_default();
+            request.bytes.insert(byte.rem_euclid(SECTOR));
+            if request.lanes.last() != Some(&lane) {
+                request.lanes.push(lane);
             }
         }
     }
+    let line = access.place.line;
     if moved.is_empty() {
         return Frame::Text(format!(
-            "The warp's last access, in line {}, was not to global memory: panel banks shows it.",
-            access.place.line
+            "The warp's last access, in line {line}, was not to global memory: panel banks shows it."
         ));
     }
-    let row = |((buffer, sector), asked): (&(&str, i64), &Asked)| {
-        let end = machine.buffers().find(|(name, ..)| name == buffer);
-        let end = end.map_or(0, |(_, of, elements)| elements as i64 * i64::from(of.bytes()));
+    let row = |((buffer, sector), request): (&(&str, i64), &Request)| {
+        let found = machine.buffers().find(|(name, ..)| name == buffer);
+        let end = found.map_or(0, |(_, of, elements)| elements as i64 * i64::from(of.bytes()));
         let cell = |byte: i64| {
             let at = sector * SECTOR + byte;
-            let outside = at < 0 || at >= end;
-            Some(Cell::of(match (asked.bytes.contains(&byte), outside) {
+            let is_outside = at < 0 || at >= end;
+            Some(Cell::of(match (request.bytes.contains(&byte), is_outside) {
                 (true, false) => 0,
                 (true, true) => 2,
                 (false, false) => 1,
                 (false, true) => 3,
             }))
         };
+        let (used, lanes) = (request.bytes.len(), lane_ranges(&request.lanes));
         CellRow {
             label: format!("{buffer} byte {}", sector * SECTOR),
             cells: (0..SECTOR).map(cell).collect(),
-            remark: format!(
-                "{} of {SECTOR} used, {}",
-                asked.bytes.len(),
-                lanes_named(&asked.lanes)
-            ),
+            remark: format!("{used} of {SECTOR} used, {lanes}"),
         }
     };
     let lanes: Vec<usize> = (0..LANES).filter(|lane| reached[*lane].is_some()).collect();
+    let all = 32 * access.sectors;
     let note = format!(
-        "Line {}: {} {} {} bytes each. {} sectors of {SECTOR} bytes move, {} bytes; {} of them are used, {}.",
-        access.place.line,
-        lanes_named(&lanes),
+        "Line {line}: {} {} {bytes} bytes each. {} sectors of {SECTOR} bytes move, {all} bytes; {} of them are used, {:.1}%.",
+        lane_ranges(&lanes),
         verb(Some(access.kind), lanes.len()),
-        access.bytes,
         access.sectors,
-        32 * access.sectors,
         access.used,
-        share(access.used, 32 * access.sectors),
+        100.0 * access.used as f64 / all.max(1) as f64,
     );
     Frame::Cells(Cells {
-        across: String::new(),
-        first: 0,
         group: access.bytes.max(1) as usize,
         kinds: named([
             ("used", Tone::First),
@@ -101,83 +118,73 @@ pub fn sectors(walk: &KernelDebugger) -> Frame {
     })
 }
 
-/// The last access of the warp that is looked at by bank, if it was to shared memory, and that memory of its block.
-pub fn banks(walk: &KernelDebugger) -> Frame {
-    let machine = match walk.machine() {
+/// The last access of the selected warp by bank, if it was to shared memory, and that memory of its block.
+pub(super) fn banks(debugger: &KernelDebugger) -> Frame {
+    let machine = match debugger.machine() {
         Ok(machine) => machine,
-        Err(reason) => return Frame::Text(reason.to_owned()),
+        Err(error) => return Frame::Text(error.to_string()),
     };
     if machine.shared_bytes() == 0 {
         return Frame::Text("The kernel uses no shared memory.".to_owned());
     }
-    let access = match last(walk) {
+    let access = match last_access(debugger) {
         Ok((_, access, reached)) => passes(access, &reached),
-        Err(reason) => Frame::Text(reason),
+        Err(error) => Frame::Text(error.to_string()),
     };
-    let Thread { block, .. } = walk.here();
+    let block = debugger.here().block;
+    let memory = words(machine, block);
     Frame::Panes(vec![
         Pane { title: "the warp's last access".to_owned(), frame: access },
-        Pane { title: format!("shared memory of block {block}"), frame: words(machine, block) },
+        Pane { title: format!("shared memory of block {block}"), frame: memory },
     ])
 }
 
-/// The words asked of each bank, one below the other in the order of passes.
+/// The words requested from each bank, one below the other in the order of passes.
 fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
     // Lanes that take 8 bytes go in two halves of a warp.
     let together = if access.bytes > 4 { LANES / 2 } else { LANES };
     let mut rows = Vec::new();
-    let mut asked = 0;
-    for start in (0..LANES).step_by(together) {
+    let mut requested = 0;
+    for lanes in reached.chunks(together) {
+        // The lanes of each word, by bank.
         let mut banks: Vec<BTreeMap<i64, usize>> = vec![BTreeMap::new(); BANKS];
-        for lane in start..start + together {
-            let Some(Some(Reach::Shared { byte, .. })) = reached.get(lane) else {
+        for reach in lanes {
+            let Some(Reach::Shared { byte, .. }) = reach else {
                 continue;
             };
-            let first = byte.div_euclid(4);
             let last = (byte + i64::from(access.bytes) - 1).div_euclid(4);
-            for word in first..=last {
+            for word in byte.div_euclid(4)..=last {
                 let bank = word.rem_euclid(BANKS as i64) as usize;
-                *banks[bank].entry(word).or_default() += 1;
+                *banks[bank].entry(word).or_insert(0) += 1;
             }
         }
-        let most = banks.iter().map(BTreeMap::len).max().unwrap_or(0);
-        asked += banks.iter().map(BTreeMap::len).sum::<usize>();
-        for pass in 0..most {
-            let cell = |words: &BTreeMap<i64, usize>| {
-                let (_, lanes) = words.iter().nth(pass)?;
-                Some(Cell::of(usize::from(*lanes > 1)))
-            };
-            let cells: Vec<Option<Cell>> = banks.iter().map(cell).collect();
+        requested += banks.iter().map(BTreeMap::len).sum::<usize>();
+        for pass in 0..banks.iter().map(BTreeMap::len).max().unwrap_or(0) {
+            let lanes = banks.iter().map(|words| words.values().nth(pass));
+            let cells = lanes.map(|lanes| lanes.map(|lanes| Cell::of(usize::from(*lanes > 1))));
+            let cells: Vec<Option<Cell>> = cells.collect();
             let busy = cells.iter().flatten().count();
-            rows.push(CellRow {
-                label: format!("pass {}", rows.len() + 1),
-                cells,
-                remark: format!("{busy} words"),
-            });
+            let label = format!("pass {}", rows.len() + 1);
+            rows.push(CellRow { label, cells, remark: format!("{busy} words") });
         }
     }
+    let (line, count, replays) = (access.place.line, rows.len(), access.replays);
     if rows.is_empty() {
         return Frame::Text(format!(
-            "The warp's last access, in line {}, was not to shared memory: panel sectors shows it.",
-            access.place.line
+            "The warp's last access, in line {line}, was not to shared memory: panel sectors shows it."
         ));
     }
-    let note = format!(
-        "Line {}: {asked} different words in {} passes, {} of them because of conflicts.",
-        access.place.line,
-        rows.len(),
-        access.replays
-    );
     Frame::Cells(Cells {
         across: "bank".to_owned(),
-        first: 0,
         group: 8,
         kinds: named([
             ("one lane's word", Tone::First),
             ("one word for several lanes", Tone::Second),
         ]),
         rows,
-        note,
+        note: format!(
+            "Line {line}: {requested} different words in {count} passes, {replays} of them because of conflicts."
+        ),
         ..Cells::default()
     })
 }
@@ -186,23 +193,22 @@ fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
 fn words(machine: &Machine, block: u32) -> Frame {
     let arrays = machine.shared_arrays();
     let all = machine.shared_bytes().div_ceil(4);
+    let array_at = |byte: u32| arrays.iter().rev().find(|array| array.offset <= byte);
     let cell = |word: u32| {
-        let byte = word * 4;
-        let array = arrays.iter().rev().find(|array| array.offset <= byte);
-        let of = array.map_or(mlsys_kernel::types::Scalar::Int, |array| array.of);
+        let array = array_at(word * 4);
+        let (scalar, start) = array.map_or((Scalar::Int, 0), |array| (array.of, array.offset));
         // The number that the word belongs to.
-        let start = array.map_or(0, |array| array.offset);
-        let byte = start + (byte - start) / of.bytes().max(1) * of.bytes();
-        let (state, _) = machine.shared_cell(block, byte, of)?;
+        let byte = start + (word * 4 - start) / scalar.bytes().max(1) * scalar.bytes();
+        let (state, _) = machine.shared_cell(block, byte, scalar)?;
         Some(Cell::of(kind(state)))
     };
     let row = |first: u32| {
         let byte = 4 * first;
-        let array = arrays.iter().rev().find(|array| array.offset <= byte);
+        let element = array_at(byte).map(|array| {
+            format!("{}[{}]", array.name, (byte - array.offset) / array.of.bytes().max(1))
+        });
         CellRow {
-            label: array.map_or(format!("byte {byte}"), |array| {
-                format!("{}[{}]", array.name, (byte - array.offset) / array.of.bytes().max(1))
-            }),
+            label: element.unwrap_or_else(|| format!("byte {byte}")),
             cells: (first..(first + BANKS as u32).min(all)).map(cell).collect(),
             remark: String::new(),
         }
@@ -211,42 +217,17 @@ fn words(machine: &Machine, block: u32) -> Frame {
     if rows.iter().all(|row| row.cells.iter().all(Option::is_none)) {
         return Frame::Text(format!("Block {block} is not in flight."));
     }
+    let note = format!("The first {WORDS} of {all} words.");
     Frame::Cells(Cells {
         across: "bank".to_owned(),
-        first: 0,
         group: 8,
         kinds: kinds(),
         rows,
-        note: if all > WORDS {
-            format!("The first {WORDS} of {all} words.")
-        } else {
-            String::new()
-        },
+        note: if all > WORDS { note } else { String::new() },
         ..Cells::default()
     })
 }
 
-/// The warp's last access, and where each lane reached.
-type Last<'a> = (&'a Machine, &'a Access, Vec<Option<Reach>>);
-
-fn last(walk: &KernelDebugger) -> Result<Last<'_>, String> {
-    let machine = walk.machine().map_err(str::to_owned)?;
-    let Thread { block, warp, .. } = walk.here();
-    match machine.access(block, warp as usize) {
-        Some((access, reached)) => Ok((machine, access, reached)),
-        None if walk.last().is_none() => {
-            Err("Nothing has run yet: . goes on by one instruction, , goes back.".to_owned())
-        }
-        None => Err(format!("Warp {warp} of block {block} has accessed no memory, or has ended.")),
-    }
-}
-
-fn share(part: u64, of: u64) -> String {
-    let percent = 100.0 * part as f64 / of.max(1) as f64;
-    format!("{percent:.1}%")
-}
-
 fn named<const N: usize>(kinds: [(&str, Tone); N]) -> Vec<Kind> {
-    let kind = |(name, tone): (&str, Tone)| Kind { name: name.to_owned(), tone };
-    kinds.map(kind).to_vec()
+    kinds.map(|(name, tone)| Kind { name: name.to_owned(), tone }).to_vec()
 }

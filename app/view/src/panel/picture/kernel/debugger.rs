@@ -1,38 +1,32 @@
-//! Stepping through a kernel launch: position and key actions. All pictures of a lab share one.
+//! Stepping through a kernel launch: position and key actions. All pictures of a lab share one debugger.
 
-use std::collections::BTreeSet;
-
-use mlsys_kernel::{
-    Direction, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState, recipe,
-};
+use mlsys_kernel::recipe::{self, StartError};
+use mlsys_kernel::{Direction, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState};
 use mlsys_lab::frame::kernel::{Kernel, Problem, Recipe};
 
 use crate::panel::picture::kernel::lanes;
 
-/// Steps of a search between two frames: some milliseconds.
-const SLICE: u64 = 50_000;
-
-/// A place in a launch, and what of it is looked at.
+/// A position in a launch, and what is selected there.
 #[derive(Clone, Debug)]
 pub struct KernelDebugger {
     recipe: Recipe,
-    /// The machine, or why there is none.
-    replay: Result<Box<Replay>, String>,
+    replay: Result<Box<Replay>, StartError>,
+    /// Steps of the whole run.
     total: u64,
-    /// The warp that is followed by choice; absent to follow whichever goes.
+    /// The selected block and warp; absent to follow the warp that ran last.
     pinned: Option<(u32, u32)>,
     lane: u32,
     variable: Option<String>,
-    /// The marked line of the text, from 1; absent to follow the walk.
+    /// The marked line of the source, from 1; absent to follow the warp.
     marked: Option<u32>,
-    /// The problem that was gone to, as a place among those of the whole run.
+    /// The selected problem, as a place among those of the whole run.
     problem: Option<usize>,
     seek: Option<Seek>,
     play: Play,
-    whence: Whence,
+    search: SearchResult,
 }
 
-/// Whether steps go on by themselves.
+/// Whether steps follow each other without a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Play {
     Going,
@@ -40,13 +34,12 @@ pub enum Play {
     Still,
 }
 
-/// What the last search came to.
+/// The result of the last search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whence {
-    /// It stands where it was sent.
-    There,
-    /// There was nothing of the kind: it went as far as there is.
-    Nowhere(Goal),
+pub enum SearchResult {
+    Found,
+    /// The search went to the end of the run.
+    NotFound(Goal),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +50,18 @@ pub struct Thread {
 }
 
 impl Thread {
+    /// The thread's number in its block.
     pub fn number(self) -> usize {
         self.warp as usize * LANES + self.lane as usize
     }
 }
 
 impl KernelDebugger {
-    pub fn of(kernel: &Kernel) -> Self {
+    /// The beginning of a launch.
+    pub fn new(kernel: &Kernel) -> Self {
+        let machine = recipe::start(&kernel.recipe);
         Self {
-            replay: recipe::start(&kernel.recipe)
-                .map(|machine| Box::new(Replay::new(machine)))
-                .map_err(|error| error.to_string()),
+            replay: machine.map(|machine| Box::new(Replay::new(machine))),
             recipe: kernel.recipe.clone(),
             total: kernel.whole.steps,
             pinned: None,
@@ -77,18 +71,17 @@ impl KernelDebugger {
             problem: None,
             seek: None,
             play: Play::Still,
-            whence: Whence::There,
+            search: SearchResult::Found,
         }
     }
 
-    /// The launch has been run anew: the same one changes nothing; of another with the same text the place is kept.
+    /// Takes over another run: of the same launch everything is kept, of another with the same source the position.
     pub fn renew(&mut self, kernel: &Kernel) {
         self.total = kernel.whole.steps;
         if self.recipe == kernel.recipe {
             return;
         }
-        let fresh = Self::of(kernel);
-        let before = std::mem::replace(self, fresh);
+        let before = std::mem::replace(self, Self::new(kernel));
         if before.recipe.source != self.recipe.source {
             return;
         }
@@ -101,14 +94,12 @@ impl KernelDebugger {
                 self.go_on();
             }
         }
-        let threads: u64 = self.recipe.block_dim.iter().map(|d| u64::from(*d)).product();
-        let warps = threads.div_ceil(LANES as u64);
-        self.pinned = before
-            .pinned
-            .filter(|&(block, warp)| u64::from(block) < self.blocks() && u64::from(warp) < warps);
+        let is_there =
+            |(block, warp): &(u32, u32)| u64::from(*block) < self.blocks() && *warp < self.warps();
+        self.pinned = before.pinned.filter(is_there);
     }
 
-    /// Whether it is a walk through this launch.
+    /// Whether it steps through this launch.
     pub fn is_of(&self, kernel: &Kernel) -> bool {
         self.recipe == kernel.recipe
     }
@@ -121,9 +112,9 @@ impl KernelDebugger {
         &self.recipe
     }
 
-    /// The machine as it stands, or why there is none.
-    pub fn machine(&self) -> Result<&Machine, &str> {
-        self.replay.as_ref().map(|replay| replay.machine()).map_err(String::as_str)
+    /// The machine at the position.
+    pub fn machine(&self) -> Result<&Machine, &StartError> {
+        self.replay.as_ref().map(|replay| replay.machine())
     }
 
     /// The step that led here.
@@ -131,6 +122,7 @@ impl KernelDebugger {
         self.replay.as_ref().ok()?.last()
     }
 
+    /// The number of steps done.
     pub fn clock(&self) -> u64 {
         self.machine().map_or(0, Machine::clock)
     }
@@ -139,73 +131,71 @@ impl KernelDebugger {
         self.total.max(self.clock())
     }
 
-    /// What is looked for, while it is.
-    pub fn sought(&self) -> Option<Goal> {
+    /// The goal of the search in progress.
+    pub fn search_goal(&self) -> Option<Goal> {
         self.seek.map(|seek| seek.goal())
     }
 
-    pub fn whence(&self) -> Whence {
-        self.whence
+    pub fn search(&self) -> SearchResult {
+        self.search
     }
 
     pub fn play(&self) -> Play {
         self.play
     }
 
-    /// Lines that a run on stops before.
-    pub fn breakpoints(&self) -> BTreeSet<u32> {
-        self.replay.as_ref().map(|replay| replay.breakpoints().clone()).unwrap_or_default()
+    pub fn has_breakpoint(&self, line: u32) -> bool {
+        self.replay.as_ref().is_ok_and(|replay| replay.breakpoints().contains(&line))
     }
 
-    /// The thread that is looked at: of the warp that was chosen, else of the one that went last.
+    /// The selected thread: of the pinned warp, else of the one that ran last.
     pub fn here(&self) -> Thread {
-        let went = self.last().map(|step| (step.block, step.warp));
-        let (block, warp) = self.pinned.or(went).unwrap_or_default();
-        let lanes = self.lanes_of(warp);
-        Thread { block, warp, lane: self.lane.min(lanes.saturating_sub(1)) }
+        let last = self.last().map(|step| (step.block, step.warp));
+        let (block, warp) = self.pinned.or(last).unwrap_or((0, 0));
+        Thread { block, warp, lane: self.lane.min(self.lanes_of(warp).saturating_sub(1)) }
     }
 
-    /// Whether the warp was chosen.
     pub fn is_pinned(&self) -> bool {
         self.pinned.is_some()
     }
 
-    /// The variable that each lane shows, if one was chosen.
+    /// The selected variable, if there is one.
     pub fn variable(&self) -> Option<&str> {
         self.variable.as_deref()
     }
 
-    /// The marked line: as was chosen, else that of the warp that is looked at.
+    /// The marked line, else that of the selected warp.
     pub fn marked(&self) -> u32 {
         let last = self.source().lines().count().max(1) as u32;
         self.marked.or_else(|| self.line()).unwrap_or(1).clamp(1, last)
     }
 
-    /// Whether a line was marked by choice.
+    /// Whether a line was marked by a key.
     pub fn is_marked(&self, line: u32) -> bool {
         self.marked == Some(line)
     }
 
-    /// The line that the warp which is looked at comes to next; none where it has none.
+    /// The line that the selected warp runs next; absent when it has ended.
     pub fn line(&self) -> Option<u32> {
         let Thread { block, warp, .. } = self.here();
-        let machine = self.machine().ok()?;
-        match machine.warp_state(block, warp as usize)? {
-            WarpState::Ready | WarpState::Waiting => {
-                Some(machine.place(block, warp as usize)?.line)
-            }
+        let (machine, warp) = (self.machine().ok()?, warp as usize);
+        match machine.warp_state(block, warp)? {
+            WarpState::Ready | WarpState::Waiting => Some(machine.place(block, warp)?.line),
             WarpState::Done => None,
         }
     }
 
+    /// Blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.recipe.grid_dim.iter().map(|d| u64::from(*d)).product()
     }
 
+    /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.recipe.block_dim.iter().fold(1_u32, |product, extent| product.saturating_mul(*extent))
     }
 
+    /// Warps of a block.
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(LANES as u32)
     }
@@ -216,52 +206,50 @@ impl KernelDebugger {
         self.threads().saturating_sub(first).min(LANES as u32)
     }
 
-    /// Looks for a place and stands there, or goes on looking at the next [`KernelDebugger::go_on`].
-    pub fn seek(&mut self, goal: Goal, way: Direction) {
+    /// Goes to a goal; a long search continues at the next [`KernelDebugger::go_on`].
+    pub fn seek(&mut self, goal: Goal, direction: Direction) {
         self.play = Play::Still;
-        self.start(goal, way);
+        self.start(goal, direction);
     }
 
-    fn start(&mut self, goal: Goal, way: Direction) {
-        let warp = self.here();
-        let warp = (warp.block, warp.warp);
-        let ends = self.line().is_none();
-        let who = match goal {
-            // Line by line one follows a warp, as long as it goes.
-            Goal::Line if self.pinned.is_some() || !ends && self.last().is_some() => Some(warp),
-            Goal::Line => None,
+    fn start(&mut self, goal: Goal, direction: Direction) {
+        let Thread { block, warp, .. } = self.here();
+        let is_running = self.line().is_some() && self.last().is_some();
+        let followed = match goal {
+            // Lines are those of one warp, as long as it runs.
+            Goal::Line => (self.pinned.is_some() || is_running).then_some((block, warp)),
             Goal::Instruction | Goal::Barrier | Goal::Breakpoint => self.pinned,
             Goal::Block | Goal::Problem | Goal::End => None,
         };
         if let Ok(replay) = &self.replay {
-            self.seek = Some(Seek::new(replay, goal, way, who));
+            self.seek = Some(Seek::new(replay, goal, direction, followed));
             self.marked = None;
-            self.whence = Whence::There;
+            self.search = SearchResult::Found;
             self.go_on();
         }
     }
 
-    /// Goes on looking, for about as long as a frame lasts.
+    /// Continues the search for about as long as a frame lasts.
     pub fn go_on(&mut self) {
+        /// Steps between two frames: some milliseconds.
+        const SLICE: u64 = 50_000;
         let (Some(seek), Ok(replay)) = (&mut self.seek, &mut self.replay) else {
             return;
         };
         match seek.advance(replay, SLICE) {
             SeekResult::InProgress => return,
-            SeekResult::Found => self.whence = Whence::There,
+            SeekResult::Found => self.search = SearchResult::Found,
             SeekResult::NotFound => {
-                self.whence = Whence::Nowhere(seek.goal());
+                self.search = SearchResult::NotFound(seek.goal());
                 self.play = Play::Still;
             }
         }
         self.seek = None;
     }
 
-    /// Moves by a number of problems of the whole run and looks at the thread; the first time to the nearest end.
+    /// Moves by a number of problems of the whole run and selects the thread; the first time to the nearest end.
     pub fn go_to_problem(&mut self, problems: &[Problem], by: isize) {
-        let Some(last) = problems.len().checked_sub(1) else {
-            return;
-        };
+        let last = problems.len().saturating_sub(1);
         let at = match self.problem {
             Some(at) => at.saturating_add_signed(by).min(last),
             None if by < 0 => last,
@@ -282,9 +270,9 @@ impl KernelDebugger {
             lane: thread % lanes,
         });
         self.play = Play::Still;
-        self.whence = Whence::There;
+        self.search = SearchResult::Found;
         self.problem = Some(at);
-        // The step that did it has been done.
+        // The step that caused it has been done.
         self.seek = Some(Seek::to(problem.step + 1));
         self.go_on();
     }
@@ -293,7 +281,6 @@ impl KernelDebugger {
         self.problem
     }
 
-    /// Lets steps go on by themselves, or no longer.
     pub fn change_play(&mut self) {
         self.seek = None;
         self.play = match self.play {
@@ -302,7 +289,7 @@ impl KernelDebugger {
         };
     }
 
-    /// Gives up what is looked for; a place that is known already is gone to.
+    /// Ends the search; a place that is known already is gone to.
     pub fn give_up(&mut self) {
         /// Steps that are done before the next key, at most: a fraction of a second.
         const MOST: u64 = 1 << 19;
@@ -314,14 +301,14 @@ impl KernelDebugger {
         self.seek = None;
     }
 
-    /// Stops what goes on by itself; returns whether anything did.
+    /// Stops a search and playing; returns whether either was in progress.
     pub fn rest(&mut self) -> bool {
-        let restless = self.seek.take().is_some() || self.play == Play::Going;
+        let was_active = self.seek.take().is_some() || self.play == Play::Going;
         self.play = Play::Still;
-        restless
+        was_active
     }
 
-    /// A beat of the clock: a search goes on, or the next step is done.
+    /// A tick of the clock: a search continues, or the next step is done.
     pub fn beat(&mut self) {
         match (self.seek, self.play) {
             (Some(_), _) => self.go_on(),
@@ -329,22 +316,21 @@ impl KernelDebugger {
             (None, Play::Still) => {}
         }
     }
-}
 
-impl KernelDebugger {
+    /// Selects another lane of the warp.
     pub fn choose_lane(&mut self, by: isize) {
         let Thread { warp, lane, .. } = self.here();
         self.lane = around(lane, by, self.lanes_of(warp));
     }
 
-    /// Another warp of the block, which is followed from now on.
+    /// Pins another warp of the block.
     pub fn choose_warp(&mut self, by: isize) {
         let Thread { block, warp, .. } = self.here();
         self.pinned = Some((block, around(warp, by, self.warps())));
         self.marked = None;
     }
 
-    /// Another block; its warp is followed from now on.
+    /// Pins the warp of another block.
     pub fn choose_block(&mut self, by: isize) {
         let Thread { block, warp, .. } = self.here();
         let blocks = u32::try_from(self.blocks()).unwrap_or(u32::MAX);
@@ -352,20 +338,20 @@ impl KernelDebugger {
         self.marked = None;
     }
 
-    /// A thread by its place, which is followed from now on; false if there is none.
+    /// Selects a thread and pins its warp; false if there is no such thread.
     pub fn choose(&mut self, thread: Thread) -> bool {
-        let there = u64::from(thread.block) < self.blocks()
+        let is_there = u64::from(thread.block) < self.blocks()
             && thread.warp < self.warps()
             && thread.lane < self.lanes_of(thread.warp);
-        if there {
+        if is_there {
             self.pinned = Some((thread.block, thread.warp));
             self.lane = thread.lane;
             self.marked = None;
         }
-        there
+        is_there
     }
 
-    /// The next variable; after the last the first again.
+    /// Selects the next variable, after the last the first.
     pub fn next_variable(&mut self) {
         let names = lanes::names(self);
         let shown = lanes::shown_variable(self);
@@ -374,23 +360,23 @@ impl KernelDebugger {
         self.variable = names.get(next).or(names.first()).cloned();
     }
 
-    /// A variable by its name; false if there is none.
+    /// Selects a variable by its name; false if there is none.
     pub fn choose_variable(&mut self, name: &str) -> bool {
-        let known = lanes::names(self).iter().any(|known| known == name);
-        if known {
+        let is_known = lanes::names(self).iter().any(|known| known == name);
+        if is_known {
             self.variable = Some(name.to_owned());
         }
-        known
+        is_known
     }
 
-    /// Marks another line of the text.
+    /// Marks another line of the source, from the marked and the last one.
     pub fn mark(&mut self, to: impl FnOnce(usize, usize) -> usize) {
         let last = self.source().lines().count().saturating_sub(1);
         let at = self.marked() as usize - 1;
         self.marked = Some(to(at, last) as u32 + 1);
     }
 
-    /// Sets a breakpoint on the marked line, or takes it away; returns what is to be said.
+    /// Sets or removes a breakpoint on the marked line; returns the message.
     pub fn change_breakpoint(&mut self) -> String {
         let line = self.marked();
         let Ok(replay) = &mut self.replay else {
@@ -398,21 +384,20 @@ impl KernelDebugger {
         };
         let all = replay.breakpoints_mut();
         if all.remove(&line) {
-            format!("no breakpoint on line {line} any more")
-        } else {
-            all.insert(line);
-            format!("a breakpoint on line {line}: N runs on until a warp comes to it")
+            return format!("no breakpoint on line {line} any more");
         }
+        all.insert(line);
+        format!("a breakpoint on line {line}: N runs on until a warp comes to it")
     }
 
-    /// Follows whichever warp goes; returns whether another was followed.
+    /// Follows the running warp again; returns whether a warp was pinned or a line marked.
     pub fn follow(&mut self) -> bool {
-        let mark = self.marked.take().is_some();
-        self.pinned.take().is_some() || mark
+        let was_marked = self.marked.take().is_some();
+        self.pinned.take().is_some() || was_marked
     }
 }
 
-/// The index `n` further among `count`, wrapping around.
+/// The index `by` further among `count`, wrapping around.
 fn around(at: u32, by: isize, count: u32) -> u32 {
     let count = i64::from(count.max(1));
     (i64::from(at) + by as i64).rem_euclid(count) as u32

@@ -1,39 +1,38 @@
-//! The lanes of the warp that is looked at, and what its thread holds, reads and writes.
+//! The 32 lanes of the selected warp, and what the selected thread holds, reads and writes.
 
 use mlsys_kernel::{AccessKind, LANES, Reach, VariableView};
 use mlsys_lab::Value;
 use mlsys_lab::frame::Table;
+use mlsys_lab::value::number;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
+use super::thread::{LineKind, formulas, thread_details};
+use super::{KernelDebugger, Thread, draw_error, grid, state_legend, write_lines};
 use crate::canvas::{Canvas, Pen, width};
-use crate::panel::picture::kernel::thread::formulas;
-use crate::panel::picture::kernel::{
-    KernelDebugger, Thread, about_thread, legend, say, style, thread::Weight, threads,
-};
-use crate::theme::Look;
+use crate::theme::{Look, Theme};
 
-/// What a lane is doing.
+/// Rows of a band of lanes: numbers, letters, values.
+const BAND: u16 = 3;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneState {
+pub(super) enum LaneState {
     /// It runs the warp's next instruction.
     Active,
     /// The warp runs the other side of a branch.
     Masked,
     /// It waits at a barrier.
     Waiting,
-    /// Its thread has ended.
     Done,
     /// Something went wrong in its thread.
     Faulted,
-    /// Its block has not begun.
     NotBegun,
     /// The block has no thread for it.
     Beyond,
 }
 
 impl LaneState {
-    pub const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Active,
         Self::Masked,
         Self::Waiting,
@@ -43,248 +42,243 @@ impl LaneState {
         Self::Beyond,
     ];
 
-    /// The letter for it: colour is never alone.
-    pub fn letter(self) -> char {
+    /// The letter, as colour is never alone, and the word.
+    pub(super) fn name(self) -> (&'static str, &'static str) {
         match self {
-            Self::Active => 'A',
-            Self::Masked => 'm',
-            Self::Waiting => 'b',
-            Self::Done => 'd',
-            Self::Faulted => '!',
-            Self::NotBegun => '.',
-            Self::Beyond => '-',
+            Self::Active => ("A", "active"),
+            Self::Masked => ("m", "masked by a branch"),
+            Self::Waiting => ("b", "at a barrier"),
+            Self::Done => ("d", "finished"),
+            Self::Faulted => ("!", "in trouble"),
+            Self::NotBegun => (".", "not begun"),
+            Self::Beyond => ("-", "beyond the block"),
         }
     }
 
-    pub fn word(self) -> &'static str {
+    pub(super) fn style(self, theme: &Theme) -> Style {
         match self {
-            Self::Active => "active",
-            Self::Masked => "masked by a branch",
-            Self::Waiting => "at a barrier",
-            Self::Done => "finished",
-            Self::Faulted => "in trouble",
-            Self::NotBegun => "not begun",
-            Self::Beyond => "beyond the block",
+            Self::Active => theme.good,
+            Self::Masked => theme.text,
+            Self::Waiting => theme.warn,
+            Self::Done | Self::NotBegun | Self::Beyond => theme.dim,
+            Self::Faulted => theme.bad,
         }
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Lane {
-    pub state: LaneState,
-    /// Its value of the variable that is shown; absent if it has none.
-    pub value: Option<Value>,
+struct Lane {
+    state: LaneState,
+    /// Its value of the shown variable; absent if it has none.
+    value: Option<Value>,
 }
 
-/// What a lane reached in its warp's last access.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touch {
-    /// Whether it read, wrote or did both.
-    pub kind: AccessKind,
-    pub line: u32,
-    /// Whether the last step did it.
-    pub fresh: bool,
-    pub bytes: u32,
-    pub reach: Reach,
+impl Lane {
+    fn text(&self) -> String {
+        match &self.value {
+            Some(Value::Float(x)) => number(*x),
+            Some(Value::Bool(yes)) => u8::from(*yes).to_string(),
+            Some(value) => value.to_string(),
+            None if self.state == LaneState::Beyond => String::new(),
+            None => "?".to_owned(),
+        }
+    }
 }
 
-/// The 32 lanes of the warp that is looked at.
-pub fn lanes(walk: &KernelDebugger) -> Vec<Lane> {
-    let here = walk.here();
-    let states = threads(walk);
-    let name = shown_variable(walk);
+/// The lanes of the selected warp.
+fn lanes(debugger: &KernelDebugger) -> Vec<Lane> {
+    let here = debugger.here();
+    let states = grid::threads(debugger);
+    let name = shown_variable(debugger);
     let lane = |lane: u32| {
         let thread = Thread { lane, ..here };
         let state = states.get(thread.number()).copied();
         let value = name.as_ref().filter(|_| state.is_some()).and_then(|name| {
-            let all = variables_of(walk, thread);
             // The innermost of equal names counts.
-            let found = all.into_iter().rev().find(|known| known.name == *name)?;
-            found.value
+            let all = variables_of(debugger, thread);
+            all.into_iter().rev().find(|known| known.name == *name)?.value
         });
         Lane { state: state.unwrap_or(LaneState::Beyond), value }
     };
     (0..LANES as u32).map(lane).collect()
 }
 
-/// What the thread that is looked at holds.
-pub fn variables(walk: &KernelDebugger) -> Vec<VariableView> {
-    variables_of(walk, walk.here())
+/// The variables of the selected thread.
+pub(super) fn variables(debugger: &KernelDebugger) -> Vec<VariableView> {
+    variables_of(debugger, debugger.here())
 }
 
-fn variables_of(walk: &KernelDebugger, thread: Thread) -> Vec<VariableView> {
-    let machine = walk.machine();
+fn variables_of(debugger: &KernelDebugger, thread: Thread) -> Vec<VariableView> {
+    let machine = debugger.machine();
     machine.map_or(Vec::new(), |machine| machine.variables(thread.block, thread.number()))
 }
 
-/// The names of variables that can be shown in each lane: those that are there, a name once.
-pub(super) fn names(walk: &KernelDebugger) -> Vec<String> {
+/// The names of variables that can be shown in each lane.
+pub(super) fn names(debugger: &KernelDebugger) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for variable in variables(walk) {
-        let plain = !matches!(variable.value, Some(Value::Array(_)));
-        if plain && !names.contains(&variable.name) {
+    for variable in variables(debugger) {
+        let is_plain = !matches!(variable.value, Some(Value::Array(_)));
+        if is_plain && !names.contains(&variable.name) {
             names.push(variable.name);
         }
     }
     names
 }
 
-/// The variable of the values shown: the chosen one, else an index of the thread, else the last that was declared.
-pub fn shown_variable(walk: &KernelDebugger) -> Option<String> {
-    let names = names(walk);
-    let known = |name: &str| names.iter().any(|known| known == name);
-    let chosen = walk.variable().filter(|name| known(name));
-    chosen.map(str::to_owned).or_else(|| {
-        let indices = formulas(walk);
-        let index = indices.iter().rev().map(|formula| formula.name.clone());
-        index.into_iter().find(|name| known(name)).or_else(|| names.last().cloned())
+/// The variable of the shown values: the selected one, else an index of the thread, else the last that was declared.
+pub(super) fn shown_variable(debugger: &KernelDebugger) -> Option<String> {
+    let names = names(debugger);
+    let is_known = |name: &&str| names.iter().any(|known| known == name);
+    let selected = debugger.variable().filter(is_known);
+    selected.map(str::to_owned).or_else(|| {
+        let indices = formulas(debugger);
+        let mut indices = indices.iter().rev().map(|formula| formula.name.as_str());
+        indices.find(is_known).map(str::to_owned).or_else(|| names.last().cloned())
     })
 }
 
-/// What each lane of the warp reached in its last access.
-pub fn touches(walk: &KernelDebugger) -> Vec<Option<Touch>> {
-    let here = walk.here();
-    let nothing = || vec![None; LANES];
-    let Ok(machine) = walk.machine() else {
-        return nothing();
-    };
-    let Some((access, reached)) = machine.access(here.block, here.warp as usize) else {
-        return nothing();
-    };
-    let fresh = walk.last().is_some_and(|step| {
-        (step.block, step.warp, step.place) == (here.block, here.warp, access.place)
-    });
-    let touch = |reach: Option<Reach>| {
-        Some(Touch {
-            kind: access.kind,
-            line: access.place.line,
-            fresh,
-            bytes: access.bytes,
-            reach: reach?,
-        })
-    };
-    reached.into_iter().map(touch).collect()
+/// What a lane reached in its warp's last access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LaneAccess {
+    pub(super) kind: AccessKind,
+    pub(super) line: u32,
+    /// Whether the last step did it.
+    pub(super) is_now: bool,
+    bytes: u32,
+    pub(super) reach: Reach,
 }
 
-impl Touch {
-    /// What was reached, with its value where it can be told.
-    pub fn said(&self, walk: &KernelDebugger) -> String {
-        let does = match self.kind {
+/// What each lane of the selected warp reached in its last access.
+pub(super) fn lane_accesses(debugger: &KernelDebugger) -> Vec<Option<LaneAccess>> {
+    let here = debugger.here();
+    let machine = debugger.machine().ok();
+    let found = machine.and_then(|machine| machine.access(here.block, here.warp as usize));
+    let Some((access, reached)) = found else {
+        return vec![None; LANES];
+    };
+    let is_now = debugger.last().is_some_and(|step| {
+        (step.block, step.warp, step.place) == (here.block, here.warp, access.place)
+    });
+    let (kind, line, bytes) = (access.kind, access.place.line, access.bytes);
+    let lane =
+        |reach: Option<Reach>| reach.map(|reach| LaneAccess { kind, line, is_now, bytes, reach });
+    reached.into_iter().map(lane).collect()
+}
+
+impl LaneAccess {
+    /// What was reached, with its value where it is known.
+    pub(super) fn describe(&self, debugger: &KernelDebugger) -> String {
+        let verb = match self.kind {
             AccessKind::Load => "reads",
             AccessKind::Store => "writes",
             AccessKind::Atomic => "reads and writes at once",
         };
-        let place = match &self.reach {
+        let machine = debugger.machine().ok();
+        match &self.reach {
             Reach::Global { buffer, element, sector } => {
                 let value = usize::try_from(*element).ok().and_then(|element| {
-                    let machine = walk.machine().ok()?;
-                    let defined = machine.cell(buffer, element)?.defined;
-                    let value = machine.element(buffer, element)?;
-                    Some(if defined {
-                        format!(" = {}", mlsys_lab::value::number(value))
+                    let is_defined = machine?.cell(buffer, element)?.defined;
+                    let value = machine?.element(buffer, element)?;
+                    Some(if is_defined {
+                        format!(" = {}", number(value))
                     } else {
                         ", where nobody wrote".to_owned()
                     })
                 });
                 let value = value.unwrap_or_else(|| ", outside the buffer".to_owned());
-                format!("{buffer}[{element}]{value} (sector {sector})")
+                format!("{verb} {buffer}[{element}]{value} (sector {sector})")
             }
             Reach::Shared { byte, bank } => {
-                let machine = walk.machine().ok();
                 let element = machine.and_then(|m| m.shared_element(*byte, self.bytes));
                 let element = element.unwrap_or_else(|| "shared memory".to_owned());
-                format!("{element}, byte {byte} of shared memory (bank {bank})")
+                format!("{verb} {element}, byte {byte} of shared memory (bank {bank})")
             }
-            Reach::Local { byte } => format!("its own memory, byte {byte}"),
-            Reach::Nowhere => "no memory".to_owned(),
-        };
-        format!("{does} {place}")
+            Reach::Local { byte } => format!("{verb} its own memory, byte {byte}"),
+            Reach::Nowhere => format!("{verb} no memory"),
+        }
     }
 }
 
-pub(super) fn table(walk: &KernelDebugger) -> Table {
-    let here = walk.here();
-    let shown = shown_variable(walk);
-    let touches = touches(walk);
-    let row = |(lane, state): (usize, Lane)| {
-        let thread = Thread { lane: lane as u32, ..here };
-        let place = walk.machine().ok().filter(|_| state.state != LaneState::Beyond);
-        let place = place.map(|machine| machine.thread(thread.number() as u32));
-        let touch = touches.get(lane).and_then(Option::as_ref);
-        let mut cells = vec![Value::Int(lane as i64)];
-        for axis in 0..3 {
-            cells.push(place.map_or(Value::from(""), |place| Value::Int(i64::from(place[axis]))));
-        }
-        cells.push(Value::from(state.state.word()));
-        cells.push(state.value.unwrap_or_else(|| Value::from("")));
-        cells.push(Value::from(
-            touch.map_or(String::new(), |touch| {
-                format!("line {}: {}", touch.line, touch.said(walk))
-            }),
-        ));
-        cells
+pub(super) fn table(debugger: &KernelDebugger) -> Table {
+    let here = debugger.here();
+    let shown = shown_variable(debugger);
+    let accesses = lane_accesses(debugger);
+    let none = || Value::from("");
+    let row = |((number, lane), access): ((u32, Lane), &Option<LaneAccess>)| {
+        let thread = Thread { lane: number, ..here };
+        let machine = debugger.machine().ok().filter(|_| lane.state != LaneState::Beyond);
+        let place = machine.map(|machine| machine.thread(thread.number() as u32));
+        let axis = |axis: usize| place.map_or_else(none, |p| Value::Int(i64::from(p[axis])));
+        let access = access.as_ref();
+        let access = access.map(|a| format!("line {}: {}", a.line, a.describe(debugger)));
+        vec![
+            Value::Int(i64::from(number)),
+            axis(0),
+            axis(1),
+            axis(2),
+            Value::from(lane.state.name().1),
+            lane.value.unwrap_or_else(none),
+            access.map_or_else(none, Value::from),
+        ]
     };
-    let shown = shown.unwrap_or_else(|| "value".to_owned());
+    let shown = shown.as_deref().unwrap_or("value");
     let titles =
-        ["lane", "threadIdx.x", "threadIdx.y", "threadIdx.z", "state", &shown, "last access"];
+        ["lane", "threadIdx.x", "threadIdx.y", "threadIdx.z", "state", shown, "last access"];
     Table {
         columns: titles.map(str::to_owned).to_vec(),
-        rows: lanes(walk).into_iter().enumerate().map(row).collect(),
+        rows: (0..).zip(lanes(debugger)).zip(&accesses).map(row).collect(),
         ..Table::default()
     }
 }
 
-/// Rows of a band of lanes: numbers, letters, values.
-const BAND: u16 = 3;
-
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, walk: &KernelDebugger, look: &Look) {
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look: &Look) {
     let theme = &look.theme;
-    if let Err(reason) = walk.machine() {
-        say(area, canvas, &[(reason.to_owned(), theme.dim)], look);
+    if draw_error(area, canvas, debugger, look) {
         return;
     }
-    let here = walk.here();
-    let all = lanes(walk);
+    let here = debugger.here();
+    let all = lanes(debugger);
     let mut rest = area;
     let take = |rest: &mut Rect, rows: u16| {
         let rows = rows.min(rest.height);
-        rest.y += rows;
-        rest.height -= rows;
+        *rest = Rect { y: rest.y + rows, height: rest.height - rows, ..*rest };
     };
-    let variable = shown_variable(walk);
     let head = format!(
         "block {} warp {} ({}){}",
         here.block,
         here.warp,
-        match (walk.is_pinned(), walk.clock()) {
+        match (debugger.is_pinned(), debugger.clock()) {
             (true, _) => "followed; 0 lets go",
             (false, 0) => "before the first step",
             (false, _) => "went last",
         },
-        variable.as_ref().map_or(String::new(), |name| format!(", {name} in each lane"))
+        shown_variable(debugger).map_or(String::new(), |name| format!(", {name} in each lane"))
     );
-    let used =
-        say(Rect { height: rest.height.min(1), ..rest }, canvas, &[(head, theme.title)], look);
+    let first = Rect { height: rest.height.min(1), ..rest };
+    let used = write_lines(first, canvas, &[(head, theme.title)], look);
     take(&mut rest, used);
-    let texts: Vec<String> = all.iter().map(value_text).collect();
-    let bands = Bands::of(&texts, rest);
-    for (lane, (state, text)) in all.iter().zip(&texts).enumerate() {
-        if let Some(cell) = bands.cell(lane as u16) {
-            let chosen = lane as u32 == here.lane;
-            draw_lane(cell, canvas, lane, (state, text), chosen, look);
+    let texts: Vec<String> = all.iter().map(Lane::text).collect();
+    let bands = Bands::new(&texts, rest);
+    for ((number, lane), text) in (0_u16..).zip(&all).zip(&texts) {
+        if let Some(cell) = bands.cell(number) {
+            let is_selected = u32::from(number) == here.lane;
+            draw_lane(cell, canvas, number, (lane.state, text), is_selected, look);
         }
     }
     take(&mut rest, bands.rows());
     let states: Vec<LaneState> = all.iter().map(|lane| lane.state).collect();
-    let mut told = vec![(legend(&states), theme.dim)];
-    told.extend(thread(walk, look));
-    say(rest, canvas, &told, look);
+    let details = thread_details(debugger).into_iter().map(|(kind, text)| match kind {
+        LineKind::Head | LineKind::Now => (text, theme.accent),
+        LineKind::Plain => (text, theme.text),
+    });
+    let lines: Vec<_> = [(state_legend(&states), theme.dim)].into_iter().chain(details).collect();
+    write_lines(rest, canvas, &lines, look);
 }
 
-pub(super) fn lane_at(area: Rect, walk: &KernelDebugger, at: Position) -> Option<u32> {
+/// The lane at a place of the picture.
+pub(super) fn lane_at(area: Rect, debugger: &KernelDebugger, at: Position) -> Option<u32> {
     let rest = Rect { y: area.y + 1, height: area.height.checked_sub(1)?, ..area };
-    let texts: Vec<String> = lanes(walk).iter().map(value_text).collect();
-    let bands = Bands::of(&texts, rest);
+    let texts: Vec<String> = lanes(debugger).iter().map(Lane::text).collect();
+    let bands = Bands::new(&texts, rest);
     let holds = |lane: &u16| bands.cell(*lane).is_some_and(|cell| cell.contains(at));
     (0..LANES as u16).find(holds).map(u32::from)
 }
@@ -299,7 +293,7 @@ struct Bands {
 
 impl Bands {
     /// As many in a row as fit with their values whole, with rows left for the thread below; else with values cut.
-    fn of(texts: &[String], area: Rect) -> Self {
+    fn new(texts: &[String], area: Rect) -> Self {
         const BELOW: u16 = 6;
         let longest = texts.iter().map(|text| width(text)).max().unwrap_or(0);
         let cell = longest.max(2) + 1;
@@ -321,53 +315,31 @@ impl Bands {
         bands.min(self.area.height / BAND) * BAND
     }
 
-    /// Where a lane stands; none if there is no room for it.
+    /// The cell of a lane; absent if there is no room for it.
     fn cell(&self, lane: u16) -> Option<Rect> {
-        let (band, place) = (lane / self.across, lane % self.across);
-        let y = self.area.y + band * BAND;
-        (band * BAND < self.rows())
-            .then(|| Rect::new(self.area.x + place * self.cell, y, self.cell - 1, BAND))
+        let (top, place) = (lane / self.across * BAND, lane % self.across);
+        let x = self.area.x + place * self.cell;
+        (top < self.rows()).then(|| Rect::new(x, self.area.y + top, self.cell - 1, BAND))
     }
 }
 
 fn draw_lane(
     area: Rect,
     canvas: &mut Canvas,
-    number: usize,
-    (lane, value): (&Lane, &str),
-    chosen: bool,
+    number: u16,
+    (state, value): (LaneState, &str),
+    is_selected: bool,
     look: &Look,
 ) {
     let theme = &look.theme;
-    let Rect { x, y, width: room, .. } = area;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let own = style(lane.state, theme);
-    let head = if chosen { theme.selection } else { theme.dim };
-    pen.ending(x + room, y, &number.to_string(), head);
-    let letter = if chosen { theme.selection } else { own };
-    pen.ending(x + room, y + 1, &lane.state.letter().to_string(), letter);
-    if width(value) <= room {
-        pen.ending(x + room, y + 2, value, own);
+    let own = state.style(theme);
+    let or_selected = |style| if is_selected { theme.selection } else { style };
+    pen.ending(area.right(), area.y, &number.to_string(), or_selected(theme.dim));
+    pen.ending(area.right(), area.y + 1, state.name().0, or_selected(own));
+    if width(value) <= area.width {
+        pen.ending(area.right(), area.y + 2, value, own);
     } else {
-        pen.within(x, y + 2, room, value, own);
+        pen.within(area.x, area.y + 2, area.width, value, own);
     }
-}
-
-fn value_text(lane: &Lane) -> String {
-    match &lane.value {
-        Some(Value::Float(x)) => mlsys_lab::value::number(*x),
-        Some(Value::Bool(yes)) => u8::from(*yes).to_string(),
-        Some(value) => value.to_string(),
-        None if lane.state == LaneState::Beyond => String::new(),
-        None => "?".to_owned(),
-    }
-}
-
-fn thread(walk: &KernelDebugger, look: &Look) -> Vec<(String, Style)> {
-    let told = about_thread(walk).into_iter();
-    let style = |weight: Weight| match weight {
-        Weight::Head | Weight::Fresh => look.theme.accent,
-        Weight::Plain => look.theme.text,
-    };
-    told.map(|(weight, text)| (text, style(weight))).collect()
 }

@@ -1,110 +1,121 @@
-//! The text of a kernel, line by line, with what each cost and which warps are there.
+//! The source with line numbers, where the warps are, and the cost of each line in the margin.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use mlsys_kernel::WarpState;
+use mlsys_lab::Value;
 use mlsys_lab::frame::Table;
 use mlsys_lab::frame::kernel::{Kernel, LineCost};
-use mlsys_lab::value::Value;
 use ratatui::layout::Rect;
 
+use super::thread::status;
+use super::{KernelDebugger, split, write_lines};
 use crate::canvas::{Canvas, Pen, width};
-use crate::panel::picture::kernel::thread::said;
-use crate::panel::picture::kernel::{KernelDebugger, say, split};
 use crate::theme::Look;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
-    /// Its number, from 1.
-    pub number: u32,
-    /// What stands there, without what steers a terminal.
-    pub text: String,
-    /// What it cost, so far or in the whole run.
-    pub cost: LineCost,
-    /// Whether the warp that is looked at comes here next; the column.
-    pub current: Option<u32>,
-    /// Other warps that come here next.
-    pub others: usize,
-    /// Whether warps stop here when they run on.
-    pub breakpoint: bool,
-    /// What went wrong here first, in the whole run.
-    pub problem: Option<String>,
+/// Columns of the marks before a line: problem or breakpoint, the selected warp, the number of others there.
+const MARKS: u16 = 4;
+const COUNT: u16 = 8;
+/// Columns the text needs next to the counts.
+const TEXT: u16 = 24;
+
+struct Line {
+    number: u32,
+    text: String,
+    /// So far or in the whole run.
+    cost: LineCost,
+    /// The column at which the selected warp runs next, if that is in this line.
+    current: Option<u32>,
+    /// Other warps that run this line next.
+    others: usize,
+    has_breakpoint: bool,
+    /// The first problem of the whole run in this line.
+    problem: Option<String>,
 }
 
 impl Line {
-    /// Active lanes over 32 for each warp instruction; none where nothing ran.
-    pub fn share(&self) -> Option<f64> {
+    /// Active lanes over 32 for each warp instruction; absent where nothing ran.
+    fn share(&self) -> Option<f64> {
         (self.cost.issues > 0).then(|| self.cost.lanes as f64 / (32 * self.cost.issues) as f64)
+    }
+
+    /// A count where the line ran at all.
+    fn count(&self, count: u64) -> String {
+        if self.cost.issues == 0 { String::new() } else { count.to_string() }
     }
 }
 
-/// The lines: at the beginning with what the whole run cost, later with what it cost so far.
-pub fn listing(kernel: &Kernel, walk: &KernelDebugger) -> Vec<Line> {
+fn nonzero(count: u64) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}
+
+/// A column of the margin: its title, and a line's entry.
+type Column = (&'static str, fn(&Line) -> String);
+
+const COLUMNS: [Column; 5] = [
+    ("runs", |line| line.count(line.cost.issues)),
+    ("lanes", |line| line.share().map_or(String::new(), |share| format!("{:.0}%", 100.0 * share))),
+    ("sectors", |line| match line.cost.accesses {
+        0 => String::new(),
+        _ => line.count(line.cost.sectors),
+    }),
+    ("diverge", |line| nonzero(line.cost.divergent)),
+    ("banks", |line| nonzero(line.cost.replays)),
+];
+
+/// The lines: at the beginning with the cost of the whole run, later with the cost so far.
+fn listing(kernel: &Kernel, debugger: &KernelDebugger) -> Vec<Line> {
     let mut costs: BTreeMap<u32, LineCost> = BTreeMap::new();
-    let mut here: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut others: BTreeMap<u32, usize> = BTreeMap::new();
     let mut current = None;
-    match walk.machine() {
+    match debugger.machine() {
         Ok(machine) if machine.clock() > 0 => {
             let lines = machine.lines().into_iter();
             costs.extend(lines.map(|(line, counts)| (line, counts.of_line(line))));
-            let at = walk.here();
+            let here = debugger.here();
             for block in machine.blocks() {
                 for (warp, (state, place)) in block.warps.iter().enumerate() {
-                    match state {
-                        WarpState::Done => {}
-                        WarpState::Ready | WarpState::Waiting
-                            if (block.block, warp) == (at.block, at.warp as usize) =>
-                        {
-                            current = Some(*place);
-                        }
-                        WarpState::Ready | WarpState::Waiting => {
-                            *here.entry(place.line).or_default() += 1;
-                        }
+                    if *state == WarpState::Done {
+                        continue;
+                    }
+                    if (block.block, warp) == (here.block, here.warp as usize) {
+                        current = Some(*place);
+                    } else {
+                        *others.entry(place.line).or_insert(0) += 1;
                     }
                 }
             }
         }
-        Ok(_) | Err(_) => {
-            costs.extend(kernel.whole.lines.iter().map(|cost| (cost.line, *cost)));
-        }
+        Ok(_) | Err(_) => costs.extend(kernel.whole.lines.iter().map(|cost| (cost.line, *cost))),
     }
-    let breakpoints = walk.breakpoints();
-    let lines = kernel.recipe.source.lines().zip(1_u32..);
-    lines
-        .map(|(text, number)| Line {
+    let line = |(text, number): (&str, u32)| {
+        let mut problems = kernel.whole.problems.iter();
+        let problem = problems.find(|problem| problem.line == number);
+        Line {
             number,
-            text: plain(text),
+            // Nothing in it may steer the terminal.
+            text: text.replace('\t', "    ").replace(|c: char| c.is_control(), " "),
             cost: costs.get(&number).copied().unwrap_or_default(),
             current: current.filter(|place| place.line == number).map(|place| place.column),
-            others: here.get(&number).copied().unwrap_or_default(),
-            breakpoint: breakpoints.contains(&number),
-            problem: kernel
-                .whole
-                .problems
-                .iter()
-                .find(|problem| problem.line == number)
-                .map(|problem| problem.sentence.clone()),
-        })
-        .collect()
+            others: others.get(&number).copied().unwrap_or(0),
+            has_breakpoint: debugger.has_breakpoint(number),
+            problem: problem.map(|problem| problem.sentence.clone()),
+        }
+    };
+    kernel.recipe.source.lines().zip(1_u32..).map(line).collect()
 }
 
-/// A line without what a terminal would take for a command.
-fn plain(line: &str) -> String {
-    line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
-}
-
-pub(super) fn table(kernel: &Kernel, walk: &KernelDebugger) -> Table {
+pub(super) fn table(kernel: &Kernel, debugger: &KernelDebugger) -> Table {
     let row = |line: Line| {
-        let whole = |count: u64| match line.cost.issues {
+        let cost = line.cost;
+        let whole = |count: u64| match cost.issues {
             0 => Value::from(""),
             _ => Value::Int(count as i64),
         };
-        let cost = line.cost;
         let warps = match (line.current, line.others) {
             (Some(_), others) => format!("this one and {others}"),
-            (None, 0) => String::new(),
-            (None, others) => others.to_string(),
+            (None, others) => nonzero(others as u64),
         };
         vec![
             Value::Int(i64::from(line.number)),
@@ -115,62 +126,32 @@ pub(super) fn table(kernel: &Kernel, walk: &KernelDebugger) -> Table {
             whole(cost.sectors),
             whole(cost.replays),
             Value::from(warps),
-            Value::from(line.problem.as_deref().unwrap_or_default()),
+            Value::from(line.problem.as_deref().unwrap_or("")),
         ]
     };
+    let (costs, rest) = (["divergent", "sectors", "bank replays"], ["warps", "problem"]);
+    let titles = ["line", "kernel", "warp instructions", "lanes"].into_iter();
     Table {
-        columns: [
-            "line",
-            "kernel",
-            "warp instructions",
-            "lanes",
-            "divergent",
-            "sectors",
-            "bank replays",
-            "warps",
-            "problem",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-        rows: listing(kernel, walk).into_iter().map(row).collect(),
+        columns: titles.chain(costs).chain(rest).map(str::to_owned).collect(),
+        rows: listing(kernel, debugger).into_iter().map(row).collect(),
         ..Table::default()
     }
 }
-
-/// Columns of the marks before a line: problem or breakpoint, the warp that is looked at, how many others are there.
-const MARKS: u16 = 4;
-const COUNT: u16 = 8;
-/// Columns the text needs next to the counts.
-const TEXT: u16 = 24;
-
-/// A column of the margin: its title, and a line's entry.
-type Column = (&'static str, fn(&Line) -> String);
-
-const COLUMNS: [Column; 5] = [
-    ("runs", |line| count(line, line.cost.issues)),
-    ("lanes", |line| line.share().map_or(String::new(), |share| format!("{:.0}%", 100.0 * share))),
-    ("sectors", |line| match line.cost.accesses {
-        0 => String::new(),
-        _ => count(line, line.cost.sectors),
-    }),
-    ("diverge", |line| nonzero(line.cost.divergent)),
-    ("banks", |line| nonzero(line.cost.replays)),
-];
 
 pub(super) fn draw(
     area: Rect,
     canvas: &mut Canvas,
     kernel: &Kernel,
-    walk: &KernelDebugger,
+    debugger: &KernelDebugger,
     look: &Look,
 ) {
     let theme = &look.theme;
     let [body, foot] = parts(area);
-    let lines = listing(kernel, walk);
+    let lines = listing(kernel, debugger);
     let numbers = width(&lines.len().to_string());
     let before = MARKS + numbers + 1;
     let longest = lines.iter().map(|line| width(&line.text)).max().unwrap_or(0);
-    // All counts where there is room next to the text; the first three if need be, as they are what the text is read for.
+    // All counts where there is room next to the text; the first three if need be, as the text is read for them.
     let needed = match area.width {
         0..=32 => 0,
         33..=55 => 1,
@@ -180,23 +161,21 @@ pub(super) fn draw(
     let free = area.width.saturating_sub(before + longest.clamp(TEXT, 84));
     let shown = usize::from(free / COUNT).clamp(needed, COLUMNS.len());
     let margin = area.right().saturating_sub(COUNT * shown as u16);
+    let columns = || COLUMNS.iter().take(shown).zip((margin + COUNT..).step_by(COUNT.into()));
+    let start = body.x + before;
+    let mut pen = Pen::new(body, canvas, &look.glyphs);
     if body.height > 3 {
-        let y = body.y;
-        let mut pen = Pen::new(body, canvas, &look.glyphs);
-        let so_far = if walk.clock() == 0 { "whole run" } else { "so far" };
-        let room = margin.saturating_sub(body.x + before);
-        pen.within(body.x + before, y, room, so_far, theme.dim);
-        for (column, (title, _)) in COLUMNS.iter().take(shown).enumerate() {
-            let right = margin + COUNT * (column as u16 + 1);
-            pen.ending(right, y, title, theme.dim);
+        let so_far = if debugger.clock() == 0 { "whole run" } else { "so far" };
+        pen.within(start, body.y, margin.saturating_sub(start), so_far, theme.dim);
+        for ((title, _), right) in columns() {
+            pen.ending(right, body.y, title, theme.dim);
         }
     }
-    let marked = walk.marked();
+    let marked = debugger.marked();
     let rows = rows(body);
     let first = first(lines.len(), marked, rows.len());
     for (line, y) in lines.iter().skip(first).zip(rows) {
-        let mut pen = Pen::new(body, canvas, &look.glyphs);
-        match (&line.problem, line.breakpoint) {
+        match (&line.problem, line.has_breakpoint) {
             (Some(_), true) => pen.glyph(body.x, y, "&", theme.bad),
             (Some(_), false) => pen.glyph(body.x, y, "!", theme.bad),
             (None, true) => pen.glyph(body.x, y, look.glyphs.classes[0], theme.warn),
@@ -210,53 +189,58 @@ pub(super) fn draw(
             others @ 1..=9 => pen.glyph(body.x + 2, y, &others.to_string(), theme.dim),
             _ => pen.glyph(body.x + 2, y, "+", theme.dim),
         }
-        let number_style = if line.number == marked { theme.selection } else { theme.dim };
-        pen.ending(body.x + MARKS + numbers, y, &line.number.to_string(), number_style);
-        let text_style = match (line.current, &line.problem) {
+        let style = if line.number == marked { theme.selection } else { theme.dim };
+        pen.ending(body.x + MARKS + numbers, y, &line.number.to_string(), style);
+        let style = match (line.current, &line.problem) {
             (Some(_), _) => theme.accent,
             (None, Some(_)) => theme.bad,
             (None, None) => theme.code,
         };
-        let start = body.x + before;
         let room = margin.saturating_sub(start + u16::from(shown > 0));
-        pen.within(start, y, room, &line.text, text_style);
+        pen.within(start, y, room, &line.text, style);
         if let Some(column) = line.current {
-            point_at(&mut pen, line, column, (start, y, room), look);
+            draw_current(&mut pen, line, column, (start, y, room), look);
         }
-        for (column, (_, entry)) in COLUMNS.iter().take(shown).enumerate() {
-            let right = margin + COUNT * (column as u16 + 1);
+        for ((_, entry), right) in columns() {
             pen.ending(right, y, &entry(line), theme.text);
         }
     }
-    let mut told: Vec<_> = said(walk).into_iter().map(|line| (line, theme.text)).collect();
-    let trouble = lines.iter().find(|line| line.number == marked);
-    // What the last step found is told already.
-    let found = walk.last().is_some_and(|step| step.found);
-    if let Some(problem) = trouble.filter(|_| !found).and_then(|line| line.problem.as_ref()) {
-        told.insert(0, (format!("Line {marked}: {problem}."), theme.bad));
-    }
-    say(foot, canvas, &told, look);
+    let problem = lines.into_iter().find(|line| line.number == marked);
+    // The status has already what the last step found.
+    let is_found = debugger.last().is_some_and(|step| step.found);
+    let problem = problem.filter(|_| !is_found).and_then(|line| line.problem);
+    let problem = problem.map(|problem| (format!("Line {marked}: {problem}."), theme.bad));
+    let status = status(debugger).into_iter().map(|line| (line, theme.text));
+    let sentences: Vec<_> = problem.into_iter().chain(status).collect();
+    write_lines(foot, canvas, &sentences, look);
 }
 
-/// The word of the line that the warp comes to is set off.
-fn point_at(pen: &mut Pen<'_>, line: &Line, column: u32, place: (u16, u16, u16), look: &Look) {
-    let (start, y, room) = place;
+/// Sets off the word that the warp runs next.
+fn draw_current(
+    pen: &mut Pen<'_>,
+    line: &Line,
+    column: u32,
+    (start, y, room): (u16, u16, u16),
+    look: &Look,
+) {
     let skipped = column.saturating_sub(1) as usize;
     let before: String = line.text.chars().take(skipped).collect();
     let mut rest = line.text.chars().skip(skipped);
     let Some(head) = rest.next() else {
         return;
     };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut word = head.to_string();
-    if head.is_alphanumeric() || head == '_' {
-        word.extend(rest.take_while(|c| c.is_alphanumeric() || *c == '_'));
+    if is_word(head) {
+        word.extend(rest.take_while(|c| is_word(*c)));
     }
-    let (offset, wide) = (width(&before), width(&word));
-    if offset + wide <= room {
+    let offset = width(&before);
+    if offset + width(&word) <= room {
         pen.text(start + offset, y, &word, look.theme.selection);
     }
 }
 
+/// The source, and the status below it.
 fn parts(area: Rect) -> [Rect; 2] {
     let foot = match area.height {
         0..=5 => 0,
@@ -267,34 +251,23 @@ fn parts(area: Rect) -> [Rect; 2] {
     split(area, foot)
 }
 
-/// The rows of the text, below the titles of the counts.
+/// The rows of the source, below the titles of the counts.
 fn rows(body: Rect) -> Range<u16> {
     body.y + u16::from(body.height > 3)..body.bottom()
 }
 
-/// The line of the text at a row of the picture.
-pub(super) fn line_at(area: Rect, walk: &KernelDebugger, row: u16) -> Option<u32> {
+/// The line of the source at a row of the picture.
+pub(super) fn line_at(area: Rect, debugger: &KernelDebugger, row: u16) -> Option<u32> {
     let rows = rows(parts(area)[0]);
-    if !rows.contains(&row) {
-        return None;
-    }
-    let lines = walk.source().lines().count();
-    let line = first(lines, walk.marked(), rows.len()) + usize::from(row - rows.start);
+    let row = usize::from(row.checked_sub(rows.start).filter(|_| rows.contains(&row))?);
+    let lines = debugger.source().lines().count();
+    let line = first(lines, debugger.marked(), rows.len()) + row;
     (line < lines).then_some(line as u32 + 1)
 }
 
 /// The first line that is shown: the window moves by halves, so that it stands still over most steps.
 fn first(lines: usize, marked: u32, rows: usize) -> usize {
-    let last = lines.saturating_sub(rows);
     let half = (rows / 2).max(1);
     let at = (marked as usize).saturating_sub(1);
-    (at.saturating_sub(rows / 4) / half * half).min(last)
-}
-
-fn count(line: &Line, count: u64) -> String {
-    if line.cost.issues == 0 { String::new() } else { count.to_string() }
-}
-
-fn nonzero(count: u64) -> String {
-    if count == 0 { String::new() } else { count.to_string() }
+    (at.saturating_sub(rows / 4) / half * half).min(lines.saturating_sub(rows))
 }

@@ -1,41 +1,39 @@
-//! Where a walk stands, in sentences.
+//! The position in a launch in sentences, and the selected thread: where its indices come from and what it holds.
 
 use mlsys_expr::{Dialect, evaluate_pattern, parse};
 use mlsys_kernel::{BlockState, Event, Goal};
 
-use crate::panel::picture::kernel::{KernelDebugger, Play, Thread, Whence, touches, variables};
+use super::debugger::SearchResult;
+use super::lanes::{lane_accesses, variables};
+use super::{KernelDebugger, Play, Thread};
 
-/// Where the walk stands: how far it is, what the last step did, and what the warp comes to.
-pub fn said(walk: &KernelDebugger) -> Vec<String> {
-    let machine = match walk.machine() {
+/// The position, what the last step did, and the line that the warp runs next.
+pub fn status(debugger: &KernelDebugger) -> Vec<String> {
+    let machine = match debugger.machine() {
         Ok(machine) => machine,
-        Err(reason) => return vec![reason.to_owned()],
+        Err(error) => return vec![error.to_string()],
     };
-    let (clock, total) = (walk.clock(), walk.total());
-    let Some(step) = walk.last() else {
+    let (clock, total) = (debugger.clock(), debugger.total());
+    let Some(step) = debugger.last() else {
         return vec![format!(
             "Before the first of {total} warp instructions; what stands beside the lines is of the whole run."
         )];
     };
-    let mut lines = Vec::new();
-    let did = match step.event {
+    let event = match step.event {
         Event::Went => "",
         Event::Arrived => ", and waits at the barrier",
         Event::Released => ", and its block passes the barrier",
         Event::Ended => ", and ends",
         Event::BlockEnded => ", and its block ends",
     };
-    lines.push(format!(
-        "Step {clock} of {total}: block {} warp {} did one instruction of line {}{did}.",
+    let mut lines = vec![format!(
+        "Step {clock} of {total}: block {} warp {} did one instruction of line {}{event}.",
         step.block, step.warp, step.place.line
-    ));
-    let here = walk.here();
-    let moved = machine.access(here.block, here.warp as usize).filter(|(access, _)| {
-        (step.block, step.warp, step.place) == (here.block, here.warp, access.place)
-    });
-    if let (Some((access, reached)), Some(touch)) =
-        (moved, touches(walk).into_iter().flatten().next())
-    {
+    )];
+    let here = debugger.here();
+    let access = machine.access(here.block, here.warp as usize);
+    let first = lane_accesses(debugger).into_iter().flatten().next();
+    if let (Some((access, reached)), Some(first)) = (access, first.filter(|lane| lane.is_now)) {
         let lanes = reached.iter().flatten().count();
         let cost = match (access.sectors, access.replays) {
             (0, 0) => String::new(),
@@ -46,140 +44,46 @@ pub fn said(walk: &KernelDebugger) -> Vec<String> {
                 format!("; {sectors} sectors, {} of {} bytes used", access.used, 32 * sectors)
             }
         };
-        lines.push(format!("{lanes} lanes: the first {}{cost}.", touch.said(walk)));
+        lines.push(format!("{lanes} lanes: the first {}{cost}.", first.describe(debugger)));
     }
-    if step.found {
-        let found = machine.findings().told().last();
-        if let Some(found) = found {
-            lines.push(format!("Line {}: {}.", found.place.line, found.sentence));
-        }
+    if let Some(found) = machine.findings().told().last().filter(|_| step.found) {
+        lines.push(format!("Line {}: {}.", found.place.line, found.sentence));
     }
-    lines.extend(ahead(walk, here));
-    lines.extend(news(walk));
+    lines.extend(next_line(debugger));
+    lines.extend(search(debugger));
     lines
 }
 
-/// How much a line says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    /// Which thread it is.
-    Head,
-    /// What the last step did.
-    Fresh,
-    /// What holds besides.
-    Plain,
+fn next_line(debugger: &KernelDebugger) -> Option<String> {
+    let Thread { block, warp, .. } = debugger.here();
+    match (debugger.line(), debugger.is_pinned()) {
+        (Some(line), true) => {
+            Some(format!("Followed: block {block} warp {warp}; it comes to line {line}."))
+        }
+        (Some(line), false) => {
+            Some(format!("Block {block} warp {warp} comes to line {line} next."))
+        }
+        (None, true) => Some(format!("Followed: block {block} warp {warp}; it is not in flight.")),
+        (None, false) => None,
+    }
 }
 
-/// The thread that is looked at: where it is, where its indices come from, what it reached last, what it holds.
-pub fn about_thread(walk: &KernelDebugger) -> Vec<(Weight, String)> {
-    let here = walk.here();
-    let axes = |name: &str| {
-        let axis = |axis: &str| builtin(walk, &format!("{name}.{axis}")).unwrap_or_default();
-        format!("({},{},{})", axis("x"), axis("y"), axis("z"))
-    };
-    let head = format!(
-        "Thread {} of block {}: threadIdx {}, blockIdx {}",
-        here.number(),
-        here.block,
-        axes("threadIdx"),
-        axes("blockIdx")
-    );
-    let mut told = vec![(Weight::Head, head)];
-    let mut indices = formulas(walk);
-    if indices.is_empty() {
-        indices.push(global_index(walk));
+fn search(debugger: &KernelDebugger) -> Option<String> {
+    if let Some(goal) = debugger.search_goal() {
+        return Some(format!("Looking for {}: any key stops.", goal_name(goal)));
     }
-    for index in indices {
-        let mut text = format!("{} = {}", index.name, index.text);
-        if index.numbers != index.text {
-            text.push_str(&format!(" = {}", index.numbers));
-        }
-        match index.value {
-            None => text.push_str("; it has no value yet"),
-            Some(value) if !index.explains => {
-                text.push_str(&format!(" at first; now it is {value}"));
-            }
-            Some(value) if value != index.numbers => text.push_str(&format!(" = {value}")),
-            Some(_) => {}
-        }
-        told.push((Weight::Plain, text));
-    }
-    told.push(touched(walk));
-    let held = variables(walk);
-    if !held.is_empty() {
-        let each = held.iter().map(|variable| {
-            let value = variable.value.as_ref();
-            let value = value.map_or("?".to_owned(), ToString::to_string);
-            format!("{} = {value}", variable.name)
-        });
-        told.push((Weight::Plain, each.collect::<Vec<_>>().join(", ")));
-    }
-    told
-}
-
-/// What the thread reached last, or why there is nothing to say.
-fn touched(walk: &KernelDebugger) -> (Weight, String) {
-    let here = walk.here();
-    let touches = touches(walk);
-    let touch = touches.get(here.lane as usize).and_then(Option::as_ref);
-    let (weight, text) = match touch {
-        Some(touch) if touch.fresh => {
-            (Weight::Fresh, format!("Now, line {}: {}", touch.line, touch.said(walk)))
-        }
-        Some(touch) => {
-            (Weight::Plain, format!("Last access, line {}: {}", touch.line, touch.said(walk)))
-        }
-        None => {
-            let state = walk.machine().map(|machine| machine.block_state(here.block));
-            let other = touches.iter().flatten().next();
-            let text = match (state, other) {
-                (Ok(BlockState::Waiting), _) => "Its block has not begun.".to_owned(),
-                (Ok(BlockState::Ended), _) => {
-                    "Its block has ended: steps back show what it did.".to_owned()
-                }
-                (_, Some(other)) => {
-                    format!("It took no part in its warp's last access, in line {}.", other.line)
-                }
-                (_, None) => "Its warp has accessed no memory yet.".to_owned(),
-            };
-            (Weight::Plain, text)
-        }
-    };
-    (weight, text)
-}
-
-fn ahead(walk: &KernelDebugger, here: Thread) -> Option<String> {
-    let Thread { block, warp, .. } = here;
-    let followed = if walk.is_pinned() {
-        format!("Followed: block {block} warp {warp}; ")
-    } else {
-        format!("Block {block} warp {warp} ")
-    };
-    let next = match (walk.line(), walk.is_pinned()) {
-        (Some(line), true) => format!("it comes to line {line}."),
-        (Some(line), false) => format!("comes to line {line} next."),
-        (None, true) => "it is not in flight.".to_owned(),
-        (None, false) => return None,
-    };
-    Some(followed + &next)
-}
-
-fn news(walk: &KernelDebugger) -> Option<String> {
-    if let Some(goal) = walk.sought() {
-        return Some(format!("Looking for {}: any key stops.", name(goal)));
-    }
-    match (walk.whence(), walk.play()) {
-        (Whence::Nowhere(goal), _) => Some(format!(
+    match (debugger.search(), debugger.play()) {
+        (SearchResult::NotFound(goal), _) => Some(format!(
             "There is no {} {}.",
-            name(goal).trim_start_matches("the next "),
-            if walk.clock() == 0 { "before" } else { "after" }
+            goal_name(goal).trim_start_matches("the next "),
+            if debugger.clock() == 0 { "before" } else { "after" }
         )),
-        (Whence::There, Play::Going) => Some("Playing: space pauses.".to_owned()),
-        (Whence::There, Play::Still) => None,
+        (SearchResult::Found, Play::Going) => Some("Playing: space pauses.".to_owned()),
+        (SearchResult::Found, Play::Still) => None,
     }
 }
 
-fn name(goal: Goal) -> &'static str {
+fn goal_name(goal: Goal) -> &'static str {
     match goal {
         Goal::Instruction => "the next instruction",
         Goal::Line => "the next line",
@@ -191,71 +95,140 @@ fn name(goal: Goal) -> &'static str {
     }
 }
 
-/// An index, written out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Formula {
-    pub name: String,
-    /// What the text computes it from.
-    pub text: String,
-    /// The same with the numbers of the thread that is looked at.
-    pub numbers: String,
-    /// What it holds; absent if it has no value yet.
-    pub value: Option<String>,
-    /// Whether that is what the numbers come to: the variable may have changed since.
-    pub explains: bool,
+/// What a line about the thread has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineKind {
+    /// Which thread it is.
+    Head,
+    /// The access of the last step.
+    Now,
+    Plain,
 }
 
-/// The indices of the thread that is looked at, in the order of the text, of those variables that exist where it is.
-///
-/// Of several assignments to one variable the one that explains what it holds is told, else the first.
-pub fn formulas(walk: &KernelDebugger) -> Vec<Formula> {
-    let held = variables(walk);
-    let mut found: Vec<Formula> = Vec::new();
-    for line in walk.source().lines() {
-        let line = line.split("//").next().unwrap_or_default();
-        for (name, text) in line.split(';').filter_map(assignment) {
-            let Some(variable) = held.iter().rev().find(|held| held.name == name) else {
-                continue;
-            };
-            let numbers = with_numbers(walk, text);
-            let value = variable.value.as_ref();
-            let explains = value.is_some_and(|value| {
-                let held = value.as_f64();
-                computed(&numbers).is_some_and(|computed| held == Some(computed as f64))
-            });
-            let formula = Formula {
-                name: name.to_owned(),
-                text: text.to_owned(),
-                numbers,
-                value: value.map(ToString::to_string),
-                explains,
-            };
-            match found.iter_mut().find(|known| known.name == name) {
-                Some(known) if !known.explains && formula.explains => *known = formula,
-                Some(_) => {}
-                None => found.push(formula),
+/// The selected thread: its place, where its indices come from, its last access and its variables.
+pub fn thread_details(debugger: &KernelDebugger) -> Vec<(LineKind, String)> {
+    let here = debugger.here();
+    let axes = |name: &str| {
+        let axis = |axis: &str| builtin(debugger, &format!("{name}.{axis}")).unwrap_or(0);
+        format!("({},{},{})", axis("x"), axis("y"), axis("z"))
+    };
+    let (thread, block) = (axes("threadIdx"), axes("blockIdx"));
+    let (number, of) = (here.number(), here.block);
+    let head = format!("Thread {number} of block {of}: threadIdx {thread}, blockIdx {block}");
+    let mut lines = vec![(LineKind::Head, head)];
+    let mut indices = formulas(debugger);
+    if indices.is_empty() {
+        indices.push(global_index(debugger));
+    }
+    lines.extend(indices.iter().map(|index| (LineKind::Plain, index.describe())));
+    lines.push(last_access(debugger));
+    let variables = variables(debugger);
+    let variables = variables.iter().map(|variable| {
+        let value = variable.value.as_ref();
+        let value = value.map_or("?".to_owned(), ToString::to_string);
+        format!("{} = {value}", variable.name)
+    });
+    let variables = variables.collect::<Vec<_>>().join(", ");
+    if !variables.is_empty() {
+        lines.push((LineKind::Plain, variables));
+    }
+    lines
+}
+
+/// The thread's last access, or why there is none.
+fn last_access(debugger: &KernelDebugger) -> (LineKind, String) {
+    let here = debugger.here();
+    let accesses = lane_accesses(debugger);
+    if let Some(Some(access)) = accesses.get(here.lane as usize) {
+        let (line, text) = (access.line, access.describe(debugger));
+        return match access.is_now {
+            true => (LineKind::Now, format!("Now, line {line}: {text}")),
+            false => (LineKind::Plain, format!("Last access, line {line}: {text}")),
+        };
+    }
+    let state = debugger.machine().map(|machine| machine.block_state(here.block));
+    let text = match (state, accesses.iter().flatten().next()) {
+        (Ok(BlockState::Waiting), _) => "Its block has not begun.".to_owned(),
+        (Ok(BlockState::Ended), _) => {
+            "Its block has ended: steps back show what it did.".to_owned()
+        }
+        (_, Some(other)) => {
+            format!("It took no part in its warp's last access, in line {}.", other.line)
+        }
+        (_, None) => "Its warp has accessed no memory yet.".to_owned(),
+    };
+    (LineKind::Plain, text)
+}
+
+/// An index of the thread: an assignment of the source that reads the thread's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Formula {
+    pub(super) name: String,
+    text: String,
+    /// The text with the numbers of the selected thread.
+    numbers: String,
+    /// The value of the variable; absent if it has none yet.
+    value: Option<String>,
+    /// Whether the numbers give that value: the variable may have changed since.
+    explains: bool,
+}
+
+impl Formula {
+    fn describe(&self) -> String {
+        let mut text = format!("{} = {}", self.name, self.text);
+        if self.numbers != self.text {
+            text.push_str(&format!(" = {}", self.numbers));
+        }
+        match &self.value {
+            None => text.push_str("; it has no value yet"),
+            Some(value) if !self.explains => {
+                text.push_str(&format!(" at first; now it is {value}"));
             }
+            Some(value) if *value != self.numbers => text.push_str(&format!(" = {value}")),
+            Some(_) => {}
+        }
+        text
+    }
+}
+
+/// The indices of the selected thread, in the order of the source, of those variables that exist there.
+///
+/// Of several assignments to one variable the one that explains its value counts, else the first.
+pub(super) fn formulas(debugger: &KernelDebugger) -> Vec<Formula> {
+    let variables = variables(debugger);
+    let mut found: Vec<Formula> = Vec::new();
+    let lines = debugger.source().lines().filter_map(|line| line.split("//").next());
+    for (name, text) in lines.flat_map(|line| line.split(';')).filter_map(assignment) {
+        let Some(variable) = variables.iter().rev().find(|variable| variable.name == name) else {
+            continue;
+        };
+        let numbers = with_numbers(debugger, text);
+        let computed = parse(&numbers, Dialect::Pattern).ok();
+        let computed = computed.and_then(|read| evaluate_pattern(&read, &|_| None).ok());
+        let value = variable.value.as_ref();
+        let explains =
+            computed.is_some_and(|x| value.is_some_and(|value| value.as_f64() == Some(x as f64)));
+        let (name, text) = (name.to_owned(), text.to_owned());
+        let value = value.map(ToString::to_string);
+        let formula = Formula { name, text, numbers, value, explains };
+        match found.iter_mut().find(|known| known.name == formula.name) {
+            Some(known) if !known.explains && formula.explains => *known = formula,
+            Some(_) => {}
+            None => found.push(formula),
         }
     }
     found
 }
 
-/// What a formula of numbers comes to, by C's rules for whole numbers.
-fn computed(numbers: &str) -> Option<i64> {
-    let read = parse(numbers, Dialect::Pattern).ok()?;
-    evaluate_pattern(&read, &|_| None).ok()
-}
-
-/// The global index that most kernels mean, of the thread that is looked at: the formula and the numbers, along x.
-pub fn global_index(walk: &KernelDebugger) -> Formula {
+/// The global index along x that most kernels use.
+fn global_index(debugger: &KernelDebugger) -> Formula {
     const TEXT: &str = "blockIdx.x * blockDim.x + threadIdx.x";
-    let number = |name: &str| builtin(walk, name).unwrap_or_default();
-    let value = u64::from(number("blockIdx.x")) * u64::from(number("blockDim.x"))
-        + u64::from(number("threadIdx.x"));
+    let number = |name: &str| u64::from(builtin(debugger, name).unwrap_or(0));
+    let value = number("blockIdx.x") * number("blockDim.x") + number("threadIdx.x");
     Formula {
         name: "global index".to_owned(),
         text: TEXT.to_owned(),
-        numbers: with_numbers(walk, TEXT),
+        numbers: with_numbers(debugger, TEXT),
         value: Some(value.to_string()),
         explains: true,
     }
@@ -264,65 +237,60 @@ pub fn global_index(walk: &KernelDebugger) -> Formula {
 /// The variable and the expression of an assignment that reads the thread's place.
 fn assignment(statement: &str) -> Option<(&str, &str)> {
     let (left, right) = statement.split_once('=')?;
-    let compound = left.ends_with(['<', '>', '!', '=', '+', '-', '*', '/', '%', '&', '|', '^']);
     let right = right.trim();
-    if compound || right.starts_with('=') || !right.contains("threadIdx.") {
-        return None;
-    }
+    let is_compound = left.ends_with(['<', '>', '!', '=', '+', '-', '*', '/', '%', '&', '|', '^']);
     // What reads memory is no index, and a condition is none either.
-    if right.contains(['[', '?', '<', '>', '{']) {
+    let is_index = right.contains("threadIdx.") && !right.contains(['[', '?', '<', '>', '{']);
+    if is_compound || right.starts_with('=') || !is_index {
         return None;
     }
     let name = left.trim_end().rsplit(|c: char| !is_letter(c)).next()?;
-    let starts = name.chars().next().is_some_and(|c| !c.is_ascii_digit());
-    starts.then_some((name, right))
+    name.starts_with(|c: char| !c.is_ascii_digit()).then_some((name, right))
 }
 
 fn is_letter(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The text with the place of the thread, and what variables hold, as numbers.
-fn with_numbers(walk: &KernelDebugger, text: &str) -> String {
-    let held = variables(walk);
+/// The text with built-in variables, variables and `#define`d numbers as numbers.
+fn with_numbers(debugger: &KernelDebugger, text: &str) -> String {
+    let variables = variables(debugger);
     let mut written = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let word: String = rest.chars().take_while(|c| is_letter(*c) || *c == '.').collect();
-        if word.is_empty() || c.is_ascii_digit() {
-            let taken = if word.is_empty() { c.len_utf8() } else { word.len() };
-            written.push_str(&rest[..taken]);
-            rest = &rest[taken..];
+        let length = rest.find(|c| !is_letter(c) && c != '.').unwrap_or(rest.len());
+        let (word, after) = rest.split_at(length.max(c.len_utf8()));
+        rest = after;
+        if length == 0 || c.is_ascii_digit() {
+            written.push_str(word);
             continue;
         }
-        rest = &rest[word.len()..];
-        let variable = held.iter().rev().find(|variable| variable.name == word);
+        let variable = variables.iter().rev().find(|variable| variable.name == word);
         let value = variable.and_then(|variable| variable.value.as_ref());
-        match (builtin(walk, &word), value) {
-            (Some(number), _) => written.push_str(&number.to_string()),
-            (None, Some(value)) => written.push_str(&value.to_string()),
-            (None, None) => written.push_str(&defined(walk.source(), &word)),
-        }
+        written.push_str(&match (builtin(debugger, word), value) {
+            (Some(number), _) => number.to_string(),
+            (None, Some(value)) => value.to_string(),
+            (None, None) => defined(debugger.source(), word).to_owned(),
+        });
     }
     written
 }
 
-/// What a `#define` puts in a word's place, else the word.
-fn defined(source: &str, word: &str) -> String {
+/// The number that a `#define` puts in a word's place, else the word.
+fn defined<'a>(source: &'a str, word: &'a str) -> &'a str {
     let definition = source.lines().find_map(|line| {
         let rest = line.trim().strip_prefix("#define")?.trim();
         let (name, text) = rest.split_once(char::is_whitespace)?;
         (name == word).then(|| text.trim())
     });
-    let number = definition.filter(|text| text.chars().all(|c| c.is_ascii_digit()));
-    number.unwrap_or(word).to_owned()
+    definition.filter(|text| text.chars().all(|c| c.is_ascii_digit())).unwrap_or(word)
 }
 
-/// One of the numbers that a thread knows its place by.
-pub fn builtin(walk: &KernelDebugger, word: &str) -> Option<u32> {
-    let here = walk.here();
-    let recipe = walk.recipe();
-    let machine = walk.machine().ok()?;
+/// A built-in variable of CUDA for the selected thread, such as `threadIdx.x`.
+fn builtin(debugger: &KernelDebugger, word: &str) -> Option<u32> {
+    let here = debugger.here();
+    let recipe = debugger.recipe();
+    let machine = debugger.machine().ok()?;
     let (name, axis) = word.split_once('.')?;
     let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
     Some(match name {
@@ -340,20 +308,18 @@ mod tests {
 
     #[test]
     fn indices_are_told_from_everything_else() {
+        let text = "blockDim.x * blockIdx.x + threadIdx.x";
         for (statement, expected) in [
-            (
-                "    int i = blockDim.x * blockIdx.x + threadIdx.x",
-                Some(("i", "blockDim.x * blockIdx.x + threadIdx.x")),
-            ),
-            ("x = TILE + threadIdx.y", Some(("x", "TILE + threadIdx.y"))),
-            ("for (int t = threadIdx.x", Some(("t", "threadIdx.x"))),
-            ("i += threadIdx.x", None),
-            ("if (i == threadIdx.x)", None),
-            ("float v = tile[threadIdx.x]", None),
-            ("int n = 3", None),
-            ("x[tid] = threadIdx.x", None),
+            (format!("    int i = {text}"), Some(("i", text))),
+            ("x = TILE + threadIdx.y".to_owned(), Some(("x", "TILE + threadIdx.y"))),
+            ("for (int t = threadIdx.x".to_owned(), Some(("t", "threadIdx.x"))),
+            ("i += threadIdx.x".to_owned(), None),
+            ("if (i == threadIdx.x)".to_owned(), None),
+            ("float v = tile[threadIdx.x]".to_owned(), None),
+            ("int n = 3".to_owned(), None),
+            ("x[tid] = threadIdx.x".to_owned(), None),
         ] {
-            assert_eq!(assignment(statement), expected, "{statement}");
+            assert_eq!(assignment(&statement), expected, "{statement}");
         }
     }
 }
