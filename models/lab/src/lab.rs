@@ -44,4 +44,14 @@ impl Run<'_> {
     pub fn scalar(&mut self, name: &str, value: impl Into<Value>) {
         self.sink.report(Report::Scalar { name: name.into(), value: value.into() });
     }
+
+    /// Reports what is being done, for the status line; empty when it is over.
+    pub fn status(&mut self, text: impl Into<String>) {
+        self.sink.report(Report::Status(text.into()));
+    }
+
+    /// Reports something that the learner should know.
+    pub fn notice(&mut self, text: impl Into<String>) {
+        self.sink.report(Report::Notice(text.into()));
+    }
 }

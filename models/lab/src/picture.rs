@@ -1,6 +1,9 @@
 //! Frames: sending those that are wanted, and constructors of common ones.
 
-use crate::frame::{self, Bar, Cell, CellRow, Kind, Limit, Pane, Stack, Stacks, Table, Tone};
+use crate::frame::{
+    self, Bar, Cell, CellRow, Dimension, FrameSequence, HeatMap, Image, Images, Kind, Level, Limit,
+    Pane, Scatter, ScatterLine, ScatterPoint, Stack, Stacks, Table, Tone, Verdict,
+};
 use crate::report::{FrameTrigger, Report};
 use crate::schema::Scale;
 use crate::{Frame, Run, Value};
@@ -51,6 +54,80 @@ pub fn table<const N: usize>(titles: [&str; N], rows: Vec<[Value; N]>) -> Frame 
         rows: rows.into_iter().map(Vec::from).collect(),
         ..Table::default()
     })
+}
+
+/// Points and lines between two axes; `series` names the groups of the points.
+pub fn scatter<S: AsRef<str>>(
+    [x, y]: [Dimension; 2],
+    series: &[S],
+    points: Vec<ScatterPoint>,
+    lines: Vec<ScatterLine>,
+) -> Frame {
+    let series = series.iter().map(|name| name.as_ref().to_owned()).collect();
+    Frame::Scatter(Scatter { x, y, series, points, lines })
+}
+
+/// A linear axis.
+pub fn axis(name: &str, unit: &str) -> Dimension {
+    Dimension { name: name.to_owned(), unit: unit.to_owned(), ..Dimension::default() }
+}
+
+/// A logarithmic axis.
+pub fn log_axis(name: &str, unit: &str) -> Dimension {
+    Dimension { scale: Scale::Log, ..axis(name, unit) }
+}
+
+/// A point of a scatter plot; a coordinate that is not finite is absent.
+pub fn point(x: f64, y: f64, label: impl Into<String>, series: usize) -> ScatterPoint {
+    let [x, y] = [x, y].map(|value| Some(value).filter(|value| value.is_finite()));
+    ScatterPoint { x, y, label: label.into(), series }
+}
+
+/// A line of a scatter plot.
+pub fn line(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> ScatterLine {
+    ScatterLine { name: name.into(), points: points.into_iter().collect() }
+}
+
+/// A heat map of `[rows, columns]` cells, row-major, each one unit wide and high, without labels and points.
+pub fn heat_map(
+    [rows, columns]: [usize; 2],
+    cells: Vec<f32>,
+    (low, high): (f32, f32),
+    legend: impl Into<String>,
+) -> HeatMap {
+    HeatMap {
+        columns,
+        rows,
+        cells,
+        low,
+        high,
+        x: (0.0, columns as f32),
+        y: (0.0, rows as f32),
+        column_labels: Vec::new(),
+        row_labels: Vec::new(),
+        points: Vec::new(),
+        legend: legend.into(),
+    }
+}
+
+/// A grey image that is not judged.
+pub fn image(pixels: Vec<u8>, label: impl Into<String>) -> Image {
+    Image { pixels, label: label.into(), verdict: Verdict::Unjudged }
+}
+
+/// Grey images of one size, `[width, height]`.
+pub fn images([width, height]: [usize; 2], images: Vec<Image>) -> Images {
+    Images { width, height, images, blank: None, together: 1 }
+}
+
+/// Frames that can be stepped through, the first as the cover.
+pub fn sequence(stills: Vec<Pane>) -> Frame {
+    Frame::FrameSequence(Box::new(FrameSequence { stills, cover: 0 }))
+}
+
+/// Marked values of a histogram, without names.
+pub fn marks(values: impl IntoIterator<Item = f64>) -> Vec<Level> {
+    values.into_iter().map(|at| Level { at, label: String::new() }).collect()
 }
 
 /// The kinds of a picture made of cells, in the order in which cells name them.

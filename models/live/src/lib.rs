@@ -34,6 +34,7 @@ pub mod train_pipeline_parallel;
 pub mod train_tensor_parallel;
 
 mod roof;
+mod sizes;
 pub mod stepped;
 #[cfg(test)]
 mod tests;

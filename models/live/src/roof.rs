@@ -1,9 +1,9 @@
 //! Roofs: what was measured here, and what is printed about chips of the table.
 
-use mlsys_lab::frame::{Better, Dimension, ScatterLine};
+use mlsys_lab::frame::ScatterPoint;
 use mlsys_lab::nearest::nearest;
-use mlsys_lab::schema::Scale;
-use mlsys_lab::{LabError, Params, Tables, Value};
+use mlsys_lab::picture::{self, log_axis, scatter};
+use mlsys_lab::{Frame, LabError, Params, Tables, Value};
 
 use std::time::Duration;
 
@@ -45,9 +45,24 @@ pub(crate) fn printed(chip: &str, precision: Precision) -> Option<Roof> {
     })
 }
 
-/// The roof as a line in a scatter plot, from one intensity to another.
-pub(crate) fn line(roof: &Roof, from: f64, to: f64, name: String) -> ScatterLine {
-    ScatterLine { name, points: roof.line(from, to).into() }
+/// Points by intensity under named roofs, whose lines reach `margin` times beyond the outermost points and ridges.
+pub(crate) fn roofline<S: AsRef<str>>(
+    rate: &str,
+    series: &[S],
+    points: Vec<ScatterPoint>,
+    roofs: &[(&Roof, String)],
+    margin: f64,
+) -> Frame {
+    let ridges = roofs.iter().map(|(roof, _)| roof.ridge());
+    let across = points.iter().filter_map(|point| point.x).chain(ridges);
+    let (low, high) =
+        across.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+    let lines = roofs
+        .iter()
+        .map(|(roof, name)| picture::line(name, roof.line(low / margin, high * margin)))
+        .collect();
+    let axes = [log_axis("intensity", "flops/byte"), log_axis(rate, "flop/s")];
+    scatter(axes, series, points, lines)
 }
 
 /// The chip of the table that a driver calls by this name.
@@ -66,17 +81,6 @@ pub(crate) fn chip_of(device: &str) -> Option<&'static str> {
 /// A chip's name without its mounting and memory, as in `h100`.
 pub(crate) fn short(name: &str) -> String {
     name.split_once('-').map_or(name, |(first, _)| first).to_owned()
-}
-
-/// A logarithmic axis.
-pub(crate) fn logarithmic(name: &str, unit: &str) -> Dimension {
-    Dimension {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        scale: Scale::Log,
-        better: Better::Neither,
-        ..Dimension::default()
-    }
 }
 
 // The roof of the device at hand, measured between the repetitions of what is compared with it, so that whatever else

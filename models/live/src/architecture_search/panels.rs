@@ -2,11 +2,11 @@
 
 use mlsys_device::timing::median;
 use mlsys_lab::Value;
-use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, ScatterLine, ScatterPoint, Table};
+use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, Table};
+use mlsys_lab::picture::{axis, line, log_axis, point, scatter};
 
 use super::space::Budget;
 use super::{Evaluated, Knobs};
-use crate::roof::logarithmic;
 
 /// Makes one panel's picture.
 pub(super) type Picture = fn(&[Evaluated], &Knobs) -> Frame;
@@ -21,21 +21,15 @@ pub(super) fn front_of(tried: &[Evaluated]) -> Vec<usize> {
 }
 
 fn plane(tried: &[Evaluated], latency: &str) -> Scatter {
-    let point = |tried: &Evaluated| ScatterPoint {
-        x: Some(tried.latency),
-        y: Some(tried.accuracy),
-        label: tried.candidate.opened(),
-        series: match tried.budget {
-            Budget::Within => 0,
-            Budget::Over => 1,
-        },
+    let place = |tried: &Evaluated| {
+        let series = usize::from(tried.budget == Budget::Over);
+        point(tried.latency, tried.accuracy, tried.candidate.opened(), series)
     };
     Scatter {
-        x: Dimension { better: Better::Less, ..logarithmic(latency, "seconds") },
-        y: Dimension { name: "accuracy".to_owned(), better: Better::More, ..Dimension::default() },
-        series: Vec::new(),
-        points: tried.iter().map(point).collect(),
-        lines: Vec::new(),
+        x: Dimension { better: Better::Less, ..log_axis(latency, "seconds") },
+        y: Dimension { better: Better::More, ..axis("accuracy", "") },
+        points: tried.iter().map(place).collect(),
+        ..Scatter::default()
     }
 }
 
@@ -47,20 +41,14 @@ fn front(tried: &[Evaluated], knobs: &Knobs) -> Frame {
         let accuracies = || tried.iter().map(|tried| tried.accuracy);
         let low = accuracies().fold(f64::INFINITY, f64::min);
         let high = accuracies().fold(0.0, f64::max);
-        picture.lines.push(ScatterLine {
-            name: "max_latency_seconds".to_owned(),
-            points: vec![(most, low), (most, high)],
-        });
+        picture.lines.push(line("max_latency_seconds", [(most, low), (most, high)]));
     }
-    if budgets.seconds.is_some() || budgets.parameters.is_some() {
-        let over = match budgets.parameters {
-            Some(most) if budgets.seconds.is_none() => {
-                format!("over the budget of {most} parameters")
-            }
-            Some(_) | None => "over a budget".to_owned(),
-        };
-        picture.series = vec!["within the budgets".to_owned(), over];
-    }
+    let over = match (budgets.seconds, budgets.parameters) {
+        (None, None) => return Frame::Scatter(picture),
+        (None, Some(most)) => format!("over the budget of {most} parameters"),
+        (Some(_), _) => "over a budget".to_owned(),
+    };
+    picture.series = vec!["within the budgets".to_owned(), over];
     Frame::Scatter(picture)
 }
 
@@ -75,52 +63,38 @@ fn candidates(tried: &[Evaluated], knobs: &Knobs) -> Frame {
             (false, Budget::Within) => "",
             (false, Budget::Over) => "over budget",
         };
-        let modelled = chip.as_ref().map(|_| Value::Float(1e9 * tried.latency));
-        let before = [
-            Value::from(tried.candidate.name()),
-            Value::Int(tried.parameters as i64),
-            Value::Int(tried.flops as i64),
+        let mut row: Vec<Value> = vec![
+            tried.candidate.name().into(),
+            (tried.parameters as i64).into(),
+            (tried.flops as i64).into(),
         ];
-        let after = [
-            Value::Float(1e6 * tried.measured),
-            Value::Float(tried.accuracy),
-            Value::from(standing),
-        ];
-        before.into_iter().chain(modelled).chain(after).collect()
+        row.extend(chip.as_ref().map(|_| Value::Float(1e9 * tried.latency)));
+        row.extend([(1e6 * tried.measured).into(), tried.accuracy.into(), standing.into()]);
+        row
     };
-    let before = ["network", "weights", "flops"].map(str::to_owned);
-    let modelled = chip.as_ref().map(|chip| format!("{chip} (ns)"));
-    let after = ["here (µs)", "accuracy", "front"].map(str::to_owned);
-    Frame::Table(Table {
-        columns: before.into_iter().chain(modelled).chain(after).collect(),
-        rows: tried.iter().enumerate().map(row).collect(),
-        ..Table::default()
-    })
+    let mut columns = ["network", "weights", "flops"].map(str::to_owned).to_vec();
+    columns.extend(chip.as_ref().map(|chip| format!("{chip} (ns)")));
+    columns.extend(["here (µs)", "accuracy", "front"].map(str::to_owned));
+    Frame::Table(Table::new(columns, tried.iter().enumerate().map(row).collect()))
 }
 
 /// Operations against the time that they took here, with the line on which time would be in proportion.
 fn flops_latency(tried: &[Evaluated], knobs: &Knobs) -> Frame {
-    let images = knobs.images as f64;
-    let flops = |tried: &Evaluated| images * tried.flops as f64;
-    let point = |tried: &Evaluated| ScatterPoint {
-        x: Some(flops(tried)),
-        y: Some(tried.measured).filter(|seconds| seconds.is_finite()),
-        label: tried.candidate.opened(),
-        series: usize::from(tried.candidate.is_separable()),
+    let flops = |tried: &Evaluated| knobs.images as f64 * tried.flops as f64;
+    let place = |tried: &Evaluated| {
+        let series = usize::from(tried.candidate.is_separable());
+        point(flops(tried), tried.measured, tried.candidate.opened(), series)
     };
     let all = || tried.iter().map(flops);
-    let (low, high) =
-        all().fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let each = median(tried.iter().map(|tried| tried.measured / flops(tried)));
-    let line = each.filter(|each| each.is_finite()).map(|each| ScatterLine {
-        name: "time in proportion to flops".to_owned(),
-        points: vec![(low, each * low), (high, each * high)],
-    });
-    Frame::Scatter(Scatter {
-        x: logarithmic("flops of an inference", "flops"),
-        y: logarithmic("measured here", "seconds"),
-        series: vec!["whole filters".to_owned(), "separable".to_owned()],
-        points: tried.iter().map(point).collect(),
-        lines: line.into_iter().collect(),
-    })
+    let proportional = each
+        .filter(|each| each.is_finite())
+        .map(|each| line("time in proportion to flops", [(low, each * low), (high, each * high)]));
+    scatter(
+        [log_axis("flops of an inference", "flops"), log_axis("measured here", "seconds")],
+        &["whole filters", "separable"],
+        tried.iter().map(place).collect(),
+        proportional.into_iter().collect(),
+    )
 }

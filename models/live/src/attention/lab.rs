@@ -2,14 +2,13 @@
 //! all without autodiff, each compared with double precision on the host.
 //!
 //! [`tiles`] is the only place that says which tiles there are and which keys a query attends to; the running maximum, sum and
-//! output after each tile are those of the closed-form lab `online-softmax`, drawn by [`film`].
+//! output after each tile are those of the closed-form lab `online-softmax`, drawn by [`panels`].
 
-mod film;
 mod panels;
 #[cfg(test)]
 mod tests;
 mod tiles;
-mod ways;
+mod variants;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -19,14 +18,17 @@ use mlsys_device as device;
 use mlsys_device::memory;
 use mlsys_device::meter::Workload;
 use mlsys_device::timing::{Pace, RepeatTimer};
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
 use mlsys_nn::memory_budget::MemoryBudget;
+use serde::Deserialize;
 
-use self::panels::{Compared, Point, Swept, TIMED};
 use self::tiles::{AttentionMask, Causality, Tiling};
-use self::ways::{Drawn, Goes, Hidden, Inputs, Look};
+use self::variants::{
+    Comparison, Continue, Hidden, Inputs, Probe, RandomInputs, TIMED, TimedLength,
+};
+use crate::sizes::sizes;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 
@@ -35,13 +37,13 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Fields>()
 }
 
 // Parameters.
 
 /// The longest sequence.
-const LONGEST: f64 = 8192.0;
+const LONGEST: usize = 8192;
 
 /// More lengths than this are not a sweep but a mistake.
 const MOST_LENGTHS: usize = 16;
@@ -49,7 +51,23 @@ const MOST_LENGTHS: usize = 16;
 /// More tiles than this take too long: each is a handful of operations on the device.
 const MOST_TILES: usize = 1 << 17;
 
-/// What does not change while a run goes on.
+/// The parameters.
+#[derive(Deserialize)]
+struct Fields {
+    heads: usize,
+    sequence: usize,
+    head_dim: usize,
+    causal: bool,
+    sweep: Vec<Value>,
+    repetitions: usize,
+    seed: u64,
+    tile_rows: usize,
+    tile_columns: usize,
+    window: usize,
+    logit_scale: f64,
+}
+
+/// What cannot change during a run.
 #[derive(Clone, Debug)]
 struct Setup {
     heads: usize,
@@ -62,7 +80,7 @@ struct Setup {
     seed: u64,
 }
 
-/// What may.
+/// What may change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Knobs {
     tiling: Tiling,
@@ -72,22 +90,20 @@ struct Knobs {
 
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
+        let fields: Fields = params.read()?;
         Ok(Self {
-            heads: params.size("heads")?,
-            sequence: params.size("sequence")?,
-            width: params.size("head_dim")?,
-            ahead: match params.bool("causal")? {
-                true => Causality::Hidden,
-                false => Causality::Seen,
-            },
-            sweep: lengths(params)?,
-            repetitions: params.size("repetitions")?,
-            seed: params.int("seed")? as u64,
+            heads: fields.heads,
+            sequence: fields.sequence,
+            width: fields.head_dim,
+            ahead: if fields.causal { Causality::Hidden } else { Causality::Seen },
+            sweep: lengths(&fields.sweep)?,
+            repetitions: fields.repetitions,
+            seed: fields.seed,
         })
     }
 
     /// Full attention.
-    fn mask_of(&self) -> AttentionMask {
+    fn full_mask(&self) -> AttentionMask {
         AttentionMask { ahead: self.ahead, window: None }
     }
 
@@ -147,7 +163,7 @@ impl Setup {
     /// The same over a window: of keys and values only the tiles of which something is seen.
     fn window_accesses(&self, knobs: &Knobs) -> u64 {
         let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
-        let tiles = knobs.tiling.tiles(self.sequence, self.windowed(knobs));
+        let tiles = knobs.tiling.tiles(self.sequence, self.window_mask(knobs));
         let keys: u64 = tiles.map(|tile| tile.keys.len() as u64).sum();
         2 * n * d + 2 * d * keys
     }
@@ -159,7 +175,7 @@ impl Setup {
     }
 
     /// Attention over a window.
-    fn windowed(&self, knobs: &Knobs) -> AttentionMask {
+    fn window_mask(&self, knobs: &Knobs) -> AttentionMask {
         AttentionMask { ahead: self.ahead, window: Some(knobs.window) }
     }
 }
@@ -168,9 +184,9 @@ impl Knobs {
     /// # Errors
     /// If the tiles are so small that there are too many.
     fn read(params: &Params) -> Result<Self, LabError> {
-        let tiling =
-            Tiling { rows: params.size("tile_rows")?, columns: params.size("tile_columns")? };
-        let sequence = params.size("sequence")?;
+        let Fields { sequence, tile_rows, tile_columns, window, logit_scale, .. } =
+            params.read()?;
+        let tiling = Tiling { rows: tile_rows, columns: tile_columns };
         let tiles = tiling.count(sequence);
         if tiles > MOST_TILES {
             let message = format!(
@@ -180,11 +196,7 @@ impl Knobs {
             let params = ["tile_rows", "tile_columns", "sequence"];
             return Err(LabError::contradiction(params, message));
         }
-        Ok(Self {
-            tiling,
-            window: params.size("window")?,
-            logit_scale: params.float("logit_scale")?,
-        })
+        Ok(Self { tiling, window, logit_scale })
     }
 
     /// 4 * tile_rows * tile_columns for the scores of a tile, and a maximum and a sum of each row.
@@ -194,27 +206,13 @@ impl Knobs {
     }
 }
 
-fn lengths(params: &Params) -> Result<Vec<usize>, LabError> {
-    let wrong = |message: String| LabError::contradiction(["sweep"], message);
-    let Some(Value::Array(given)) = params.get("sweep") else {
-        return Err(wrong("give lengths, such as [64, 128]".to_owned()));
-    };
+fn lengths(given: &[Value]) -> Result<Vec<usize>, LabError> {
     if given.is_empty() || given.len() > MOST_LENGTHS {
-        let message =
-            format!("{} lengths; give 1 to {MOST_LENGTHS}, such as [64, 128]", given.len());
-        return Err(wrong(message));
+        let count = given.len();
+        let message = format!("{count} lengths; give 1 to {MOST_LENGTHS}, such as [64, 128]");
+        return Err(LabError::contradiction(["sweep"], message));
     }
-    let length = |(place, value): (usize, &Value)| {
-        let whole = value.as_f64().filter(|x| x.fract() == 0.0);
-        let fits = whole.filter(|x| (1.0..=LONGEST).contains(x));
-        fits.map(|x| x as usize).ok_or_else(|| {
-            wrong(format!(
-                "length {} is {value}; each must be a whole number from 1 to {LONGEST}",
-                place + 1
-            ))
-        })
-    };
-    given.iter().enumerate().map(length).collect()
+    sizes("sweep", "length", given, LONGEST)
 }
 
 // A run: all ways once, held against double precision, then one length of the sweep after the other, a repetition a step.
@@ -230,9 +228,9 @@ struct Session {
     id: DeviceId,
     setup: Setup,
     knobs: Knobs,
-    drawn: Drawn,
-    compared: Compared,
-    swept: Swept,
+    drawn: RandomInputs,
+    compared: Comparison,
+    swept: Vec<TimedLength>,
     /// The length that is being timed.
     timing: Option<Timing>,
     /// Repetitions done.
@@ -249,12 +247,12 @@ impl Session {
             "sequence, heads or the lengths of sweep",
         )?;
         let device = device::open(run.device)?;
-        status(run, "computing four ways".to_owned());
-        let drawn = Drawn::new(setup.seed, setup.shape(setup.sequence));
+        run.status("computing four ways");
+        let drawn = RandomInputs::new(setup.seed, setup.shape(setup.sequence));
         let mut session = Self {
             compared: compared(run, &setup, &knobs, &drawn, &device)?,
             id: run.device,
-            swept: Swept::default(),
+            swept: Vec::new(),
             timing: None,
             done: 0,
             device,
@@ -286,27 +284,27 @@ impl Session {
 
     /// Says what is timed next.
     fn announce(&self, run: &mut Run<'_>) {
-        let said = self.next().map(|sequence| format!("timing {sequence} tokens"));
-        status(run, said.unwrap_or_default());
+        let next = self.next();
+        run.status(next.map_or_else(String::new, |tokens| format!("timing {tokens} tokens")));
     }
 
     /// The length that is to be timed next.
     fn next(&self) -> Option<usize> {
-        self.setup.sweep.get(self.swept.points.len()).copied()
+        self.setup.sweep.get(self.swept.len()).copied()
     }
 
     /// Gets ready to time a length.
     fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, StepError> {
-        let drawn = Drawn::new(self.setup.seed, self.setup.shape(sequence));
+        let drawn = RandomInputs::new(self.setup.seed, self.setup.shape(sequence));
         let inputs = drawn.on(&self.device, self.knobs.logit_scale);
-        let hidden = Hidden::of(sequence, self.setup.mask_of(), &self.device);
-        let ways = self.ways(run, &inputs, hidden.as_ref(), sequence);
+        let hidden = Hidden::over(sequence, self.setup.full_mask(), &self.device);
+        let variants = self.workloads(run, &inputs, hidden.as_ref(), sequence);
         let interrupted = run.control.interruption();
-        let bytes = ways.each_ref();
-        let bytes = bytes.map(|way| self.most_bytes(way.as_ref()?, &interrupted));
+        let bytes = variants.each_ref();
+        let bytes = bytes.map(|variant| self.most_bytes(variant.as_ref()?, &interrupted));
         let mut clocks = Vec::new();
-        for way in ways {
-            let clock = way.map(|work| {
+        for variant in variants {
+            let clock = variant.map(|work| {
                 let timed = Timed {
                     device: self.device.clone(),
                     id: self.id,
@@ -324,36 +322,36 @@ impl Session {
     }
 
     /// The ways that are timed, as work; none where the tiles are too many.
-    fn ways(
+    fn workloads(
         &self,
         run: &mut Run<'_>,
         inputs: &Inputs,
         hidden: Option<&Hidden>,
         sequence: usize,
     ) -> [Option<Work>; 3] {
-        let (tiling, mask_of, ahead) = (self.knobs.tiling, self.setup.mask_of(), self.setup.ahead);
+        let (tiling, mask, ahead) = (self.knobs.tiling, self.setup.full_mask(), self.setup.ahead);
         let hidden = hidden.cloned();
         let of = || inputs.clone();
         let (stored, by_tiles, kernel) = (of(), of(), of());
         let tiled: Option<Work> = if tiling.count(sequence) <= MOST_TILES {
-            Some(Box::new(move |look: Look<'_>| {
-                let tiled = by_tiles.tiled(tiling, mask_of, look);
+            Some(Box::new(move |probe: Probe<'_>| {
+                let tiled = by_tiles.tiled(tiling, mask, probe);
                 tiled.map(|tiled| tiled.output)
             }))
         } else {
-            let said = format!(
+            let message = format!(
                 "{sequence} tokens in tiles of {} x {} are not timed: that is {} tiles",
                 tiling.rows,
                 tiling.columns,
                 tiling.count(sequence)
             );
-            run.sink.report(Report::Notice(said));
+            run.notice(message);
             None
         };
         [
-            Some(Box::new(move |look: Look<'_>| Some(stored.naive(hidden.as_ref(), look)))),
+            Some(Box::new(move |probe: Probe<'_>| Some(stored.naive(hidden.as_ref(), probe)))),
             tiled,
-            Some(Box::new(move |look: Look<'_>| Some(kernel.linear(ahead, look)))),
+            Some(Box::new(move |probe: Probe<'_>| Some(kernel.linear(ahead, probe)))),
         ]
     }
 
@@ -365,23 +363,23 @@ impl Session {
         let mut most = before;
         drop(work(&mut || {
             most = most.max(in_use().unwrap_or(0));
-            if interrupted() { Goes::Ends } else { Goes::On }
+            if interrupted() { Continue::No } else { Continue::Yes }
         }));
         Some(most - before)
     }
 
-    fn push(&mut self, run: &mut Run<'_>, found: Point) {
-        let step = self.swept.points.len() as u64 + 1;
+    fn push(&mut self, run: &mut Run<'_>, found: TimedLength) {
+        let step = self.swept.len() as u64 + 1;
         point(run, "length", step, found.sequence as f64);
-        for ((way, seconds), bytes) in TIMED.iter().zip(found.seconds).zip(found.bytes) {
+        for ((variant, seconds), bytes) in TIMED.iter().zip(found.seconds).zip(found.bytes) {
             if let Some(seconds) = seconds {
-                point(run, &format!("{way}_seconds"), step, seconds);
+                point(run, &format!("{variant}_seconds"), step, seconds);
             }
             if let Some(bytes) = bytes {
-                point(run, &format!("{way}_bytes"), step, bytes as f64);
+                point(run, &format!("{variant}_bytes"), step, bytes as f64);
             }
         }
-        self.swept.points.push(found);
+        self.swept.push(found);
         let growth = |_: &str, ()| panels::growth(&self.setup, &self.knobs, &self.swept);
         stepped::draw(run, (step, FrameTrigger::Running), &[("growth", ())], growth);
     }
@@ -396,7 +394,7 @@ impl SteppedLab for Session {
     }
 
     fn has_next(&self) -> bool {
-        self.swept.points.len() < self.setup.sweep.len()
+        self.swept.len() < self.setup.sweep.len()
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -429,19 +427,19 @@ impl SteppedLab for Session {
         if timing.repetitions < self.setup.repetitions {
             self.timing = Some(timing);
         } else {
-            self.push(run, timing.found());
+            self.push(run, timing.result());
             self.announce(run);
         }
         Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let at = (self.swept.points.len() as u64, moment);
+        let at = (self.swept.len() as u64, moment);
         stepped::draw(run, at, &panels::ALL, |_, picture| {
             picture(&panels::PanelData {
                 setup: &self.setup,
                 knobs: &self.knobs,
-                drawn: &self.drawn,
+                inputs: &self.drawn,
                 compared: &self.compared,
                 swept: &self.swept,
             })
@@ -450,7 +448,7 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        status(run, String::new());
+        run.status("");
         self.draw(run, FrameTrigger::Final)
     }
 }
@@ -466,9 +464,9 @@ struct Timing {
 }
 
 impl Timing {
-    fn found(&self) -> Point {
+    fn result(&self) -> TimedLength {
         let median = |place: usize| self.clocks.get(place)?.as_ref()?.times().median();
-        Point { sequence: self.sequence, seconds: [0, 1, 2].map(median), bytes: self.bytes }
+        TimedLength { sequence: self.sequence, seconds: [0, 1, 2].map(median), bytes: self.bytes }
     }
 }
 
@@ -477,30 +475,30 @@ fn compared(
     run: &mut Run<'_>,
     setup: &Setup,
     knobs: &Knobs,
-    drawn: &Drawn,
+    drawn: &RandomInputs,
     device: &Device,
-) -> Result<Compared, StepError> {
+) -> Result<Comparison, StepError> {
     /// Tiles between two words about how many are done.
     const TOLD: usize = 1024;
-    let sights = [setup.mask_of(), setup.windowed(knobs)];
-    let tiles = sights.map(|mask_of| knobs.tiling.tiles(setup.sequence, mask_of).count());
+    let sights = [setup.full_mask(), setup.window_mask(knobs)];
+    let tiles = sights.map(|mask| knobs.tiling.tiles(setup.sequence, mask).count());
     let all: usize = tiles.iter().sum();
     let mut done = 0;
-    let compared = Compared::new(setup, knobs, drawn, device, &mut || {
+    let compared = Comparison::new(setup, knobs, drawn, device, &mut || {
         done += 1;
         if done % TOLD == 0 {
-            status(run, format!("computing four ways: tile {done} of {all}"));
+            run.status(format!("computing four ways: tile {done} of {all}"));
         }
         match run.control.must_end() {
-            Some(_) => Goes::Ends,
-            None => Goes::On,
+            Some(_) => Continue::No,
+            None => Continue::Yes,
         }
     });
     compared.ok_or(StepError::Stopped)
 }
 
 /// One of the ways, as work; it finds nothing if it is ended.
-type Work = Box<dyn Fn(Look<'_>) -> Option<Tensor<3>>>;
+type Work = Box<dyn Fn(Probe<'_>) -> Option<Tensor<3>>>;
 
 struct Timed {
     device: Device,
@@ -518,10 +516,10 @@ impl Workload for Timed {
         device::sync(&self.device, self.id)?;
         let started = Instant::now();
         for _ in 0..passes {
-            let look: Look<'_> = &mut || {
-                if (self.interrupted)() { Goes::Ends } else { Goes::On }
+            let probe: Probe<'_> = &mut || {
+                if (self.interrupted)() { Continue::No } else { Continue::Yes }
             };
-            let found = (self.work)(look);
+            let found = (self.work)(probe);
             if black_box(found).is_none() {
                 break;
             }
@@ -529,8 +527,4 @@ impl Workload for Timed {
         device::sync(&self.device, self.id)?;
         Ok(started.elapsed().as_secs_f64())
     }
-}
-
-fn status(run: &mut Run<'_>, text: String) {
-    run.sink.report(Report::Status(text));
 }

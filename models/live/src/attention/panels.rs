@@ -1,41 +1,38 @@
 //! The lab's panels.
 
-use burn::tensor::{Device, Tensor};
-use mlsys_lab::frame::{Bar, Bars, Better, Dimension, Pane, Scatter, ScatterLine, ScatterPoint};
-use mlsys_lab::schema::Scale;
-use mlsys_lab::value::significant;
-use mlsys_lab::{Frame, Run};
+use std::ops::Range;
 
-use super::tiles::Exact;
-use super::ways::{Drawn, Goes, Hidden, Inputs, Look};
-use super::{Knobs, Setup, film};
-use crate::roof::logarithmic;
+use mlsys_lab::Frame;
+use mlsys_lab::frame::{Bar, Bars, CellRow, Cells, FrameSequence, Pane, Scale, ScatterPoint, Tone};
+use mlsys_lab::picture::{self, axis, bars, kinds, line, log_axis, pane, point, scatter};
+use mlsys_lab::value::significant;
+use mlsys_sim::inference::Pass;
+
+use super::tiles::{AttentionMask, Tile, scores};
+use super::variants::{Comparison, RandomInputs, TIMED, TimedLength, VARIANTS};
+use super::{Knobs, Setup};
 
 /// What pictures are made of.
 pub(super) struct PanelData<'a> {
     pub(super) setup: &'a Setup,
     pub(super) knobs: &'a Knobs,
-    pub(super) drawn: &'a Drawn,
-    pub(super) compared: &'a Compared,
-    pub(super) swept: &'a Swept,
+    pub(super) inputs: &'a RandomInputs,
+    pub(super) compared: &'a Comparison,
+    pub(super) swept: &'a [TimedLength],
 }
 
 type Picture = fn(&PanelData<'_>) -> Option<Frame>;
 
 /// Every panel.
 pub(super) const ALL: [(&str, Picture); 4] = [
-    ("scores", |of| Some(film::film(of.setup, of.knobs, of.drawn))),
-    ("traffic", |of| Some(traffic(of))),
-    ("growth", |of| {
-        let timed = !of.swept.points.is_empty();
-        timed.then(|| growth(of.setup, of.knobs, of.swept))
-    }),
-    ("output", |of| Some(output(of.compared))),
+    ("scores", |data| Some(tile_sequence(data.setup, data.knobs, data.inputs))),
+    ("traffic", |data| Some(traffic(data.setup, data.knobs))),
+    ("growth", |data| (!data.swept.is_empty()).then(|| growth(data.setup, data.knobs, data.swept))),
+    ("output", |data| Some(output(data.compared))),
 ];
 
 /// What one head moves to and from slow memory.
-fn traffic(of: &PanelData<'_>) -> Frame {
-    let (setup, knobs) = (of.setup, of.knobs);
+fn traffic(setup: &Setup, knobs: &Knobs) -> Frame {
     let naive = setup.naive_accesses();
     let bar = |label: &str, elements: u64, what: &str| Bar {
         label: label.to_owned(),
@@ -45,123 +42,76 @@ fn traffic(of: &PanelData<'_>) -> Frame {
             what => format!("{:.2}, {what}", elements as f64 / naive as f64),
         },
     };
-    let tiled = setup.tiled_accesses(knobs.tiling);
-    Frame::Bars(Bars {
-        unit: "elements".to_owned(),
-        scale: Scale::Linear,
-        bars: vec![
-            bar("naive", naive, ""),
-            bar("tiled", tiled, "same function"),
-            bar("window", setup.window_accesses(knobs), "another one"),
-            bar("linear", setup.linear_accesses(), "another one"),
-        ],
-    })
+    let all = vec![
+        bar("naive", naive, ""),
+        bar("tiled", setup.tiled_accesses(knobs.tiling), "same function"),
+        bar("window", setup.window_accesses(knobs), "another one"),
+        bar("linear", setup.linear_accesses(), "another one"),
+    ];
+    bars("elements", all)
 }
 
 /// Time and memory against the length of the sequence.
-pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &Swept) -> Frame {
-    let seconds = curves(swept, |point, way| point.seconds[way]);
-    let bytes = curves(swept, |point, way| point.bytes[way].map(|x| x as f64));
-    let mut lines = joined(&seconds);
-    lines.extend(slopes(swept));
-    let mut panes =
-        vec![Pane { title: "time".to_owned(), frame: scatter("time", "seconds", seconds, lines) }];
-    let lengths = || swept.points.iter().map(|point| point.sequence);
-    let line = |name: &str, bytes: &dyn Fn(usize) -> u64| ScatterLine {
-        name: name.to_owned(),
-        points: lengths().map(|n| (n as f64, bytes(n) as f64)).collect(),
+pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &[TimedLength]) -> Frame {
+    let plot = |name: &str, unit: &str, values: [Curve; 3], more: Vec<(&str, Curve)>| {
+        // A logarithmic axis has no place for nothing.
+        let values = values.map(|curve| curve.into_iter().filter(|(_, y)| *y > 0.0));
+        let points: Vec<ScatterPoint> = values
+            .iter()
+            .enumerate()
+            .flat_map(|(series, curve)| curve.clone().map(move |(x, y)| point(x, y, "", series)))
+            .collect();
+        let joined = TIMED.into_iter().zip(values).map(|(name, curve)| line(name, curve));
+        let more = more.into_iter().map(|(name, curve)| line(name, curve));
+        let axes = [log_axis("tokens", ""), log_axis(name, unit)];
+        scatter(axes, &TIMED, points, joined.chain(more).collect())
     };
-    let mut lines = joined(&bytes);
-    lines.extend([
-        line("all scores, slope 2", &|n| setup.naive_score_bytes(n)),
-        line("a tile", &|_| knobs.tiled_score_bytes()),
-        line("linear sums", &|_| setup.linear_state_bytes()),
-    ]);
-    panes.push(Pane {
-        title: "most memory at once".to_owned(),
-        frame: scatter("memory", "bytes", bytes, lines),
-    });
-    Frame::Panes(panes)
-}
-
-/// The points of each way.
-fn curves(swept: &Swept, value: impl Fn(&Point, usize) -> Option<f64>) -> Vec<ScatterPoint> {
-    let ways = 0..TIMED.len();
-    let points = ways.flat_map(|way| {
-        let value = &value;
-        swept.points.iter().map(move |point| ScatterPoint {
-            x: Some(point.sequence as f64),
-            // A logarithmic axis has no place for nothing.
-            y: value(point, way).filter(|y| *y > 0.0),
-            label: String::new(),
-            series: way,
-        })
-    });
-    points.collect()
-}
-
-/// A line through the points of each way.
-fn joined(points: &[ScatterPoint]) -> Vec<ScatterLine> {
-    let of = |(way, name): (usize, &&str)| {
-        let own = points.iter().filter(|point| point.series == way);
-        ScatterLine {
-            name: (*name).to_owned(),
-            points: own.filter_map(ScatterPoint::place).collect(),
-        }
+    let curve = |value: &dyn Fn(&TimedLength) -> Option<f64>| -> Curve {
+        swept.iter().filter_map(|timed| Some((timed.sequence as f64, value(timed)?))).collect()
     };
-    TIMED.iter().enumerate().map(of).collect()
+    let seconds = [0, 1, 2].map(|variant| curve(&|timed| timed.seconds[variant]));
+    let bytes = [0, 1, 2].map(|variant| curve(&|timed| timed.bytes[variant].map(|x| x as f64)));
+    let formulas = vec![
+        ("all scores, slope 2", curve(&|x| Some(setup.naive_score_bytes(x.sequence) as f64))),
+        ("a tile", curve(&|_| Some(knobs.tiled_score_bytes() as f64))),
+        ("linear sums", curve(&|_| Some(setup.linear_state_bytes() as f64))),
+    ];
+    Frame::Panes(vec![
+        pane("time", plot("time", "seconds", seconds, slopes(swept))),
+        pane("most memory at once", plot("memory", "bytes", bytes, formulas)),
+    ])
 }
 
-/// Lines of slope 2 and 1 through the last points of the naive and the linear way.
-fn slopes(swept: &Swept) -> Vec<ScatterLine> {
-    let (Some(first), Some(last)) = (swept.points.first(), swept.points.last()) else {
+type Curve = Vec<(f64, f64)>;
+
+/// Lines of slope 2 and 1 through the last points of the naive and the linear variant.
+fn slopes(swept: &[TimedLength]) -> Vec<(&'static str, Curve)> {
+    let (Some(first), Some(last)) = (swept.first(), swept.last()) else {
         return Vec::new();
     };
-    let [from, to] = [first, last].map(|point| point.sequence as f64);
-    let through = |name: &str, way: usize, slope: i32| {
-        let end = last.seconds[way]?;
-        Some(ScatterLine {
-            name: name.to_owned(),
-            points: vec![(from, end * (from / to).powi(slope)), (to, end)],
-        })
+    let [from, to] = [first, last].map(|timed| timed.sequence as f64);
+    let through = |(name, variant, slope): (&'static str, usize, i32)| {
+        let end = last.seconds[variant]?;
+        Some((name, vec![(from, end * (from / to).powi(slope)), (to, end)]))
     };
-    let lines = [through("slope 2", 0, 2), through("slope 1", 2, 1)];
-    lines.into_iter().flatten().collect()
+    [("slope 2", 0, 2), ("slope 1", 2, 1)].into_iter().filter_map(through).collect()
 }
 
-fn scatter(name: &str, unit: &str, points: Vec<ScatterPoint>, lines: Vec<ScatterLine>) -> Frame {
-    Frame::Scatter(Scatter {
-        x: logarithmic("tokens", ""),
-        y: logarithmic(name, unit),
-        series: TIMED.map(str::to_owned).to_vec(),
-        points,
-        lines,
-    })
-}
-
-/// What the last query of the first head finds by each way, number by number, and how far off all are.
-fn output(compared: &Compared) -> Frame {
-    let place = |place: usize| place as f64;
-    let exact = compared.exact.iter().enumerate();
-    let exact = exact.map(|(at, y)| (place(at), *y)).collect();
-    let mut points = Vec::new();
-    for (way, found) in compared.last.iter().enumerate() {
-        points.extend(found.iter().enumerate().map(|(at, y)| ScatterPoint {
-            x: Some(place(at)),
-            y: Some(f64::from(*y)).filter(|y| y.is_finite()),
-            label: String::new(),
-            series: way,
-        }));
-    }
-    let found = Scatter {
-        x: plain("output"),
-        y: plain("value"),
-        series: WAYS.map(str::to_owned).to_vec(),
-        points,
-        lines: vec![ScatterLine { name: "double precision".to_owned(), points: exact }],
-    };
-    let bars = WAYS.iter().zip(compared.differences).map(|(way, off)| Bar {
-        label: (*way).to_owned(),
+/// What the last query of the first head finds by each variant, number by number, and how far off all are.
+fn output(compared: &Comparison) -> Frame {
+    let found = compared.last.iter().enumerate().flat_map(|(series, found)| {
+        let numbers = found.iter().enumerate();
+        numbers.map(move |(at, y)| point(at as f64, f64::from(*y), "", series))
+    });
+    let exact = compared.exact.iter().enumerate().map(|(at, y)| (at as f64, *y));
+    let found = scatter(
+        [axis("output", ""), axis("value", "")],
+        &VARIANTS,
+        found.collect(),
+        vec![line("double precision", exact)],
+    );
+    let bars = VARIANTS.iter().zip(compared.differences).map(|(variant, off)| Bar {
+        label: (*variant).to_owned(),
         value: Some(significant(off, 3)).filter(|off| *off > 0.0 && *off < f64::MAX),
         remark: match off {
             off if off <= 1e-4 => "same".to_owned(),
@@ -174,94 +124,199 @@ fn output(compared: &Compared) -> Frame {
         count => format!("off by; without m {count} NaN"),
     };
     let off = Bars { unit: String::new(), scale: Scale::Log, bars: bars.collect() };
-    Frame::Panes(vec![
-        Pane { title: "what the last query finds".to_owned(), frame: Frame::Scatter(found) },
-        Pane { title: off_by, frame: Frame::Bars(off) },
-    ])
+    Frame::Panes(vec![pane("what the last query finds", found), pane(off_by, Frame::Bars(off))])
 }
 
-fn plain(name: &str) -> Dimension {
-    Dimension { name: name.to_owned(), better: Better::Neither, ..Dimension::default() }
-}
+// The score matrix with the tiles that go over it, and the running softmax of each row.
 
-// Timings so far.
+/// Rows of the picture: some queries of each row of tiles, or of some rows of tiles.
+const ROWS: usize = 16;
+/// Columns of the picture: a tile has several, or several tiles have one.
+const COLUMNS: usize = 32;
+/// More pictures than this are not looked through: then one stands for several tiles.
+const STILLS: usize = 64;
 
-/// The four ways, in the order in which they are told.
-pub(super) const WAYS: [&str; 4] = ["naive", "tiled", "window", "linear"];
+const HIDDEN: usize = 0;
+const AHEAD: usize = 1;
+const DONE: usize = 2;
+const HERE: usize = 3;
+const GREW: usize = 4;
 
-/// The result of every way, held against double precision.
-pub(super) struct Compared {
-    /// The largest difference of each way over the largest output.
-    pub(super) differences: [f64; 4],
-    /// Outputs that are no numbers if the maximum is not subtracted.
-    pub(super) non_finite: u64,
-    /// What the last query of the first head finds by each way.
-    pub(super) last: [Vec<f32>; 4],
-    /// What it should find.
-    pub(super) exact: Vec<f64>,
-}
+const NOTE: &str = "Behind a query: its maximum m and sum l so far, and x: what both sums were multiplied by because m grew.";
 
-impl Compared {
-    /// Computes all ways. `look` is told after each tile of those that have tiles; nothing if it ends them.
-    pub(super) fn new(
-        setup: &Setup,
-        knobs: &Knobs,
-        drawn: &Drawn,
-        device: &Device,
-        look: Look<'_>,
-    ) -> Option<Self> {
-        let (mask_of, windowed) = (setup.mask_of(), setup.windowed(knobs));
-        let inputs: Inputs = drawn.on(device, knobs.logit_scale);
-        let hidden = Hidden::of(setup.sequence, mask_of, device);
-        let results = [
-            inputs.naive(hidden.as_ref(), &mut || Goes::On),
-            inputs.tiled(knobs.tiling, mask_of, look)?.output,
-            inputs.tiled(knobs.tiling, windowed, look)?.output,
-            inputs.linear(setup.ahead, &mut || Goes::On),
-        ]
-        .map(numbers);
-        let forgetful = numbers(inputs.without_max(hidden.as_ref()));
-        let exact = Exact::of(drawn, mask_of, knobs.logit_scale);
-        let end = setup.sequence * setup.width;
-        let last = |result: &Vec<f32>| {
-            let row = result.get(end - setup.width..end);
-            row.unwrap_or_default().to_vec()
+/// The first head, tile by tile.
+fn tile_sequence(setup: &Setup, knobs: &Knobs, drawn: &RandomInputs) -> Frame {
+    let grid = Grid::new(setup, knobs);
+    let new = |query: &usize| Row { query: *query, pass: Pass::NOTHING };
+    let mut rows: Vec<Row> = grid.queries.iter().map(new).collect();
+    let mut stills = Vec::new();
+    let tiles = grid.tiles(setup, knobs);
+    // Several tiles at once if there are many, but never of two rows of tiles.
+    let at_once = tiles.len().div_ceil(STILLS).max(1);
+    let bands = tiles.chunk_by(|a, b| a.queries == b.queries);
+    for some in bands.flat_map(|band| band.chunks(at_once)) {
+        let (Some(first), Some(last)) = (some.first(), some.last()) else {
+            continue;
         };
-        Some(Self {
-            differences: results.each_ref().map(|result| exact.difference(result)),
-            non_finite: forgetful.iter().filter(|x| !x.is_finite()).count() as u64,
-            last: results.each_ref().map(last),
-            exact: exact.last().to_vec(),
-        })
+        let keys = first.keys.start..last.keys.end;
+        let together = Tile { queries: first.queries.clone(), keys };
+        stills.push(grid.still(drawn, knobs, &mut rows, together, some.len()));
+    }
+    let cover = stills.len() / 2;
+    Frame::FrameSequence(Box::new(FrameSequence { stills, cover }))
+}
+
+/// Which queries and keys the picture shows.
+struct Grid {
+    mask: AttentionMask,
+    queries: Vec<usize>,
+    /// The keys of each column.
+    columns: Vec<Range<usize>>,
+    /// Columns of a tile; 0 where a column has several tiles.
+    group: usize,
+    /// Keys of a column, but for the last of a tile.
+    wide: usize,
+}
+
+/// What a query knows.
+struct Row {
+    query: usize,
+    pass: Pass,
+}
+
+impl Grid {
+    fn new(setup: &Setup, knobs: &Knobs) -> Self {
+        let tiling = knobs.tiling;
+        let bands: Vec<Range<usize>> = tiling.bands(setup.sequence).collect();
+        let each = (ROWS / bands.len().max(1)).max(1);
+        let shown = bands.len().min(ROWS);
+        // Evenly over the sequence, the last row of tiles among them.
+        let of_band = (0..shown).map(|i| &bands[(i + 1) * bands.len() / shown - 1]);
+        let queries = of_band.flat_map(|band| {
+            let each = each.min(band.len());
+            (0..each).map(move |k| band.start + (k + 1) * band.len() / each - 1)
+        });
+        let tiles = setup.sequence.div_ceil(tiling.columns);
+        let (columns, group, wide) = if tiles <= COLUMNS {
+            let each = (COLUMNS / tiles.max(1)).clamp(1, tiling.columns);
+            let wide = tiling.columns.div_ceil(each);
+            let mut columns = Vec::new();
+            for start in (0..setup.sequence).step_by(tiling.columns) {
+                let end = (start + tiling.columns).min(setup.sequence);
+                let parts = (start..end).step_by(wide);
+                columns.extend(parts.map(|from| from..(from + wide).min(end)));
+            }
+            (columns, tiling.columns.div_ceil(wide), wide)
+        } else {
+            let wide = tiling.columns * tiles.div_ceil(COLUMNS);
+            let starts = (0..setup.sequence).step_by(wide);
+            let columns = starts.map(|from| from..(from + wide).min(setup.sequence));
+            (columns.collect(), 0, wide)
+        };
+        Self { mask: setup.full_mask(), queries: queries.collect(), columns, group, wide }
     }
 
-    pub(super) fn report(&self, run: &mut Run<'_>) {
-        for (way, difference) in WAYS.iter().zip(self.differences) {
-            run.scalar(&format!("{way}_difference"), difference);
+    /// The tiles of which the picture shows a query, in the order in which they are computed.
+    fn tiles(&self, setup: &Setup, knobs: &Knobs) -> Vec<Tile> {
+        let bands = knobs.tiling.bands(setup.sequence);
+        let shown = bands.filter(|band| self.queries.iter().any(|query| band.contains(query)));
+        let tiles = shown.flat_map(|band| knobs.tiling.band(band, setup.sequence, self.mask));
+        tiles.collect()
+    }
+
+    /// The picture after a tile, or after several of one row.
+    fn still(
+        &self,
+        drawn: &RandomInputs,
+        knobs: &Knobs,
+        rows: &mut [Row],
+        tile: Tile,
+        count: usize,
+    ) -> Pane {
+        let (mut grew, mut knew, mut there) = (0, 0, 0);
+        let mut drawn_rows = Vec::new();
+        let last = rows.iter().rposition(|row| tile.queries.contains(&row.query));
+        for row in rows {
+            let mut new = None;
+            let mut correction = None;
+            if tile.queries.contains(&row.query) {
+                there += 1;
+                let keys = tile.keys.clone();
+                let scale = knobs.logit_scale;
+                let seen = scores(drawn, 0, row.query, keys.clone(), self.mask, scale);
+                let before = row.pass;
+                row.pass = before.after(&seen);
+                knew += usize::from(before.sum > 0.0);
+                if row.pass.most > before.most {
+                    let of = keys.filter(|key| self.mask.sees(row.query, *key)).zip(seen);
+                    new = of.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(key, _)| key);
+                    if before.sum > 0.0 {
+                        grew += 1;
+                        correction = Some(row.pass.correction);
+                    }
+                }
+            }
+            drawn_rows.push(self.row(row, &tile, new, correction));
         }
-        run.scalar("non_finite_without_max", self.non_finite as i64);
+        let tiles = match count {
+            1 => String::new(),
+            count => format!(", {count} tiles at once"),
+        };
+        let said = match (knew, there) {
+            (0, _) => "the first scores of these rows".to_owned(),
+            (_, there) => format!("the maximum grew in {grew} of {there} rows"),
+        };
+        let title = format!(
+            "queries {} to {}, keys {} to {}{tiles}: {said}",
+            tile.queries.start,
+            tile.queries.end - 1,
+            tile.keys.start,
+            tile.keys.end - 1,
+        );
+        let cells = Cells {
+            across: match self.wide {
+                1 => "key".to_owned(),
+                wide => format!("{wide} keys"),
+            },
+            first: 0,
+            group: self.group,
+            kinds: kinds([
+                ("not to be seen", Tone::Empty),
+                ("to come", Tone::Faint),
+                ("summed, not kept", Tone::Second),
+                ("this tile", Tone::First),
+                ("new maximum", Tone::Warn),
+            ]),
+            rows: drawn_rows,
+            note: NOTE.to_owned(),
+            focus: last.map(|row| (row, 0)),
+        };
+        pane(title, Frame::Cells(cells))
+    }
+
+    fn row(&self, row: &Row, tile: &Tile, new: Option<usize>, correction: Option<f64>) -> CellRow {
+        let here = tile.queries.contains(&row.query);
+        let kind = |keys: &Range<usize>| {
+            let is_seen = keys.clone().any(|key| self.mask.sees(row.query, key));
+            if !is_seen {
+                HIDDEN
+            } else if new.is_some_and(|key| keys.contains(&key)) {
+                GREW
+            } else if row.query < tile.queries.start || (here && keys.end <= tile.keys.start) {
+                DONE
+            } else if here && keys.start < tile.keys.end {
+                HERE
+            } else {
+                AHEAD
+            }
+        };
+        let Pass { most, sum, .. } = row.pass;
+        let remark = match correction {
+            _ if sum == 0.0 => String::new(),
+            Some(by) => format!("m {most:.2} l {sum:.2} x{by:.2}"),
+            None => format!("m {most:.2} l {sum:.2}"),
+        };
+        let kinds = self.columns.iter().map(|keys| Some(kind(keys)));
+        picture::row(row.query.to_string(), kinds, remark)
     }
 }
-
-/// What a tensor holds, in order.
-pub(super) fn numbers(tensor: Tensor<3>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
-}
-
-/// What the lengths of the sweep took.
-#[derive(Default)]
-pub(super) struct Swept {
-    pub(super) points: Vec<Point>,
-}
-
-/// One length.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Point {
-    pub(super) sequence: usize,
-    /// Median seconds, and most bytes beyond what was there before, of the naive, the tiled and the linear way.
-    pub(super) seconds: [Option<f64>; 3],
-    pub(super) bytes: [Option<u64>; 3],
-}
-
-/// The ways that are timed.
-pub(super) const TIMED: [&str; 3] = ["naive", "tiled", "linear"];

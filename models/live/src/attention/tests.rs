@@ -8,9 +8,8 @@ use mlsys_nn::random::Stream;
 use mlsys_sim::inference::Pass;
 
 use super::Setup;
-use super::panels::numbers;
 use super::tiles::{AttentionMask, Causality, Exact, Tiling, scores};
-use super::ways::{Drawn, Goes, Hidden};
+use super::variants::{Continue, Hidden, RandomInputs, numbers};
 use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
 
@@ -59,29 +58,29 @@ fn tiles_of_any_size_find_what_one_softmax_finds() {
     for trial in 0..24 {
         let heads = 1 + stream.below(3);
         let (sequence, width) = (1 + stream.below(40), 1 + stream.below(12));
-        let drawn = Drawn::new(trial, [heads, sequence, width]);
+        let drawn = RandomInputs::new(trial, [heads, sequence, width]);
         let tiling = Tiling {
             rows: 1 + stream.below(sequence + 4),
             columns: 1 + stream.below(sequence + 4),
         };
         let ahead = [Causality::Hidden, Causality::Seen][stream.below(2)];
         let window = [None, Some(1 + stream.below(sequence + 2))][stream.below(2)];
-        let mask_of = AttentionMask { ahead, window };
+        let mask = AttentionMask { ahead, window };
         let inputs = drawn.on(&device, 1.0);
-        let exact = Exact::of(&drawn, mask_of, 1.0);
-        let hidden = Hidden::of(sequence, mask_of, &device);
-        let naive = numbers(inputs.naive(hidden.as_ref(), &mut || Goes::On));
-        let tiled = inputs.tiled(tiling, mask_of, &mut || Goes::On).unwrap();
+        let exact = Exact::compute(&drawn, mask, 1.0);
+        let hidden = Hidden::over(sequence, mask, &device);
+        let naive = numbers(inputs.naive(hidden.as_ref(), &mut || Continue::Yes));
+        let tiled = inputs.tiled(tiling, mask, &mut || Continue::Yes).unwrap();
         let off = exact.difference(&naive);
-        assert!(off <= 1e-5, "naive {mask_of:?} {off}");
+        assert!(off <= 1e-5, "naive {mask:?} {off}");
         let off = exact.difference(&numbers(tiled.output));
-        assert!(off <= 1e-5, "{tiling:?} {mask_of:?} of {sequence}: {off}");
+        assert!(off <= 1e-5, "{tiling:?} {mask:?} of {sequence}: {off}");
         // Maximum and sum of each row are those of the instant lab's code, whatever the blocks.
         let (most, sum) = (numbers(tiled.most), numbers(tiled.sum));
         for query in 0..sequence {
             let mut pass = Pass::NOTHING;
-            for keys in tiling.band(query..query + 1, sequence, mask_of) {
-                pass = pass.after(&scores(&drawn, 0, query, keys.keys, mask_of, 1.0));
+            for keys in tiling.band(query..query + 1, sequence, mask) {
+                pass = pass.after(&scores(&drawn, 0, query, keys.keys, mask, 1.0));
             }
             assert!((f64::from(most[query]) - pass.most).abs() < 1e-5);
             assert!((f64::from(sum[query]) / pass.sum - 1.0).abs() < 1e-5);
@@ -111,9 +110,9 @@ fn linear_attention_is_its_own_quadratic_form() {
         [(Causality::Hidden, 150), (Causality::Hidden, 5), (Causality::Seen, 70)]
     {
         let (heads, width) = (2, 6);
-        let drawn = Drawn::new(3, [heads, sequence, width]);
-        let found = numbers(drawn.on(&device, 1.0).linear(ahead, &mut || Goes::On));
-        let mask_of = AttentionMask { ahead, window: None };
+        let drawn = RandomInputs::new(3, [heads, sequence, width]);
+        let found = numbers(drawn.on(&device, 1.0).linear(ahead, &mut || Continue::Yes));
+        let mask = AttentionMask { ahead, window: None };
         for head in 0..heads {
             for query in 0..sequence {
                 let row = |numbers: &[f32], place: usize| -> Vec<f32> {
@@ -122,7 +121,7 @@ fn linear_attention_is_its_own_quadratic_form() {
                 };
                 let q = row(&drawn.q, query);
                 let (mut sum, mut expected) = (0.0, vec![0.0; width]);
-                for key in (0..sequence).filter(|key| mask_of.sees(query, *key)) {
+                for key in (0..sequence).filter(|key| mask.sees(query, *key)) {
                     let k = row(&drawn.k, key);
                     let pairs = q.iter().zip(&k);
                     let weight: f64 = pairs.map(|(a, b)| feature(*a) * feature(*b)).sum();
@@ -157,9 +156,9 @@ fn film_has_one_picture_per_tile() {
     let Frame::Cells(last) = &film.stills.last().unwrap().frame else {
         panic!("no cells");
     };
-    let drawn = Drawn::new(1, [2, 64, 32]);
-    let mask_of = AttentionMask { ahead: Causality::Hidden, window: None };
-    let pass = Pass::NOTHING.after(&scores(&drawn, 0, 63, 0..64, mask_of, 1.0));
+    let drawn = RandomInputs::new(1, [2, 64, 32]);
+    let mask = AttentionMask { ahead: Causality::Hidden, window: None };
+    let pass = Pass::NOTHING.after(&scores(&drawn, 0, 63, 0..64, mask, 1.0));
     let row = last.rows.last().unwrap();
     assert_eq!(row.label, "63");
     let expected = format!("m {:.2} l {:.2}", pass.most, pass.sum);
@@ -232,14 +231,14 @@ fn a_stopped_run_keeps_what_it_has_found() {
 
 #[test]
 fn a_stop_is_heard_between_two_tiles() {
-    let drawn = Drawn::new(1, [1, 6, 2]);
+    let drawn = RandomInputs::new(1, [1, 6, 2]);
     let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
     let (tiling, ahead) = (Tiling { rows: 2, columns: 2 }, Causality::Hidden);
-    let mask_of = AttentionMask { ahead, window: None };
+    let mask = AttentionMask { ahead, window: None };
     let mut tiles = 0;
-    let ended = drawn.on(&device, 1.0).tiled(tiling, mask_of, &mut || {
+    let ended = drawn.on(&device, 1.0).tiled(tiling, mask, &mut || {
         tiles += 1;
-        if tiles == 4 { Goes::Ends } else { Goes::On }
+        if tiles == 4 { Continue::No } else { Continue::Yes }
     });
     assert!(ended.is_none() && tiles == 4);
     // While a knob's tiles are computed, nothing of them is reported.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::ways::Drawn;
+use super::variants::RandomInputs;
 
 /// Which keys a query sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct AttentionMask {
     pub(super) window: Option<usize>,
 }
 
-/// Whether a query sees what lies ahead of it.
+/// Whether a query sees later keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Causality {
     /// It does not: causal attention.
@@ -33,7 +33,7 @@ impl AttentionMask {
     }
 
     /// What some of the queries see of some of the keys; both ranges have something in them.
-    pub(super) fn of(self, tile: &Tile) -> Seen {
+    pub(super) fn coverage(self, tile: &Tile) -> Coverage {
         let (queries, keys) = (&tile.queries, &tile.keys);
         let (first, last) = (queries.start, queries.end - 1);
         let hidden = match self.ahead {
@@ -52,16 +52,16 @@ impl AttentionMask {
             None => (false, false),
         };
         match (hidden.0 || far.0, hidden.1 || far.1) {
-            (true, _) => Seen::Nothing,
-            (false, true) => Seen::Part,
-            (false, false) => Seen::All,
+            (true, _) => Coverage::Nothing,
+            (false, true) => Coverage::Part,
+            (false, false) => Coverage::All,
         }
     }
 }
 
 /// How much of a tile its queries see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Coverage {
     /// Every key is seen by every query.
     All,
     /// Some pairs do not count, or none does and the corners alone do not tell.
@@ -97,21 +97,17 @@ impl Tiling {
         self,
         queries: Range<usize>,
         sequence: usize,
-        mask_of: AttentionMask,
+        mask: AttentionMask,
     ) -> impl Iterator<Item = Tile> {
         pieces(sequence, self.columns)
             .map(move |keys| Tile { queries: queries.clone(), keys })
-            .filter(move |tile| mask_of.of(tile) != Seen::Nothing)
+            .filter(move |tile| mask.coverage(tile) != Coverage::Nothing)
     }
 
     /// All tiles of which something is seen, row by row.
-    pub(super) fn tiles(
-        self,
-        sequence: usize,
-        mask_of: AttentionMask,
-    ) -> impl Iterator<Item = Tile> {
+    pub(super) fn tiles(self, sequence: usize, mask: AttentionMask) -> impl Iterator<Item = Tile> {
         let bands = self.bands(sequence);
-        bands.flat_map(move |queries| self.band(queries, sequence, mask_of))
+        bands.flat_map(move |queries| self.band(queries, sequence, mask))
     }
 
     /// How many tiles there are, seen or not.
@@ -146,8 +142,8 @@ pub(super) struct Exact {
 
 impl Exact {
     /// Softmax attention as it is written, every query against every key that it sees.
-    pub(super) fn of(drawn: &Drawn, mask_of: AttentionMask, logit_scale: f64) -> Self {
-        let Drawn { heads, sequence, width, .. } = *drawn;
+    pub(super) fn compute(drawn: &RandomInputs, mask: AttentionMask, logit_scale: f64) -> Self {
+        let RandomInputs { heads, sequence, width, .. } = *drawn;
         let one = 2 * heads * sequence * width;
         let count = (MOST_WORK / one.max(1)).clamp(1, sequence);
         let place = |i: usize| (i * (sequence - 1)).checked_div(count - 1);
@@ -156,7 +152,7 @@ impl Exact {
         let mut found = Vec::with_capacity(heads * count * width);
         for head in 0..heads {
             for &query in &queries {
-                found.extend(row(drawn, head, query, mask_of, logit_scale));
+                found.extend(row(drawn, head, query, mask, logit_scale));
             }
         }
         let largest = found.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -187,55 +183,45 @@ impl Exact {
     /// What the last query of the first head should find.
     pub(super) fn last(&self) -> &[f64] {
         let end = self.queries.len() * self.width;
-        self.found.get(end - self.width..end).unwrap_or_default()
+        &self.found[end - self.width..end]
     }
 }
 
 /// One row of the scores of a head: those of the keys in `keys` that the query sees.
 pub(super) fn scores(
-    drawn: &Drawn,
+    drawn: &RandomInputs,
     head: usize,
     query: usize,
     keys: Range<usize>,
-    mask_of: AttentionMask,
+    mask: AttentionMask,
     logit_scale: f64,
 ) -> Vec<f64> {
-    let width = drawn.width;
-    let row = |numbers: &'_ [f32], place: usize| -> Vec<f64> {
-        let start = (head * drawn.sequence + place) * width;
-        let numbers = numbers.get(start..start + width).unwrap_or_default();
-        numbers.iter().map(|x| f64::from(*x)).collect()
-    };
-    let q = row(&drawn.q, query);
-    let scale = logit_scale / (width as f64).sqrt();
-    keys.filter(|key| mask_of.sees(query, *key))
+    let q = drawn.vector(&drawn.q, head, query);
+    let scale = logit_scale / (drawn.width as f64).sqrt();
+    keys.filter(|key| mask.sees(query, *key))
         .map(|key| {
-            let start = (head * drawn.sequence + key) * width;
-            let k = drawn.k.get(start..start + width).unwrap_or_default();
-            let products = q.iter().zip(k).map(|(a, b)| a * f64::from(*b));
-            products.sum::<f64>() * scale
+            let products = q.iter().zip(drawn.vector(&drawn.k, head, key));
+            products.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>() * scale
         })
         .collect()
 }
 
 fn row(
-    drawn: &Drawn,
+    drawn: &RandomInputs,
     head: usize,
     query: usize,
-    mask_of: AttentionMask,
+    mask: AttentionMask,
     logit_scale: f64,
 ) -> Vec<f64> {
     let keys = 0..drawn.sequence;
-    let scores = scores(drawn, head, query, keys.clone(), mask_of, logit_scale);
+    let scores = scores(drawn, head, query, keys.clone(), mask, logit_scale);
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (mut sum, mut found) = (0.0, vec![0.0; drawn.width]);
-    let seen = keys.filter(|key| mask_of.sees(query, *key));
+    let seen = keys.filter(|key| mask.sees(query, *key));
     for (key, score) in seen.zip(scores) {
         let share = (score - most).exp();
         sum += share;
-        let start = (head * drawn.sequence + key) * drawn.width;
-        let v = drawn.v.get(start..start + drawn.width).unwrap_or_default();
-        for (to, value) in found.iter_mut().zip(v) {
+        for (to, value) in found.iter_mut().zip(drawn.vector(&drawn.v, head, key)) {
             *to += share * f64::from(*value);
         }
     }
@@ -250,7 +236,7 @@ mod tests {
     fn a_tile_is_judged_as_its_pairs_are_one_by_one() {
         for ahead in [Causality::Hidden, Causality::Seen] {
             for window in [None, Some(1), Some(3), Some(7), Some(50)] {
-                let mask_of = AttentionMask { ahead, window };
+                let mask = AttentionMask { ahead, window };
                 for (rows, columns) in [(1, 1), (3, 2), (4, 5), (20, 3), (2, 30)] {
                     let tiling = Tiling { rows, columns };
                     for queries in tiling.bands(13) {
@@ -259,14 +245,14 @@ mod tests {
                             let pairs = tile
                                 .queries
                                 .clone()
-                                .flat_map(|q| tile.keys.clone().map(move |k| mask_of.sees(q, k)));
+                                .flat_map(|q| tile.keys.clone().map(move |k| mask.sees(q, k)));
                             let pairs: Vec<bool> = pairs.collect();
                             let expected = match pairs.iter().filter(|seen| **seen).count() {
-                                0 => Seen::Nothing,
-                                all if all == pairs.len() => Seen::All,
-                                _ => Seen::Part,
+                                0 => Coverage::Nothing,
+                                all if all == pairs.len() => Coverage::All,
+                                _ => Coverage::Part,
                             };
-                            assert_eq!(mask_of.of(&tile), expected, "{mask_of:?} {tile:?}");
+                            assert_eq!(mask.coverage(&tile), expected, "{mask:?} {tile:?}");
                         }
                     }
                 }
@@ -276,19 +262,19 @@ mod tests {
 
     #[test]
     fn tiles_cover_every_pair_that_is_seen_once() {
-        let mask_of = AttentionMask { ahead: Causality::Hidden, window: Some(4) };
+        let mask = AttentionMask { ahead: Causality::Hidden, window: Some(4) };
         for (rows, columns) in [(1, 1), (3, 4), (5, 2), (100, 100)] {
             let tiling = Tiling { rows, columns };
             let mut found = vec![0; 11 * 11];
-            for tile in tiling.tiles(11, mask_of) {
+            for tile in tiling.tiles(11, mask) {
                 for query in tile.queries.clone() {
-                    for key in tile.keys.clone().filter(|key| mask_of.sees(query, *key)) {
+                    for key in tile.keys.clone().filter(|key| mask.sees(query, *key)) {
                         found[query * 11 + key] += 1;
                     }
                 }
             }
             for (place, count) in found.iter().enumerate() {
-                let seen = usize::from(mask_of.sees(place / 11, place % 11));
+                let seen = usize::from(mask.sees(place / 11, place % 11));
                 assert_eq!(*count, seen, "{place}");
             }
         }

@@ -1,4 +1,4 @@
-//! The ways to take a square filter apart, and what each counts.
+//! Factorizations of a square filter, what each costs, and what one output sees through it.
 
 use mlsys_nn::networks::{FilterCost, FilterShape, ReceptiveField};
 
@@ -17,15 +17,6 @@ pub(super) enum Form {
     Bottleneck,
 }
 
-/// The names of the forms in parameter `factorizations`.
-pub(super) const FORMS: [(&str, Form); 5] = [
-    ("standard", Form::Standard),
-    ("stacked-3x3", Form::Stacked),
-    ("row-column", Form::RowColumn),
-    ("depthwise-separable", Form::Separable),
-    ("bottleneck", Form::Bottleneck),
-];
-
 /// The sizes that all forms share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
@@ -40,10 +31,18 @@ pub(super) struct Sizes {
 }
 
 impl Form {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Standard, Self::Stacked, Self::RowColumn, Self::Separable, Self::Bottleneck];
+
     /// As parameter `factorizations` names it.
     pub(super) fn name(self) -> &'static str {
-        let named = FORMS.iter().find(|(_, form)| *form == self);
-        named.map_or("", |(name, _)| name)
+        match self {
+            Self::Standard => "standard",
+            Self::Stacked => "stacked-3x3",
+            Self::RowColumn => "row-column",
+            Self::Separable => "depthwise-separable",
+            Self::Bottleneck => "bottleneck",
+        }
     }
 
     /// As metrics name it.
@@ -110,31 +109,28 @@ impl Form {
 
     /// Edge of the square of inputs that one output sees: 1 + the sum of what each window reaches beyond its middle.
     pub(super) fn receptive_field(self, sizes: &Sizes) -> usize {
-        let [height, width] = self.reach(sizes);
+        let [height, width] = reach(&self.layers(sizes));
         height.max(width)
-    }
-
-    /// Height and width of what one output sees.
-    fn reach(self, sizes: &Sizes) -> [usize; 2] {
-        let layers = self.layers(sizes);
-        [0, 1].map(|axis| 1 + layers.iter().map(|x| x.window[axis] - 1).sum::<usize>())
     }
 }
 
-// What one output sees: over how many ways each input pixel reaches it.
+/// Height and width of the inputs that one output sees through layers.
+pub(super) fn reach(layers: &[FilterShape]) -> [usize; 2] {
+    [0, 1].map(|axis| 1 + layers.iter().map(|x| x.window[axis] - 1).sum::<usize>())
+}
 
-/// Of each pixel of a square map, row by row, over how many ways it reaches the output at the middle through these layers:
+/// Of each pixel of a square map, row by row, over how many paths it reaches the output at the middle through these layers:
 /// one pixel of one layer to each that its window lies on. Nothing beyond the map's edge is seen.
-pub(super) fn ways(layers: &[FilterShape], edge: usize) -> Vec<u64> {
+pub(super) fn paths(layers: &[FilterShape], edge: usize) -> Vec<u64> {
     let middle = edge / 2;
-    let mut ways = vec![0; edge * edge];
-    if let Some(output) = ways.get_mut(middle * edge + middle) {
+    let mut paths = vec![0; edge * edge];
+    if let Some(output) = paths.get_mut(middle * edge + middle) {
         *output = 1;
     }
     for layer in layers.iter().rev() {
         let [high, wide] = layer.window.map(|window| window / 2);
         let mut before = vec![0; edge * edge];
-        for (place, &count) in ways.iter().enumerate().filter(|(_, count)| **count > 0) {
+        for (place, &count) in paths.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (y, x) = (place / edge, place % edge);
             for row in y.saturating_sub(high)..(y + high + 1).min(edge) {
                 for column in x.saturating_sub(wide)..(x + wide + 1).min(edge) {
@@ -142,22 +138,21 @@ pub(super) fn ways(layers: &[FilterShape], edge: usize) -> Vec<u64> {
                 }
             }
         }
-        ways = before;
+        paths = before;
     }
-    ways
+    paths
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_nn::networks::ReceptiveField;
 
     const SIZES: Sizes = Sizes { channels: 16, kernel: 5, size: 14, ratio: 4 };
 
     #[test]
     fn weights_are_those_of_the_formulas() {
         let expected = [6400, 4608, 2560, 656, 528];
-        for ((_, form), weights) in FORMS.into_iter().zip(expected) {
+        for (form, weights) in Form::ALL.into_iter().zip(expected) {
             assert_eq!(form.weights(&SIZES), weights, "{form:?}");
         }
         for (channels, kernel, ratio) in [(2, 3, 2), (12, 7, 3), (256, 5, 16), (64, 3, 4)] {
@@ -170,11 +165,11 @@ mod tests {
                 c * k * k + c * c,
                 2 * c * c / r + (c / r).pow(2) * k * k,
             ];
-            for ((_, form), weights) in FORMS.into_iter().zip(formulas) {
+            for (form, weights) in Form::ALL.into_iter().zip(formulas) {
                 assert_eq!(form.weights(&sizes), weights, "{form:?} {sizes:?}");
                 assert_eq!(form.flops(&sizes), 2 * 81 * weights, "{form:?} {sizes:?}");
                 assert_eq!(form.receptive_field(&sizes), kernel, "{form:?} {sizes:?}");
-                assert_eq!(form.reach(&sizes), [kernel; 2], "{form:?} {sizes:?}");
+                assert_eq!(reach(&form.layers(&sizes)), [kernel; 2], "{form:?} {sizes:?}");
             }
         }
     }
@@ -201,12 +196,12 @@ mod tests {
 
     #[test]
     fn two_small_filters_see_the_middle_oftener_than_the_rim() {
-        let ways = ways(&[layer([3, 3]); 2], 7);
-        let row = |y: usize| ways[7 * y..7 * y + 7].to_vec();
+        let paths = paths(&[layer([3, 3]); 2], 7);
+        let row = |y: usize| paths[7 * y..7 * y + 7].to_vec();
         assert_eq!(row(0), [0; 7]);
         assert_eq!(row(1), [0, 1, 2, 3, 2, 1, 0]);
         assert_eq!(row(3), [0, 3, 6, 9, 6, 3, 0]);
-        assert_eq!(ways.iter().sum::<u64>(), 81);
+        assert_eq!(paths.iter().sum::<u64>(), 81);
     }
 
     #[test]
@@ -216,8 +211,8 @@ mod tests {
             vec![layer([5, 1]), layer([1, 5])],
             vec![layer([1, 1]), layer([5, 5]), layer([1, 1])],
         ] {
-            let ways = ways(&layers, 9);
-            for (place, count) in ways.into_iter().enumerate() {
+            let paths = paths(&layers, 9);
+            for (place, count) in paths.into_iter().enumerate() {
                 let inside = [place / 9, place % 9].iter().all(|x| (2..=6).contains(x));
                 assert_eq!(count, u64::from(inside));
             }
@@ -226,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_lies_beyond_the_edge_is_not_seen() {
-        assert_eq!(ways(&[layer([7, 7])], 4), [1; 16]);
-        assert_eq!(ways(&[layer([3, 3])], 1), [1]);
+        assert_eq!(paths(&[layer([7, 7])], 4), [1; 16]);
+        assert_eq!(paths(&[layer([3, 3])], 1), [1]);
     }
 }

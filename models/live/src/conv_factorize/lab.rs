@@ -21,8 +21,9 @@ use mlsys_nn::networks::{
 };
 use mlsys_nn::train::{Activations, EvaluationSet, Knobs, Measuring, Trainer, data_error};
 use mlsys_nn::{data, divergence};
+use serde::Deserialize;
 
-use self::forms::{FORMS, Form, Sizes};
+use self::forms::{Form, Sizes};
 use self::measure::Times;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, point};
@@ -32,7 +33,7 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
 }
 
 // Parameters.
@@ -46,6 +47,19 @@ const SAMPLES: usize = 4000;
 /// Edge of the filter that makes channels of an image.
 const STEM: usize = 3;
 
+/// The parameters that cannot change during a run.
+#[derive(Deserialize)]
+struct FixedParams {
+    factorizations: Vec<Value>,
+    channels: usize,
+    kernel: usize,
+    size: usize,
+    bottleneck_ratio: usize,
+    batch_size: usize,
+    steps: u64,
+    seed: u64,
+}
+
 /// What cannot change during a run.
 #[derive(Clone, Debug)]
 struct Setup {
@@ -58,33 +72,29 @@ struct Setup {
 
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let setup = Self {
-            forms: forms(params)?,
-            sizes: Sizes {
-                channels: params.size("channels")?,
-                kernel: params.size("kernel")?,
-                size: params.size("size")?,
-                ratio: params.size("bottleneck_ratio")?,
-            },
-            batch_size: params.size("batch_size")?,
-            steps: params.size("steps")? as u64,
-            seed: params.int("seed")?.unsigned_abs(),
-        };
-        let Sizes { channels, kernel, ratio, .. } = setup.sizes;
+        let own: FixedParams = params.read()?;
+        let (channels, kernel, ratio) = (own.channels, own.kernel, own.bottleneck_ratio);
+        let forms = forms(&own.factorizations)?;
         if kernel.is_multiple_of(2) {
-            let said = format!(
+            let message = format!(
                 "a filter of {kernel} x {kernel} has no pixel in its middle; take 3, 5 or 7"
             );
-            return Err(LabError::contradiction(["kernel"], said));
+            return Err(LabError::contradiction(["kernel"], message));
         }
-        if setup.forms.contains(&Form::Bottleneck) && !channels.is_multiple_of(ratio) {
-            let said = format!(
+        if forms.contains(&Form::Bottleneck) && !channels.is_multiple_of(ratio) {
+            let message = format!(
                 "{channels} channels cannot be divided by {ratio} inside a bottleneck; take a divisor of {channels}, or leave \
                  bottleneck out of factorizations"
             );
-            return Err(LabError::contradiction(["channels", "bottleneck_ratio"], said));
+            return Err(LabError::contradiction(["channels", "bottleneck_ratio"], message));
         }
-        Ok(setup)
+        Ok(Self {
+            forms,
+            sizes: Sizes { channels, kernel, size: own.size, ratio },
+            batch_size: own.batch_size,
+            steps: own.steps,
+            seed: own.seed,
+        })
     }
 
     /// The classifier that has this block.
@@ -124,34 +134,30 @@ impl Setup {
     }
 }
 
-fn forms(params: &Params) -> Result<Vec<Form>, LabError> {
-    let wrong = |said: String| LabError::contradiction(["factorizations"], said);
-    let names = || {
-        let names = FORMS.map(|(name, _)| name);
-        names.join(", ")
-    };
-    let Some(Value::Array(wanted)) = params.get("factorizations") else {
-        return Err(wrong(format!("it is a list of variants: {}", names())));
-    };
+fn forms(wanted: &[Value]) -> Result<Vec<Form>, LabError> {
+    let wrong = |message: String| LabError::contradiction(["factorizations"], message);
+    let names = Form::ALL.map(Form::name);
     let mut forms = Vec::with_capacity(wanted.len());
     for value in wanted {
-        let name = value.as_str().unwrap_or_default();
-        let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == name) else {
+        let name = value.as_str().unwrap_or("");
+        let Some(form) = Form::ALL.into_iter().find(|form| form.name() == name) else {
             let shown = match value.as_str() {
                 Some(name) => format!("'{}'", name.escape_debug()),
                 None => value.to_string(),
             };
-            let hint = nearest(name, FORMS.iter().map(|(known, _)| *known))
+            let hint = nearest(name, names)
                 .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-            return Err(wrong(format!("{shown} is no variant{hint} (there are {})", names())));
+            let known = names.join(", ");
+            return Err(wrong(format!("{shown} is no variant{hint} (there are {known})")));
         };
-        if forms.contains(form) {
+        if forms.contains(&form) {
             return Err(wrong(format!("'{name}' stands there twice")));
         }
-        forms.push(*form);
+        forms.push(form);
     }
     if forms.is_empty() {
-        return Err(wrong(format!("there is nothing to train; name at least one of {}", names())));
+        let known = names.join(", ");
+        return Err(wrong(format!("there is nothing to train; name at least one of {known}")));
     }
     Ok(forms)
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use burn::tensor::{Device, Tensor};
 use mlsys_device::meter::{Meter, Precision, Workload, computing};
 use mlsys_device::timing::{Pace, RepeatTimer};
-use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, LabError, Run};
 use mlsys_nn::networks::{
     Activation, Filter, FilterCost, FilterShape, Initialization, Initializer,
@@ -57,15 +56,14 @@ impl Times {
     /// Times every layer and every block, unless the run ends meanwhile.
     pub(super) fn measure(run: &mut Run<'_>, setup: &Setup) -> Result<Self, LabError> {
         let mut times = Self::default();
-        let status = |run: &mut Run<'_>, text: String| run.sink.report(Report::Status(text));
-        status(run, "measuring the roof of this machine".to_owned());
+        run.status("measuring the roof of this machine");
         let meter = Meter::open(run.device, Precision::Fp32)?;
         let mut ceilings = Ceilings::measure(&meter, None, || run.control.interrupted())?;
         let id = run.device;
         let mut work = Work::new(id, setup, meter.device());
         let mut clocks = Vec::new();
         for &form in &setup.forms {
-            status(run, format!("warming up {}", form.name()));
+            run.status(format!("warming up {}", form.name()));
             for piece in work.of(form, setup) {
                 let clock = RepeatTimer::warm_up(piece.forward, PACE)?;
                 clocks.push((form, piece.layer, clock));
@@ -75,7 +73,7 @@ impl Times {
             }
         }
         for round in 1..=ROUNDS {
-            status(run, format!("timing all blocks, round {round} of {ROUNDS}"));
+            run.status(format!("timing all blocks, round {round} of {ROUNDS}"));
             for (_, _, clock) in &mut clocks {
                 ceilings.look_again()?;
                 clock.repeat(|| run.control.interrupted())?;
@@ -99,7 +97,7 @@ impl Times {
             }
         }
         times.roof = Some(ceilings.roof());
-        status(run, String::new());
+        run.status("");
         Ok(times)
     }
 }

@@ -10,9 +10,10 @@ use mlsys_device::meter::{Arithmetic, ComputeUnits, Meter, Precision};
 use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::device::Backend;
 use mlsys_lab::params::Origin;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
+use serde::Deserialize;
 
 use self::panels::{Measured, Results};
 use crate::roof::{self, Roof};
@@ -24,7 +25,7 @@ use crate::stepped::{LiveLab, StepError, SteppedLab};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
 }
 
 // The plan: measurements in order.
@@ -32,7 +33,14 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 /// The smallest working set of the ladder, in bytes.
 const LOWEST_RUNG: u64 = 16 * 1024;
 
-/// The parameters.
+/// The parameters that cannot change.
+#[derive(Deserialize)]
+struct FixedParams {
+    buffer_bytes: u64,
+    repetitions: usize,
+    ladder: bool,
+}
+
 struct Plan {
     precision: Precision,
     buffer_bytes: u64,
@@ -58,27 +66,22 @@ enum Measurement {
 impl Plan {
     /// The plan for a device with a last cache of this many bytes, if known.
     fn read(params: &Params, last_cache: Option<u64>) -> Result<Self, LabError> {
-        let given = params.size("buffer_bytes")? as u64;
+        let FixedParams { buffer_bytes: given, repetitions, ladder } = params.read()?;
         let buffer_bytes = match params.origin("buffer_bytes") {
             Some(Origin::Default) => beyond(given, last_cache),
             Some(Origin::Set | Origin::Table(_) | Origin::Seed) | None => given,
         };
-        // What the device may lack comes first, so that it is told before anything is waited for.
+        // Whatever the device may lack comes first, so that it is reported before anything is waited for.
         let mut measurements = vec![
             Measurement::Arithmetic,
             Measurement::Copy,
             Measurement::Read,
             Measurement::Launch,
         ];
-        if params.bool("ladder")? {
+        if ladder {
             measurements.extend(rungs(buffer_bytes).map(Measurement::Rung));
         }
-        Ok(Self {
-            precision: Precision::read(params)?,
-            buffer_bytes,
-            repetitions: params.size("repetitions")?,
-            measurements,
-        })
+        Ok(Self { precision: Precision::read(params)?, buffer_bytes, repetitions, measurements })
     }
 }
 
@@ -97,7 +100,7 @@ fn rungs(buffer_bytes: u64) -> impl Iterator<Item = u64> {
 }
 
 impl Measurement {
-    /// What is told while it is prepared and done.
+    /// The status line while it is prepared and done.
     fn status(self, plan: &Plan) -> String {
         let buffer = size(plan.buffer_bytes);
         match self {
@@ -175,10 +178,10 @@ impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let precision = Precision::read(&run.params)?;
         let compared = roof::compared(&run.params, precision)?;
-        run.sink.report(Report::Status(format!("opening {}", run.device)));
+        run.status(format!("opening {}", run.device));
         let meter = Meter::open(run.device, precision)?;
         let plan = Plan::read(&run.params, meter.last_cache())?;
-        tell_what_to_know(run, &meter, &plan);
+        warn_of_cached_buffer(run, &meter, &plan);
         let session = Self {
             results: Results { device: meter.name(), precision: plan.precision, all: Vec::new() },
             meter,
@@ -198,8 +201,8 @@ impl Session {
 
     /// Says what is measured next.
     fn announce(&self, run: &mut Run<'_>) {
-        let said = self.measurement().map(|next| next.status(&self.plan));
-        run.sink.report(Report::Status(said.unwrap_or_default()));
+        let next = self.measurement();
+        run.status(next.map_or_else(String::new, |next| next.status(&self.plan)));
     }
 
     /// A repetition gave this, with those before it.
@@ -273,26 +276,26 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        run.sink.report(Report::Status(String::new()));
+        run.status("");
         self.results.report(run);
         self.draw(run, FrameTrigger::Final)
     }
 }
 
-/// What must be known to read the numbers.
-fn tell_what_to_know(run: &mut Run<'_>, meter: &Meter, plan: &Plan) {
+/// A buffer that fits into the last cache does not measure the memory.
+fn warn_of_cached_buffer(run: &mut Run<'_>, meter: &Meter, plan: &Plan) {
     if let Some(cache) = meter.last_cache().filter(|cache| *cache >= plan.buffer_bytes) {
-        let whose = match run.device.backend {
+        let owner = match run.device.backend {
             Backend::Cpu => format!("the processor's last cache of {}", size(cache)),
             // No driver tells.
             Backend::Wgpu | Backend::Cuda => {
                 format!("a GPU's last cache, which may have {}", size(cache))
             }
         };
-        run.sink.report(Report::Notice(format!(
-            "the buffer of {} fits into {whose}, so that reading it may not need the memory; buffer_bytes={} is surely too large for it",
+        run.notice(format!(
+            "the buffer of {} fits into {owner}, so that reading it may not need the memory; buffer_bytes={} is surely too large for it",
             size(plan.buffer_bytes),
             4 * cache
-        )));
+        ));
     }
 }

@@ -2,110 +2,70 @@
 
 use mlsys_device::meter::Precision;
 use mlsys_device::timing::Timings;
-use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint, Table};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::picture::{axis, line, log_axis, point, scatter, table};
 use mlsys_lab::{Frame, Run, Value};
 
 use super::Measurement;
-use crate::roof::{self, Roof, logarithmic, short};
+use crate::roof::{self, Roof, short};
 
 type Picture = fn(&Results, &[Roof]) -> Frame;
 
 /// Every panel.
 pub(super) const ALL: [(&str, Picture); 4] =
-    [("roofline", roofline), ("ladder", ladder), ("table", table), ("repetitions", repetitions)];
+    [("roofline", roofline), ("ladder", ladder), ("table", machines), ("repetitions", repetitions)];
 
 /// The measured roof with the printed ones, and the ridge of each.
 fn roofline(results: &Results, compared: &[Roof]) -> Frame {
     let own = results.roof();
-    let all: Vec<&Roof> = own.iter().chain(compared).collect();
-    let ridges = || all.iter().map(|roof| roof.ridge());
-    let low = ridges().fold(f64::INFINITY, f64::min) / 16.0;
-    let high = ridges().fold(0.0, f64::max) * 16.0;
-    let measured = |place: usize| own.is_some() && place == 0;
-    let points = all.iter().enumerate().map(|(place, roof)| ScatterPoint {
-        x: Some(roof.ridge()),
-        y: Some(roof.peak),
-        label: short(&roof.name),
-        series: usize::from(!measured(place)),
-    });
-    let lines = all.iter().enumerate().map(|(place, roof)| {
-        let way = if measured(place) { "measured" } else { "printed" };
-        roof::line(roof, low, high, format!("{}, {way}", short(&roof.name)))
-    });
-    Frame::Scatter(Scatter {
-        x: logarithmic("intensity", "flops/byte"),
-        y: logarithmic("attainable", "flop/s"),
-        series: vec!["measured ridge".to_owned(), "printed ridge".to_owned()],
-        points: points.collect(),
-        lines: lines.collect(),
-    })
+    let measured = own.iter().map(|roof| (roof, 0, "measured"));
+    let all = measured.chain(compared.iter().map(|roof| (roof, 1, "printed")));
+    let (points, roofs): (Vec<_>, Vec<_>) = all
+        .map(|(roof, series, origin)| {
+            let name = short(&roof.name);
+            let line = (roof, format!("{name}, {origin}"));
+            (point(roof.ridge(), roof.peak, name, series), line)
+        })
+        .unzip();
+    let series = ["measured ridge", "printed ridge"];
+    roof::roofline("attainable", &series, points, &roofs, 16.0)
 }
 
 /// Bandwidth against the size of the working set.
 fn ladder(results: &Results, _: &[Roof]) -> Frame {
     let rungs: Vec<(f64, f64)> =
         results.ladder().map(|(bytes, rate)| (bytes as f64, rate)).collect();
-    let names = results.all.iter().filter_map(|(measurement, outcome)| {
-        outcome.rate()?;
-        Some(measurement.name())
-    });
-    let names: Vec<String> = names.collect();
-    let first = names.len() - rungs.len();
-    let points = rungs.iter().zip(&names[first..]);
-    Frame::Scatter(Scatter {
-        x: logarithmic("working set", "bytes"),
-        y: logarithmic("read", "bytes/s"),
-        series: vec!["read again and again".to_owned()],
-        points: points
-            .map(|(&(x, y), name)| ScatterPoint {
-                x: Some(x),
-                y: Some(y),
-                label: name.clone(),
-                series: 0,
-            })
-            .collect(),
-        lines: vec![ScatterLine { name: "bandwidth".to_owned(), points: rungs }],
-    })
+    let points = results
+        .ladder()
+        .map(|(bytes, rate)| point(bytes as f64, rate, Measurement::Rung(bytes).name(), 0));
+    scatter(
+        [log_axis("working set", "bytes"), log_axis("read", "bytes/s")],
+        &["read again and again"],
+        points.collect(),
+        vec![line("bandwidth", rungs)],
+    )
 }
 
 /// Peak, bandwidth, ridge and cost of a start of every machine.
-fn table(results: &Results, compared: &[Roof]) -> Frame {
+fn machines(results: &Results, compared: &[Roof]) -> Frame {
     let own = results.roof();
-    let unknown = || Value::from("unknown");
-    let times = |value: f64, of: Option<f64>| match of {
-        Some(own) => Value::from(value / own),
-        None => unknown(),
-    };
-    let row = |roof: &Roof, name: &str, launch: Value| {
-        vec![
-            Value::from(name),
+    let or_unknown = |value: Option<f64>| value.map_or_else(|| Value::from("unknown"), Value::from);
+    let row = |roof: &Roof, name: &str, launch: Option<f64>| {
+        [
+            name.into(),
             roof.peak.into(),
             roof.bandwidth.into(),
             roof.ridge().into(),
-            launch,
-            times(roof.peak, own.as_ref().map(|own| own.peak)),
-            times(roof.bandwidth, own.as_ref().map(|own| own.bandwidth)),
+            or_unknown(launch),
+            or_unknown(own.as_ref().map(|own| roof.peak / own.peak)),
+            or_unknown(own.as_ref().map(|own| roof.bandwidth / own.bandwidth)),
         ]
     };
-    let launch = results.launch_seconds().map_or_else(unknown, Value::from);
-    let own_row = own.iter().map(|roof| row(roof, &results.device, launch.clone()));
-    let others = compared.iter().map(|roof| row(roof, &roof.name, unknown()));
-    Frame::Table(Table {
-        columns: [
-            "machine",
-            "flop/s",
-            "bytes/s",
-            "ridge",
-            "launch, s",
-            "flop/s, times",
-            "bytes/s, times",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-        rows: own_row.chain(others).collect(),
-        ..Table::default()
-    })
+    let own_row = own.iter().map(|roof| row(roof, &results.device, results.launch_seconds()));
+    let others = compared.iter().map(|roof| row(roof, &roof.name, None));
+    table(
+        ["machine", "flop/s", "bytes/s", "ridge", "launch, s", "flop/s, times", "bytes/s, times"],
+        own_row.chain(others).collect(),
+    )
 }
 
 /// Every timing as a dot, in medians of its measurement.
@@ -118,34 +78,17 @@ fn repetitions(results: &Results, _: &[Roof]) -> Frame {
         let Some(median) = times.median() else {
             continue;
         };
-        let mut dot = |seconds: f64, label: String, series: usize| {
-            points.push(ScatterPoint {
-                x: Some(place as f64 + 1.0),
-                y: Some(seconds / median),
-                label,
-                series,
-            });
-        };
-        dot(times.first, measurement.name(), 1);
-        for seconds in &times.seconds {
-            dot(*seconds, String::new(), 0);
-        }
+        let x = place as f64 + 1.0;
+        points.push(point(x, times.first / median, measurement.name(), 1));
+        points.extend(times.seconds.iter().map(|seconds| point(x, seconds / median, "", 0)));
     }
     let last = results.all.len().max(1) as f64;
-    Frame::Scatter(Scatter {
-        x: Dimension {
-            name: "measurement".to_owned(),
-            scale: Scale::Linear,
-            ..Dimension::default()
-        },
-        y: logarithmic("time over median", ""),
-        series: vec!["repetition".to_owned(), "warm-up".to_owned()],
+    scatter(
+        [axis("measurement", ""), log_axis("time over median", "")],
+        &["repetition", "warm-up"],
         points,
-        lines: vec![ScatterLine {
-            name: "median".to_owned(),
-            points: vec![(1.0, 1.0), (last, 1.0)],
-        }],
-    })
+        vec![line("median", [(1.0, 1.0), (last, 1.0)])],
+    )
 }
 
 // Results, and the metrics computed from them.
@@ -164,7 +107,7 @@ pub(super) struct Results {
 pub(super) enum Measured {
     /// Timings of our own.
     Timed(Timings),
-    /// A rate that burn's probe told.
+    /// A rate that burn's probe reported.
     Told(f64),
 }
 
@@ -246,7 +189,7 @@ impl Results {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_lab::{Control, DeviceId, Params, RunData};
+    use mlsys_lab::{Control, DeviceId, RunData};
 
     fn timed(amount: f64, seconds: [f64; 3]) -> Measured {
         Measured::Timed(Timings { amount, first: 1.0, seconds: seconds.to_vec() })
@@ -254,16 +197,8 @@ mod tests {
 
     fn reported(device: &str, all: Vec<(Measurement, Measured)>) -> RunData {
         let mut data = RunData::default();
-        let schema = crate::device_peak::lab().unwrap();
-        let schema = mlsys_lab::Lab::schema(&schema);
         let mut run = Run {
-            params: Params::resolve(
-                schema,
-                &Default::default(),
-                mlsys_lab::Tables::builtin(),
-                None,
-            )
-            .unwrap(),
+            params: crate::trial::params(&crate::device_peak::lab().unwrap(), &[]),
             device: DeviceId::CPU,
             sink: &mut data,
             control: Control::free(Default::default(), Default::default()),

@@ -33,13 +33,27 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Knobs>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?
+        .reading::<FixedParams>()?
+        .reading::<Knobs>()
 }
 
 // Parameters.
 
 /// Examples of a step.
 const BATCH: usize = 64;
+
+/// The parameters that cannot change during a run.
+#[derive(Deserialize)]
+struct FixedParams {
+    teacher_width: usize,
+    teacher_steps: u64,
+    student_width: usize,
+    labelled_samples: usize,
+    transfer_samples: usize,
+    missing_class: Option<i32>,
+    seed: u64,
+}
 
 /// What cannot change during a run.
 struct Setup {
@@ -63,31 +77,32 @@ struct Knobs {
 
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let seed = params.int("seed")?.unsigned_abs();
-        let steps = params.int("teacher_steps")?.unsigned_abs();
-        let width = params.size("teacher_width")?;
-        let teacher = Recipe::images(Model::Mlp, width, steps, seed)?;
-        let missing = match params.get("missing_class") {
-            Some(_) => i32::try_from(params.int("missing_class")?).ok(),
-            None => None,
-        };
+        let own: FixedParams = params.read()?;
+        let teacher = Recipe::images(Model::Mlp, own.teacher_width, own.teacher_steps, own.seed)?;
         Ok(Self {
             student: Architecture::Mlp(MlpConfig {
                 inputs: teacher.data.features(),
-                hidden: vec![params.size("student_width")?],
+                hidden: vec![own.student_width],
                 outputs: CLASSES,
             }),
             teacher,
-            labelled: params.size("labelled_samples")?,
-            transfer: params.size("transfer_samples")?,
-            missing,
-            seed,
+            labelled: own.labelled_samples,
+            transfer: own.transfer_samples,
+            missing: own.missing_class,
+            seed: own.seed,
         })
     }
 }
 
 /// Digits.
 const CLASSES: usize = 10;
+
+fn images(examples: Examples) -> Result<Labelled, LabError> {
+    match examples {
+        Examples::Labelled(images) => Ok(images),
+        Examples::Sequence(_) => Err(LabError::Data("digits are no sequence".to_owned())),
+    }
+}
 
 /// The first `count` images of a data set, those of the missing digit left out before they are counted.
 fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
@@ -124,10 +139,7 @@ impl Session {
         let device = device::open(run.device)?;
         let teacher = baseline::obtain(run, &setup.teacher)?.ok_or(StepError::Stopped)?;
         let network = teacher.network(&device);
-        let learned = teacher.data()?.train;
-        let Examples::Labelled(learned) = learned else {
-            return Err(LabError::Data("digits are no sequence".to_owned()).into());
-        };
+        let learned = images(teacher.data()?.train)?;
         let transfer = shown(&learned, setup.missing, setup.transfer);
         let shown = TrainingSet {
             labelled: shown(&learned, setup.missing, setup.labelled),
@@ -165,11 +177,8 @@ impl Session {
         const COUNT: usize = 1000;
         let examples = data::fresh(&teacher.data, COUNT).map_err(data_error)?;
         let set = EvaluationSet::new(&examples, device);
-        let Examples::Labelled(examples) = examples else {
-            return Err(LabError::Data("digits are no sequence".to_owned()));
-        };
         let logits = set.logits(network, teacher.activation);
-        Ok(HeldOut::new(set, examples, logits, missing))
+        Ok(HeldOut::new(set, images(examples)?, logits, missing))
     }
 
     fn report_sizes(&self, run: &mut Run<'_>) {
@@ -197,17 +206,18 @@ impl Session {
     fn record(&mut self, run: &mut Run<'_>) {
         let step = self.step;
         self.recorded = step;
-        let mut point = |name: &str, value: Option<f64>| {
+        let taught = self.fresh.judge(&self.distilled.network());
+        let alone = self.fresh.judge(&self.label_only.network());
+        for (name, value) in [
+            ("student_accuracy", Some(taught.accuracy)),
+            ("label_only_accuracy", Some(alone.accuracy)),
+            ("missing_class_accuracy", taught.missing),
+            ("label_only_missing_class_accuracy", alone.missing),
+        ] {
             if let Some(value) = value {
                 point(run, name, step, value);
             }
-        };
-        let taught = self.fresh.judge(&self.distilled.network());
-        let alone = self.fresh.judge(&self.label_only.network());
-        point("student_accuracy", Some(taught.accuracy));
-        point("label_only_accuracy", Some(alone.accuracy));
-        point("missing_class_accuracy", taught.missing);
-        point("label_only_missing_class_accuracy", alone.missing);
+        }
     }
 }
 

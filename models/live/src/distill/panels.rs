@@ -1,7 +1,8 @@
-//! What the teacher says, and what students make of it, as pictures.
+//! The panels: the teacher's softened answers, and those of the students.
 
-use mlsys_lab::frame::{Bar, Bars, Frame, Image, Images, Pane, Verdict};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::Frame;
+use mlsys_lab::frame::{Image, Verdict};
+use mlsys_lab::picture::{bar, bars, images, pane};
 use mlsys_lab::value::{number, significant};
 use mlsys_nn::data::Labelled;
 use mlsys_nn::networks::{Activation, Network};
@@ -32,8 +33,7 @@ pub(super) struct HeldOut {
 fn hidden(logits: &[f32], index: usize, missing: Option<i32>) -> f64 {
     /// Probability at 1 from which the teacher is sure.
     const SURE: f64 = 0.95;
-    let row = logits.get(index * CLASSES..).unwrap_or_default();
-    let p = softened(row.get(..CLASSES).unwrap_or_default(), 1.0);
+    let p = softened(&logits[index * CLASSES..][..CLASSES], 1.0);
     let first = p.iter().copied().fold(0.0, f64::max);
     let second = match missing.and_then(|missing| usize::try_from(missing).ok()) {
         Some(missing) => p.get(missing).copied().unwrap_or(0.0),
@@ -77,8 +77,7 @@ impl HeldOut {
         // With a digit missing, an image of another one: only those can tell the student of it.
         let candidates = (0..examples.len().min(LOOKED_AT)).filter(|&index| {
             let label = examples.labels[index];
-            let row = logits.get(index * CLASSES..).unwrap_or_default();
-            let right = likeliest(row.get(..CLASSES).unwrap_or_default());
+            let right = likeliest(&logits[index * CLASSES..][..CLASSES]);
             missing != Some(label) && usize::try_from(label) == Ok(right)
         });
         let telling = candidates.min_by(|a, b| {
@@ -103,16 +102,13 @@ impl HeldOut {
 
     fn image(&self, index: usize, label: String, verdict: Verdict) -> Image {
         let pixels = self.examples.input(index).iter();
-        Image {
-            pixels: pixels.map(|&pixel| (255.0 * pixel).round() as u8).collect(),
-            label,
-            verdict,
-        }
+        let pixels = pixels.map(|&pixel| (255.0 * pixel).round() as u8).collect();
+        Image { pixels, label, verdict }
     }
 
-    fn images(&self, images: Vec<Image>) -> Frame {
+    fn images(&self, some: Vec<Image>) -> Frame {
         let edge = self.examples.features.isqrt();
-        Frame::Images(Images { width: edge, height: edge, images, blank: None, together: 1 })
+        Frame::Images(images([edge, edge], some))
     }
 }
 
@@ -130,29 +126,19 @@ pub(super) fn softened(logits: &[f32], temperature: f64) -> Vec<f64> {
 fn soft_targets(pictured: &PanelData<'_>) -> Frame {
     let fresh = pictured.fresh;
     let index = fresh.telling;
-    let logits = fresh.logits.get(index * CLASSES..).unwrap_or_default();
-    let logits = logits.get(..CLASSES).unwrap_or_default();
-    let bars = |temperature| {
-        let p = softened(logits, temperature);
-        let bars = p.iter().enumerate().map(|(class, p)| Bar {
-            label: class.to_string(),
-            // Three digits: a share, not a measurement.
-            value: Some(significant(100.0 * p, 3)),
-            remark: String::new(),
-        });
-        Frame::Bars(Bars { unit: "%".to_owned(), scale: Scale::Linear, bars: bars.collect() })
+    let logits = &fresh.logits[index * CLASSES..][..CLASSES];
+    let answer = |temperature: f64| {
+        let p = softened(logits, temperature).into_iter().enumerate();
+        // Three digits: a share, not a measurement.
+        let p = p.map(|(class, p)| bar(class.to_string(), significant(100.0 * p, 3), ""));
+        pane(format!("teacher at T = {}", number(temperature)), bars("%", p.collect()))
     };
-    let label = fresh.examples.labels.get(index).copied().unwrap_or(0);
-    let image = fresh.image(index, label.to_string(), Verdict::Unjudged);
-    let temperature = pictured.temperature;
-    // Where not all have room, the first are seen: what a temperature does is seen by comparing.
-    let said = |temperature: f64| {
-        let title = format!("teacher at T = {}", number(temperature));
-        pane(&title, bars(temperature))
-    };
-    let mut panes = vec![said(temperature)];
-    if temperature != 1.0 {
-        panes.push(said(1.0));
+    let label = fresh.examples.labels[index].to_string();
+    let image = fresh.image(index, label, Verdict::Unjudged);
+    // Where there is no room for all, the first are drawn: the effect of a temperature shows by comparison.
+    let mut panes = vec![answer(pictured.temperature)];
+    if pictured.temperature != 1.0 {
+        panes.push(answer(1.0));
     }
     panes.push(pane("what it was shown", fresh.images(vec![image])));
     Frame::Panes(panes)
@@ -193,10 +179,6 @@ fn confused(pictured: &PanelData<'_>) -> Frame {
     let classes = fresh.set.classes(&pictured.distilled.network(), Activation::Relu);
     let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
     confusion(&classes, &fresh.examples.labels, &names)
-}
-
-fn pane(title: &str, frame: Frame) -> Pane {
-    Pane { title: title.to_owned(), frame }
 }
 
 /// The index of the largest.

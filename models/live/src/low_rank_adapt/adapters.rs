@@ -178,14 +178,14 @@ impl ModuleVisitor for Visit {
 /// with plain blocks, as burn merges adapters.
 pub(super) fn unmerged(network: &Network, x: Tensor<2>, activation: Activation) -> Tensor<2> {
     match network {
-        Network::Mlp(mlp) => beside_layers(mlp, x, activation),
+        Network::Mlp(mlp) => unmerged_layers(mlp, x, activation),
         Network::Cnn(_) | Network::Transformer(_) | Network::Filters(_) => {
             network.forward(x, activation)
         }
     }
 }
 
-fn beside_layers(mlp: &Mlp, x: Tensor<2>, activation: Activation) -> Tensor<2> {
+fn unmerged_layers(mlp: &Mlp, x: Tensor<2>, activation: Activation) -> Tensor<2> {
     let mut x = x;
     for (index, layer) in mlp.layers.iter().enumerate() {
         if index > 0 {

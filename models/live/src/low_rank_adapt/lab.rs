@@ -294,7 +294,7 @@ impl Session {
         let source = NetworkSource::of(&run.params, &recipe)?;
         let targets = setup.targets(&source)?;
         let trained = source.network(run)?.ok_or(StepError::Stopped)?;
-        tell_of_ranks(run, &setup, &targets);
+        warn_of_rank(run, &setup, &targets);
         let training = knobs.training(&recipe, trained.activation);
         let each = training_bytes(&trained.architecture, Activations::Kept, &training);
         let who = "the network with adapters and the one that is trained whole";
@@ -490,14 +490,13 @@ fn guesses(trained: &Trained) -> usize {
 }
 
 /// A rank above what a matrix can have is no mistake, but it buys nothing.
-fn tell_of_ranks(run: &mut Run<'_>, setup: &Setup, targets: &[Layer]) {
+fn warn_of_rank(run: &mut Run<'_>, setup: &Setup, targets: &[Layer]) {
     let thin = targets.iter().find(|layer| setup.rank > layer.inputs.min(layer.outputs));
     if let Some(layer) = thin {
         let most = layer.inputs.min(layer.outputs);
-        let said = format!(
+        run.notice(format!(
             "rank {} is more than {} can have: a matrix of {} x {} has rank {most} at most, and A and B above that learn nothing more",
             setup.rank, layer.what, layer.inputs, layer.outputs
-        );
-        run.sink.report(Report::Notice(said));
+        ));
     }
 }

@@ -1,8 +1,8 @@
 //! The lab's panels.
 
-use mlsys_lab::frame::{
-    Better, Dimension, FrameSequence, HeatMap, Image, Images, Pane, Scatter, ScatterPoint, Stack,
-    Stacks, Table, Verdict,
+use mlsys_lab::frame::{Image, Pane, Verdict};
+use mlsys_lab::picture::{
+    axis, heat_map, images, log_axis, pane, point, scatter, sequence, stacks, table,
 };
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Value};
@@ -14,7 +14,6 @@ use mlsys_nn::train::EvaluationSet;
 
 use super::Session;
 use super::adapters::{AdaptedWeights, Pair, singular_values};
-use crate::roof::logarithmic;
 
 /// Images or tokens of each task.
 const SAMPLES: usize = 8;
@@ -35,36 +34,29 @@ pub(super) const ALL: [(&str, Picture); 3] =
 fn update(session: &Session) -> Frame {
     let [adapted, full] = session.networks();
     let apart = AdaptedWeights::read(&adapted);
-    let whole = flat_params::weights(&full).unwrap_or_default();
-    let mut stills = Vec::new();
-    for (layer, pair) in session.targets.iter().zip(&apart.pairs) {
-        let scale = session.setup.scale();
-        let times = number((1000.0 * scale).round() / 1000.0);
+    let Ok(whole) = flat_params::weights(&full) else {
+        return Frame::Text("The device gives no weights.".to_owned());
+    };
+    let scale = session.setup.scale();
+    let times = number((1000.0 * scale).round() / 1000.0);
+    let still = |(layer, pair): (&Layer, &Pair)| {
+        let Pair { inputs, rank, outputs, .. } = *pair;
         let change: Vec<f64> = pair.product().iter().map(|x| scale * x).collect();
         let before = layer.matrix(&session.trained.weights);
         let after = layer.matrix(&whole);
         let by_all = after.iter().zip(&before);
         let by_all: Vec<f64> = by_all.map(|(a, b)| f64::from(*a - *b)).collect();
-        stills.push(Pane {
-            title: format!("{}, {} ({} x {})", layer.name, layer.what, layer.inputs, layer.outputs),
-            frame: Frame::Panes(vec![
-                factor_a(layer, pair),
-                Pane {
-                    title: format!("B, {} x {}", pair.rank, pair.outputs),
-                    frame: field(&to_f64(&pair.b), [pair.rank, pair.outputs]),
-                },
-                Pane {
-                    title: format!("{times} A B, {} x {}", pair.inputs, pair.outputs),
-                    frame: field(&change, [pair.inputs, pair.outputs]),
-                },
-                Pane {
-                    title: "singular values".to_owned(),
-                    frame: spectrum(layer, &change, &by_all),
-                },
-            ]),
-        });
-    }
-    Frame::FrameSequence(Box::new(FrameSequence { stills, cover: 0 }))
+        let title =
+            format!("{}, {} ({} x {})", layer.name, layer.what, layer.inputs, layer.outputs);
+        let panes = vec![
+            factor_a(layer, pair),
+            pane(format!("B, {rank} x {outputs}"), field(&to_f64(&pair.b), [rank, outputs])),
+            pane(format!("{times} A B, {inputs} x {outputs}"), field(&change, [inputs, outputs])),
+            pane("singular values", spectrum(layer, &change, &by_all)),
+        ];
+        pane(title, Frame::Panes(panes))
+    };
+    sequence(session.targets.iter().zip(&apart.pairs).map(still).collect())
 }
 
 /// A; where its rows are pixels, its first columns as images.
@@ -72,10 +64,8 @@ fn factor_a(layer: &Layer, pair: &Pair) -> Pane {
     let edge = layer.inputs.isqrt();
     let is_image = edge * edge == layer.inputs && edge > 8 && layer.name == "layer1";
     if !is_image {
-        return Pane {
-            title: format!("A, {} x {}", pair.inputs, pair.rank),
-            frame: field(&to_f64(&pair.a), [pair.inputs, pair.rank]),
-        };
+        let field = field(&to_f64(&pair.a), [pair.inputs, pair.rank]);
+        return pane(format!("A, {} x {}", pair.inputs, pair.rank), field);
     }
     let shown = pair.rank.min(DRAWN);
     let cells = (0..edge).flat_map(|row| {
@@ -91,7 +81,7 @@ fn factor_a(layer: &Layer, pair: &Pair) -> Pane {
         _ if shown < pair.rank => format!("A, {shown} of {} images", pair.rank),
         _ => format!("A as {shown} images"),
     };
-    Pane { title, frame: whole_field(cells, [edge, shown * edge]) }
+    pane(title, whole_field(cells, [edge, shown * edge]))
 }
 
 fn to_f64(numbers: &[f32]) -> Vec<f64> {
@@ -114,19 +104,8 @@ fn field(matrix: &[f64], [rows, columns]: [usize; 2]) -> Frame {
 fn whole_field(cells: Vec<f64>, [rows, columns]: [usize; 2]) -> Frame {
     let most = cells.iter().fold(0.0_f64, |most, x| most.max(x.abs())) as f32;
     let most = if most > 0.0 { most } else { 1.0 };
-    Frame::HeatMap(HeatMap {
-        columns,
-        rows,
-        cells: cells.into_iter().map(|x| x as f32).collect(),
-        low: -most,
-        high: most,
-        x: (0.0, columns as f32),
-        y: (0.0, rows as f32),
-        column_labels: Vec::new(),
-        row_labels: Vec::new(),
-        points: Vec::new(),
-        legend: "value".to_owned(),
-    })
+    let cells = cells.into_iter().map(|x| x as f32).collect();
+    Frame::HeatMap(heat_map([rows, columns], cells, (-most, most), "value"))
 }
 
 /// Singular values of both changes, the largest first.
@@ -143,23 +122,14 @@ fn spectrum(layer: &Layer, change: &[f64], by_all: &[f64]) -> Frame {
         let largest = values.first().copied().unwrap_or(0.0);
         // Below this they are rounding.
         let real = values.into_iter().filter(|value| *value > 1e-5 * largest);
-        points.extend(real.enumerate().map(|(place, value)| ScatterPoint {
-            x: Some(place as f64 + 1.0),
-            y: Some(value),
-            label: String::new(),
-            series,
-        }));
+        let places = real.enumerate();
+        points.extend(places.map(|(place, value)| point(place as f64 + 1.0, value, "", series)));
     }
     if points.is_empty() {
         return Frame::Text("Nothing has changed yet: B is zero.".to_owned());
     }
-    Frame::Scatter(Scatter {
-        x: Dimension { name: "place".to_owned(), better: Better::Neither, ..Dimension::default() },
-        y: logarithmic("singular value", ""),
-        series: vec!["fine-tuned whole".to_owned(), "adapters".to_owned()],
-        points,
-        lines: Vec::new(),
-    })
+    let axes = [axis("place", ""), log_axis("singular value", "")];
+    scatter(axes, &["fine-tuned whole", "adapters"], points, Vec::new())
 }
 
 /// Examples of both tasks with the answers of three networks, one after the other.
@@ -171,11 +141,11 @@ fn samples(session: &Session) -> Frame {
         ("adapters off", &off),
         ("fine-tuned whole, no way back", &full),
     ];
-    let stills = stills.map(|(title, network)| still(session, title, network));
-    Frame::FrameSequence(Box::new(FrameSequence { stills: stills.to_vec(), cover: 0 }))
+    sequence(stills.map(|(title, network)| pane(title, answers(session, network))).to_vec())
 }
 
-fn still(session: &Session, title: &str, network: &Network) -> Pane {
+/// Examples of both tasks with the answers of a network.
+fn answers(session: &Session, network: &Network) -> Frame {
     let tasks = &session.tasks;
     let classes = |examples: &Examples| {
         let set = EvaluationSet::new(examples, &session.device);
@@ -184,46 +154,25 @@ fn still(session: &Session, title: &str, network: &Network) -> Pane {
     match (first(&tasks.new), first(&tasks.old)) {
         (Examples::Labelled(new), Examples::Labelled(old)) => {
             let edge = session.trained.data.features().isqrt();
-            let name = tasks.name;
-            let pane = |name: &str, some: Labelled| {
+            let task = |name: &str, some: Labelled| {
                 let answers = classes(&Examples::Labelled(some.clone()));
-                Pane {
-                    title: format!("{name} (what it is, if misread)"),
-                    frame: Frame::Images(Images {
-                        width: edge,
-                        height: edge,
-                        images: read(&some, &answers),
-                        blank: None,
-                        together: 1,
-                    }),
-                }
+                let frame = Frame::Images(images([edge, edge], read(&some, &answers)));
+                pane(format!("{name} (what it is, if misread)"), frame)
             };
-            Pane {
-                title: title.to_owned(),
-                frame: Frame::Panes(vec![pane(name, new), pane("as before", old)]),
-            }
+            Frame::Panes(vec![task(tasks.name, new), task("as before", old)])
         }
         (Examples::Sequence(new), Examples::Sequence(old)) => {
             let mut rows = Vec::new();
             for (name, some) in [("the other chain", new), ("as before", old)] {
                 let answers = classes(&Examples::Sequence(some.clone()));
-                rows.extend(foretold(session, name, &some, &answers));
+                rows.extend(predictions(session, name, &some, &answers));
             }
-            let columns = ["task", "tokens before", "comes", "expected", ""];
-            Pane {
-                title: title.to_owned(),
-                frame: Frame::Table(Table {
-                    columns: columns.map(str::to_owned).to_vec(),
-                    rows,
-                    ..Table::default()
-                }),
-            }
+            table(["task", "tokens before", "comes", "expected", ""], rows)
         }
         (Examples::Labelled(_), Examples::Sequence(_))
-        | (Examples::Sequence(_), Examples::Labelled(_)) => Pane {
-            title: title.to_owned(),
-            frame: Frame::Text("The two tasks are of different kinds.".to_owned()),
-        },
+        | (Examples::Sequence(_), Examples::Labelled(_)) => {
+            Frame::Text("The two tasks are of different kinds.".to_owned())
+        }
     }
 }
 
@@ -265,64 +214,55 @@ fn read(some: &Labelled, answers: &[usize]) -> Vec<Image> {
     images.zip(known).map(image).collect()
 }
 
-/// Places of a row of tokens with what comes and what was expected.
-fn foretold(session: &Session, name: &str, some: &Sequence, answers: &[usize]) -> Vec<Vec<Value>> {
+/// Positions in a sequence of tokens, with the next token and the one that was expected.
+fn predictions(
+    session: &Session,
+    name: &str,
+    some: &Sequence,
+    answers: &[usize],
+) -> Vec<[Value; 5]> {
     /// Tokens that stand before the one that comes.
     const BEFORE: usize = 4;
     let Some(vocabulary) = &session.tasks.vocabulary else {
         return Vec::new();
     };
-    let places = BEFORE..(BEFORE + SAMPLES).min(some.tokens.len());
     let row = |place: usize| {
-        let before = some.tokens.get(place - BEFORE..place).unwrap_or_default();
-        let comes = some.tokens.get(place).copied().unwrap_or(0);
+        let comes = some.tokens[place];
         let expected = answers.get(place - 1).copied().unwrap_or(0) as i32;
-        vec![
-            Value::from(name),
-            Value::from(vocabulary.text(before)),
-            Value::from(vocabulary.label(comes)),
-            Value::from(vocabulary.label(expected)),
-            Value::from(if comes == expected { "right" } else { "" }),
+        [
+            name.into(),
+            vocabulary.text(&some.tokens[place - BEFORE..place]).into(),
+            vocabulary.label(comes).into(),
+            vocabulary.label(expected).into(),
+            (if comes == expected { "right" } else { "" }).into(),
         ]
     };
-    places.map(row).collect()
+    (BEFORE..(BEFORE + SAMPLES).min(some.tokens.len())).map(row).collect()
 }
 
 /// What training keeps, by part.
 fn memory(session: &Session) -> Frame {
     let costs = session.costs;
     let (base, adapters) = (costs.base as f64, costs.adapters as f64);
-    let stack = |label: &str, values: [f64; 4], remark: String| Stack {
-        label: label.to_owned(),
-        values: values.map(Some).to_vec(),
-        remark,
-    };
     let share = costs.training_bytes() as f64 / costs.full_training_bytes() as f64;
-    Frame::Stacks(Stacks {
-        unit: "bytes".to_owned(),
-        parts: ["frozen base", "trained weights", "gradients", "moments"]
-            .map(str::to_owned)
-            .to_vec(),
-        stacks: vec![
-            stack(
-                "adapters",
-                [
-                    costs.base_bytes as f64,
-                    4.0 * adapters,
-                    4.0 * adapters,
-                    8.0 * adapters,
-                ],
+    let frozen = costs.base_bytes as f64;
+    stacks(
+        "bytes",
+        ["frozen base", "trained weights", "gradients", "moments"],
+        vec![
+            (
+                "adapters".to_owned(),
+                vec![frozen, 4.0 * adapters, 4.0 * adapters, 8.0 * adapters],
                 format!("{:.0}% of the other", 100.0 * share),
             ),
-            stack(
-                "fine-tuned whole",
-                [0.0, 4.0 * base, 4.0 * base, 8.0 * base],
+            (
+                "fine-tuned whole".to_owned(),
+                vec![0.0, 4.0 * base, 4.0 * base, 8.0 * base],
                 String::new(),
             ),
         ],
-        limit: None,
-        note: "Activations come on top of both, and are the same: gradients of adapters in early layers go back through all \
-               later ones."
-            .to_owned(),
-    })
+        None,
+        "Activations come on top of both, and are the same: gradients of adapters in early layers go back through all \
+         later ones.",
+    )
 }

@@ -10,12 +10,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use mlsys_device as device;
-use mlsys_device::choice::pick;
 use mlsys_device::meter::{Meter, Precision};
 use mlsys_device::timing::{Pace, RepeatTimer};
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
+use serde::Deserialize;
 
 use self::matrices::{Matrices, Weights};
 use self::panels::{Results, Timed};
@@ -28,18 +28,38 @@ use crate::stepped::{LiveLab, StepError, SteppedLab};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
 }
 
 // Parameters.
 
 /// The largest dimension of a matrix.
-const LARGEST: f64 = 16_384.0;
+const LARGEST: usize = 16_384;
 
 /// More sizes than this are not a sweep but a mistake.
 const MOST_SIZES: usize = 64;
 
-/// The parameters.
+/// The parameters that cannot change.
+#[derive(Deserialize)]
+struct FixedParams {
+    m: usize,
+    n: usize,
+    k: usize,
+    sweep: Sweep,
+    sizes: Vec<Value>,
+    repetitions: usize,
+    seed: u64,
+    baseline_peak: Option<f64>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Sweep {
+    Batch,
+    Square,
+    None,
+}
+
 struct Setup {
     precision: Precision,
     shapes: Vec<Shape>,
@@ -77,62 +97,41 @@ impl ClockStops {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Sweep {
-    Batch,
-    Square,
-    Nothing,
-}
-
-const SWEEPS: [(&str, Sweep); 3] =
-    [("batch", Sweep::Batch), ("square", Sweep::Square), ("none", Sweep::Nothing)];
-
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let [m, n, k] = [params.size("m")?, params.size("n")?, params.size("k")?];
-        let shapes = match pick(params, "sweep", &SWEEPS)? {
-            Sweep::Nothing => vec![Shape { size: m, m, n, k }],
+        let own: FixedParams = params.read()?;
+        let FixedParams { m, n, k, .. } = own;
+        let shapes = match own.sweep {
+            Sweep::None => vec![Shape { size: m, m, n, k }],
             Sweep::Batch => {
-                sizes(params)?.into_iter().map(|size| Shape { size, m: size, n, k }).collect()
+                let sizes = sizes(&own.sizes)?.into_iter();
+                sizes.map(|size| Shape { size, m: size, n, k }).collect()
             }
-            Sweep::Square => sizes(params)?
-                .into_iter()
-                .map(|size| Shape { size, m: size, n: size, k: size })
-                .collect(),
+            Sweep::Square => {
+                let sizes = sizes(&own.sizes)?.into_iter();
+                sizes.map(|size| Shape { size, m: size, n: size, k: size }).collect()
+            }
         };
         Ok(Self {
             precision: Precision::read(params)?,
             shapes,
-            repetitions: params.size("repetitions")?,
-            seed: params.int("seed")? as u64,
-            baseline: params.optional_float("baseline_peak").filter(|peak| *peak > 0.0),
+            repetitions: own.repetitions,
+            seed: own.seed,
+            baseline: own.baseline_peak.filter(|peak| *peak > 0.0),
         })
     }
 }
 
-fn sizes(params: &Params) -> Result<Vec<usize>, LabError> {
+fn sizes(given: &[Value]) -> Result<Vec<usize>, LabError> {
     let wrong = |message: String| LabError::contradiction(["sizes"], message);
-    let given = match params.get("sizes") {
-        Some(Value::Array(given)) if !given.is_empty() => given,
-        Some(_) | None => {
-            return Err(wrong("a sweep needs at least one size, such as [512]".into()));
+    match given.len() {
+        0 => return Err(wrong("a sweep needs at least one size, such as [512]".to_owned())),
+        count if count > MOST_SIZES => {
+            return Err(wrong(format!("{count} sizes are too many; at most {MOST_SIZES}")));
         }
-    };
-    if given.len() > MOST_SIZES {
-        let message = format!("{} sizes are too many; at most {MOST_SIZES}", given.len());
-        return Err(wrong(message));
+        _ => {}
     }
-    let size = |(place, value): (usize, &Value)| {
-        let whole = value.as_f64().filter(|x| x.fract() == 0.0);
-        let fits = whole.filter(|x| (1.0..=LARGEST).contains(x));
-        fits.map(|x| x as usize).ok_or_else(|| {
-            wrong(format!(
-                "size {} is {value}; each must be a whole number from 1 to {LARGEST}",
-                place + 1
-            ))
-        })
-    };
-    given.iter().enumerate().map(size).collect()
+    crate::sizes::sizes("sizes", "size", given, LARGEST)
 }
 
 impl Shape {
@@ -184,10 +183,10 @@ impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let stops = ClockStops::read(&run.params)?;
-        status(run, format!("opening {}", run.device));
+        run.status(format!("opening {}", run.device));
         let meter = Meter::open(run.device, setup.precision)?;
-        tell_when_the_clock_stops(run, stops);
-        status(run, "measuring the roof".to_owned());
+        report_early_clock(run, stops);
+        run.status("measuring the roof");
         let ceilings = Ceilings::measure(&meter, setup.baseline, || run.control.interrupted())?;
         let session = Self {
             results: Results { precision: setup.precision, products: Vec::new(), error: 0.0 },
@@ -210,8 +209,8 @@ impl Session {
 
     /// Says what is timed next.
     fn announce(&self, run: &mut Run<'_>) {
-        let said = self.shape().map(|shape| format!("multiplying {}", shape.name()));
-        status(run, said.unwrap_or_default());
+        let next = self.shape();
+        run.status(next.map_or_else(String::new, |next| format!("multiplying {}", next.name())));
     }
 
     /// Gets ready to time a shape.
@@ -247,7 +246,7 @@ impl SteppedLab for Session {
 
     fn turn(&mut self, run: &mut Run<'_>, stops: ClockStops) -> Result<(), StepError> {
         self.stops.set(stops);
-        tell_when_the_clock_stops(run, stops);
+        report_early_clock(run, stops);
         Ok(())
     }
 
@@ -285,17 +284,13 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        status(run, String::new());
+        run.status("");
         self.draw(run, FrameTrigger::Final)
     }
 }
 
-fn status(run: &mut Run<'_>, text: String) {
-    run.sink.report(Report::Status(text));
-}
-
 /// What a clock that is stopped early means on this device.
-fn tell_when_the_clock_stops(run: &mut Run<'_>, stops: ClockStops) {
+fn report_early_clock(run: &mut Run<'_>, stops: ClockStops) {
     let text = match (stops, device::is_asynchronous(run.device)) {
         (ClockStops::WhenDone, _) => return,
         (ClockStops::WhenCalled, true) => {
@@ -305,5 +300,5 @@ fn tell_when_the_clock_stops(run: &mut Run<'_>, stops: ClockStops) {
             "synchronize = false changes nothing on the processor: a call there returns with its product done; on a GPU the clock would stop while the work still waits in a queue"
         }
     };
-    run.sink.report(Report::Notice(text.to_owned()));
+    run.notice(text);
 }

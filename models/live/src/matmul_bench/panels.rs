@@ -1,12 +1,12 @@
 //! The lab's panels.
 
 use mlsys_device::meter::Precision;
-use mlsys_lab::frame::{Scatter, ScatterLine, ScatterPoint};
-use mlsys_lab::report::Report;
+use mlsys_lab::picture::{line, log_axis, point, scatter};
 use mlsys_lab::{Frame, Run};
 
 use super::Shape;
-use crate::roof::{self, Roof, logarithmic, short};
+use crate::roof::{self, Roof, short};
+use crate::stepped;
 
 /// Chips drawn in outline, at their printed peaks.
 const OUTLINED: [&str; 3] = ["v100-sxm2-16gb", "a100-sxm4-40gb", "h100-sxm5-80gb"];
@@ -17,80 +17,44 @@ type Picture = fn(&Results, &Roof) -> Frame;
 pub(super) const ALL: [(&str, Picture); 3] =
     [("roofline", roofline), ("rate", rate), ("latency", latency)];
 
-fn point(x: f64, y: f64, label: String, series: usize) -> ScatterPoint {
-    ScatterPoint { x: Some(x), y: Some(y), label, series }
-}
-
 /// Each product under the measured roof.
 fn roofline(results: &Results, roof: &Roof) -> Frame {
-    let printed = OUTLINED.iter();
-    let printed = printed.filter_map(|chip| roof::printed(chip, results.precision));
+    let printed = OUTLINED.iter().filter_map(|chip| roof::printed(chip, results.precision));
     let printed: Vec<Roof> = printed.collect();
-    let place = |timed: &Timed| timed.shape.intensity(results.precision);
-    let points: Vec<ScatterPoint> = results
-        .products
-        .iter()
-        .map(|timed| point(place(timed), timed.rate(), timed.shape.size.to_string(), 0))
-        .collect();
-    let across = results.products.iter().map(place);
-    let across = across.chain(std::iter::once(roof).chain(&printed).map(Roof::ridge));
-    let (low, high) =
-        across.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
-    let (low, high) = (low / 2.0, high * 2.0);
-    let own = roof::line(roof, low, high, format!("{}, measured", roof.name));
-    let printed = printed
-        .iter()
-        .map(|chip| roof::line(chip, low, high, format!("{}, printed", short(&chip.name))));
-    Frame::Scatter(Scatter {
-        x: logarithmic("intensity", "flops/byte"),
-        y: logarithmic("reached", "flop/s"),
-        series: vec!["product, by its size".to_owned()],
-        points,
-        lines: std::iter::once(own).chain(printed).collect(),
-    })
+    let points = results.products.iter().map(|timed| {
+        let intensity = timed.shape.intensity(results.precision);
+        point(intensity, timed.rate(), timed.shape.size.to_string(), 0)
+    });
+    let mut roofs = vec![(roof, format!("{}, measured", roof.name))];
+    roofs.extend(printed.iter().map(|chip| (chip, format!("{}, printed", short(&chip.name)))));
+    roof::roofline("reached", &["product, by its size"], points.collect(), &roofs, 2.0)
 }
 
 /// Rate against size, with the knee.
 fn rate(results: &Results, _: &Roof) -> Frame {
     let knee = results.knee();
-    let size = |timed: &Timed| timed.shape.size as f64;
     let points = results.products.iter().map(|timed| match knee {
         Some(knee) if knee == *timed => {
-            point(size(timed), timed.rate(), format!("knee: {}", timed.shape.size), 1)
+            point(timed.size(), timed.rate(), format!("knee: {}", timed.shape.size), 1)
         }
-        Some(_) | None => point(size(timed), timed.rate(), String::new(), 0),
+        Some(_) | None => point(timed.size(), timed.rate(), "", 0),
     });
-    let places = results.products.iter();
-    let mut lines = vec![ScatterLine {
-        name: "rate".to_owned(),
-        points: places.map(|timed| (size(timed), timed.rate())).collect(),
-    }];
+    let mut lines =
+        vec![line("rate", results.products.iter().map(|timed| (timed.size(), timed.rate())))];
     if let (Some(best), [first, .., last]) = (results.best(), results.products.as_slice()) {
-        lines.push(ScatterLine {
-            name: "half of the best".to_owned(),
-            points: vec![(size(first), best / 2.0), (size(last), best / 2.0)],
-        });
+        let half = best / 2.0;
+        lines.push(line("half of the best", [(first.size(), half), (last.size(), half)]));
     }
-    Frame::Scatter(Scatter {
-        x: logarithmic("size", ""),
-        y: logarithmic("rate", "flop/s"),
-        series: vec!["product".to_owned(), "knee".to_owned()],
-        points: points.collect(),
-        lines,
-    })
+    let axes = [log_axis("size", ""), log_axis("rate", "flop/s")];
+    scatter(axes, &["product", "knee"], points.collect(), lines)
 }
 
 /// Time against size.
 fn latency(results: &Results, _: &Roof) -> Frame {
-    let places: Vec<(f64, f64)> =
-        results.products.iter().map(|timed| (timed.shape.size as f64, timed.seconds)).collect();
-    Frame::Scatter(Scatter {
-        x: logarithmic("size", ""),
-        y: logarithmic("time", "seconds"),
-        series: vec!["one product".to_owned()],
-        points: places.iter().map(|&(x, y)| point(x, y, String::new(), 0)).collect(),
-        lines: vec![ScatterLine { name: "time".to_owned(), points: places }],
-    })
+    let places = results.products.iter().map(|timed| (timed.size(), timed.seconds));
+    let points = places.clone().map(|(x, y)| point(x, y, "", 0)).collect();
+    let axes = [log_axis("size", ""), log_axis("time", "seconds")];
+    scatter(axes, &["one product"], points, vec![line("time", places)])
 }
 
 // Results, and the metrics computed from them.
@@ -111,6 +75,10 @@ pub(super) struct Timed {
 }
 
 impl Timed {
+    fn size(self) -> f64 {
+        self.shape.size as f64
+    }
+
     /// flops / seconds
     pub(super) fn rate(self) -> f64 {
         self.shape.flops() as f64 / self.seconds
@@ -146,7 +114,7 @@ impl Results {
             ("fraction_of_peak", timed.rate() / roof.peak),
             ("attainable_flops_per_second", roof.at(intensity)),
         ] {
-            run.sink.report(Report::Point { name: name.into(), step, value });
+            stepped::point(run, name, step, value);
         }
         if let (Some(best), Some(knee)) = (self.best(), self.knee()) {
             run.scalar("best_flops_per_second", best);

@@ -137,7 +137,6 @@ fn a_stopped_run_keeps_the_products_it_has() {
 #[test]
 fn the_schema_lists_exactly_the_cases_that_are_read() {
     let lab = lab();
-    assert_choices_listed(&lab, "sweep", &SWEEPS);
     assert_choices_listed(&lab, "precision", &PRECISIONS);
 }
 

@@ -1,17 +1,19 @@
-//! Four ways to compute attention, in burn's tensors, without autodiff.
+//! Four variants of attention, in burn's tensors, without autodiff.
 //!
 //! All take queries, keys and values `[heads, sequence, head]` and give `[heads, sequence, head]`.
 
 use burn::tensor::{Bool, Device, Tensor, TensorData};
+use mlsys_lab::Run;
 use mlsys_nn::networks::MASKED_SCORE;
 use mlsys_nn::random::Stream;
 
-use super::tiles::{AttentionMask, Causality, Seen, Tile, Tiling};
+use super::tiles::{AttentionMask, Causality, Coverage, Exact, Tile, Tiling};
+use super::{Knobs, Setup};
 
 /// Tokens that causal linear attention takes at once.
 const CHUNK: usize = 64;
 
-/// What attention is computed of.
+/// Queries, keys and values on a device, `[heads, sequence, head]`.
 #[derive(Clone)]
 pub(super) struct Inputs {
     pub(super) q: Tensor<3>,
@@ -21,21 +23,18 @@ pub(super) struct Inputs {
     pub(super) scale: f64,
 }
 
-/// Told at the moments at which a way holds most; says whether it goes on.
-pub(super) type Look<'a> = &'a mut dyn FnMut() -> Goes;
+/// Called when a variant holds most memory; decides whether it continues.
+pub(super) type Probe<'a> = &'a mut dyn FnMut() -> Continue;
 
-/// Whether something goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goes {
-    /// It does.
-    On,
-    /// It ends.
-    Ends,
+pub(super) enum Continue {
+    Yes,
+    No,
 }
 
-/// The numbers of queries, keys and values, as drawn: standard normal.
+/// Queries, keys and values on the host: standard normal, `[heads, sequence, width]`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Drawn {
+pub(super) struct RandomInputs {
     pub(super) heads: usize,
     pub(super) sequence: usize,
     pub(super) width: usize,
@@ -44,7 +43,7 @@ pub(super) struct Drawn {
     pub(super) v: Vec<f32>,
 }
 
-impl Drawn {
+impl RandomInputs {
     pub(super) fn new(seed: u64, [heads, sequence, width]: [usize; 3]) -> Self {
         let draw = |purpose: &str| {
             let mut stream = Stream::new(seed, purpose);
@@ -59,6 +58,12 @@ impl Drawn {
             k: draw("attention/keys"),
             v: draw("attention/values"),
         }
+    }
+
+    /// The vector of one of `q`, `k` and `v` at a position.
+    pub(super) fn vector<'a>(&self, of: &'a [f32], head: usize, position: usize) -> &'a [f32] {
+        let start = (head * self.sequence + position) * self.width;
+        &of[start..start + self.width]
     }
 
     pub(super) fn on(&self, device: &Device, logit_scale: f64) -> Inputs {
@@ -80,12 +85,12 @@ impl Inputs {
     }
 
     /// All scores at once, then their softmax, then the values: three matrices of N x N numbers come and go.
-    pub(super) fn naive(&self, hidden: Option<&Hidden>, look: Look<'_>) -> Tensor<3> {
+    pub(super) fn naive(&self, hidden: Option<&Hidden>, probe: Probe<'_>) -> Tensor<3> {
         let scores = self.scores(hidden);
         let most = scores.clone().max_dim(2);
         let shares = (scores - most).exp();
         let sum = shares.clone().sum_dim(2);
-        look();
+        probe();
         shares.matmul(self.v.clone()) / sum
     }
 
@@ -99,10 +104,7 @@ impl Inputs {
     fn scores(&self, hidden: Option<&Hidden>) -> Tensor<3> {
         let scores = self.q.clone().matmul(self.k.clone().swap_dims(1, 2)) * self.scale;
         match hidden {
-            Some(Hidden(mask)) => {
-                let all = mask.clone().expand(scores.dims());
-                scores.mask_fill(all, MASKED_SCORE)
-            }
+            Some(hidden) => hidden.fill(scores, MASKED_SCORE),
             None => scores,
         }
     }
@@ -112,26 +114,25 @@ impl Inputs {
     pub(super) fn tiled(
         &self,
         tiling: Tiling,
-        mask_of: AttentionMask,
-        look: Look<'_>,
+        mask: AttentionMask,
+        probe: Probe<'_>,
     ) -> Option<Tiled> {
         let mut bands = Vec::new();
         for queries in tiling.bands(self.sequence()) {
             let q = cut(&self.q, &queries);
             let mut softmax: Option<Softmax> = None;
-            for tile in tiling.band(queries, self.sequence(), mask_of) {
+            for tile in tiling.band(queries, self.sequence(), mask) {
                 let (k, v) = (cut(&self.k, &tile.keys), cut(&self.v, &tile.keys));
                 let scores = q.clone().matmul(k.swap_dims(1, 2)) * self.scale;
-                let scores = match mask_of.of(&tile) {
-                    Seen::All | Seen::Nothing => scores,
-                    Seen::Part => {
-                        let Hidden(mask) = Hidden::in_tile(&tile, mask_of, &scores.device());
-                        let all = mask.expand(scores.dims());
-                        scores.mask_fill(all, MASKED_SCORE)
+                let scores = match mask.coverage(&tile) {
+                    Coverage::All | Coverage::Nothing => scores,
+                    Coverage::Part => {
+                        let hidden = Hidden::in_tile(&tile, mask, &scores.device());
+                        hidden.fill(scores, MASKED_SCORE)
                     }
                 };
-                softmax = Some(Softmax::of(softmax, scores, v));
-                if look() == Goes::Ends {
+                softmax = Some(Softmax::extend(softmax, scores, v));
+                if probe() == Continue::No {
                     return None;
                 }
             }
@@ -149,45 +150,43 @@ impl Inputs {
 
     /// A product of features in the place of the exponential: f(q) · (f(k)ᵀ v) / f(q) · Σ f(k) with f = elu + 1, which is
     /// positive. Causal, the sums grow along the sequence, some tokens at once.
-    pub(super) fn linear(&self, ahead: Causality, look: Look<'_>) -> Tensor<3> {
+    pub(super) fn linear(&self, ahead: Causality, probe: Probe<'_>) -> Tensor<3> {
         let (q, k) = (feature(self.q.clone()), feature(self.k.clone()));
         match ahead {
             Causality::Seen => {
                 let state = k.clone().swap_dims(1, 2).matmul(self.v.clone());
                 let total = k.sum_dim(1).swap_dims(1, 2);
-                look();
+                probe();
                 q.clone().matmul(state) / q.matmul(total)
             }
-            Causality::Hidden => self.linear_causal(q, k, look),
+            Causality::Hidden => self.linear_causal(q, k, probe),
         }
     }
 
-    fn linear_causal(&self, q: Tensor<3>, k: Tensor<3>, look: Look<'_>) -> Tensor<3> {
+    fn linear_causal(&self, q: Tensor<3>, k: Tensor<3>, probe: Probe<'_>) -> Tensor<3> {
         let [heads, _, width] = q.dims();
         let device = q.device();
         let mut state = Tensor::<3>::zeros([heads, width, width], &device);
         let mut total = Tensor::<3>::zeros([heads, width, 1], &device);
         let tiling = Tiling { rows: CHUNK, columns: CHUNK };
-        let mask_of = AttentionMask { ahead: Causality::Hidden, window: None };
+        let mask = AttentionMask { ahead: Causality::Hidden, window: None };
         let mut chunks = Vec::new();
         let mut known: Option<(usize, Hidden)> = None;
         for own in tiling.bands(self.sequence()) {
             let (q, k, v) = (cut(&q, &own), cut(&k, &own), cut(&self.v, &own));
-            let mask = match &known {
-                Some((length, mask)) if *length == own.len() => mask.clone(),
+            let hidden = match &known {
+                Some((length, hidden)) if *length == own.len() => hidden.clone(),
                 Some(_) | None => {
                     let tile = Tile { queries: 0..own.len(), keys: 0..own.len() };
-                    let mask = Hidden::in_tile(&tile, mask_of, &device);
-                    known = Some((own.len(), mask.clone()));
-                    mask
+                    let hidden = Hidden::in_tile(&tile, mask, &device);
+                    known = Some((own.len(), hidden.clone()));
+                    hidden
                 }
             };
-            let near = q.clone().matmul(k.clone().swap_dims(1, 2));
-            let all = mask.0.expand(near.dims());
-            let near = near.mask_fill(all, 0.0);
+            let near = hidden.fill(q.clone().matmul(k.clone().swap_dims(1, 2)), 0.0);
             let found = q.clone().matmul(state.clone()) + near.clone().matmul(v.clone());
             chunks.push(found / (q.matmul(total.clone()) + near.sum_dim(2)));
-            look();
+            probe();
             let turned = k.swap_dims(1, 2);
             state = state + turned.clone().matmul(v);
             total = total + turned.sum_dim(2);
@@ -202,30 +201,36 @@ pub(super) struct Hidden(Tensor<3, Bool>);
 
 impl Hidden {
     /// Of all queries against all keys; nothing if all are seen.
-    pub(super) fn of(sequence: usize, mask_of: AttentionMask, device: &Device) -> Option<Self> {
+    pub(super) fn over(sequence: usize, mask: AttentionMask, device: &Device) -> Option<Self> {
         let whole = Tile { queries: 0..sequence, keys: 0..sequence };
-        (mask_of.of(&whole) != Seen::All).then(|| Self::in_tile(&whole, mask_of, device))
+        (mask.coverage(&whole) != Coverage::All).then(|| Self::in_tile(&whole, mask, device))
     }
 
-    fn in_tile(tile: &Tile, mask_of: AttentionMask, device: &Device) -> Self {
+    /// `[heads, queries, keys]` with a value in place of the hidden pairs.
+    fn fill(&self, x: Tensor<3>, value: f64) -> Tensor<3> {
+        let all = self.0.clone().expand(x.dims());
+        x.mask_fill(all, value)
+    }
+
+    fn in_tile(tile: &Tile, mask: AttentionMask, device: &Device) -> Self {
         let keys = || tile.keys.clone();
         let queries = tile.queries.clone();
-        let hidden = queries.flat_map(|query| keys().map(move |key| !mask_of.sees(query, key)));
+        let hidden = queries.flat_map(|query| keys().map(move |key| !mask.sees(query, key)));
         let shape = [1, tile.queries.len(), tile.keys.len()];
         let data = TensorData::new(hidden.collect::<Vec<bool>>(), shape);
         Self(Tensor::from_data(data, device))
     }
 }
 
-/// What the tiles found.
+/// The result of all tiles.
 pub(super) struct Tiled {
     /// `[heads, sequence, head]`
     pub(super) output: Tensor<3>,
     /// The largest score of each row, `[heads, sequence, 1]`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests hold it against the instant lab"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare it with the instant lab"))]
     pub(super) most: Tensor<3>,
     /// The sum of exp(score - most) of each row, `[heads, sequence, 1]`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests hold it against the instant lab"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare it with the instant lab"))]
     pub(super) sum: Tensor<3>,
 }
 
@@ -238,7 +243,7 @@ struct Softmax {
 
 impl Softmax {
     /// What was before, if anything, and one tile more: m' = max(m, m of the tile); sum and values so far times exp(m - m').
-    fn of(before: Option<Self>, scores: Tensor<3>, v: Tensor<3>) -> Self {
+    fn extend(before: Option<Self>, scores: Tensor<3>, v: Tensor<3>) -> Self {
         let here = scores.clone().max_dim(2);
         let Some(before) = before else {
             let shares = (scores - here.clone()).exp();
@@ -265,3 +270,75 @@ fn cut(x: &Tensor<3>, tokens: &std::ops::Range<usize>) -> Tensor<3> {
     let [heads, _, width] = x.dims();
     x.clone().slice([0..heads, tokens.clone(), 0..width])
 }
+
+// The comparison of all variants with double precision, and their timings.
+
+/// The variants, in the order in which they are reported.
+pub(super) const VARIANTS: [&str; 4] = ["naive", "tiled", "window", "linear"];
+
+/// The result of every variant, compared with double precision.
+pub(super) struct Comparison {
+    /// The largest difference of each variant over the largest output.
+    pub(super) differences: [f64; 4],
+    /// Outputs that are no numbers if the maximum is not subtracted.
+    pub(super) non_finite: u64,
+    /// What the last query of the first head finds by each variant.
+    pub(super) last: [Vec<f32>; 4],
+    /// What it should find.
+    pub(super) exact: Vec<f64>,
+}
+
+impl Comparison {
+    /// Computes all variants. `probe` is called after each tile of those that have tiles; nothing if it ends them.
+    pub(super) fn new(
+        setup: &Setup,
+        knobs: &Knobs,
+        random: &RandomInputs,
+        device: &Device,
+        probe: Probe<'_>,
+    ) -> Option<Self> {
+        let (mask, windowed) = (setup.full_mask(), setup.window_mask(knobs));
+        let inputs = random.on(device, knobs.logit_scale);
+        let hidden = Hidden::over(setup.sequence, mask, device);
+        let results = [
+            inputs.naive(hidden.as_ref(), &mut || Continue::Yes),
+            inputs.tiled(knobs.tiling, mask, probe)?.output,
+            inputs.tiled(knobs.tiling, windowed, probe)?.output,
+            inputs.linear(setup.ahead, &mut || Continue::Yes),
+        ]
+        .map(numbers);
+        let without_max = numbers(inputs.without_max(hidden.as_ref()));
+        let exact = Exact::compute(random, mask, knobs.logit_scale);
+        let end = setup.sequence * setup.width;
+        Some(Self {
+            differences: results.each_ref().map(|result| exact.difference(result)),
+            non_finite: without_max.iter().filter(|x| !x.is_finite()).count() as u64,
+            last: results.each_ref().map(|result| result[end - setup.width..end].to_vec()),
+            exact: exact.last().to_vec(),
+        })
+    }
+
+    pub(super) fn report(&self, run: &mut Run<'_>) {
+        for (variant, difference) in VARIANTS.iter().zip(self.differences) {
+            run.scalar(&format!("{variant}_difference"), difference);
+        }
+        run.scalar("non_finite_without_max", self.non_finite as i64);
+    }
+}
+
+/// The numbers of a tensor, in order.
+pub(super) fn numbers(tensor: Tensor<3>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+/// One length of the sweep.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TimedLength {
+    pub(super) sequence: usize,
+    /// Median seconds, and most bytes beyond what was there before, of each timed variant.
+    pub(super) seconds: [Option<f64>; 3],
+    pub(super) bytes: [Option<u64>; 3],
+}
+
+/// The variants that are timed.
+pub(super) const TIMED: [&str; 3] = ["naive", "tiled", "linear"];
