@@ -36,13 +36,19 @@ pub(crate) fn compared(params: &Params, precision: Precision) -> Result<Vec<Roof
 
 /// The roof of a chip of the table, by its printed peak and bandwidth.
 pub(crate) fn printed(chip: &str, precision: Precision) -> Option<Roof> {
-    let field = |path: &str| Tables::builtin().field("gpu", chip, path)?.as_f64();
-    let path = precision.tabled_path();
-    Some(Roof {
-        name: chip.to_owned(),
-        peak: field(&format!("path.{path}.peak_flops_per_second"))?,
-        bandwidth: field("bandwidth_bytes_per_second")?,
-    })
+    let peak = printed_peak(chip, precision.tabled_path())?;
+    Some(Roof { name: chip.to_owned(), peak, bandwidth: printed_bandwidth(chip)? })
+}
+
+/// The printed peak of a chip's path, such as `fp16-tensor`, in flop/s.
+pub(crate) fn printed_peak(chip: &str, path: &str) -> Option<f64> {
+    let path = format!("path.{path}.peak_flops_per_second");
+    Tables::builtin().field("gpu", chip, &path)?.as_f64()
+}
+
+/// The printed memory bandwidth of a chip, in bytes/s.
+pub(crate) fn printed_bandwidth(chip: &str) -> Option<f64> {
+    Tables::builtin().field("gpu", chip, "bandwidth_bytes_per_second")?.as_f64()
 }
 
 /// Points by intensity under named roofs, whose lines reach `margin` times beyond the outermost points and ridges.

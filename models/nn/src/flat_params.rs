@@ -133,7 +133,8 @@ pub fn numbers<const D: usize>(tensor: Tensor<D>, count: usize) -> Result<Vec<f3
 // How a row of gradients changes a row of weights: what each worker does to its own shard, be that all or a part.
 
 /// How a gradient becomes an update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// The gradient itself.
     Sgd,

@@ -17,6 +17,7 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData, activation};
+use serde::Deserialize;
 
 mod architecture;
 mod cnn;
@@ -105,7 +106,8 @@ pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
 }
 
 /// The non-linearity between layers. It has no weights, so it may change while a network trains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// max(0, x).
     Relu,

@@ -6,7 +6,7 @@ use mlsys_lab::frame::{Direction, Edge, Fact, Graph, Group, Node, NodeKind, Step
 use mlsys_lab::{Frame, Value};
 use mlsys_nn::capture::table::{Source, StepPhase};
 
-use super::panels::{PanelData, layer, written_out};
+use super::panels::{PanelData, layer, names, written_out};
 
 /// Nodes beyond which only the forward pass is drawn.
 const MOST_NODES: usize = 1500;
@@ -21,7 +21,7 @@ pub(super) fn draw_graph(shown: PanelData<'_>) -> Frame {
         of_tensor: BTreeMap::new(),
         groups: BTreeMap::new(),
         seconds: seconds(shown),
-        names: crate::capture::panels::names(shown.record),
+        names: names(shown.record),
     };
     for index in 0..table.nodes.len() {
         let is_forward = matches!(table.nodes[index].pass, StepPhase::Forward | StepPhase::Loss);
@@ -66,7 +66,7 @@ impl Drawing<'_> {
             node.inputs.iter().map(|&input| (self.source(input, group), input)).collect();
         let drawn = self.graph.nodes.len();
         let is_output = node.output == table.loss || node.output == table.logits;
-        let (kind, way) = match node.pass {
+        let (kind, direction) = match node.pass {
             StepPhase::Forward | StepPhase::Loss if is_output => {
                 (NodeKind::Output, Direction::Forward)
             }
@@ -93,7 +93,7 @@ impl Drawing<'_> {
                 flops => format!(", {flops} flops"),
             };
             self.graph.walk.push(Step {
-                pass: way,
+                pass: direction,
                 node: drawn,
                 edge: None,
                 marks: Vec::new(),
@@ -135,8 +135,8 @@ impl Drawing<'_> {
             kind,
             group,
             facts: vec![
-                Fact::new("shape", Value::Text(found.sizes()), ""),
-                Fact::new("numbers", Value::Int(found.numbers() as i64), ""),
+                fact("shape", found.sizes(), ""),
+                fact("numbers", found.numbers() as i64, ""),
             ],
         });
         self.of_tensor.insert(tensor, drawn);
@@ -178,26 +178,26 @@ impl Drawing<'_> {
         let output = &table.tensors[node.output];
         let kind = if output.real { "f32" } else { "whole numbers" };
         let mut facts = vec![
-            Fact::new("result", Value::Text(output.sizes()), ""),
-            Fact::new("of", Value::Text(kind.to_owned()), ""),
-            Fact::new("layer", Value::Text(layer(record, index)), ""),
+            fact("result", output.sizes(), ""),
+            fact("of", kind.to_owned(), ""),
+            fact("layer", layer(record, index), ""),
         ];
         if node.is_view() {
-            facts.push(Fact::new("moves", Value::Text("nothing: a view".to_owned()), ""));
+            facts.push(fact("moves", "nothing: a view".to_owned(), ""));
             return facts;
         }
-        facts.push(Fact::new("flops", Value::Int(node.flops() as i64), ""));
+        facts.push(fact("flops", node.flops() as i64, ""));
         let alone = mlsys_nn::capture::cost::units(table, &[index], counting);
         if let Some(unit) = alone.first() {
-            facts.push(Fact::new("moves", Value::Int(unit.bytes as i64), "bytes"));
-            facts.push(Fact::new("intensity", Value::Float(unit.intensity()), "flops/byte"));
+            facts.push(fact("moves", unit.bytes as i64, "bytes"));
+            facts.push(fact("intensity", unit.intensity(), "flops/byte"));
         }
         if let Some(share) = self.seconds.get(&index) {
-            facts.push(Fact::new("time of forward", Value::Float(100.0 * share), "%"));
+            facts.push(fact("time of forward", 100.0 * share, "%"));
         }
         if node.inside.len() > 1 {
             let inside = node.inside.join(", ");
-            facts.push(Fact::new("under autodiff", Value::Text(inside), ""));
+            facts.push(fact("under autodiff", inside, ""));
         }
         facts
     }
@@ -218,10 +218,11 @@ impl Drawing<'_> {
             }
         }
         for (group, (operations, flops)) in self.graph.groups.iter_mut().zip(sums) {
-            group.facts = vec![
-                Fact::new("operations", Value::Int(operations), ""),
-                Fact::new("flops", Value::Int(flops), ""),
-            ];
+            group.facts = vec![fact("operations", operations, ""), fact("flops", flops, "")];
         }
     }
+}
+
+fn fact(name: &str, value: impl Into<Value>, unit: &str) -> Fact {
+    Fact::new(name, value.into(), unit)
 }

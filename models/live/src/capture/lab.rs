@@ -9,24 +9,24 @@ mod tests;
 use std::time::Instant;
 
 use mlsys_device as device;
-use mlsys_device::choice::pick;
 use mlsys_lab::control::NextStep;
 use mlsys_lab::report::{Change, FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{DeviceId, LabError, Params, Run, Tables, Value};
-use mlsys_nn::capture::cost::Costs;
-use mlsys_nn::capture::cost::{CostModel, Fusing, Recompute};
+use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
+use mlsys_nn::capture::cost::{CostModel, Costs, Fusing, Recompute};
 use mlsys_nn::capture::layers::Layers;
 use mlsys_nn::capture::record;
 use mlsys_nn::capture::record::{Forward, RecordError, Rule};
 use mlsys_nn::capture::saved::GradientNeeds;
 use mlsys_nn::capture::table::Table;
 use mlsys_nn::cases;
-use mlsys_nn::cases::{ACTIVATIONS, MODELS, Model};
+use mlsys_nn::cases::Model;
 use mlsys_nn::networks::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig};
-use mlsys_sim::roof::Roof;
+use serde::Deserialize;
 
 use self::check::{Real, Slopes};
+use crate::roof::{self, Roof};
+use crate::sizes::sizes;
 use crate::stepped::LiveLab;
 
 /// Lab `capture`: records a forward pass and a training step, counts them, and proves the record true.
@@ -34,10 +34,33 @@ use crate::stepped::LiveLab;
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::new(include_str!("lab.toml"), |_, run| record_and_count(run))
+    LiveLab::new(include_str!("lab.toml"), |_, run| record_and_count(run))?.reading::<Fields>()
 }
 
 // Parameters.
+
+/// The parameters.
+#[derive(Deserialize)]
+struct Fields {
+    model: Model,
+    layers: Vec<Value>,
+    width: usize,
+    depth: usize,
+    heads: usize,
+    kv_heads: usize,
+    ffn: Option<usize>,
+    vocab: usize,
+    context: usize,
+    activation: Activation,
+    optimizer: Rule,
+    batch_size: usize,
+    seed: u64,
+    bytes_per_element: u64,
+    fuse: bool,
+    recompute: Recompute,
+    gpu: String,
+    precision: String,
+}
 
 /// What is recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,27 +74,21 @@ struct Setup {
 }
 
 /// A layer, or a batch of them, must fit into the counts: no size is larger.
-const LARGEST_SIZE: i64 = 1_000_000;
+const LARGEST_SIZE: usize = 1_000_000;
 /// With more units, 64 blocks and 4096 sequences of 4096 tokens, operations would pass 2⁶³.
 const LARGEST_FFN: usize = 100_000;
 /// Layers that a picture of the graph can still show.
 const MOST_LAYERS: usize = 64;
 
-const RULES: [(&str, Rule); 2] = [("sgd", Rule::Sgd), ("adam", Rule::Adam)];
-const RECOMPUTES: [(&str, Recompute); 3] = [
-    ("none", Recompute::Nothing),
-    ("elementwise", Recompute::Elementwise),
-    ("blocks", Recompute::Blocks),
-];
-
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
+        let fields: Fields = params.read()?;
         Ok(Self {
-            architecture: architecture(params)?,
-            activation: pick(params, "activation", &ACTIVATIONS)?,
-            batch: params.size("batch_size")?,
-            rule: pick(params, "optimizer", &RULES)?,
-            seed: params.int("seed")?.unsigned_abs(),
+            architecture: architecture(&fields)?,
+            activation: fields.activation,
+            batch: fields.batch_size,
+            rule: fields.optimizer,
+            seed: fields.seed,
         })
     }
 
@@ -97,105 +114,66 @@ impl Setup {
     }
 }
 
-fn read_counting(params: &Params) -> Result<CostModel, LabError> {
-    let precision = params.text("precision")?;
+fn cost_model(params: &Params) -> Result<CostModel, LabError> {
+    let fields: Fields = params.read()?;
     Ok(CostModel {
-        bytes: params.size("bytes_per_element")? as u64,
-        fusing: if params.bool("fuse")? { Fusing::Chains } else { Fusing::Apart },
-        recompute: pick(params, "recompute", &RECOMPUTES)?,
-        roof: roof(params.text("gpu")?, precision)?,
-        half: precision.starts_with("fp16") || precision.starts_with("bf16"),
+        bytes: fields.bytes_per_element,
+        fusing: if fields.fuse { Fusing::Chains } else { Fusing::Apart },
+        recompute: fields.recompute,
+        roof: printed_roof(fields.gpu, &fields.precision)?,
+        half: fields.precision.starts_with("fp16") || fields.precision.starts_with("bf16"),
     })
 }
 
-fn roof(machine: &str, precision: &str) -> Result<Roof, LabError> {
-    let tables = Tables::builtin();
-    let field = |path: &str| tables.field("gpu", machine, path).and_then(|value| value.as_f64());
-    let peak = field(&format!("path.{precision}.peak_flops_per_second"));
-    let bandwidth = field("bandwidth_bytes_per_second");
-    match (peak, bandwidth) {
-        (Some(peak), Some(bandwidth)) => Ok(Roof { name: machine.to_owned(), peak, bandwidth }),
-        (None, _) => Err(LabError::contradiction(
-            ["gpu", "precision"],
-            format!(
-                "the table has no peak of {machine} for {precision}; choose another precision or another gpu"
-            ),
-        )),
-        (Some(_), None) => Err(LabError::contradiction(
-            ["gpu"],
-            format!("the table has no memory bandwidth of {machine}; choose another gpu"),
-        )),
-    }
+fn printed_roof(gpu: String, precision: &str) -> Result<Roof, LabError> {
+    let Some(peak) = roof::printed_peak(&gpu, precision) else {
+        let message = format!(
+            "the table has no peak of {gpu} for {precision}; choose another precision or another gpu"
+        );
+        return Err(LabError::contradiction(["gpu", "precision"], message));
+    };
+    let Some(bandwidth) = roof::printed_bandwidth(&gpu) else {
+        let message = format!("the table has no memory bandwidth of {gpu}; choose another gpu");
+        return Err(LabError::contradiction(["gpu"], message));
+    };
+    Ok(Roof { name: gpu, peak, bandwidth })
 }
 
-fn architecture(params: &Params) -> Result<Architecture, LabError> {
-    match pick(params, "model", &MODELS)? {
+fn architecture(fields: &Fields) -> Result<Architecture, LabError> {
+    let &Fields { width, depth, heads, kv_heads, vocab, context, .. } = fields;
+    match fields.model {
         Model::Mlp => {
-            let sizes = layers(params)?;
-            let (inputs, rest) = sizes.split_first().ok_or_else(too_few)?;
-            let (outputs, hidden) = rest.split_last().ok_or_else(too_few)?;
-            Ok(Architecture::Mlp(MlpConfig {
-                inputs: *inputs,
-                hidden: hidden.to_vec(),
-                outputs: *outputs,
-            }))
+            let sizes = layers(&fields.layers)?;
+            let [inputs, hidden @ .., outputs] = sizes.as_slice() else {
+                return Err(LabError::contradiction(
+                    ["layers"],
+                    "an mlp needs at least two sizes, of its input and of its output, such as [784, 10]",
+                ));
+            };
+            let hidden = hidden.to_vec();
+            Ok(Architecture::Mlp(MlpConfig { inputs: *inputs, hidden, outputs: *outputs }))
         }
         Model::Transformer => {
-            let width = params.size("width")?;
-            let ffn = match params.get("ffn") {
-                Some(_) => params.size("ffn")?,
-                None => TransformerConfig::gated(width),
-            };
+            let ffn = fields.ffn.unwrap_or_else(|| TransformerConfig::gated(width));
             if ffn > LARGEST_FFN {
                 let message = format!("{ffn} is too wide to be counted; at most {LARGEST_FFN}");
                 return Err(LabError::contradiction(["ffn"], message));
             }
-            cases::transformer(TransformerConfig {
-                vocab: params.size("vocab")?,
-                width,
-                depth: params.size("depth")?,
-                heads: params.size("heads")?,
-                kv_heads: params.size("kv_heads")?,
-                ffn,
-                context: params.size("context")?,
-            })
+            let config = TransformerConfig { vocab, width, depth, heads, kv_heads, ffn, context };
+            cases::transformer(config)
         }
-        Model::Cnn => {
-            let (width, depth) = (params.size("width")?, params.size("depth")?);
-            Ok(Architecture::Cnn(CnnConfig { edge: 28, width, depth, outputs: 10 }))
-        }
+        Model::Cnn => Ok(Architecture::Cnn(CnnConfig { edge: 28, width, depth, outputs: 10 })),
     }
 }
 
-fn too_few() -> LabError {
-    LabError::contradiction(
-        ["layers"],
-        "an mlp needs at least two sizes, of its input and of its output, such as [784, 10]",
-    )
-}
-
 /// The sizes of an mlp, from the input to the output.
-fn layers(params: &Params) -> Result<Vec<usize>, LabError> {
-    let Some(Value::Array(given)) = params.get("layers") else {
-        return Err(too_few());
-    };
+fn layers(given: &[Value]) -> Result<Vec<usize>, LabError> {
     if given.len() > MOST_LAYERS + 1 {
         let message =
             format!("at most {MOST_LAYERS} layers can be recorded, not {}", given.len() - 1);
         return Err(LabError::contradiction(["layers"], message));
     }
-    let size = |(place, value): (usize, &Value)| {
-        let whole = value.as_f64().filter(|x| x.fract() == 0.0);
-        let fits = whole.filter(|x| (1.0..=LARGEST_SIZE as f64).contains(x));
-        fits.map(|x| x as usize).ok_or_else(|| {
-            let message = format!(
-                "size {} is {value}; each must be a whole number from 1 to {LARGEST_SIZE}",
-                place + 1
-            );
-            LabError::contradiction(["layers"], message)
-        })
-    };
-    given.iter().enumerate().map(size).collect()
+    sizes("layers", "size", given, LARGEST_SIZE)
 }
 
 // A run: record, count, do again, compare slopes; between the steps, knobs that only recount.
@@ -234,15 +212,15 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     let mut params = run.params.clone();
     let device = run.device;
     let failed = move |error: RecordError| LabError::Failed { device, reason: error.to_string() };
-    let mut counting = read_counting(&params)?;
+    let mut counting = cost_model(&params)?;
     let (mut record, forward) = Record::new(Setup::read(&params)?).map_err(failed)?;
     let mut count = record.count(&counting);
     report(run, &record, &count);
-    panels::draw(run, &record, &count, &counting, 0, FrameTrigger::Final);
+    panels::draw(run, (0, FrameTrigger::Final), &record, &count, &counting);
 
     let real = match check::too_large(&record.setup, &record.table) {
         Some(reason) => {
-            run.sink.report(Report::Notice(reason));
+            run.notice(reason);
             None
         }
         None => {
@@ -266,7 +244,7 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
                 params.change(&name, value.clone());
                 run.sink.report(Report::Change(Change { step: done, name, value }));
             }
-            let read = read_counting(&params);
+            let read = cost_model(&params);
             match read.and_then(|counting| Ok((counting, Setup::read(&params)?))) {
                 Ok((turned, setup)) => {
                     unfit = None;
@@ -277,18 +255,23 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
                     count = record.count(&counting);
                     report(run, &record, &count);
                     if goes {
-                        panels::draw(run, &record, &count, &counting, done, FrameTrigger::Running);
+                        panels::draw(
+                            run,
+                            (done, FrameTrigger::Running),
+                            &record,
+                            &count,
+                            &counting,
+                        );
                     }
                 }
                 Err(error) => {
-                    let said = format!("{error}. What is shown is counted as before.");
-                    run.sink.report(Report::Notice(said));
+                    run.notice(format!("{error}. What is shown is counted as before."));
                     unfit = Some(error);
                 }
             }
         }
         if !goes {
-            panels::draw(run, &record, &count, &counting, done, FrameTrigger::Asked);
+            panels::draw(run, (done, FrameTrigger::Asked), &record, &count, &counting);
             continue;
         }
         if let Some(real) = &real {
@@ -306,7 +289,7 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     if let Some(error) = unfit {
         return Err(error);
     }
-    panels::draw(run, &record, &count, &counting, done, FrameTrigger::Final);
+    panels::draw(run, (done, FrameTrigger::Final), &record, &count, &counting);
     run.scalar("steps_done", done as i64);
     run.scalar("diverged", false);
     run.scalar("wall_seconds", started.elapsed().as_secs_f64());
@@ -315,35 +298,40 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
 
 /// Reports everything that is counted.
 fn report(run: &mut Run<'_>, record: &Record, count: &Costs) {
-    let mut whole = |name: &str, number: u64| {
-        run.scalar(name, Value::Int(i64::try_from(number).unwrap_or(i64::MAX)));
+    let mut integer = |name: &str, number: u64| {
+        run.scalar(name, i64::try_from(number).unwrap_or(i64::MAX));
     };
-    whole("operations", count.operations.values().sum());
     for (name, number) in &count.operations {
-        whole(&format!("operations.{name}"), *number);
+        integer(&format!("operations.{name}"), *number);
     }
-    whole("parameters", record.setup.architecture.parameters());
-    whole("matmul_flops", count.matmul_flops);
-    whole("other_flops", count.other_flops);
-    whole("backward_matmul_flops", count.backward_matmul_flops);
-    whole("moved_bytes", count.moved_bytes());
-    whole("saved_bytes", count.saved_bytes);
-    whole("inference_peak_bytes", count.inference_peak_bytes);
-    whole("training_peak_bytes", count.training_peak_bytes);
-    whole("recomputed_flops", count.step.recomputed_flops);
-    whole("backward_operations", count.recorded.backward_operations);
-    whole("update_operations", count.recorded.update_operations);
-    whole("recorded_backward_matmul_flops", count.recorded.matmul_flops);
-    whole("recorded_saved_bytes", count.recorded.saved_bytes);
+    for (name, number) in [
+        ("operations", count.operations.values().sum()),
+        ("parameters", record.setup.architecture.parameters()),
+        ("matmul_flops", count.matmul_flops),
+        ("other_flops", count.other_flops),
+        ("backward_matmul_flops", count.backward_matmul_flops),
+        ("moved_bytes", count.moved_bytes()),
+        ("saved_bytes", count.saved_bytes),
+        ("inference_peak_bytes", count.inference_peak_bytes),
+        ("training_peak_bytes", count.training_peak_bytes),
+        ("recomputed_flops", count.step.recomputed_flops),
+        ("backward_operations", count.recorded.backward_operations),
+        ("update_operations", count.recorded.update_operations),
+        ("recorded_backward_matmul_flops", count.recorded.matmul_flops),
+        ("recorded_saved_bytes", count.recorded.saved_bytes),
+    ] {
+        integer(name, number);
+    }
     run.scalar("intensity", count.intensity());
     for (layer, intensity) in &count.products {
         run.scalar(&format!("intensity.{layer}"), *intensity);
     }
     run.scalar("memory_bound_share", count.memory_bound_share);
-    if let Some(joules) = count.arithmetic_joules {
-        run.scalar("arithmetic_joules", joules);
-    }
-    if let Some(joules) = count.memory_joules {
-        run.scalar("memory_joules", joules);
+    for (name, joules) in
+        [("arithmetic_joules", count.arithmetic_joules), ("memory_joules", count.memory_joules)]
+    {
+        if let Some(joules) = joules {
+            run.scalar(name, joules);
+        }
     }
 }

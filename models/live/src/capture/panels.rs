@@ -2,21 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{
-    Bar, Bars, Better, Dimension, Milestone, Scatter, ScatterLine, ScatterPoint, Span, Table,
-    Timeline, Total,
-};
-use mlsys_lab::report::{FrameTrigger, Report};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::frame::{Bar, Milestone, Span, Timeline, Total};
+use mlsys_lab::picture::{self, bar, bars, line, log_axis, point, scatter};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::value::significant;
 use mlsys_lab::{Frame, Run, Value};
-use mlsys_nn::capture::cost::Costs;
-use mlsys_nn::capture::cost::{CostModel, FusedOp};
+use mlsys_nn::capture::cost::{CostModel, Costs, FusedOp};
 use mlsys_nn::capture::lifetime::{Lifetime, Phase, alive};
 use mlsys_nn::capture::record::Rule;
 use mlsys_nn::capture::table::{Node, Source, StepPhase};
 
 use super::{Record, graph};
+use crate::stepped;
 
 /// What a panel is drawn from.
 #[derive(Clone, Copy)]
@@ -28,33 +25,25 @@ pub(super) struct PanelData<'a> {
 
 type Picture = fn(PanelData<'_>) -> Frame;
 
+const ALL: [(&str, Picture); 7] = [
+    ("graph", graph::draw_graph),
+    ("operation-table", operations),
+    ("roofline", roofline),
+    ("lifetimes", lifetimes),
+    ("tape", tape),
+    ("memory", memory),
+    ("energy", energy),
+];
+
 /// Draws every visible panel.
 pub(super) fn draw(
     run: &mut Run<'_>,
+    at: (u64, FrameTrigger),
     record: &Record,
     count: &Costs,
     counting: &CostModel,
-    step: u64,
-    moment: FrameTrigger,
 ) {
-    let shown = PanelData { record, count, counting };
-    let panels: [(&str, Picture); 7] = [
-        ("graph", graph::draw_graph),
-        ("operation-table", operations),
-        ("roofline", draw_roofline),
-        ("lifetimes", draw_lifetimes),
-        ("tape", tape),
-        ("memory", draw_memory),
-        ("energy", draw_energy),
-    ];
-    for (panel, picture) in panels {
-        if run.sink.wants_frame(panel, moment) {
-            let frame = picture(shown);
-            let panel = panel.into();
-            run.sink.report(Report::Frame { panel, step, frame: Box::new(frame) });
-        }
-    }
-    run.sink.frames_done();
+    stepped::draw(run, at, &ALL, |_, picture| picture(PanelData { record, count, counting }));
 }
 
 /// What a node does, with the shapes of what it reads: `matmul [64, 784] x [784, 512]`.
@@ -104,31 +93,23 @@ pub(super) fn names(record: &Record) -> Vec<String> {
 pub(super) fn layer(record: &Record, node: usize) -> String {
     let place = record.layers.of.get(node).copied().flatten();
     let path = place.and_then(|place| record.layers.paths.get(place));
-    path.map(|path| path.join(".")).unwrap_or_default()
+    path.map_or_else(String::new, |path| path.join("."))
 }
 
-// Energy of the forward pass.
-
-/// Energy of arithmetic and of memory traffic for one example; weights read once are shared by the batch.
-pub(super) fn draw_energy(shown: PanelData<'_>) -> Frame {
+/// Energy of arithmetic and of memory traffic of the forward pass for one example; weights read once are shared by the batch.
+fn energy(shown: PanelData<'_>) -> Frame {
     let PanelData { record, count, .. } = shown;
     let examples = record.setup.batch.max(1) as f64;
-    let bar = |label: &str, joules: Option<f64>, of: &str| Bar {
+    let bar = |label: &str, joules: Option<f64>| Bar {
         label: label.to_owned(),
         value: joules.map(|joules| joules / examples),
-        remark: match joules {
-            Some(_) => of.to_owned(),
-            None => "no figure is known".to_owned(),
-        },
+        remark: joules.map_or("no figure is known", |_| "an example").to_owned(),
     };
-    Frame::Bars(Bars {
-        unit: "joules".to_owned(),
-        scale: Scale::Linear,
-        bars: vec![
-            bar("arithmetic", count.arithmetic_joules, "an example"),
-            bar("trips to memory", count.memory_joules, "an example"),
-        ],
-    })
+    let all = vec![
+        bar("arithmetic", count.arithmetic_joules),
+        bar("trips to memory", count.memory_joules),
+    ];
+    bars("joules", all)
 }
 
 // Lifetimes of tensors.
@@ -137,7 +118,7 @@ pub(super) fn draw_energy(shown: PanelData<'_>) -> Frame {
 const MOST_LANES: usize = 400;
 
 /// One bar per tensor over the operations of a step, the largest amounts first to be kept, and the total as a curve.
-pub(super) fn draw_lifetimes(shown: PanelData<'_>) -> Frame {
+fn lifetimes(shown: PanelData<'_>) -> Frame {
     let PanelData { count, counting, .. } = shown;
     let step = &count.step;
     let mut lives: Vec<&Lifetime> = step.lives.iter().collect();
@@ -208,93 +189,64 @@ fn name(shown: PanelData<'_>, names: &[String], life: &Lifetime) -> String {
     }
 }
 
-// Memory of a training step.
-
-/// Weights, gradients, optimizer state and kept activations as bars.
-pub(super) fn draw_memory(shown: PanelData<'_>) -> Frame {
+/// Weights, gradients, optimizer state and kept activations of a training step as bars.
+fn memory(shown: PanelData<'_>) -> Frame {
     let PanelData { record, count, counting } = shown;
     let weights = counting.bytes * record.setup.architecture.parameters();
     let (moments, of_rule) = match record.setup.rule {
         Rule::Sgd => (0, "sgd keeps nothing"),
         Rule::Adam => (2, "two moments a weight"),
     };
-    let bar = |label: &str, bytes: u64, remark: &str| Bar {
-        label: label.to_owned(),
-        value: Some(bytes as f64),
-        remark: remark.to_owned(),
+    let kept = match count.step.recomputed_flops {
+        0 => "kept, by rule".to_owned(),
+        flops => format!("{:.3e} flops done again", flops as f64),
     };
-    let mut bars = vec![
-        bar("weights", weights, ""),
-        bar("gradients", weights, "one a weight"),
-        bar("optimizer", moments * weights, of_rule),
-        bar("activations", count.saved_bytes, "kept, by rule"),
-        bar("activations at the peak", count.training_peak_bytes, "with their gradients"),
-        bar("activations burn keeps", count.recorded.saved_bytes, "by its record"),
-        bar("activations of inference", count.inference_peak_bytes, "peak of inference"),
+    let rows = [
+        ("weights", weights, ""),
+        ("gradients", weights, "one a weight"),
+        ("optimizer", moments * weights, of_rule),
+        ("activations", count.saved_bytes, &kept),
+        ("activations at the peak", count.training_peak_bytes, "with their gradients"),
+        ("activations burn keeps", count.recorded.saved_bytes, "by its record"),
+        ("activations of inference", count.inference_peak_bytes, "peak of inference"),
     ];
-    if count.step.recomputed_flops > 0 {
-        let remark = format!("{:.3e} flops done again", count.step.recomputed_flops as f64);
-        bars[3].remark = remark;
-    }
-    Frame::Bars(Bars { unit: "bytes".to_owned(), scale: Scale::Linear, bars })
+    bars("bytes", rows.map(|(label, bytes, remark)| bar(label, bytes as f64, remark)).to_vec())
 }
 
-// Operations in the roofline of a machine.
-
 /// Every pass over memory of the forward pass: intensity across, operations per second under the roof upwards.
-pub(super) fn draw_roofline(shown: PanelData<'_>) -> Frame {
+fn roofline(shown: PanelData<'_>) -> Frame {
     let (table, roof) = (&shown.record.table, &shown.counting.roof);
-    let series = ["matrix products", "other operations"];
-    let reached = |unit: &FusedOp| unit.flops as f64 / unit.seconds(roof);
+    // Blocks are alike: their operations are named once, and counted where there are several.
+    let mut points: Vec<(_, u64)> = Vec::new();
     // Moves have no operations, and no place on a logarithmic axis.
-    let working = shown.count.units.iter().filter(|unit| unit.flops > 0);
-    let mut points: Vec<(ScatterPoint, u64)> = Vec::new();
-    for unit in working {
+    for unit in shown.count.units.iter().filter(|unit| unit.flops > 0) {
         let first = unit.nodes[0];
         let is_product = unit.nodes.iter().any(|&node| table.nodes[node].matmul_flops > 0);
-        let place = layer(shown.record, first);
-        // Blocks are alike: what they are made of is named once, and where it is more than one, how often.
-        let place = place.rsplit('.').next().unwrap_or_default();
-        let point = ScatterPoint {
-            x: Some(unit.intensity()),
-            y: Some(reached(unit)),
-            label: format!("{} {place}", table.nodes[first].name),
-            series: usize::from(!is_product),
-        };
+        let layer = layer(shown.record, first);
+        let part = layer.rsplit('.').next().unwrap_or("");
+        let label = format!("{} {part}", table.nodes[first].name);
+        let rate = unit.flops as f64 / unit.seconds(roof);
+        let point = point(unit.intensity(), rate, label, usize::from(!is_product));
         match points.iter_mut().find(|(known, _)| *known == point) {
             Some((_, times)) => *times += 1,
             None => points.push((point, 1)),
         }
     }
-    let counted = |(mut point, times): (ScatterPoint, u64)| {
-        if times > 1 {
-            point.label = format!("{} x{times}", point.label);
-        }
-        point
-    };
-    let points: Vec<ScatterPoint> = points.into_iter().map(counted).collect();
+    let points: Vec<_> = points
+        .into_iter()
+        .map(|(mut point, times)| {
+            if times > 1 {
+                point.label = format!("{} x{times}", point.label);
+            }
+            point
+        })
+        .collect();
     let xs = || points.iter().filter_map(|point| point.x);
     let low = xs().fold(roof.ridge() / 4.0, f64::min) / 2.0;
     let high = xs().fold(roof.ridge() * 4.0, f64::max) * 2.0;
-    let at = |x: f64| (x, roof.at(x));
-    let line = ScatterLine {
-        name: format!("roof of {}", roof.name),
-        points: vec![at(low), at(roof.ridge()), at(high)],
-    };
-    let axis = |name: &str, unit: &str| Dimension {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        scale: Scale::Log,
-        better: Better::Neither,
-        ..Dimension::default()
-    };
-    Frame::Scatter(Scatter {
-        x: axis("intensity", "flops/byte"),
-        y: axis("attainable", "flop/s"),
-        series: series.map(str::to_owned).to_vec(),
-        points,
-        lines: vec![line],
-    })
+    let line = line(format!("roof of {}", roof.name), roof.line(low, high));
+    let axes = [log_axis("intensity", "flops/byte"), log_axis("attainable", "flop/s")];
+    scatter(axes, &["matrix products", "other operations"], points, vec![line])
 }
 
 // The record as tables.
@@ -303,49 +255,34 @@ pub(super) fn draw_roofline(shown: PanelData<'_>) -> Frame {
 const MOST_ROWS: usize = 1500;
 
 /// Every operation of the forward pass, or every fused chain, with what it costs.
-pub(super) fn operations(shown: PanelData<'_>) -> Frame {
-    let (table, count) = (&shown.record.table, shown.count);
+fn operations(shown: PanelData<'_>) -> Frame {
+    let (nodes, count) = (&shown.record.table.nodes, shown.count);
     let roof = &shown.counting.roof;
     let seconds: Vec<f64> = count.units.iter().map(|unit| unit.seconds(roof)).collect();
     let all: f64 = seconds.iter().sum();
     let row = |(place, unit): (usize, &FusedOp)| {
-        let names: Vec<&str> = unit.nodes.iter().map(|&n| table.nodes[n].name.as_str()).collect();
-        let last = unit.nodes.last().copied().unwrap_or_default();
-        let output = &table.tensors[table.nodes[last].output];
-        vec![
+        let names: Vec<&str> = unit.nodes.iter().map(|&node| nodes[node].name.as_str()).collect();
+        let last = unit.nodes[unit.nodes.len() - 1];
+        let output = &shown.record.table.tensors[nodes[last].output];
+        [
             Value::Int(place as i64 + 1),
-            Value::Text(names.join(" + ")),
-            Value::Text(layer(shown.record, last)),
-            Value::Text(output.sizes()),
-            whole(unit.flops),
-            whole(unit.bytes),
+            names.join(" + ").into(),
+            layer(shown.record, last).into(),
+            output.sizes().into(),
+            integer(unit.flops),
+            integer(unit.bytes),
             short(unit.intensity()),
             short(100.0 * seconds[place] / all.max(f64::MIN_POSITIVE)),
-            Value::Text(
-                if unit.is_memory_bound(roof) { "memory" } else { "arithmetic" }.to_owned(),
-            ),
+            (if unit.is_memory_bound(roof) { "memory" } else { "arithmetic" }).into(),
         ]
     };
-    let rows = count.units.iter().enumerate().take(MOST_ROWS).map(row);
-    Frame::Table(Table {
-        columns: columns(&[
-            "#",
-            "operation",
-            "layer",
-            "result",
-            "flops",
-            "bytes",
-            "flops/byte",
-            "time %",
-            "limit",
-        ]),
-        rows: rows.collect(),
-        ..Table::default()
-    })
+    let titles =
+        ["#", "operation", "layer", "result", "flops", "bytes", "flops/byte", "time %", "limit"];
+    picture::table(titles, count.units.iter().enumerate().take(MOST_ROWS).map(row).collect())
 }
 
 /// The backward pass as burn recorded it: what each operation reads of the forward pass, and which tensor's gradient it gives.
-pub(super) fn tape(shown: PanelData<'_>) -> Frame {
+fn tape(shown: PanelData<'_>) -> Frame {
     let record = shown.record;
     let table = &record.table;
     let gradients: BTreeMap<usize, usize> = table
@@ -370,29 +307,26 @@ pub(super) fn tape(shown: PanelData<'_>) -> Frame {
         });
         let gives =
             adds.map_or_else(String::new, |&parameter| record.layers.parameters[parameter].clone());
-        vec![
+        [
             Value::Int(place as i64 + 1),
-            Value::Text(node.name.clone()),
-            Value::Text(layer(record, index)),
-            Value::Text(reads.join(", ")),
-            Value::Text(output.sizes()),
-            whole(node.matmul_flops),
-            Value::Text(gives),
+            node.name.clone().into(),
+            layer(record, index).into(),
+            reads.join(", ").into(),
+            output.sizes().into(),
+            integer(node.matmul_flops),
+            gives.into(),
         ]
     };
-    Frame::Table(Table {
-        columns: columns(&[
-            "#",
-            "recorded",
-            "layer",
-            "reads of the forward pass",
-            "result",
-            "product flops",
-            "gradient of",
-        ]),
-        rows: of_step.enumerate().take(MOST_ROWS).map(row).collect(),
-        ..Table::default()
-    })
+    let titles = [
+        "#",
+        "recorded",
+        "layer",
+        "reads of the forward pass",
+        "result",
+        "product flops",
+        "gradient of",
+    ];
+    picture::table(titles, of_step.enumerate().take(MOST_ROWS).map(row).collect())
 }
 
 /// The name of a forward tensor that a backward operation reads.
@@ -414,11 +348,7 @@ fn saved(shown: PanelData<'_>, tensor: usize) -> Option<String> {
     }
 }
 
-fn columns(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
-}
-
-fn whole(number: u64) -> Value {
+fn integer(number: u64) -> Value {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 

@@ -1,22 +1,17 @@
 use std::sync::mpsc;
 use std::sync::mpsc::Sender;
 
-use mlsys_device::choice::assert_choices_listed;
 use mlsys_lab::control::{Command, Limits};
-use mlsys_lab::report::{FrameTrigger, Report};
-use mlsys_lab::{
-    Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
-};
-use mlsys_nn::capture::cost::Costs;
+use mlsys_lab::{Control, Lab, RunData, Sink};
+use mlsys_nn::capture::table::Class;
 
-use super::{Record, Setup, lab, read_counting, *};
+use super::*;
+use crate::trial::{must_be_declared, number, params, run, try_run};
 
 fn counted(set: &[&str]) -> (Record, Costs) {
-    let lab = lab().unwrap();
-    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
-    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
+    let params = params(&lab().unwrap(), set);
     let (record, _) = Record::new(Setup::read(&params).unwrap()).unwrap();
-    let count = record.count(&read_counting(&params).unwrap());
+    let count = record.count(&cost_model(&params).unwrap());
     (record, count)
 }
 
@@ -51,34 +46,8 @@ fn counts_equal_those_of_the_architecture() {
 }
 
 /// Operations that give one number for each that they read; what is not known by name is taken for one of these.
-const ELEMENTWISE: [&str; 26] = [
-    "add",
-    "add_scalar",
-    "clamp_min",
-    "div",
-    "div_scalar",
-    "exp",
-    "gelu",
-    "gelu_backward",
-    "log",
-    "lower_elem",
-    "mask_fill",
-    "mask_where",
-    "mul",
-    "mul_scalar",
-    "neg",
-    "powf_scalar",
-    "powi",
-    "recip",
-    "relu",
-    "relu_backward",
-    "sigmoid",
-    "sigmoid_backward",
-    "sqrt",
-    "sub",
-    "sub_scalar",
-    "tanh",
-];
+const ELEMENTWISE: &str = "add add_scalar clamp_min div div_scalar exp gelu gelu_backward log lower_elem mask_fill \
+    mask_where mul mul_scalar neg powf_scalar powi recip relu relu_backward sigmoid sigmoid_backward sqrt sub sub_scalar tanh";
 
 #[test]
 fn every_recorded_operation_is_of_a_kind_that_is_known() {
@@ -91,12 +60,9 @@ fn every_recorded_operation_is_of_a_kind_that_is_known() {
                 let optimizer = format!("optimizer={optimizer}");
                 let (record, _) = counted(&[&set[0], &set[1], &optimizer]);
                 let nodes = record.table.nodes.into_iter();
-                let named = |node: &mlsys_nn::capture::table::Node| {
-                    ELEMENTWISE.contains(&node.name.as_str())
-                };
-                let nodes =
-                    nodes.filter(|node| node.class == mlsys_nn::capture::table::Class::Elementwise);
-                unknown.extend(nodes.filter(|node| !named(node)).map(|node| node.name));
+                let nodes = nodes.filter(|node| node.class == Class::Elementwise);
+                let is_known = |name: &String| ELEMENTWISE.split(' ').any(|known| known == name);
+                unknown.extend(nodes.map(|node| node.name).filter(|name| !is_known(name)));
             }
         }
     }
@@ -243,30 +209,8 @@ fn the_largest_networks_are_counted_without_running_over() {
 
 // Whole runs: what is declared is reported, and the record is true.
 
-/// A run on the CPU.
-fn try_capture(set: &[&str]) -> Result<RunData, LabError> {
-    let control = Control::free(Limits::default(), Default::default());
-    let mut data = RunData::default();
-    run(set, control, &mut data)?;
-    Ok(data)
-}
-
-fn run(set: &[&str], control: Control, sink: &mut dyn Sink) -> Result<(), LabError> {
-    let lab = lab().unwrap();
-    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
-    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
-        .unwrap_or_else(|error| panic!("{set:?}: {error:?}"));
-    lab.run(&mut Run { params, device: DeviceId::CPU, sink, control })
-}
-
-/// A run on the CPU that must end well.
 fn capture(set: &[&str]) -> RunData {
-    try_capture(set).unwrap_or_else(|error| panic!("{set:?}: {error}"))
-}
-
-fn number(data: &RunData, name: &str) -> f64 {
-    let found = data.metric(name).and_then(|value| value.as_f64());
-    found.unwrap_or_else(|| panic!("no metric {name}"))
+    run(&lab().unwrap(), set)
 }
 
 /// Small networks of each kind, with what makes their graphs differ.
@@ -281,25 +225,8 @@ const NETWORKS: [&[&str]; 6] = [
 
 #[test]
 fn every_network_reports_what_is_declared_and_draws_every_panel() {
-    let lab = lab().unwrap();
-    let schema = lab.schema();
     for set in NETWORKS {
-        let data = capture(set);
-        let reported = data.metrics();
-        for metric in &schema.metrics {
-            let found = match metric.name.strip_suffix('*') {
-                Some(stem) => reported.keys().any(|name| name.starts_with(stem)),
-                None => reported.contains_key(metric.name.as_str()),
-            };
-            assert!(found, "{set:?}: {} is not reported", metric.name);
-        }
-        for name in reported.keys() {
-            assert!(schema.metric(name).is_some(), "{set:?}: {name}");
-        }
-        for panel in &schema.panels {
-            let drawn = data.frames.contains_key(panel.name.as_str());
-            assert!(drawn, "{set:?}: {} is not drawn", panel.name);
-        }
+        must_be_declared(&lab().unwrap(), &capture(set));
     }
 }
 
@@ -329,11 +256,11 @@ fn unrecordable_networks_are_refused() {
         (&["model=transformer", "ffn=100001"], "100001"),
         (&["gpu=v100-sxm2-16gb", "precision=bf16-tensor"], "precision"),
     ] {
-        let error = try_capture(set).expect_err(set[0]).to_string();
+        let error = try_run(&lab().unwrap(), set).expect_err(set[0]).to_string();
         assert!(error.contains(said), "{set:?}: {error}");
     }
     let many = format!("layers=[{}]", vec!["2"; 100].join(", "));
-    let error = try_capture(&[&many]).expect_err("100 layers").to_string();
+    let error = try_run(&lab().unwrap(), &[&many]).expect_err("100 layers").to_string();
     assert!(error.contains("at most 64 layers"), "{error}");
 }
 
@@ -371,8 +298,13 @@ impl Sink for Turning {
 fn turned(turns: &[(&'static str, Value)]) -> (RunData, Result<(), LabError>) {
     let (sender, receiver) = mpsc::channel();
     let mut sink = Turning { data: RunData::default(), sender, turns: turns.to_vec() };
-    let control = Control::steered(receiver, Limits::default(), Default::default());
-    let ended = run(&["layers=[20, 16, 4]", "batch_size=8"], control, &mut sink);
+    let lab = lab().unwrap();
+    let ended = lab.run(&mut Run {
+        params: params(&lab, &["layers=[20, 16, 4]", "batch_size=8"]),
+        device: DeviceId::CPU,
+        sink: &mut sink,
+        control: Control::steered(receiver, Limits::default(), Default::default()),
+    });
     (sink.data, ended)
 }
 
@@ -404,13 +336,4 @@ fn turned_live_a_knob_gives_the_counts_of_a_run_that_began_so() {
     }
     assert!(number(&data, "replay_difference") <= 1e-6);
     assert!(number(&data, "gradient_check_error") <= 1e-3);
-}
-
-#[test]
-fn the_schema_lists_exactly_the_cases_that_are_read() {
-    let capture = lab().unwrap();
-    assert_choices_listed(&capture, "model", &MODELS);
-    assert_choices_listed(&capture, "activation", &ACTIVATIONS);
-    assert_choices_listed(&capture, "optimizer", &RULES);
-    assert_choices_listed(&capture, "recompute", &RECOMPUTES);
 }

@@ -31,9 +31,10 @@ pub enum Fusing {
 }
 
 /// What is computed again in the backward pass instead of kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Recompute {
-    /// Nothing.
+    #[serde(rename = "none")]
     Nothing,
     /// Results of elementwise operations.
     Elementwise,
