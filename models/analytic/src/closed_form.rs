@@ -1,6 +1,9 @@
 //! Labs that are data: one TOML file holds the parameters, the metrics with their formulas, what must hold between
 //! parameters, the panels, presets and sources. `docs/labs.md` describes every key.
 //!
+//! A built-in file may start from the values of a [`Simulation`] in Rust: its metrics without a `value`, and the names
+//! in `simulated`; a panel without a picture is drawn by the simulation.
+//!
 //! A file may come from anywhere, as a course's may: its size, its entries, the points it draws and the work of one run
 //! are bounded, its formulas have no loops, and all that is wrong with it is told at once with its place.
 
@@ -11,6 +14,7 @@ mod read;
 
 pub use read::MAX_BYTES;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,7 +24,7 @@ use mlsys_lab::schema::{SchemaError, Type};
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Schema, Settings, Tables, Value};
 
 use self::evaluate::{Context, Fault, Names, Scope};
-use self::model::{Definition, Form, Formula};
+use self::model::{Definition, Form, Formula, Start};
 use mlsys_sim::integer::too_large;
 
 /// A lab whose computation is a file.
@@ -28,6 +32,58 @@ use mlsys_sim::integer::too_large;
 pub struct ClosedForm {
     schema: Schema,
     form: Form,
+    simulation: Option<Simulation>,
+}
+
+/// Computes values that a file's formulas start from, and draws the panels that the file has no picture of.
+pub type Simulation = fn(&mut Run<'_>) -> Result<Values, LabError>;
+
+/// The values that a simulation computed; a name that is missing is unset.
+#[derive(Debug, Default)]
+pub struct Values(BTreeMap<String, Value>);
+
+impl Values {
+    pub(crate) fn set(&mut self, name: impl Into<String>, value: impl Into<Value>) {
+        self.0.insert(name.into(), value.into());
+    }
+
+    pub(crate) fn list<V: Into<Value>>(
+        &mut self,
+        name: impl Into<String>,
+        values: impl IntoIterator<Item = V>,
+    ) {
+        self.set(name, Value::Array(values.into_iter().map(Into::into).collect()));
+    }
+
+    /// A number that must be finite.
+    ///
+    /// # Errors
+    /// It is not; `reason` says which parameters make it so.
+    pub(crate) fn finite(
+        &mut self,
+        name: impl Into<String>,
+        value: f64,
+        reason: impl FnOnce() -> String,
+    ) -> Result<(), LabError> {
+        if !value.is_finite() {
+            return Err(LabError::NotFinite { metric: name.into(), reason: reason() });
+        }
+        self.set(name, value);
+        Ok(())
+    }
+
+    /// Records: each row has a value for each of the keys.
+    pub(crate) fn records<const N: usize>(
+        &mut self,
+        name: impl Into<String>,
+        keys: [&str; N],
+        rows: impl IntoIterator<Item = [Value; N]>,
+    ) {
+        let record = |row: [Value; N]| {
+            Value::Table(keys.iter().map(|key| (*key).to_owned()).zip(row).collect())
+        };
+        self.list(name, rows.into_iter().map(record));
+    }
 }
 
 /// One thing that is wrong with a file.
@@ -76,7 +132,8 @@ impl ClosedForm {
     /// # Errors
     /// All that is wrong with it, in the order of the file.
     pub fn read(text: &str) -> Result<Self, Vec<Problem>> {
-        read::read(text).map(|(schema, form)| Self { schema, form })
+        let (schema, form) = read::read(text, Start::Parameters)?;
+        Ok(Self { schema, form, simulation: None })
     }
 
     /// What goes wrong when it runs with its defaults, and with each preset.
@@ -106,17 +163,20 @@ impl ClosedForm {
     ///
     /// # Errors
     /// The first thing that is wrong with it: a mistake in this crate, caught by its tests.
-    pub(crate) fn built_in(text: &str) -> Result<Self, SchemaError> {
-        Self::read(text).map_err(|problems| {
-            let first = problems.into_iter().next();
-            let told = first.map(|first| {
-                let line = text.get(..first.place.start).unwrap_or_default().lines().count();
-                let help = first.help.unwrap_or_default();
-                format!("line {line}: {} ({help})", first.message)
+    pub(crate) fn built_in(
+        text: &str,
+        simulation: Option<Simulation>,
+    ) -> Result<Self, SchemaError> {
+        let start = if simulation.is_some() { Start::Simulation } else { Start::Parameters };
+        let (schema, form) = read::read(text, start).map_err(|problems| {
+            let messages = problems.iter().map(|problem| {
+                let line = text.bytes().take(problem.place.start).filter(|b| *b == b'\n').count();
+                format!("line {}: {}", line + 1, problem.message)
             });
-            let kind = text.lines().next().unwrap_or_default().to_owned();
-            SchemaError { kind, message: told.unwrap_or_default() }
-        })
+            let message = messages.collect::<Vec<_>>().join("; ");
+            SchemaError { kind: text.lines().take(1).collect(), message }
+        })?;
+        Ok(Self { schema, form, simulation })
     }
 }
 
@@ -127,30 +187,14 @@ impl Lab for ClosedForm {
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let params = run.params.clone();
-        let context = Context::new(&self.form, &params);
+        self.check(&params)?;
+        let values = match self.simulation {
+            Some(simulation) => simulation(run)?,
+            None => Values::default(),
+        };
+        let context = Context::new(&self.form, &params, &values.0);
         let scope = Scope::of_run(&context);
         let failed = |fault: Fault, what: &str| fault.error(&params, what);
-        let unset = |fault: Fault, formula: &Formula, what: &str| match fault {
-            Fault::Unset(name) => {
-                let first = self.first_unset(formula, &params);
-                Fault::Unset(first.unwrap_or(name)).error(&params, what)
-            }
-            other @ (Fault::Wrong { .. } | Fault::Exhausted) => other.error(&params, what),
-        };
-        for check in &self.form.checks {
-            let mut broken = None;
-            draw::nested(check, &check.each, &scope, &scope, true, &mut |check, scope, _| {
-                if broken.is_none() && scope.value(&check.holds)? == Some(Value::Bool(false)) {
-                    broken = Some((check, scope.text(&check.message)?));
-                }
-                Ok(())
-            })
-            .map_err(|fault| unset(fault, &check.what.holds, "a check"))?;
-            if let Some((check, message)) = broken {
-                let params = check.params.iter().map(String::as_str);
-                return Err(LabError::contradiction(params, message));
-            }
-        }
         for (condition, words) in &self.form.notices {
             let said = scope
                 .holds(condition)
@@ -162,10 +206,14 @@ impl Lab for ClosedForm {
         for name in self.schema.metrics.iter().map(|metric| metric.name.as_str()) {
             let found = self.form.index.get(name);
             let Some(definition) = found.and_then(|&index| self.form.definitions.get(index)) else {
+                if let Some(value) = values.0.get(name) {
+                    run.scalar(name, value.clone());
+                }
                 continue;
             };
             let value = scope.named(name);
-            let value = value.map_err(|fault| unset(fault, &definition.formula, name))?;
+            let value =
+                value.map_err(|fault| self.unset(fault, &definition.formula, &params, name))?;
             if let Some(value) = value {
                 run.scalar(name, self.reported(definition, value, &scope)?);
             }
@@ -183,6 +231,38 @@ impl Lab for ClosedForm {
 }
 
 impl ClosedForm {
+    /// Refuses parameters that contradict each other.
+    fn check(&self, params: &Params) -> Result<(), LabError> {
+        let none = BTreeMap::new();
+        let context = Context::new(&self.form, params, &none);
+        let scope = Scope::of_run(&context);
+        for check in &self.form.checks {
+            let mut broken = None;
+            draw::nested(check, &check.each, &scope, &scope, true, &mut |check, scope, _| {
+                if broken.is_none() && scope.value(&check.holds)? == Some(Value::Bool(false)) {
+                    broken = Some((check, scope.text(&check.message)?));
+                }
+                Ok(())
+            })
+            .map_err(|fault| self.unset(fault, &check.what.holds, params, "a check"))?;
+            if let Some((check, message)) = broken {
+                let params = check.params.iter().map(String::as_str);
+                return Err(LabError::contradiction(params, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn unset(&self, fault: Fault, formula: &Formula, params: &Params, what: &str) -> LabError {
+        match fault {
+            Fault::Unset(name) => {
+                let first = self.first_unset(formula, params);
+                Fault::Unset(first.unwrap_or(name)).error(params, what)
+            }
+            other @ (Fault::Wrong { .. } | Fault::Exhausted) => other.error(params, what),
+        }
+    }
+
     /// A metric's value in its declared type.
     fn reported(
         &self,

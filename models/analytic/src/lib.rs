@@ -1,8 +1,9 @@
 //! Analytic labs: computation graphs and models of machines that answer at once from formulas.
 //!
-//! A closed form is one file, `labs/KIND.toml` ([`closed_form`]); a simulation has its schema there and its code in a
-//! folder by topic. Labs report their metrics and pictures in one go and look at neither device nor control. Integers are
-//! exact: a count that does not fit in 64 bits is an error, never a wrapped number.
+//! A lab is one file, `labs/KIND.toml` ([`closed_form`]). Where formulas are not enough, a simulation in Rust computes
+//! values that the file names, and the pictures that a file cannot describe. Labs report their metrics and pictures in
+//! one go and look at neither device nor control. Integers are exact: a count that does not fit in 64 bits is an error,
+//! never a wrapped number.
 
 pub mod closed_form;
 
@@ -49,34 +50,93 @@ mod trends {
     pub(crate) mod landscape;
 }
 
-use closed_form::ClosedForm;
+use closed_form::{ClosedForm, Simulation};
 use mlsys_kernel::{Extensions, KernelLab};
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
 use mlsys_sim::graph::operation::Engine;
 use mlsys_sim::lowering::Toolchain;
 
-pub use compression::integer_matmul::IntegerMatmul;
-pub use compression::kmeans_quantize::KmeansQuantize;
-pub use compression::nf4::Nf4;
-pub use compression::prune::Prune;
-pub use compression::quantize::Quantize;
 pub use compute::graph::Graph;
-pub use gpu::bank_conflicts::BankConflicts;
-pub use gpu::coalescing::Coalescing;
-pub use gpu::divergence::Divergence;
 pub use gpu::lowering::Lowering;
-pub use gpu::occupancy::Occupancy;
-pub use gpu::tensor_core::TensorCore;
-pub use gpu::thread_index::ThreadIndex;
-pub use gpu::window_sum::WindowSum;
-pub use inference::online_softmax::OnlineSoftmax;
-pub use interconnect::all_reduce::AllReduce;
-pub use interconnect::double_binary_tree::DoubleBinaryTree;
-pub use parallel::parallel_plan::ParallelPlan;
-pub use parallel::pipeline::Pipeline;
-pub use parallel::tensor_parallel::TensorParallel;
-pub use trends::landscape::Landscape;
+
+/// The simulations by the kinds of their files.
+const SIMULATIONS: [(&str, Simulation); 19] = [
+    ("all-reduce", interconnect::all_reduce::run),
+    ("bank-conflicts", gpu::bank_conflicts::run),
+    ("coalescing", gpu::coalescing::run),
+    ("divergence", gpu::divergence::run),
+    ("double-binary-tree", interconnect::double_binary_tree::run),
+    ("integer-matmul", compression::integer_matmul::run),
+    ("kmeans-quantize", compression::kmeans_quantize::run),
+    ("landscape", trends::landscape::run),
+    ("nf4", compression::nf4::run),
+    ("occupancy", gpu::occupancy::run),
+    ("online-softmax", inference::online_softmax::run),
+    ("parallel-plan", parallel::parallel_plan::run),
+    ("pipeline", parallel::pipeline::run),
+    ("prune", compression::prune::run),
+    ("quantize", compression::quantize::run),
+    ("tensor-core", gpu::tensor_core::run),
+    ("tensor-parallel", parallel::tensor_parallel::run),
+    ("thread-index", gpu::thread_index::run),
+    ("window-sum", gpu::window_sum::run),
+];
+
+/// The kinds in the order of the course; a file that is not listed follows the labs of its module.
+const ORDER: [&str; 51] = [
+    "graph",
+    "gpu-peak",
+    "sm-limits",
+    "thread-index",
+    "launch-geometry",
+    "window-sum",
+    "occupancy",
+    "coalescing",
+    "bank-conflicts",
+    "divergence",
+    "waves",
+    "kernel",
+    "tensor-core",
+    "lowering",
+    "intensity",
+    "roofline",
+    "link-time",
+    "all-reduce",
+    "bus-bandwidth",
+    "double-binary-tree",
+    "zero-memory",
+    "deepspeed-memory",
+    "activation-memory",
+    "pipeline",
+    "parallel-plan",
+    "transformer-params",
+    "transformer-flops",
+    "training-compute",
+    "scaling-law",
+    "doubling-time",
+    "quantize",
+    "integer-matmul",
+    "quantization-noise",
+    "quantized-storage",
+    "nf4",
+    "kmeans-quantize",
+    "prune",
+    "distill-loss",
+    "lora-params",
+    "kv-cache",
+    "tensor-parallel",
+    "supercomputer",
+    "landscape",
+    "scaling",
+    "checkpoint-interval",
+    "prefill-decode",
+    "online-softmax",
+    "flash-io",
+    "speculative-decoding",
+    "operation-energy",
+    "energy",
+];
 
 /// Every lab of this crate, in the order of the course.
 ///
@@ -86,8 +146,8 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     all(Graph::new()?, KernelLab::new()?, Lowering::new()?)
 }
 
-/// The same, with another engine that differentiates beside the lab `graph`, with what the lab `kernel` is given besides
-/// its interpreter, and with compilers and devices for the lab `lowering`.
+/// The same, with another engine that differentiates for the lab `graph`, with the extensions of the lab `kernel`, and
+/// with compilers and devices for the lab `lowering`.
 ///
 /// # Errors
 /// As for [`labs`].
@@ -106,7 +166,7 @@ pub fn labs_beside(
 /// The files in `labs` by their kinds.
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/labs.rs"));
 
-/// A lab that is data, by its kind.
+/// A lab of a file, by its kind.
 ///
 /// # Errors
 /// There is no such file, or it does not read, which the tests of this crate catch.
@@ -116,21 +176,8 @@ pub fn lab(kind: &str) -> Result<ClosedForm, SchemaError> {
         kind: kind.to_owned(),
         message: "there is no such file in `labs`".to_owned(),
     })?;
-    ClosedForm::built_in(text)
-}
-
-/// Puts every file that is not listed yet behind the labs of its module.
-fn with_others(mut labs: Vec<Box<dyn Lab>>) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    for (kind, _) in FILES {
-        if labs.iter().any(|lab| lab.schema().kind == *kind) {
-            continue;
-        }
-        let lab = lab(kind)?;
-        let module = lab.schema().module.clone();
-        let last = labs.iter().rposition(|other| other.schema().module == module);
-        labs.insert(last.map_or(labs.len(), |last| last + 1), Box::new(lab));
-    }
-    Ok(labs)
+    let simulation = SIMULATIONS.iter().find(|(name, _)| *name == kind);
+    ClosedForm::built_in(text, simulation.map(|(_, simulation)| *simulation))
 }
 
 fn all(
@@ -138,57 +185,23 @@ fn all(
     kernel: KernelLab,
     lowering: Lowering,
 ) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    with_others(vec![
-        Box::new(graph),
-        Box::new(lab("gpu-peak")?),
-        Box::new(lab("sm-limits")?),
-        Box::new(ThreadIndex::new()?),
-        Box::new(lab("launch-geometry")?),
-        Box::new(WindowSum::new()?),
-        Box::new(Occupancy::new()?),
-        Box::new(Coalescing::new()?),
-        Box::new(BankConflicts::new()?),
-        Box::new(Divergence::new()?),
-        Box::new(lab("waves")?),
-        Box::new(kernel),
-        Box::new(TensorCore::new()?),
-        Box::new(lowering),
-        Box::new(lab("intensity")?),
-        Box::new(lab("roofline")?),
-        Box::new(lab("link-time")?),
-        Box::new(AllReduce::new()?),
-        Box::new(lab("bus-bandwidth")?),
-        Box::new(DoubleBinaryTree::new()?),
-        Box::new(lab("zero-memory")?),
-        Box::new(lab("deepspeed-memory")?),
-        Box::new(lab("activation-memory")?),
-        Box::new(Pipeline::new()?),
-        Box::new(ParallelPlan::new()?),
-        Box::new(lab("transformer-params")?),
-        Box::new(lab("transformer-flops")?),
-        Box::new(lab("training-compute")?),
-        Box::new(lab("scaling-law")?),
-        Box::new(lab("doubling-time")?),
-        Box::new(Quantize::new()?),
-        Box::new(IntegerMatmul::new()?),
-        Box::new(lab("quantization-noise")?),
-        Box::new(lab("quantized-storage")?),
-        Box::new(Nf4::new()?),
-        Box::new(KmeansQuantize::new()?),
-        Box::new(Prune::new()?),
-        Box::new(lab("distill-loss")?),
-        Box::new(lab("lora-params")?),
-        Box::new(lab("kv-cache")?),
-        Box::new(TensorParallel::new()?),
-        Box::new(lab("supercomputer")?),
-        Box::new(Landscape::new()?),
-        Box::new(lab("scaling")?),
-        Box::new(lab("checkpoint-interval")?),
-        Box::new(lab("prefill-decode")?),
-        Box::new(OnlineSoftmax::new()?),
-        Box::new(lab("flash-io")?),
-        Box::new(lab("speculative-decoding")?),
-        Box::new(lab("operation-energy")?),
-        Box::new(lab("energy")?),
-    ])
+    let mut own: [Option<Box<dyn Lab>>; 3] =
+        [Some(Box::new(graph)), Some(Box::new(kernel)), Some(Box::new(lowering))];
+    let mut labs: Vec<Box<dyn Lab>> = Vec::new();
+    for kind in ORDER {
+        let is = |own: &&mut Option<Box<dyn Lab>>| {
+            own.as_ref().is_some_and(|lab| lab.schema().kind == kind)
+        };
+        labs.push(match own.iter_mut().find(is).and_then(Option::take) {
+            Some(lab) => lab,
+            None => Box::new(lab(kind)?),
+        });
+    }
+    for (kind, _) in FILES.iter().filter(|(kind, _)| !ORDER.contains(kind)) {
+        let lab = lab(kind)?;
+        let module = lab.schema().module.clone();
+        let last = labs.iter().rposition(|other| other.schema().module == module);
+        labs.insert(last.map_or(labs.len(), |last| last + 1), Box::new(lab));
+    }
+    Ok(labs)
 }

@@ -24,7 +24,7 @@ use mlsys_lab::schema::Type;
 use mlsys_lab::value::significant;
 use mlsys_lab::{LabError, Params, Tables, Value};
 
-use super::model::{Form, Formula, Piece, Template};
+use super::model::{Form, Formula, Piece, Start, Template};
 use mlsys_lab::steps::{duration, percent};
 
 /// Most entries of a list.
@@ -54,12 +54,21 @@ pub(super) type Found = Result<Option<Value>, Fault>;
 pub(super) struct Context<'a> {
     pub(super) form: &'a Form,
     pub(super) params: &'a Params,
+    simulated: &'a BTreeMap<String, Value>,
     work: Cell<u64>,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(form: &'a Form, params: &'a Params) -> Self {
-        Self { form, params, work: Cell::new(MAX_WORK) }
+    pub(super) fn new(
+        form: &'a Form,
+        params: &'a Params,
+        simulated: &'a BTreeMap<String, Value>,
+    ) -> Self {
+        let work = match form.start {
+            Start::Parameters => MAX_WORK,
+            Start::Simulation => u64::MAX,
+        };
+        Self { form, params, simulated, work: Cell::new(work) }
     }
 
     fn spend(&self, work: usize) -> Result<(), Fault> {
@@ -105,6 +114,11 @@ impl<'a> Scope<'a> {
         all.extend(bound);
         let definitions = RefCell::new(vec![None; self.context.form.definitions.len()]);
         Self { context: self.context, bound: all, definitions, base: Some(base) }
+    }
+
+    /// Whether the file may come from anywhere, so that what it draws is limited.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.context.form.start == Start::Parameters
     }
 
     /// The value of a formula.
@@ -199,6 +213,9 @@ impl<'a> Scope<'a> {
             if first == "given" {
                 return self.context.parameter(rest).unwrap_or(Ok(None));
             }
+            if let Some(record) = self.context.simulated.get(first) {
+                return Ok(record.at(rest).cloned());
+            }
             if let Some((_, record)) = bound(first) {
                 return Ok(record.as_ref().and_then(|record| record.at(rest)).cloned());
             }
@@ -206,6 +223,9 @@ impl<'a> Scope<'a> {
         if let Some(&index) = self.context.form.index.get(name) {
             let found = self.definitions.borrow().get(index).cloned().flatten();
             return found.unwrap_or_else(|| wrong(format!("`{name}` is not computed yet"), span));
+        }
+        if self.context.form.simulated.contains(name) {
+            return Ok(self.context.simulated.get(name).cloned());
         }
         if let Some(found) = self.context.parameter(name) {
             return found;

@@ -1,6 +1,6 @@
 //! What a file of a closed form declares, read and checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mlsys_expr::Expr;
 use mlsys_lab::Value;
@@ -53,11 +53,24 @@ pub(super) struct Check {
     pub(super) message: Template,
 }
 
+/// What a file's formulas start from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Start {
+    /// Parameters alone. The file may come from anywhere: its work is bounded.
+    #[default]
+    Parameters,
+    /// What a simulation in this crate computed as well.
+    Simulation,
+}
+
 /// The computation of a lab: everything in its file that the schema does not hold.
 #[derive(Debug, Default)]
 pub(super) struct Form {
     pub(super) params: BTreeMap<String, Declared>,
     pub(super) data: BTreeMap<String, Value>,
+    /// Names whose values a simulation computes.
+    pub(super) simulated: BTreeSet<String>,
+    pub(super) start: Start,
     /// In the order of the file; each refers only to earlier ones.
     pub(super) definitions: Vec<Definition>,
     /// Where a definition stands among them.

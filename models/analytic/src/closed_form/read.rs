@@ -15,7 +15,7 @@ use toml::de::{DeTable, DeValue};
 
 use self::fields::{Fields, Text};
 use self::formula::Names;
-use super::model::{Check, Declared, Definition, Form, Formula};
+use super::model::{Check, Declared, Definition, Form, Formula, Start};
 use super::{Mistake, Problem};
 
 /// Longest file, in bytes.
@@ -52,9 +52,9 @@ impl Problems<'_> {
 ///
 /// # Errors
 /// All that is wrong with it, in the order of the file.
-pub(super) fn read(source: &str) -> Result<(Schema, Form), Vec<Problem>> {
+pub(super) fn read(source: &str, start: Start) -> Result<(Schema, Form), Vec<Problem>> {
     let mut problems = Problems { source, found: Vec::new() };
-    let read = read_into(source, &mut problems);
+    let read = read_into(source, start, &mut problems);
     problems.found.sort_by_key(|problem| problem.place.start);
     match read {
         Some(read) if problems.found.is_empty() => Ok(read),
@@ -62,7 +62,7 @@ pub(super) fn read(source: &str) -> Result<(Schema, Form), Vec<Problem>> {
     }
 }
 
-fn read_into(source: &str, problems: &mut Problems<'_>) -> Option<(Schema, Form)> {
+fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<(Schema, Form)> {
     if source.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; a lab has at most {MAX_BYTES}", source.len());
         problems.add(Mistake::TooLarge, 0..0, message, "draw fewer panels, or make two labs of it");
@@ -106,7 +106,10 @@ fn read_into(source: &str, problems: &mut Problems<'_>) -> Option<(Schema, Form)
         );
         entry.rest()
     });
-    let mut form = Form::default();
+    let mut form = Form { start, ..Form::default() };
+    if start == Start::Simulation {
+        form.simulated.extend(top.texts("simulated").into_iter().flatten());
+    }
     for (param, place) in &params {
         declare(param, place, &mut form, top.problems);
     }
@@ -138,7 +141,10 @@ fn read_into(source: &str, problems: &mut Problems<'_>) -> Option<(Schema, Form)
     }
     let metrics: Vec<(Metric, std::ops::Range<usize>)> = entries(&mut top, "metric", |entry| {
         entry.refuse(&["series", "class"], "a lab that is data answers once, and exactly");
-        let text = entry.required_text("value", "value = \"an expression\"");
+        let text = match start {
+            Start::Simulation => entry.text("value"),
+            Start::Parameters => entry.required_text("value", "value = \"an expression\""),
+        };
         let reason = entry.text("reason");
         let (metric, place): (Metric, _) = entry.rest()?;
         if let Some(text) = text {
@@ -151,6 +157,8 @@ fn read_into(source: &str, problems: &mut Problems<'_>) -> Option<(Schema, Form)
                 metric: Some(metric.ty),
                 reason,
             });
+        } else {
+            form.simulated.insert(metric.name.clone());
         }
         Some((metric, place))
     });
@@ -185,7 +193,9 @@ fn read_into(source: &str, problems: &mut Problems<'_>) -> Option<(Schema, Form)
         entry.refuse(&["attempts", "draw", "metrics"], "say what the lab itself draws");
         let picture = pictures::read(entry, &form);
         let (panel, place): (Panel, _) = entry.rest()?;
-        form.panels.push((panel.name.clone(), picture?));
+        if let Some(picture) = picture {
+            form.panels.push((panel.name.clone(), picture));
+        }
         Some((panel, place))
     });
     form.checks = checks;
@@ -243,7 +253,10 @@ fn is_name(name: &str) -> bool {
 }
 
 fn known(form: &Form, name: &str) -> bool {
-    form.params.contains_key(name) || form.data.contains_key(name) || form.index.contains_key(name)
+    form.params.contains_key(name)
+        || form.data.contains_key(name)
+        || form.index.contains_key(name)
+        || form.simulated.contains(name)
 }
 
 /// Reads the entries of a list of tables, at most [`MAX_ENTRIES`].

@@ -1,48 +1,27 @@
 //! Kind `integer-matmul`: a product of quantized matrices in integers, and its rescaling by multiply and shift.
 
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::steps::Steps;
 use mlsys_sim::integer::too_large;
 
-/// The lab `integer-matmul`.
-pub struct IntegerMatmul {
-    schema: Schema,
-}
-
-impl IntegerMatmul {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/integer-matmul.toml"))?;
-        Ok(Self { schema })
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let product = Product::read(&run.params)?;
+    let direct = product.each(Product::direct)?;
+    let expanded = product.each(|product, i, j| product.parts(i, j)?.sum())?;
+    values.set("accumulator", rows(&direct));
+    values.set("expanded", rows(&expanded));
+    let rescale = run.params.optional_float("multiplier").map(Rescale::of).transpose()?;
+    if let Some(rescale) = &rescale {
+        values.set("multiplier_q31", rescale.factor);
+        values.set("right_shift", rescale.shift);
     }
-}
-
-impl Lab for IntegerMatmul {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let product = Product::read(&run.params)?;
-        let direct = product.each(Product::direct)?;
-        let expanded = product.each(|product, i, j| product.parts(i, j)?.sum())?;
-        run.scalar("accumulator", rows(&direct));
-        run.scalar("expanded", rows(&expanded));
-        let rescale = run.params.optional_float("multiplier").map(Rescale::of).transpose()?;
-        if let Some(rescale) = &rescale {
-            run.scalar("multiplier_q31", rescale.factor);
-            run.scalar("right_shift", rescale.shift);
-        }
-        picture::offer(run, "accumulators", || product.table(&direct));
-        picture::offer(run, "steps", || product.steps(rescale.as_ref()));
-        Ok(())
-    }
+    picture::offer(run, "accumulators", || product.table(&direct));
+    picture::offer(run, "steps", || product.steps(rescale.as_ref()));
+    Ok(values)
 }
 
 fn rows(matrix: &[Vec<i64>]) -> Value {

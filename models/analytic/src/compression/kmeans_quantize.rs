@@ -1,92 +1,71 @@
 //! Kind `kmeans-quantize`: weights that share the centroids of their clusters, as in Deep Compression.
 
-use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
+use crate::closed_form::Values;
 use crate::compression::nested::Nested;
 use mlsys_lab::picture;
-use mlsys_lab::steps::{Steps, finite};
+use mlsys_lab::steps::Steps;
 use mlsys_sim::quantizer::{Codebook, cluster_sums};
 
-/// The lab `kmeans-quantize`.
-pub struct KmeansQuantize {
-    schema: Schema,
-}
-
-impl KmeansQuantize {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/kmeans-quantize.toml"))?;
-        Ok(Self { schema })
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let weights = Nested::read(&run.params, "weights")?;
+    let clustered = Clustered::fit(&run.params, &weights.flat)?;
+    let codebook = &clustered.codebook;
+    let (n, k) = (weights.flat.len(), codebook.centroids.len());
+    let bits = i64::from(codebook.index_bits());
+    let element = run.params.int("element_bits")? as f64;
+    let ratio = n as f64 * element / (n as f64 * bits as f64 + k as f64 * element);
+    let floats = |list: &[f64]| Value::Array(list.iter().copied().map(Value::Float).collect());
+    values.set("centroids", floats(&codebook.centroids));
+    values.set("indices", weights.like(codebook.indices.iter().map(|i| *i as i64)));
+    let error = clustered.error(&weights.flat);
+    values.finite("mean_squared_error", error, || "these weights".to_owned())?;
+    values.set("index_bits", bits);
+    values.set("compression_ratio", ratio);
+    let tuned = clustered.tuned(&run.params, &weights)?;
+    if let Some(tuned) = &tuned {
+        values.set("centroid_gradients", floats(&tuned.gradients));
+        values.set("updated_centroids", floats(&tuned.centroids));
     }
-}
-
-impl Lab for KmeansQuantize {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let weights = Nested::read(&run.params, "weights")?;
-        let clustered = Clustered::fit(&run.params, &weights.flat)?;
-        let codebook = &clustered.codebook;
-        let (n, k) = (weights.flat.len(), codebook.centroids.len());
-        let bits = i64::from(codebook.index_bits());
-        let element = run.params.int("element_bits")? as f64;
-        let ratio = n as f64 * element / (n as f64 * bits as f64 + k as f64 * element);
-        let floats = |list: &[f64]| Value::Array(list.iter().copied().map(Value::Float).collect());
-        run.scalar("centroids", floats(&codebook.centroids));
-        run.scalar("indices", weights.like(codebook.indices.iter().map(|i| *i as i64)));
-        let error = clustered.error(&weights.flat);
-        finite(run, "mean_squared_error", error, || "these weights".to_owned())?;
-        run.scalar("index_bits", bits);
-        run.scalar("compression_ratio", ratio);
-        let tuned = clustered.tuned(&run.params, &weights)?;
-        if let Some(tuned) = &tuned {
-            run.scalar("centroid_gradients", floats(&tuned.gradients));
-            run.scalar("updated_centroids", floats(&tuned.centroids));
-        }
-        picture::offer(run, "clusters", || clustered.clusters(&weights.flat));
-        picture::offer(run, "matrix", || clustered.matrix(&weights));
-        picture::offer(run, "update", || {
-            let mut steps = Steps::default();
-            steps.add("index_bits", "ceil(log2 k)", format!("ceil(log2 {k})"), bits);
-            steps.add(
-                "compression_ratio",
-                "n*element_bits/(n*index_bits + k*element_bits)",
-                format!("{n}*{element}/({n}*{bits} + {k}*{element})"),
-                ratio,
-            );
-            for (c, centroid) in codebook.centroids.iter().enumerate() {
-                let Some(tuned) = &tuned else {
-                    steps.add(
-                        &format!("centroid {c}"),
-                        "mean of its weights",
-                        clustered.members(c, &weights.flat),
-                        *centroid,
-                    );
-                    continue;
-                };
+    picture::offer(run, "clusters", || clustered.clusters(&weights.flat));
+    picture::offer(run, "matrix", || clustered.matrix(&weights));
+    picture::offer(run, "update", || {
+        let mut steps = Steps::default();
+        steps.add("index_bits", "ceil(log2 k)", format!("ceil(log2 {k})"), bits);
+        steps.add(
+            "compression_ratio",
+            "n*element_bits/(n*index_bits + k*element_bits)",
+            format!("{n}*{element}/({n}*{bits} + {k}*{element})"),
+            ratio,
+        );
+        for (c, centroid) in codebook.centroids.iter().enumerate() {
+            let Some(tuned) = &tuned else {
                 steps.add(
                     &format!("centroid {c}"),
-                    "centroid - learning_rate * sum of its gradients",
-                    format!(
-                        "{} - {}*{}",
-                        number(*centroid),
-                        number(tuned.rate),
-                        number(tuned.gradients[c])
-                    ),
-                    tuned.centroids[c],
+                    "mean of its weights",
+                    clustered.members(c, &weights.flat),
+                    *centroid,
                 );
-            }
-            steps.table()
-        });
-        Ok(())
-    }
+                continue;
+            };
+            steps.add(
+                &format!("centroid {c}"),
+                "centroid - learning_rate * sum of its gradients",
+                format!(
+                    "{} - {}*{}",
+                    number(*centroid),
+                    number(tuned.rate),
+                    number(tuned.gradients[c])
+                ),
+                tuned.centroids[c],
+            );
+        }
+        steps.table()
+    });
+    Ok(values)
 }
 
 /// The weights' clusters, as the pictures show them.

@@ -1,53 +1,31 @@
 //! Kind `nf4`: values by blocks to the 16 levels of 4-bit NormalFloat.
 
 use mlsys_lab::frame::{Distribution, Histogram, Level};
-use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
-use mlsys_lab::{Frame, Lab, LabError, Run, Value};
+use mlsys_lab::{Frame, LabError, Run, Value};
 
+use crate::closed_form::Values;
 use crate::compression::nested::Nested;
 use mlsys_lab::picture;
-use mlsys_lab::steps::finite;
 use mlsys_sim::quantizer::{Listed, nf4_levels};
 
-/// The lab `nf4`.
-pub struct Nf4 {
-    schema: Schema,
-}
-
-impl Nf4 {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/nf4.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for Nf4 {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let values = Nested::read(&run.params, "values")?;
-        let block = run.params.size("block_size")?;
-        let levels = nf4_levels()?;
-        let coded = Coded::of(&values.flat, block);
-        let floats = |list: &[f64]| Value::Array(list.iter().copied().map(Value::Float).collect());
-        run.scalar("levels", floats(&levels));
-        run.scalar("scales", floats(&coded.scales));
-        run.scalar("codes", values.like(coded.codes.iter().map(|code| *code as i64)));
-        run.scalar("dequantized", values.like(coded.back.iter().copied()));
-        let errors = values.flat.iter().zip(&coded.back).map(|(x, y)| (y - x) * (y - x));
-        let mean = errors.sum::<f64>() / values.flat.len() as f64;
-        finite(run, "mean_squared_error", mean, || "these values".to_owned())?;
-        picture::offer(run, "levels", || coded.counts(&levels));
-        picture::offer(run, "values", || coded.table(&values.flat, block, &levels));
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let given = Nested::read(&run.params, "values")?;
+    let block = run.params.size("block_size")?;
+    let levels = nf4_levels()?;
+    let coded = Coded::of(&given.flat, block);
+    let floats = |list: &[f64]| Value::Array(list.iter().copied().map(Value::Float).collect());
+    values.set("levels", floats(&levels));
+    values.set("scales", floats(&coded.scales));
+    values.set("codes", given.like(coded.codes.iter().map(|code| *code as i64)));
+    values.set("dequantized", given.like(coded.back.iter().copied()));
+    let errors = given.flat.iter().zip(&coded.back).map(|(x, y)| (y - x) * (y - x));
+    let mean = errors.sum::<f64>() / given.flat.len() as f64;
+    values.finite("mean_squared_error", mean, || "these values".to_owned())?;
+    picture::offer(run, "levels", || coded.counts(&levels));
+    picture::offer(run, "values", || coded.table(&given.flat, block, &levels));
+    Ok(values)
 }
 
 /// Values as codes, a scale a block.

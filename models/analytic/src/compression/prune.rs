@@ -1,59 +1,38 @@
 //! Kind `prune`: weights zeroed by magnitude, the smallest overall or all but n of every m.
 
 use mlsys_lab::frame::{Cell, CellRow, Cells, Tone};
-use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
-use mlsys_lab::{Frame, Lab, LabError, Params, Run};
+use mlsys_lab::{Frame, LabError, Params, Run};
 
+use crate::closed_form::Values;
 use crate::compression::nested::Nested;
 use mlsys_lab::picture;
 use mlsys_lab::steps::Steps;
 use mlsys_sim::integer::{index_bits, too_large};
 use mlsys_sim::pruning::mask;
 
-/// The lab `prune`.
-pub struct Prune {
-    schema: Schema,
-}
-
-impl Prune {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/prune.toml"))?;
-        Ok(Self { schema })
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let weights = Nested::read(&run.params, "weights")?;
+    let method = Method::read(&run.params, &weights)?;
+    let kept = method.kept(&weights.flat);
+    let zeroed = kept.iter().filter(|kept| !**kept).count();
+    let pruned = weights.flat.iter().zip(&kept).map(|(w, kept)| if *kept { *w } else { 0.0 });
+    values.set("pruned", weights.like(pruned));
+    values.set("pruned_count", zeroed as i64);
+    values.set("pruned_fraction", zeroed as f64 / kept.len() as f64);
+    if let Method::Groups { keep, group, element } = method {
+        values.set("storage_ratio", storage(keep, group, element));
+        let ways = binomial(group, keep);
+        values.set(
+            "patterns_per_group",
+            ways.ok_or_else(|| too_large(["keep", "group"], "the ways to choose"))?,
+        );
     }
-}
-
-impl Lab for Prune {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let weights = Nested::read(&run.params, "weights")?;
-        let method = Method::read(&run.params, &weights)?;
-        let kept = method.kept(&weights.flat);
-        let zeroed = kept.iter().filter(|kept| !**kept).count();
-        let pruned = weights.flat.iter().zip(&kept).map(|(w, kept)| if *kept { *w } else { 0.0 });
-        run.scalar("pruned", weights.like(pruned));
-        run.scalar("pruned_count", zeroed as i64);
-        run.scalar("pruned_fraction", zeroed as f64 / kept.len() as f64);
-        if let Method::Groups { keep, group, element } = method {
-            run.scalar("storage_ratio", storage(keep, group, element));
-            let ways = binomial(group, keep);
-            run.scalar(
-                "patterns_per_group",
-                ways.ok_or_else(|| too_large(["keep", "group"], "the ways to choose"))?,
-            );
-        }
-        picture::offer(run, "pattern", || pattern(&weights, &kept, &method));
-        picture::offer(run, "weights", || ranked(&weights.flat, &kept));
-        picture::offer(run, "steps", || method.steps(kept.len(), zeroed));
-        Ok(())
-    }
+    picture::offer(run, "pattern", || pattern(&weights, &kept, &method));
+    picture::offer(run, "weights", || ranked(&weights.flat, &kept));
+    picture::offer(run, "steps", || method.steps(kept.len(), zeroed));
+    Ok(values)
 }
 
 /// What stays.

@@ -1,64 +1,43 @@
 //! Kind `quantize`: values to integers with a scale and a zero point, and back.
 
 use mlsys_lab::frame::{Scatter, ScatterPoint};
-use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value, frame};
+use mlsys_lab::{Frame, LabError, Params, Run, Value, frame};
 
+use crate::closed_form::Values;
 use crate::compression::nested::Nested;
 use mlsys_lab::picture;
-use mlsys_lab::steps::{Steps, finite};
+use mlsys_lab::steps::Steps;
 use mlsys_sim::quantizer::{Grid, Scheme, Sign, range};
 
 /// Levels drawn; more would lie on each other.
 const DRAWN_LEVELS: i64 = 64;
 
-/// The lab `quantize`.
-pub struct Quantize {
-    schema: Schema,
-}
-
-impl Quantize {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/quantize.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for Quantize {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let values = Nested::read(&run.params, "values")?;
-        let exact: Vec<f32> = values.flat.iter().map(|x| *x as f32).collect();
-        let derived = Derived::read(&run.params, &exact)?;
-        let grid = derived.grid;
-        let codes: Vec<i64> = exact.iter().map(|x| grid.code(*x)).collect();
-        let back: Vec<f32> = codes.iter().map(|q| grid.value(*q)).collect();
-        run.scalar("qmin", grid.low);
-        run.scalar("qmax", grid.high);
-        run.scalar("scale", f64::from(grid.scale));
-        run.scalar("zero_point", grid.zero);
-        run.scalar("quantized", values.like(codes.iter().copied()));
-        run.scalar("dequantized", values.like(back.iter().map(|x| f64::from(*x))));
-        let errors = || exact.iter().zip(&back).map(|(x, y)| f64::from(*y) - f64::from(*x));
-        let largest = errors().map(f64::abs).fold(0.0, f64::max);
-        let squares: f64 = errors().map(|e| e * e).sum();
-        let sizes = || "values beyond what a 32-bit float holds".to_owned();
-        finite(run, "max_absolute_error", largest, sizes)?;
-        let mean = squares / exact.len() as f64;
-        finite(run, "mean_squared_error", mean, sizes)?;
-        picture::offer(run, "values", || derived.table(&exact, &codes, &back));
-        picture::offer(run, "grid", || derived.levels(&exact, &back));
-        picture::offer(run, "steps", || derived.steps());
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let given = Nested::read(&run.params, "values")?;
+    let exact: Vec<f32> = given.flat.iter().map(|x| *x as f32).collect();
+    let derived = Derived::read(&run.params, &exact)?;
+    let grid = derived.grid;
+    let codes: Vec<i64> = exact.iter().map(|x| grid.code(*x)).collect();
+    let back: Vec<f32> = codes.iter().map(|q| grid.value(*q)).collect();
+    values.set("qmin", grid.low);
+    values.set("qmax", grid.high);
+    values.set("scale", f64::from(grid.scale));
+    values.set("zero_point", grid.zero);
+    values.set("quantized", given.like(codes.iter().copied()));
+    values.set("dequantized", given.like(back.iter().map(|x| f64::from(*x))));
+    let errors = || exact.iter().zip(&back).map(|(x, y)| f64::from(*y) - f64::from(*x));
+    let largest = errors().map(f64::abs).fold(0.0, f64::max);
+    let squares: f64 = errors().map(|e| e * e).sum();
+    let sizes = || "values beyond what a 32-bit float holds".to_owned();
+    values.finite("max_absolute_error", largest, sizes)?;
+    let mean = squares / exact.len() as f64;
+    values.finite("mean_squared_error", mean, sizes)?;
+    picture::offer(run, "values", || derived.table(&exact, &codes, &back));
+    picture::offer(run, "grid", || derived.levels(&exact, &back));
+    picture::offer(run, "steps", || derived.steps());
+    Ok(values)
 }
 
 /// The levels that values may take, and how they came about.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use mlsys_lab::frame::{Cells, Tone};
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Run, Value};
+use mlsys_lab::{Frame, LabError, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::steps::Steps;
 use mlsys_sim::pattern::{OF_A_WARP, Pattern};
@@ -13,42 +13,21 @@ use mlsys_sim::pattern::{OF_A_WARP, Pattern};
 /// Banks of shared memory; word w lies in bank w mod 32.
 const BANKS: usize = 32;
 
-/// The lab `bank-conflicts`.
-pub struct BankConflicts {
-    schema: Schema,
-}
-
-impl BankConflicts {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/bank-conflicts.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for BankConflicts {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let source = run.params.text("word_index")?;
-        let pattern = Pattern::read("word_index", source, &OF_A_WARP)?;
-        let access = Access::of(pattern.lanes("the word")?);
-        let words = access.words_per_bank();
-        run.scalar("degree", access.degree());
-        run.scalar("conflict_free", access.degree() == 1);
-        let listed = words.iter().copied().map(Value::Int).collect();
-        run.scalar("words_per_bank", Value::Array(listed));
-        picture::offer(run, "banks", || access.banks());
-        picture::offer(run, "passes", || access.passes());
-        picture::offer(run, "strides", || access.strides());
-        picture::offer(run, "steps", || access.steps());
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let source = run.params.text("word_index")?;
+    let pattern = Pattern::read("word_index", source, &OF_A_WARP)?;
+    let access = Access::of(pattern.lanes("the word")?);
+    let words = access.words_per_bank();
+    values.set("degree", access.degree());
+    values.set("conflict_free", access.degree() == 1);
+    let listed = words.iter().copied().map(Value::Int).collect();
+    values.set("words_per_bank", Value::Array(listed));
+    picture::offer(run, "banks", || access.banks());
+    picture::offer(run, "passes", || access.passes());
+    picture::offer(run, "strides", || access.strides());
+    picture::offer(run, "steps", || access.steps());
+    Ok(values)
 }
 
 /// A read of one warp: the word each lane asks for, and the distinct words by bank.

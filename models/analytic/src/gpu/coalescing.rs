@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use mlsys_lab::frame::{Cells, Tone};
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Run, Value};
+use mlsys_lab::{Frame, LabError, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::steps::{Steps, percent};
 use mlsys_sim::pattern::{OF_A_WARP, Pattern};
@@ -16,44 +16,22 @@ const SECTOR: i64 = 32;
 /// Bytes of a cache line.
 const LINE: i64 = 128;
 
-/// The lab `coalescing`.
-pub struct Coalescing {
-    schema: Schema,
-}
-
-impl Coalescing {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/coalescing.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for Coalescing {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let source = run.params.text("byte_address")?;
-        let pattern = Pattern::read("byte_address", source, &OF_A_WARP)?;
-        let load =
-            Load { first: pattern.lanes("the address")?, size: run.params.int("access_bytes")? };
-        let moved = load.moved();
-        run.scalar("sectors", moved.sectors.len() as i64);
-        run.scalar("cache_lines", moved.lines);
-        run.scalar("used_bytes", moved.used);
-        run.scalar("moved_bytes", moved.bytes());
-        run.scalar("efficiency", moved.efficiency());
-        picture::offer(run, "sectors", || load.sectors(&moved));
-        picture::offer(run, "lanes", || load.lanes());
-        picture::offer(run, "strides", || load.strides());
-        picture::offer(run, "steps", || moved.steps());
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let source = run.params.text("byte_address")?;
+    let pattern = Pattern::read("byte_address", source, &OF_A_WARP)?;
+    let load = Load { first: pattern.lanes("the address")?, size: run.params.int("access_bytes")? };
+    let moved = load.moved();
+    values.set("sectors", moved.sectors.len() as i64);
+    values.set("cache_lines", moved.lines);
+    values.set("used_bytes", moved.used);
+    values.set("moved_bytes", moved.bytes());
+    values.set("efficiency", moved.efficiency());
+    picture::offer(run, "sectors", || load.sectors(&moved));
+    picture::offer(run, "lanes", || load.lanes());
+    picture::offer(run, "strides", || load.strides());
+    picture::offer(run, "steps", || moved.steps());
+    Ok(values)
 }
 
 /// A load of one warp: the first byte of each lane, and how many it reads from there.

@@ -1,9 +1,9 @@
 //! Kind `divergence`: a branch evaluated for every thread of a block: the warps that must run both sides.
 
 use mlsys_lab::frame::{Cells, Pane, Tone};
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::steps::Steps;
 use mlsys_sim::integer::div_up;
@@ -18,44 +18,23 @@ const DRAWN_STEPS: usize = 32;
 /// Values of s that one run takes.
 const MOST_STEPS: usize = 4096;
 
-/// The lab `divergence`.
-pub struct Divergence {
-    schema: Schema,
-}
-
-impl Divergence {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/divergence.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for Divergence {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let branch = Branch::read(&run.params)?;
-        let steps = branch.evaluate(run.params.text("condition")?)?;
-        let divergent: Vec<i64> = steps.iter().map(Outcome::divergent).collect();
-        let passes: i64 = steps.iter().map(Outcome::passes).sum();
-        let issued = LANES * passes;
-        let useful = branch.threads * steps.len() as i64;
-        run.scalar("warps", branch.warps());
-        let listed = divergent.iter().copied().map(Value::Int).collect();
-        run.scalar("divergent_warps_per_step", Value::Array(listed));
-        run.scalar("divergent_warps", divergent.iter().sum::<i64>());
-        run.scalar("lane_efficiency", useful as f64 / issued as f64);
-        picture::offer(run, "lanes", || branch.lanes(&steps));
-        picture::offer(run, "evaluations", || evaluations(&steps));
-        picture::offer(run, "steps", || branch.steps(&steps, passes));
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let branch = Branch::read(&run.params)?;
+    let steps = branch.evaluate(run.params.text("condition")?)?;
+    let divergent: Vec<i64> = steps.iter().map(Outcome::divergent).collect();
+    let passes: i64 = steps.iter().map(Outcome::passes).sum();
+    let issued = LANES * passes;
+    let useful = branch.threads * steps.len() as i64;
+    values.set("warps", branch.warps());
+    let listed = divergent.iter().copied().map(Value::Int).collect();
+    values.set("divergent_warps_per_step", Value::Array(listed));
+    values.set("divergent_warps", divergent.iter().sum::<i64>());
+    values.set("lane_efficiency", useful as f64 / issued as f64);
+    picture::offer(run, "lanes", || branch.lanes(&steps));
+    picture::offer(run, "evaluations", || evaluations(&steps));
+    picture::offer(run, "steps", || branch.steps(&steps, passes));
+    Ok(values)
 }
 
 /// What is branched on.

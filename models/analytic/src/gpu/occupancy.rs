@@ -4,9 +4,9 @@ mod explain;
 mod residency;
 
 use mlsys_lab::frame::{Bar, Cell, CellRow, Cells, Tone};
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Run, Value};
+use mlsys_lab::{Frame, LabError, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::steps::percent;
 use mlsys_sim::multiprocessor::Multiprocessor;
@@ -15,53 +15,32 @@ use residency::{Kernel, Residency};
 /// Block sizes that the second picture compares.
 const BLOCK_SIZES: [i64; 10] = [32, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
 
-/// The lab `occupancy`.
-pub struct Occupancy {
-    schema: Schema,
-}
-
-impl Occupancy {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/occupancy.toml"))?;
-        Ok(Self { schema })
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let sm = Multiprocessor::of(run.params.text("compute_capability")?)?;
+    let kernel = Kernel {
+        threads_per_block: run.params.int("threads_per_block")?,
+        registers_per_thread: run.params.int("registers_per_thread")?,
+        static_shared_bytes: run.params.int("static_shared_bytes")?,
+        dynamic_shared_bytes: run.params.int("dynamic_shared_bytes")?,
+    };
+    let resident = Residency::of(&kernel, &sm)?;
+    values.set("warps_per_block", resident.warps_per_block);
+    values.set("blocks_per_sm", resident.blocks_per_sm);
+    values.set("warps_per_sm", resident.warps_per_sm);
+    values.set("occupancy", resident.occupancy);
+    for (resource, blocks) in resident.limits() {
+        values.set(&format!("limit_{}", resource.name()), blocks);
     }
-}
-
-impl Lab for Occupancy {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let sm = Multiprocessor::of(run.params.text("compute_capability")?)?;
-        let kernel = Kernel {
-            threads_per_block: run.params.int("threads_per_block")?,
-            registers_per_thread: run.params.int("registers_per_thread")?,
-            static_shared_bytes: run.params.int("static_shared_bytes")?,
-            dynamic_shared_bytes: run.params.int("dynamic_shared_bytes")?,
-        };
-        let resident = Residency::of(&kernel, &sm)?;
-        run.scalar("warps_per_block", resident.warps_per_block);
-        run.scalar("blocks_per_sm", resident.blocks_per_sm);
-        run.scalar("warps_per_sm", resident.warps_per_sm);
-        run.scalar("occupancy", resident.occupancy);
-        for (resource, blocks) in resident.limits() {
-            run.scalar(&format!("limit_{}", resource.name()), blocks);
-        }
-        let limiters = resident.limiters().map(|resource| Value::from(resource.name()));
-        run.scalar("limiters", Value::Array(limiters.collect()));
-        picture::offer(run, "limits", || limits(&resident));
-        picture::offer(run, "slots", || slots(&sm, &resident));
-        picture::offer(run, "resources", || resources(&kernel, &sm, &resident));
-        picture::offer(run, "block-sizes", || block_sizes(&kernel, &sm));
-        picture::offer(run, "lifts", || explain::lifts(&kernel, &sm, &resident));
-        picture::offer(run, "steps", || explain::steps(&kernel, &sm, &resident));
-        Ok(())
-    }
+    let limiters = resident.limiters().map(|resource| Value::from(resource.name()));
+    values.set("limiters", Value::Array(limiters.collect()));
+    picture::offer(run, "limits", || limits(&resident));
+    picture::offer(run, "slots", || slots(&sm, &resident));
+    picture::offer(run, "resources", || resources(&kernel, &sm, &resident));
+    picture::offer(run, "block-sizes", || block_sizes(&kernel, &sm));
+    picture::offer(run, "lifts", || explain::lifts(&kernel, &sm, &resident));
+    picture::offer(run, "steps", || explain::steps(&kernel, &sm, &resident));
+    Ok(values)
 }
 
 /// Blocks that each resource admits, the scarcest marked.

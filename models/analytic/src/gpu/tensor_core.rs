@@ -3,11 +3,12 @@
 mod format;
 
 use mlsys_lab::frame::{Bars, HeatMap};
-use mlsys_lab::schema::{Scale, Schema, SchemaError};
+use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
 use self::format::Format;
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::random;
 use mlsys_lab::steps::Steps;
@@ -15,53 +16,32 @@ use mlsys_lab::steps::Steps;
 /// Products that a core adds to a sum with one rounding.
 const CORE: usize = 4;
 
-/// The lab `tensor-core`.
-pub struct TensorCore {
-    schema: Schema,
-}
-
-impl TensorCore {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/tensor-core.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for TensorCore {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let product = Product::read(&run.params)?;
-        let outputs = product.outputs();
-        let worst = |of: fn(&Output) -> f64| outputs.iter().map(of).fold(0.0, f64::max);
-        run.scalar("multiply_adds", product.multiply_adds());
-        run.scalar("core_steps", product.core_steps());
-        run.scalar("instructions", product.instructions());
-        let errors = Errors {
-            input: worst(|output| output.error(output.rounded, output.exact)),
-            sum: worst(|output| output.error(output.value, output.rounded)),
-            total: worst(|output| output.error(output.value, output.exact)),
-            fp32: worst(|output| output.error(output.fp32, output.exact)),
-        };
-        run.scalar("input_error", errors.input);
-        run.scalar("sum_error", errors.sum);
-        run.scalar("total_error", errors.total);
-        run.scalar("fp32_error", errors.fp32);
-        let first = product.output(0, 0);
-        run.scalar("value", first.value);
-        run.scalar("exact", first.exact);
-        picture::offer(run, "errors", || errors.bars());
-        picture::offer(run, "growth", || product.growth());
-        picture::offer(run, "tile", || product.map(&outputs));
-        picture::offer(run, "steps", || product.steps(&errors, &first));
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let product = Product::read(&run.params)?;
+    let outputs = product.outputs();
+    let worst = |of: fn(&Output) -> f64| outputs.iter().map(of).fold(0.0, f64::max);
+    values.set("multiply_adds", product.multiply_adds());
+    values.set("core_steps", product.core_steps());
+    values.set("instructions", product.instructions());
+    let errors = Errors {
+        input: worst(|output| output.error(output.rounded, output.exact)),
+        sum: worst(|output| output.error(output.value, output.rounded)),
+        total: worst(|output| output.error(output.value, output.exact)),
+        fp32: worst(|output| output.error(output.fp32, output.exact)),
+    };
+    values.set("input_error", errors.input);
+    values.set("sum_error", errors.sum);
+    values.set("total_error", errors.total);
+    values.set("fp32_error", errors.fp32);
+    let first = product.output(0, 0);
+    values.set("value", first.value);
+    values.set("exact", first.exact);
+    picture::offer(run, "errors", || errors.bars());
+    picture::offer(run, "growth", || product.growth());
+    picture::offer(run, "tile", || product.map(&outputs));
+    picture::offer(run, "steps", || product.steps(&errors, &first));
+    Ok(values)
 }
 
 /// The two matrices of a tile and how they are multiplied.

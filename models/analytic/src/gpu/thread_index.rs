@@ -3,9 +3,9 @@
 use mlsys_lab::frame::{Cells, Tone};
 use mlsys_lab::params::Params;
 use mlsys_lab::report::Report;
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Run, Value};
+use mlsys_lab::{Frame, LabError, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::steps::Steps;
 use mlsys_sim::integer::too_large;
@@ -16,59 +16,38 @@ const MAX_THREADS_PER_BLOCK: i64 = 1024;
 /// Threads drawn across and down.
 const DRAWN: (i64, i64) = (64, 32);
 
-/// The lab `thread-index`.
-pub struct ThreadIndex {
-    schema: Schema,
-}
-
-impl ThreadIndex {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/thread-index.toml"))?;
-        Ok(Self { schema })
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let thread = Thread::read(&run.params)?;
+    let thread_id = thread.id();
+    let global = thread.global()?;
+    values.set("thread_id", thread_id);
+    // warp = thread_id div 32; lane = thread_id mod 32
+    values.set("warp", thread_id / WARP);
+    values.set("lane", thread_id % WARP);
+    for (metric, coordinate) in ["global_x", "global_y", "global_z"].into_iter().zip(global) {
+        values.set(metric, coordinate);
     }
-}
-
-impl Lab for ThreadIndex {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let thread = Thread::read(&run.params)?;
-        let thread_id = thread.id();
-        let global = thread.global()?;
-        run.scalar("thread_id", thread_id);
-        // warp = thread_id div 32; lane = thread_id mod 32
-        run.scalar("warp", thread_id / WARP);
-        run.scalar("lane", thread_id % WARP);
-        for (metric, coordinate) in ["global_x", "global_y", "global_z"].into_iter().zip(global) {
-            run.scalar(metric, coordinate);
+    let mut linear = None;
+    if let Some(width) = run.params.optional_int("width") {
+        // linear_index = global_y*width + global_x
+        let [x, y, _] = global;
+        let index = y
+            .checked_mul(width)
+            .and_then(|row| row.checked_add(x))
+            .ok_or_else(|| too_large(["block_index", "width"], "linear_index"))?;
+        values.set("linear_index", index);
+        linear = Some((width, index));
+        if x >= width {
+            run.sink.report(Report::Notice(format!(
+                "global_x = {x} is past the row of {width}: the index falls into a later row, which is why kernels ask if (x < width)"
+            )));
         }
-        let mut linear = None;
-        if let Some(width) = run.params.optional_int("width") {
-            // linear_index = global_y*width + global_x
-            let [x, y, _] = global;
-            let index = y
-                .checked_mul(width)
-                .and_then(|row| row.checked_add(x))
-                .ok_or_else(|| too_large(["block_index", "width"], "linear_index"))?;
-            run.scalar("linear_index", index);
-            linear = Some((width, index));
-            if x >= width {
-                run.sink.report(Report::Notice(format!(
-                    "global_x = {x} is past the row of {width}: the index falls into a later row, which is why kernels ask if (x < width)"
-                )));
-            }
-        }
-        picture::offer(run, "block", || thread.block());
-        picture::offer(run, "coordinates", || thread.coordinates(global));
-        picture::offer(run, "steps", || thread.steps(global, linear));
-        Ok(())
     }
+    picture::offer(run, "block", || thread.block());
+    picture::offer(run, "coordinates", || thread.coordinates(global));
+    picture::offer(run, "steps", || thread.steps(global, linear));
+    Ok(values)
 }
 
 /// One thread of one block of a grid, by axis x, y, z.

@@ -1,9 +1,9 @@
 //! Kind `window-sum`: a stencil that stages its input in shared memory: what it loads, and which slots it sums without a load.
 
 use mlsys_lab::frame::{Cells, Tone};
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::steps::Steps;
 use mlsys_sim::integer::{div_up, too_large};
@@ -11,47 +11,26 @@ use mlsys_sim::integer::{div_up, too_large};
 /// Blocks whose shared memory is drawn, and slots of each.
 const DRAWN: (i64, i64) = (16, 64);
 
-/// The lab `window-sum`.
-pub struct WindowSum {
-    schema: Schema,
-}
-
-impl WindowSum {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/window-sum.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for WindowSum {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let stencil = Stencil::read(&run.params)?;
-        let naive = stencil.naive_loads()?;
-        let shared = stencil.shared_loads();
-        let bytes = stencil.shared_bytes()?;
-        let bad = stencil.bad_outputs();
-        run.scalar("naive_loads", naive);
-        run.scalar("shared_loads", shared);
-        // A block's first thread always loads, so that shared_loads is at least 1.
-        run.scalar("reuse", naive as f64 / shared as f64);
-        run.scalar("shared_bytes_per_block", bytes);
-        run.scalar("bad_output_count", bad.len() as i64);
-        let listed = bad.iter().copied().map(Value::Int).collect();
-        run.scalar("bad_outputs", Value::Array(listed));
-        picture::offer(run, "slots", || stencil.slots());
-        picture::offer(run, "radii", || stencil.radii());
-        picture::offer(run, "blocks", || stencil.block_sizes());
-        picture::offer(run, "steps", || stencil.steps(naive, bytes, bad.len()));
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let stencil = Stencil::read(&run.params)?;
+    let naive = stencil.naive_loads()?;
+    let shared = stencil.shared_loads();
+    let bytes = stencil.shared_bytes()?;
+    let bad = stencil.bad_outputs();
+    values.set("naive_loads", naive);
+    values.set("shared_loads", shared);
+    // A block's first thread always loads, so that shared_loads is at least 1.
+    values.set("reuse", naive as f64 / shared as f64);
+    values.set("shared_bytes_per_block", bytes);
+    values.set("bad_output_count", bad.len() as i64);
+    let listed = bad.iter().copied().map(Value::Int).collect();
+    values.set("bad_outputs", Value::Array(listed));
+    picture::offer(run, "slots", || stencil.slots());
+    picture::offer(run, "radii", || stencil.radii());
+    picture::offer(run, "blocks", || stencil.block_sizes());
+    picture::offer(run, "steps", || stencil.steps(naive, bytes, bad.len()));
+    Ok(values)
 }
 
 /// Which bound the kernel's loads are guarded by.

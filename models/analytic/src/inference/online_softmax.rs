@@ -1,67 +1,46 @@
 //! Kind `online-softmax`: maximum and sum of a softmax block by block.
 
-use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_lab::steps::percent;
 use mlsys_sim::inference::Pass;
 
-/// The lab `online-softmax`.
-pub struct OnlineSoftmax {
-    schema: Schema,
-}
-
-impl OnlineSoftmax {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/online-softmax.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for OnlineSoftmax {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let blocks = blocks(&run.params)?;
-        let passes = passes(&blocks);
-        let Some(last) = passes.last() else {
-            return Err(LabError::contradiction(
-                ["blocks"],
-                "blocks is empty; give at least one block of scores",
-            ));
-        };
-        let list = |of: fn(&Pass) -> f64| {
-            Value::Array(passes.iter().map(|pass| Value::Float(of(pass))).collect())
-        };
-        run.scalar("running_max", list(|pass| pass.most));
-        run.scalar("running_sum", list(|pass| pass.sum));
-        run.scalar("max", last.most);
-        run.scalar("sum", last.sum);
-        run.scalar("log_sum_exp", last.most + last.sum.ln());
-        let share = |x: &f64| (x - last.most).exp() / last.sum;
-        let all = blocks.iter().flatten().map(|x| Value::Float(share(x)));
-        run.scalar("probabilities", Value::Array(all.collect()));
-        picture::offer(run, "blocks", || table(&blocks, &passes));
-        picture::offer(run, "probabilities", || {
-            let mut bars = Vec::new();
-            for (at, block) in blocks.iter().enumerate() {
-                for x in block {
-                    let label = format!("block {at}: {}", number(*x));
-                    bars.push(picture::bar(label, share(x), percent(share(x))));
-                }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let blocks = blocks(&run.params)?;
+    let passes = passes(&blocks);
+    let Some(last) = passes.last() else {
+        return Err(LabError::contradiction(
+            ["blocks"],
+            "blocks is empty; give at least one block of scores",
+        ));
+    };
+    let list = |of: fn(&Pass) -> f64| {
+        Value::Array(passes.iter().map(|pass| Value::Float(of(pass))).collect())
+    };
+    values.set("running_max", list(|pass| pass.most));
+    values.set("running_sum", list(|pass| pass.sum));
+    values.set("max", last.most);
+    values.set("sum", last.sum);
+    values.set("log_sum_exp", last.most + last.sum.ln());
+    let share = |x: &f64| (x - last.most).exp() / last.sum;
+    let all = blocks.iter().flatten().map(|x| Value::Float(share(x)));
+    values.set("probabilities", Value::Array(all.collect()));
+    picture::offer(run, "blocks", || table(&blocks, &passes));
+    picture::offer(run, "probabilities", || {
+        let mut bars = Vec::new();
+        for (at, block) in blocks.iter().enumerate() {
+            for x in block {
+                let label = format!("block {at}: {}", number(*x));
+                bars.push(picture::bar(label, share(x), percent(share(x))));
             }
-            picture::bars("probability", bars)
-        });
-        Ok(())
-    }
+        }
+        picture::bars("probability", bars)
+    });
+    Ok(values)
 }
 
 fn passes(blocks: &[Vec<f64>]) -> Vec<Pass> {

@@ -2,70 +2,48 @@
 
 mod pictures;
 
-use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
-use mlsys_lab::{Lab, LabError, Params, Run};
+use mlsys_lab::{LabError, Params, Run};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
-use mlsys_lab::steps::finite;
 use mlsys_sim::collective::{Algorithm, Closed, PlanError};
 use mlsys_sim::integer::too_large;
 use mlsys_sim::network::Network;
 
-/// The lab `all-reduce`.
-pub struct AllReduce {
-    schema: Schema,
-}
-
-impl AllReduce {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/all-reduce.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for AllReduce {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let sum = Sum::read(&run.params)?;
-        let cost = sum.cost();
-        let count = |count: u64, name: &str| {
-            i64::try_from(count).map_err(|_| too_large(["ranks"], &format!("the {name}")))
-        };
-        run.scalar("steps", count(cost.closed.steps, "steps")?);
-        run.scalar("fan_in", count(cost.closed.fan_in, "fan-in")?);
-        let told = || {
-            format!(
-                "{} bytes over {} ranks at {} s and {} bytes/s",
-                number(sum.bytes),
-                sum.ranks,
-                number(sum.network.latency()),
-                number(sum.network.bandwidth())
-            )
-        };
-        finite(run, "serial_bytes", cost.closed.serial_bytes, told)?;
-        finite(run, "traffic_factor", sum.factor(), told)?;
-        finite(run, "latency_part_seconds", cost.latency, told)?;
-        finite(run, "bandwidth_part_seconds", cost.bandwidth, told)?;
-        finite(run, "seconds", cost.seconds(), told)?;
-        let algorithm = sum.bytes / cost.seconds();
-        finite(run, "algorithm_bandwidth_bytes_per_second", algorithm, told)?;
-        let bus = algorithm * sum.bus_factor();
-        finite(run, "bus_bandwidth_bytes_per_second", bus, told)?;
-        picture::offer(run, "time", || sum.time());
-        picture::offer(run, "rounds", || sum.rounds());
-        picture::offer(run, "algorithms", || sum.beside());
-        picture::offer(run, "counted", || sum.counted());
-        picture::offer(run, "steps", || sum.steps());
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let sum = Sum::read(&run.params)?;
+    let cost = sum.cost();
+    let count = |count: u64, name: &str| {
+        i64::try_from(count).map_err(|_| too_large(["ranks"], &format!("the {name}")))
+    };
+    values.set("steps", count(cost.closed.steps, "steps")?);
+    values.set("fan_in", count(cost.closed.fan_in, "fan-in")?);
+    let told = || {
+        format!(
+            "{} bytes over {} ranks at {} s and {} bytes/s",
+            number(sum.bytes),
+            sum.ranks,
+            number(sum.network.latency()),
+            number(sum.network.bandwidth())
+        )
+    };
+    values.finite("serial_bytes", cost.closed.serial_bytes, told)?;
+    values.finite("traffic_factor", sum.factor(), told)?;
+    values.finite("latency_part_seconds", cost.latency, told)?;
+    values.finite("bandwidth_part_seconds", cost.bandwidth, told)?;
+    values.finite("seconds", cost.seconds(), told)?;
+    let algorithm = sum.bytes / cost.seconds();
+    values.finite("algorithm_bandwidth_bytes_per_second", algorithm, told)?;
+    let bus = algorithm * sum.bus_factor();
+    values.finite("bus_bandwidth_bytes_per_second", bus, told)?;
+    picture::offer(run, "time", || sum.time());
+    picture::offer(run, "rounds", || sum.rounds());
+    picture::offer(run, "algorithms", || sum.beside());
+    picture::offer(run, "counted", || sum.counted());
+    picture::offer(run, "steps", || sum.steps());
+    Ok(values)
 }
 
 /// What is asked for.

@@ -2,47 +2,26 @@
 
 mod pictures;
 
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Lab, LabError, Run, Value};
+use mlsys_lab::{LabError, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
 use mlsys_sim::collective::Tree;
 
-/// The lab `double-binary-tree`.
-pub struct DoubleBinaryTree {
-    schema: Schema,
-}
-
-impl DoubleBinaryTree {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/double-binary-tree.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for DoubleBinaryTree {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let pair = Pair::of(run.params.size("ranks")?);
-        run.scalar("first_parent", parents(&pair.first));
-        run.scalar("second_parent", parents(&pair.second));
-        run.scalar("shared_inner_ranks", pair.shared() as i64);
-        run.scalar("first_depth", pair.first.depth as i64);
-        run.scalar("second_depth", pair.second.depth as i64);
-        picture::offer(run, "trees", || pair.graph());
-        picture::offer(run, "roles", || pair.roles());
-        picture::offer(run, "ranks", || pair.table());
-        picture::offer(run, "levels", || pair.levels());
-        picture::offer(run, "steps", || pair.steps());
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let pair = Pair::of(run.params.size("ranks")?);
+    values.set("first_parent", parents(&pair.first));
+    values.set("second_parent", parents(&pair.second));
+    values.set("shared_inner_ranks", pair.shared() as i64);
+    values.set("first_depth", pair.first.depth as i64);
+    values.set("second_depth", pair.second.depth as i64);
+    picture::offer(run, "trees", || pair.graph());
+    picture::offer(run, "roles", || pair.roles());
+    picture::offer(run, "ranks", || pair.table());
+    picture::offer(run, "levels", || pair.levels());
+    picture::offer(run, "steps", || pair.steps());
+    Ok(values)
 }
 
 /// Both trees over the same ranks.

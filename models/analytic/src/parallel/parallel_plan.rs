@@ -20,12 +20,11 @@ mod time;
 mod traffic;
 
 use mlsys_lab::report::Report;
-use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
-use mlsys_lab::{Lab, LabError, Params, Run};
+use mlsys_lab::{LabError, Params, Run};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
-use mlsys_lab::steps::finite;
 use mlsys_sim::integer::too_large;
 use mlsys_sim::memory::Stage;
 
@@ -38,49 +37,28 @@ use rules::{Limits, Rule};
 use search::Found;
 use time::Step;
 
-/// The lab `parallel-plan`.
-pub struct ParallelPlan {
-    schema: Schema,
-}
-
-impl ParallelPlan {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/parallel-plan.toml"))?;
-        Ok(Self { schema })
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let judgement = Judgement::of(&run.params)?;
+    judgement.report_row(&mut values)?;
+    judgement.report_memory(&mut values)?;
+    judgement.report_time(&mut values)?;
+    judgement.report_search(&mut values, run);
+    if let Some(wrong) = judgement.claim.wrong() {
+        run.sink.report(Report::Notice(format!("the row contradicts itself: {wrong}")));
     }
-}
-
-impl Lab for ParallelPlan {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let judgement = Judgement::of(&run.params)?;
-        judgement.report_row(run)?;
-        judgement.report_memory(run)?;
-        judgement.report_time(run)?;
-        judgement.report_search(run);
-        if let Some(wrong) = judgement.claim.wrong() {
-            run.sink.report(Report::Notice(format!("the row contradicts itself: {wrong}")));
-        }
-        picture::offer(run, "puzzle", || judgement.puzzle());
-        picture::offer(run, "memory", || judgement.memory_by_stage());
-        picture::offer(run, "time", || judgement.time());
-        picture::offer(run, "traffic", || judgement.traffic());
-        picture::offer(run, "pareto", || judgement.pareto());
-        picture::offer(run, "best", || judgement.best());
-        let published = others::published(judgement.setting.cluster.efficiency)?;
-        picture::offer(run, "published", || published);
-        picture::offer(run, "layer", || judgement.layer());
-        picture::offer(run, "check", || judgement.claim.table());
-        picture::offer(run, "steps", || judgement.steps());
-        Ok(())
-    }
+    picture::offer(run, "puzzle", || judgement.puzzle());
+    picture::offer(run, "memory", || judgement.memory_by_stage());
+    picture::offer(run, "time", || judgement.time());
+    picture::offer(run, "traffic", || judgement.traffic());
+    picture::offer(run, "pareto", || judgement.pareto());
+    picture::offer(run, "best", || judgement.best());
+    let published = others::published(judgement.setting.cluster.efficiency)?;
+    picture::offer(run, "published", || published);
+    picture::offer(run, "layer", || judgement.layer());
+    picture::offer(run, "check", || judgement.claim.table());
+    picture::offer(run, "steps", || judgement.steps());
+    Ok(values)
 }
 
 /// A plan with everything that is said about it.
@@ -140,40 +118,40 @@ impl Judgement {
     }
 
     /// What the contract of a published row is held against.
-    fn report_row(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+    fn report_row(&self, values: &mut Values) -> Result<(), LabError> {
         let peak = self.setting.cluster.peak;
-        run.scalar("data", self.plan.layout.data);
-        run.scalar("devices", self.claim.devices);
-        run.scalar("global_batch", self.claim.global_batch);
-        run.scalar("tokens_per_batch", self.claim.tokens);
-        run.scalar("microbatches", self.plan.microbatches);
-        run.scalar("bubble_over_ideal", self.plan.bubble());
+        values.set("data", self.plan.layout.data);
+        values.set("devices", self.claim.devices);
+        values.set("global_batch", self.claim.global_batch);
+        values.set("tokens_per_batch", self.claim.tokens);
+        values.set("microbatches", self.plan.microbatches);
+        values.set("bubble_over_ideal", self.plan.bubble());
         let reason =
             || format!("a measured {} over a peak of {}", number(self.achieved), number(peak));
-        finite(run, "mfu", self.achieved / peak, reason)?;
+        values.finite("mfu", self.achieved / peak, reason)?;
         let total = self.devices() * self.achieved;
-        finite(run, "total_flops_per_second", total, reason)?;
-        run.scalar("consistent", self.claim.wrong().is_none());
+        values.finite("total_flops_per_second", total, reason)?;
+        values.set("consistent", self.claim.wrong().is_none());
         let verdict = self.claim.wrong().unwrap_or_else(|| "consistent".to_owned());
-        run.scalar("verdict", verdict);
+        values.set("verdict", verdict);
         Ok(())
     }
 
-    fn report_memory(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+    fn report_memory(&self, values: &mut Values) -> Result<(), LabError> {
         let large = || "the model's dimensions are too large for their product".to_owned();
         let Memory { states, activations } = self.memory;
-        run.scalar("parameters", self.setting.model.parameters as i64);
-        finite(run, "weight_bytes", states.weights, large)?;
-        finite(run, "gradient_bytes", states.gradients, large)?;
-        finite(run, "optimizer_bytes", states.optimizer, large)?;
-        finite(run, "activation_bytes", activations, large)?;
-        finite(run, "bytes_per_device", self.memory.bytes(), large)?;
-        run.scalar("fullest_stage", self.stage);
-        run.scalar("fits", self.memory.bytes() <= self.setting.cluster.capacity);
+        values.set("parameters", self.setting.model.parameters as i64);
+        values.finite("weight_bytes", states.weights, large)?;
+        values.finite("gradient_bytes", states.gradients, large)?;
+        values.finite("optimizer_bytes", states.optimizer, large)?;
+        values.finite("activation_bytes", activations, large)?;
+        values.finite("bytes_per_device", self.memory.bytes(), large)?;
+        values.set("fullest_stage", self.stage);
+        values.set("fits", self.memory.bytes() <= self.setting.cluster.capacity);
         Ok(())
     }
 
-    fn report_time(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+    fn report_time(&self, values: &mut Values) -> Result<(), LabError> {
         let step = &self.step;
         let slow = || {
             let Cluster { peak, efficiency, inside, between, .. } = self.setting.cluster;
@@ -192,29 +170,29 @@ impl Judgement {
             ("pipeline", &step.pipeline),
             ("data", &data),
         ] {
-            finite(run, &format!("{name}_bytes"), traffic.bytes, slow)?;
-            finite(run, &format!("{name}_seconds"), traffic.seconds, slow)?;
+            values.finite(format!("{name}_bytes"), traffic.bytes, slow)?;
+            values.finite(format!("{name}_seconds"), traffic.seconds, slow)?;
         }
-        finite(run, "compute_seconds", step.compute, slow)?;
-        finite(run, "bubble_seconds", step.bubble, slow)?;
-        finite(run, "exposed_seconds", step.exposed(), slow)?;
-        finite(run, "step_seconds", step.seconds(), slow)?;
-        finite(run, "estimated_mfu", self.estimated_mfu(), slow)
+        values.finite("compute_seconds", step.compute, slow)?;
+        values.finite("bubble_seconds", step.bubble, slow)?;
+        values.finite("exposed_seconds", step.exposed(), slow)?;
+        values.finite("step_seconds", step.seconds(), slow)?;
+        values.finite("estimated_mfu", self.estimated_mfu(), slow)
     }
 
-    fn report_search(&self, run: &mut Run<'_>) {
-        run.scalar("tensor_inside_server", rules::inside(&self.setting, &self.plan));
-        run.scalar("rules_broken", self.broken());
-        run.scalar("puzzle_solved", self.broken() == 0);
-        run.scalar("score", self.score());
-        run.scalar("plans_searched", self.found.judged as i64);
-        run.scalar("plans_fitting", self.found.fitting as i64);
+    fn report_search(&self, values: &mut Values, run: &mut Run<'_>) {
+        values.set("tensor_inside_server", rules::inside(&self.setting, &self.plan));
+        values.set("rules_broken", self.broken());
+        values.set("puzzle_solved", self.broken() == 0);
+        values.set("score", self.score());
+        values.set("plans_searched", self.found.judged as i64);
+        values.set("plans_fitting", self.found.fitting as i64);
         if let Some(best) = self.found.layouts.first().filter(|best| best.fits) {
-            run.scalar("best_plan", pictures::told(&best.plan));
-            run.scalar("best_step_seconds", best.seconds);
+            values.set("best_plan", pictures::told(&best.plan));
+            values.set("best_step_seconds", best.seconds);
         }
         if let Some(fastest) = self.found.fastest_kept {
-            run.scalar("solution_step_seconds", fastest.seconds);
+            values.set("solution_step_seconds", fastest.seconds);
         }
         if self.found.cut_off {
             run.sink.report(Report::Notice(format!(

@@ -2,59 +2,37 @@
 
 mod pictures;
 
-use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Lab, LabError, Params, Run, Value};
+use mlsys_lab::{LabError, Params, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
-use mlsys_lab::steps::finite;
 
 use mlsys_sim::pipeline::{Plan, Played, Schedule, Times, play};
 
-/// The lab `pipeline`.
-pub struct Pipeline {
-    schema: Schema,
-}
-
-impl Pipeline {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/pipeline.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for Pipeline {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let setup = Setup::read(&run.params)?;
-        let outcome = setup.outcome()?;
-        let stages = 0..setup.stages;
-        let large = || "the times are too large for their sum".to_owned();
-        finite(run, "makespan", outcome.makespan, large)?;
-        finite(run, "ideal_time", outcome.ideal, large)?;
-        finite(run, "bubble_time", outcome.bubble(), large)?;
-        let nothing = || {
-            "forward_time, backward_input_time and backward_weight_time are all 0, so nothing takes any time".to_owned()
-        };
-        finite(run, "bubble_fraction", outcome.fraction(), nothing)?;
-        finite(run, "bubble_over_ideal", outcome.over_ideal(), nothing)?;
-        let idle = stages.clone().map(|stage| outcome.played.idle(stage));
-        run.scalar("stage_idle", array(idle));
-        let peaks = stages.map(|stage| outcome.peak(stage));
-        run.scalar("peak_activations", array(peaks));
-        picture::offer(run, "timeline", || pictures::timeline(&setup, &outcome));
-        picture::offer(run, "activations", || pictures::kept(&setup, &outcome));
-        picture::offer(run, "schedules", || pictures::schedules(&setup));
-        picture::offer(run, "microbatches", || pictures::microbatches(&setup));
-        picture::offer(run, "steps", || pictures::steps(&setup, &outcome));
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let setup = Setup::read(&run.params)?;
+    let outcome = setup.outcome()?;
+    let stages = 0..setup.stages;
+    let large = || "the times are too large for their sum".to_owned();
+    values.finite("makespan", outcome.makespan, large)?;
+    values.finite("ideal_time", outcome.ideal, large)?;
+    values.finite("bubble_time", outcome.bubble(), large)?;
+    let nothing = || {
+        "forward_time, backward_input_time and backward_weight_time are all 0, so nothing takes any time".to_owned()
+    };
+    values.finite("bubble_fraction", outcome.fraction(), nothing)?;
+    values.finite("bubble_over_ideal", outcome.over_ideal(), nothing)?;
+    let idle = stages.clone().map(|stage| outcome.played.idle(stage));
+    values.set("stage_idle", array(idle));
+    let peaks = stages.map(|stage| outcome.peak(stage));
+    values.set("peak_activations", array(peaks));
+    picture::offer(run, "timeline", || pictures::timeline(&setup, &outcome));
+    picture::offer(run, "activations", || pictures::kept(&setup, &outcome));
+    picture::offer(run, "schedules", || pictures::schedules(&setup));
+    picture::offer(run, "microbatches", || pictures::microbatches(&setup));
+    picture::offer(run, "steps", || pictures::steps(&setup, &outcome));
+    Ok(values)
 }
 
 fn array(values: impl Iterator<Item = f64>) -> Value {

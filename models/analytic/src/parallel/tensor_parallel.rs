@@ -2,64 +2,42 @@
 
 mod pictures;
 
-use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
-use mlsys_lab::{Lab, LabError, Params, Run};
+use mlsys_lab::{LabError, Params, Run};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture;
-use mlsys_lab::steps::finite;
 use mlsys_sim::integer::too_large;
 
-/// The lab `tensor-parallel`.
-pub struct TensorParallel {
-    schema: Schema,
-}
-
-impl TensorParallel {
-    /// The lab with its schema read.
-    ///
-    /// # Errors
-    /// The schema does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        let schema = Schema::parse(include_str!("../../labs/tensor-parallel.toml"))?;
-        Ok(Self { schema })
-    }
-}
-
-impl Lab for TensorParallel {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let layer = Layer::read(&run.params)?;
-        let collectives = layer.around.collectives();
-        run.scalar("all_reduces_forward", collectives.all_reduces_forward);
-        run.scalar("all_reduces_backward", collectives.all_reduces_backward);
-        run.scalar("all_gathers", collectives.all_gathers);
-        run.scalar("reduce_scatters", collectives.reduce_scatters);
-        let large = || "batch, sequence and hidden are too large for their product".to_owned();
-        let slow = || {
-            format!(
-                "a peak of {} flop/s and a link of {} bytes/s",
-                number(layer.peak),
-                number(layer.bandwidth)
-            )
-        };
-        finite(run, "elements_per_layer", layer.sent(), large)?;
-        finite(run, "bytes_per_layer", layer.bytes(), large)?;
-        run.scalar("pipeline_elements", layer.boundary);
-        finite(run, "communication_seconds", layer.communication(), slow)?;
-        finite(run, "compute_seconds", layer.compute(), slow)?;
-        finite(run, "communication_fraction", layer.share(), slow)?;
-        finite(run, "critical_contraction", layer.critical_contraction(), slow)?;
-        picture::offer(run, "share", || layer.shares());
-        picture::offer(run, "matrices", || layer.matrices());
-        picture::offer(run, "times", || layer.times());
-        picture::offer(run, "links", || layer.links());
-        picture::offer(run, "steps", || layer.steps());
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let layer = Layer::read(&run.params)?;
+    let collectives = layer.around.collectives();
+    values.set("all_reduces_forward", collectives.all_reduces_forward);
+    values.set("all_reduces_backward", collectives.all_reduces_backward);
+    values.set("all_gathers", collectives.all_gathers);
+    values.set("reduce_scatters", collectives.reduce_scatters);
+    let large = || "batch, sequence and hidden are too large for their product".to_owned();
+    let slow = || {
+        format!(
+            "a peak of {} flop/s and a link of {} bytes/s",
+            number(layer.peak),
+            number(layer.bandwidth)
+        )
+    };
+    values.finite("elements_per_layer", layer.sent(), large)?;
+    values.finite("bytes_per_layer", layer.bytes(), large)?;
+    values.set("pipeline_elements", layer.boundary);
+    values.finite("communication_seconds", layer.communication(), slow)?;
+    values.finite("compute_seconds", layer.compute(), slow)?;
+    values.finite("communication_fraction", layer.share(), slow)?;
+    values.finite("critical_contraction", layer.critical_contraction(), slow)?;
+    picture::offer(run, "share", || layer.shares());
+    picture::offer(run, "matrices", || layer.matrices());
+    picture::offer(run, "times", || layer.times());
+    picture::offer(run, "links", || layer.links());
+    picture::offer(run, "steps", || layer.steps());
+    Ok(values)
 }
 
 /// What norms, dropouts and residuals around the split matrices are.

@@ -8,64 +8,34 @@ mod tests;
 
 use mlsys_lab::frame::Table;
 use mlsys_lab::frame::table::{Filter, Sort, SortOrder};
-use mlsys_lab::schema::{Scale, Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+use mlsys_lab::schema::Scale;
+use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
+use crate::closed_form::Values;
 use mlsys_lab::picture::offer;
 use pictures::Chosen;
 use sourced::Sourced;
 use subject::Subject;
 
-/// The lab `landscape`.
-pub struct Landscape {
-    schema: Schema,
-    subjects: Vec<Subject>,
-}
-
-impl Landscape {
-    /// The lab with its schema and its tables' columns read.
-    ///
-    /// # Errors
-    /// One of the two does not read.
-    pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("../../labs/landscape.toml"))?,
-            subjects: Subject::all()?,
-        })
-    }
-
-    fn subject(&self, name: &str) -> Result<&Subject, LabError> {
-        let found = self.subjects.iter().find(|subject| subject.name == name);
-        found.ok_or_else(|| {
-            LabError::contradiction(["table"], format!("there is no table '{name}'"))
-        })
-    }
-}
-
-impl Lab for Landscape {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let subject = self.subject(run.params.text("table")?)?;
-        let whole = Sourced::of(subject);
-        let asked = Asked::read(&run.params, subject, &whole.table)?;
-        let shown = asked.rows(&whole.table);
-        run.scalar("rows", count(shown.rows.len()));
-        run.scalar("all_rows", count(whole.table.rows.len()));
-        run.scalar("cells", count(whole.cells()));
-        run.scalar("sourced_cells", count(whole.noted()));
-        run.scalar("corrected_cells", count(whole.corrected));
-        ends(run, &shown, asked.sort);
-        let plot = pictures::plot(&shown, &asked.x, &asked.y, asked.group);
-        run.scalar("points", count(plot.points.len()));
-        offer(run, "plot", || Frame::Scatter(plot));
-        offer(run, "sources", || pictures::sources(&shown));
-        offer(run, "columns", || pictures::columns(subject, &shown));
-        offer(run, "table", || Frame::Table(shown));
-        Ok(())
-    }
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let mut values = Values::default();
+    let subject = Subject::find(run.params.text("table")?)?;
+    let whole = Sourced::of(subject);
+    let asked = Asked::read(&run.params, subject, &whole.table)?;
+    let shown = asked.rows(&whole.table);
+    values.set("rows", count(shown.rows.len()));
+    values.set("all_rows", count(whole.table.rows.len()));
+    values.set("cells", count(whole.cells()));
+    values.set("sourced_cells", count(whole.noted()));
+    values.set("corrected_cells", count(whole.corrected));
+    ends(&mut values, &shown, asked.sort);
+    let plot = pictures::plot(&shown, &asked.x, &asked.y, asked.group);
+    values.set("points", count(plot.points.len()));
+    offer(run, "plot", || Frame::Scatter(plot));
+    offer(run, "sources", || pictures::sources(&shown));
+    offer(run, "columns", || pictures::columns(subject, &shown));
+    offer(run, "table", || Frame::Table(shown));
+    Ok(values)
 }
 
 /// What was asked of a table.
@@ -144,7 +114,7 @@ fn given<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
 }
 
 /// Names the first and the last row, and what they have in the column they are sorted by.
-fn ends(run: &mut Run<'_>, shown: &Table, sort: Option<Sort>) {
+fn ends(values: &mut Values, shown: &Table, sort: Option<Sort>) {
     let column = sort.map(|sort| sort.column);
     let has = |row: &usize| column.is_none_or(|column| shown.cell(*row, column).is_some());
     // Rows without a value stand at the end: the last that has one is meant.
@@ -154,13 +124,13 @@ fn ends(run: &mut Run<'_>, shown: &Table, sort: Option<Sort>) {
     };
     for (name, row) in [("first", 0), ("last", last)] {
         if let Some(called) = shown.cell(row, 0) {
-            run.scalar(name, called.to_string());
+            values.set(name, called.to_string());
         }
     }
     for (name, row) in [("first_value", 0), ("last_value", last)] {
         let cell = column.and_then(|column| shown.cell(row, column));
         if let Some(value) = cell.and_then(Value::as_f64) {
-            run.scalar(name, value);
+            values.set(name, value);
         }
     }
 }

@@ -76,7 +76,7 @@ fn sparse_four_bits_is_25_times_smaller() {
 #[test]
 fn masks_are_those_of_the_instant_lab_on_each_layer() {
     let trained = small(Model::Mlp, 8);
-    let instant = mlsys_analytic::Prune::new().unwrap();
+    let instant = mlsys_analytic::lab("prune").unwrap();
     let magnitude = chosen(&trained, HALF);
     let groups = chosen(&trained, Choice { method: Method::Groups, ..HALF });
     for (index, layer) in trained.layers().iter().enumerate() {

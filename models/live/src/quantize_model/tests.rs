@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_analytic::{KmeansQuantize, Nf4, Quantize};
 use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, Frame, Lab, RunData, Value};
@@ -230,21 +229,25 @@ fn codes_and_scales_are_those_of_the_instant_labs() {
             (0..layer.inputs).map(|input| f64::from(own.codes[matrix.index(input, 3)])).collect();
         let set = [format!("scheme={name}"), "bits=4".to_owned()];
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
-        let theirs =
-            |metric: &str| instant(&Quantize::new().unwrap(), "values", &column, &set, metric);
+        let theirs = |metric: &str| {
+            instant(&mlsys_analytic::lab("quantize").unwrap(), "values", &column, &set, metric)
+        };
         assert_eq!(theirs("quantized"), codes, "{name}");
         assert_eq!(theirs("scale"), [f64::from(own.scales()[3])], "{name}");
     }
     let own = Quantized::nf4(&weights, matrix, Granularity::Channel);
     let codes: Vec<f64> =
         (0..layer.inputs).map(|input| f64::from(own.codes[matrix.index(input, 3)])).collect();
-    let theirs = |metric: &str| instant(&Nf4::new().unwrap(), "values", &column, &[], metric);
+    let theirs = |metric: &str| {
+        instant(&mlsys_analytic::lab("nf4").unwrap(), "values", &column, &[], metric)
+    };
     assert_eq!(theirs("codes"), codes);
     assert_eq!(theirs("scales"), [f64::from(own.scales()[3])]);
     let own = Quantized::kmeans(&weights, matrix, 8, 50);
     let set = ["clusters=8", "iterations=50"];
-    let theirs =
-        |metric: &str| instant(&KmeansQuantize::new().unwrap(), "weights", &weights, &set, metric);
+    let theirs = |metric: &str| {
+        instant(&mlsys_analytic::lab("kmeans-quantize").unwrap(), "weights", &weights, &set, metric)
+    };
     let codes: Vec<f64> = own.codes.iter().map(|code| f64::from(*code)).collect();
     assert_eq!(theirs("indices"), codes);
     assert_eq!(theirs("centroids"), own.centroids());

@@ -179,7 +179,7 @@ fn order_bubble_and_peaks_match_the_simulation() {
         let by_the_clock: Vec<Vec<String>> = began.iter().map(said).collect();
         assert_eq!(by_the_clock, wanted, "{name}");
         must_wait_for_its_input(&began, name);
-        let instant = mlsys_analytic::Pipeline::new().unwrap();
+        let instant = mlsys_analytic::lab("pipeline").unwrap();
         let alone = run(&instant, &[&named, "microbatches=4"]);
         near(number(&data, "bubble_fraction"), number(&alone, "bubble_fraction"));
         assert_eq!(array(&data, "peak_activations"), array(&alone, "peak_activations"));

@@ -37,7 +37,7 @@ impl<'f> Names<'f> {
         match name.split_once('.') {
             Some(("run", rest)) => super::known(self.form, rest),
             Some(("given" | "set", rest)) => self.form.params.contains_key(rest),
-            Some((first, _)) => local(first),
+            Some((first, _)) => local(first) || self.form.simulated.contains(first),
             None => name == "own" && !self.local.is_empty(),
         }
     }

@@ -8,7 +8,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::Mistake;
 use super::super::model::{
-    Axis, Bar, CellsOf, Drawing, Each, Form, Line, Over, Picture, Places, Point, Row, Stack, Step,
+    Axis, Bar, CellsOf, Drawing, Each, Form, Line, Over, Picture, Places, Point, Row, Stack, Start,
+    Step,
 };
 use super::fields::Fields;
 use super::formula::{self, Names};
@@ -38,6 +39,9 @@ pub(super) fn read(panel: &mut Fields<'_, '_, '_>, form: &Form) -> Option<Pictur
     }
     let drawing = drawing(panel, form, &mut Names::new(form), 0);
     if drawing.is_none() && instead.is_empty() {
+        if form.start == Start::Simulation {
+            return None;
+        }
         panel.missing(
             "bars",
             "what it draws: bars, stacks, table, scatter, cells, panes, steps or text",

@@ -1,17 +1,25 @@
 //! The tables: the entries they show, and the meaning of their columns.
 
-use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{Tables, Value};
+use std::sync::LazyLock;
 
-/// The description of the tables, `tables.toml`.
-const TEXT: &str = include_str!("tables.toml");
+use mlsys_lab::{LabError, Tables, Value};
+use serde::Deserialize;
+
+static SUBJECTS: LazyLock<Result<File, toml::de::Error>> =
+    LazyLock::new(|| toml::from_str(include_str!("tables.toml")));
+
+#[derive(Deserialize)]
+struct File {
+    table: Vec<Subject>,
+}
 
 /// A table that can be looked at.
+#[derive(Deserialize)]
 pub(super) struct Subject {
     /// Its name as a case of the parameter `table`.
     pub(super) name: String,
-    file: File,
-    /// What its entries are called there.
+    file: Source,
+    /// The table of the file that its entries stand in.
     pub(super) entries: String,
     /// Its columns; the first names a row.
     pub(super) columns: Vec<Column>,
@@ -21,8 +29,9 @@ pub(super) struct Subject {
     pub(super) grouped: Option<String>,
 }
 
-#[derive(Clone, Copy)]
-enum File {
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Source {
     /// What slides and lists say.
     Landscape,
     /// What labs compute with.
@@ -30,6 +39,7 @@ enum File {
 }
 
 /// A column.
+#[derive(Deserialize)]
 pub(super) struct Column {
     /// Its title, with the unit in brackets.
     pub(super) title: String,
@@ -39,70 +49,43 @@ pub(super) struct Column {
     pub(super) over: Option<String>,
     /// What the field's number is multiplied by.
     pub(super) factor: Option<f64>,
-    /// The number that stands for none.
+    /// The number that means "not known".
     pub(super) unknown: Option<f64>,
-    /// Whether what a text says in brackets at its end goes into the note.
+    /// Whether a text's brackets at its end go into the note.
+    #[serde(default)]
     pub(super) short: bool,
-    /// Whether the value stands with who says it and of when.
+    /// Whether the value is shown with its source and date.
+    #[serde(default)]
     pub(super) dated: bool,
-    /// What it means.
     pub(super) about: String,
 }
 
 impl Subject {
-    /// All tables, in the order in which they are written.
+    /// All tables, in the order of `tables.toml`.
     ///
     /// # Errors
     /// `tables.toml` does not parse: a bug in this crate.
-    pub(super) fn all() -> Result<Vec<Self>, SchemaError> {
-        let complaint = |message: String| SchemaError { kind: "landscape".to_owned(), message };
-        let read = Tables::parse(TEXT).map_err(|error| complaint(error.to_string()))?;
-        let subjects = read.all("table").into_iter().map(|entry| {
-            let name = text(&entry, "name").unwrap_or_default();
-            Self::read(&entry).ok_or_else(|| complaint(format!("the table '{name}' does not read")))
-        });
-        subjects.collect()
+    pub(super) fn all() -> Result<&'static [Self], LabError> {
+        match &*SUBJECTS {
+            Ok(file) => Ok(&file.table),
+            Err(error) => Err(LabError::Data(error.to_string())),
+        }
     }
 
-    fn read(entry: &Value) -> Option<Self> {
-        let plotted = list(entry.at("plotted")?);
-        let mut plotted = plotted.iter().filter_map(Value::as_str).map(str::to_owned);
-        Some(Self {
-            name: text(entry, "name")?,
-            file: match entry.at("file")?.as_str()? {
-                "landscape" => File::Landscape,
-                "constants" => File::Constants,
-                _ => return None,
-            },
-            entries: text(entry, "entries")?,
-            columns: list(entry.at("columns")?).iter().map(Column::read).collect::<Option<_>>()?,
-            plotted: [plotted.next()?, plotted.next()?],
-            grouped: text(entry, "grouped"),
+    /// The table of this name.
+    pub(super) fn find(name: &str) -> Result<&'static Self, LabError> {
+        let found = Self::all()?.iter().find(|subject| subject.name == name);
+        found.ok_or_else(|| {
+            LabError::contradiction(["table"], format!("there is no table '{name}'"))
         })
     }
 
     /// The file its entries stand in.
     pub(super) fn tables(&self) -> &'static Tables {
         match self.file {
-            File::Landscape => Tables::landscape(),
-            File::Constants => Tables::builtin(),
+            Source::Landscape => Tables::landscape(),
+            Source::Constants => Tables::builtin(),
         }
-    }
-}
-
-impl Column {
-    fn read(entry: &Value) -> Option<Self> {
-        let number = |name: &str| entry.at(name).and_then(Value::as_f64);
-        Some(Self {
-            title: text(entry, "title")?,
-            field: text(entry, "field")?,
-            over: text(entry, "over"),
-            factor: number("factor"),
-            unknown: number("unknown"),
-            short: entry.at("short") == Some(&Value::Bool(true)),
-            dated: entry.at("dated") == Some(&Value::Bool(true)),
-            about: text(entry, "about")?,
-        })
     }
 }
 
@@ -111,7 +94,7 @@ pub(super) fn text(entry: &Value, path: &str) -> Option<String> {
     entry.at(path)?.as_str().map(str::to_owned)
 }
 
-/// What is in a list; nothing in what is none.
+/// The items of a list; none of any other value.
 pub(super) fn list(value: &Value) -> &[Value] {
     match value {
         Value::Array(items) => items,

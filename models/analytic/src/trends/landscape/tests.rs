@@ -4,20 +4,18 @@ use mlsys_lab::{Tables, Value};
 use super::sourced::Sourced;
 use super::subject::{Subject, list, text};
 
-fn all() -> Vec<Subject> {
+fn all() -> &'static [Subject] {
     Subject::all().unwrap()
 }
 
 fn sourced(name: &str) -> Sourced {
-    let subjects = all();
-    let found = subjects.iter().find(|subject| subject.name == name);
-    Sourced::of(found.unwrap())
+    Sourced::of(Subject::find(name).unwrap())
 }
 
 #[test]
 fn every_cell_of_every_table_says_whose_it_is() {
     for subject in all() {
-        let whole = Sourced::of(&subject);
+        let whole = Sourced::of(subject);
         assert!(!whole.table.rows.is_empty(), "{}", subject.name);
         assert_eq!(whole.noted(), whole.cells(), "{}", subject.name);
         for note in whole.table.notes.all() {
@@ -58,7 +56,7 @@ fn every_correction_reaches_a_cell() {
     for subject in all() {
         let entries = subject.tables().all(&subject.entries);
         let corrections = entries.iter().filter(|entry| entry.at("correct").is_some());
-        let whole = Sourced::of(&subject);
+        let whole = Sourced::of(subject);
         assert!(whole.corrected >= corrections.count(), "{}", subject.name);
         let noted = whole.table.notes.all().iter();
         let noted = noted.filter(|note| note.contains("Corrected: ")).count();
@@ -76,7 +74,7 @@ fn every_field_of_a_table_is_one_that_some_entry_has() {
                 assert!(has, "{}: nothing has {field}", subject.name);
             }
         }
-        let whole = Sourced::of(&subject);
+        let whole = Sourced::of(subject);
         for title in subject.plotted.iter().chain(&subject.grouped) {
             whole.table.column(title).unwrap();
         }
