@@ -25,7 +25,6 @@ mod gpu {
     pub(crate) mod coalescing;
     pub(crate) mod divergence;
     pub(crate) mod lowering;
-    pub(crate) mod occupancy;
     pub(crate) mod tensor_core;
     pub(crate) mod thread_index;
     pub(crate) mod window_sum;
@@ -61,7 +60,7 @@ pub use compute::graph::Graph;
 pub use gpu::lowering::Lowering;
 
 /// The simulations by the kinds of their files.
-const SIMULATIONS: [(&str, Simulation); 19] = [
+const SIMULATIONS: [(&str, Simulation); 18] = [
     ("all-reduce", interconnect::all_reduce::run),
     ("bank-conflicts", gpu::bank_conflicts::run),
     ("coalescing", gpu::coalescing::run),
@@ -71,7 +70,6 @@ const SIMULATIONS: [(&str, Simulation); 19] = [
     ("kmeans-quantize", compression::kmeans_quantize::run),
     ("landscape", trends::landscape::run),
     ("nf4", compression::nf4::run),
-    ("occupancy", gpu::occupancy::run),
     ("online-softmax", inference::online_softmax::run),
     ("parallel-plan", parallel::parallel_plan::run),
     ("pipeline", parallel::pipeline::run),

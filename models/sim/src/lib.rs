@@ -8,7 +8,6 @@ pub mod inference;
 pub mod integer;
 pub mod lowering;
 pub mod memory;
-pub mod multiprocessor;
 pub mod network;
 pub mod pattern;
 pub mod pipeline;

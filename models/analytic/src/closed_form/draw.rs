@@ -256,10 +256,35 @@ fn each<'a, T>(
     run: &'a Scope<'a>,
     then: &mut Then<'_, 'a, T>,
 ) -> Result<(), Fault> {
-    match nested(row, &row.each, scope, run, true, then) {
+    let drawn = match row.first {
+        None => nested(row, &row.each, scope, run, true, then),
+        Some(most) => first(row, most, scope, run, then),
+    };
+    match drawn {
         Err(Fault::Unset(_)) => Ok(()),
         other => other,
     }
+}
+
+/// Does something for the first `most` of a row by their keys.
+fn first<'a, T>(
+    row: &'a Row<T>,
+    most: usize,
+    scope: &Scope<'a>,
+    run: &'a Scope<'a>,
+    then: &mut Then<'_, 'a, T>,
+) -> Result<(), Fault> {
+    let mut all = Vec::new();
+    nested(row, &row.each, scope, run, true, &mut |_, _, key| {
+        all.push((all.len(), key));
+        Ok(())
+    })?;
+    let chosen: Vec<usize> = sorted(all).into_iter().take(most).collect();
+    let mut place = 0..;
+    nested(row, &row.each, scope, run, true, &mut |what, scope, _| {
+        let is_chosen = place.next().is_some_and(|place| chosen.contains(&place));
+        if is_chosen { then(what, scope, None) } else { Ok(()) }
+    })
 }
 
 pub(super) fn nested<'a, T>(

@@ -182,9 +182,10 @@ pub(super) fn row<T>(
     }
     let only_if = fields.formula("if", names);
     let sort = fields.formula("sort", names);
+    let first = fields.whole("first", MAX_ROWS);
     let what = what(fields, names);
     names.local.truncate(before);
-    Some(Row { each, set, only_if, sort, what: what? })
+    Some(Row { each, set, only_if, sort, first, what: what? })
 }
 
 fn loop_over(
@@ -455,5 +456,12 @@ fn of_definition(form: &Form, name: &str) -> Option<Row<Step>> {
     };
     let value = of_name(form, name)?;
     let step = Step { label, value, formula: None, numbers: None };
-    Some(Row { each: Vec::new(), set: Vec::new(), only_if: None, sort: None, what: step })
+    Some(Row {
+        each: Vec::new(),
+        set: Vec::new(),
+        only_if: None,
+        sort: None,
+        first: None,
+        what: step,
+    })
 }
