@@ -26,7 +26,6 @@ mod gpu {
     pub(crate) mod divergence;
     pub(crate) mod lowering;
     pub(crate) mod tensor_core;
-    pub(crate) mod thread_index;
     pub(crate) mod window_sum;
 }
 
@@ -60,7 +59,7 @@ pub use compute::graph::Graph;
 pub use gpu::lowering::Lowering;
 
 /// The simulations by the kinds of their files.
-const SIMULATIONS: [(&str, Simulation); 18] = [
+const SIMULATIONS: [(&str, Simulation); 17] = [
     ("all-reduce", interconnect::all_reduce::run),
     ("bank-conflicts", gpu::bank_conflicts::run),
     ("coalescing", gpu::coalescing::run),
@@ -77,7 +76,6 @@ const SIMULATIONS: [(&str, Simulation); 18] = [
     ("quantize", compression::quantize::run),
     ("tensor-core", gpu::tensor_core::run),
     ("tensor-parallel", parallel::tensor_parallel::run),
-    ("thread-index", gpu::thread_index::run),
     ("window-sum", gpu::window_sum::run),
 ];
 

@@ -139,7 +139,8 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                 lines: sorted(drawn),
             }))
         }
-        Drawing::Cells { across, group, kinds, note, rows } => {
+        Drawing::Cells { across, start, group, kinds, note, rows } => {
+            let start = start.as_ref().map_or(Ok(None), |start| scope.number(start))?;
             let (mut all, mut count) = (Vec::new(), 0);
             for row in rows {
                 each(row, scope, run, &mut |what, scope, key| {
@@ -162,6 +163,7 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
             }
             Ok(Frame::Cells(frame::Cells {
                 across: across.clone(),
+                first: start.map_or(0, |start| start as usize),
                 group: *group,
                 kinds: kinds.clone(),
                 rows: sorted(all),

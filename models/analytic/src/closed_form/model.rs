@@ -117,6 +117,8 @@ pub(super) enum Drawing {
     },
     Cells {
         across: String,
+        /// The number of the first column, if it is not 0.
+        start: Option<Formula>,
         group: usize,
         kinds: Vec<Kind>,
         note: Template,

@@ -373,6 +373,7 @@ fn optional_rows<T>(
 
 fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
     let across = fields.text("across").map(|text| text.value).unwrap_or_default();
+    let start = fields.formula("start", names);
     let group = fields.whole("group", 1024).unwrap_or(0);
     let kinds = fields.take("kinds").and_then(|value| fields.deserialize(value, "`kinds`"));
     if kinds.is_none() {
@@ -400,7 +401,7 @@ fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawi
         cell.finish();
         Some(CellsOf { label, remark, each: each?, kind: kind?, text })
     });
-    Some(Drawing::Cells { across, group, kinds: kinds?, note, rows })
+    Some(Drawing::Cells { across, start, group, kinds: kinds?, note, rows })
 }
 
 fn steps(fields: &mut Fields<'_, '_, '_>, form: &Form, names: &mut Names<'_>) -> Option<Drawing> {
