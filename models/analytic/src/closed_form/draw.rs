@@ -7,7 +7,7 @@ use mlsys_lab::schema::Scale;
 use mlsys_lab::{Frame, Value};
 
 use super::evaluate::{Fault, Scope, order, same, written_out};
-use super::model::{Axis, Drawing, Each, Line, Over, Picture, Places, Row, Step};
+use super::model::{Axis, Drawing, Each, Formula, Line, Over, Picture, Places, Row, Step};
 use mlsys_lab::steps::Steps;
 
 /// Most rows, points or cells that one picture has.
@@ -140,7 +140,13 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
             }))
         }
         Drawing::Cells { across, start, group, kinds, note, rows } => {
-            let start = start.as_ref().map_or(Ok(None), |start| scope.number(start))?;
+            let count = |formula: &Option<Formula>| match formula {
+                Some(formula) => {
+                    Ok(scope.number(formula)?.map_or(0, |count| count.clamp(0.0, 1e9) as usize))
+                }
+                None => Ok(0),
+            };
+            let (start, group) = (count(start)?, count(group)?);
             let (mut all, mut count) = (Vec::new(), 0);
             for row in rows {
                 each(row, scope, run, &mut |what, scope, key| {
@@ -163,8 +169,8 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
             }
             Ok(Frame::Cells(frame::Cells {
                 across: across.clone(),
-                first: start.map_or(0, |start| start as usize),
-                group: *group,
+                first: start,
+                group,
                 kinds: kinds.clone(),
                 rows: sorted(all),
                 note: scope.text(note)?,

@@ -119,7 +119,7 @@ pub(super) enum Drawing {
         across: String,
         /// The number of the first column, if it is not 0.
         start: Option<Formula>,
-        group: usize,
+        group: Option<Formula>,
         kinds: Vec<Kind>,
         note: Template,
         rows: Vec<Row<CellsOf>>,

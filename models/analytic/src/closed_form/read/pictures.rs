@@ -374,7 +374,7 @@ fn optional_rows<T>(
 fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
     let across = fields.text("across").map(|text| text.value).unwrap_or_default();
     let start = fields.formula("start", names);
-    let group = fields.whole("group", 1024).unwrap_or(0);
+    let group = fields.formula("group", names);
     let kinds = fields.take("kinds").and_then(|value| fields.deserialize(value, "`kinds`"));
     if kinds.is_none() {
         fields.missing("kinds", "kinds = [{ name = \"used\", tone = \"first\" }]");
