@@ -17,13 +17,13 @@ const CASES: &str = include_str!("contract/cases.txt");
 const CONDITIONS: &str = include_str!("contract/conditions.txt");
 
 /// The columns of each line of a table; a line that begins with `#` is a remark.
-fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+pub(crate) fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split(" | ").collect())
 }
 
 /// A column with settings; `-` stands for none.
-fn settings(column: &'static str) -> Vec<&'static str> {
+pub(crate) fn settings(column: &'static str) -> Vec<&'static str> {
     match column {
         "-" => Vec::new(),
         some => some.split(" & ").collect(),

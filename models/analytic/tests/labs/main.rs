@@ -8,7 +8,6 @@ mod errors;
 mod gradients;
 mod kernel;
 mod lowering;
-mod not_finite;
 mod on_device;
 mod plug;
 mod run;
