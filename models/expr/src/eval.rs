@@ -134,7 +134,7 @@ fn aggregate(function: Function, argument: &Expr, env: &dyn Env) -> Result<f64, 
         Function::Min => values.reduce(f64::min),
         Function::Max => values.reduce(f64::max),
         Function::Mean => values.reduce(|sum, value| sum + value).map(|sum| sum / count),
-        Function::Median => median(values.collect()),
+        Function::Median => median(values),
         Function::Len
         | Function::At
         | Function::Close
@@ -181,8 +181,9 @@ fn aggregate(function: Function, argument: &Expr, env: &dyn Env) -> Result<f64, 
     value.ok_or_else(|| empty(name, argument.span))
 }
 
-/// The middle value, or halfway between the middle two.
-fn median(mut values: Vec<f64>) -> Option<f64> {
+/// The middle value, or halfway between the middle two; none of none.
+pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let upper = values.get(values.len() / 2)?;
     let lower = values.get((values.len() - 1) / 2)?;

@@ -27,7 +27,7 @@ mod token;
 
 pub use ast::{BinaryOp, Expr, Name, Node, UnaryOp};
 pub use error::{EvalError, EvalErrorKind, ExprError};
-pub use eval::{Env, LookupError, Point, Value, evaluate};
+pub use eval::{Env, LookupError, Point, Value, evaluate, median};
 pub use excerpt::{Excerpt, reorders};
 pub use function::Function;
 pub use names::UnknownName;

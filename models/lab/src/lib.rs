@@ -24,7 +24,7 @@ pub mod steps;
 pub mod tables;
 pub mod value;
 
-pub use mlsys_expr::{UnknownName, named_enum, nearest, random};
+pub use mlsys_expr::{UnknownName, median, named_enum, nearest, random};
 
 pub use artifact::Artifact;
 pub use control::{Command, Control, Limits, NextStep, StopReason};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mlsys_device::timing::median;
+use mlsys_lab::median;
 use mlsys_sim::collective::{Plan, Tally};
 use mlsys_sim::network::Network;
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use burn::tensor::Device;
 
 use crate::train::Timing;
-use mlsys_device::timing::median;
+use mlsys_lab::median;
 
 /// A part of a training step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
