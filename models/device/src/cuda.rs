@@ -1,114 +1,134 @@
 //! NVIDIA GPUs. Kernels are CUDA C++ that NVRTC compiles on this machine, so besides the driver that takes
 //! the NVRTC library and the CUDA headers.
 
-use burn::tensor::Device;
-use mlsys_lab::device::DeviceInfo;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-#[cfg(feature = "cuda")]
-mod toolkit;
+use burn::backend::DispatchDevice;
+use burn::tensor::{Device, DeviceType};
+use mlsys_lab::device::{Backend, DeviceId, DeviceInfo, DeviceState};
 
-#[cfg(feature = "cuda")]
-pub(super) fn probe() -> Vec<DeviceInfo> {
-    use mlsys_lab::device::{Backend, DeviceId, DeviceState};
+use crate::OpenError;
+use crate::guard::guarded;
 
-    let found = super::guard::guarded(|| {
+pub(super) fn probe() -> Result<Vec<DeviceInfo>, OpenError> {
+    let devices = guarded(|| {
         // Lists nothing where the driver's library cannot be loaded.
         let count = cards().len();
         // Opening a device without these panics deep inside the back end.
-        let missing = toolkit::missing();
-        (0..count)
-            .map(|index| {
-                let id = DeviceId { backend: Backend::Cuda, index };
-                let name = format!("NVIDIA GPU {index}");
-                let unusable = |reason: String| DeviceInfo {
-                    id,
-                    name: name.clone(),
-                    ..super::unusable(Backend::Cuda, reason)
-                };
-                let info = match &missing {
-                    Some(reason) => unusable(reason.clone()),
-                    None => super::guard::guarded(move || describe(id)).unwrap_or_else(unusable),
-                };
-                DeviceInfo { driver: toolkit::driver_version(), ..info }
-            })
-            .collect::<Vec<_>>()
-    });
+        let missing = missing_toolkit();
+        let info = |index| {
+            let id = DeviceId { backend: Backend::Cuda, index };
+            let unusable = |reason: String| DeviceInfo {
+                id,
+                name: format!("NVIDIA GPU {index}"),
+                ..super::unusable(Backend::Cuda, reason)
+            };
+            let info = match &missing {
+                Some(reason) => unusable(reason.to_string()),
+                None => guarded(move || describe(id))
+                    .unwrap_or_else(|reason| unusable(reason.to_string())),
+            };
+            DeviceInfo { driver: driver_version(), ..info }
+        };
+        (0..count).map(info).collect::<Vec<_>>()
+    })?;
+    if devices.is_empty() { Err(OpenError::NoCard) } else { Ok(devices) }
+}
 
-    fn describe(id: DeviceId) -> DeviceInfo {
-        let device = Device::cuda(id.index);
-        DeviceInfo {
-            id,
-            name: device
-                .identity()
-                .map_or_else(|| format!("NVIDIA GPU {}", id.index), |identity| identity.name),
-            memory_bytes: memory(&device),
-            precisions: super::precisions(&device),
-            driver: None,
-            state: DeviceState::Usable,
-        }
-    }
-
-    match found {
-        Ok(devices) if devices.is_empty() => {
-            vec![super::unusable(Backend::Cuda, NO_CARD.to_owned())]
-        }
-        Ok(devices) => devices,
-        Err(reason) => vec![super::unusable(Backend::Cuda, reason)],
+fn describe(id: DeviceId) -> DeviceInfo {
+    let device = Device::cuda(id.index);
+    let identity = device.identity();
+    DeviceInfo {
+        id,
+        name: identity.map_or_else(|| format!("NVIDIA GPU {}", id.index), |identity| identity.name),
+        memory_bytes: memory(&device),
+        precisions: super::precisions(&device),
+        driver: None,
+        state: DeviceState::Usable,
     }
 }
 
 /// Opens the card of this number.
-#[cfg(feature = "cuda")]
-pub(super) fn open(index: usize) -> Result<Device, String> {
+pub(super) fn open(index: usize) -> Result<Device, OpenError> {
     ready(index)?;
-    super::guard::guarded(move || {
+    let device = guarded(move || {
         let device = Device::cuda(index);
         device.identity();
         device
-    })
+    });
+    Ok(device?)
 }
 
 /// Whether there is a card of this number, and what compiling kernels for it takes.
-#[cfg(feature = "cuda")]
-pub(super) fn ready(index: usize) -> Result<(), String> {
-    let count = super::guard::guarded(|| cards().len())?;
+pub(super) fn ready(index: usize) -> Result<(), OpenError> {
+    let count = guarded(|| cards().len())?;
     if count == 0 {
-        return Err(NO_CARD.to_owned());
+        return Err(OpenError::NoCard);
     }
     if index >= count {
-        return Err(format!("there are {count} NVIDIA GPUs, counted from 0"));
+        return Err(OpenError::NoSuchCard { count });
     }
-    toolkit::missing().map_or(Ok(()), Err)
+    missing_toolkit().map_or(Ok(()), Err)
 }
 
-#[cfg(feature = "cuda")]
 fn cards() -> Vec<Device> {
-    Device::enumerate(burn::tensor::DeviceType::Cuda).into_iter().collect()
+    Device::enumerate(DeviceType::Cuda).into_iter().collect()
 }
 
 /// The card's memory in bytes.
-#[cfg(feature = "cuda")]
 fn memory(device: &Device) -> Option<u64> {
-    use burn::backend::DispatchDevice;
-
     let DispatchDevice::Cube(device) = device.as_dispatch() else {
         return None;
     };
     device.client().properties().memory.max_memory()
 }
 
-#[cfg(feature = "cuda")]
-const NO_CARD: &str = "no NVIDIA GPU was found; it takes a card and NVIDIA's driver (libcuda)";
+// What compiling kernels at run time needs besides the driver. Files are looked for rather than loaded, because the
+// loader of the CUDA bindings panics where a library is missing.
 
-#[cfg(not(feature = "cuda"))]
-pub(super) fn probe() -> Vec<DeviceInfo> {
-    vec![super::unusable(mlsys_lab::Backend::Cuda, NOT_BUILT_IN.to_owned())]
+/// What is missing of the toolkit; none if everything is there.
+fn missing_toolkit() -> Option<OpenError> {
+    let compiler = (!has_nvrtc()).then_some("the library NVRTC (libnvrtc)");
+    let headers = (!has_headers()).then_some("the CUDA headers (cuda_fp16.h)");
+    let parts: Vec<_> = compiler.into_iter().chain(headers).collect();
+    (!parts.is_empty()).then(|| OpenError::Toolkit { missing: parts.join(" nor ") })
 }
 
-#[cfg(not(feature = "cuda"))]
-pub(super) fn open(_index: usize) -> Result<Device, String> {
-    Err(NOT_BUILT_IN.to_owned())
+/// The version of the kernel driver, where the system tells.
+fn driver_version() -> Option<String> {
+    let version = fs::read_to_string("/sys/module/nvidia/version").ok()?;
+    Some(format!("NVIDIA driver {}", version.trim()))
 }
 
-#[cfg(not(feature = "cuda"))]
-const NOT_BUILT_IN: &str = "this build has no CUDA; build without --no-default-features";
+fn has_headers() -> bool {
+    cubecl_cuda::install::cuda_path().is_some_and(|path| path.join("include/cuda_fp16.h").is_file())
+}
+
+/// Whether the system's loader would find the library.
+fn has_nvrtc() -> bool {
+    let variable = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
+    let listed = env::var_os(variable);
+    let listed = listed.iter().flat_map(|listed| env::split_paths(listed));
+    let standard = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].map(PathBuf::from);
+    listed.chain(standard).any(|folder| holds_nvrtc(&folder)) || is_in_loader_cache()
+}
+
+fn holds_nvrtc(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return false;
+    };
+    entries.flatten().any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with("libnvrtc.so") || (name.starts_with("nvrtc64_") && name.ends_with(".dll"))
+    })
+}
+
+/// Linux keeps the names of all libraries in configured folders in one file.
+fn is_in_loader_cache() -> bool {
+    const NAME: &[u8] = b"libnvrtc.so";
+    fs::read("/etc/ld.so.cache")
+        .is_ok_and(|cache| cache.windows(NAME.len()).any(|window| window == NAME))
+}

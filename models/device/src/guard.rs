@@ -1,6 +1,7 @@
 //! Foreign code that may panic or hang, kept away from the caller.
 
 use std::any::Any;
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -9,19 +10,35 @@ use std::time::Duration;
 /// The longest a driver may take to answer.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Runs `call` on a thread of its own; a panic or a wait of more than [`TIMEOUT`] becomes a sentence.
+/// Why a driver gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DriverError {
+    #[error("no thread could be started for it: {0}")]
+    NoThread(io::Error),
+    #[error("its driver failed: {0}")]
+    Panicked(String),
+    #[error("its driver did not answer within {} s", .0.as_secs())]
+    Timeout(Duration),
+    #[error("its driver ended without an answer")]
+    Ended,
+    #[cfg(feature = "wgpu")]
+    #[error("its driver did not answer at once")]
+    Pending,
+}
+
+/// Runs `call` on a thread of its own; a panic or a wait of more than [`TIMEOUT`] becomes an error.
 ///
 /// A call that hangs keeps its thread: there is no way to end a thread from outside.
 pub(super) fn guarded<T: Send + 'static>(
     call: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, String> {
+) -> Result<T, DriverError> {
     guarded_for(TIMEOUT, call)
 }
 
 fn guarded_for<T: Send + 'static>(
     timeout: Duration,
     call: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, String> {
+) -> Result<T, DriverError> {
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new()
         .name("device-probe".to_owned())
@@ -29,14 +46,12 @@ fn guarded_for<T: Send + 'static>(
             // The receiver may have timed out; then the answer is dropped.
             let _ = sender.send(panic::catch_unwind(AssertUnwindSafe(call)));
         })
-        .map_err(|error| format!("no thread could be started for it: {error}"))?;
+        .map_err(DriverError::NoThread)?;
     match receiver.recv_timeout(timeout) {
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(payload)) => Err(format!("its driver failed: {}", first_line(&payload))),
-        Err(RecvTimeoutError::Timeout) => {
-            Err(format!("its driver did not answer within {} s", timeout.as_secs()))
-        }
-        Err(RecvTimeoutError::Disconnected) => Err("its driver ended without an answer".to_owned()),
+        Ok(Err(payload)) => Err(DriverError::Panicked(first_line(&payload))),
+        Err(RecvTimeoutError::Timeout) => Err(DriverError::Timeout(timeout)),
+        Err(RecvTimeoutError::Disconnected) => Err(DriverError::Ended),
     }
 }
 
@@ -46,11 +61,8 @@ fn first_line(payload: &Box<dyn Any + Send>) -> String {
         .map(String::as_str)
         .or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or("it gave no reason");
-    text.lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or("it gave no reason")
-        .to_owned()
+    let mut lines = text.lines().map(str::trim);
+    lines.find(|line| !line.is_empty()).unwrap_or("it gave no reason").to_owned()
 }
 
 #[cfg(test)]
@@ -58,13 +70,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_and_a_hang_become_sentences() {
-        assert_eq!(guarded(|| 7), Ok(7));
+    fn a_panic_and_a_hang_become_errors() {
+        assert_eq!(guarded(|| 7).unwrap(), 7);
         // Resuming an unwinding skips the panic hook, so that the test prints nothing.
         let panicked =
             guarded(|| panic::resume_unwind(Box::new("\n  no such device\n  more".to_owned())));
-        assert_eq!(panicked, Err::<(), _>("its driver failed: no such device".to_owned()));
-        let hung = guarded_for(Duration::ZERO, thread::park);
-        assert_eq!(hung, Err("its driver did not answer within 0 s".to_owned()));
+        let error = panicked.map(|()| 0).unwrap_err().to_string();
+        assert_eq!(error, "its driver failed: no such device");
+        let error = guarded_for(Duration::ZERO, thread::park).unwrap_err().to_string();
+        assert_eq!(error, "its driver did not answer within 0 s");
     }
 }

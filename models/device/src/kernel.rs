@@ -5,8 +5,6 @@
 
 #[cfg(feature = "cuda")]
 mod nvidia;
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
-mod timing;
 #[cfg(feature = "wgpu")]
 mod webgpu;
 
@@ -17,7 +15,9 @@ use mlsys_kernel::{DeviceError, LaunchRequest, LaunchResult, Launcher};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
 
-use super::meter::{Meter, Precision};
+#[cfg(not(all(feature = "wgpu", feature = "cuda")))]
+use crate::OpenError;
+use crate::meter::{Meter, Precision};
 
 /// Runs kernels on the devices of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,12 +29,20 @@ impl Launcher for Devices {
         device: DeviceId,
         work: &LaunchRequest<'_>,
     ) -> Result<LaunchResult, DeviceError> {
+        #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+        let _ = work;
         match device.backend {
             Backend::Cpu => {
                 Err(DeviceError::NoDevice("the processor runs no kernels; choose a GPU".to_owned()))
             }
+            #[cfg(feature = "wgpu")]
             Backend::Wgpu => webgpu::launch(device.index, work),
+            #[cfg(not(feature = "wgpu"))]
+            Backend::Wgpu => Err(DeviceError::NoDevice(OpenError::NotBuiltIn("wgpu").to_string())),
+            #[cfg(feature = "cuda")]
             Backend::Cuda => nvidia::launch(device.index, work),
+            #[cfg(not(feature = "cuda"))]
+            Backend::Cuda => Err(DeviceError::NoDevice(OpenError::NotBuiltIn("CUDA").to_string())),
         }
     }
 
@@ -53,24 +61,26 @@ impl Launcher for Devices {
     }
 }
 
-/// A build without wgpu says so.
-#[cfg(not(feature = "wgpu"))]
-mod webgpu {
-    use mlsys_kernel::{DeviceError, LaunchRequest, LaunchResult};
-
-    pub(super) fn launch(index: usize, _: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
-        let missing = crate::wgpu::open(index).err();
-        Err(DeviceError::NoDevice(missing.unwrap_or_default()))
+/// Times launches, in seconds: at most nine, fewer where they take long, one in any case.
+#[cfg(any(test, feature = "wgpu", feature = "cuda"))]
+fn timed<E>(mut launch: impl FnMut() -> Result<f64, E>) -> Result<Vec<f64>, E> {
+    const MOST_LAUNCHES: usize = 9;
+    const LONG_ENOUGH: f64 = 0.3;
+    let mut times = vec![launch()?];
+    while times.len() < MOST_LAUNCHES && times.iter().sum::<f64>() < LONG_ENOUGH {
+        times.push(launch()?);
     }
+    Ok(times)
 }
 
-/// A build without CUDA says so.
-#[cfg(not(feature = "cuda"))]
-mod nvidia {
-    use mlsys_kernel::{DeviceError, LaunchRequest, LaunchResult};
+#[cfg(test)]
+mod tests {
+    use super::timed;
 
-    pub(super) fn launch(index: usize, _: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
-        let missing = crate::cuda::open(index).err();
-        Err(DeviceError::NoDevice(missing.unwrap_or_default()))
+    #[test]
+    fn short_launches_are_timed_often_and_long_ones_once() {
+        for (seconds, launches) in [(1e-6, 9), (0.1, 3), (0.14, 3), (0.4, 1)] {
+            assert_eq!(timed(|| Ok::<_, ()>(seconds)).unwrap().len(), launches, "{seconds}");
+        }
     }
 }

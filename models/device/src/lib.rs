@@ -4,8 +4,8 @@
 //! its own with a time limit; what comes back is a list, or an error that says what to do.
 
 mod adam;
-pub mod choice;
 mod cpu;
+#[cfg(feature = "cuda")]
 mod cuda;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod guard;
@@ -15,6 +15,7 @@ pub mod memory;
 pub mod meter;
 mod multiply;
 pub mod timing;
+#[cfg(feature = "wgpu")]
 mod wgpu;
 pub mod workers;
 
@@ -24,24 +25,73 @@ use burn::tensor::{DType, Device};
 use mlsys_lab::LabError;
 use mlsys_lab::device::{Backend, DeviceId, DeviceInfo, DeviceState};
 
-pub use adam::Adam;
-pub use adam::Moments;
+pub use adam::{Adam, Moments};
 pub use multiply::{Multiply, multiply};
+
+/// Why a back end has no such device.
+#[derive(Debug, thiserror::Error)]
+enum OpenError {
+    #[cfg(not(all(feature = "wgpu", feature = "cuda")))]
+    #[error("this build has no {0}; build without --no-default-features")]
+    NotBuiltIn(&'static str),
+    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    #[error(transparent)]
+    Driver(#[from] guard::DriverError),
+    #[cfg(feature = "wgpu")]
+    #[error(
+        "no graphics adapter was found; install the GPU's Vulkan driver (a software one: Mesa's lavapipe)"
+    )]
+    NoAdapter,
+    #[cfg(feature = "wgpu")]
+    #[error("there is no adapter {0}")]
+    NoSuchAdapter(usize),
+    /// The adapter gives no device; the driver says why.
+    #[cfg(feature = "wgpu")]
+    #[error("{0}")]
+    NoDevice(String),
+    #[cfg(feature = "cuda")]
+    #[error("no NVIDIA GPU was found; it takes a card and NVIDIA's driver (libcuda)")]
+    NoCard,
+    #[cfg(feature = "cuda")]
+    #[error("there are {count} NVIDIA GPUs, counted from 0")]
+    NoSuchCard { count: usize },
+    #[cfg(feature = "cuda")]
+    #[error(
+        "the driver is there, but not {missing}; install the CUDA toolkit and set CUDA_PATH to its folder"
+    )]
+    Toolkit { missing: String },
+}
 
 /// Every device of every back end, usable or not, in the order of preference. Takes up to some seconds
 /// where drivers are slow; prints nothing.
 pub fn probe() -> Vec<DeviceInfo> {
     // The two are independent, and each may take its time.
-    let (cuda, wgpu) = (thread::spawn(cuda::probe), thread::spawn(wgpu::probe));
-    let found = |probing: thread::JoinHandle<Vec<DeviceInfo>>, backend| {
-        probing
-            .join()
-            .unwrap_or_else(|_| vec![unusable(backend, "probing for it failed".to_owned())])
-    };
-    let mut devices = found(cuda, Backend::Cuda);
-    devices.extend(found(wgpu, Backend::Wgpu));
+    let probing = [Backend::Cuda, Backend::Wgpu]
+        .map(|backend| (backend, thread::spawn(move || probe_backend(backend))));
+    let mut devices = Vec::new();
+    for (backend, probing) in probing {
+        match probing.join() {
+            Ok(Ok(found)) => devices.extend(found),
+            Ok(Err(error)) => devices.push(unusable(backend, error.to_string())),
+            Err(_) => devices.push(unusable(backend, "probing for it failed".to_owned())),
+        }
+    }
     devices.push(cpu::probe());
     devices
+}
+
+fn probe_backend(backend: Backend) -> Result<Vec<DeviceInfo>, OpenError> {
+    match backend {
+        Backend::Cpu => Ok(vec![cpu::probe()]),
+        #[cfg(feature = "wgpu")]
+        Backend::Wgpu => wgpu::probe(),
+        #[cfg(not(feature = "wgpu"))]
+        Backend::Wgpu => Err(OpenError::NotBuiltIn("wgpu")),
+        #[cfg(feature = "cuda")]
+        Backend::Cuda => cuda::probe(),
+        #[cfg(not(feature = "cuda"))]
+        Backend::Cuda => Err(OpenError::NotBuiltIn("CUDA")),
+    }
 }
 
 /// The processor, found without waking any driver.
@@ -56,28 +106,32 @@ pub fn processor() -> DeviceInfo {
 pub fn open(id: DeviceId) -> Result<Device, LabError> {
     let opened = match id.backend {
         Backend::Cpu => Ok(Device::flex()),
+        #[cfg(feature = "wgpu")]
         Backend::Wgpu => wgpu::open(id.index),
+        #[cfg(not(feature = "wgpu"))]
+        Backend::Wgpu => Err(OpenError::NotBuiltIn("wgpu")),
+        #[cfg(feature = "cuda")]
         Backend::Cuda => cuda::open(id.index),
+        #[cfg(not(feature = "cuda"))]
+        Backend::Cuda => Err(OpenError::NotBuiltIn("CUDA")),
     };
-    opened.map_err(|reason| LabError::Device { device: id, reason })
+    opened.map_err(|error| LabError::Device { device: id, reason: error.to_string() })
 }
 
 /// The name that its maker gave an open device.
 pub fn name(device: &Device, id: DeviceId) -> String {
     match id.backend {
         Backend::Cpu => cpu::name(),
-        Backend::Wgpu | Backend::Cuda => identified(device).unwrap_or_else(|| id.to_string()),
+        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        Backend::Wgpu | Backend::Cuda => {
+            device.identity().map_or_else(|| id.to_string(), |identity| identity.name)
+        }
+        #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+        Backend::Wgpu | Backend::Cuda => {
+            let _ = device;
+            id.to_string()
+        }
     }
-}
-
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
-fn identified(device: &Device) -> Option<String> {
-    device.identity().map(|identity| identity.name)
-}
-
-#[cfg(not(any(feature = "wgpu", feature = "cuda")))]
-fn identified(_device: &Device) -> Option<String> {
-    None
 }
 
 /// Whether the device works behind the program's back, so that reading a result means waiting for it.
@@ -126,6 +180,32 @@ fn unusable(backend: Backend, reason: String) -> DeviceInfo {
     }
 }
 
+/// Parameters that name one of a few cases.
+pub mod choice {
+    use mlsys_lab::{LabError, Params};
+
+    /// The case that an enum parameter names. Resolution has checked the name against the schema, whose names are
+    /// tested to be those of `cases`.
+    ///
+    /// # Errors
+    /// If no case has that name.
+    pub fn pick<T: Copy>(params: &Params, name: &str, cases: &[(&str, T)]) -> Result<T, LabError> {
+        let text = params.text(name)?;
+        let found = cases.iter().find(|(case, _)| *case == text);
+        found.map(|&(_, case)| case).ok_or_else(|| {
+            let known: Vec<_> = cases.iter().map(|(case, _)| *case).collect();
+            LabError::contradiction([name], format!("'{text}' is none of {}", known.join(", ")))
+        })
+    }
+
+    /// Holds the names of cases against those that a schema lists.
+    pub fn assert_choices_listed<T>(lab: &dyn mlsys_lab::Lab, param: &str, cases: &[(&str, T)]) {
+        let names: Vec<&str> = cases.iter().map(|(name, _)| *name).collect();
+        let listed = lab.schema().param(param).map(|param| &param.values[..]);
+        assert!(listed.is_some_and(|listed| listed == names), "{param}: {listed:?}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +236,7 @@ mod tests {
     fn a_device_that_is_not_there_is_an_error_that_says_so() {
         for backend in [Backend::Wgpu, Backend::Cuda] {
             let id = DeviceId { backend, index: 99 };
-            let message = open(id).err().map(|error| error.to_string()).unwrap_or_default();
+            let message = open(id).err().unwrap().to_string();
             assert!(message.starts_with(&format!("device {id} cannot be used: ")), "{message}");
         }
     }

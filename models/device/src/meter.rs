@@ -6,9 +6,6 @@
 
 mod burn_ops;
 mod cores;
-mod lanes;
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
-mod probe;
 
 use std::time::Duration;
 
@@ -19,6 +16,7 @@ use mlsys_lab::{LabError, Params};
 pub use self::burn_ops::computing;
 use super::cpu;
 use crate::choice::pick;
+pub use crate::timing::Workload;
 use crate::timing::{Pace, RepeatTimer};
 
 /// The element types that rates are measured in, as parameter `precision` names them.
@@ -28,9 +26,7 @@ pub const PRECISIONS: [(&str, Precision); 3] =
 /// An element type that rates are measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// IEEE single precision.
     Fp32,
-    /// IEEE half precision.
     Fp16,
     /// The upper half of single precision.
     Bf16,
@@ -53,19 +49,12 @@ impl Precision {
 
     /// Bytes of one element.
     pub fn bytes(self) -> u64 {
-        match self {
-            Self::Fp32 => 4,
-            Self::Fp16 | Self::Bf16 => 2,
-        }
+        self.dtype().size() as u64
     }
 
     /// Its name in the parameter.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fp32 => "fp32",
-            Self::Fp16 => "fp16",
-            Self::Bf16 => "bf16",
-        }
+        PRECISIONS[self as usize].0
     }
 
     /// The data path whose data-sheet peak is compared: plain units in fp32, matrix units else.
@@ -78,21 +67,8 @@ impl Precision {
     }
 }
 
-/// Work that can be done any number of times over.
-pub trait Workload {
-    /// Bytes, floating-point operations or starts in one pass.
-    fn amount(&self) -> f64;
-
-    /// Runs `passes` passes and waits until they are done.
-    ///
-    /// # Returns
-    /// Seconds, of all passes together.
-    fn time(&mut self, passes: u64) -> Result<f64, LabError>;
-}
-
 /// How a device's arithmetic is measured.
 pub enum Arithmetic {
-    /// By timing it.
     Timed(Box<dyn Workload>),
     /// By burn's own probe, which tells its best rate, in flop/s, and no more.
     Told(f64),
@@ -140,7 +116,6 @@ impl Meter {
         Ok(Self { device, id, precision })
     }
 
-    /// The device itself.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -208,9 +183,14 @@ impl Meter {
             )),
             #[cfg(any(feature = "wgpu", feature = "cuda"))]
             (Backend::Wgpu | Backend::Cuda, precision, units) => {
-                probe::peak(&self.device, precision, units)
-                    .map(Arithmetic::Told)
-                    .map_err(|reason| LabError::Failed { device: self.id, reason })
+                let found = burn_ops::peak(&self.device, precision, units);
+                found.map(Arithmetic::Told).ok_or_else(|| LabError::Failed {
+                    device: self.id,
+                    reason: format!(
+                        "burn's probe found no rate of its arithmetic in {}",
+                        precision.name()
+                    ),
+                })
             }
             #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
             (Backend::Wgpu | Backend::Cuda, _, _) => Err(LabError::Device {

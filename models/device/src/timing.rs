@@ -2,15 +2,25 @@
 
 use std::time::Duration;
 
-use mlsys_lab::LabError;
-
-use crate::meter::Workload;
+use mlsys_lab::{LabError, median};
 
 /// More passes than this are never done at once.
 const MOST_PASSES: u64 = 1 << 24;
 
 /// The largest number of slices in a repetition.
 const MOST_SLICES: usize = 64;
+
+/// Work that can be done any number of times over.
+pub trait Workload {
+    /// Bytes, floating-point operations or starts in one pass.
+    fn amount(&self) -> f64;
+
+    /// Runs `passes` passes and waits until they are done.
+    ///
+    /// # Returns
+    /// Seconds, of all passes together.
+    fn time(&mut self, passes: u64) -> Result<f64, LabError>;
+}
 
 /// Work with its times, per pass.
 pub struct RepeatTimer {
@@ -88,7 +98,6 @@ impl RepeatTimer {
         Ok(())
     }
 
-    /// What has been timed so far.
     pub fn times(&self) -> &Timings {
         &self.times
     }
@@ -119,18 +128,6 @@ impl Timings {
             .iter()
             .fold((f64::INFINITY, 0.0_f64), |(low, high), &x| (low.min(x), high.max(x)));
         Some((high - low) / median)
-    }
-}
-
-/// The middle value; none of none.
-pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(values[middle]),
-        _ => Some((values[middle - 1] + values[middle]) / 2.0),
     }
 }
 
@@ -191,18 +188,15 @@ mod tests {
         clock.repeat(|| false).unwrap();
         assert_eq!(clock.times().seconds, [0.02]);
         assert_eq!(asked.borrow().len(), 2 + 5);
+        // One disturbed slice is not all there is.
+        let (mut clock, asked) = self::clock(0.02, vec![7.0, 0.0, 0.0]);
+        clock.repeat(|| false).unwrap();
+        assert_eq!(clock.times().seconds, [0.02]);
+        assert_eq!(asked.borrow().len(), 2 + 3);
         // It never gets quiet: the fastest of what there was time for.
         let (mut clock, asked) = self::clock(0.02, vec![0.3, 0.2, 0.1, 0.0, 0.0]);
         clock.repeat(|| false).unwrap();
         assert!((clock.times().seconds[0] - 0.12).abs() < 1e-12);
-        assert_eq!(asked.borrow().len(), 2 + 3);
-    }
-
-    #[test]
-    fn one_disturbed_slice_is_not_all_there_is() {
-        let (mut clock, asked) = clock(0.02, vec![7.0, 0.0, 0.0]);
-        clock.repeat(|| false).unwrap();
-        assert_eq!(clock.times().seconds, [0.02]);
         assert_eq!(asked.borrow().len(), 2 + 3);
     }
 
@@ -226,7 +220,6 @@ mod tests {
         assert_eq!((times.rate(), times.spread()), (Some(3.0), Some(1.0)));
         let none = Timings { seconds: Vec::new(), ..times };
         assert_eq!((none.rate(), none.spread()), (None, None));
-        assert_eq!(median([4.0, 1.0, 3.0, 2.0].into_iter()), Some(2.5));
     }
 
     #[test]

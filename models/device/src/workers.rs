@@ -14,7 +14,7 @@ mod server;
 use burn::tensor::{DType, Device, Tensor};
 use mlsys_lab::{DeviceId, LabError, Params, Value};
 
-pub use address::{Address, Token, listening};
+pub use address::{Address, AddressError, Token, listening};
 #[cfg(feature = "remote")]
 pub use server::{Server, ServerEvent};
 
@@ -28,7 +28,6 @@ pub const BUILD: &str =
 /// One worker's device.
 #[derive(Clone, Debug)]
 pub struct WorkerDevice {
-    /// The handle, without autodiff.
     pub device: Device,
     /// What it is called: `cpu`, or the address of a process.
     pub place: String,
@@ -53,7 +52,7 @@ pub fn of(
         }
         Some(list) => {
             let read = addresses(list);
-            let read = read.map_err(|reason| LabError::contradiction([PARAM], reason))?;
+            let read = read.map_err(|error| LabError::contradiction([PARAM], error.to_string()))?;
             elsewhere(&read, count, interrupted)
         }
     }
@@ -64,42 +63,32 @@ pub fn of(
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn urls(list: &str) -> Result<String, String> {
+pub fn urls(list: &str) -> Result<String, AddressError> {
     let read = addresses(list)?;
     read.iter().for_each(address::keep_token);
-    let describe_places: Vec<String> = read.iter().map(ToString::to_string).collect();
-    Ok(describe_places.join(","))
+    let places: Vec<String> = read.iter().map(ToString::to_string).collect();
+    Ok(places.join(","))
 }
 
 /// The addresses of a list.
-fn addresses(list: &str) -> Result<Vec<Address>, String> {
+fn addresses(list: &str) -> Result<Vec<Address>, AddressError> {
     let read = |text: &str| Address::parse(text.trim());
     let addresses: Vec<Address> = list.split(',').map(read).collect::<Result<_, _>>()?;
     for (place, address) in addresses.iter().enumerate() {
         let sockets = address.sockets();
         let is_same = |other: &&Address| other.sockets().iter().any(|own| sockets.contains(own));
         if let Some(other) = addresses.iter().take(place).find(is_same) {
-            let too = if other.to_string() == address.to_string() {
-                String::new()
-            } else {
-                format!(", as {other} before")
-            };
-            return Err(format!(
-                "{address} is there twice{too}; name each worker process once, workers take them in turn"
-            ));
+            let (address, other) = (address.to_string(), other.to_string());
+            let before =
+                if address == other { String::new() } else { format!(", as {other} before") };
+            return Err(AddressError::Twice { address, before });
         }
     }
     Ok(addresses)
 }
 
 #[cfg(feature = "remote")]
-fn elsewhere(
-    addresses: &[Address],
-    count: usize,
-    interrupted: &dyn Fn() -> bool,
-) -> Result<Option<Vec<WorkerDevice>>, LabError> {
-    client::connect(addresses, count, interrupted)
-}
+use client::connect as elsewhere;
 
 #[cfg(not(feature = "remote"))]
 fn elsewhere(
@@ -119,51 +108,49 @@ pub fn describe_places<'a>(places: impl IntoIterator<Item = &'a str>) -> String 
     }
 }
 
-/// The numbers of a tensor, which must be as many as its shape says here: a device elsewhere may have ended, or give
-/// back something else than was asked.
-///
-/// # Errors
-/// What happened, as the end of a sentence that begins with the worker.
-pub fn read<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, String> {
-    let expected = tensor.shape();
-    let data = tensor
-        .try_into_data()
-        .map_err(|error| format!("does not give back its numbers ({}); {ENDED}", cause(&error)))?;
-    if data.shape() != &expected || data.dtype() != DType::F32 {
-        return Err(format!(
-            "gave back a tensor of shape {:?} and type {:?} where {:?} and {:?} belong; it is not a worker of this \
-             version of mlsys: start it again from this one",
-            data.shape().to_vec(),
-            data.dtype(),
-            expected.to_vec(),
-            DType::F32,
-        ));
-    }
-    let count = expected.num_elements();
-    let numbers = data
-        .try_into_vec::<f32>()
-        .map_err(|error| format!("gave back numbers that do not read: {error:?}"))?;
-    if numbers.len() == count {
-        Ok(numbers)
-    } else {
-        Err(format!(
-            "gave back {} numbers where {count} belong; start it again from this version of mlsys",
-            numbers.len()
-        ))
-    }
+/// Why a device elsewhere does not give its numbers, as the end of a sentence that begins with the worker: it may have
+/// ended, or give back something else than was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    #[error(
+        "does not give back its numbers ({0}); the device is lost, or its process has ended and must be started again"
+    )]
+    Lost(String),
+    #[error(
+        "gave back a tensor of shape {shape:?} and type {dtype:?} where {wanted:?} and F32 belong; it is not a worker of \
+         this version of mlsys: start it again from this one"
+    )]
+    Shape { shape: Vec<usize>, dtype: DType, wanted: Vec<usize> },
+    #[error("gave back numbers that do not read: {0}")]
+    Data(String),
+    #[error(
+        "gave back {found} numbers where {wanted} belong; start it again from this version of mlsys"
+    )]
+    Count { found: usize, wanted: usize },
 }
 
-/// What it means that a device does not answer any more.
-const ENDED: &str = "the device is lost, or its process has ended and must be started again";
+/// The numbers of a tensor, which must be as many as its shape says here.
+///
+/// # Errors
+/// As [`ReadError`] says.
+pub fn read<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, ReadError> {
+    let expected = tensor.shape();
+    let data = tensor.try_into_data().map_err(|error| ReadError::Lost(first_line(&error)))?;
+    if data.shape() != &expected || data.dtype() != DType::F32 {
+        let (shape, wanted) = (data.shape().to_vec(), expected.to_vec());
+        return Err(ReadError::Shape { shape, dtype: data.dtype(), wanted });
+    }
+    let numbers =
+        data.try_into_vec::<f32>().map_err(|error| ReadError::Data(format!("{error:?}")))?;
+    let (found, wanted) = (numbers.len(), expected.num_elements());
+    if found == wanted { Ok(numbers) } else { Err(ReadError::Count { found, wanted }) }
+}
 
 /// The reason of an error, without the trace that it carries.
-fn cause(error: &impl std::fmt::Display) -> String {
+fn first_line(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
-    text.lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or("no reason given")
-        .to_owned()
+    let mut lines = text.lines().map(str::trim);
+    lines.find(|line| !line.is_empty()).unwrap_or("no reason given").to_owned()
 }
 
 #[cfg(test)]
@@ -186,8 +173,8 @@ mod tests {
     #[test]
     fn a_list_of_addresses_reads_or_says_what_is_wrong_with_it() {
         let list = addresses("ws://127.0.0.1:4100, localhost:4101").unwrap();
-        let describe_places: Vec<String> = list.iter().map(ToString::to_string).collect();
-        assert_eq!(describe_places, ["ws://127.0.0.1:4100", "ws://localhost:4101"]);
+        let places: Vec<String> = list.iter().map(ToString::to_string).collect();
+        assert_eq!(places, ["ws://127.0.0.1:4100", "ws://localhost:4101"]);
         for (list, reason) in [
             ("", "no address"),
             ("ws://127.0.0.1:4100,", "no address"),
@@ -195,7 +182,7 @@ mod tests {
             ("localhost:4100,127.0.0.1:4100", "as ws://localhost:4100 before"),
             ("ws://gpu.example:4100", "ssh -N -L"),
         ] {
-            let error = addresses(list).unwrap_err();
+            let error = addresses(list).unwrap_err().to_string();
             assert!(error.contains(reason), "{list}: {error}");
         }
     }

@@ -8,7 +8,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_device as device;
 use mlsys_kernel::{Classifier, NetworkError, ReplacedOperation, SuspendedForward};
-use mlsys_lab::DeviceId;
+use mlsys_lab::{DeviceId, LabError};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -109,7 +109,7 @@ impl Weights {
         };
         let layers: Vec<_> = self.layers.iter().map(put).collect();
         let count = layers.len();
-        layers.try_into().map_err(|_| format!("the network has {count} layers instead of 2").into())
+        layers.try_into().map_err(|_| NetworkError::Layers { found: count })
     }
 }
 
@@ -127,9 +127,10 @@ fn train(seed: u64) -> Result<Weights, NetworkError> {
 /// Digits as the lab `train` draws them.
 fn digits(seed: u64, count: usize) -> Result<Labelled, NetworkError> {
     let config = DataConfig { samples: count, ..DataConfig::new(Dataset::Digits, seed) };
-    match data::load(&config)?.train {
+    let loaded = data::load(&config).map_err(|error| LabError::Data(error.to_string()))?;
+    match loaded.train {
         Examples::Labelled(labelled) => Ok(labelled),
-        Examples::Sequence(_) => Err("digits are no sequence".into()),
+        Examples::Sequence(_) => Err(NetworkError::Sequence),
     }
 }
 

@@ -121,7 +121,7 @@ fn read(pieces: Vec<Tensor<1>>, count: usize) -> Result<Vec<f32>, ReadError> {
 /// # Errors
 /// If the device gives back something else.
 pub fn numbers<const D: usize>(tensor: Tensor<D>, count: usize) -> Result<Vec<f32>, ReadError> {
-    let read = workers::read(tensor).map_err(ReadError)?;
+    let read = workers::read(tensor).map_err(|error| ReadError(error.to_string()))?;
     if read.len() == count {
         Ok(read)
     } else {

@@ -6,13 +6,51 @@
 
 pub mod forms;
 
-use mlsys_lab::DeviceId;
+use std::fmt;
+
 use mlsys_lab::random::unit;
+use mlsys_lab::{DeviceId, LabError};
 
 pub use crate::lowering::forms::Target;
 
-/// Why a toolchain has no result: no compiler or device in this build, or an error of one.
-pub type ToolchainError = Box<dyn std::error::Error + Send + Sync>;
+/// Why a toolchain has no result.
+#[derive(Debug)]
+pub enum ToolchainError {
+    /// The form was made beforehand; why it is not made here.
+    Beforehand(&'static str),
+    OnlyNvrtc,
+    NoCompiler,
+    NoRunner,
+    NotOnProcessor,
+    NotTimed,
+    /// What a compiler says.
+    Compiler(String),
+    Device(LabError),
+    /// The device is none of cubecl's.
+    NoKernels(DeviceId),
+    /// What a driver says.
+    Driver(String),
+}
+
+impl fmt::Display for ToolchainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Beforehand(reason) => write!(f, "beforehand; {reason}"),
+            Self::OnlyNvrtc => f.write_str("by NVRTC where CUDA is"),
+            Self::NoCompiler => f.write_str("no compiler is at hand"),
+            Self::NoRunner => f.write_str("nothing here runs it"),
+            Self::NotOnProcessor => f.write_str(
+                "cubecl has no compiler for the processor in this program; choose a GPU with --device wgpu or --device cuda",
+            ),
+            Self::NotTimed => f.write_str("it was not timed"),
+            Self::Compiler(reason) | Self::Driver(reason) => f.write_str(reason),
+            Self::Device(error) => error.fmt(f),
+            Self::NoKernels(device) => write!(f, "{device} takes no kernels of cubecl"),
+        }
+    }
+}
+
+impl std::error::Error for ToolchainError {}
 
 /// Compilers that the program has, and devices that run what they make.
 pub trait Toolchain: Send + Sync {

@@ -43,7 +43,7 @@ impl Lowering {
     ) -> Vec<(Target, Result<f64, ToolchainError>)> {
         let seconds = |target: &Target| match &self.toolchain {
             Some(toolchain) => toolchain.compile_seconds(asked.build(), *target),
-            None => Err("no compiler is at hand".into()),
+            None => Err(ToolchainError::NoCompiler),
         };
         let all: Vec<_> = asked.targets.iter().map(|target| (*target, seconds(target))).collect();
         for (target, seconds) in &all {
@@ -58,14 +58,10 @@ impl Lowering {
     fn carry_out(&self, run: &mut Run<'_>, work: &Work) -> Ran {
         let wanted = work.reference();
         let found = match (&self.toolchain, run.device.backend) {
-            (None, _) => Err("nothing here runs it".into()),
-            (Some(_), Backend::Cpu) => Err(
-                "cubecl has no compiler for the processor in this program; choose a GPU with --device wgpu or --device cuda"
-                    .into(),
-            ),
+            (None, _) => Err(ToolchainError::NoRunner),
+            (Some(_), Backend::Cpu) => Err(ToolchainError::NotOnProcessor),
             (Some(toolchain), Backend::Wgpu | Backend::Cuda) => {
-                run.sink
-                    .report(Report::Status(format!("on {}", run.device)));
+                run.sink.report(Report::Status(format!("on {}", run.device)));
                 let found = toolchain.run(run.device, work);
                 run.sink.report(Report::Status(String::new()));
                 found

@@ -58,13 +58,14 @@ struct Pretended {
 impl Toolchain for Pretended {
     fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, ToolchainError> {
         assert_eq!(build.block, 64);
-        if target == Target::Wgsl { Ok(0.25) } else { Err("no compiler for it".into()) }
+        let none = || ToolchainError::Compiler("no compiler for it".to_owned());
+        (target == Target::Wgsl).then_some(0.25).ok_or_else(none)
     }
 
     fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, ToolchainError> {
         assert_eq!(device.backend, Backend::Wgpu);
         if self.off.is_nan() {
-            return Err("its driver ended".into());
+            return Err(ToolchainError::Driver("its driver ended".to_owned()));
         }
         let mut found = work.reference();
         found[1] += self.off;

@@ -14,9 +14,9 @@ use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use mlsys_kernel::types::Access;
 use mlsys_kernel::{BoundArgument, Clock, DeviceError, LaunchRequest, LaunchResult, Machine};
 
-use super::timing::again;
+use super::timed;
 use crate::guard::guarded;
-use crate::timing::median;
+use mlsys_lab::median;
 
 /// Bytes of shared memory that a block may have without asking, what the kernel declares and what the launch adds
 /// together; of declared ones it never has more.
@@ -24,7 +24,7 @@ const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
 /// Runs a kernel on the card of this number.
 pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
-    crate::cuda::ready(index).map_err(DeviceError::NoDevice)?;
+    crate::cuda::ready(index).map_err(|error| DeviceError::NoDevice(error.to_string()))?;
     let declared = work.kernel.static_shared();
     if declared > DEFAULT_SHARED_BYTES {
         return Err(DeviceError::TooLarge(format!(
@@ -32,7 +32,8 @@ pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchRes
         )));
     }
     let order = OwnedLaunch::new(work);
-    guarded(move || order.run(index)).unwrap_or_else(|reason| Err(DeviceError::Failed(reason)))
+    guarded(move || order.run(index))
+        .unwrap_or_else(|error| Err(DeviceError::Failed(error.to_string())))
 }
 
 /// A launch; nothing in it borrows, so that a driver that hangs keeps it.
@@ -95,13 +96,7 @@ impl OwnedLaunch {
         let context = CudaContext::new(index).map_err(failed)?;
         let mut ready = self.prepare(&context)?;
         self.launch(&mut ready).map_err(failed)?;
-        let mut times = Vec::new();
-        loop {
-            times.push(self.launch(&mut ready).map_err(failed)?);
-            if !again(&times) {
-                break;
-            }
-        }
+        let times = timed(|| self.launch(&mut ready)).map_err(failed)?;
         let mut buffers = Vec::new();
         for argument in &ready.arguments {
             if let Argument::Buffer(buffer) = argument {

@@ -1,6 +1,8 @@
-//! Bandwidth and the cost of a start by burn's own operations, on any device.
+//! Bandwidth and the cost of a start by burn's own operations, on any device; on a GPU also burn's probe of its arithmetic.
 
-use crate::meter::Workload;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+use crate::meter::{ComputeUnits, Precision};
+use crate::timing::Workload;
 use burn::tensor::{DType, Device, Tensor};
 use mlsys_lab::{DeviceId, LabError};
 use std::hint::black_box;
@@ -118,4 +120,45 @@ impl<T, F: Fn() -> T> Workload for Computing<F> {
         crate::sync(&self.device, self.id)?;
         Ok(started.elapsed().as_secs_f64())
     }
+}
+
+/// The highest rate in flop/s that burn's probe reaches, which it keeps for later calls: by chains of multiply-adds in
+/// registers, or by tiles on matrix units.
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+pub(super) fn peak(device: &Device, precision: Precision, units: ComputeUnits) -> Option<f64> {
+    use burn::backend::DispatchDevice;
+    use burn::cubecl::ir::{ElemType, FloatKind};
+    use burn::cubecl::throughput::{compute_throughput_key, select_cmma_tile};
+    use burn::tensor::{ThroughputKey, ThroughputMode};
+
+    /// Tiles of any size will do.
+    const ANY_TILE: (usize, usize, usize) = (usize::MAX, usize::MAX, usize::MAX);
+    let kind = match precision {
+        Precision::Fp32 => FloatKind::F32,
+        Precision::Fp16 => FloatKind::F16,
+        Precision::Bf16 => FloatKind::BF16,
+    };
+    let dtype = ElemType::Float(kind);
+    let mut keys = vec![ThroughputKey { mode: ThroughputMode::ComputeDirect { dtype } }];
+    let operand = match (precision, units) {
+        (Precision::Fp32, ComputeUnits::Plain) => None,
+        // burn's products in single precision run on matrix units in TF32 where there are some.
+        (Precision::Fp32, ComputeUnits::Products) => Some(ElemType::Float(FloatKind::TF32)),
+        (Precision::Fp16 | Precision::Bf16, ComputeUnits::Plain | ComputeUnits::Products) => {
+            Some(dtype)
+        }
+    };
+    if let (Some(operand), DispatchDevice::Cube(cube)) = (operand, device.as_dispatch()) {
+        let sums = ElemType::Float(FloatKind::F32);
+        let tile = select_cmma_tile(&cube.client(), operand, operand, sums, ANY_TILE);
+        if tile.is_some() {
+            keys.push(compute_throughput_key(tile, operand, sums));
+        }
+    }
+    device
+        .performance_stats(&keys)
+        .into_iter()
+        .filter_map(|stat| Some(stat.value.ok()?.ops_per_s()))
+        .filter(|rate| rate.is_finite() && *rate > 0.0)
+        .reduce(f64::max)
 }

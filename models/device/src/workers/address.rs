@@ -6,9 +6,41 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-
 use std::sync::{Mutex, PoisonError};
+
+/// Why a text is no address of a worker, and what to write instead.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    #[error("there is no address; write ws://127.0.0.1:4100")]
+    Empty,
+    #[error("'{shown}' begins with {scheme}://; workers speak ws://")]
+    Scheme { shown: String, scheme: String },
+    #[error("'{shown}' has no port; write HOST:PORT, such as ws://127.0.0.1:4100")]
+    NoPort { shown: String },
+    #[error(
+        "'{shown}' has port 0, where nobody listens; write the port that `mlsys worker` has printed"
+    )]
+    PortZero { shown: String },
+    #[error("'{shown}' has no address here: {error}")]
+    Unknown { shown: String, error: io::Error },
+    #[error("'{shown}' is on another machine; {}", tunnel(*port))]
+    Elsewhere { shown: String, port: u16 },
+    #[error("'{shown}' can be reached from other machines; {}", tunnel(*port))]
+    Exposed { shown: String, port: u16 },
+    #[error("'{shown}' is no address; write 127.0.0.1:4100, or 127.0.0.1:0 for any free port")]
+    Listening { shown: String },
+    #[error(
+        "the token behind '#' does not read; write the address as `mlsys worker` has printed it, \
+         ws://127.0.0.1:4100/#TOKEN"
+    )]
+    Token,
+    #[error(
+        "{address} is there twice{before}; name each worker process once, workers take them in turn"
+    )]
+    Twice { address: String, before: String },
+}
 
 /// Where a worker process listens, written `ws://127.0.0.1:4100`, and the token that it asks for, which is written behind
 /// it only where it is to be passed on: `ws://127.0.0.1:4100/#TOKEN`.
@@ -40,49 +72,44 @@ impl Address {
     /// Reads an address of this machine, with or without `ws://` before it.
     ///
     /// # Errors
-    /// What is wrong with it and what to write instead.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// As [`AddressError`] says.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
         if text.is_empty() {
-            return Err("there is no address; write ws://127.0.0.1:4100".to_owned());
+            return Err(AddressError::Empty);
         }
         let (place, token) = match text.split_once('#') {
             None => (text, None),
             Some((place, token)) => (place, Some(Token::parse(token)?)),
         };
-        let shown = place.escape_debug();
+        let shown = place.escape_debug().to_string();
         let rest = match place.split_once("://") {
             None => place,
             Some(("ws", rest)) => rest,
             Some((scheme, _)) => {
-                return Err(format!(
-                    "'{shown}' begins with {}://; workers speak ws://",
-                    scheme.escape_debug()
-                ));
+                let scheme = scheme.escape_debug().to_string();
+                return Err(AddressError::Scheme { shown, scheme });
             }
         };
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         let parts = rest.rsplit_once(':');
         let Some((host, port)) = parts.and_then(|(host, port)| Some((host, port.parse().ok()?)))
         else {
-            return Err(format!(
-                "'{shown}' has no port; write HOST:PORT, such as ws://127.0.0.1:4100"
-            ));
+            return Err(AddressError::NoPort { shown });
         };
         if !is_loopback(host) {
-            return Err(format!("'{shown}' is on another machine; {}", tunnel(port)));
+            return Err(AddressError::Elsewhere { shown, port });
         }
         if port == 0 {
-            return Err(format!(
-                "'{shown}' has port 0, where nobody listens; write the port that `mlsys worker` has printed"
-            ));
+            return Err(AddressError::PortZero { shown });
         }
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let sockets = (bare, port).to_socket_addrs();
-        let sockets: Vec<SocketAddr> =
-            sockets.map_err(|error| format!("'{shown}' has no address here: {error}"))?.collect();
+        let sockets: Vec<SocketAddr> = match (bare, port).to_socket_addrs() {
+            Ok(sockets) => sockets.collect(),
+            Err(error) => return Err(AddressError::Unknown { shown, error }),
+        };
         // What a name means is up to the machine: `localhost`, too, may be somewhere else.
         if !sockets.iter().all(|socket| socket.ip().is_loopback()) {
-            return Err(format!("'{shown}' is on another machine; {}", tunnel(port)));
+            return Err(AddressError::Elsewhere { shown, port });
         }
         Ok(Self { host: host.to_owned(), port, sockets, token })
     }
@@ -136,8 +163,8 @@ fn tunnel(port: u16) -> String {
 /// Where a worker is to listen: an address of this machine, or a port of it.
 ///
 /// # Errors
-/// What is wrong with it and what to write instead.
-pub fn listening(text: &str) -> Result<SocketAddr, String> {
+/// As [`AddressError`] says.
+pub fn listening(text: &str) -> Result<SocketAddr, AddressError> {
     let text = text.trim();
     if let Ok(port) = text.parse::<u16>() {
         return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
@@ -145,17 +172,11 @@ pub fn listening(text: &str) -> Result<SocketAddr, String> {
     if let Some(port) = text.strip_prefix("localhost:") {
         return listening(port);
     }
+    let shown = text.escape_debug().to_string();
     match text.parse::<SocketAddr>() {
         Ok(address) if address.ip().is_loopback() => Ok(address),
-        Ok(address) => Err(format!(
-            "'{}' can be reached from other machines; {}",
-            text.escape_debug(),
-            tunnel(address.port())
-        )),
-        Err(_) => Err(format!(
-            "'{}' is no address; write 127.0.0.1:4100, or 127.0.0.1:0 for any free port",
-            text.escape_debug()
-        )),
+        Ok(address) => Err(AddressError::Exposed { shown, port: address.port() }),
+        Err(_) => Err(AddressError::Listening { shown }),
     }
 }
 
@@ -180,15 +201,11 @@ impl Token {
     ///
     /// # Errors
     /// It is empty, too long, or has something in it besides letters and digits.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
         let text = text.trim();
         let reads = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if text.is_empty() || text.len() > LONGEST || !reads {
-            return Err(
-                "the token behind '#' does not read; write the address as `mlsys worker` has printed it, \
-                 ws://127.0.0.1:4100/#TOKEN"
-                    .to_owned(),
-            );
+            return Err(AddressError::Token);
         }
         Ok(Self(text.to_owned()))
     }
@@ -198,9 +215,9 @@ impl Token {
     /// # Errors
     /// The operating system gives none.
     #[cfg(feature = "remote")]
-    pub(super) fn draw() -> Result<Self, String> {
+    pub(super) fn draw() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;
+        getrandom::fill(&mut bytes)?;
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
@@ -253,7 +270,7 @@ mod tests {
         assert_eq!(address.to_string(), "ws://127.0.0.1:4100");
         assert!(!format!("{address:?}").contains("cafe01"));
         assert_eq!(address.whole(), "ws://127.0.0.1:4100/#cafe01");
-        let error = Address::parse("ws://10.0.0.7:4100/#cafe01").unwrap_err();
+        let error = Address::parse("ws://10.0.0.7:4100/#cafe01").unwrap_err().to_string();
         assert!(!error.contains("cafe01"), "{error}");
     }
 
@@ -272,7 +289,7 @@ mod tests {
             ("ws://127.0.0.1.example:4100", "ssh"),
             ("ws://\u{1b}[2J:4100", "\\u{1b}[2J"),
         ] {
-            let error = Address::parse(text).unwrap_err();
+            let error = Address::parse(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text:?}: {error}");
             assert!(!error.contains('\u{1b}'), "{error:?}");
         }
@@ -295,7 +312,7 @@ mod tests {
             ("everywhere", "127.0.0.1:4100"),
             ("127.0.0.1", "127.0.0.1:4100"),
         ] {
-            let error = listening(text).unwrap_err();
+            let error = listening(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");
         }
     }
@@ -305,7 +322,7 @@ mod tests {
     fn tokens_are_drawn_anew_and_kept_by_socket() {
         let (one, other) = (Token::draw().unwrap(), Token::draw().unwrap());
         assert_ne!(one, other);
-        assert_eq!(Token::parse(one.text()), Ok(one.clone()));
+        assert_eq!(Token::parse(one.text()).unwrap(), one);
         let socket: SocketAddr = "127.9.9.9:9".parse().unwrap();
         assert_eq!(kept_token(socket), None);
         keep_token(&Address::from(socket).with_token(one.clone()));

@@ -1,7 +1,7 @@
 //! Reaching worker processes: within a time limit, and not believed until they have done a sum.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -14,7 +14,7 @@ use burn::tensor::{Device, Tensor};
 use mlsys_lab::LabError;
 
 use super::address::kept_token;
-use super::{Address, Token, WorkerDevice, read};
+use super::{Address, ReadError, Token, WorkerDevice, read};
 
 /// How long opening a connection to a port of this machine may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -43,12 +43,8 @@ pub(super) fn connect(
         match reach(address, rank / addresses.len(), deadline) {
             Ok(device) => devices.push(WorkerDevice { device, place: address.to_string() }),
             Err(SessionError::Ended) => return Ok(None),
-            Err(
-                SessionError::Silent(reason)
-                | SessionError::Stale(reason)
-                | SessionError::Other(reason),
-            ) => {
-                return Err(LabError::Worker(format!("worker {rank} ({address}) {reason}")));
+            Err(error) => {
+                return Err(LabError::Worker(format!("worker {rank} ({address}) {error}")));
             }
         }
     }
@@ -67,15 +63,15 @@ fn reach(address: &Address, slot: usize, deadline: Deadline<'_>) -> Result<Devic
     let sockets = address.sockets().to_vec();
     let most = CONNECT_TIMEOUT * u32::try_from(sockets.len() + 1).unwrap_or(u32::MAX);
     let knocking = Deadline { limit: most, ..deadline };
-    let socket = within(knocking, move || connect_first(&sockets))?.map_err(SessionError::Other)?;
+    let socket = within(knocking, move || connect_first(&sockets))??;
     let mut before = abandoned(socket, 0);
     let mut tried = session(socket, before, slot, deadline);
     let again = match &tried {
         Err(SessionError::Stale(_)) => true,
-        // The session may be an old one, of a process that has ended and was started again since.
-        Err(SessionError::Other(_)) => before > 0,
         // A worker that let one time limit pass would let a second pass as well.
         Err(SessionError::Silent(_) | SessionError::Ended) | Ok(_) => false,
+        // The session may be an old one, of a process that has ended and was started again since.
+        Err(_) => before > 0,
     };
     if again {
         before = abandoned(socket, 1);
@@ -96,7 +92,7 @@ fn abandoned(socket: SocketAddr, more: u32) -> u32 {
 }
 
 /// The first socket that accepts a connection: fails fast where no worker listens.
-fn connect_first(sockets: &[SocketAddr]) -> Result<SocketAddr, String> {
+fn connect_first(sockets: &[SocketAddr]) -> Result<SocketAddr, SessionError> {
     let mut last = None;
     for socket in sockets {
         match TcpStream::connect_timeout(socket, CONNECT_TIMEOUT) {
@@ -105,25 +101,53 @@ fn connect_first(sockets: &[SocketAddr]) -> Result<SocketAddr, String> {
         }
     }
     Err(match last {
-        Some((socket, error)) if error.kind() == ErrorKind::ConnectionRefused => format!(
-            "cannot be reached: nobody listens there; start it (mlsys worker --listen {socket}), or the ssh tunnel to it",
-        ),
-        Some((_, error)) => format!("cannot be reached: {error}"),
-        None => "cannot be reached: its name has no address".to_owned(),
+        Some((socket, error)) if error.kind() == ErrorKind::ConnectionRefused => {
+            SessionError::NoListener(*socket)
+        }
+        Some((_, error)) => SessionError::Unreachable(error.to_string()),
+        None => SessionError::Unreachable("its name has no address".to_owned()),
     })
 }
 
-/// Why there is no session.
-#[derive(Debug)]
+/// Why there is no session, as the end of a sentence that begins with the worker.
+#[derive(Debug, thiserror::Error)]
 enum SessionError {
-    /// The run is to end.
+    #[error("is not waited for: the run is to end")]
     Ended,
     /// No answer within the time limit.
-    Silent(String),
+    #[error(
+        "did not answer within {} s: it hangs, is stopped, or is no worker of mlsys; look at it, end it, start it again",
+        .0.as_secs()
+    )]
+    Silent(Duration),
     /// A session that was open does not answer any more.
-    Stale(String),
-    /// Anything else.
-    Other(String),
+    #[error(transparent)]
+    Stale(#[from] ReadError),
+    #[error(
+        "cannot be reached: nobody listens there; start it (mlsys worker --listen {0}), or the ssh tunnel to it"
+    )]
+    NoListener(SocketAddr),
+    #[error("cannot be reached: {0}")]
+    Unreachable(String),
+    #[error("does not compute: 1.75, 3, 42, 0, 0 and 8.5 are {0:?} there; do not use it")]
+    WrongSum(Vec<f32>),
+    #[error(
+        "does not let this run in: {0}. Write its address as `mlsys worker` has printed it, ws://127.0.0.1:4100/#TOKEN"
+    )]
+    Unauthorized(&'static str),
+    #[error(
+        "is of another version: it speaks version {server} of burn's protocol, and this mlsys {client}; start it from the \
+         same version of mlsys as this one"
+    )]
+    Version { client: String, server: String },
+    #[error("is not a worker that can be used: {0}; is it a `mlsys worker` of this version?")]
+    Refused(String),
+    #[error("has no thread here to be reached from: {0}")]
+    NoThread(io::Error),
+    #[error("cannot be used: {0}")]
+    Panicked(String),
+    #[error("ended without an answer")]
+    NoAnswer,
 }
 
 /// Opens the session or takes the one that is open, and has it do a sum.
@@ -145,35 +169,29 @@ fn session(
         Ok((device, read(sum)))
     };
     match within(deadline, opening)? {
-        Err(error) => Err(SessionError::Other(refused(&error, token.as_ref()))),
-        Ok((_, Err(reason))) => Err(SessionError::Stale(reason)),
+        Err(error) => Err(refused(&error, token.as_ref())),
+        Ok((_, Err(error))) => Err(SessionError::Stale(error)),
         Ok((device, Ok(sum))) if sum == [1.75, 3.0, 42.0, 0.0, 0.0, 8.5] => Ok(device),
-        Ok((_, Ok(sum))) => Err(SessionError::Other(format!(
-            "does not compute: 1.75, 3, 42, 0, 0 and 8.5 are {sum:?} there; do not use it"
-        ))),
+        Ok((_, Ok(sum))) => Err(SessionError::WrongSum(sum)),
     }
 }
 
 /// Why a connection is no session.
-fn refused(error: &ConnectError, token: Option<&Token>) -> String {
+fn refused(error: &ConnectError, token: Option<&Token>) -> SessionError {
     if let ConnectError::Unauthorized = error {
-        let wrong = if token.is_some() {
+        return SessionError::Unauthorized(if token.is_some() {
             "the token behind '#' is not the one that it asks for; each start has a new one"
         } else {
             "it asks for a token"
-        };
-        return format!(
-            "does not let this run in: {wrong}. Write its address as `mlsys worker` has printed it, \
-             ws://127.0.0.1:4100/#TOKEN"
-        );
+        });
     }
     if let ConnectError::IncompatibleProtocol { client_version, server_version } = error {
-        return format!(
-            "is of another version: it speaks version {server_version} of burn's protocol, and this mlsys {client_version}; \
-             start it from the same version of mlsys as this one"
-        );
+        return SessionError::Version {
+            client: client_version.to_string(),
+            server: server_version.to_string(),
+        };
     }
-    format!("is not a worker that can be used: {error}; is it a `mlsys worker` of this version?")
+    SessionError::Refused(error.to_string())
 }
 
 /// What a call gives within a time limit and while the run goes on; a panic is a sentence. A call that hangs keeps its
@@ -189,9 +207,7 @@ fn within<T: Send + 'static>(
             // The receiver may have timed out; then the answer is dropped.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(call)));
         })
-        .map_err(|error| {
-            SessionError::Other(format!("has no thread here to be reached from: {error}"))
-        })?;
+        .map_err(SessionError::NoThread)?;
     let begun = Instant::now();
     loop {
         if (deadline.interrupted)() {
@@ -206,19 +222,11 @@ fn within<T: Send + 'static>(
                     .or_else(|| payload.downcast_ref::<&str>().copied());
                 let line = text.and_then(|text| text.lines().next());
                 let line = line.unwrap_or("it broke off");
-                return Err(SessionError::Other(format!("cannot be used: {line}")));
+                return Err(SessionError::Panicked(line.to_owned()));
             }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(SessionError::Other("ended without an answer".to_owned()));
-            }
+            Err(RecvTimeoutError::Disconnected) => return Err(SessionError::NoAnswer),
             Err(RecvTimeoutError::Timeout) if begun.elapsed() < deadline.limit => {}
-            Err(RecvTimeoutError::Timeout) => {
-                return Err(SessionError::Silent(format!(
-                    "did not answer within {} s: it hangs, is stopped, or is no worker of mlsys; look at it, end it, \
-                     start it again",
-                    deadline.limit.as_secs()
-                )));
-            }
+            Err(RecvTimeoutError::Timeout) => return Err(SessionError::Silent(deadline.limit)),
         }
     }
 }

@@ -19,9 +19,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Something that a server has to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// A run has opened a session.
     Opened,
-    /// It cannot go on.
     Failed(String),
 }
 
@@ -59,7 +57,7 @@ impl Server {
         let authorize = move |request: AuthorizationRequest<'_>| {
             // What follows the first dot tells the sessions of a run apart.
             let mut parts = request.credential.as_bytes().split(|byte| *byte == b'.');
-            let credential = Credential::from(parts.next().unwrap_or_default());
+            let credential = Credential::from(parts.next().unwrap_or(&[]));
             guard.authorize(AuthorizationRequest { credential: &credential, ..request })?;
             let _ = opened.send(ServerEvent::Opened);
             Ok(())

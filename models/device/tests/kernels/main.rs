@@ -3,15 +3,26 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod corpus;
-mod devices;
 mod entry;
 mod generator;
-mod lowering;
-mod random;
-mod refusals;
 
-use mlsys_kernel::{Argument, Kernel, Launch, LaunchRequest, Machine, Progress};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use mlsys_device::kernel::Devices;
+use mlsys_device::lowering::Compilers;
+use mlsys_kernel::{
+    Agreement, Argument, DeviceError, Kernel, Launch, LaunchRequest, Launcher, Machine, Progress,
+    Values,
+};
+use mlsys_lab::DeviceId;
+use mlsys_lab::device::Backend;
+use mlsys_sim::lowering::{Build, Kernel as LoweredKernel, Toolchain, Work};
+
+use entry::{Closeness, Entry, Needs, noise};
+use generator::{BLOCK, Generator, INPUT};
 
 /// Warp instructions that no kernel here needs.
 const BUDGET: u64 = 5_000_000;
@@ -27,14 +38,14 @@ pub(crate) struct Case {
 
 impl Case {
     /// The launch, before its first instruction.
-    pub(crate) fn start(&self) -> Machine {
+    fn start(&self) -> Machine {
         self.kernel
             .launch(self.launch.clone(), &self.arguments)
             .unwrap_or_else(|error| panic!("{}: {error}", self.file))
     }
 
     /// The launch by the interpreter, which must end and find nothing.
-    pub(crate) fn ended(&self) -> Machine {
+    fn ended(&self) -> Machine {
         let mut machine = self.start();
         machine.run(BUDGET);
         assert_eq!(machine.progress(), Progress::Finished, "{}", self.file);
@@ -44,7 +55,294 @@ impl Case {
     }
 
     /// The same as a device takes it.
-    pub(crate) fn work<'a>(&'a self, start: &'a Machine) -> LaunchRequest<'a> {
+    fn work<'a>(&'a self, start: &'a Machine) -> LaunchRequest<'a> {
         LaunchRequest { kernel: &self.kernel, source: &self.source, file: &self.file, start }
+    }
+}
+
+// The devices of this machine that run kernels.
+
+/// Back ends, comma-separated, that must be there: where this is set, a test that finds none fails.
+const EXPECTED: &str = "MLSYS_EXPECT_DEVICES";
+
+/// The first device of each back end but the CPU. One that is missing is said aloud, past the harness, which keeps to
+/// itself what a passing test prints.
+fn devices() -> &'static [DeviceId] {
+    static FOUND: OnceLock<Vec<DeviceId>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let expected = std::env::var(EXPECTED).ok();
+        let mut found = Vec::new();
+        for backend in [Backend::Cuda, Backend::Wgpu] {
+            let device = DeviceId { backend, index: 0 };
+            match probe(device) {
+                Ok(()) => found.push(device),
+                Err(reason) => {
+                    let is_expected = expected
+                        .as_ref()
+                        .is_some_and(|list| list.split(',').any(|name| name == backend.name()));
+                    assert!(!is_expected, "{EXPECTED} names {backend}, and {reason}");
+                    // A failed write to standard error is ignored.
+                    let _ = writeln!(
+                        std::io::stderr(),
+                        "\nNOT RUN on {backend}: kernels against the interpreter, since {reason}"
+                    );
+                }
+            }
+        }
+        found
+    })
+}
+
+fn probe(device: DeviceId) -> Result<(), DeviceError> {
+    let one =
+        poisoned("__global__ void one(int *a) { a[threadIdx.x] = 1; }", Launch::line(1, 4), 4);
+    match Devices.launch(device, &one.work(&one.start())) {
+        Ok(_) => Ok(()),
+        Err(refusal @ DeviceError::NoDevice(_)) => Err(refusal),
+        Err(refusal) => panic!("{device}: {refusal}"),
+    }
+}
+
+// The kernels of the folder `corpus`.
+
+fn corpus() -> Vec<Entry> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/corpus");
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let entry = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        Entry::read(&name, &fs::read_to_string(path).unwrap())
+    };
+    files.iter().map(entry).collect()
+}
+
+#[test]
+fn devices_agree_with_the_interpreter() {
+    let corpus = corpus();
+    for &device in devices() {
+        let required = |entry: &&Entry| must_run(device, entry.needs);
+        let expected = corpus.iter().filter(required).count();
+        let (mut ran, mut required_ran) = (0, 0);
+        let (mut wrong, mut refused) = (Vec::new(), Vec::new());
+        for entry in &corpus {
+            match run_entry(device, entry) {
+                Ok(true) => {
+                    ran += 1;
+                    required_ran += usize::from(must_run(device, entry.needs));
+                }
+                Ok(false) => refused.push(entry.case.file.as_str()),
+                Err(error) => wrong.push(format!("{device} {}: {error}", entry.case.file)),
+            }
+        }
+        println!("{device}: {ran} kernels agree; not translated: {refused:?}");
+        assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
+        assert_eq!(required_ran, expected, "on {device}");
+    }
+}
+
+/// Whether a device of this kind has no excuse: on CUDA the text runs as it is, and a warp has 32 threads.
+fn must_run(device: DeviceId, needs: Needs) -> bool {
+    device.backend == Backend::Cuda || needs == Needs::Nothing
+}
+
+/// What is wrong with a kernel of the corpus on a device.
+#[derive(Debug, thiserror::Error)]
+enum Wrong {
+    #[error("it runs, and has no translation by its own account")]
+    Unexpected,
+    #[error(transparent)]
+    Refused(DeviceError),
+    #[error("{0:?} in {1} s")]
+    Differs(Box<Agreement>, f64),
+}
+
+/// Whether it ran there.
+fn run_entry(device: DeviceId, entry: &Entry) -> Result<bool, Wrong> {
+    let case = &entry.case;
+    let (start, ended) = (case.start(), case.ended());
+    let here = device.backend == Backend::Cuda || entry.needs != Needs::Cuda;
+    let answer = match Devices.launch(device, &case.work(&start)) {
+        Ok(answer) if here => answer,
+        Ok(_) => return Err(Wrong::Unexpected),
+        Err(DeviceError::Untranslated { .. }) if !must_run(device, entry.needs) => {
+            return Ok(false);
+        }
+        Err(refusal) => return Err(Wrong::Refused(refusal)),
+    };
+    let agreement = Agreement::of(&ended, &answer.buffers);
+    let is_near = agreement.all_agree();
+    let is_equal = agreement.largest == 0.0 || entry.closeness == Closeness::Near;
+    if is_near && is_equal && answer.seconds > 0.0 {
+        return Ok(true);
+    }
+    Err(Wrong::Differs(Box::new(agreement), answer.seconds))
+}
+
+#[test]
+fn the_corpus_is_large_and_most_of_it_is_exact() {
+    let corpus = corpus();
+    assert!(corpus.len() >= 90, "{}", corpus.len());
+    let exact = |entry: &&Entry| entry.closeness == Closeness::Exact;
+    assert!(corpus.iter().filter(exact).count() >= 70);
+    // Without any device: the interpreter runs all of them and finds nothing.
+    for entry in &corpus {
+        entry.case.ended();
+    }
+}
+
+// Randomly generated kernels.
+
+/// Kernels that are tried.
+const KERNELS: u64 = 200;
+
+fn random_case(number: u64) -> Case {
+    let source = Generator::kernel(number);
+    let file = format!("random-{number}.cu");
+    let kernel = Kernel::parse(&file, &source);
+    let kernel = kernel.unwrap_or_else(|refused| panic!("{refused}\n{source}"));
+    let blocks = 2;
+    let threads = (blocks * BLOCK) as usize;
+    let drawn = |i: usize| noise(number << 20 | i as u64);
+    let arguments = [
+        Values::Unsigned((0..INPUT).map(|i| drawn(i) as u32 >> (i % 32)).collect()),
+        Values::Float((0..INPUT).map(|i| (drawn(i) >> 58) as f32 / 8.0 - 4.0).collect()),
+        Values::Poison(2 * threads),
+        Values::Poison(threads),
+        Values::Unsigned(vec![0; 12]),
+    ];
+    Case {
+        file,
+        source,
+        kernel,
+        launch: Launch::line(blocks, BLOCK),
+        arguments: arguments.map(Argument::Buffer).to_vec(),
+    }
+}
+
+#[test]
+fn kernels_written_at_random_give_the_same_on_each_device() {
+    let mut wrong = Vec::new();
+    for number in 0..KERNELS {
+        let case = random_case(number);
+        let (start, ended) = (case.start(), case.ended());
+        for &device in devices() {
+            let agreement = Devices
+                .launch(device, &case.work(&start))
+                .map(|answer| Agreement::of(&ended, &answer.buffers));
+            // Whole is only what has something to compare.
+            if !agreement.as_ref().is_ok_and(Agreement::all_agree) {
+                wrong.push(format!("{device}: {agreement:?}\n{}", case.source));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong[..wrong.len().min(3)].join("\n"));
+}
+
+// What a device does not take, and says so.
+
+fn poisoned(source: &str, launch: Launch, count: usize) -> Case {
+    Case {
+        file: "bad.cu".to_owned(),
+        source: source.to_owned(),
+        kernel: Kernel::parse("bad.cu", source).unwrap_or_else(|refused| panic!("{refused}")),
+        launch,
+        arguments: vec![Argument::Buffer(Values::Poison(count))],
+    }
+}
+
+fn refusal(device: DeviceId, case: &Case) -> DeviceError {
+    match Devices.launch(device, &case.work(&case.start())) {
+        Ok(answer) => panic!("{device} takes it: {} s", answer.seconds),
+        Err(refusal) => refusal,
+    }
+}
+
+#[test]
+fn the_processor_and_devices_that_are_not_there_say_so() {
+    let one = poisoned("__global__ void k(int *a) { a[0] = 1; }", Launch::line(1, 1), 1);
+    for device in [
+        DeviceId::CPU,
+        DeviceId { backend: Backend::Wgpu, index: 99 },
+        DeviceId { backend: Backend::Cuda, index: 99 },
+    ] {
+        let told = refusal(device, &one);
+        assert!(matches!(told, DeviceError::NoDevice(_)), "{device}: {told:?}");
+        assert!(told.to_string().len() > 20, "{told}");
+    }
+}
+
+#[test]
+fn a_launch_beyond_a_limit_is_told_both_numbers() {
+    let ones = "__global__ void k(int *a) { a[0] = 1; }";
+    let shared = "__global__ void k(int *a) { extern __shared__ int x[]; x[0] = 1; a[0] = x[0]; }";
+    let much = Launch { dynamic_shared: 200_000, ..Launch::line(1, 1) };
+    let tall = Launch { grid_dim: [1, 65_535, 1], ..Launch::line(1, 1) };
+    for &device in devices() {
+        let wide = poisoned(ones, Launch::line(70_000, 1), 1);
+        let told = refusal_or_run(device, &wide);
+        if device.backend == Backend::Wgpu {
+            let told = told.unwrap();
+            assert!(told.contains("70000") && told.contains("65535"), "{told}");
+        }
+        assert_eq!(refusal_or_run(device, &poisoned(ones, tall.clone(), 1)), None);
+        let told = refusal_or_run(device, &poisoned(shared, much.clone(), 1));
+        if device.backend == Backend::Wgpu {
+            assert!(told.unwrap().contains("200000"));
+        }
+    }
+}
+
+fn refusal_or_run(device: DeviceId, case: &Case) -> Option<String> {
+    Devices.launch(device, &case.work(&case.start())).err().map(|refusal| refusal.to_string())
+}
+
+/// On wgpu an access out of bounds stays inside its buffer or does nothing.
+#[test]
+fn an_access_out_of_bounds_does_no_harm_on_wgpu() {
+    let source = "__global__ void k(int *a) { a[threadIdx.x * 100000] = 7; a[threadIdx.x] = 5; }";
+    let outside = poisoned(source, Launch::line(1, 4), 4);
+    for &device in devices().iter().filter(|id| id.backend == Backend::Wgpu) {
+        let answer = Devices.launch(device, &outside.work(&outside.start()));
+        let answer = answer.unwrap_or_else(|refusal| panic!("{refusal}"));
+        let last = answer.buffers[0].chunks(4).skip(1).take(2);
+        assert_eq!(last.collect::<Vec<_>>(), [[5, 0, 0, 0]; 2]);
+        // And the device is as it was.
+        let one = poisoned("__global__ void k(int *a) { a[0] = 1; }", Launch::line(1, 1), 1);
+        assert_eq!(refusal_or_run(device, &one), None);
+    }
+}
+
+// The kernels of the lab `lowering`, compiled by cubecl, against the processor's results.
+
+#[test]
+fn every_kernel_gives_the_processors_result_on_every_device() {
+    for &device in devices() {
+        for kernel in LoweredKernel::ALL {
+            let widths: &[usize] = match kernel {
+                LoweredKernel::VectorAdd | LoweredKernel::Relu | LoweredKernel::Saxpy => &[1, 4],
+                LoweredKernel::WindowSum
+                | LoweredKernel::MatmulTile
+                | LoweredKernel::SoftmaxRow => &[1],
+            };
+            for (block, elements) in [(32, 1), (64, 1000), (256, 5003)] {
+                for &width in widths {
+                    let build = Build { kernel, block, width };
+                    let work = Work::new(build, elements, 3);
+                    let found = Compilers
+                        .run(device, &work)
+                        .unwrap_or_else(|reason| panic!("{device}: {build:?}: {reason}"));
+                    let wanted = work.reference();
+                    assert!(found.len() >= wanted.len(), "{device}: {build:?}");
+                    let largest = wanted.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+                    for (at, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+                        assert!(
+                            (found - wanted).abs() <= 1e-6 * largest,
+                            "{device}: {build:?}: element {at} of {elements}: {found} for {wanted}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }

@@ -37,8 +37,17 @@ impl ReplacedOperation {
     }
 }
 
-/// Why a network cannot be opened or resumed: an error of the framework, the data set or the device.
-pub type NetworkError = Box<dyn std::error::Error + Send + Sync>;
+/// Why a network cannot be opened or resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum NetworkError {
+    /// The data set, the training or the device fails.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    #[error("the network has {found} layers instead of 2")]
+    Layers { found: usize },
+    #[error("digits are no sequence")]
+    Sequence,
+}
 
 /// A classifier of small grey images with one hidden layer.
 pub trait Classifier: Send + Sync {

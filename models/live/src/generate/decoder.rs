@@ -281,7 +281,8 @@ impl Bits {
             Self::Half | Self::Eight | Self::Four => {
                 let (shape, device) = (x.dims(), x.device());
                 let [.., head] = shape;
-                let numbers = self.round(workers::read(x)?, head);
+                let numbers =
+                    self.round(workers::read(x).map_err(|error| error.to_string())?, head);
                 Ok(Tensor::from_data(TensorData::new(numbers, shape), &device))
             }
         }

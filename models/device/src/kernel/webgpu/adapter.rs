@@ -5,13 +5,15 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use mlsys_kernel::{Machine, Subgroups, Wgsl};
+use mlsys_kernel::{DeviceError, Machine, Subgroups, Wgsl};
 use wgpu::{
     Adapter, Backends, Device, DeviceDescriptor, DeviceType, Features, Instance,
     InstanceDescriptor, Limits, Queue,
 };
 
-use crate::wgpu::{NO_ADAPTER, loader_lock};
+use crate::OpenError;
+use crate::guard::DriverError;
+use crate::wgpu::{loader_lock, no_adapter};
 
 /// Threads of a warp.
 const WARP: u32 = 32;
@@ -39,7 +41,7 @@ pub(super) struct OpenAdapter {
 
 impl OpenAdapter {
     /// The adapter of this number, opened when it is first asked for.
-    pub(super) fn of(index: usize) -> Result<Self, String> {
+    pub(super) fn get(index: usize) -> Result<Self, OpenError> {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = all.iter().find(|opened| opened.index == index) {
             return Ok(opened.clone());
@@ -55,12 +57,9 @@ impl OpenAdapter {
         all.retain(|opened| opened.index != self.index);
     }
 
-    fn open(index: usize) -> Result<Self, String> {
+    fn open(index: usize) -> Result<Self, OpenError> {
         let _alone = loader_lock();
-        let adapter = adapters()?.into_iter().nth(index).ok_or_else(|| match index {
-            0 => NO_ADAPTER.to_owned(),
-            _ => format!("there is no adapter {index}"),
-        })?;
+        let adapter = adapters()?.into_iter().nth(index).ok_or_else(|| no_adapter(index))?;
         let info = adapter.get_info();
         let wanted = Features::TIMESTAMP_QUERY | Features::SUBGROUP | Features::SUBGROUP_BARRIER;
         let features = adapter.features() & wanted;
@@ -72,12 +71,13 @@ impl OpenAdapter {
             required_limits: limits.clone(),
             ..DeviceDescriptor::default()
         });
-        let (device, queue) = ready(asked)?.map_err(|error| error.to_string())?;
+        let (device, queue) =
+            ready(asked)?.map_err(|error| OpenError::NoDevice(error.to_string()))?;
         let complaint = Arc::new(Mutex::new(None));
-        let told = Arc::clone(&complaint);
+        let first = Arc::clone(&complaint);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-            told.get_or_insert(error.to_string());
+            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert(error.to_string());
         }));
         let groups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER);
         let of_32 = info.subgroup_min_size == WARP && info.subgroup_max_size == WARP;
@@ -94,11 +94,9 @@ impl OpenAdapter {
         })
     }
 
-    /// Whether it takes a launch of this size.
-    ///
     /// # Errors
-    /// The limit that is passed, with both numbers.
-    pub(super) fn takes(&self, start: &Machine, wgsl: &Wgsl) -> Result<(), String> {
+    /// The launch is beyond a limit of the adapter, with both numbers.
+    pub(super) fn check_size(&self, start: &Machine, wgsl: &Wgsl) -> Result<(), DeviceError> {
         let (limits, launch) = (&self.limits, start.launch());
         let bytes = |name: &str| start.bytes_of(name).len() as u64;
         let largest = wgsl.buffers.iter().map(|buffer| bytes(&buffer.name)).max();
@@ -140,10 +138,10 @@ impl OpenAdapter {
             ),
         ] {
             if asked > most {
-                return Err(format!(
+                return Err(DeviceError::TooLarge(format!(
                     "{} takes at most {most} {of}, and the launch has {asked}",
                     self.name
-                ));
+                )));
             }
         }
         Ok(())
@@ -152,7 +150,7 @@ impl OpenAdapter {
 
 /// The adapters of the graphics API that burn takes, in its order: the first API with an adapter that is no processor
 /// in disguise, else the first with any.
-fn adapters() -> Result<Vec<Adapter>, String> {
+fn adapters() -> Result<Vec<Adapter>, DriverError> {
     let chain: &[Backends] = if cfg!(target_os = "macos") {
         &[Backends::METAL]
     } else {
@@ -196,9 +194,9 @@ fn listed(mut adapters: Vec<Adapter>) -> Vec<Adapter> {
 }
 
 /// The result of a future of wgpu, which outside of a browser is there at once.
-pub(super) fn ready<T>(future: impl Future<Output = T>) -> Result<T, String> {
+pub(super) fn ready<T>(future: impl Future<Output = T>) -> Result<T, DriverError> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Ok(value),
-        Poll::Pending => Err("its driver did not answer at once".to_owned()),
+        Poll::Pending => Err(DriverError::Pending),
     }
 }

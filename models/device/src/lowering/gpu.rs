@@ -8,11 +8,10 @@ use burn::cubecl::client::Client;
 use burn::cubecl::prelude::*;
 use burn::cubecl::server::Handle;
 use burn::cubecl::std::tensor::TensorHandle;
-use mlsys_lab::DeviceId;
-use mlsys_sim::lowering::{Build, Kernel, RADIUS, SCALE, Target, Work};
+use mlsys_lab::{DeviceId, median};
+use mlsys_sim::lowering::{Build, Kernel, RADIUS, SCALE, Target, ToolchainError, Work};
 
-use super::super::guard::guarded;
-use crate::timing::median;
+use crate::guard::guarded;
 
 #[expect(unreachable_pub, reason = "shown to learners as they stand")]
 mod kernels {
@@ -34,22 +33,24 @@ mod built {
 const TIMES: usize = 5;
 
 /// The median time in which a kernel becomes its form for a target, from the function on.
-pub(super) fn seconds(build: Build, target: Target) -> Result<f64, String> {
-    guarded(move || {
-        let mut times = Vec::new();
-        for _ in 0..TIMES {
+pub(super) fn seconds(build: Build, target: Target) -> Result<f64, ToolchainError> {
+    let times = guarded(move || {
+        let timed = |_| {
             let started = Instant::now();
             make(build, target)?;
-            times.push(started.elapsed().as_secs_f64());
-        }
-        median(times.into_iter()).ok_or_else(|| "it was not timed".to_owned())
-    })?
+            Ok(started.elapsed().as_secs_f64())
+        };
+        (0..TIMES).map(timed).collect::<Result<Vec<f64>, ToolchainError>>()
+    });
+    let times = times.map_err(|error| ToolchainError::Driver(error.to_string()))??;
+    median(times.into_iter()).ok_or(ToolchainError::NotTimed)
 }
 
 /// Makes a form and lets it go.
-fn make(build: Build, target: Target) -> Result<(), String> {
+fn make(build: Build, target: Target) -> Result<(), ToolchainError> {
     let kernel = built::kernel(build.kernel.name(), build.block, build.width);
-    let definition = define_kernel(&*kernel).map_err(|error| error.to_string())?;
+    let definition =
+        define_kernel(&*kernel).map_err(|error| ToolchainError::Compiler(error.to_string()))?;
     let text = match target {
         Target::Wgsl => wgsl(definition)?,
         Target::Cuda => cuda(definition)?,
@@ -65,13 +66,14 @@ fn text<C: Compiler>(
     mut compiler: C,
     options: &C::CompilationOptions,
     definition: KernelDefinition,
-) -> Result<String, String> {
+) -> Result<String, ToolchainError> {
     let made = compiler.compile(definition, options);
-    made.map(|form| form.to_string()).map_err(|error| error.to_string())
+    let made = made.map_err(|error| ToolchainError::Compiler(error.to_string()))?;
+    Ok(made.to_string())
 }
 
 #[cfg(feature = "wgpu")]
-fn wgsl(definition: KernelDefinition) -> Result<String, String> {
+fn wgsl(definition: KernelDefinition) -> Result<String, ToolchainError> {
     use burn::cubecl::WgpuCompilationOptions;
     use burn::cubecl::wgpu::WgslCompiler;
 
@@ -79,12 +81,12 @@ fn wgsl(definition: KernelDefinition) -> Result<String, String> {
 }
 
 #[cfg(not(feature = "wgpu"))]
-fn wgsl(_: KernelDefinition) -> Result<String, String> {
-    Err("beforehand; this program is without wgpu".to_owned())
+fn wgsl(_: KernelDefinition) -> Result<String, ToolchainError> {
+    Err(ToolchainError::Beforehand("this program is without wgpu"))
 }
 
 #[cfg(feature = "cuda")]
-fn cuda(definition: KernelDefinition) -> Result<String, String> {
+fn cuda(definition: KernelDefinition) -> Result<String, ToolchainError> {
     use cubecl_cuda::{CudaCompilationOptions, CudaCompiler};
 
     let options = CudaCompilationOptions::default();
@@ -92,23 +94,24 @@ fn cuda(definition: KernelDefinition) -> Result<String, String> {
 }
 
 #[cfg(not(feature = "cuda"))]
-fn cuda(_: KernelDefinition) -> Result<String, String> {
-    Err("beforehand; this program is without CUDA".to_owned())
+fn cuda(_: KernelDefinition) -> Result<String, ToolchainError> {
+    Err(ToolchainError::Beforehand("this program is without CUDA"))
 }
 
 /// Runs a kernel on a device that burn opens, compiled by whatever the device is for.
-pub(super) fn run(id: DeviceId, work: &Work) -> Result<Vec<f32>, String> {
-    let device = crate::open(id).map_err(|error| error.to_string())?;
+pub(super) fn run(id: DeviceId, work: &Work) -> Result<Vec<f32>, ToolchainError> {
+    let device = crate::open(id).map_err(ToolchainError::Device)?;
     let work = work.clone();
-    guarded(move || {
+    let answer = guarded(move || {
         let DispatchDevice::Cube(cube) = device.as_dispatch() else {
-            return Err(format!("{id} takes no kernels of cubecl"));
+            return Err(ToolchainError::NoKernels(id));
         };
         launch(&cube.client(), &work)
-    })?
+    });
+    answer.map_err(|error| ToolchainError::Driver(error.to_string()))?
 }
 
-fn launch(client: &Client, work: &Work) -> Result<Vec<f32>, String> {
+fn launch(client: &Client, work: &Work) -> Result<Vec<f32>, ToolchainError> {
     let buffer =
         |contents: &Vec<f32>| (client.create_from_slice(f32::as_bytes(contents)), contents.len());
     let [x, y] = work.blocks;
@@ -138,7 +141,8 @@ fn launch(client: &Client, work: &Work) -> Result<Vec<f32>, String> {
             kernels::softmax_row::launch(client, count, dim, a(), out(), work.size, block)
         }
     }
-    let bytes = client.read_one(output.0).map_err(|error| error.to_string())?;
+    let bytes =
+        client.read_one(output.0).map_err(|error| ToolchainError::Driver(error.to_string()))?;
     Ok(f32::from_bytes(&bytes).to_vec())
 }
 
