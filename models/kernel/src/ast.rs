@@ -1,12 +1,10 @@
-//! The syntax tree of a kernel: what was written, before anything is known of types.
-//!
-//! The operators and how tightly they bind.
+//! The syntax tree of a kernel: what was written, before anything is known of types; and the table of operators.
 
 use crate::diagnostic::Place;
 use crate::lexer::Suffix;
+use crate::typed_ast::{Comparison, Operation};
 use crate::types::{Access, Scalar};
 
-/// A whole text: one kernel, its helpers and constants.
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     pub(super) functions: Vec<Function>,
@@ -116,11 +114,7 @@ pub(super) struct Expr {
 
 #[derive(Debug)]
 pub(super) enum ExprKind {
-    Integer {
-        value: u64,
-        suffix: Suffix,
-        base: u32,
-    },
+    Integer { value: u64, suffix: Suffix, base: u32 },
     Float(f32),
     Double(f64),
     Bool(bool),
@@ -135,14 +129,10 @@ pub(super) enum ExprKind {
     Or(Box<Expr>, Box<Expr>),
     Comma(Box<Expr>, Box<Expr>),
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// With the operator of a compound assignment.
-    Assign(Option<Binary>, Box<Expr>, Box<Expr>),
-    /// `++` and `--`.
-    Step {
-        up: Increment,
-        when: Fixity,
-        target: Box<Expr>,
-    },
+    // With the operation of a compound assignment.
+    Assign(Option<Operation>, Box<Expr>, Box<Expr>),
+    // `++` and `--`.
+    Step { up: Increment, when: Fixity, target: Box<Expr> },
     Cast(TypeName, Box<Expr>),
     SizeOf(TypeName),
 }
@@ -164,64 +154,21 @@ pub(super) enum Fixity {
 /// An operator of two operands that are both always evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Binary {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-    And,
-    Or,
-    Xor,
-    Left,
-    Right,
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
+    Arithmetic(Operation),
+    Compare(Comparison, Sides),
+}
+
+/// Which side of a comparison stands where: `a > b` is `b < a`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sides {
+    AsWritten,
+    Swapped,
 }
 
 impl Binary {
-    pub(crate) fn is_comparison(self) -> bool {
-        matches!(
-            self,
-            Self::Equal
-                | Self::NotEqual
-                | Self::Less
-                | Self::LessEqual
-                | Self::Greater
-                | Self::GreaterEqual
-        )
-    }
-
-    pub(crate) fn is_shift(self) -> bool {
-        matches!(self, Self::Left | Self::Right)
-    }
-
-    pub(crate) fn is_bitwise(self) -> bool {
-        matches!(self, Self::And | Self::Or | Self::Xor)
-    }
-
     pub(crate) fn mark(self) -> &'static str {
-        match self {
-            Self::Add => "+",
-            Self::Subtract => "-",
-            Self::Multiply => "*",
-            Self::Divide => "/",
-            Self::Remainder => "%",
-            Self::And => "&",
-            Self::Or => "|",
-            Self::Xor => "^",
-            Self::Left => "<<",
-            Self::Right => ">>",
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-            Self::Less => "<",
-            Self::LessEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterEqual => ">=",
-        }
+        let own = INFIX.iter().find(|(_, _, infix)| *infix == Infix::Binary(self));
+        own.map_or("", |(mark, ..)| mark)
     }
 }
 
@@ -240,7 +187,7 @@ pub(crate) enum Unary {
     Address,
 }
 
-/// A mark between two operands, and its rank: the higher binds tighter.
+/// What stands between two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Infix {
     Binary(Binary),
@@ -248,45 +195,45 @@ pub(super) enum Infix {
     OrElse,
 }
 
-pub(super) fn infix(mark: &str) -> Option<(Infix, u8)> {
-    let (binary, rank) = match mark {
-        "||" => return Some((Infix::OrElse, 1)),
-        "&&" => return Some((Infix::AndAlso, 2)),
-        "|" => (Binary::Or, 3),
-        "^" => (Binary::Xor, 4),
-        "&" => (Binary::And, 5),
-        "==" => (Binary::Equal, 6),
-        "!=" => (Binary::NotEqual, 6),
-        "<" => (Binary::Less, 7),
-        "<=" => (Binary::LessEqual, 7),
-        ">" => (Binary::Greater, 7),
-        ">=" => (Binary::GreaterEqual, 7),
-        "<<" => (Binary::Left, 8),
-        ">>" => (Binary::Right, 8),
-        "+" => (Binary::Add, 9),
-        "-" => (Binary::Subtract, 9),
-        "*" => (Binary::Multiply, 10),
-        "/" => (Binary::Divide, 10),
-        "%" => (Binary::Remainder, 10),
-        _ => return None,
-    };
-    Some((Infix::Binary(binary), rank))
+const fn arithmetic(operation: Operation) -> Infix {
+    Infix::Binary(Binary::Arithmetic(operation))
 }
 
-/// The operator of a compound assignment; none inside for a plain one.
-pub(super) fn assignment(mark: &str) -> Option<Option<Binary>> {
-    Some(match mark {
-        "=" => None,
-        "+=" => Some(Binary::Add),
-        "-=" => Some(Binary::Subtract),
-        "*=" => Some(Binary::Multiply),
-        "/=" => Some(Binary::Divide),
-        "%=" => Some(Binary::Remainder),
-        "&=" => Some(Binary::And),
-        "|=" => Some(Binary::Or),
-        "^=" => Some(Binary::Xor),
-        "<<=" => Some(Binary::Left),
-        ">>=" => Some(Binary::Right),
-        _ => return None,
-    })
+const fn compare(comparison: Comparison, sides: Sides) -> Infix {
+    Infix::Binary(Binary::Compare(comparison, sides))
+}
+
+/// The operators by their marks, with their ranks: the higher binds tighter.
+const INFIX: [(&str, u8, Infix); 18] = [
+    ("||", 1, Infix::OrElse),
+    ("&&", 2, Infix::AndAlso),
+    ("|", 3, arithmetic(Operation::Or)),
+    ("^", 4, arithmetic(Operation::Xor)),
+    ("&", 5, arithmetic(Operation::And)),
+    ("==", 6, compare(Comparison::Equal, Sides::AsWritten)),
+    ("!=", 6, compare(Comparison::NotEqual, Sides::AsWritten)),
+    ("<", 7, compare(Comparison::Less, Sides::AsWritten)),
+    ("<=", 7, compare(Comparison::LessEqual, Sides::AsWritten)),
+    (">", 7, compare(Comparison::Less, Sides::Swapped)),
+    (">=", 7, compare(Comparison::LessEqual, Sides::Swapped)),
+    ("<<", 8, arithmetic(Operation::Left)),
+    (">>", 8, arithmetic(Operation::Right)),
+    ("+", 9, arithmetic(Operation::Add)),
+    ("-", 9, arithmetic(Operation::Subtract)),
+    ("*", 10, arithmetic(Operation::Multiply)),
+    ("/", 10, arithmetic(Operation::Divide)),
+    ("%", 10, arithmetic(Operation::Remainder)),
+];
+
+/// The operator of a mark, and its rank.
+pub(super) fn infix(mark: &str) -> Option<(Infix, u8)> {
+    INFIX.iter().find(|(own, ..)| *own == mark).map(|(_, rank, infix)| (*infix, *rank))
+}
+
+/// The operation of a compound assignment; none inside for a plain one.
+pub(super) fn assignment(mark: &str) -> Option<Option<Operation>> {
+    match infix(mark.strip_suffix('=')?) {
+        Some((Infix::Binary(Binary::Arithmetic(operation)), _)) => Some(Some(operation)),
+        _ => (mark == "=").then_some(None),
+    }
 }

@@ -5,7 +5,6 @@ use crate::math::Math;
 use crate::typed_ast::{Atomic, Comparison, Operation, Param, Shuffle, Vote};
 use crate::types::{Scalar, Type};
 
-/// Lanes of a warp.
 pub(crate) const WARP: usize = 32;
 
 /// A register: 32 lanes of 32 bits, or of 64 where the type is wide.
@@ -43,119 +42,52 @@ pub(crate) enum Uniformity {
 pub(crate) enum Instr {
     Arithmetic(Operation, Scalar, Reg, Reg, Reg),
     Compare(Comparison, Scalar, Reg, Reg, Reg),
-    /// Pointers compare as unsigned 64 bits.
+    // Pointers compare as unsigned 64 bits.
     Negate(Scalar, Reg, Reg),
     Complement(Scalar, Reg, Reg),
     Not(Reg, Reg),
-    /// Of two truth values.
+    // Of two truth values.
     Both(Reg, Reg, Reg),
     Either(Reg, Reg, Reg),
-    Convert {
-        from: Scalar,
-        to: Scalar,
-        into: Reg,
-        of: Reg,
-    },
+    Convert { from: Scalar, to: Scalar, into: Reg, of: Reg },
     Move(Reg, Reg),
     MoveWide(Reg, Reg),
     Select(Reg, Reg, Reg, Reg),
     SelectWide(Reg, Reg, Reg, Reg),
     Math(Math, Scalar, Reg, [Reg; 3]),
-    /// A pointer offset by a number of elements.
-    Offset {
-        into: Reg,
-        at: Address,
-        bytes: u32,
-    },
-    Distance {
-        into: Reg,
-        left: Reg,
-        right: Reg,
-        bytes: u32,
-    },
-    Load {
-        ty: Scalar,
-        into: Reg,
-        at: Address,
-    },
-    Store {
-        ty: Scalar,
-        from: Reg,
-        at: Address,
-    },
-    Atomic {
-        atomic: Atomic,
-        ty: Scalar,
-        into: Reg,
-        at: Address,
-        operands: [Reg; 2],
-    },
-    Shuffle {
-        shuffle: Shuffle,
-        ty: Scalar,
-        into: Reg,
-        mask: Reg,
-        value: Reg,
-        lane: Reg,
-        width: Option<Reg>,
-    },
-    Vote {
-        vote: Vote,
-        into: Reg,
-        mask: Reg,
-        value: Reg,
-    },
+    // A pointer offset by a number of elements.
+    Offset { into: Reg, at: Address, bytes: u32 },
+    Distance { into: Reg, left: Reg, right: Reg, bytes: u32 },
+    Load { ty: Scalar, into: Reg, at: Address },
+    Store { ty: Scalar, from: Reg, at: Address },
+    Atomic { atomic: Atomic, ty: Scalar, into: Reg, at: Address, operands: [Reg; 2] },
+    // The operands are mask, value and lane.
+    Shuffle { shuffle: Shuffle, ty: Scalar, into: Reg, operands: [Reg; 3], width: Option<Reg> },
+    Vote { vote: Vote, into: Reg, mask: Reg, value: Reg },
     Barrier,
     WarpBarrier(Option<Reg>),
-    /// Lanes where the register is false go to `otherwise`.
-    If {
-        condition: Reg,
-        otherwise: Pc,
-        how: BranchKind,
-    },
-    Else {
-        end: Pc,
-    },
-    EndIf {
-        skip: Pc,
-    },
+    // Lanes where the register is false go to `otherwise`.
+    If { condition: Reg, otherwise: Pc, how: BranchKind },
+    Else { end: Pc },
+    EndIf { skip: Pc },
     LoopEnter,
-    /// Lanes where the register is false leave.
-    LoopTest {
-        condition: Reg,
-        end: Pc,
-    },
-    /// Lanes that said `continue` are back.
-    LoopNext {
-        end: Pc,
-    },
-    /// Back to the top.
-    LoopBack {
-        top: Pc,
-    },
-    LoopEnd {
-        skip: Pc,
-    },
-    Break {
-        skip: Pc,
-    },
-    Continue {
-        skip: Pc,
-    },
+    // Lanes where the register is false leave.
+    LoopTest { condition: Reg, end: Pc },
+    // Lanes that said `continue` are back.
+    LoopNext { end: Pc },
+    // Back to the top.
+    LoopBack { top: Pc },
+    LoopEnd { skip: Pc },
+    Break { skip: Pc },
+    Continue { skip: Pc },
     CallEnter,
-    CallEnd {
-        skip: Pc,
-    },
-    Return {
-        skip: Pc,
-    },
-    /// Lanes end.
-    Exit {
-        skip: Pc,
-    },
-    /// The end of the kernel.
+    CallEnd { skip: Pc },
+    Return { skip: Pc },
+    // Lanes end.
+    Exit { skip: Pc },
+    // The end of the kernel.
     End,
-    /// A variable without a value, by its slot; then with one; then it must have one.
+    // A variable without a value, by its slot; then with one; then it must have one.
     Forget(Reg),
     Learn(Reg),
     Expect(Reg),

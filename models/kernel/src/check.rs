@@ -8,6 +8,7 @@ mod assign;
 mod call;
 mod declare;
 mod expression;
+mod fold;
 
 use crate::ast;
 use crate::ast::{Role, Statement, StatementKind, Unit};

@@ -41,7 +41,6 @@ impl Replay {
         }
     }
 
-    /// Where it stands.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
@@ -56,7 +55,6 @@ impl Replay {
         &self.breakpoints
     }
 
-    /// The same, to be changed.
     pub fn breakpoints_mut(&mut self) -> &mut BTreeSet<u32> {
         &mut self.breakpoints
     }
@@ -135,7 +133,6 @@ impl Replay {
 /// next and back to the one before undo each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// After each instruction.
     Instruction,
     /// Where a warp comes to another line.
     Line,
@@ -167,7 +164,6 @@ pub enum SeekResult {
     InProgress,
 }
 
-/// A search that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seek {
     goal: Goal,
@@ -179,21 +175,12 @@ pub struct Seek {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Forward,
-    /// Back to before a clock; what was stood at does not count.
-    Behind {
-        end: u64,
-    },
-    /// Through a stretch that ends before a clock.
-    Stretch {
-        from: u64,
-        end: u64,
-        found: Option<u64>,
-    },
-    /// To a clock that is known.
-    To {
-        clock: u64,
-        sought: SeekResult,
-    },
+    // Back to before a clock; what was stood at does not count.
+    Behind { end: u64 },
+    // Through a stretch that ends before a clock.
+    Stretch { from: u64, end: u64, found: Option<u64> },
+    // To a clock that is known.
+    To { clock: u64, sought: SeekResult },
 }
 
 impl Seek {
@@ -225,7 +212,6 @@ impl Seek {
         }
     }
 
-    /// What is looked for.
     pub fn goal(&self) -> Goal {
         self.goal
     }

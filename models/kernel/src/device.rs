@@ -9,7 +9,6 @@ use crate::types::{Access, Scalar};
 use crate::{BoundArgument, Fault, Kernel, Machine};
 use mlsys_lab::{DeviceId, Value};
 
-/// Runs kernels on devices.
 pub trait Launcher: Send + Sync {
     /// Runs a kernel on a device and waits for it; each launch begins with the very same buffers.
     ///
@@ -26,12 +25,9 @@ pub trait Launcher: Send + Sync {
     fn bandwidth(&self, device: DeviceId) -> Option<f64>;
 }
 
-/// One launch.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchRequest<'a> {
-    /// The kernel as it was read.
     pub kernel: &'a Kernel,
-    /// Its text.
     pub source: &'a str,
     /// The name its text goes by in complaints.
     pub file: &'a str,
@@ -46,9 +42,7 @@ pub struct LaunchResult {
     pub buffers: Vec<Vec<u8>>,
     /// Median seconds of one launch, after an untimed warm-up launch.
     pub seconds: f64,
-    /// Launches that were timed.
     pub launches: usize,
-    /// What told the time.
     pub clock: Clock,
 }
 
@@ -62,7 +56,6 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Device => "device",
@@ -171,14 +164,10 @@ pub struct Agreement {
     pub first: Option<Difference>,
 }
 
-/// An element that differs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Its buffer.
     pub buffer: String,
-    /// Its index.
     pub element: usize,
-    /// What the interpreter has there.
     pub interpreter: Value,
     /// What the device has there; a word where its buffer ends before.
     pub device: Value,

@@ -11,16 +11,12 @@ pub const MOST_BYTES: usize = 64 * 1024;
 /// A place in the source, both counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The line.
     pub line: u32,
-    /// The column.
     pub column: u32,
 }
 
-/// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
-    /// Where it begins.
     pub place: Place,
     /// What is wrong, one sentence without a full stop.
     pub message: String,
@@ -29,7 +25,6 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Something wrong at a place, and a way out.
     pub fn new(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { place, message: message.into(), help: help.into() }
     }
@@ -42,7 +37,6 @@ pub struct CompileError {
     pub file: String,
     /// The lines that are complained about, as they stand in the text, one a complaint.
     pub lines: Vec<String>,
-    /// What is wrong.
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -25,7 +25,6 @@ use std::collections::BTreeMap;
 /// Instructions between two glances at whether the run is to stop.
 const GLANCE: u64 = 1 << 18;
 
-/// The lab.
 pub struct KernelLab {
     schema: Schema,
     beside: Extensions,
@@ -49,7 +48,6 @@ impl KernelLab {
     }
 }
 
-/// What is launched.
 struct Job {
     source: String,
     /// The name its text goes by.

@@ -18,16 +18,11 @@ pub(crate) enum Suffix {
     UnsignedLong,
 }
 
-/// One token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
-    /// An identifier or a keyword.
     Name(String),
-    /// A whole number.
     Integer {
-        /// Its value.
         value: u64,
-        /// What it was marked as.
         suffix: Suffix,
         /// Whether it was written in base ten, which decides whether it may become unsigned by itself.
         base: u32,
@@ -36,9 +31,7 @@ pub(crate) enum Token {
     Double(f64),
     /// The same with an `f` behind it.
     Float(f32),
-    /// An operator or a bracket.
     Mark(&'static str),
-    /// The end of the text.
     End,
 }
 

@@ -86,7 +86,6 @@ impl Kernel {
         wgsl::translate(&self.program, target)
     }
 
-    /// The kernel's name.
     pub fn name(&self) -> &str {
         &self.code.name
     }

@@ -204,7 +204,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A new slot.
     fn mark(&mut self) -> Reg {
         self.slots += 1;
         (self.slots - 1).min(usize::from(Reg::MAX)) as Reg

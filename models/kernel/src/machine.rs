@@ -11,7 +11,9 @@ mod inspect;
 mod launch;
 mod load_store;
 mod memory;
+mod registers;
 mod scheduler;
+mod touch;
 mod warp;
 mod warp_ops;
 
@@ -37,7 +39,6 @@ pub use crate::machine::warp::{Access, AccessKind, WarpState};
 pub(crate) use crate::machine::inspect::{real, value};
 pub(crate) use crate::machine::launch::bits;
 
-/// A buffer in global memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Buffer {
     pub(crate) name: String,
@@ -48,7 +49,6 @@ pub(crate) struct Buffer {
 /// A block in flight.
 #[derive(Clone, Debug, PartialEq)]
 struct Resident {
-    /// Its number in the grid.
     block: u32,
     /// Its number in the order in which blocks begin.
     turn: u64,
@@ -63,22 +63,16 @@ struct Resident {
     split: Option<(u32, u32, String)>,
 }
 
-/// What one step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The block's number in the grid.
     pub block: u32,
-    /// The warp's number in its block.
     pub warp: u32,
-    /// What was executed.
     pub place: Place,
-    /// What came of it.
     pub event: Event,
     /// Whether something was found wrong.
     pub found: bool,
 }
 
-/// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The warp goes on.
@@ -87,18 +81,13 @@ pub enum Event {
     Arrived,
     /// Its block passed a barrier.
     Released,
-    /// All threads of the warp ended.
     Ended,
-    /// Its block ended.
     BlockEnded,
 }
 
-/// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// All blocks have ended.
     Finished,
-    /// There is more to do.
     Going,
 }
 
@@ -154,7 +143,6 @@ impl Machine {
         self.progress()
     }
 
-    /// Whether all blocks have ended.
     pub fn progress(&self) -> Progress {
         if self.ended_blocks == self.launch.blocks() { Progress::Finished } else { Progress::Going }
     }
@@ -332,5 +320,4 @@ pub(crate) fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
     (moved.sectors, moved.lines, moved.used)
 }
 
-/// Lanes of a warp.
 pub const LANES: usize = WARP;

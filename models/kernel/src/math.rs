@@ -1,89 +1,8 @@
-//! The mathematical functions: names, types and values.
+//! The mathematical functions: their names in C, their values, and how WGSL writes them.
+
+use std::ops::Rem;
 
 use crate::types::Scalar;
-
-/// A function of numbers without side effects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Math {
-    /// Square root.
-    Sqrt,
-    /// 1 over the square root.
-    Rsqrt,
-    /// Cube root.
-    Cbrt,
-    /// e to the power x.
-    Exp,
-    /// 2 to the power x.
-    Exp2,
-    /// e to the power x, less 1.
-    Expm1,
-    /// Natural logarithm.
-    Log,
-    /// Logarithm to base 2.
-    Log2,
-    /// Logarithm to base 10.
-    Log10,
-    /// Logarithm of 1 + x.
-    Log1p,
-    /// Sine.
-    Sin,
-    /// Cosine.
-    Cos,
-    /// Tangent.
-    Tan,
-    /// Hyperbolic tangent.
-    Tanh,
-    /// Hyperbolic sine.
-    Sinh,
-    /// Hyperbolic cosine.
-    Cosh,
-    /// Arc sine.
-    Asin,
-    /// Arc cosine.
-    Acos,
-    /// Arc tangent.
-    Atan,
-    /// Towards minus infinity.
-    Floor,
-    /// Towards plus infinity.
-    Ceil,
-    /// Towards zero.
-    Trunc,
-    /// To the nearest, halves away from zero.
-    Round,
-    /// To the nearest, halves to even.
-    Rint,
-    /// Size of a number, whole or not.
-    Abs,
-    /// Whether it is not a number.
-    IsNan,
-    /// Whether it is infinite.
-    IsInf,
-    /// x to the power y.
-    Pow,
-    /// Angle of a point.
-    Atan2,
-    /// Length of a vector of two.
-    Hypot,
-    /// Remainder of a division towards zero.
-    Fmod,
-    /// The smaller; of a number and NaN the number.
-    Min,
-    /// The larger; of a number and NaN the number.
-    Max,
-    /// x with the sign of y.
-    CopySign,
-    /// x times y plus z, rounded once.
-    Fma,
-    /// Bits that are one.
-    Popc,
-    /// Zero bits before the first one.
-    Clz,
-    /// Place of the lowest one, counted from 1; 0 if there is none.
-    Ffs,
-    /// Bits in reverse order.
-    Brev,
-}
 
 /// Which of C's functions a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,44 +17,169 @@ pub(crate) enum Family {
     Bits,
 }
 
+/// Makes the functions of a table with a row each: the function, its name in C, the methods of f32 and f64 that compute
+/// it, and its text in WGSL, in which `#x`, `#y` and `#z` stand for the arguments; or, where WGSL has none that is as exact,
+/// what comes near.
+macro_rules! functions {
+    (
+        one_number { $($one:ident $one_name:literal [$($step:ident)+] $one_wgsl:expr;)+ }
+        two_numbers { $($two:ident $two_name:literal [$method:ident] $two_wgsl:expr;)+ }
+        other { $($other:ident $other_name:literal $family:ident $other_wgsl:literal;)+ }
+    ) => {
+        /// A function of numbers without side effects.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Math {
+            $($one,)+
+            $($two,)+
+            $($other,)+
+        }
+
+        /// Functions with a variant for floats, by the name of the one for doubles.
+        const NAMES: &[(&str, Math)] = &[
+            $(($one_name, Math::$one),)+
+            $(($two_name, Math::$two),)+
+            ("fma", Math::Fma),
+            ("nearbyint", Math::Rint),
+        ];
+
+        const OTHERS: &[(&str, Math, Family)] = &[
+            ("min", Math::Min, Family::Any),
+            ("max", Math::Max, Family::Any),
+            ("abs", Math::Abs, Family::Any),
+            $(($other_name, Math::$other, Family::$family),)+
+        ];
+
+        impl Math {
+            /// How many numbers it takes.
+            pub(crate) fn arguments(self) -> usize {
+                match self {
+                    Self::Fma => 3,
+                    $(Self::$two => 2,)+
+                    _ => 1,
+                }
+            }
+
+            /// Its text in WGSL.
+            ///
+            /// # Errors
+            /// Its name in C, and what to write instead.
+            pub(crate) fn wgsl(self) -> Result<&'static str, (&'static str, &'static str)> {
+                match self {
+                    $(Self::$one => $one_wgsl.map_err(|near| (concat!($one_name, "f"), near)),)+
+                    $(Self::$two => $two_wgsl.map_err(|near| (concat!($two_name, "f"), near)),)+
+                    $(Self::$other => Ok($other_wgsl),)+
+                }
+            }
+        }
+
+        // In both precisions, so that a float is never rounded by way of a double. What is no function of so many
+        // numbers does not come here.
+
+        pub(crate) fn one_f32(math: Math, x: f32) -> f32 {
+            match math {
+                $(Math::$one => x$(.$step())+,)+
+                _ => x,
+            }
+        }
+
+        pub(crate) fn one_f64(math: Math, x: f64) -> f64 {
+            match math {
+                $(Math::$one => x$(.$step())+,)+
+                _ => x,
+            }
+        }
+
+        pub(crate) fn two_f32(math: Math, x: f32, y: f32) -> f32 {
+            match math {
+                $(Math::$two => x.$method(y),)+
+                _ => x,
+            }
+        }
+
+        pub(crate) fn two_f64(math: Math, x: f64, y: f64) -> f64 {
+            match math {
+                $(Math::$two => x.$method(y),)+
+                _ => x,
+            }
+        }
+    };
+}
+
+/// The text of a function in WGSL, or what comes near.
+type Wgsl = Result<&'static str, &'static str>;
+
+const fn wgsl(text: &'static str) -> Wgsl {
+    Ok(text)
+}
+
+const fn near(text: &'static str) -> Wgsl {
+    Err(text)
+}
+
+functions! {
+    one_number {
+        Sqrt "sqrt" [sqrt] wgsl("sqrt(#x)");
+        Rsqrt "rsqrt" [sqrt recip] wgsl("inverseSqrt(#x)");
+        Cbrt "cbrt" [cbrt] near("powf(x, 1.0f / 3.0f)");
+        Exp "exp" [exp] wgsl("exp(#x)");
+        Exp2 "exp2" [exp2] wgsl("exp2(#x)");
+        Expm1 "expm1" [exp_m1] near("expf(x) - 1.0f");
+        Log "log" [ln] wgsl("log(#x)");
+        Log2 "log2" [log2] wgsl("log2(#x)");
+        Log10 "log10" [log10] wgsl("log2(#x) * 0.301029996f");
+        Log1p "log1p" [ln_1p] near("logf(1.0f + x)");
+        Sin "sin" [sin] wgsl("sin(#x)");
+        Cos "cos" [cos] wgsl("cos(#x)");
+        Tan "tan" [tan] wgsl("tan(#x)");
+        Tanh "tanh" [tanh] wgsl("tanh(#x)");
+        Sinh "sinh" [sinh] wgsl("sinh(#x)");
+        Cosh "cosh" [cosh] wgsl("cosh(#x)");
+        Asin "asin" [asin] wgsl("asin(#x)");
+        Acos "acos" [acos] wgsl("acos(#x)");
+        Atan "atan" [atan] wgsl("atan(#x)");
+        Floor "floor" [floor] wgsl("floor(#x)");
+        Ceil "ceil" [ceil] wgsl("ceil(#x)");
+        Trunc "trunc" [trunc] wgsl("trunc(#x)");
+        // WGSL's round goes to the even neighbour, C's away from zero.
+        Round "round" [round] wgsl("select(trunc(#x), trunc(#x) + sign(#x), abs(#x - trunc(#x)) >= 0.5f)");
+        Rint "rint" [round_ties_even] wgsl("round(#x)");
+        Abs "fabs" [abs] wgsl("abs(#x)");
+    }
+    two_numbers {
+        Pow "pow" [powf] wgsl("pow(#x, #y)");
+        Atan2 "atan2" [atan2] wgsl("atan2(#x, #y)");
+        Hypot "hypot" [hypot] wgsl("sqrt(#x * #x + #y * #y)");
+        // The remainder of a division towards zero.
+        Fmod "fmod" [rem] near("x - y * truncf(x / y)");
+        // Of a number and NaN the number.
+        Min "fmin" [min] wgsl("min(#x, #y)");
+        Max "fmax" [max] wgsl("max(#x, #y)");
+        CopySign "copysign" [copysign]
+            wgsl("bitcast<f32>((bitcast<u32>(#x) & 0x7fffffffu) | (bitcast<u32>(#y) & 0x80000000u))");
+    }
+    other {
+        Fma "fma" Overloaded "fma(#x, #y, #z)";
+        // By their bits, since a compiler of WGSL may take it that there are neither.
+        IsNan "isnan" Overloaded "(bitcast<u32>(#x) & 0x7fffffffu) > 0x7f800000u";
+        IsInf "isinf" Overloaded "(bitcast<u32>(#x) & 0x7fffffffu) == 0x7f800000u";
+        // Bits that are one; zero bits before the first one; the place of the lowest one from 1 on, 0 for none; in reverse.
+        Popc "__popc" Bits "i32(countOneBits(#x))";
+        Clz "__clz" Bits "i32(countLeadingZeros(#x))";
+        Ffs "__ffs" Bits "i32(firstTrailingBit(#x) + 1)";
+        Brev "__brev" Bits "reverseBits(#x)";
+    }
+}
+
 impl Math {
     /// The function of a name, and which of the family.
-    pub(crate) fn of(name: &str) -> Option<(Self, Family)> {
+    pub(crate) fn find(name: &str) -> Option<(Self, Family)> {
         let found = |name: &str| NAMES.iter().find(|(own, _)| *own == name).map(|(_, math)| *math);
-        Some(match name {
-            "min" => (Self::Min, Family::Any),
-            "max" => (Self::Max, Family::Any),
-            "abs" => (Self::Abs, Family::Any),
-            "__popc" => (Self::Popc, Family::Bits),
-            "__clz" => (Self::Clz, Family::Bits),
-            "__ffs" => (Self::Ffs, Family::Bits),
-            "__brev" => (Self::Brev, Family::Bits),
-            "isnan" => (Self::IsNan, Family::Overloaded),
-            "isinf" => (Self::IsInf, Family::Overloaded),
-            _ => match found(name) {
-                Some(math) => (math, Family::Overloaded),
-                None => (name.strip_suffix('f').and_then(found)?, Family::Float),
-            },
-        })
-    }
-
-    /// How many numbers it takes.
-    pub(crate) fn arguments(self) -> usize {
-        if self == Self::Fma {
-            3
-        } else if matches!(
-            self,
-            Self::Pow
-                | Self::Atan2
-                | Self::Hypot
-                | Self::Fmod
-                | Self::Min
-                | Self::Max
-                | Self::CopySign
-        ) {
-            2
-        } else {
-            1
+        if let Some((_, math, family)) = OTHERS.iter().find(|(own, ..)| *own == name) {
+            return Some((*math, *family));
+        }
+        match found(name) {
+            Some(math) => Some((math, Family::Overloaded)),
+            None => Some((name.strip_suffix('f').and_then(found)?, Family::Float)),
         }
     }
 
@@ -155,108 +199,3 @@ impl Math {
         NAMES.iter().map(|(name, _)| *name)
     }
 }
-
-const NAMES: [(&str, Math); 34] = [
-    ("sqrt", Math::Sqrt),
-    ("rsqrt", Math::Rsqrt),
-    ("cbrt", Math::Cbrt),
-    ("exp", Math::Exp),
-    ("exp2", Math::Exp2),
-    ("expm1", Math::Expm1),
-    ("log", Math::Log),
-    ("log2", Math::Log2),
-    ("log10", Math::Log10),
-    ("log1p", Math::Log1p),
-    ("sin", Math::Sin),
-    ("cos", Math::Cos),
-    ("tan", Math::Tan),
-    ("tanh", Math::Tanh),
-    ("sinh", Math::Sinh),
-    ("cosh", Math::Cosh),
-    ("asin", Math::Asin),
-    ("acos", Math::Acos),
-    ("atan", Math::Atan),
-    ("floor", Math::Floor),
-    ("ceil", Math::Ceil),
-    ("trunc", Math::Trunc),
-    ("round", Math::Round),
-    ("rint", Math::Rint),
-    ("fabs", Math::Abs),
-    ("pow", Math::Pow),
-    ("atan2", Math::Atan2),
-    ("hypot", Math::Hypot),
-    ("fmod", Math::Fmod),
-    ("fmin", Math::Min),
-    ("fmax", Math::Max),
-    ("copysign", Math::CopySign),
-    ("fma", Math::Fma),
-    ("nearbyint", Math::Rint),
-];
-
-/// The functions in one precision; generated twice so that a float is never rounded by way of a double.
-macro_rules! precision {
-    ($one:ident, $two:ident, $float:ty) => {
-        /// Of one number.
-        pub(crate) fn $one(math: Math, x: $float) -> $float {
-            match math {
-                Math::Sqrt => x.sqrt(),
-                Math::Rsqrt => 1.0 / x.sqrt(),
-                Math::Cbrt => x.cbrt(),
-                Math::Exp => x.exp(),
-                Math::Exp2 => x.exp2(),
-                Math::Expm1 => x.exp_m1(),
-                Math::Log => x.ln(),
-                Math::Log2 => x.log2(),
-                Math::Log10 => x.log10(),
-                Math::Log1p => x.ln_1p(),
-                Math::Sin => x.sin(),
-                Math::Cos => x.cos(),
-                Math::Tan => x.tan(),
-                Math::Tanh => x.tanh(),
-                Math::Sinh => x.sinh(),
-                Math::Cosh => x.cosh(),
-                Math::Asin => x.asin(),
-                Math::Acos => x.acos(),
-                Math::Atan => x.atan(),
-                Math::Floor => x.floor(),
-                Math::Ceil => x.ceil(),
-                Math::Trunc => x.trunc(),
-                Math::Round => x.round(),
-                Math::Rint => x.round_ties_even(),
-                Math::Abs => x.abs(),
-                // Not of one number in floating point; the checker lets none of these come here.
-                Math::IsNan
-                | Math::IsInf
-                | Math::Pow
-                | Math::Atan2
-                | Math::Hypot
-                | Math::Fmod
-                | Math::Min
-                | Math::Max
-                | Math::CopySign
-                | Math::Fma
-                | Math::Popc
-                | Math::Clz
-                | Math::Ffs
-                | Math::Brev => x,
-            }
-        }
-
-        /// Of two numbers.
-        pub(crate) fn $two(math: Math, x: $float, y: $float) -> $float {
-            match math {
-                Math::Pow => x.powf(y),
-                Math::Atan2 => x.atan2(y),
-                Math::Hypot => x.hypot(y),
-                Math::Fmod => x % y,
-                Math::Min => x.min(y),
-                Math::Max => x.max(y),
-                Math::CopySign => x.copysign(y),
-                _ => x,
-            }
-        }
-    };
-}
-
-precision!(one_f32, two_f32, f32);
-precision!(one_f64, two_f64, f64);

@@ -194,6 +194,17 @@ pub(crate) enum Operation {
     Right,
 }
 
+impl Operation {
+    pub(crate) fn is_shift(self) -> bool {
+        matches!(self, Self::Left | Self::Right)
+    }
+
+    /// Whether it takes whole numbers only.
+    pub(crate) fn is_whole(self) -> bool {
+        matches!(self, Self::Remainder | Self::And | Self::Or | Self::Xor) || self.is_shift()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,
@@ -253,4 +264,108 @@ pub(crate) enum Vote {
     Ballot,
     Any,
     All,
+}
+
+impl Target {
+    fn address(&self) -> Option<&Expr> {
+        match self {
+            Self::Variable(_) => None,
+            Self::Memory(address) => Some(address),
+        }
+    }
+}
+
+impl Expr {
+    /// The expressions right below, in the order of the text.
+    pub(crate) fn children(&self) -> Vec<&Self> {
+        match &self.kind {
+            Kind::Whole(_)
+            | Kind::Real(_)
+            | Kind::Variable(_)
+            | Kind::Special(..)
+            | Kind::WarpSize
+            | Kind::Shared(_)
+            | Kind::Local(_)
+            | Kind::Barrier => Vec::new(),
+            Kind::Load(a)
+            | Kind::Convert(a)
+            | Kind::Negate(a)
+            | Kind::Complement(a)
+            | Kind::Not(a) => vec![a],
+            Kind::Offset(a, b)
+            | Kind::Distance(a, b)
+            | Kind::Arithmetic(_, a, b)
+            | Kind::Compare(_, a, b)
+            | Kind::And(a, b)
+            | Kind::Or(a, b)
+            | Kind::Comma(a, b) => vec![a, b],
+            Kind::Conditional(a, b, c) => vec![a, b, c],
+            Kind::Assign(to, value) | Kind::Update(to, _, value, _) => {
+                to.address().into_iter().chain([&**value]).collect()
+            }
+            Kind::Call(_, list)
+            | Kind::Math(_, list)
+            | Kind::Shuffle(_, list)
+            | Kind::Vote(_, list) => list.iter().collect(),
+            Kind::Atomic(_, address, list) => [&**address].into_iter().chain(list).collect(),
+            Kind::WarpBarrier(mask) => mask.as_deref().into_iter().collect(),
+        }
+    }
+
+    /// Whether this expression, or any below it, is such.
+    pub(crate) fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
+        is(self) || self.children().into_iter().any(|child| child.any(is))
+    }
+
+    /// Whether evaluating it may change a variable or memory.
+    pub(crate) fn changes_values(&self) -> bool {
+        self.any(&|expr| {
+            matches!(
+                expr.kind,
+                Kind::Assign(..) | Kind::Update(..) | Kind::Call(..) | Kind::Atomic(..)
+            )
+        })
+    }
+
+    /// Whether evaluating it changes anything, or happens together with other threads.
+    pub(crate) fn has_effect(&self) -> bool {
+        let is_shared = |expr: &Self| {
+            matches!(
+                expr.kind,
+                Kind::Shuffle(..) | Kind::Vote(..) | Kind::Barrier | Kind::WarpBarrier(_)
+            )
+        };
+        self.changes_values() || self.any(&is_shared)
+    }
+}
+
+/// Hands on every expression of some statements, those below others included.
+pub(crate) fn each<'t>(statements: &'t [Stmt], visit: &mut dyn FnMut(&'t Expr)) {
+    fn expr<'t>(one: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
+        visit(one);
+        one.children().into_iter().for_each(|child| expr(child, visit));
+    }
+    for statement in statements {
+        match &statement.kind {
+            StmtKind::Declare(_, value) | StmtKind::Return(value) => {
+                value.iter().for_each(|one| expr(one, visit))
+            }
+            StmtKind::Fill(_, values) => values.iter().for_each(|one| expr(one, visit)),
+            StmtKind::Expr(value) => expr(value, visit),
+            StmtKind::If(condition, then, otherwise) => {
+                expr(condition, visit);
+                each(then, visit);
+                each(otherwise, visit);
+            }
+            StmtKind::Loop { test, step, body } => {
+                let tests = test.iter().map(|(test, _)| test);
+                tests.chain(step).for_each(|one| expr(one, visit));
+                each(body, visit);
+            }
+            StmtKind::Block(inner) => {
+                each(inner, visit);
+            }
+            StmtKind::Break | StmtKind::Continue => {}
+        }
+    }
 }

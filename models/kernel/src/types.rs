@@ -2,27 +2,21 @@
 
 use std::fmt;
 
-/// A number's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scalar {
     /// True or false, one byte in memory.
     Bool,
-    /// 32 bits, signed.
     Int,
-    /// 32 bits, unsigned.
     Unsigned,
     /// 64 bits, signed: `long long`.
     Long,
     /// 64 bits, unsigned: `unsigned long long`, also `size_t`.
     UnsignedLong,
-    /// 32-bit floating point.
     Float,
-    /// 64-bit floating point.
     Double,
 }
 
 impl Scalar {
-    /// Bytes in memory.
     pub fn bytes(self) -> u32 {
         match self {
             Self::Bool => 1,
@@ -88,12 +82,9 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// Whether something may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It may.
     Mutable,
-    /// It is `const`.
     Constant,
 }
 
@@ -114,12 +105,10 @@ impl Extents {
         Self { extents, count }
     }
 
-    /// The extents.
     pub fn list(&self) -> &[u32] {
         &self.extents[..self.count]
     }
 
-    /// Elements in all.
     pub fn elements(&self) -> u64 {
         self.list().iter().map(|&extent| u64::from(extent)).product()
     }
@@ -130,33 +119,24 @@ impl Extents {
     }
 }
 
-/// The type of an expression or a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// Nothing.
     Void,
-    /// A number.
     Scalar(Scalar),
     /// An address of numbers in global, shared or local memory.
     Pointer {
-        /// What it points to.
         to: Scalar,
-        /// Whether that may be written through it.
         access: Access,
     },
     /// Numbers side by side.
     Array {
-        /// Their type.
         of: Scalar,
-        /// How many.
         extents: Extents,
-        /// Whether they may be written.
         access: Access,
     },
 }
 
 impl Type {
-    /// The number's type, if it is one.
     pub fn scalar(self) -> Option<Scalar> {
         match self {
             Self::Scalar(scalar) => Some(scalar),

@@ -17,12 +17,10 @@ use crate::wgsl::names::Names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// A kernel in WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wgsl {
     /// The module; its entry point has the kernel's name in [`Wgsl::entry`].
     pub text: String,
-    /// The entry point.
     pub entry: String,
     /// The storage buffers of group 0, in the order of their bindings from 0 on.
     pub buffers: Vec<Binding>,
@@ -33,14 +31,10 @@ pub struct Wgsl {
     pub numbers: Vec<(String, Scalar)>,
 }
 
-/// A storage buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// The kernel's name for it.
     pub name: String,
-    /// What its elements are.
     pub of: Scalar,
-    /// Whether the kernel may write there.
     pub access: Access,
 }
 
@@ -69,7 +63,6 @@ pub enum Subgroups {
 enum Root {
     /// An argument of the kernel.
     Buffer(usize),
-    /// An array in shared memory.
     Shared(usize),
     /// A variable of the function at hand.
     Local(usize),

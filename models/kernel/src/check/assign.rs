@@ -1,20 +1,21 @@
 //! Assignments, steps and arithmetic with addresses.
 //!
-//! Conversions, and arithmetic on what is known before the kernel runs.
+//! Conversions.
 
 use crate::ast;
 use crate::ast::{Binary, ExprKind, Fixity, Increment};
-use crate::check::declare::loaded;
-use crate::check::expression::{compared, operation};
+use crate::check::fold::{compared, converted, loaded};
 use crate::check::{Checked, Checker, Meaning};
 use crate::diagnostic::Place;
-use crate::typed_ast::{CompoundOp, Expr, Kind, Mutability, Operation, Target, YieldedValue};
+use crate::typed_ast::{
+    Comparison, CompoundOp, Expr, Kind, Mutability, Operation, Target, YieldedValue,
+};
 use crate::types::{Access, Scalar, Type};
 
 impl Checker {
     pub(super) fn assign(
         &mut self,
-        operator: Option<Binary>,
+        operator: Option<Operation>,
         target: &ast::Expr,
         value: &ast::Expr,
         place: Place,
@@ -44,8 +45,8 @@ impl Checker {
         }
         let one = Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::Whole(1) };
         let operator = match up {
-            Increment::Up => Binary::Add,
-            Increment::Down => Binary::Subtract,
+            Increment::Up => Operation::Add,
+            Increment::Down => Operation::Subtract,
         };
         let yields = match when {
             Fixity::Before => YieldedValue::New,
@@ -56,21 +57,21 @@ impl Checker {
 
     fn update(
         &mut self,
-        operator: Binary,
+        operator: Operation,
         target: Target,
         ty: Type,
         value: Expr,
         yields: YieldedValue,
         place: Place,
     ) -> Checked<Expr> {
-        let mark = operator.mark();
+        let mark = Binary::Arithmetic(operator).mark();
         let finished = |change, value| {
             Ok(Expr { place, ty, kind: Kind::Update(target, change, Box::new(value), yields) })
         };
         let scalar = match (ty, value.ty) {
             (Type::Scalar(scalar), Type::Scalar(_)) => scalar,
             (Type::Pointer { .. }, Type::Scalar(by))
-                if !by.is_real() && matches!(operator, Binary::Add | Binary::Subtract) =>
+                if !by.is_real() && matches!(operator, Operation::Add | Operation::Subtract) =>
             {
                 let value = self.reach(value, by, operator, place);
                 return finished(CompoundOp::Advance, value);
@@ -82,8 +83,7 @@ impl Checker {
         let from = value.ty.scalar().unwrap_or(scalar);
         let common_type =
             if operator.is_shift() { scalar.promote() } else { scalar.common_type(from) };
-        let whole = operator.is_shift() || operator.is_bitwise() || operator == Binary::Remainder;
-        if whole && (common_type.is_real() || from.is_real()) {
+        if operator.is_whole() && (common_type.is_real() || from.is_real()) {
             return self.tell(
                 place,
                 format!("'{mark}=' takes whole numbers, here are {scalar} and {from}"),
@@ -92,12 +92,12 @@ impl Checker {
         }
         let count = if from.is_wide() { Scalar::Int } else { from.promote() };
         let value = converted(value, from, if operator.is_shift() { count } else { common_type });
-        finished(CompoundOp::Arithmetic(operation(operator), common_type), value)
+        finished(CompoundOp::Arithmetic(operator, common_type), value)
     }
 
     /// Elements to go, negative for back: a pointer knows only one direction.
-    fn reach(&mut self, by: Expr, scalar: Scalar, operator: Binary, place: Place) -> Expr {
-        if operator != Binary::Subtract {
+    fn reach(&mut self, by: Expr, scalar: Scalar, operator: Operation, place: Place) -> Expr {
+        if operator != Operation::Subtract {
             return converted(by, scalar, scalar.promote());
         }
         let by = converted(by, scalar, Scalar::Long);
@@ -171,67 +171,43 @@ impl Checker {
         let mark = operator.mark();
         match (left.ty, right.ty) {
             (Type::Pointer { to, .. }, Type::Pointer { to: other, .. }) if to == other => {
-                if operator == Binary::Subtract {
-                    let kind = Kind::Distance(Box::new(left), Box::new(right));
-                    return Ok(Expr { place, ty: Type::Scalar(Scalar::Long), kind });
-                }
-                if operator.is_comparison() {
-                    return Ok(compared(operator, left, right, place));
+                match operator {
+                    Binary::Arithmetic(Operation::Subtract) => {
+                        let kind = Kind::Distance(Box::new(left), Box::new(right));
+                        return Ok(Expr { place, ty: Type::Scalar(Scalar::Long), kind });
+                    }
+                    Binary::Compare(comparison, sides) => {
+                        return Ok(compared(comparison, sides, left, right, place));
+                    }
+                    Binary::Arithmetic(_) => {}
                 }
             }
-            (Type::Pointer { .. }, Type::Scalar(by)) if !by.is_real() => {
-                if matches!(operator, Binary::Add | Binary::Subtract) {
-                    let by = self.reach(right, by, operator, place);
+            (Type::Pointer { .. }, Type::Scalar(by)) if !by.is_real() => match operator {
+                Binary::Arithmetic(operation @ (Operation::Add | Operation::Subtract)) => {
+                    let by = self.reach(right, by, operation, place);
+                    let ty = left.ty;
                     return Ok(Expr {
                         place,
-                        ty: left.ty,
+                        ty,
                         kind: Kind::Offset(Box::new(left), Box::new(by)),
                     });
                 }
-                if matches!(operator, Binary::Equal | Binary::NotEqual) {
+                Binary::Compare(comparison @ (Comparison::Equal | Comparison::NotEqual), sides) => {
                     let null = self.convert(right, left.ty)?;
-                    return Ok(compared(operator, left, null, place));
+                    return Ok(compared(comparison, sides, left, null, place));
                 }
-            }
+                Binary::Arithmetic(_) | Binary::Compare(..) => {}
+            },
             (Type::Scalar(by), Type::Pointer { .. })
-                if !by.is_real() && operator == Binary::Add =>
+                if !by.is_real() && operator == Binary::Arithmetic(Operation::Add) =>
             {
-                let by = converted(left, by, by.promote());
-                return Ok(Expr {
-                    place,
-                    ty: right.ty,
-                    kind: Kind::Offset(Box::new(right), Box::new(by)),
-                });
+                let (by, ty) = (converted(left, by, by.promote()), right.ty);
+                return Ok(Expr { place, ty, kind: Kind::Offset(Box::new(right), Box::new(by)) });
             }
             _ => {}
         }
         let message = format!("'{mark}' takes no {} and {}", left.ty, right.ty);
         self.tell(place, message, "")
-    }
-}
-
-/// A whole number as a type holds it; none where it does not fit, and a signed result is then a fault to be found.
-pub(super) fn fitted(value: i128, scalar: Scalar) -> Option<i64> {
-    Some(match scalar {
-        Scalar::Bool => i64::from(value != 0),
-        Scalar::Int => i64::from(i32::try_from(value).ok()?),
-        Scalar::Unsigned => i64::from(value as u32),
-        Scalar::Long => i64::try_from(value).ok()?,
-        Scalar::UnsignedLong => value as u64 as i64,
-        Scalar::Float | Scalar::Double => return None,
-    })
-}
-
-/// The number that a type's 64 bits stand for.
-pub(super) fn number(value: i64, scalar: Scalar) -> i128 {
-    match scalar {
-        Scalar::UnsignedLong => i128::from(value as u64),
-        Scalar::Bool
-        | Scalar::Int
-        | Scalar::Unsigned
-        | Scalar::Long
-        | Scalar::Float
-        | Scalar::Double => i128::from(value),
     }
 }
 
@@ -328,77 +304,4 @@ impl Checker {
         let ty = one.common_type(other);
         Ok((ty, converted(left, one, ty), converted(right, other, ty)))
     }
-}
-
-/// A number in another type; at once if it is known.
-pub(super) fn converted(expr: Expr, from: Scalar, to: Scalar) -> Expr {
-    let place = expr.place;
-    let ty = Type::Scalar(to);
-    if from == to {
-        return expr;
-    }
-    let kind = if let Kind::Whole(value) = expr.kind {
-        match to {
-            Scalar::Float => Some(Kind::Real(f64::from(number(value, from) as f32))),
-            Scalar::Double => Some(Kind::Real(number(value, from) as f64)),
-            // Converting keeps the low bits, which is what the device does too.
-            Scalar::Int => Some(Kind::Whole(i64::from(value as i32))),
-            Scalar::Bool | Scalar::Unsigned | Scalar::UnsignedLong => {
-                fitted(number(value, from), to).map(Kind::Whole)
-            }
-            Scalar::Long => Some(Kind::Whole(value)),
-        }
-    } else if let Kind::Real(value) = expr.kind {
-        match to {
-            Scalar::Float => Some(Kind::Real(f64::from(value as f32))),
-            Scalar::Double => Some(Kind::Real(value)),
-            Scalar::Bool => Some(Kind::Whole(i64::from(value != 0.0))),
-            // A number that does not fit is a fault, found where it happens.
-            Scalar::Int | Scalar::Unsigned | Scalar::Long | Scalar::UnsignedLong => {
-                let whole = value.trunc();
-                let fits = whole.abs() < 9e18
-                    && fitted(whole as i128, to)
-                        .is_some_and(|fit| number(fit, to) == whole as i128);
-                fits.then_some(Kind::Whole(whole as i64))
-            }
-        }
-    } else {
-        None
-    };
-    match kind {
-        Some(kind) => Expr { place, ty, kind },
-        None => Expr { place, ty, kind: Kind::Convert(Box::new(expr)) },
-    }
-}
-
-/// An operation on two numbers of one type; at once if both are known and nothing goes wrong.
-pub(super) fn arithmetic(
-    operation: Operation,
-    scalar: Scalar,
-    left: Expr,
-    right: Expr,
-    place: Place,
-) -> Expr {
-    let ty = Type::Scalar(scalar);
-    if let (Kind::Whole(a), Kind::Whole(b)) = (&left.kind, &right.kind) {
-        let shift = right.ty.scalar().unwrap_or(scalar);
-        let (a, b) = (number(*a, scalar), number(*b, shift));
-        let bits = i128::from(scalar.bytes()) * 8;
-        let known = match operation {
-            Operation::Add => Some(a + b),
-            Operation::Subtract => Some(a - b),
-            Operation::Multiply => a.checked_mul(b),
-            Operation::Divide => (b != 0).then(|| a / b),
-            Operation::Remainder => (b != 0 && !(b == -1 && a < 0)).then(|| a % b),
-            Operation::And => Some(a & b),
-            Operation::Or => Some(a | b),
-            Operation::Xor => Some(a ^ b),
-            Operation::Left => (0..bits).contains(&b).then(|| a << b),
-            Operation::Right => (0..bits).contains(&b).then(|| a >> b),
-        };
-        if let Some(value) = known.and_then(|value| fitted(value, scalar)) {
-            return Expr { place, ty, kind: Kind::Whole(value) };
-        }
-    }
-    Expr { place, ty, kind: Kind::Arithmetic(operation, Box::new(left), Box::new(right)) }
 }

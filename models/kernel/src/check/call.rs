@@ -3,8 +3,7 @@
 //! Calls that reach beyond one thread: barriers, shuffles and votes.
 
 use crate::ast;
-use crate::check::assign::converted;
-use crate::check::declare::loaded;
+use crate::check::fold::{converted, loaded};
 use crate::check::{Checked, Checker};
 use crate::diagnostic::Place;
 use crate::math::{Family, Math};
@@ -60,7 +59,7 @@ impl Checker {
         if let Some(shuffle) = warp_call(name) {
             return self.together(name, shuffle, values, place);
         }
-        if let Some((math, family)) = Math::of(name) {
+        if let Some((math, family)) = Math::find(name) {
             return self.math(name, math, family, values, place);
         }
         if name == "__ldg" {

@@ -4,7 +4,8 @@
 
 use crate::ast;
 use crate::ast::{Declaration, Declarator, ExprKind, Initial, Storage, TypeName};
-use crate::check::assign::{arithmetic, converted};
+use crate::check::fold::loaded;
+use crate::check::fold::{arithmetic, converted, scaled};
 use crate::check::{
     Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Translated, known,
 };
@@ -159,7 +160,6 @@ impl Checker {
         }
     }
 
-    /// A variable of one thread.
     fn local(&mut self, name: &Declarator, ty: Type) -> Checked<Index> {
         let index = self.variable(&name.name, name.place, ty, Initialization::Unset);
         self.declare(&name.name, name.place, Meaning::Variable(index));
@@ -406,22 +406,4 @@ impl Checker {
         }
         self.tell(place, "this has no address", "'&' takes a variable or an element")
     }
-}
-
-/// What lies at an address: a number, or still an array of them.
-pub(super) fn loaded(address: Expr) -> Expr {
-    match address.ty {
-        Type::Pointer { to, .. } => {
-            Expr { place: address.place, ty: Type::Scalar(to), kind: Kind::Load(Box::new(address)) }
-        }
-        Type::Void | Type::Scalar(_) | Type::Array { .. } => address,
-    }
-}
-
-pub(super) fn scaled(index: Expr, stride: i64, scalar: Scalar, place: Place) -> Expr {
-    if stride == 1 {
-        return index;
-    }
-    let stride = Expr { place, ty: Type::Scalar(scalar), kind: Kind::Whole(stride) };
-    arithmetic(Operation::Multiply, scalar, index, stride, place)
 }

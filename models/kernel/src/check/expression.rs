@@ -4,12 +4,11 @@
 
 use crate::ast;
 use crate::ast::{Binary, ExprKind, Unary};
-use crate::check::assign::{arithmetic, converted};
-use crate::check::declare::loaded;
+use crate::check::fold::{arithmetic, compared, converted, loaded, negated};
 use crate::check::{Checked, Checker, Meaning, Number};
 use crate::diagnostic::Place;
 use crate::lexer::Suffix;
-use crate::typed_ast::{Axis, Comparison, Expr, Kind, Operation, Special};
+use crate::typed_ast::{Axis, Expr, Kind, Operation, Special};
 use crate::types::{Access, Scalar, Type};
 
 impl Checker {
@@ -144,45 +143,34 @@ impl Checker {
             return self.pointers(operator, left, right, place);
         }
         let mark = operator.mark();
-        if operator.is_shift() {
+        let operation = match operator {
+            Binary::Compare(comparison, sides) => {
+                let (_, left, right) = self.met(left, right, place, mark)?;
+                return Ok(compared(comparison, sides, left, right, place));
+            }
+            Binary::Arithmetic(operation) => operation,
+        };
+        if operation.is_shift() {
             let (Some(one), Some(other)) = (left.ty.scalar(), right.ty.scalar()) else {
                 return self.tell(place, format!("'{mark}' takes whole numbers"), "");
             };
             if one.is_real() || other.is_real() {
-                return self.tell(
-                    place,
-                    format!("'{mark}' takes whole numbers, here are {one} and {other}"),
-                    "",
-                );
+                let message = format!("'{mark}' takes whole numbers, here are {one} and {other}");
+                return self.tell(place, message, "");
             }
             // The type of a shift is that of its left side alone.
             let scalar = one.promote();
-            let count = converted(
-                right,
-                other,
-                if other.is_wide() { Scalar::Int } else { other.promote() },
-            );
-            return Ok(arithmetic(
-                operation(operator),
-                scalar,
-                converted(left, one, scalar),
-                count,
-                place,
-            ));
+            let count = if other.is_wide() { Scalar::Int } else { other.promote() };
+            let (left, right) = (converted(left, one, scalar), converted(right, other, count));
+            return Ok(arithmetic(operation, scalar, left, right, place));
         }
         let (scalar, left, right) = self.met(left, right, place, mark)?;
-        if scalar.is_real() && (operator.is_bitwise() || operator == Binary::Remainder) {
-            let help = if operator == Binary::Remainder { "write fmodf(x, y)" } else { "" };
-            return self.tell(
-                place,
-                format!("'{mark}' takes whole numbers, these meet as {scalar}"),
-                help,
-            );
+        if scalar.is_real() && operation.is_whole() {
+            let help = if operation == Operation::Remainder { "write fmodf(x, y)" } else { "" };
+            let message = format!("'{mark}' takes whole numbers, these meet as {scalar}");
+            return self.tell(place, message, help);
         }
-        if operator.is_comparison() {
-            return Ok(compared(operator, left, right, place));
-        }
-        Ok(arithmetic(operation(operator), scalar, left, right, place))
+        Ok(arithmetic(operation, scalar, left, right, place))
     }
 
     fn choice(
@@ -212,69 +200,6 @@ impl Checker {
             ty,
             kind: Kind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
         })
-    }
-}
-
-/// What a minus in front makes of a number; of a known one again a known one.
-fn negated(value: Expr, scalar: Scalar, place: Place) -> Expr {
-    let ty = Type::Scalar(scalar);
-    if let Kind::Whole(_) = value.kind {
-        let kind = Kind::Whole(0);
-        let zero = Expr { place, ty, kind };
-        return arithmetic(Operation::Subtract, scalar, zero, value, place);
-    }
-    let kind = if let Kind::Real(known) = value.kind {
-        Kind::Real(-known)
-    } else {
-        Kind::Negate(Box::new(value))
-    };
-    Expr { place, ty, kind }
-}
-
-/// A comparison, with its sides swapped where only the other order exists.
-pub(super) fn compared(operator: Binary, left: Expr, right: Expr, place: Place) -> Expr {
-    let ty = Type::Scalar(Scalar::Bool);
-    let (left, right) = (Box::new(left), Box::new(right));
-    let kind = match operator {
-        Binary::Equal => Kind::Compare(Comparison::Equal, left, right),
-        Binary::NotEqual => Kind::Compare(Comparison::NotEqual, left, right),
-        Binary::LessEqual => Kind::Compare(Comparison::LessEqual, left, right),
-        Binary::Greater => Kind::Compare(Comparison::Less, right, left),
-        Binary::GreaterEqual => Kind::Compare(Comparison::LessEqual, right, left),
-        Binary::Less
-        | Binary::Add
-        | Binary::Subtract
-        | Binary::Multiply
-        | Binary::Divide
-        | Binary::Remainder
-        | Binary::And
-        | Binary::Or
-        | Binary::Xor
-        | Binary::Left
-        | Binary::Right => Kind::Compare(Comparison::Less, left, right),
-    };
-    Expr { place, ty, kind }
-}
-
-/// The operation of an operator that is no comparison.
-pub(super) fn operation(operator: Binary) -> Operation {
-    match operator {
-        Binary::Subtract => Operation::Subtract,
-        Binary::Multiply => Operation::Multiply,
-        Binary::Divide => Operation::Divide,
-        Binary::Remainder => Operation::Remainder,
-        Binary::And => Operation::And,
-        Binary::Or => Operation::Or,
-        Binary::Xor => Operation::Xor,
-        Binary::Left => Operation::Left,
-        Binary::Right => Operation::Right,
-        Binary::Add
-        | Binary::Equal
-        | Binary::NotEqual
-        | Binary::Less
-        | Binary::LessEqual
-        | Binary::Greater
-        | Binary::GreaterEqual => Operation::Add,
     }
 }
 

@@ -163,18 +163,11 @@ impl Lowering<'_> {
                 let registers: Vec<Reg> =
                     arguments.iter().map(|argument| self.value(argument)).collect();
                 let into = wanted.unwrap_or_else(|| self.register(ty));
-                // The checker has counted the arguments.
-                let (mask, value, lane) = (registers[0], registers[1], registers[2]);
                 let ty = ty.scalar().unwrap_or(Scalar::Int);
-                Instr::Shuffle {
-                    shuffle: *shuffle,
-                    ty,
-                    into,
-                    mask,
-                    value,
-                    lane,
-                    width: registers.get(3).copied(),
-                }
+                // The checker has counted the arguments.
+                let operands = [registers[0], registers[1], registers[2]];
+                let width = registers.get(3).copied();
+                Instr::Shuffle { shuffle: *shuffle, ty, into, operands, width }
             }
             Kind::Vote(vote, arguments) => {
                 let registers: Vec<Reg> =
@@ -224,7 +217,7 @@ impl Lowering<'_> {
     /// Two operands; the first is copied if evaluating the second may change the variable it was read from.
     fn pair(&mut self, left: &Expr, right: &Expr) -> (Reg, Reg) {
         let mut one = self.value(left);
-        if matches!(left.kind, Kind::Variable(_)) && has_effect(right) {
+        if matches!(left.kind, Kind::Variable(_)) && right.changes_values() {
             let kept = self.register(left.ty);
             self.move_to(left.ty, kept, one);
             one = kept;
@@ -292,36 +285,6 @@ fn same_bits(from: Scalar, to: Scalar) -> bool {
         (from, to),
         (Bool | Int | Unsigned, Int | Unsigned) | (Long | UnsignedLong, Long | UnsignedLong)
     ) || from == to
-}
-
-/// Whether evaluating may change a variable.
-pub(super) fn has_effect(expr: &Expr) -> bool {
-    match &expr.kind {
-        Kind::Assign(..) | Kind::Update(..) | Kind::Call(..) | Kind::Atomic(..) => true,
-        Kind::Whole(_)
-        | Kind::Real(_)
-        | Kind::Variable(_)
-        | Kind::Special(..)
-        | Kind::WarpSize
-        | Kind::Shared(_)
-        | Kind::Local(_)
-        | Kind::Barrier => false,
-        Kind::Load(a) | Kind::Convert(a) | Kind::Negate(a) | Kind::Complement(a) | Kind::Not(a) => {
-            has_effect(a)
-        }
-        Kind::WarpBarrier(mask) => mask.as_ref().is_some_and(|mask| has_effect(mask)),
-        Kind::Offset(a, b)
-        | Kind::Distance(a, b)
-        | Kind::Arithmetic(_, a, b)
-        | Kind::Compare(_, a, b)
-        | Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Comma(a, b) => has_effect(a) || has_effect(b),
-        Kind::Conditional(a, b, c) => has_effect(a) || has_effect(b) || has_effect(c),
-        Kind::Math(_, list) | Kind::Shuffle(_, list) | Kind::Vote(_, list) => {
-            list.iter().any(has_effect)
-        }
-    }
 }
 
 impl Lowering<'_> {

@@ -3,7 +3,6 @@
 use crate::bytecode::{
     Address, IndexOperand, InitialValue, Instr, Reg, Uniformity, VariableHome, address,
 };
-use crate::lower::expression::has_effect;
 use crate::lower::{Lowering, Residence};
 use crate::typed_ast::{CompoundOp, Expr, Kind, Mutability, Target, Variable, YieldedValue};
 use crate::types::{Scalar, Type};
@@ -22,7 +21,6 @@ impl Lowering<'_> {
         self.emit(if ty.is_wide() { Instr::MoveWide(into, from) } else { Instr::Move(into, from) });
     }
 
-    /// Writes a variable.
     pub(super) fn write_home(&mut self, index: usize, ty: Type, from: Reg) {
         match self.homes[index].home {
             VariableHome::Register(into) => {
@@ -126,7 +124,7 @@ impl Lowering<'_> {
             }
             VariableHome::Local(_) => false,
         };
-        if !has_effect(address) || !self.homes.iter().zip(variables).any(own) {
+        if !address.changes_values() || !self.homes.iter().zip(variables).any(own) {
             return from;
         }
         let kept = self.register(value.ty);

@@ -5,9 +5,10 @@
 //! The mathematical functions on 32 lanes.
 
 use crate::bytecode::{Reg, WARP};
-use crate::machine::execute::{Executor, lanes};
+use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
-use crate::machine::warp::{double, float};
+use crate::machine::registers::{double, float};
+use crate::machine::warp::lanes;
 use crate::math;
 use crate::math::Math;
 use crate::typed_ast::{Comparison, Operation};

@@ -18,11 +18,8 @@ pub struct Counts {
     pub lanes: u64,
     /// Times the lanes of a warp disagreed where to go.
     pub divergent: u64,
-    /// Loads from global memory.
     pub load: Traffic,
-    /// Stores to global memory.
     pub store: Traffic,
-    /// Atomics on global memory.
     pub atomic: Traffic,
     /// Warp accesses to shared memory.
     pub shared: u64,
@@ -33,7 +30,6 @@ pub struct Counts {
 /// Accesses of warps to global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Warp accesses.
     pub accesses: u64,
     /// Elements, one a thread.
     pub elements: u64,
@@ -54,7 +50,6 @@ impl Traffic {
         self.used += other.used;
     }
 
-    /// Bytes moved.
     pub fn moved(&self) -> u64 {
         32 * self.sectors
     }
@@ -113,7 +108,6 @@ impl Counts {
         self.load.moved() + self.store.moved() + self.atomic.moved()
     }
 
-    /// As the counts of a line of the text.
     pub fn of_line(&self, line: u32) -> LineCost {
         let global = [&self.load, &self.store, &self.atomic];
         LineCost {
@@ -127,7 +121,6 @@ impl Counts {
         }
     }
 
-    /// Adds those of another.
     pub fn add(&mut self, other: &Self) {
         self.issues += other.issues;
         self.lanes += other.lanes;

@@ -1,13 +1,12 @@
 //! One warp running: from instruction to instruction until it waits, ends, or its turn is over.
 
-use crate::bytecode::{BranchKind, Code, Instr, Reg, WARP};
+use crate::bytecode::{BranchKind, Code, Instr, Reg};
 use crate::diagnostic::Place;
 use crate::machine::counters::Counts;
 use crate::machine::fault::{Fault, Finding, Findings};
 use crate::machine::memory::{Accessor, Store};
-use crate::machine::warp::{Frame, Warp, WarpState};
+use crate::machine::warp::{Frame, Warp, WarpState, lanes};
 
-/// A warp, and all it can reach.
 pub(crate) struct Executor<'a> {
     pub(crate) code: &'a Code,
     pub(crate) buffers: &'a mut [crate::machine::Buffer],
@@ -27,10 +26,8 @@ pub(crate) struct Executor<'a> {
 /// Whether the birth of a NaN is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NanWatch {
-    /// It is not.
     #[default]
     Off,
-    /// It is.
     On,
 }
 
@@ -222,8 +219,8 @@ impl Executor<'_> {
             Instr::Atomic { atomic, ty, into, at, operands } => {
                 self.atomic(atomic, ty, into, at, operands, pc)
             }
-            Instr::Shuffle { shuffle, ty, into, mask, value, lane, width } => {
-                self.shuffle(shuffle, ty, into, mask, value, lane, width);
+            Instr::Shuffle { shuffle, ty, into, operands, width } => {
+                self.shuffle(shuffle, ty, into, operands, width);
             }
             Instr::Vote { vote, into, mask, value } => self.vote(vote, into, mask, value),
             Instr::Barrier => self.warp.state = WarpState::Waiting,
@@ -328,11 +325,6 @@ impl Executor<'_> {
             sentence: sentence(),
         });
     }
-}
-
-/// The lanes of a mask, ascending.
-pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..WARP).filter(move |lane| mask >> lane & 1 != 0)
 }
 
 /// A thread's place in its block.

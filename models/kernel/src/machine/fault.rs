@@ -42,7 +42,6 @@ impl Fault {
         Self::NotANumber,
     ];
 
-    /// A short name for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::OutOfBounds => "out of bounds",
@@ -63,12 +62,9 @@ impl Fault {
     }
 }
 
-/// One thing that went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Its kind.
     pub fault: Fault,
-    /// Where in the text.
     pub place: Place,
     /// The block, x, y and z.
     pub block: [u32; 3],
@@ -83,7 +79,6 @@ pub struct Finding {
 /// Findings of one kind that are told in full; of the others there is the count.
 const TOLD: usize = 64;
 
-/// What went wrong so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     counts: [u64; Fault::ALL.len()],
@@ -91,7 +86,6 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// How often a kind was found.
     pub fn count(&self, fault: Fault) -> u64 {
         self.counts[fault.index()]
     }
@@ -106,12 +100,10 @@ impl Findings {
         &self.told
     }
 
-    /// The first of all.
     pub fn first(&self) -> Option<&Finding> {
         self.told.first()
     }
 
-    /// Findings of all kinds together.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

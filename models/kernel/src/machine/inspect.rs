@@ -6,7 +6,8 @@
 
 use crate::bytecode::{VariableHome, address};
 use crate::diagnostic::Place;
-use crate::machine::execute::{lanes, thread_of};
+use crate::machine::execute::thread_of;
+use crate::machine::warp::lanes;
 use crate::machine::{
     Access, Buffer, CellState, Counts, Findings, LANES, Launch, Machine, WarpState,
 };
@@ -14,38 +15,28 @@ use crate::types::{Scalar, Type};
 use mlsys_lab::Value;
 use std::collections::BTreeMap;
 
-/// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadState {
-    /// It runs with its warp's next instruction.
     Active,
     /// Its warp runs the other side of a branch.
     Masked,
-    /// It waits at a barrier.
     Waiting,
-    /// It has ended.
     Done,
     /// Something went wrong in it in the last step.
     Faulted,
 }
 
-/// Where a block stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockState {
-    /// It has not begun.
     Waiting,
-    /// It is in flight.
     Resident,
-    /// It has ended.
     Ended,
 }
 
 /// A block in flight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockView {
-    /// Its number in the grid.
     pub block: u32,
-    /// The same in x, y and z.
     pub id: [u32; 3],
     /// Barriers it has passed.
     pub barriers: u32,
@@ -54,17 +45,14 @@ pub struct BlockView {
 }
 
 impl Machine {
-    /// How it was launched.
     pub fn launch(&self) -> &Launch {
         &self.launch
     }
 
-    /// Warp instructions so far.
     pub fn clock(&self) -> u64 {
         self.clock
     }
 
-    /// What went wrong so far.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
@@ -74,17 +62,14 @@ impl Machine {
         self.idle_threads
     }
 
-    /// Blocks that have ended.
     pub fn ended_blocks(&self) -> u64 {
         self.ended_blocks
     }
 
-    /// Bytes of shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
         self.launch.shared_bytes(&self.code)
     }
 
-    /// What everything cost so far.
     pub fn totals(&self) -> Counts {
         let mut total = Counts::default();
         self.counts.iter().for_each(|counts| total.add(counts));
@@ -392,46 +377,34 @@ impl Machine {
 pub enum Reach {
     /// An element of a buffer; negative before its beginning.
     Global {
-        /// The buffer's name.
         buffer: String,
-        /// The element.
         element: i64,
         /// The 32-byte sector, counted from the buffer's beginning.
         sector: i64,
     },
     /// A byte of shared memory, and its bank.
     Shared {
-        /// The byte.
         byte: i64,
-        /// The bank.
         bank: i64,
     },
     /// A byte of the thread's own arrays.
     Local {
-        /// The byte.
         byte: i64,
     },
-    /// Nowhere.
     Nowhere,
 }
 
-/// A variable of one thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableView {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub ty: Type,
     /// Its value; none if it has none yet. Arrays are lists, addresses texts.
     pub value: Option<Value>,
 }
 
-/// An array in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedArray {
-    /// Its name.
     pub name: String,
-    /// What it is of.
     pub of: Scalar,
     /// Its first byte.
     pub offset: u32,

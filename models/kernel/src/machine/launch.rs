@@ -22,17 +22,12 @@ const MOST_BUFFERS: usize = 200;
 /// How a kernel is launched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// Blocks in x, y and z.
     pub grid_dim: [u32; 3],
-    /// Threads of a block in x, y and z.
     pub block_dim: [u32; 3],
     /// Bytes for `extern __shared__` arrays.
     pub dynamic_shared: u32,
-    /// Who goes next.
     pub schedule: Schedule,
-    /// Blocks in flight at once.
     pub concurrent_blocks: usize,
-    /// Of the random schedule.
     pub seed: u64,
     /// Whether NaNs that are born are told.
     pub nan: NanWatch,
@@ -52,12 +47,10 @@ impl Launch {
         }
     }
 
-    /// Blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.grid_dim.iter().map(|&extent| u64::from(extent)).product()
     }
 
-    /// Threads of a block.
     pub fn threads_per_block(&self) -> u64 {
         self.block_dim.iter().map(|&extent| u64::from(extent)).product()
     }
@@ -124,7 +117,6 @@ impl Launch {
 pub struct LaunchError {
     /// What would have to change, by the lab's names.
     pub params: &'static [&'static str],
-    /// What is wrong.
     pub message: String,
 }
 
@@ -139,19 +131,12 @@ impl std::error::Error for LaunchError {}
 /// What a buffer holds at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Of type float.
     Float(Vec<f32>),
-    /// Of type double.
     Double(Vec<f64>),
-    /// Of type int.
     Int(Vec<i32>),
-    /// Of type unsigned.
     Unsigned(Vec<u32>),
-    /// Of type long long.
     Long(Vec<i64>),
-    /// Of type unsigned long long.
     UnsignedLong(Vec<u64>),
-    /// Of type bool.
     Bool(Vec<bool>),
     /// Uninitialized elements of any type.
     Poison(usize),
@@ -185,19 +170,14 @@ impl Values {
     }
 }
 
-/// One argument of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// A pointer to a buffer.
     Buffer(Values),
-    /// A whole number.
     Whole(i64),
-    /// A number.
     Real(f64),
 }
 
 impl Machine {
-    /// A launch that has not begun.
     pub(crate) fn new(
         code: &Arc<Code>,
         launch: Launch,
@@ -299,22 +279,15 @@ fn whole(value: i64, scalar: Scalar) -> Option<u64> {
 /// An argument as it lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundArgument<'a> {
-    /// A pointer to a buffer.
     Buffer {
-        /// The kernel's name for it.
         name: &'a str,
-        /// What its elements are.
         of: Scalar,
-        /// Whether the kernel may write there.
         access: Access,
         /// Contents, little-endian; uninitialized bytes are zero.
         bytes: &'a [u8],
     },
-    /// A number.
     Number {
-        /// The kernel's name for it.
         name: &'a str,
-        /// Its type.
         of: Scalar,
         /// Its bits, the low ones of 64.
         bits: u64,

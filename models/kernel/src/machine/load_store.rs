@@ -4,19 +4,11 @@
 
 use crate::bytecode::{Address, IndexOperand, Reg, Uniformity, WARP, address};
 use crate::machine::counters::{Moved, moved, replays};
-use crate::machine::execute::{Executor, lanes};
+use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
-use crate::machine::memory::{CellAccess, POISON, Store, word};
-use crate::machine::warp::{Access, AccessKind, Wide};
+use crate::machine::memory::{CellAccess, POISON, Store, Target, word};
+use crate::machine::warp::{Access, AccessKind, Wide, lanes};
 use crate::types::Scalar;
-
-/// Where one lane reaches, once it has been found right.
-#[derive(Clone, Copy)]
-pub(super) enum Target {
-    Global { buffer: usize, offset: usize },
-    Shared { offset: usize },
-    Local { offset: usize },
-}
 
 /// A row of four bytes a lane, one lane after the other: where it lies and its first byte.
 #[derive(Clone, Copy)]

@@ -1,11 +1,14 @@
-//! Bytes with a memory of their own: who wrote a cell, who read it, and what lies between.
-//!
-//! Shadow memory: reads of uninitialized cells, and data races.
+//! Bytes and their shadow memory: who wrote a cell, who read it, and which barriers lay between.
 
-use crate::machine::execute::{Executor, block_of, thread_of};
-use crate::machine::fault::Fault;
-use crate::machine::load_store::Target;
 use crate::types::Scalar;
+
+/// Where one lane reaches, once it has been found right.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    Global { buffer: usize, offset: usize },
+    Shared { offset: usize },
+    Local { offset: usize },
+}
 
 /// What is known of one cell.
 ///
@@ -36,7 +39,6 @@ const BLOCK: u32 = 8;
 const WARP: u32 = 12;
 const SEVERAL: u16 = 8;
 
-/// How a cell is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellAccess {
     Write,
@@ -54,7 +56,6 @@ impl CellAccess {
     }
 }
 
-/// Who touches, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accessor {
     /// From 1 on.
@@ -63,7 +64,6 @@ pub(crate) struct Accessor {
     pub(crate) turn: u32,
 }
 
-/// What a touch found out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CellFinding {
     /// The cell is uninitialized.
@@ -148,7 +148,6 @@ impl Cell {
         self.flags |= INITIAL;
     }
 
-    /// Its state, for views.
     pub(crate) fn state(&self) -> CellState {
         let has = |flag: u16| self.flags & flag != 0;
         CellState {
@@ -170,9 +169,7 @@ impl Cell {
 pub struct CellState {
     /// It has a value, from the start or since.
     pub defined: bool,
-    /// A thread read it.
     pub read: bool,
-    /// A thread wrote it.
     pub written: bool,
     /// Threads wrote it more than once.
     pub rewritten: bool,
@@ -193,14 +190,12 @@ pub(crate) struct Store {
 pub(crate) const POISON: u32 = 0x7ffa_dead;
 
 impl Store {
-    /// Uninitialized bytes.
     pub(crate) fn new(bytes: usize, shift: u32) -> Self {
         let mut store = Self { bytes: vec![0; bytes], cells: Vec::new(), shift };
         store.reset();
         store
     }
 
-    /// Forgets everything.
     pub(crate) fn reset(&mut self) {
         // Little-endian words of poison, whatever the size is divisible by.
         for (at, byte) in self.bytes.iter_mut().enumerate() {
@@ -238,104 +233,10 @@ fn poison_byte(at: usize) -> u8 {
     POISON.to_le_bytes()[at % 4]
 }
 
-/// Four bytes as a word.
 #[inline(always)]
 pub(crate) fn word(bytes: &[u8], offset: usize) -> u32 {
     match bytes.get(offset..offset + 4) {
         Some(four) => u32::from_le_bytes([four[0], four[1], four[2], four[3]]),
         None => POISON,
-    }
-}
-
-impl Executor<'_> {
-    /// Notes the touch of a lane in the cells it reaches.
-    pub(super) fn touch(&mut self, target: Target, bytes: u32, touch: CellAccess, lane: usize) {
-        let thread = (self.warp.first + lane as u32) as u16;
-        let who = self.who;
-        let (store, offset) = match target {
-            Target::Global { buffer, offset } => (&mut self.buffers[buffer].store, offset),
-            Target::Shared { offset } => (&mut *self.shared, offset),
-            Target::Local { .. } => {
-                if touch != CellAccess::Write {
-                    self.own_written(target, bytes, lane);
-                }
-                return;
-            }
-        };
-        let (from, to) = (store.cell_of(offset), store.cell_of(offset + bytes as usize - 1));
-        let mut poison = false;
-        for cell in from..=to {
-            let store = match target {
-                Target::Global { buffer, .. } => &mut self.buffers[buffer].store,
-                Target::Shared { .. } | Target::Local { .. } => &mut *self.shared,
-            };
-            let other = store.cells[cell].other();
-            let found = store.cells[cell].touch(who, thread, touch);
-            poison |= found.poison;
-            if found.race {
-                self.race(target, bytes, touch, lane, other);
-            }
-        }
-        if poison {
-            let name = self.name(target, bytes);
-            self.find(Fault::Uninitialized, lane, || {
-                format!("reads {name}, which nobody has written")
-            });
-        }
-    }
-
-    pub(super) fn race(
-        &mut self,
-        target: Target,
-        bytes: u32,
-        touch: CellAccess,
-        lane: usize,
-        (block, thread): (u32, u16),
-    ) {
-        let name = self.name(target, bytes);
-        let (own, block) = (self.block, block_of(block, self.grid_dim));
-        let thread = thread_of(u32::from(thread), self.block_dim);
-        let verb = match touch {
-            CellAccess::Write => "writes",
-            CellAccess::Read => "reads",
-            CellAccess::Atomic => "changes",
-        };
-        self.find(Fault::Race, lane, || {
-            let of = if block == own {
-                "of the same block".to_owned()
-            } else {
-                format!("of block {block:?}")
-            };
-            format!(
-                "{verb} {name}, and thread {thread:?} {of} touches it too with no barrier between"
-            )
-        });
-    }
-
-    pub(super) fn name(&self, target: Target, bytes: u32) -> String {
-        match target {
-            Target::Global { buffer, offset } => {
-                let buffer = &self.buffers[buffer];
-                format!("{}[{}]", buffer.name, offset / buffer.of.bytes() as usize)
-            }
-            Target::Shared { offset } => {
-                let at = offset as u32;
-                let element = self.code.shared_element(at, bytes);
-                element.unwrap_or_else(|| format!("byte {at} of shared memory"))
-            }
-            Target::Local { offset } => format!("byte {offset} of its own arrays"),
-        }
-    }
-
-    /// Tells of reads of the thread's own arrays that it never wrote.
-    pub(super) fn own_written(&mut self, target: Target, bytes: u32, lane: usize) {
-        if let Target::Local { offset } = target {
-            let at = lane * self.code.local + offset;
-            if self.warp.written[at..at + bytes as usize].contains(&0) {
-                self.find(Fault::Uninitialized, lane, || {
-                    "reads its own array where it has not written".to_owned()
-                });
-            }
-        }
     }
 }

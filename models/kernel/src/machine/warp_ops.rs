@@ -1,10 +1,10 @@
 //! What lanes do together: atomics, shuffles, votes and barriers of one warp.
 
 use crate::bytecode::{Address, Reg, WARP};
-use crate::machine::execute::{Executor, lanes};
+use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
 use crate::machine::memory::{CellAccess, POISON};
-use crate::machine::warp::AccessKind;
+use crate::machine::warp::{AccessKind, lanes};
 use crate::typed_ast::{Atomic, Shuffle, Vote};
 use crate::types::Scalar;
 
@@ -53,15 +53,12 @@ impl Executor<'_> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the operands of one instruction")]
     pub(super) fn shuffle(
         &mut self,
         shuffle: Shuffle,
         ty: Scalar,
         into: Reg,
-        mask: Reg,
-        value: Reg,
-        lane: Reg,
+        [mask, value, lane]: [Reg; 3],
         width: Option<Reg>,
     ) {
         self.named(mask);

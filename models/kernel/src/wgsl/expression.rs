@@ -4,49 +4,14 @@
 //!
 //! The mathematical functions: most have a name in WGSL, some are written out, a few have no counterpart that is as exact.
 
+use crate::ast::{Binary, Sides};
 use crate::diagnostic::Place;
 use crate::math::Math;
 use crate::typed_ast::{Axis, Comparison, Expr, Kind, Operation, Special, YieldedValue};
 use crate::types::{Scalar, Type};
 use crate::wgsl::function::Writer;
-use crate::wgsl::names::whole;
-use crate::wgsl::{Translated, function, refuse, type_name};
-
-/// An expression in WGSL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fragment {
-    pub(super) text: String,
-    /// Whether it needs no parentheses as an operand.
-    atom: bool,
-}
-
-impl Fragment {
-    pub(super) fn atom(text: impl Into<String>) -> Self {
-        Self { text: text.into(), atom: true }
-    }
-
-    pub(super) fn sum(text: impl Into<String>) -> Self {
-        Self { text: text.into(), atom: false }
-    }
-
-    /// As an operand.
-    pub(super) fn operand(&self) -> String {
-        if self.atom { self.text.clone() } else { format!("({})", self.text) }
-    }
-
-    /// In parentheses, as a condition stands.
-    pub(super) fn inside(&self) -> String {
-        format!("({})", self.text)
-    }
-
-    pub(super) fn negated(&self) -> Self {
-        Self::atom(format!("!{}", self.operand()))
-    }
-}
-
-pub(super) fn binary(left: &Fragment, sign: &str, right: &Fragment) -> Fragment {
-    Fragment::sum(format!("{} {sign} {}", left.operand(), right.operand()))
-}
+use crate::wgsl::names::{Fragment, arithmetic, binary, converted, signed, unequal, whole};
+use crate::wgsl::{Translated, refuse, type_name};
 
 impl Writer<'_, '_> {
     /// An expression in void context.
@@ -203,7 +168,7 @@ impl Writer<'_, '_> {
         for (at, expr) in list.iter().enumerate() {
             let text = self.value(expr)?;
             let fixed = matches!(expr.kind, Kind::Whole(_) | Kind::Real(_) | Kind::Special(..));
-            let later = list[at + 1..].iter().any(|later| function::has_effect(later));
+            let later = list[at + 1..].iter().any(|later| later.has_effect());
             texts.push(if later && !fixed { self.kept(&text) } else { text });
         }
         Ok(texts)
@@ -216,12 +181,7 @@ impl Writer<'_, '_> {
         right: &Expr,
         place: Place,
     ) -> Translated<Fragment> {
-        let sign = match comparison {
-            Comparison::Equal => "==",
-            Comparison::NotEqual => "!=",
-            Comparison::Less => "<",
-            Comparison::LessEqual => "<=",
-        };
+        let sign = Binary::Compare(comparison, Sides::AsWritten).mark();
         if let Type::Pointer { .. } = left.ty {
             let (one, at) = self.pointer(left)?;
             let (other, to) = self.pointer(right)?;
@@ -240,64 +200,6 @@ impl Writer<'_, '_> {
     }
 }
 
-/// `!=` of floats. A NaN is unequal to itself in C; compilers of WGSL take it that there is none, and make of `!=` what
-/// is false with one.
-fn unequal(left: &Fragment, right: &Fragment) -> Fragment {
-    binary(left, "==", right).negated()
-}
-
-/// The sign of an operation.
-pub(super) fn sign(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Add => "+",
-        Operation::Subtract => "-",
-        Operation::Multiply => "*",
-        Operation::Divide => "/",
-        Operation::Remainder => "%",
-        Operation::And => "&",
-        Operation::Or => "|",
-        Operation::Xor => "^",
-        Operation::Left => "<<",
-        Operation::Right => ">>",
-    }
-}
-
-pub(super) fn shifts(operation: Operation) -> bool {
-    matches!(operation, Operation::Left | Operation::Right)
-}
-
-pub(super) fn arithmetic(
-    operation: Operation,
-    left: &Fragment,
-    right: &Fragment,
-    by: Scalar,
-) -> Fragment {
-    // WGSL shifts by unsigned numbers only.
-    if shifts(operation) && by != Scalar::Unsigned {
-        let count = Fragment::atom(format!("u32({})", right.text));
-        return binary(left, sign(operation), &count);
-    }
-    binary(left, sign(operation), right)
-}
-
-/// A number in another type; conversions in WGSL have C's meaning.
-pub(super) fn converted(
-    value: Fragment,
-    from: Scalar,
-    to: Scalar,
-    place: Place,
-) -> Translated<Fragment> {
-    if from == to {
-        return Ok(value);
-    }
-    type_name(from, place)?;
-    let name = type_name(to, place)?;
-    if from.is_real() && to == Scalar::Bool {
-        return Ok(unequal(&value, &Fragment::atom("0.0f")));
-    }
-    Ok(Fragment::atom(format!("{name}({})", value.text)))
-}
-
 impl Writer<'_, '_> {
     /// `&&` and `||`: their right side may need lines of its own, which then run only where it is asked for.
     pub(super) fn shortcut(
@@ -307,7 +209,7 @@ impl Writer<'_, '_> {
         sign: &str,
     ) -> Translated<Fragment> {
         let one = self.value(left)?;
-        if !function::has_effect(right) {
+        if !right.has_effect() {
             let at = self.aside(|writer| writer.value(right))?;
             if at.0.is_empty() {
                 return Ok(binary(&one, sign, &at.1));
@@ -340,9 +242,8 @@ impl Writer<'_, '_> {
         expr: &Expr,
     ) -> Translated<Fragment> {
         let condition = self.value(condition)?;
-        let reads = |side: &Expr| {
-            function::has_effect(side) || function::any(side, &|e| matches!(e.kind, Kind::Load(_)))
-        };
+        let reads =
+            |side: &Expr| side.has_effect() || side.any(&|e| matches!(e.kind, Kind::Load(_)));
         if !reads(yes) && !reads(no) {
             let (before, sides) =
                 self.aside(|writer| Ok([writer.value(yes)?, writer.value(no)?]))?;
@@ -383,79 +284,94 @@ impl Writer<'_, '_> {
         type_name(of, place)?;
         let takes = arguments.first().and_then(|argument| argument.ty.scalar());
         type_name(takes.unwrap_or(of), place)?;
-        let mut texts = Vec::new();
-        for text in self.operands(&arguments.iter().collect::<Vec<_>>())? {
-            // What stands in the formula twice is worked out once.
-            texts.push(if is_repeated(math) { self.kept(&text).text } else { text.text });
-        }
-        let mut texts = texts.into_iter();
-        // Operands that a function does not take are not written.
-        let mut next = || texts.next().unwrap_or(String::new());
-        let (x, y, z) = (next(), next(), next());
-        let call = |name: &str| Ok(Fragment::atom(format!("{name}({x})")));
-        let two = |name: &str| Ok(Fragment::atom(format!("{name}({x}, {y})")));
-        let none = |name: &str, instead: &str| {
-            refuse(
-                place,
-                format!("{name}: WGSL has none, and {instead} is not as exact"),
-                format!("write {instead} if that is near enough"),
-            )
+        let template = match math.wgsl() {
+            Ok(_) if math == Math::Abs && takes == Some(Scalar::Unsigned) => "u32(#x)",
+            Ok(template) => template,
+            Err((name, instead)) => {
+                return refuse(
+                    place,
+                    format!("{name}: WGSL has none, and {instead} is not as exact"),
+                    format!("write {instead} if that is near enough"),
+                );
+            }
         };
-        match math {
-            Math::Sqrt => call("sqrt"),
-            Math::Rsqrt => call("inverseSqrt"),
-            Math::Exp => call("exp"),
-            Math::Exp2 => call("exp2"),
-            Math::Log => call("log"),
-            Math::Log2 => call("log2"),
-            Math::Log10 => Ok(Fragment::sum(format!("log2({x}) * 0.301029996f"))),
-            Math::Sin => call("sin"),
-            Math::Cos => call("cos"),
-            Math::Tan => call("tan"),
-            Math::Tanh => call("tanh"),
-            Math::Sinh => call("sinh"),
-            Math::Cosh => call("cosh"),
-            Math::Asin => call("asin"),
-            Math::Acos => call("acos"),
-            Math::Atan => call("atan"),
-            Math::Floor => call("floor"),
-            Math::Ceil => call("ceil"),
-            Math::Trunc => call("trunc"),
-            // WGSL's round goes to the even neighbour, C's away from zero.
-            Math::Rint => call("round"),
-            Math::Round => Ok(Fragment::atom(format!(
-                "select(trunc({x}), trunc({x}) + sign({x}), abs({x} - trunc({x})) >= 0.5f)"
-            ))),
-            Math::Abs if takes == Some(Scalar::Unsigned) => Ok(Fragment::atom(format!("u32({x})"))),
-            Math::Abs => call("abs"),
-            Math::Pow => two("pow"),
-            Math::Atan2 => two("atan2"),
-            Math::Hypot => Ok(Fragment::atom(format!("sqrt({x} * {x} + {y} * {y})"))),
-            Math::Min => two("min"),
-            Math::Max => two("max"),
-            Math::Fma => Ok(Fragment::atom(format!("fma({x}, {y}, {z})"))),
-            Math::CopySign => Ok(Fragment::atom(format!(
-                "bitcast<f32>((bitcast<u32>({x}) & 0x7fffffffu) | (bitcast<u32>({y}) & 0x80000000u))"
-            ))),
-            // By their bits, since a compiler of WGSL may take it that there are neither.
-            Math::IsNan => {
-                Ok(Fragment::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) > 0x7f800000u")))
-            }
-            Math::IsInf => {
-                Ok(Fragment::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) == 0x7f800000u")))
-            }
-            Math::Popc => Ok(Fragment::atom(format!("i32(countOneBits({x}))"))),
-            Math::Clz => Ok(Fragment::atom(format!("i32(countLeadingZeros({x}))"))),
-            Math::Ffs => Ok(Fragment::atom(format!("i32(firstTrailingBit({x}) + 1)"))),
-            Math::Brev => call("reverseBits"),
-            Math::Cbrt => none("cbrtf", "powf(x, 1.0f / 3.0f)"),
-            Math::Expm1 => none("expm1f", "expf(x) - 1.0f"),
-            Math::Log1p => none("log1pf", "logf(1.0f + x)"),
-            Math::Fmod => none("fmodf", "x - y * truncf(x / y)"),
+        let mut text = template.to_owned();
+        let operands = self.operands(&arguments.iter().collect::<Vec<_>>())?;
+        for (argument, value) in ["#x", "#y", "#z"].into_iter().zip(operands) {
+            // What stands in the formula twice is worked out once.
+            let is_repeated = template.matches(argument).count() > 1;
+            let value = if is_repeated { self.kept(&value).text } else { value.text };
+            text = text.replace(argument, &value);
         }
+        // A call needs no parentheses.
+        Ok(if template.ends_with(')') { Fragment::atom(text) } else { Fragment::sum(text) })
     }
 }
 
-fn is_repeated(math: Math) -> bool {
-    matches!(math, Math::Round | Math::Hypot)
+impl Writer<'_, '_> {
+    pub(super) fn real(&mut self, value: f64, of: Scalar, place: Place) -> Translated<Fragment> {
+        type_name(of, place)?;
+        if value.is_finite() {
+            return Ok(signed(format!("{:?}f", value as f32)));
+        }
+        // WGSL takes no infinity as a constant: its bits come out of a variable.
+        self.module.uses_infinity = true;
+        let bits = "bitcast<f32>(infinity_bits)";
+        Ok(if value.is_nan() {
+            Fragment::atom("bitcast<f32>(infinity_bits | 1u)")
+        } else if value < 0.0 {
+            Fragment::sum(format!("-{bits}"))
+        } else {
+            Fragment::atom(bits)
+        })
+    }
+
+    /// A result that is known: WGSL refuses constants that overflow or divide by zero, where C goes on.
+    pub(super) fn folded(
+        &mut self,
+        operation: Operation,
+        left: &Expr,
+        right: &Expr,
+        expr: &Expr,
+    ) -> Option<Translated<Fragment>> {
+        if let (Kind::Real(x), Kind::Real(y)) = (&left.kind, &right.kind) {
+            let (x, y) = (*x as f32, *y as f32);
+            let result = match operation {
+                Operation::Add => x + y,
+                Operation::Subtract => x - y,
+                Operation::Multiply => x * y,
+                Operation::Divide => x / y,
+                Operation::Remainder
+                | Operation::And
+                | Operation::Or
+                | Operation::Xor
+                | Operation::Left
+                | Operation::Right => return None,
+            };
+            return Some(self.real(f64::from(result), Scalar::Float, expr.place));
+        }
+        if let (Kind::Whole(x), Kind::Whole(y), Type::Scalar(of)) =
+            (&left.kind, &right.kind, expr.ty)
+        {
+            let result = match operation {
+                Operation::Add => x.wrapping_add(*y),
+                Operation::Subtract => x.wrapping_sub(*y),
+                Operation::Multiply => x.wrapping_mul(*y),
+                Operation::Divide
+                | Operation::Remainder
+                | Operation::And
+                | Operation::Or
+                | Operation::Xor
+                | Operation::Left
+                | Operation::Right => return None,
+            };
+            let result = if of == Scalar::Unsigned {
+                i64::from(result as u32)
+            } else {
+                i64::from(result as i32)
+            };
+            return Some(whole(result, of, expr.place));
+        }
+        None
+    }
 }

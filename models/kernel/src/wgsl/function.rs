@@ -1,15 +1,13 @@
 //! Functions: the entry point, and helpers, each once for the arrays it is given.
 //!
 //! Statements, line by line.
-//!
-//! Walking through a typed tree.
 
 use crate::diagnostic::Place;
 use crate::typed_ast::{
-    Expr, Function, Kind, Memory, Mutability, Program, Stmt, StmtKind, Target, Test,
+    Expr, Function, Kind, Memory, Mutability, Program, Stmt, StmtKind, Target, Test, each,
 };
 use crate::types::{Scalar, Type};
-use crate::wgsl::expression::Fragment;
+use crate::wgsl::names::Fragment;
 use crate::wgsl::{Module, Root, Translated, Variant, refuse, type_name};
 use std::fmt::Write;
 
@@ -17,7 +15,6 @@ use std::fmt::Write;
 const PLACE: &str = "threadIdx: vec3<u32>, blockIdx: vec3<u32>, gridDim: vec3<u32>";
 
 impl<'a> Module<'a> {
-    /// The kernel itself.
     pub(super) fn entry(&mut self, name: &str) -> String {
         let function = &self.program.functions[self.program.kernel];
         let given: Vec<Option<Root>> = (0..function.params)
@@ -223,9 +220,7 @@ fn root(expr: &Expr, roots: &[Option<Root>]) -> Option<Root> {
 pub(super) struct Writer<'m, 'a> {
     pub(super) module: &'m mut Module<'a>,
     pub(super) function: &'a Function,
-    /// The name of each variable.
     pub(super) locals: Vec<String>,
-    /// What each pointer points into.
     pub(super) roots: Vec<Option<Root>>,
     text: String,
     depth: usize,
@@ -370,7 +365,7 @@ impl<'m, 'a> Writer<'m, 'a> {
     ) -> Translated<()> {
         let before = test.filter(|(_, when)| *when == Test::Before);
         let after = test.filter(|(_, when)| *when == Test::After);
-        let is_plain = |expr: &Expr| !has_effect(expr);
+        let is_plain = |expr: &Expr| !expr.has_effect();
         if let Some((test, _)) = before.filter(|(test, _)| is_plain(test)) {
             // `for` as in C, where test and step are one expression and one statement.
             let at = self.text.len();
@@ -443,98 +438,6 @@ impl<'m, 'a> Writer<'m, 'a> {
     /// Lines that are indented already.
     pub(super) fn raw(&mut self, lines: &str) {
         self.text.push_str(lines);
-    }
-}
-
-/// The expressions right below one.
-pub(super) fn children(expr: &Expr) -> Vec<&Expr> {
-    fn target(target: &Target) -> Vec<&Expr> {
-        match target {
-            Target::Variable(_) => Vec::new(),
-            Target::Memory(address) => vec![address],
-        }
-    }
-    match &expr.kind {
-        Kind::Whole(_)
-        | Kind::Real(_)
-        | Kind::Variable(_)
-        | Kind::Special(..)
-        | Kind::WarpSize
-        | Kind::Shared(_)
-        | Kind::Local(_)
-        | Kind::Barrier => Vec::new(),
-        Kind::Load(a) | Kind::Convert(a) | Kind::Negate(a) | Kind::Complement(a) | Kind::Not(a) => {
-            vec![a]
-        }
-        Kind::Offset(a, b)
-        | Kind::Distance(a, b)
-        | Kind::Arithmetic(_, a, b)
-        | Kind::Compare(_, a, b)
-        | Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Comma(a, b) => vec![a, b],
-        Kind::Conditional(a, b, c) => vec![a, b, c],
-        Kind::Assign(to, value) => [target(to), vec![value]].concat(),
-        Kind::Update(to, _, value, _) => [target(to), vec![value]].concat(),
-        Kind::Call(_, list)
-        | Kind::Math(_, list)
-        | Kind::Shuffle(_, list)
-        | Kind::Vote(_, list) => list.iter().collect(),
-        Kind::Atomic(_, address, list) => std::iter::once(address.as_ref()).chain(list).collect(),
-        Kind::WarpBarrier(mask) => mask.as_deref().into_iter().collect(),
-    }
-}
-
-/// Whether an expression, or any below it, is such.
-pub(super) fn any(expr: &Expr, is: &dyn Fn(&Expr) -> bool) -> bool {
-    is(expr) || children(expr).into_iter().any(|child| any(child, is))
-}
-
-/// Whether evaluating it changes anything, or happens together with other threads.
-pub(super) fn has_effect(expr: &Expr) -> bool {
-    any(expr, &|expr| {
-        matches!(
-            expr.kind,
-            Kind::Assign(..)
-                | Kind::Update(..)
-                | Kind::Call(..)
-                | Kind::Atomic(..)
-                | Kind::Shuffle(..)
-                | Kind::Vote(..)
-                | Kind::Barrier
-                | Kind::WarpBarrier(_)
-        )
-    })
-}
-
-/// Hands on every expression of some statements, those below others included.
-pub(super) fn each<'t>(statements: &'t [Stmt], visit: &mut dyn FnMut(&'t Expr)) {
-    fn expr<'t>(one: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
-        visit(one);
-        children(one).into_iter().for_each(|child| expr(child, visit));
-    }
-    for statement in statements {
-        match &statement.kind {
-            StmtKind::Declare(_, value) | StmtKind::Return(value) => {
-                value.iter().for_each(|one| expr(one, visit))
-            }
-            StmtKind::Fill(_, values) => values.iter().for_each(|one| expr(one, visit)),
-            StmtKind::Expr(value) => expr(value, visit),
-            StmtKind::If(condition, then, otherwise) => {
-                expr(condition, visit);
-                each(then, visit);
-                each(otherwise, visit);
-            }
-            StmtKind::Loop { test, step, body } => {
-                let tests = test.iter().map(|(test, _)| test);
-                tests.chain(step).for_each(|one| expr(one, visit));
-                each(body, visit);
-            }
-            StmtKind::Block(inner) => {
-                each(inner, visit);
-            }
-            StmtKind::Break | StmtKind::Continue => {}
-        }
     }
 }
 

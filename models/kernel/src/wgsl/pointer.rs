@@ -5,9 +5,9 @@
 use crate::diagnostic::Place;
 use crate::typed_ast::{CompoundOp, Expr, Kind, Target, YieldedValue};
 use crate::types::{Scalar, Type};
-use crate::wgsl::expression::{Fragment, arithmetic, converted, shifts, sign};
 use crate::wgsl::function::Writer;
-use crate::wgsl::{Root, Translated, function, refuse, type_name};
+use crate::wgsl::names::{Fragment, arithmetic, converted, sign};
+use crate::wgsl::{Root, Translated, refuse, type_name};
 
 /// Something in memory that is read or written.
 #[derive(Clone)]
@@ -20,7 +20,6 @@ pub(super) struct MemoryRef {
 /// How a spot must be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Atomics {
-    /// It is plain memory.
     No,
     /// Some atomic works on its array, so that every access is one.
     Yes,
@@ -297,9 +296,9 @@ impl Writer<'_, '_> {
         let text = self.value(value)?;
         let fixed = matches!(value.kind, Kind::Whole(_) | Kind::Real(_));
         // A call is written where its value is used: what it changes must not be read for the address before.
-        let calls = function::any(value, &|e| matches!(e.kind, Kind::Call(..)));
-        let reads = function::any(address, &|e| matches!(e.kind, Kind::Load(_)));
-        if fixed || !(function::has_effect(address) || calls && reads) {
+        let calls = value.any(&|e| matches!(e.kind, Kind::Call(..)));
+        let reads = address.any(&|e| matches!(e.kind, Kind::Load(_)));
+        if fixed || !(address.has_effect() || calls && reads) {
             return Ok(text);
         }
         Ok(self.kept(&text))
@@ -332,7 +331,7 @@ impl Writer<'_, '_> {
                     YieldedValue::Old => Some(self.kept(&name)),
                     YieldedValue::New => None,
                 };
-                if of == common_type && old.is_none() && !shifts(operation) {
+                if of == common_type && old.is_none() && !operation.is_shift() {
                     let sign = sign(operation);
                     self.line(&format!("{} {sign}= {};", name.text, value.text));
                 } else {
@@ -345,7 +344,11 @@ impl Writer<'_, '_> {
                 let value = self.value_before(value, address)?;
                 let place = self.place(address)?;
                 let plain = place.atomic == Atomics::No;
-                if of == common_type && plain && yields == YieldedValue::New && !shifts(operation) {
+                if of == common_type
+                    && plain
+                    && yields == YieldedValue::New
+                    && !operation.is_shift()
+                {
                     let sign = sign(operation);
                     self.line(&format!("{} {sign}= {};", place.name, value.text));
                     return Ok(place.load());

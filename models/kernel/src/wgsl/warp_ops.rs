@@ -3,10 +3,10 @@
 use crate::diagnostic::Place;
 use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
 use crate::types::{Scalar, Type};
-use crate::wgsl::expression::Fragment;
-use crate::wgsl::function::Writer;
+use crate::wgsl::function::{Writer, knows_place};
+use crate::wgsl::names::Fragment;
 use crate::wgsl::pointer::MemoryRef;
-use crate::wgsl::{Root, Subgroups, Translated, function, refuse, type_name};
+use crate::wgsl::{Root, Subgroups, Translated, refuse, type_name};
 
 impl Writer<'_, '_> {
     /// A call of a helper; addresses among its arguments become indices, and their arrays part of which helper it is.
@@ -32,13 +32,13 @@ impl Writer<'_, '_> {
             } else {
                 (None, self.value(argument)?)
             };
-            let later = arguments[at + 1..].iter().any(function::has_effect);
+            let later = arguments[at + 1..].iter().any(Expr::has_effect);
             let text = if later { self.kept(&text) } else { text };
             roots.push(root);
             given.push(text.text);
         }
         let name = self.module.helper(function, roots, place)?;
-        if function::knows_place(self.module.program, function) {
+        if knows_place(self.module.program, function) {
             given.extend(["threadIdx", "blockIdx", "gridDim"].map(str::to_owned));
         }
         Ok(format!("{name}({})", given.join(", ")))
@@ -62,7 +62,7 @@ impl Writer<'_, '_> {
         self.module.atomic.insert(root);
         let spot = self.place(address)?;
         type_name(spot.of, place)?;
-        let spot = if operands.iter().any(function::has_effect) { spot.fixed(self) } else { spot };
+        let spot = if operands.iter().any(Expr::has_effect) { spot.fixed(self) } else { spot };
         let operands = self.operands(&operands.iter().collect::<Vec<_>>())?;
         let (first, second) = (operands.first(), operands.get(1));
         let first = first.map_or_else(String::new, |text| text.text.clone());
