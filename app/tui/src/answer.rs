@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use mlsys_lesson::{Answer, Asked, Lesson, Predict, PredictKind, Question, QuestionKind};
 
-/// The letter of an option.
 pub fn letter(index: usize) -> char {
     u8::try_from(index)
         .ok()
@@ -51,7 +50,6 @@ pub fn how(kind: &QuestionKind) -> &'static str {
     }
 }
 
-/// Reads what was typed as an answer to a question.
 pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, String> {
     let texts = question.shown_choices(&lesson.front.id).into_iter();
     let options =
@@ -75,7 +73,6 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
     }
 }
 
-/// Reads what was typed as a prediction.
 pub fn read_prediction(text: &str, predict: &Predict) -> Result<Answer, String> {
     match &predict.kind {
         PredictKind::Numeric { .. } => Ok(Answer::One(text.to_owned())),
@@ -114,12 +111,9 @@ pub fn reopened(answer: &Answer, has_options: Options) -> String {
     }
 }
 
-/// Whether a question shows options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Options {
-    /// It does not.
     None,
-    /// It does, each with a letter.
     Lettered,
 }
 

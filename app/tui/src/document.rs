@@ -15,9 +15,7 @@ use mlsys_view::prose::{self, Signs, Styles};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
 
-/// The lines of a lesson.
 pub struct Document {
-    /// All lines.
     pub lines: Vec<Line<'static>>,
     /// First line, and one past the last, of each block.
     pub blocks: Vec<(usize, usize)>,
@@ -111,7 +109,6 @@ pub fn scroll_for_marked(page: &Page, width: usize, height: usize, look: &Look) 
     scroll.min(longest)
 }
 
-/// The number of lines at a width.
 pub fn length(page: &Page, width: usize, look: &Look) -> usize {
     build(page, width, look).lines.len()
 }
@@ -125,7 +122,6 @@ fn styles(look: &Look) -> Styles {
     }
 }
 
-/// Finds the page's terms in a text.
 fn finder(page: &Page) -> impl Fn(&str) -> Vec<(Range<usize>, usize)> {
     |text| {
         page.glossary.occurrences(text).into_iter().map(|found| (found.range, found.term)).collect()

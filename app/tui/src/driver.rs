@@ -61,7 +61,6 @@ fn draft_store(options: &Options) -> DraftStore {
     }))
 }
 
-/// The state that options ask for, laid out for a size.
 fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     let (log, progress, trouble) = match &options.paths {
         Some(paths) if keeps(options) => ProgressLog::open(&paths.progress(), &options.course.id),
@@ -203,5 +202,4 @@ pub fn serve_run(
     Ok(())
 }
 
-/// The sender that every source of messages holds.
 type Outbox = Sender<Input>;

@@ -18,7 +18,6 @@ use text::{CursorMove, Select, TextFull};
 pub use trial::DraftOrigin;
 pub use trial::{KernelTests, Known, TestsJob, TestsReport, TestsState};
 
-/// What the kernel is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The answer to the question of this block.
@@ -27,33 +26,24 @@ pub enum Subject {
     Lab(usize, String),
 }
 
-/// A kernel being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Editor {
-    /// What it is for.
     pub subject: Subject,
     /// What its text is kept as.
     pub draft: Draft,
-    /// Its text.
     pub text: Text,
-    /// What stood there at first.
     pub starter: String,
     /// What is wrong with the text, in its order.
     pub complaints: Vec<Diagnostic>,
-    /// First line and first column shown.
     pub scroll: (usize, usize),
     /// Whether the complaints are about the text as it is now.
     is_checked: bool,
 }
 
-/// What a key did to the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// Nothing, or the cursor moved.
     Same,
-    /// The text is another one.
     Changed,
-    /// It would be longer than a kernel may be.
     TextFull,
 }
 
@@ -79,9 +69,7 @@ impl Editor {
 
     /// Takes a key that is no command; `page` is how many lines the page keys go.
     pub fn key(&mut self, key: Key, page: usize) -> Typed {
-        let Some(action) = text_action(key, Surface::Editor) else {
-            return Typed::Same;
-        };
+        let Some(action) = text_action(key, Surface::Editor) else { return Typed::Same };
         let cursor_move = |direction: Direction| match direction {
             Direction::Up => CursorMove::Up(1),
             Direction::Down => CursorMove::Down(1),
@@ -129,7 +117,6 @@ impl Editor {
         Typed::Same
     }
 
-    /// Takes pasted text.
     pub fn paste(&mut self, text: &str) -> Typed {
         let done = self.text.paste(text);
         let typed = self.changed(done);

@@ -36,7 +36,6 @@ pub struct Haystack {
 }
 
 impl Haystack {
-    /// Prepares a text.
     pub fn new(text: &str) -> Self {
         let letters: Vec<char> = text.chars().take(LONGEST).collect();
         let mut before = None;
@@ -110,7 +109,6 @@ pub struct Scratch {
 }
 
 impl Query {
-    /// Reads what was typed.
     pub fn new(typed: &str) -> Self {
         let words = typed.split_whitespace().map(|word| Word {
             letters: word.chars().collect(),
@@ -119,7 +117,6 @@ impl Query {
         Self { words: words.collect() }
     }
 
-    /// Whether nothing is looked for.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -218,9 +215,7 @@ fn trace(rows: &[Row]) -> Vec<usize> {
         };
         let reachable = row.iter().filter(|(place, _)| end.is_none_or(|end| *place < end));
         let best = reachable.max_by_key(|end| (worth(end), std::cmp::Reverse(end.0)));
-        let Some(&(place, _)) = best else {
-            return Vec::new();
-        };
+        let Some(&(place, _)) = best else { return Vec::new() };
         places.push(place);
         end = Some(place);
     }

@@ -7,16 +7,13 @@ use super::key::Key;
 use super::text_field::{FieldEvent, FieldPurpose, TextField};
 use mlsys_run::glossary::{Glossary, Term};
 
-/// The open glossary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlossaryList {
-    /// What is typed.
     pub entry: TextField,
     /// How many of the listed terms stand on the screen below.
     pub here: usize,
     /// The listed terms by index, those on the screen first.
     pub found: Vec<usize>,
-    /// Which of them is marked.
     pub chosen: usize,
     /// The terms that were opened, the newest last; empty while the list is shown.
     pub opened: Vec<usize>,
@@ -55,7 +52,6 @@ impl GlossaryList {
         self.term()
     }
 
-    /// Takes a key that is no command here: it narrows the list.
     pub fn key(&mut self, key: Key) {
         match self.entry.key(key) {
             FieldEvent::Typed => self.search(),
@@ -63,13 +59,11 @@ impl GlossaryList {
         }
     }
 
-    /// Takes pasted text.
     pub fn paste(&mut self, text: &str) {
         self.entry.paste(text);
         self.search();
     }
 
-    /// A term by its place in the glossary.
     pub fn get(&self, index: usize) -> Option<&Term> {
         self.glossary.terms().get(index)
     }

@@ -72,7 +72,6 @@ impl Page {
         }
     }
 
-    /// Begins the tests of the kernel that answers a question.
     pub fn begin_trial(&mut self, block: usize, text: &str, attempt: u64) -> Option<TestsJob> {
         let lesson = self.lesson.clone();
         let question = lesson.blocks.get(block)?.as_question()?;
@@ -189,12 +188,9 @@ impl Page {
         locked.filter_map(|predict| Some((predict.id.clone(), predict.truth(&env)?))).collect()
     }
 
-    /// Brings back what the learner has answered before.
     pub fn restore(&mut self, progress: &Progress, registry: &Registry) {
         let lesson = self.lesson.clone();
-        let Some(before) = progress.lesson(&lesson.front.id) else {
-            return;
-        };
+        let Some(before) = progress.lesson(&lesson.front.id) else { return };
         self.hints.clone_from(&before.hints);
         for question in lesson.questions() {
             if let Some(answered) = before.answers.get(&question.id) {

@@ -7,61 +7,37 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 /// A key as a person would name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A printable character, shifted or not.
     Char(char),
-    /// A letter with Ctrl.
     Ctrl(char),
-    /// Enter.
     Enter,
-    /// Escape.
     Esc,
-    /// Tab.
     Tab,
-    /// Shift and Tab.
     BackTab,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// Arrow up.
     Up,
-    /// Arrow down.
     Down,
-    /// Arrow left.
     Left,
-    /// Arrow right.
     Right,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
-    /// Home.
     Home,
-    /// End.
     End,
     /// A key that moves, with Shift: it selects where there is a text to select in.
     Shift(Direction),
 }
 
-/// A way in which a key moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Up.
     Up,
-    /// Down.
     Down,
-    /// Left.
     Left,
-    /// Right.
     Right,
-    /// To the beginning.
     Home,
-    /// To the end.
     End,
 }
 
 impl Direction {
-    /// The key without Shift.
     pub fn key(self) -> Key {
         match self {
             Self::Up => Key::Up,

@@ -25,7 +25,6 @@ pub fn words(app: &App) -> Vec<String> {
     words
 }
 
-/// The line as it is typed into a shell.
 pub fn line(app: &App) -> String {
     let words: Vec<String> = words(app).iter().map(|word| quoted(word)).collect();
     words.join(" ")
@@ -58,9 +57,7 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
 ///
 /// A value that is the default as well stays: a table entry may supply another one where none is set.
 fn set_values(slot: &LabState) -> Vec<(String, Value)> {
-    let Ok(params) = slot.params() else {
-        return Vec::new();
-    };
+    let Ok(params) = slot.params() else { return Vec::new() };
     let set = params.iter().filter(|(name, _)| params.origin(name) == Some(&Origin::Set));
     set.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }

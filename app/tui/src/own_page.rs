@@ -22,7 +22,6 @@ pub fn lesson(schema: &Schema, params: &Params) -> Option<Arc<Lesson>> {
     parsed.lesson.map(Arc::new)
 }
 
-/// Whether a lesson is a lab's own page.
 pub fn is_own(lesson: &Lesson) -> bool {
     lesson.front.id.module() == MODULE
 }
@@ -60,7 +59,6 @@ fn text(schema: &Schema, params: &Params) -> Option<String> {
     ))
 }
 
-/// The presets in prose.
 fn presets(schema: &Schema) -> String {
     if schema.presets.is_empty() {
         return String::new();

@@ -5,10 +5,8 @@ use super::fuzzy::{self, Haystack, Query};
 use super::key::Key;
 use super::text_field::{FieldEvent, FieldPurpose, TextField};
 
-/// What an entry of the palette leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Does a command.
     Command(Command),
     /// Opens a lesson of the course, by its id.
     Lesson(String),
@@ -19,7 +17,6 @@ pub enum Target {
 }
 
 impl Target {
-    /// The word for its kind.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Command(_) => "command",
@@ -30,10 +27,8 @@ impl Target {
     }
 }
 
-/// An entry of the palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What it leads to.
     pub target: Target,
     /// How many letters of the text are its name; the rest says more.
     pub name: usize,
@@ -41,7 +36,6 @@ pub struct Item {
     pub text: Haystack,
     /// The keys that do it without the palette.
     pub keys: String,
-    /// Why it cannot be done now.
     pub refused: Option<String>,
 }
 
@@ -64,13 +58,11 @@ const REFUSED: i32 = 6;
 /// The open palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Palette {
-    /// What is typed.
     pub entry: TextField,
     /// Everything there is, what was used last first.
     pub items: Vec<Item>,
     /// The items that match, best first.
     pub found: Vec<usize>,
-    /// Which of them is marked.
     pub chosen: usize,
 }
 
@@ -92,7 +84,6 @@ impl Palette {
         Query::new(self.entry.text())
     }
 
-    /// The marked item.
     pub fn item(&self) -> Option<&Item> {
         self.items.get(*self.found.get(self.chosen)?)
     }
@@ -105,13 +96,11 @@ impl Palette {
         }
     }
 
-    /// Takes pasted text.
     pub fn paste(&mut self, text: &str) {
         self.entry.paste(text);
         self.search();
     }
 
-    /// Moves the mark.
     pub fn move_by(&mut self, motion: Motion, half: usize) {
         let last = self.found.len().saturating_sub(1);
         self.chosen = motion.from(self.chosen, half, last);

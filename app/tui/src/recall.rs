@@ -36,7 +36,6 @@ pub fn recall(runs: &Path, wanted: &Wanted, registry: &'static Registry) -> Vec<
 }
 
 impl Wanted {
-    /// Whether a run is wanted.
     pub fn fits(&self, summary: &Summary) -> bool {
         let lesson = match (&self.lesson, summary.lesson()) {
             (Some(wanted), lesson) => lesson == Some(wanted.as_str()),

@@ -10,10 +10,8 @@ use serde_json::Value as Json;
 use crate::command::Motion;
 use mlsys_run::record::Summary;
 
-/// Where a recorded run lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// In this folder.
     Folder(PathBuf),
     /// In the program, by its place among the recordings that ship with it.
     Shipped(usize),
@@ -22,11 +20,8 @@ pub enum Source {
 /// A recorded run, as lists of them say it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordEntry {
-    /// Where it lies.
     pub source: Source,
-    /// Its name.
     pub name: String,
-    /// The kind of its lab.
     pub lab: String,
     /// The lesson that asked for it, and the lab's id there.
     pub lesson: Option<(String, String)>,
@@ -38,12 +33,10 @@ pub struct RecordEntry {
     pub standing: String,
     /// How long it took, if it has ended.
     pub seconds: Option<f64>,
-    /// Its parameters.
     pub params: Json,
 }
 
 impl RecordEntry {
-    /// The entry of a run.
     pub fn new(source: Source, summary: &Summary) -> Self {
         let device = summary
             .device()
@@ -85,22 +78,18 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(80).collect()
 }
 
-/// The open list of recorded runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records {
     /// The runs of the shown lab, the newest first; none until they are read.
     pub entries: Option<Vec<RecordEntry>>,
-    /// Which is marked.
     pub chosen: usize,
 }
 
 impl Records {
-    /// The marked run.
     pub fn entry(&self) -> Option<&RecordEntry> {
         self.entries.as_ref()?.get(self.chosen)
     }
 
-    /// Moves the mark.
     pub fn move_by(&mut self, motion: Motion, half: usize) {
         let count = self.entries.as_ref().map_or(0, Vec::len);
         self.chosen = motion.from(self.chosen, half, count.saturating_sub(1));
@@ -112,16 +101,12 @@ impl Records {
 pub enum Purpose {
     /// To stand behind the curves.
     Overlay,
-    /// To run again.
     Replay,
 }
 
-/// A recorded run that is to be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// The run.
     pub entry: RecordEntry,
-    /// What for.
     pub purpose: Purpose,
     /// The lesson it is wanted in.
     pub lesson: String,
@@ -129,12 +114,9 @@ pub struct Wanted {
     pub slot: usize,
 }
 
-/// A recorded run that has been read.
 #[derive(Debug)]
 pub struct LoadedRecord {
-    /// What was asked for.
     pub wanted: Wanted,
-    /// What it reported.
     pub data: RunData,
     /// A sentence for each thing that could not be read.
     pub warnings: Vec<String>,
@@ -145,7 +127,6 @@ pub struct LoadedRecord {
 pub struct Replay {
     /// Where and when it was recorded.
     pub origin: String,
-    /// How fast it goes.
     pub speed: Speed,
     /// How long the run took, if it has ended.
     pub seconds: Option<f64>,
@@ -156,16 +137,13 @@ pub struct Replay {
 /// How fast a replay goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speed {
-    /// So that a person can follow, however fast the run was.
     Watch,
     /// A multiple of the speed of the run.
     Times(u32),
-    /// At once.
     ToTheEnd,
 }
 
 impl Speed {
-    /// The next in turn.
     pub fn next(self) -> Self {
         match self {
             Self::Watch => Self::Times(1),
@@ -176,7 +154,6 @@ impl Speed {
         }
     }
 
-    /// What it is called.
     pub fn word(self) -> String {
         match self {
             Self::Watch => "paced".to_owned(),

@@ -9,7 +9,6 @@ use super::text_field::{FieldPurpose, TextField};
 /// A search in the open lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// What is looked for.
     pub entry: TextField,
     /// The first line shown when the search began.
     pub from: usize,
@@ -31,11 +30,8 @@ pub struct Hit(pub Vec<Piece>);
 /// The part of a hit on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The line.
     pub line: usize,
-    /// Its first column.
     pub from: usize,
-    /// One past its last column.
     pub to: usize,
 }
 
@@ -78,7 +74,6 @@ pub fn running_text(lines: &[Line<'_>], edges: &[&str]) -> String {
     letters(lines, edges).iter().map(|letter| letter.c).collect()
 }
 
-/// Gives columns of a line a style of their own.
 pub fn mark(line: &mut Line<'static>, piece: Piece, style: Style) {
     let mut column = 0;
     let mut spans: Vec<Span<'static>> = Vec::with_capacity(line.spans.len() + 2);

@@ -26,45 +26,31 @@ use page::Page;
 use preview::Preview;
 use wait::Waiting;
 
-/// Everything the screen shows.
 pub struct App {
-    /// The labs there are.
     pub registry: &'static Registry,
-    /// The course and the learner's way through it.
     pub course: CourseState,
-    /// The open lesson.
     pub page: Option<Page>,
     /// Pages left behind, by lesson, so that coming back finds them as they were.
     pub left_pages: BTreeMap<String, Page>,
-    /// What lies over the page and takes the keys.
     pub overlay: Option<Overlay>,
-    /// Size, colours, mouse and notice.
     pub screen: ScreenState,
-    /// The devices of this machine.
     pub hardware: Hardware,
-    /// Runs of this session and how the next ones start.
     pub session: SessionState,
-    /// Runs of earlier sessions.
     pub archive: RecordedRuns,
     /// What was typed or chosen last.
     pub recall: Recent,
-    /// Whether the file of a text is followed.
     pub drafts: DraftFollowing,
     /// Whether the instructor view may be opened without following a file.
     pub instructors: Instructors,
-    /// The lesson file that is followed, if one is.
     pub preview: Option<Preview>,
 }
 
-/// The course and the learner's way through it.
 pub struct CourseState {
     /// What the course is called; lessons that belong to none have no title over them.
     pub title: String,
-    /// The parts of the course.
     pub modules: Vec<Module>,
     /// All lessons, in the order of the course.
     pub lessons: Vec<Arc<Lesson>>,
-    /// Which lesson is marked on the course page.
     pub chosen: usize,
     /// The names by which lessons outside the built-in course were opened, by lesson id.
     pub sources: BTreeMap<String, String>,
@@ -72,13 +58,9 @@ pub struct CourseState {
     pub progress: Progress,
 }
 
-/// The terminal as the app knows it.
 pub struct ScreenState {
-    /// Columns and rows.
     pub size: (u16, u16),
-    /// Colours and glyphs.
     pub look: Look,
-    /// Whether mouse capture is on.
     pub mouse: Mouse,
     /// One sentence at the bottom, until the next key.
     pub notice: Option<String>,
@@ -87,13 +69,10 @@ pub struct ScreenState {
 /// The machine that a lesson is judged on.
 #[derive(Clone, Copy)]
 pub struct Machine<'a> {
-    /// Its devices.
     pub devices: &'a [DeviceInfo],
-    /// What was measured of them.
     pub peaks: &'a Peaks,
 }
 
-/// The devices of this machine.
 pub struct Hardware {
     /// The devices, once they are known.
     pub devices: Option<Vec<DeviceInfo>>,
@@ -103,17 +82,12 @@ pub struct Hardware {
     pub choice: DeviceChoice,
 }
 
-/// Runs of this session and how the next ones start.
 pub struct SessionState {
-    /// The run in progress.
     pub active: Option<ActiveRun>,
-    /// How many runs were started.
     pub runs: u64,
-    /// How many kernels were tested.
     pub tests: u64,
     /// Runs that have ended, for pictures of several.
     pub finished: Attempts,
-    /// How fast runs go.
     pub tempo: Tempo,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
@@ -125,7 +99,6 @@ pub struct SessionState {
     pub is_saving: bool,
 }
 
-/// Runs of earlier sessions.
 #[derive(Default)]
 pub struct RecordedRuns {
     /// All recorded runs, the newest first, with those that ship with the program last.
@@ -134,13 +107,11 @@ pub struct RecordedRuns {
     pub items: Vec<Item>,
 }
 
-/// What was typed or chosen last.
 pub struct Recent {
     /// What was chosen from the palette, the newest first.
     pub targets: Vec<Target>,
     /// How many steps were asked for.
     pub steps: u64,
-    /// What was searched for.
     pub search: String,
     /// The file that weights were saved in.
     pub weights_file: Option<String>,
@@ -148,7 +119,6 @@ pub struct Recent {
     pub clipboard: String,
 }
 
-/// Whether the file of a text is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DraftFollowing {
     Closed,
@@ -158,34 +128,26 @@ pub enum DraftFollowing {
 /// Whether the mouse is ours, or the terminal's, where it selects text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mouse {
-    /// The terminal's.
     Off,
-    /// Ours.
     On,
 }
 
 /// Whether instructors may see what students do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructors {
-    /// They may.
     Admitted,
-    /// A learner is at the screen.
     Refused,
 }
 
-/// How fast runs go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tempo {
     /// At least some seconds from the first step to the last, so that a person can follow.
     Watch,
-    /// As fast as the device can.
     Full,
 }
 
-/// The run that is going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActiveRun {
-    /// Its number.
     pub run: u64,
     /// The lab on the open page.
     pub slot: usize,
@@ -197,7 +159,6 @@ pub struct ActiveRun {
     pub asked: PendingRequest,
 }
 
-/// How a run goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMode {
     /// At the learner's tempo.
@@ -208,19 +169,14 @@ pub enum RunMode {
     ToTheEnd,
 }
 
-/// What a run was asked to do and does when its step is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PendingRequest {
-    /// Nothing.
     Nothing,
-    /// To wait.
     Pause,
-    /// To end.
     Stop,
 }
 
 impl Tempo {
-    /// The other one.
     pub fn other(self) -> Self {
         match self {
             Self::Watch => Self::Full,
@@ -228,7 +184,6 @@ impl Tempo {
         }
     }
 
-    /// What it means.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Watch => "runs go at a pace that can be watched",
@@ -313,7 +268,6 @@ impl App {
         }
     }
 
-    /// What lessons are judged on.
     pub fn machine(&self) -> Machine<'_> {
         Machine {
             devices: self.hardware.devices.as_deref().unwrap_or_default(),

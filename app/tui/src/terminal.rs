@@ -46,7 +46,6 @@ const QUESTIONS: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
 /// Whether the program has been stopped as a job of the shell and continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It has.
     Stopped,
     /// It was not started as a job of a shell, so nothing could continue it.
     NoShell,
@@ -57,7 +56,6 @@ pub trait Screen {
     /// Draws one frame as one update.
     fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()>;
 
-    /// The size in columns and rows.
     fn size(&self) -> io::Result<(u16, u16)>;
 
     /// Stops as a job of the shell, and comes back when continued.
@@ -107,7 +105,6 @@ impl Guard {
         Ok(Self { terminal, bytes })
     }
 
-    /// Asks for the colour behind the text; the answers come with the keys.
     pub fn ask(&mut self) -> io::Result<()> {
         self.bytes.write_all(QUESTIONS)?;
         self.bytes.send()

@@ -48,7 +48,6 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// The course page with one lesson, devices not known yet.
     pub fn new(size: (u16, u16)) -> Self {
         let look = Look {
             theme: Theme::new(Background::Dark, ColorDepth::TrueColor),

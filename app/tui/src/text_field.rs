@@ -8,26 +8,18 @@ use super::key::{Direction, Key};
 /// What the text is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldPurpose {
-    /// The prediction or question of this block.
     Block(usize),
-    /// The marked knob.
     Knob,
-    /// A number of steps.
     Steps,
-    /// The name of a file.
     File,
     /// A search, a filter, or the glossary.
     Search,
-    /// What the palette looks for.
     Palette,
 }
 
-/// Text being typed, with a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextField {
-    /// What it is for.
     pub purpose: FieldPurpose,
-    /// The text.
     text: String,
     /// Byte offset of the cursor, on a character's edge.
     cursor: usize,
@@ -40,9 +32,7 @@ pub struct TextField {
 pub enum FieldEvent {
     /// The text changed, or could have.
     Typed,
-    /// Enter.
     Done,
-    /// Escape.
     Dropped,
     /// A key that entries leave to others.
     Unused,
@@ -52,27 +42,21 @@ pub enum FieldEvent {
 const LONGEST: usize = 2000;
 
 impl TextField {
-    /// An entry that begins with a text, the cursor at its end.
     pub fn new(purpose: FieldPurpose, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { purpose, cursor: text.len(), text, complaint: None }
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Columns before the cursor.
     pub fn cursor_column(&self) -> usize {
         self.text.get(..self.cursor).unwrap_or_default().width()
     }
 
-    /// Takes a key.
     pub fn key(&mut self, key: Key) -> FieldEvent {
-        let Some(action) = text_action(key, Surface::Field) else {
-            return FieldEvent::Unused;
-        };
+        let Some(action) = text_action(key, Surface::Field) else { return FieldEvent::Unused };
         match action {
             TextAction::Accept => return FieldEvent::Done,
             TextAction::Cancel => return FieldEvent::Dropped,

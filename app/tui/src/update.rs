@@ -136,7 +136,6 @@ impl App {
         }
     }
 
-    /// Where keys go now.
     pub fn place(&self) -> Place {
         self.overlay.as_ref().map_or_else(|| self.ground(), Overlay::place)
     }
@@ -182,7 +181,6 @@ impl App {
         }
     }
 
-    /// Does a command, or says why it cannot be done now.
     pub(super) fn dispatch(&mut self, command: Command) -> Vec<Effect> {
         match self.available(command) {
             Ok(()) => self.carry_out(command),
@@ -284,11 +282,8 @@ impl App {
         }
     }
 
-    /// As instructors see it, or again as students do.
     fn change_audience(&mut self) {
-        let Some(page) = self.page.as_mut() else {
-            return;
-        };
+        let Some(page) = self.page.as_mut() else { return };
         page.audience = match page.audience {
             Audience::Student => Audience::Instructor,
             Audience::Instructor => Audience::Student,
@@ -303,7 +298,6 @@ impl App {
         self.keep_marked_in_view();
     }
 
-    /// Leaves what lies over the page, or the page.
     fn back(&mut self) -> Vec<Effect> {
         if self.overlay.is_some() {
             self.leave_overlay();

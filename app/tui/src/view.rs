@@ -34,7 +34,6 @@ const LEAST: (u16, u16) = (24, 6);
 /// Widest text: longer lines are hard to read.
 const WIDEST_TEXT: u16 = 84;
 
-/// Draws everything.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
     let area = frame.area();
     Block::new().style(app.screen.look.theme.screen).render(area, frame.buffer_mut());
@@ -143,11 +142,9 @@ pub fn sides(size: (u16, u16)) -> Sides {
 
 /// The areas of the lesson page.
 pub struct Sides {
-    /// The text.
     pub text: Rect,
     /// The lab; the same place as the text where they take turns.
     pub lab: Rect,
-    /// The line of tabs where they take turns.
     pub tabs: Option<Rect>,
 }
 

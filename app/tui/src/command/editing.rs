@@ -3,7 +3,6 @@
 
 use crate::key::{Direction, Key};
 
-/// Where text is edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
     /// A field of one line.
@@ -14,34 +13,20 @@ pub enum Surface {
 
 use Surface::{Editor, Field};
 
-/// What a key does to text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextAction {
-    /// Insert a character.
     Insert(char),
-    /// Move the cursor.
     Move(Direction),
-    /// Move the cursor and extend the selection.
     Select(Direction),
-    /// Move the cursor up by a page.
     PageUp,
-    /// Move the cursor down by a page.
     PageDown,
-    /// Delete the character before the cursor.
     DeleteBack,
-    /// Delete the character at the cursor.
     Delete,
-    /// Delete from the start of the line to the cursor.
     DeleteToStart,
-    /// Begin a new line.
     NewLine,
-    /// Indent the line or the selected lines.
     Indent,
-    /// Take one level of indentation away.
     Outdent,
-    /// Take the text of the field as typed.
     Accept,
-    /// Leave the field without taking its text.
     Cancel,
 }
 

@@ -3,39 +3,22 @@
 /// Where the keys go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The list of lessons.
     Course,
-    /// The text of a lesson.
     Text,
-    /// The knobs of a lesson's lab.
     Lab,
-    /// The chosen picture of a lesson's lab.
     Picture,
-    /// A kernel being written.
     Kernel,
-    /// The help page.
     Help,
-    /// The presets of a lab.
     Presets,
-    /// The line that opens what is on the screen.
     Line,
-    /// The palette.
     Palette,
-    /// A question that y answers.
     Confirm,
-    /// The field for a number of steps.
     Steps,
-    /// The search in a lesson.
     Search,
-    /// The filter of the lessons.
     Filter,
-    /// The filter of a table's rows.
     Rows,
-    /// The field for the file of weights.
     Weights,
-    /// The glossary.
     Glossary,
-    /// The list of recorded runs.
     Records,
 }
 
@@ -61,7 +44,6 @@ impl Place {
         Self::Records,
     ];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Course => "course",

@@ -7,9 +7,7 @@ const PAGES: [Place; 5] = [Place::Course, Place::Text, Place::Lab, Place::Pictur
 
 /// Rows that hold at the same places, and the words for these.
 pub struct Section {
-    /// Where: `Everywhere`, or the places by name.
     pub title: String,
-    /// The rows, in the order of the table.
     pub rows: Vec<&'static Binding>,
 }
 
@@ -47,7 +45,6 @@ fn title(row: &Binding) -> String {
     }
 }
 
-/// The page `docs/keys.md`.
 pub fn markdown() -> String {
     let mut page = String::from(
         "# Keys\n\nThis page is made from the table of commands that the workbench itself reads: \

@@ -23,9 +23,7 @@ impl Card<'_> {
     }
 
     pub(super) fn lab(&mut self, lab: &LabDirective) {
-        let Some(slot) = self.page.labs.iter().find(|slot| slot.id == lab.id) else {
-            return;
-        };
+        let Some(slot) = self.page.labs.iter().find(|slot| slot.id == lab.id) else { return };
         let state = match &slot.run.state {
             State::Ready => "space runs it".to_owned(),
             State::Running
@@ -157,12 +155,9 @@ impl Card<'_> {
         }
     }
 
-    /// What came of the tests of a kernel.
     fn cases(&mut self, question: &Question) {
         let trial = self.page.trials.get(&question.id).map(|trial| &trial.state);
-        let Some(TestsState::Done(cases)) = trial else {
-            return;
-        };
+        let Some(TestsState::Done(cases)) = trial else { return };
         let (theme, glyphs) = (&self.look.theme, &self.look.glyphs);
         for case in cases {
             let (sign, style, how) = match &case.result {

@@ -65,7 +65,6 @@ impl<'a> Card<'a> {
         self.say(&spans);
     }
 
-    /// Markdown inside the card.
     pub(super) fn prose(&mut self, markdown: &str) {
         let bar = self.bar();
         let width = self.width.saturating_sub(2);

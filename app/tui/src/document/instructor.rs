@@ -9,11 +9,8 @@ use mlsys_lesson::{
 use crate::answer;
 use crate::state::page::Page;
 
-/// A fact with its name.
 pub(super) struct Remark {
-    /// What it is, such as `answer`.
     pub(super) name: String,
-    /// What it says.
     pub(super) text: String,
 }
 

@@ -23,7 +23,6 @@ impl Folder {
         Self(folder)
     }
 
-    /// The only run in it.
     fn run(&self) -> PathBuf {
         let names = record::list(&self.0).unwrap();
         assert_eq!(names.len(), 1);

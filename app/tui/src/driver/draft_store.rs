@@ -12,7 +12,6 @@ use crate::message::Message;
 use mlsys_run::storage::Draft;
 use mlsys_run::storage::Drafts;
 
-/// The texts, and the one that is open.
 pub(super) struct DraftStore {
     drafts: Drafts,
     open: Option<Open>,
@@ -22,7 +21,6 @@ pub(super) struct DraftStore {
     unkept: BTreeMap<Draft, String>,
 }
 
-/// The text that is followed.
 struct Open {
     draft: Draft,
     /// What its file holds as far as we know: what we wrote or read last.
@@ -36,7 +34,6 @@ impl DraftStore {
         Self { drafts, open: None, unread: None, unkept: BTreeMap::new() }
     }
 
-    /// The file of a text.
     pub(super) fn path(&self, draft: &Draft) -> PathBuf {
         self.drafts.path(draft)
     }
@@ -71,7 +68,6 @@ impl DraftStore {
         Message::NotSaved(format!("what you wrote cannot be read from {}: {error}", path.display()))
     }
 
-    /// Follows no text any more.
     pub(super) fn close(&mut self) {
         self.open = None;
         self.unread = None;

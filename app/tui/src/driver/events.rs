@@ -15,7 +15,6 @@ pub(crate) fn message_of(event: crossterm::event::Event) -> Option<Message> {
     }
 }
 
-/// What is done with the mouse, as far as it means anything here.
 fn gesture(mouse: crossterm::event::MouseEvent) -> Option<Message> {
     use crossterm::event::{MouseButton, MouseEventKind};
     let gesture = match mouse.kind {

@@ -15,13 +15,11 @@ use mlsys_run::devices::{PROBE_LIMIT, probe};
 
 /// What arrives at the loop.
 pub enum Input {
-    /// Something for the state.
     Message(Message),
     /// The run has something in its inbox.
     RunSpoke,
     /// A line was typed where there is no screen; none when there are no more.
     Line(Option<String>),
-    /// The terminal has answered all that it was asked.
     Answered,
     /// The file of the text that is being written has changed.
     DraftSaved,
@@ -31,15 +29,12 @@ pub enum Input {
     Continued,
 }
 
-/// Whether the terminal has been asked something and has not answered yet.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Says that the terminal has been asked something.
 pub fn asked() {
     ASKED.store(true, Ordering::Relaxed);
 }
 
-/// Whether an answer is still on its way.
 pub fn is_answer_due() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
@@ -51,7 +46,6 @@ static LENT: AtomicBool = AtomicBool::new(false);
 pub struct Lending(());
 
 impl Lending {
-    /// From now on.
     pub fn begin() -> Self {
         LENT.store(true, Ordering::SeqCst);
         Self(())
@@ -88,7 +82,6 @@ pub struct Keyboard;
 
 #[cfg(not(unix))]
 impl Keyboard {
-    /// Nothing is lent.
     pub fn lend(&mut self) {}
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-/// The variables that name it, the first that is set.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
 /// What every system of the kind has.

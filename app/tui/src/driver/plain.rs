@@ -18,10 +18,8 @@ use crate::state::{App, Tempo};
 use crate::terminal::{Screen, Stop};
 use mlsys_run::storage::Paths;
 
-/// Columns and rows that pages are laid out for without a screen.
 const SIZE: (u16, u16) = (120, 60);
 
-/// Whether a prompt is shown where a line is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prompt {
     /// Lines come from a terminal.
@@ -90,7 +88,6 @@ impl Screen for NoScreen {
     }
 }
 
-/// The state, and who is spoken to.
 struct Talk<'a> {
     driver: Driver,
     app: App,
@@ -155,7 +152,6 @@ impl Talk<'_> {
         self.driver.feed(&mut self.app, &mut NoScreen, message)
     }
 
-    /// Says what the app has to say.
     fn notice(&mut self) -> io::Result<()> {
         match self.app.screen.notice.take() {
             Some(notice) => self.say(say::sentence(&notice)),

@@ -10,7 +10,6 @@ const FRAME: Duration = Duration::from_millis(33);
 
 /// The loop's own appointments. Without any it sleeps until something arrives.
 pub(super) struct Pulse {
-    /// When the last frame was drawn.
     drawn: Instant,
     /// When a run's reports are to be taken out, once it has said that there are some.
     due: Option<Instant>,
@@ -19,7 +18,6 @@ pub(super) struct Pulse {
     beat: Option<(Animation, Instant)>,
 }
 
-/// A wait with its elapsed seconds.
 struct Ticking {
     what: Wait,
     since: Instant,
@@ -43,7 +41,6 @@ impl Pulse {
         self.due.get_or_insert(self.drawn + FRAME);
     }
 
-    /// A frame was drawn.
     pub(super) fn drawn(&mut self, now: Instant) {
         self.drawn = now;
     }

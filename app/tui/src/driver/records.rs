@@ -22,7 +22,6 @@ pub fn list(folder: Option<PathBuf>, background: BackgroundTasks, outbox: &Outbo
     });
 }
 
-/// Reads a run.
 pub fn read(wanted: records::Wanted, outbox: &Outbox) {
     beside("record", outbox, move || Message::LoadedRecord(fetched(wanted)));
 }

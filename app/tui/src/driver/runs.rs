@@ -43,7 +43,6 @@ struct Running {
 }
 
 impl Runner {
-    /// Records go into `folder`, if there is one.
     pub fn new(registry: &'static Registry, folder: Option<PathBuf>, outbox: Outbox) -> Self {
         Self {
             registry,
@@ -97,7 +96,6 @@ impl Runner {
         }
     }
 
-    /// Replays a recorded run; nothing of it is recorded again.
     pub fn replay(&mut self, start: ReplayStart) -> Option<Message> {
         self.abandon();
         let ReplayStart { run, schema, params, data } = start;
@@ -116,12 +114,10 @@ impl Runner {
         }
     }
 
-    /// Where background tasks report their results.
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
     }
 
-    /// Runs the tests of a kernel in the background.
     pub fn try_kernel(&self, tried: TestsJob) {
         let (outbox, registry) = (self.outbox.clone(), self.registry);
         let spawned = thread::Builder::new().name("tests".to_owned()).spawn(move || {
@@ -140,26 +136,22 @@ impl Runner {
         records::list(self.folder.clone(), self.background.clone(), &self.outbox);
     }
 
-    /// Reads a recorded run.
     pub fn read_record(&self, wanted: Wanted) {
         records::read(wanted, &self.outbox);
     }
 
-    /// Reads what earlier sessions recorded, for pictures of several runs.
     pub fn recall(&self, wanted: recall::Wanted) {
         if let Some(folder) = &self.folder {
             records::recall(folder.clone(), wanted, self.registry, &self.outbox);
         }
     }
 
-    /// Gives the run an order.
     pub fn order(&self, order: Command) {
         if let Some(running) = &self.running {
             running.session.send(order);
         }
     }
 
-    /// Asks the run for pictures.
     pub fn want_pictures(&self, panels: Panels) {
         if let Some(running) = &self.running {
             running.session.want_pictures(panels);
@@ -177,7 +169,6 @@ impl Runner {
         }
     }
 
-    /// Saves trained weights in the background: they may be large.
     pub fn save_weights(&self, save: SaveWeights) {
         let told = self.outbox.clone();
         let say = move |result| {
@@ -227,9 +218,7 @@ impl Runner {
 
     /// Takes out what the run has said; its record gets it first.
     pub fn take(&mut self, app: &App) -> Vec<Message> {
-        let Some(running) = &mut self.running else {
-            return Vec::new();
-        };
+        let Some(running) = &mut self.running else { return Vec::new() };
         let settled = running.session.has_settled();
         let (reports, ended) = running.session.drain();
         let mut messages = Vec::new();

@@ -22,13 +22,11 @@ use mlsys_run::storage::NoDataFolder;
 use mlsys_run::storage::ProgressLog;
 use mlsys_run::storage::{self, Export};
 
-/// What the loop holds in addition to the state.
 pub(super) struct Driver {
     pub(super) runner: Runner,
     pub(super) log: Option<ProgressLog>,
     /// Where pictures are written, if anywhere.
     pub(super) exports: Option<PathBuf>,
-    /// The texts that are being written.
     pub(super) draft_store: DraftStore,
     /// The keys, which an editor of the learner's own may borrow.
     pub(super) keyboard: Option<Keyboard>,
@@ -38,7 +36,6 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Serves the app until it is left.
     pub(super) fn serve(
         &mut self,
         app: &mut App,
@@ -156,12 +153,9 @@ impl Driver {
         self.carry_out(effects, app, terminal)
     }
 
-    /// Writes a picture; returns what is to be said of it.
     fn export(&self, export: &Export) -> String {
-        let Some(folder) = &self.exports else {
-            return NoDataFolder.to_string();
-        };
-        match storage::write_export(folder, export, SystemTime::now()) {
+        let Some(folder) = &self.exports else { return NoDataFolder.to_string() };
+        match exports::write(folder, export, SystemTime::now()) {
             Ok(stem) => format!("written: {}.svg and .csv", stem.display()),
             Err(error) => format!("the picture is not written into {}: {error}", folder.display()),
         }

@@ -27,9 +27,7 @@ const COARSEST_DATE: Duration = Duration::from_secs(3);
 
 /// The files to follow and how to read them.
 pub struct Follow<T = PreviewState> {
-    /// What the author wrote; the first of them must be there.
     pub files: Vec<PathBuf>,
-    /// Reads them.
     pub read: Box<dyn Fn() -> T + Send>,
 }
 
@@ -67,13 +65,11 @@ impl<T> Watch<T> {
         }
     }
 
-    /// The name of the lesson file.
     pub fn name(&self) -> String {
         let first = self.follow.files.first();
         first.map_or_else(String::new, |file| file.display().to_string())
     }
 
-    /// Reads the files as they stand.
     pub fn read(&self) -> T {
         (self.follow.read)()
     }

@@ -5,17 +5,12 @@ use std::ops::Range;
 /// What a part of a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Names of one's own, operators, brackets, blanks.
     Plain,
     /// Words of the language, types and qualifiers.
     Keyword,
-    /// What CUDA gives: indices, barriers, atomics, votes.
     Given,
-    /// A number.
     Number,
-    /// A comment.
     Comment,
-    /// A line for the preprocessor.
     Directive,
 }
 
@@ -25,7 +20,6 @@ pub enum Inside {
     /// It begins as code.
     #[default]
     Code,
-    /// It begins in a comment.
     Comment,
 }
 

@@ -1,28 +1,20 @@
 //! What was done to a text, to be taken back and done again.
 
-/// A change of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The byte at which it begins.
     pub at: usize,
-    /// What stood there.
     pub removed: String,
-    /// What stands there now.
     pub inserted: String,
-    /// Where the cursor stood before.
     pub cursor: usize,
-    /// How it came about.
     pub kind: Kind,
 }
 
 /// How a change came about: letters typed one after the other are taken back together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A character was typed.
     Typed,
-    /// A character was removed backwards.
     Removed,
-    /// Anything else.
     Other,
 }
 

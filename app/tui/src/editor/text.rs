@@ -13,7 +13,6 @@ use super::history::History;
 /// Columns from one tab stop to the next.
 const TAB: usize = 4;
 
-/// A text being written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     text: String,
@@ -30,39 +29,28 @@ pub struct Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextFull;
 
-/// Where the cursor is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorMove {
-    /// A character back.
     Left,
-    /// A character on.
     Right,
-    /// This number of lines up.
     Up(usize),
-    /// This number of lines down.
     Down(usize),
-    /// To the first character of the line that is no blank, or before it.
     Home,
-    /// To the end of the line.
     End,
 }
 
 /// What becomes of the selection when the cursor moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Select {
-    /// It ends.
     Drop,
-    /// It goes along.
     Extend,
 }
 
 impl Text {
-    /// A text as it was found, the cursor at its beginning; nothing can be undone yet.
     pub fn new(text: &str) -> Self {
         Self { text: clean(text), ..Self::default() }
     }
 
-    /// The whole text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -84,12 +72,10 @@ impl Text {
         (!range.is_empty()).then_some(range)
     }
 
-    /// Whether a selection was begun, though it may be empty yet.
     pub fn is_selecting(&self) -> bool {
         self.anchor.is_some()
     }
 
-    /// Begins a selection at the cursor, or ends it.
     pub fn toggle_selection(&mut self) {
         self.anchor = match self.anchor {
             None => Some(self.cursor),
@@ -145,7 +131,6 @@ impl Text {
         line.end
     }
 
-    /// Moves the cursor.
     pub fn go(&mut self, go: CursorMove, select: Select) {
         match select {
             Select::Drop => {

@@ -11,18 +11,13 @@ use mlsys_lesson::{Case, CaseResult, Grade, Lesson, LessonId, Question, Question
 pub struct KernelTests {
     /// Its number; what comes of an earlier one is no longer wanted.
     pub attempt: u64,
-    /// The text that is tested.
     pub text: String,
-    /// How far they are.
     pub state: TestsState,
 }
 
-/// How far tests are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TestsState {
-    /// They run.
     Going,
-    /// What came of each.
     Done(Vec<Case>),
     /// They could not be run, for this reason.
     Refused(String),
@@ -31,9 +26,7 @@ pub enum TestsState {
 impl KernelTests {
     /// Whether what is said to an answer is what a test tells already.
     pub fn repeats(&self, feedback: &str) -> bool {
-        let TestsState::Done(cases) = &self.state else {
-            return false;
-        };
+        let TestsState::Done(cases) = &self.state else { return false };
         cases.iter().any(|case| match &case.result {
             CaseResult::Failed(how) => feedback.ends_with(how.as_str()),
             CaseResult::Passed(_) | CaseResult::NotRun => false,
@@ -41,35 +34,23 @@ impl KernelTests {
     }
 }
 
-/// A kernel to be tested.
 #[derive(Debug)]
 pub struct TestsJob {
-    /// Its number.
     pub attempt: u64,
-    /// The lesson.
     pub lesson: Arc<Lesson>,
-    /// The question's id.
     pub question: String,
-    /// The kernel.
     pub text: String,
     /// What names of the lesson stand for.
     pub known: Known,
 }
 
-/// What came of it.
 #[derive(Clone, Debug)]
 pub struct TestsReport {
-    /// Its number.
     pub attempt: u64,
-    /// The lesson.
     pub lesson: LessonId,
-    /// The question's id.
     pub question: String,
-    /// The kernel.
     pub text: String,
-    /// The verdict.
     pub grade: Grade,
-    /// What came of each test.
     pub cases: Vec<Case>,
 }
 
@@ -80,9 +61,7 @@ pub struct Known(BTreeMap<String, Result<Value, LookupError>>);
 impl Known {
     /// Those of a question, as they are now.
     pub fn of(question: &Question, env: &dyn Env) -> Self {
-        let QuestionKind::Kernel(task) = &question.kind else {
-            return Self::default();
-        };
+        let QuestionKind::Kernel(task) = &question.kind else { return Self::default() };
         let names = task.limits.iter().flat_map(|limit| limit.assert.expr.names());
         let names = names.map(|(name, _)| name.as_str().to_owned());
         Self(

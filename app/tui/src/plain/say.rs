@@ -33,7 +33,6 @@ pub fn sentence(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Markdown as lines.
 pub fn markdown(text: &str) -> Vec<String> {
     prose::render(text, WIDTH, Styles::default(), SIGNS, None)
         .iter()
@@ -82,7 +81,6 @@ pub fn course(app: &App) -> Vec<String> {
     lines
 }
 
-/// What can be typed.
 pub fn help() -> Vec<String> {
     let mut lines = vec!["What can be typed:".to_owned()];
     for known in WORDS {
@@ -190,9 +188,7 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
 /// What a run has said to a prediction, if it has.
 pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
     let made = page.predictions.get(&predict.id);
-    let Some(statement) = made.and_then(|made| made.comparison.as_ref()) else {
-        return Vec::new();
-    };
+    let Some(statement) = made.and_then(|made| made.comparison.as_ref()) else { return Vec::new() };
     let mut lines = sentence(statement);
     if let Some(explain) = &predict.explain {
         lines.extend(markdown(explain));
@@ -245,11 +241,8 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
     lines
 }
 
-/// A hint, counted from 0.
 pub fn hint(question: &Question, number: usize) -> Vec<String> {
-    let Some(hint) = question.hints.get(number) else {
-        return Vec::new();
-    };
+    let Some(hint) = question.hints.get(number) else { return Vec::new() };
     let all = question.hints.len();
     sentence(&format!("Hint {} of {all}: {hint}", number + 1))
 }
@@ -276,9 +269,7 @@ pub fn trial(page: &Page, question: &Question) -> Vec<String> {
 
 /// What was said to the last answer.
 pub fn answered(page: &Page, question: &Question) -> Vec<String> {
-    let Some(answered) = page.answers.get(&question.id) else {
-        return Vec::new();
-    };
+    let Some(answered) = page.answers.get(&question.id) else { return Vec::new() };
     let word = if question.kind.is_withheld() {
         "Answer recorded, graded later"
     } else if answered.right {
@@ -319,9 +310,7 @@ fn options(options: &[String]) -> Vec<String> {
 }
 
 pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
-    let Some(slot) = page.labs.iter().find(|slot| slot.id == lab.id) else {
-        return Vec::new();
-    };
+    let Some(slot) = page.labs.iter().find(|slot| slot.id == lab.id) else { return Vec::new() };
     let mut lines = sentence(&format!(
         "Lab {}: {}. {}",
         slot.id,
@@ -379,7 +368,6 @@ fn knob_words(knob: &Knob) -> String {
     format!("{} is {value} ({may_be}{turned})", knob.name)
 }
 
-/// The pictures of a lab in words.
 pub fn pictures(slot: &LabState) -> Vec<String> {
     slot.pictures
         .panels

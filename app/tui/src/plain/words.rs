@@ -3,74 +3,43 @@
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::nearest::nearest;
 
-/// Something a learner can say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// Read on, up to the next prediction, lab or question.
     Next,
     /// Go back to the one before.
     Back,
-    /// Say this one again.
     Again,
-    /// List all of the lesson's, with where they stand.
     Activities,
-    /// Go to one by its number in that list.
     Go(usize),
-    /// Answer with this text.
     Answer(String),
-    /// Write the kernel in the learner's own editor.
     Edit,
-    /// One more hint.
     Hint,
-    /// Run the lab.
     Run,
-    /// End the run.
     Stop,
-    /// Turn a knob: its name and its value.
     Set(String, String),
-    /// Put all knobs back.
     Reset,
-    /// Save what the run has learned in this file.
     Save(String),
-    /// Say the pictures of the lab.
     Show,
-    /// Go a step of the graph's walk on.
     StepOn,
-    /// Go a step of it back.
     StepBack,
-    /// Go along the lab's kernel.
     Walk(Goal, Direction),
-    /// Look at a thread of the block that is looked at.
     Thread(u32),
-    /// Look at a block of the kernel.
     Block(u32),
-    /// Show a variable of the kernel in each lane.
     Variable(String),
-    /// Set a breakpoint on a line of the kernel, or take it away.
     Breakpoint(u32),
-    /// Choose a lab by its name.
     Lab(String),
-    /// Say what the checks come to.
     Checks,
-    /// List the course's lessons.
     Lessons,
-    /// Open a lesson by its number or its id.
     Open(String),
-    /// Say what can be typed.
     Help,
-    /// Leave.
     Quit,
-    /// None of these: an answer where something is asked.
     Text(String),
 }
 
-/// A word that can be typed, what follows it, and what it does.
 pub struct Word {
-    /// The word.
     pub word: &'static str,
-    /// What follows it.
     pub more: &'static str,
-    /// What it does.
     pub about: &'static str,
 }
 
@@ -78,7 +47,6 @@ const fn word(word: &'static str, more: &'static str, about: &'static str) -> Wo
     Word { word, more, about }
 }
 
-/// All words, as help lists them.
 pub const WORDS: &[Word] = &[
     word(
         "next",

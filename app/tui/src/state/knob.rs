@@ -7,15 +7,12 @@ use mlsys_lab::value::{Value, significant};
 
 use crate::state::lab::LabState;
 
-/// A parameter the learner may turn.
 pub struct Knob {
     /// Its name: the parameter's, or `inputs.x` for one entry of a table.
     pub name: String,
-    /// The parameter.
     pub param: &'static Param,
     /// Its value now; absent if it is unset.
     pub value: Option<Value>,
-    /// Its value in the lesson.
     pub initial: Option<Value>,
     /// The values it steps through, if they are a list.
     pub values: Vec<Value>,
@@ -78,7 +75,6 @@ impl Knob {
         Ok(value)
     }
 
-    /// The range in words.
     pub fn range_text(&self) -> String {
         use mlsys_lab::value::number;
         match self.range {
@@ -93,9 +89,7 @@ impl Knob {
 impl LabState {
     /// Gives a knob a value; a table and the knobs of its entries stay one.
     pub fn give(&mut self, place: usize, value: Option<Value>) {
-        let Some(knob) = self.controls.knobs.get_mut(place) else {
-            return;
-        };
+        let Some(knob) = self.controls.knobs.get_mut(place) else { return };
         knob.value = value.clone();
         let given = knob.name.clone();
         for other in &mut self.controls.knobs {
@@ -130,7 +124,6 @@ impl LabState {
         Some((name, next))
     }
 
-    /// Gives the marked knob a typed value.
     pub fn type_value(&mut self, text: &str) -> Result<(String, Value), String> {
         let index = self.controls.marked;
         let Some(knob) = self.controls.knobs.get(index) else {
@@ -151,7 +144,6 @@ impl LabState {
         knob.accepts(self.schema, Given::Value(value))
     }
 
-    /// Puts every knob back to the lesson's value.
     pub fn reset_knobs(&mut self) {
         for knob in &mut self.controls.knobs {
             knob.value = knob.initial.clone();
@@ -228,14 +220,11 @@ pub fn even_step(x: f64, steps: i32) -> f64 {
     x
 }
 
-/// One turn of a knob.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turned {
-    /// Which knob of the lab.
     pub knob: usize,
     /// Its value before; absent if it was unset.
     pub from: Option<Value>,
-    /// Its value after.
     pub to: Option<Value>,
 }
 
@@ -250,7 +239,6 @@ pub struct History {
 const LONGEST: usize = 100;
 
 impl History {
-    /// Remembers a turn; what was taken back before it cannot be redone any more.
     pub fn record(&mut self, turned: Turned) {
         self.undone.clear();
         if self.done.len() == LONGEST {
@@ -259,26 +247,22 @@ impl History {
         self.done.push(turned);
     }
 
-    /// The turn to take back, if there is one.
     pub fn undo(&mut self) -> Option<Turned> {
         let turned = self.done.pop()?;
         self.undone.push(turned.clone());
         Some(turned)
     }
 
-    /// The turn to do again, if one was taken back.
     pub fn redo(&mut self) -> Option<Turned> {
         let turned = self.undone.pop()?;
         self.done.push(turned.clone());
         Some(turned)
     }
 
-    /// Whether there is a turn to take back.
     pub fn can_undo(&self) -> bool {
         !self.done.is_empty()
     }
 
-    /// Whether there is a turn to do again.
     pub fn can_redo(&self) -> bool {
         !self.undone.is_empty()
     }

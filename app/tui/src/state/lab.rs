@@ -24,44 +24,28 @@ pub use crate::state::knob::Knob;
 
 /// A lab of the lesson: its settings, its run, and how its pictures are looked at.
 pub struct LabState {
-    /// Its id in the lesson.
     pub id: String,
-    /// What it is called above its panels.
     pub title: String,
-    /// Its schema.
     pub schema: &'static Schema,
-    /// What the lesson sets.
     pub settings: Settings,
-    /// The seed of its runs.
     pub seed: u64,
-    /// The knobs as the learner has turned them.
     pub controls: Controls,
-    /// The newest run.
     pub run: RunState,
-    /// How its pictures are looked at.
     pub pictures: Pictures,
-    /// Other runs, drawn behind this one or held against it.
     pub others: OtherRuns,
     /// Where the learner is in the lab's kernel, for all its pictures.
     pub debugger: Option<KernelDebugger>,
-    /// The learner's own text in the place of a kernel.
     pub own_kernel: Option<OwnKernel>,
 }
 
-/// The knobs of a lab.
 #[derive(Default)]
 pub struct Controls {
-    /// The knobs, as the lesson declares them.
     pub knobs: Vec<Knob>,
-    /// Which of them is marked.
     pub marked: usize,
-    /// The turns that can be taken back.
     pub history: History,
 }
 
-/// The newest run of a lab.
 pub struct RunState {
-    /// What it is doing.
     pub state: State,
     /// What it has reported.
     pub data: RunData,
@@ -79,7 +63,6 @@ pub struct RunState {
     pub device: Option<DeviceId>,
     /// The recorded run that is shown in place of one, which never counts.
     pub replay: Option<Replay>,
-    /// How long it has taken.
     pub elapsed: Duration,
     /// When, in the run's time, pictures were last asked for.
     pub pictured: Duration,
@@ -87,11 +70,9 @@ pub struct RunState {
     pub rate: Rate,
 }
 
-/// How a lab's pictures are looked at.
 pub struct Pictures {
     /// The panels the lesson names, or all of the schema's, by index into it.
     pub panels: Vec<usize>,
-    /// Which of them is drawn large.
     pub chosen: usize,
     /// How each panel of the schema is looked at.
     pub views: Vec<View>,
@@ -101,7 +82,6 @@ pub struct Pictures {
     pub frozen: Option<Box<RunData>>,
 }
 
-/// Other runs of a lab.
 #[derive(Default)]
 pub struct OtherRuns {
     /// The runs before the newest, the newest first.
@@ -119,24 +99,18 @@ pub struct OtherRuns {
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// Never started.
     Ready,
-    /// Going on.
     Running,
-    /// Waiting for the learner.
     Paused,
-    /// It reached its end.
     Finished,
     /// It diverged: a result, explained.
     Diverged(String),
     /// It was ended before its last step.
     Stopped,
-    /// It failed, and what to do.
     Failed(String),
 }
 
 impl State {
-    /// The word in the status line.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Ready => "ready",
@@ -229,13 +203,11 @@ impl LabState {
         self.run.rate = Rate::default();
     }
 
-    /// The panel drawn large, by index into the schema.
     pub fn chosen(&self) -> Option<usize> {
         let place = self.pictures.chosen % self.pictures.panels.len().max(1);
         self.pictures.panels.get(place).copied()
     }
 
-    /// How the panel drawn large is drawn.
     pub fn draws(&self) -> Option<Draw> {
         Some(self.schema.panels.get(self.chosen()?)?.draw)
     }
@@ -258,7 +230,6 @@ impl LabState {
         Some(frame)
     }
 
-    /// What a panel of the schema is drawn from.
     pub fn scene(&self, index: usize) -> Option<Scene<'_>> {
         Some(Scene {
             schema: self.schema,
@@ -293,7 +264,6 @@ impl LabState {
         self.debugger = walk;
     }
 
-    /// Takes reports in.
     pub fn receive(&mut self, reports: Vec<Report>) {
         let before = match std::mem::take(&mut self.run.superseded) {
             true => std::mem::take(&mut self.run.data),
@@ -419,7 +389,6 @@ const KIND: &str = "kernel";
 pub struct OwnKernel {
     /// The example that it began as; with another one it means nothing.
     pub example: String,
-    /// The text.
     pub text: String,
 }
 
@@ -447,9 +416,7 @@ impl LabState {
 
     /// Settings with the learner's own text over them, where there is one for the example that they choose.
     pub(super) fn with_own_text(&self, settings: Settings) -> Settings {
-        let Some(edited) = &self.own_kernel else {
-            return settings;
-        };
+        let Some(edited) = &self.own_kernel else { return settings };
         if !self.runs_own_text() {
             return settings;
         }
@@ -468,7 +435,6 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Takes in how far the run is.
     pub fn update(&mut self, elapsed: Duration, steps: u64) {
         const WINDOW: Duration = Duration::from_millis(500);
         let (since, from) = *self.window.get_or_insert((elapsed, steps));

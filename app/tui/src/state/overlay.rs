@@ -7,44 +7,21 @@ use crate::records::Records;
 use crate::search::Search;
 use crate::text_field::TextField;
 
-/// Something over the page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {
-    /// The page of all commands.
-    Help {
-        /// Its first line shown.
-        scroll: usize,
-    },
-    /// The presets of the lab shown.
-    Presets {
-        /// Which is marked.
-        chosen: usize,
-    },
-    /// The line that opens what is on the screen.
+    Help { scroll: usize },
+    Presets { chosen: usize },
     Line(String),
-    /// Everything that can be done or opened, by name.
     Palette(Palette),
-    /// A question that y answers with yes.
     Confirm(Confirm),
-    /// The field for a number of steps.
     Steps(TextField),
-    /// A search in the open lesson.
     Search(Search),
-    /// A filter of the list of lessons.
     Filter(TextField),
-    /// A filter of the rows of the chosen table.
     Rows(TextField),
-    /// The field for the file of weights.
     Weights(TextField),
-    /// The glossary.
     Glossary(GlossaryList),
-    /// The recorded runs of the shown lab.
     Records(Records),
-    /// Everything that is wrong with the followed lesson file.
-    Problems {
-        /// The first line shown.
-        scroll: usize,
-    },
+    Problems { scroll: usize },
 }
 
 impl Overlay {
@@ -72,7 +49,6 @@ impl Overlay {
     }
 }
 
-/// What is asked before it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirm {
     /// Ending the run and putting the knobs back.
@@ -88,7 +64,6 @@ pub enum Confirm {
 }
 
 impl Confirm {
-    /// The question.
     pub fn sentence(&self) -> &'static str {
         match self {
             Self::Reset => "reset: y puts the knobs back and ends the run, any other key keeps",

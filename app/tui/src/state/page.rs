@@ -13,17 +13,12 @@ use crate::editor::{Editor, KernelTests};
 use crate::state::lab::{LabState, slot};
 use crate::text_field::TextField;
 
-/// A lesson on the screen.
 pub struct Page {
-    /// The lesson.
     pub lesson: Arc<Lesson>,
     /// What its terms mean.
     pub glossary: Arc<Glossary>,
-    /// Its labs, in file order.
     pub labs: Vec<LabState>,
-    /// Which of them is shown.
     pub current: usize,
-    /// Where keys go.
     pub side: Side,
     /// The side to come back to, while the chosen picture has the whole screen.
     pub full_screen: Option<Side>,
@@ -31,41 +26,27 @@ pub struct Page {
     pub marked: Option<usize>,
     /// First line of the text that is shown.
     pub scroll: usize,
-    /// What is being typed.
     pub entry: Option<TextField>,
-    /// The kernel that is being written.
     pub editor: Option<Box<Editor>>,
-    /// Tests of kernels, by question.
     pub trials: BTreeMap<String, KernelTests>,
-    /// Answers by question.
     pub answers: BTreeMap<String, Answered>,
-    /// Predictions by their ids.
     pub predictions: BTreeMap<String, Prediction>,
-    /// Hints shown, by question.
     pub hints: BTreeMap<String, usize>,
     /// What each check says, once its labs have run.
     pub checks: BTreeMap<String, CheckState>,
-    /// How the lab's pictures are told.
     pub telling: Telling,
-    /// For whom the text is laid out.
     pub audience: Audience,
-    /// The lab for which a prediction was asked that may be skipped.
     pub reminded: Option<usize>,
 }
 
-/// A part of the lesson page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The text.
     Text,
-    /// The lab's knobs.
     Lab,
-    /// The lab's chosen picture.
     Picture,
 }
 
 impl Side {
-    /// The one after it.
     pub fn next(self) -> Self {
         match self {
             Self::Text => Self::Lab,
@@ -74,18 +55,14 @@ impl Side {
         }
     }
 
-    /// The one before it.
     pub fn previous(self) -> Self {
         self.next().next()
     }
 }
 
-/// How pictures are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
-    /// Drawn.
     Drawn,
-    /// Said in sentences.
     InWords,
 }
 
@@ -98,12 +75,9 @@ pub enum Audience {
     Instructor,
 }
 
-/// An answer and what was said to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answered {
-    /// What was answered.
     pub given: Answer,
-    /// Whether it is right.
     pub right: bool,
     /// What to say to it.
     pub feedback: String,
@@ -112,7 +86,6 @@ pub struct Answered {
 /// A guess made before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// What was guessed.
     pub given: Answer,
     /// Whether it stands: its run has started, or it was about what is known beforehand.
     pub locked: bool,
@@ -123,7 +96,6 @@ pub struct Prediction {
 /// What a check says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckState {
-    /// It holds.
     Passed,
     /// It does not, with the values.
     Failed(String),
@@ -201,29 +173,24 @@ impl Page {
         }
     }
 
-    /// The marked block.
     pub fn marked_block(&self) -> Option<&Block> {
         self.lesson.blocks.get(self.marked?)
     }
 
-    /// The marked question.
     pub fn marked_question(&self) -> Option<&Question> {
         self.marked_block()?.as_question()
     }
 
-    /// Shows a lab by its id.
     pub fn show_lab(&mut self, id: &str) {
         if let Some(index) = self.labs.iter().position(|slot| slot.id == id) {
             self.current = index;
         }
     }
 
-    /// The lab shown.
     pub fn slot(&self) -> Option<&LabState> {
         self.labs.get(self.current)
     }
 
-    /// The lab shown, to be changed.
     pub fn slot_mut(&mut self) -> Option<&mut LabState> {
         self.labs.get_mut(self.current)
     }

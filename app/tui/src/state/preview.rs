@@ -2,18 +2,13 @@
 
 use mlsys_lesson::{Diagnostic, LessonId, Parsed};
 
-/// What was seen of the file.
 #[derive(Debug)]
 pub enum PreviewState {
-    /// It was read.
     Read(Box<Parsed>),
-    /// It cannot be read, and why.
     Unreadable(String),
 }
 
-/// The file that is followed.
 pub struct Preview {
-    /// Its name, as it was typed.
     pub file: String,
     /// What is wrong with it now; warnings alone leave the lesson usable.
     pub problems: Vec<Diagnostic>,
@@ -24,7 +19,6 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Follows a file of which nothing has been seen yet.
     pub fn new(file: String) -> Self {
         Self { file, problems: Vec::new(), unreadable: None, id: None }
     }

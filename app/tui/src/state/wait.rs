@@ -3,7 +3,6 @@
 /// Something that takes time before anything moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// The devices are not known yet.
     Devices,
     /// What the run says it is doing, such as compiling kernels.
     Preparing(String),
@@ -13,12 +12,9 @@ pub enum Wait {
     Stop,
 }
 
-/// A wait that is going on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// What for.
     pub what: Wait,
-    /// Whole seconds since it began.
     pub seconds: u64,
 }
 

@@ -1,6 +1,5 @@
 //! Text to the clipboard of the machine the learner sits at, through the terminal (OSC 52): over ssh too.
 
-/// The bytes that ask the terminal to keep a text; inside tmux also as a message to the terminal around it.
 pub fn osc52(text: &str, in_tmux: bool) -> String {
     let plain = format!("\x1b]52;c;{}\x07", base64(text.as_bytes()));
     if in_tmux {

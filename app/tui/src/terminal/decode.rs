@@ -11,18 +11,14 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 use mlsys_view::theme::Rgb;
 
-/// What the terminal says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// A message for the app.
     Event(Event),
-    /// The colour behind the text.
     Background(Rgb),
     /// Every question put before this answer has been answered, or never will be.
     Fence,
 }
 
-/// Puts pieces of the stream together.
 #[derive(Debug, Default)]
 pub struct Decoder {
     pending: Vec<u8>,
@@ -36,7 +32,6 @@ const PASTE_PIECE: usize = 64 * 1024;
 
 /// What the first bytes of a stream are.
 enum Step {
-    /// The beginning of something.
     More,
     /// This many bytes, and their meaning, if they have one here.
     Took(usize, Option<Said>),
@@ -94,7 +89,6 @@ fn character(c: char, modifiers: KeyModifiers) -> Said {
     key(KeyCode::Char(c), modifiers | shift)
 }
 
-/// The text up to the end of a paste.
 fn pasted(bytes: &[u8]) -> Step {
     let text =
         |bytes: &[u8]| Some(Said::Event(Event::Paste(String::from_utf8_lossy(bytes).into_owned())));
@@ -107,7 +101,6 @@ fn pasted(bytes: &[u8]) -> Step {
     }
 }
 
-/// The first event of a stream.
 fn first(bytes: &[u8]) -> Step {
     let took = |code| Step::Took(1, Some(key(code, KeyModifiers::NONE)));
     let control = |c: u8| {
@@ -132,13 +125,9 @@ fn first(bytes: &[u8]) -> Step {
     }
 }
 
-/// What the first bytes are as UTF-8.
 enum Letter {
-    /// A character, and its bytes.
     Whole(char, usize),
-    /// The beginning of one.
     Part,
-    /// None.
     No,
 }
 

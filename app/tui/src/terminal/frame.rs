@@ -11,7 +11,6 @@ use std::rc::Rc;
 pub(super) struct Bytes(Rc<RefCell<Vec<u8>>>);
 
 impl Bytes {
-    /// Sends everything in one piece.
     pub(super) fn send(&self) -> io::Result<()> {
         let mut bytes = self.0.take();
         let sent = send(&bytes);
@@ -50,7 +49,6 @@ pub(super) fn send(mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends bytes.
 #[cfg(not(unix))]
 pub(super) fn send(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();

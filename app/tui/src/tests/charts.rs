@@ -10,7 +10,6 @@ use mlsys_run::outcome::Outcome;
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 
 impl Bench {
-    /// The keys that [`Bench::keys`] takes for arrows.
     fn key(&mut self, c: char) {
         self.app.update(Message::Key(Key::Char(c)));
     }

@@ -15,7 +15,6 @@ use mlsys_run::storage::Draft;
 
 const LESSON: &str = include_str!("kernel.md");
 
-/// The page of the lesson, its question marked.
 fn bench(size: (u16, u16)) -> Bench {
     let mut bench = Bench::new(size);
     let read = mlsys_lesson::read("kernel.md", LESSON.as_bytes(), mlsys_registry::registry());

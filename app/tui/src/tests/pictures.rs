@@ -34,7 +34,6 @@ fn export_writes_the_view_as_svg_and_csv() {
     assert!(well_formed(&export.svg).contains(&"0.01".to_owned()));
 }
 
-/// A lesson page after its first lab has sent a table for the second panel.
 fn with_table() -> Bench {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
@@ -93,7 +92,6 @@ fn in_table() -> Bench {
     bench
 }
 
-/// Takes back what stands in the field.
 fn erase(bench: &mut Bench) {
     for _ in 0..20 {
         bench.app.update(Message::Key(Key::Backspace));

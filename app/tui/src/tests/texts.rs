@@ -6,7 +6,6 @@ use super::Bench;
 use crate::state::lab::LabState;
 use mlsys_run::outcome::Outcome;
 
-/// The lab `graph` on its own page, at its knobs.
 fn graph(size: (u16, u16)) -> Bench {
     let mut bench = Bench::new(size);
     bench.keys(":computation graph\n");

@@ -23,7 +23,6 @@ fn network() -> Report {
     }))
 }
 
-/// The lesson with its run started.
 fn begun() -> Bench {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");

@@ -184,9 +184,7 @@ impl App {
 
     /// The device is not taken by another lab's run.
     fn free(&self) -> Result<(), String> {
-        let (Some(active), Some(page)) = (self.session.active, &self.page) else {
-            return Ok(());
-        };
+        let (Some(active), Some(page)) = (self.session.active, &self.page) else { return Ok(()) };
         match page.labs.get(active.slot) {
             Some(slot) if active.slot != page.current => {
                 Err(format!("'{}' is still running: [ and ] go to it, x ends it", slot.id))

@@ -34,11 +34,8 @@ impl App {
         (plays && is_in_front).then_some(Animation::Playing)
     }
 
-    /// The clock of what goes on by itself.
     pub(super) fn beat(&mut self) {
-        let Some(was) = self.animation() else {
-            return;
-        };
+        let Some(was) = self.animation() else { return };
         if let Some(walk) = self.walk() {
             walk.beat();
         }
@@ -59,7 +56,6 @@ impl App {
         }
     }
 
-    /// Whether the chosen picture is one of a kernel.
     pub fn has_kernel_chosen(&self) -> bool {
         let slot = self.page.as_ref().and_then(Page::slot);
         slot.is_some_and(|slot| slot.debugger.is_some() && view(slot).is_some())
@@ -71,19 +67,15 @@ impl App {
         self.place() == Place::Picture && self.session.active.is_none() && has_steps
     }
 
-    /// Lets steps go on by themselves, or no longer.
     pub(super) fn play_steps(&mut self) {
         let is_kernel = self.has_kernel_chosen();
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
-            return;
-        };
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return };
         match slot.debugger.as_mut().filter(|_| is_kernel) {
             Some(walk) => walk.change_play(),
             None => pictures::change_play(slot),
         }
     }
 
-    /// Goes along the kernel.
     pub(super) fn walk_kernel(&mut self, goal: Goal, way: Direction) {
         if let Some(walk) = self.walk() {
             walk.seek(goal, way);
@@ -92,7 +84,6 @@ impl App {
         self.tell_from_afar();
     }
 
-    /// Looks at another part of the kernel.
     pub(super) fn choose_in_kernel(&mut self, choice: Choice) {
         if let Some(walk) = self.walk() {
             match choice {
@@ -107,7 +98,6 @@ impl App {
         self.show_kernel();
     }
 
-    /// Sets a breakpoint on the marked line, or takes it away.
     pub(super) fn change_breakpoint(&mut self) {
         self.screen.notice = self.walk().map(KernelDebugger::change_breakpoint);
     }
@@ -150,14 +140,10 @@ impl App {
     pub(super) fn move_in_kernel(&mut self, motion: Motion) -> bool {
         let half = self.half_screen();
         let slot = self.page.as_ref().and_then(Page::slot);
-        let Some(view) = slot.and_then(view) else {
-            return false;
-        };
+        let Some(view) = slot.and_then(view) else { return false };
         let kernel = slot.and_then(LabState::kernel);
         let problems = kernel.map_or(Vec::new(), |kernel| kernel.whole.problems.clone());
-        let Some(walk) = self.walk() else {
-            return false;
-        };
+        let Some(walk) = self.walk() else { return false };
         match (motion, view) {
             (Motion::Top, _) => walk.seek(Goal::End, Direction::Backward),
             (Motion::Bottom, _) => walk.seek(Goal::End, Direction::Forward),
@@ -184,9 +170,7 @@ impl App {
 
     /// Marks the line, or follows the thread, that was clicked; a click on the marked line sets a breakpoint on it.
     pub(super) fn point_in_kernel(&mut self, spot: Spot) {
-        let Some(walk) = self.walk() else {
-            return;
-        };
+        let Some(walk) = self.walk() else { return };
         match spot {
             Spot::Line(line) if walk.is_marked(line) => self.change_breakpoint(),
             Spot::Line(line) => walk.mark(|_, last| (line as usize).saturating_sub(1).min(last)),
@@ -196,7 +180,6 @@ impl App {
         }
     }
 
-    /// Where the walk stands, in sentences.
     pub fn walk_said(&self) -> Vec<String> {
         let slot = self.page.as_ref().and_then(Page::slot);
         let walk = slot.and_then(|slot| slot.debugger.as_ref());
@@ -212,9 +195,7 @@ impl App {
         if self.ground() == Place::Picture {
             return;
         }
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
-            return;
-        };
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return };
         if view(slot).is_some() {
             return;
         }

@@ -17,18 +17,11 @@ use crate::view;
 const FULL: &str = "a kernel has at most 64 KiB of text: that did not fit";
 
 impl App {
-    /// Writes the kernel that answers a question.
     pub(super) fn edit_answer(&mut self, block: usize) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let lesson = page.lesson.clone();
-        let Some(Block::Question(question)) = lesson.blocks.get(block) else {
-            return Vec::new();
-        };
-        let Asked::Kernel { starter } = question.kind.asked() else {
-            return Vec::new();
-        };
+        let Some(Block::Question(question)) = lesson.blocks.get(block) else { return Vec::new() };
+        let Asked::Kernel { starter } = question.kind.asked() else { return Vec::new() };
         let starter = starter.unwrap_or_default();
         let given = page.answers.get(&question.id);
         let given = given.and_then(|answered| answered.given.one());
@@ -38,18 +31,11 @@ impl App {
         self.open_editor(Editor::new(Subject::Question(block), draft, &text, &starter))
     }
 
-    /// Writes the kernel of the shown lab.
     pub(super) fn edit_kernel(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let (lesson, current) = (page.lesson.clone(), page.current);
-        let Some(slot) = page.slot() else {
-            return Vec::new();
-        };
-        let Some((example, source)) = slot.kernel_text() else {
-            return Vec::new();
-        };
+        let Some(slot) = page.slot() else { return Vec::new() };
+        let Some((example, source)) = slot.kernel_text() else { return Vec::new() };
         let draft = Draft::of_lab(&lesson.front.id, &slot.id, &example);
         let edited = slot.own_kernel.as_ref().filter(|own| own.example == example);
         let text = edited.map_or(source.as_str(), |own| own.text.as_str());
@@ -60,9 +46,7 @@ impl App {
     }
 
     fn open_editor(&mut self, editor: Editor) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let effect = Effect::OpenDraft(editor.draft.clone());
         page.entry = None;
         page.rest_walks();
@@ -72,7 +56,6 @@ impl App {
         vec![effect]
     }
 
-    /// Leaves the kernel; its text is kept and can be opened again.
     pub(super) fn leave_editor(&mut self) {
         if let Some(page) = self.page.as_mut() {
             page.editor = None;
@@ -80,7 +63,6 @@ impl App {
         self.keep_marked_in_view();
     }
 
-    /// The open editor.
     pub fn editor(&self) -> Option<&Editor> {
         self.page.as_ref()?.editor.as_deref()
     }
@@ -89,22 +71,18 @@ impl App {
         self.page.as_mut()?.editor.as_deref_mut()
     }
 
-    /// A key that is no command there.
     pub(super) fn editor_key(&mut self, key: Key) -> Vec<Effect> {
         let page = self.half_screen();
         self.with_editor(|editor| editor.key(key, page))
     }
 
-    /// Pasted text.
     pub(super) fn paste_into_editor(&mut self, text: &str) -> Vec<Effect> {
         self.with_editor(|editor| editor.paste(text))
     }
 
     /// Does something to the text and keeps what it has become.
     fn with_editor(&mut self, work: impl FnOnce(&mut Editor) -> Typed) -> Vec<Effect> {
-        let Some(editor) = self.editor_mut() else {
-            return Vec::new();
-        };
+        let Some(editor) = self.editor_mut() else { return Vec::new() };
         let effects = match work(editor) {
             Typed::Same => Vec::new(),
             Typed::Changed => {
@@ -119,11 +97,8 @@ impl App {
         effects
     }
 
-    /// Scrolls the text so that its cursor is seen.
     pub(super) fn follow_cursor(&mut self) {
-        let Some(area) = view::editor::text_area(self) else {
-            return;
-        };
+        let Some(area) = view::editor::text_area(self) else { return };
         if let Some(editor) = self.editor_mut() {
             editor.follow(usize::from(area.height), usize::from(area.width));
         }
@@ -156,7 +131,6 @@ impl App {
         effects
     }
 
-    /// Begins again with the text that stood there at first.
     pub(super) fn start_over(&mut self) -> Vec<Effect> {
         self.screen.notice = Some("as it was at first; ctrl-u brings yours back".to_owned());
         self.with_editor(|editor| {
@@ -165,7 +139,6 @@ impl App {
         })
     }
 
-    /// Puts the cursor at a click.
     pub(super) fn put_text_cursor(&mut self, line: usize, column: usize) {
         if let Some(editor) = self.editor_mut() {
             editor.text.jump(line, column);
@@ -173,7 +146,6 @@ impl App {
         self.follow_cursor();
     }
 
-    /// The wheel moves the cursor, and so the text under it.
     pub(super) fn move_text_cursor(&mut self, motion: Motion, lines: usize) {
         let go = match motion {
             Motion::Up | Motion::PageUp | Motion::Top => CursorMove::Up(lines),
@@ -232,11 +204,8 @@ impl App {
         self.follow_cursor();
     }
 
-    /// Opens the text in the learner's own editor.
     pub(super) fn edit_outside(&mut self) -> Vec<Effect> {
-        let Some(editor) = self.editor() else {
-            return Vec::new();
-        };
+        let Some(editor) = self.editor() else { return Vec::new() };
         let text = editor.text.as_str().to_owned();
         vec![Effect::EditOutside(editor.draft.clone(), text)]
     }
@@ -245,9 +214,7 @@ impl App {
 impl App {
     /// Runs what is written: the question's tests, or the lab.
     pub(in crate::update) fn run_written(&mut self) -> Vec<Effect> {
-        let Some(editor) = self.editor_mut() else {
-            return Vec::new();
-        };
+        let Some(editor) = self.editor_mut() else { return Vec::new() };
         editor.check();
         if !editor.complaints.is_empty() {
             self.screen.notice = Some("it cannot run yet: ctrl-n goes to what is wrong".to_owned());
@@ -295,13 +262,10 @@ impl App {
         self.run_anew(place)
     }
 
-    /// The tests of a kernel are over.
     pub(in crate::update) fn tried(&mut self, tried: TestsReport) -> Vec<Effect> {
         let is_it = |page: &&mut Page| page.lesson.front.id == tried.lesson;
         let kept = self.left_pages.get_mut(tried.lesson.as_str());
-        let Some(page) = self.page.as_mut().filter(is_it).or(kept) else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut().filter(is_it).or(kept) else { return Vec::new() };
         let verdict = tried.grade.verdict;
         let complaint = tried.grade.feedback.clone();
         let event: Option<Event> = page.end_trial(tried);
@@ -326,9 +290,7 @@ impl App {
         text: Option<String>,
         whence: DraftOrigin,
     ) -> Vec<Effect> {
-        let Some(text) = text else {
-            return Vec::new();
-        };
+        let Some(text) = text else { return Vec::new() };
         let is_open = self.editor().is_some_and(|editor| editor.draft == *draft);
         match whence {
             DraftOrigin::Kept => {
@@ -347,9 +309,7 @@ impl App {
 
     /// Another program has saved the open text: it is taken, and a lab runs it.
     fn saved_elsewhere(&mut self, text: &str) -> Vec<Effect> {
-        let Some(editor) = self.editor_mut() else {
-            return Vec::new();
-        };
+        let Some(editor) = self.editor_mut() else { return Vec::new() };
         let is_lab = matches!(editor.subject, Subject::Lab(..));
         if editor.become_text(text) == Typed::TextFull {
             self.screen.notice = Some(FULL.to_owned());
@@ -365,17 +325,13 @@ impl App {
 
     /// Another program has saved a lab's kernel while its editor is closed: the lab runs it if it parses.
     fn saved_while_closed(&mut self, draft: &Draft, text: String) -> Vec<Effect> {
-        let Some(page) = self.page.as_ref() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_ref() else { return Vec::new() };
         let id = &page.lesson.front.id;
         let found = page.labs.iter().enumerate().find_map(|(place, slot)| {
             let (example, _) = slot.kernel_text()?;
             (Draft::of_lab(id, &slot.id, &example) == *draft).then_some((place, example))
         });
-        let Some((place, example)) = found else {
-            return Vec::new();
-        };
+        let Some((place, example)) = found else { return Vec::new() };
         match mlsys_kernel::Kernel::parse("kernel.cu", &text) {
             Ok(_) => self.run_lab_with(place, &example, text),
             Err(refused) => {

@@ -17,15 +17,10 @@ use crate::state::page::Page;
 use crate::text_field::{FieldPurpose, TextField};
 
 impl App {
-    /// Draws the chosen picture as it is looked at, for files.
     pub(super) fn export(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_ref() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_ref() else { return Vec::new() };
         let scene = page.slot().and_then(|slot| Some((slot, slot.scene(slot.chosen()?)?)));
-        let Some((slot, scene)) = scene else {
-            return Vec::new();
-        };
+        let Some((slot, scene)) = scene else { return Vec::new() };
         let source = self.source(page, slot);
         match svg(&scene, &source).and_then(|svg| Ok((svg, csv(&scene)?))) {
             Ok((svg, csv)) => {
@@ -39,7 +34,6 @@ impl App {
         }
     }
 
-    /// Where the run on the screen comes from.
     fn source(&self, page: &Page, slot: &LabState) -> Source {
         let devices = self.hardware.devices.iter().flatten();
         let device = devices.into_iter().find(|info| Some(info.id) == slot.run.device);
@@ -56,7 +50,6 @@ impl App {
     }
 }
 
-/// The parameters of the run on the screen: knobs may have been turned since.
 fn began_with(slot: &LabState) -> Option<Params> {
     let mut knobs = Settings::new();
     for (name, value) in &slot.run.begun_with {
@@ -69,9 +62,7 @@ fn began_with(slot: &LabState) -> Option<Params> {
 impl App {
     /// Opens the field for the file; it holds the last one.
     pub(super) fn ask_for_file(&mut self) {
-        let Some(slot) = self.page.as_ref().and_then(Page::slot) else {
-            return;
-        };
+        let Some(slot) = self.page.as_ref().and_then(Page::slot) else { return };
         let file = self.recall.weights_file.clone();
         let file = file.unwrap_or_else(|| format!("{}.safetensors", slot.schema.kind));
         self.overlay = Some(Overlay::Weights(TextField::new(FieldPurpose::File, file)));
@@ -79,9 +70,7 @@ impl App {
 
     /// Saves what the run on the screen has left in the file that the field names.
     pub(super) fn save_weights(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Weights(entry)) = &mut self.overlay else {
-            return Vec::new();
-        };
+        let Some(Overlay::Weights(entry)) = &mut self.overlay else { return Vec::new() };
         let file = entry.text().trim().to_owned();
         if file.is_empty() {
             entry.complaint = Some("the name of a file".to_owned());
@@ -110,9 +99,7 @@ impl App {
 
 /// Whether the run on the screen has left weights; else what it takes to have some.
 pub(super) fn may_save(slot: Option<&LabState>) -> Result<(), String> {
-    let Some(slot) = slot else {
-        return Err("this lesson has no lab".to_owned());
-    };
+    let Some(slot) = slot else { return Err("this lesson has no lab".to_owned()) };
     let why = match (&slot.run.state, &slot.run.data.artifact) {
         _ if slot.schema.yields.is_none() => {
             return Err(format!("lab {} leaves no trained network; train does", slot.schema.kind));

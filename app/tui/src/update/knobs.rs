@@ -28,12 +28,8 @@ impl App {
 
     /// Takes the marked preset; one that the lesson's knobs do not allow says why and stays.
     pub(super) fn choose_preset(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Presets { chosen }) = self.overlay else {
-            return Vec::new();
-        };
-        let Some((_, refused)) = self.presets().into_iter().nth(chosen) else {
-            return Vec::new();
-        };
+        let Some(Overlay::Presets { chosen }) = self.overlay else { return Vec::new() };
+        let Some((_, refused)) = self.presets().into_iter().nth(chosen) else { return Vec::new() };
         if refused.is_some() {
             self.screen.notice = refused;
             return Vec::new();
@@ -66,18 +62,12 @@ impl App {
     /// Opens the lab's own page anew; what has been run stays behind the curves.
     fn open_with_preset(&mut self, preset: &Preset) -> Vec<Effect> {
         let mut effects = self.abandon();
-        let Some(page) = self.page.as_mut() else {
-            return effects;
-        };
-        let Some(slot) = page.slot_mut() else {
-            return effects;
-        };
+        let Some(page) = self.page.as_mut() else { return effects };
+        let Some(slot) = page.slot_mut() else { return effects };
         let tables = Tables::builtin();
         let params = Params::resolve(slot.schema, &preset.settings(), tables, None).ok();
         let lesson = params.and_then(|params| own_page::lesson(slot.schema, &params));
-        let Some(lesson) = lesson else {
-            return effects;
-        };
+        let Some(lesson) = lesson else { return effects };
         slot.begin();
         let mut fresh = Page::open(lesson, self.registry, self.session.seed)
             .with_workers(self.session.workers.as_deref());
@@ -97,12 +87,8 @@ impl App {
 
     /// Turns the lesson's knobs to where the preset wants them, and all others back.
     fn turn_to_preset(&mut self, preset: &Preset) -> Vec<Effect> {
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
-            return Vec::new();
-        };
-        let Ok(wanted) = turns(slot, preset) else {
-            return Vec::new();
-        };
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return Vec::new() };
+        let Ok(wanted) = turns(slot, preset) else { return Vec::new() };
         let mut moved = Vec::new();
         for (index, (knob, to)) in slot.controls.knobs.iter_mut().zip(wanted).enumerate() {
             if knob.value != to {
@@ -183,36 +169,28 @@ enum Way {
 }
 
 impl App {
-    /// Takes the last turn of a knob back.
     pub(super) fn undo(&mut self) -> Vec<Effect> {
         self.retrace(Way::Back)
     }
 
-    /// Does the turn again that was taken back last.
     pub(super) fn redo(&mut self) -> Vec<Effect> {
         self.retrace(Way::Again)
     }
 
     fn retrace(&mut self, way: Way) -> Vec<Effect> {
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
-            return Vec::new();
-        };
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return Vec::new() };
         let turned = match way {
             Way::Back => History::undo(&mut slot.controls.history),
             Way::Again => History::redo(&mut slot.controls.history),
         };
-        let Some(turned) = turned else {
-            return Vec::new();
-        };
+        let Some(turned) = turned else { return Vec::new() };
         let (word, value) = match way {
             Way::Back => ("undone", turned.from),
             Way::Again => ("redone", turned.to),
         };
         slot.controls.marked = turned.knob;
         slot.give(turned.knob, value.clone());
-        let Some(knob) = slot.controls.knobs.get(turned.knob) else {
-            return Vec::new();
-        };
+        let Some(knob) = slot.controls.knobs.get(turned.knob) else { return Vec::new() };
         let name = knob.name.clone();
         let shown = value.as_ref().map_or("unset".to_owned(), Value::to_string);
         let effects = self.knob_turned(&name, value);

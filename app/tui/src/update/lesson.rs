@@ -47,7 +47,6 @@ impl App {
         self.start_instant()
     }
 
-    /// Shows the lab this many places on.
     pub(super) fn show_lab(&mut self, places: isize) -> Vec<Effect> {
         if let Some(page) = self.page.as_mut() {
             let last = page.labs.len().saturating_sub(1);
@@ -56,7 +55,6 @@ impl App {
         self.start_instant()
     }
 
-    /// Shows the lab's next picture large.
     pub(super) fn next_panel(&mut self) -> Vec<Effect> {
         if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
             slot.pictures.chosen = (slot.pictures.chosen + 1) % slot.pictures.panels.len().max(1);
@@ -64,7 +62,6 @@ impl App {
         vec![Effect::WantPictures(Panels::All), Effect::Order(control::Command::Redraw)]
     }
 
-    /// Says the pictures in words, or draws them again.
     pub(super) fn change_telling(&mut self) {
         if let Some(page) = self.page.as_mut() {
             page.telling = match page.telling {
@@ -74,13 +71,11 @@ impl App {
         }
     }
 
-    /// Scrolls the text.
     pub(super) fn move_text(&mut self, motion: Motion) {
         let half = self.half_screen();
         self.scroll_to(|scroll, last| motion.from(scroll, half, last));
     }
 
-    /// Marks another knob; the page keys scroll the text.
     pub(super) fn move_lab(&mut self, motion: Motion) {
         match motion {
             Motion::Up | Motion::Down => {
@@ -112,12 +107,8 @@ impl App {
 
     /// Opens a field for the marked prediction or question, or goes to the marked lab.
     pub(super) fn enter_activity(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
-        let Some(block) = page.marked else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
+        let Some(block) = page.marked else { return Vec::new() };
         match page.marked_block() {
             Some(Block::Lab(lab)) => {
                 let id = lab.id.clone();
@@ -158,9 +149,7 @@ impl App {
     }
 
     pub(super) fn open_knob_entry(&mut self) {
-        let Some(page) = self.page.as_mut() else {
-            return;
-        };
+        let Some(page) = self.page.as_mut() else { return };
         let value = page
             .slot()
             .and_then(|slot| slot.controls.knobs.get(slot.controls.marked))
@@ -168,14 +157,9 @@ impl App {
         page.entry = value.map(|value| TextField::new(FieldPurpose::Knob, value));
     }
 
-    /// Shows one more hint for the marked question.
     pub(super) fn hint(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
-        let Some(question) = page.marked_question() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
+        let Some(question) = page.marked_question() else { return Vec::new() };
         let id = question.id.clone();
         let shown = page.hints.entry(id.clone()).or_default();
         *shown += 1;
@@ -188,14 +172,9 @@ impl App {
         vec![Effect::Save(event)]
     }
 
-    /// A key while a field is open.
     pub(super) fn typed(&mut self, key: Key) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
-        let Some(entry) = page.entry.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
+        let Some(entry) = page.entry.as_mut() else { return Vec::new() };
         match entry.key(key) {
             FieldEvent::Typed | FieldEvent::Unused => Vec::new(),
             FieldEvent::Dropped => {
@@ -239,9 +218,7 @@ impl App {
 
     /// Turns knobs of the open lesson; the first that cannot be turned is the error.
     pub(super) fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), String> {
-        let Some(page) = self.page.as_mut() else {
-            return Ok(());
-        };
+        let Some(page) = self.page.as_mut() else { return Ok(()) };
         for KnobTurn { lab, knob: name, value } in turns {
             let labs: Vec<_> = page.labs.iter().map(|slot| slot.id.clone()).collect();
             let Some(slot) = page.labs.iter_mut().find(|slot| slot.id == *lab) else {
@@ -263,12 +240,8 @@ impl App {
     }
 
     fn set_knob(&mut self, text: &str) -> Result<Vec<Effect>, String> {
-        let Some(page) = self.page.as_mut() else {
-            return Ok(Vec::new());
-        };
-        let Some(slot) = page.slot_mut() else {
-            return Ok(Vec::new());
-        };
+        let Some(page) = self.page.as_mut() else { return Ok(Vec::new()) };
+        let Some(slot) = page.slot_mut() else { return Ok(Vec::new()) };
         let (name, value) = slot.type_value(text)?;
         page.entry = None;
         Ok(self.knob_turned(&name, Some(value)))
@@ -307,7 +280,6 @@ impl App {
         }
     }
 
-    /// Scrolls so that the marked block is seen.
     pub(super) fn keep_marked_in_view(&mut self) {
         let (size, look) = (self.screen.size, &self.screen.look);
         if let Some(page) = self.page.as_mut() {
@@ -318,7 +290,6 @@ impl App {
 }
 
 impl App {
-    /// Opens the marked lesson.
     pub(super) fn open_chosen(&mut self) -> Vec<Effect> {
         match self.course.lessons.get(self.course.chosen).cloned() {
             Some(lesson) => self.open(lesson),
@@ -326,14 +297,12 @@ impl App {
         }
     }
 
-    /// Puts the lessons of a course, by its modules, on the course page.
     pub fn take_course(&mut self, course: &Course) {
         self.course.title.clone_from(&course.title);
         self.course.modules = course.modules().to_vec();
         self.course.lessons = course.lessons().iter().cloned().map(Arc::new).collect();
     }
 
-    /// Opens a lesson where the learner left it.
     pub fn open(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
         let mut effects = self.enter_lesson(lesson);
         effects.extend(self.start_instant());

@@ -19,7 +19,6 @@ use crate::view::hit::Hit;
 const NOTCH: usize = 3;
 
 impl App {
-    /// Takes the mouse, or gives it back to the terminal.
     pub(super) fn change_mouse(&mut self) -> Vec<Effect> {
         let (mouse, notice) = match self.screen.mouse {
             Mouse::Off => (
@@ -33,14 +32,11 @@ impl App {
         vec![Effect::Mouse(mouse)]
     }
 
-    /// Something was done with the mouse at a column and a row.
     pub(super) fn gesture(&mut self, gesture: Gesture, column: u16, row: u16) -> Vec<Effect> {
         if self.screen.mouse == Mouse::Off {
             return Vec::new();
         }
-        let Some(hit) = hit::at(self, column, row) else {
-            return Vec::new();
-        };
+        let Some(hit) = hit::at(self, column, row) else { return Vec::new() };
         self.screen.notice = None;
         match gesture {
             Gesture::Press => self.click(hit),
@@ -119,9 +115,7 @@ impl App {
 
     /// Marks an entry of what lies over the page; a click on the marked one takes it.
     fn click_over(&mut self, entry: Option<usize>) -> Vec<Effect> {
-        let Some(entry) = entry else {
-            return Vec::new();
-        };
+        let Some(entry) = entry else { return Vec::new() };
         let marked = match &mut self.overlay {
             Some(Overlay::Palette(palette)) => std::mem::replace(&mut palette.chosen, entry),
             Some(Overlay::Presets { chosen }) => std::mem::replace(chosen, entry),
@@ -132,9 +126,7 @@ impl App {
 
     /// Marks a block; a click on the marked one answers it, or goes to its lab.
     fn click_text(&mut self, block: Option<usize>) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let again = page.marked == block && page.side == Side::Text;
         page.turn_to(Side::Text);
         let Some(block) = block.filter(|block| page.activities().contains(block)) else {
@@ -150,9 +142,7 @@ impl App {
 
     /// Puts the option's letter into the field of its question, or takes it out; enter gives the answer.
     fn click_choice(&mut self, block: usize, option: usize) {
-        let Some(page) = self.page.as_mut() else {
-            return;
-        };
+        let Some(page) = self.page.as_mut() else { return };
         let several = match page.lesson.blocks.get(block) {
             Some(Block::Question(question)) => match question.kind.asked() {
                 Asked::Choice { .. } => false,

@@ -28,7 +28,6 @@ impl App {
         }
     }
 
-    /// Takes a key that is no command there.
     pub(super) fn overlay_key(&mut self, key: Key) -> Vec<Effect> {
         match &mut self.overlay {
             Some(Overlay::Palette(palette)) => palette.key(key),
@@ -58,7 +57,6 @@ impl App {
         Vec::new()
     }
 
-    /// Takes pasted text.
     pub(super) fn paste_over(&mut self, text: &str) {
         match &mut self.overlay {
             Some(Overlay::Palette(palette)) => palette.paste(text),
@@ -85,7 +83,6 @@ impl App {
         }
     }
 
-    /// Does or opens what is marked or typed.
     pub(super) fn enter_overlay(&mut self) -> Vec<Effect> {
         match &mut self.overlay {
             Some(Overlay::Palette(_)) => return self.choose_from_palette(),
@@ -108,7 +105,6 @@ impl App {
         Vec::new()
     }
 
-    /// Goes back in what lies over the page, or takes it away.
     pub(super) fn leave_overlay(&mut self) {
         let went_back = match &mut self.overlay {
             Some(Overlay::Glossary(terms)) => terms.back(),
@@ -119,7 +115,6 @@ impl App {
         }
     }
 
-    /// Moves through what lies over the page.
     pub(super) fn move_overlay(&mut self, motion: Motion) {
         let half = self.half_screen();
         let last = self.last_of_overlay();
@@ -200,9 +195,7 @@ impl App {
 
     /// The answer to the question on the screen is yes.
     pub(super) fn confirmed(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Confirm(confirm)) = self.overlay.take() else {
-            return Vec::new();
-        };
+        let Some(Overlay::Confirm(confirm)) = self.overlay.take() else { return Vec::new() };
         match confirm {
             Confirm::Reset => self.reset(),
             Confirm::Leave => self.leave(),
@@ -228,7 +221,6 @@ impl App {
 }
 
 impl App {
-    /// Opens the glossary, or closes it.
     pub(super) fn toggle_glossary(&mut self) {
         self.overlay = match self.overlay {
             Some(Overlay::Glossary(_)) => None,

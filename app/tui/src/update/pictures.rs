@@ -38,7 +38,6 @@ impl App {
         })
     }
 
-    /// Sorts the chosen table by its marked column.
     pub(super) fn sort_table(&mut self) {
         self.screen.notice = self.with_table(|table, view| view.sort_marked(&table.columns));
     }
@@ -56,9 +55,7 @@ impl App {
 
     /// Filters the chosen table as the field says, or says what is wrong with it.
     pub(super) fn filter_rows(&mut self) {
-        let Some(Overlay::Rows(entry)) = &self.overlay else {
-            return;
-        };
+        let Some(Overlay::Rows(entry)) = &self.overlay else { return };
         let text = entry.text().to_owned();
         let read = self.with_table(|table, view| {
             let filter = Filter::read(&text, &table.columns)?;
@@ -71,7 +68,6 @@ impl App {
         }
     }
 
-    /// Does something with the chosen table and how it is looked at; nothing if the picture is no table.
     fn with_table<T>(&mut self, act: impl FnOnce(&Table, &mut FrameView) -> T) -> Option<T> {
         let glyphs = &self.screen.look.glyphs;
         let slot = self.page.as_mut().and_then(Page::slot_mut)?;
@@ -81,7 +77,6 @@ impl App {
         Some(result)
     }
 
-    /// Whether the chosen picture is a table with columns.
     pub(super) fn has_table(&self) -> bool {
         self.is_chosen(|frame| {
             let table = frame.table();
@@ -94,7 +89,6 @@ impl App {
         self.is_chosen(|frame| frame.graph().is_some() || frame.timeline().is_some())
     }
 
-    /// Whether the chosen picture is a timeline.
     pub(super) fn has_timeline(&self) -> bool {
         self.is_chosen(|frame| frame.timeline().is_some())
     }
@@ -111,7 +105,6 @@ impl App {
         self.is_chosen(|frame| matches!(frame, Frame::MessageTrace(_) | Frame::FrameSequence(_)))
     }
 
-    /// Whether the chosen picture is a graph with groups.
     pub(super) fn has_groups(&self) -> bool {
         self.is_chosen(|frame| frame.graph().is_some_and(|graph| !graph.groups.is_empty()))
     }
@@ -140,12 +133,10 @@ impl App {
         frame.is_some_and(|frame| test(frame.as_ref()))
     }
 
-    /// Folds or unfolds the group of the chosen graph's selected node.
     pub(super) fn fold_group(&mut self) {
         self.screen.notice = self.with_graph(|graph, view| view.graph.fold(graph));
     }
 
-    /// Folds or unfolds all groups of the chosen graph.
     pub(super) fn fold_groups(&mut self) {
         self.screen.notice = self.with_graph(|graph, view| view.graph.fold_all(graph));
     }
@@ -182,12 +173,8 @@ impl App {
             return false;
         }
         let glyphs = Glyphs::new(self.screen.look.glyphs.set);
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
-            return false;
-        };
-        let Some(index) = walked(slot) else {
-            return false;
-        };
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return false };
+        let Some(index) = walked(slot) else { return false };
         // The picture that is walked is shown large, else its steps were done in the dark.
         if let Some(place) = slot.pictures.panels.iter().position(|panel| *panel == index) {
             slot.pictures.chosen = place;
@@ -238,7 +225,6 @@ pub(super) fn inspect_frame(slot: &mut LabState, inspect: Inspect) -> bool {
     }
 }
 
-/// Whether a panel shows a timeline.
 fn is_timeline(slot: &LabState, index: usize) -> bool {
     slot.frame(index).is_some_and(|frame| frame.timeline().is_some())
 }
@@ -249,7 +235,6 @@ pub(super) fn plays(slot: &LabState) -> bool {
     view.is_some_and(|view| view.frame.play == Play::Going)
 }
 
-/// Lets the steps of the chosen picture follow each other, or no longer.
 pub(super) fn change_play(slot: &mut LabState) {
     if let Some(index) = slot.chosen() {
         look_at(slot, index, |frame, view| view.change_play(frame));
@@ -263,7 +248,6 @@ pub(super) fn beat(slot: &mut LabState) {
     }
 }
 
-/// The mark moves by the picture alone.
 fn go(slot: &mut LabState, way: Way) -> bool {
     let Some(index) = slot.chosen().filter(|_| slot.draws() != Some(Draw::Line)) else {
         return false;
@@ -279,9 +263,7 @@ fn look_at(slot: &mut LabState, index: usize, act: impl FnOnce(&Frame, &mut Fram
     let glyphs = Glyphs::new(GlyphSet::Ascii);
     let scene = slot.scene(index);
     let seen = scene.and_then(|scene| Some((scene.frame(&glyphs)?, scene.view.frame.clone())));
-    let Some((frame, mut view)) = seen else {
-        return false;
-    };
+    let Some((frame, mut view)) = seen else { return false };
     act(frame.as_ref(), &mut view);
     drop(frame);
     if let Some(kept) = slot.pictures.views.get_mut(index) {
@@ -290,14 +272,12 @@ fn look_at(slot: &mut LabState, index: usize, act: impl FnOnce(&Frame, &mut Fram
     true
 }
 
-/// The chosen picture and how it is looked at; nothing if it is a chart or not there yet.
 fn chosen(slot: &LabState, glyphs: &Glyphs) -> Option<(Frame, FrameView)> {
     let scene = slot.scene(slot.chosen()?)?;
     let frame = scene.frame(glyphs)?;
     Some((frame.into_owned(), scene.view.frame.clone()))
 }
 
-/// What becomes another by looking in another way.
 enum Change {
     Cursor(u64),
     Window(Window),
@@ -387,9 +367,7 @@ impl App {
 
     /// Leaves the full screen or takes the cursor away; false if there was nothing to leave.
     pub(super) fn leave_picture(&mut self) -> bool {
-        let Some(page) = self.page.as_mut() else {
-            return false;
-        };
+        let Some(page) = self.page.as_mut() else { return false };
         if page.full_screen.is_some() {
             self.full_screen();
             return true;
@@ -412,11 +390,8 @@ impl App {
         })
     }
 
-    /// Puts the newest earlier run, all, or none behind the curves.
     pub(super) fn next_earlier_runs(&mut self) {
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
-            return;
-        };
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return };
         slot.others.overlay = slot.others.overlay.next();
         self.screen.notice = Some(match (slot.others.earlier.len(), slot.others.overlay) {
             (_, earlier::Overlay::Newest) => {
@@ -428,7 +403,6 @@ impl App {
         });
     }
 
-    /// Looks at the chosen picture in another way.
     pub(super) fn inspect(&mut self, inspect: Inspect) {
         if self.inspect_kernel(inspect) || self.walk_from_afar(inspect) {
             return;
@@ -451,9 +425,7 @@ impl App {
         if self.move_in_kernel(motion) || self.move_mark(motion) {
             return;
         }
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
-            return;
-        };
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return };
         let count = slot.pictures.panels.len().max(1);
         match motion {
             Motion::Up => slot.pictures.chosen = (slot.pictures.chosen + count - 1) % count,

@@ -17,9 +17,7 @@ use crate::{document, view};
 impl App {
     /// Takes in what the followed file says now. What is wrong with it is shown, and the last good lesson stays.
     pub(super) fn previewed(&mut self, sight: PreviewState) -> Vec<Effect> {
-        let Some(preview) = self.preview.as_mut() else {
-            return Vec::new();
-        };
+        let Some(preview) = self.preview.as_mut() else { return Vec::new() };
         match sight {
             PreviewState::Unreadable(reason) => {
                 preview.unreadable = Some(reason);
@@ -51,9 +49,7 @@ impl App {
             Some(place) => *place = Arc::clone(&lesson),
             None => self.course.lessons.push(Arc::clone(&lesson)),
         }
-        let Some(before) = before else {
-            return self.open(lesson);
-        };
+        let Some(before) = before else { return self.open(lesson) };
         let is_open = self.page.as_ref().is_some_and(|page| page.lesson.front.id == before);
         if is_open {
             return self.renew_open(lesson);
@@ -68,9 +64,7 @@ impl App {
     }
 
     fn renew_open(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
-        let Some(page) = self.page.take() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.take() else { return Vec::new() };
         let running = self.session.active.map(|active| active.slot);
         let renewed = self.renewed(page, &lesson, running);
         self.page = Some(renewed.page);
@@ -96,13 +90,10 @@ impl App {
     }
 }
 
-/// What came of it.
 pub(super) struct Renewed {
-    /// The page of the new version.
     pub(super) page: Page,
     /// The new place of the running lab, if it is still there.
     pub(super) running: Option<usize>,
-    /// What the author should know.
     pub(super) notice: Option<String>,
 }
 
@@ -118,9 +109,7 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
     let mut changed = Vec::new();
     let mut kept_run = None;
     for (index, slot) in fresh.labs.iter_mut().enumerate() {
-        let Some(at) = old.labs.iter().position(|old| old.id == slot.id) else {
-            continue;
-        };
+        let Some(at) = old.labs.iter().position(|old| old.id == slot.id) else { continue };
         if is_set_alike(&old.lesson, &fresh.lesson, &slot.id) && old.labs[at].seed == slot.seed {
             if running_id.as_ref() == Some(&slot.id) {
                 kept_run = Some(index);
@@ -173,7 +162,6 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
     Renewed { notice: notice(&changed, removed.as_deref()), page: fresh, running: kept_run }
 }
 
-/// What an author reads about labs that could not be kept.
 fn notice(changed: &[(String, bool)], removed: Option<&str>) -> Option<String> {
     if let Some(id) = removed {
         return Some(format!("lab '{id}' was taken out: its run was ended"));
@@ -245,9 +233,7 @@ fn keep_answers(old: &mut Page, fresh: &mut Page, app: &App) {
         .map(|(id, answered)| (id, answered.given))
         .collect();
     for (id, given) in given {
-        let Some(question) = lesson.question(&id) else {
-            continue;
-        };
+        let Some(question) = lesson.question(&id) else { continue };
         if let Some((right, feedback)) = fresh.graded(question, &given, app.registry) {
             let answered = Answered { given, right, feedback };
             fresh.answers.insert(id, answered);
@@ -273,7 +259,6 @@ fn longest_scroll(page: &Page, app: &App) -> usize {
     document::length(page, width, &app.screen.look).saturating_sub(height)
 }
 
-/// The lines of a page's text as they stand on the screen.
 pub(super) fn lines(page: &Page, app: &App) -> Vec<String> {
     let (width, _) = view::text_size(app.screen.size);
     document::build(page, width, &app.screen.look).lines.iter().map(ToString::to_string).collect()

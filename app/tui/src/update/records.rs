@@ -47,7 +47,6 @@ impl App {
         Vec::new()
     }
 
-    /// The recorded runs of the shown lab.
     fn records_here(&self) -> Vec<RecordEntry> {
         let kind = self.page.as_ref().and_then(Page::slot).map(|slot| slot.schema.kind.as_str());
         let of_lab = |entry: &&RecordEntry| Some(entry.lab.as_str()) == kind;
@@ -56,12 +55,8 @@ impl App {
 
     /// Puts the marked run behind the curves, or replays it.
     pub(super) fn fetch_marked(&mut self, purpose: Purpose) -> Vec<Effect> {
-        let Some(Overlay::Records(records)) = &self.overlay else {
-            return Vec::new();
-        };
-        let Some(entry) = records.entry().cloned() else {
-            return Vec::new();
-        };
+        let Some(Overlay::Records(records)) = &self.overlay else { return Vec::new() };
+        let Some(entry) = records.entry().cloned() else { return Vec::new() };
         let slot = self.page.as_ref().map_or(0, |page| page.current);
         self.overlay = None;
         self.fetch(entry, purpose, slot)
@@ -74,9 +69,7 @@ impl App {
         purpose: Purpose,
         slot: usize,
     ) -> Vec<Effect> {
-        let Some(page) = &self.page else {
-            return Vec::new();
-        };
+        let Some(page) = &self.page else { return Vec::new() };
         self.screen.notice = Some(format!("reading {}", entry.name));
         vec![Effect::ReadRecord(Box::new(Wanted {
             entry,
@@ -106,7 +99,6 @@ impl App {
         effects
     }
 
-    /// A recorded run has been read, or could not be.
     pub(super) fn fetched(&mut self, fetched: Result<Box<LoadedRecord>, String>) -> Vec<Effect> {
         let fetched = match fetched {
             Ok(fetched) => *fetched,
@@ -117,12 +109,8 @@ impl App {
         };
         let wanted = fetched.wanted.clone();
         let is_here = |page: &&mut Page| page.lesson.front.id.as_str() == wanted.lesson;
-        let Some(page) = self.page.as_mut().filter(is_here) else {
-            return Vec::new();
-        };
-        let Some(slot) = page.labs.get_mut(wanted.slot) else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut().filter(is_here) else { return Vec::new() };
+        let Some(slot) = page.labs.get_mut(wanted.slot) else { return Vec::new() };
         self.screen.notice = fetched.warnings.first().cloned();
         match wanted.purpose {
             Purpose::Overlay => {
@@ -149,18 +137,12 @@ impl App {
     fn replay(&mut self, fetched: LoadedRecord) -> Vec<Effect> {
         let LoadedRecord { wanted, data, .. } = fetched;
         let mut effects = self.abandon();
-        let Some(page) = self.page.as_mut() else {
-            return effects;
-        };
-        let Some(slot) = page.labs.get_mut(wanted.slot) else {
-            return effects;
-        };
+        let Some(page) = self.page.as_mut() else { return effects };
+        let Some(slot) = page.labs.get_mut(wanted.slot) else { return effects };
         slot.begin();
         slot.run.explored = false;
         slot.run.device = None;
-        let Ok(params) = slot.params() else {
-            return effects;
-        };
+        let Ok(params) = slot.params() else { return effects };
         let steps = data.series.values().map(|series| series.points().len() + series.gaps().len());
         let replay = Replay {
             origin: wanted.entry.origin(),
@@ -216,9 +198,7 @@ impl App {
 impl App {
     /// Asks for what earlier sessions recorded of a lesson that shows several runs, once.
     pub(super) fn recall_attempts(&mut self) -> Vec<Effect> {
-        let Some(page) = &self.page else {
-            return Vec::new();
-        };
+        let Some(page) = &self.page else { return Vec::new() };
         let (lesson, mut kinds) = (scope(page), kinds(page));
         let recalled = &mut self.session.finished.recalled;
         kinds.retain(|kind| recalled.insert((lesson.clone(), kind.clone())));
@@ -251,9 +231,7 @@ impl App {
 
     /// Keeps what the run of a lab leaves, which has just ended.
     pub(super) fn keep_attempt(&mut self, slot: usize) {
-        let Some(page) = self.page.as_mut() else {
-            return;
-        };
+        let Some(page) = self.page.as_mut() else { return };
         let lesson = page.lesson.front.id.to_string();
         let left = page.labs.get_mut(slot).and_then(|slot| slot.leave(&lesson));
         if let Some(left) = left {
@@ -264,9 +242,7 @@ impl App {
 
     /// Gives the labs of the open page the runs of their lesson.
     pub(crate) fn share_attempts(&mut self) {
-        let Some(page) = self.page.as_mut() else {
-            return;
-        };
+        let Some(page) = self.page.as_mut() else { return };
         let kinds = kinds(page);
         if kinds.is_empty() {
             return;

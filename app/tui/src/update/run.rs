@@ -21,15 +21,11 @@ use crate::view::TWO_SIDES;
 impl App {
     /// Space: starts the shown lab, pauses it, or goes on.
     pub(super) fn run_or_pause(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
         match &mut self.session.active {
             Some(active) if active.slot == current => {
-                let Some(slot) = page.slot_mut() else {
-                    return Vec::new();
-                };
+                let Some(slot) = page.slot_mut() else { return Vec::new() };
                 let order = match slot.run.state {
                     State::Paused => {
                         slot.run.state = State::Running;
@@ -96,11 +92,8 @@ impl App {
         effects
     }
 
-    /// Ends the run that is going on, whatever comes of it.
     pub(super) fn abandon(&mut self) -> Vec<Effect> {
-        let Some(active) = self.session.active.take() else {
-            return Vec::new();
-        };
+        let Some(active) = self.session.active.take() else { return Vec::new() };
         if let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot)) {
             slot.run.state = State::Stopped;
             slot.run.data.status.clear();
@@ -151,13 +144,9 @@ impl App {
 
     /// A knob has a new value: the run hears of it, or the next one will.
     pub(super) fn knob_turned(&mut self, name: &str, value: Option<Value>) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
-        let Some(slot) = page.slot_mut() else {
-            return Vec::new();
-        };
+        let Some(slot) = page.slot_mut() else { return Vec::new() };
         let live = slot.schema.param(name).is_some_and(|param| param.live);
         let instant = !slot.schema.is_live();
         match self.session.active {
@@ -191,13 +180,9 @@ impl App {
 
     /// Asks for a missing prediction once, then starts.
     pub(super) fn ask_or_start(&mut self, how: RunMode) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
-        let Some(slot) = page.labs.get(current) else {
-            return Vec::new();
-        };
+        let Some(slot) = page.labs.get(current) else { return Vec::new() };
         if page.reminded != Some(current)
             && let Some(block) = page.unmade_prediction(&slot.id)
         {
@@ -215,13 +200,9 @@ impl App {
 
     /// Starts the shown lab, now or as soon as the devices are known.
     fn start(&mut self, how: RunMode) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let slot_index = page.current;
-        let Some(slot) = page.labs.get_mut(slot_index) else {
-            return Vec::new();
-        };
+        let Some(slot) = page.labs.get_mut(slot_index) else { return Vec::new() };
         self.session.runs += 1;
         slot.begin();
         let live = slot.schema.is_live();
@@ -252,13 +233,9 @@ impl App {
             return Vec::new();
         };
         let recording = self.recording_for(active.slot);
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let lesson = page.lesson.clone();
-        let Some(slot) = page.labs.get_mut(active.slot) else {
-            return Vec::new();
-        };
+        let Some(slot) = page.labs.get_mut(active.slot) else { return Vec::new() };
         let params = slot.params();
         let uses_device = match &params {
             Ok(params) => slot.schema.uses_device(params),

@@ -25,9 +25,7 @@ impl App {
 
     /// The places of the open lesson where what is looked for stands.
     pub fn hits(&self, search: &Search) -> Vec<Hit> {
-        let Some(page) = &self.page else {
-            return Vec::new();
-        };
+        let Some(page) = &self.page else { return Vec::new() };
         let (width, _) = view::text_size(self.screen.size);
         let document = document::build(page, width, &self.screen.look);
         hits(&document.lines, search.entry.text(), &[self.screen.look.glyphs.vertical])
@@ -51,7 +49,6 @@ impl App {
         (0..self.course.lessons.len()).filter(fits).collect()
     }
 
-    /// A key in the field of a search or a filter.
     pub(super) fn search_key(&mut self, key: Key) {
         match &mut self.overlay {
             Some(Overlay::Search(search)) => match search.entry.key(key) {
@@ -68,9 +65,7 @@ impl App {
 
     /// Goes to the first hit from where the search began; without any, back there.
     pub(super) fn sought(&mut self) {
-        let Some(Overlay::Search(search)) = &self.overlay else {
-            return;
-        };
+        let Some(Overlay::Search(search)) = &self.overlay else { return };
         let (hits, from) = (self.hits(search), search.from);
         let below = |hit: &Hit| hit.0.first().is_some_and(|piece| piece.line >= from);
         let at = hits.iter().position(below).unwrap_or(0);
@@ -82,9 +77,7 @@ impl App {
 
     /// The next hit, or the one before; from the last it goes on with the first.
     pub(super) fn next_hit(&mut self, places: isize) {
-        let Some(Overlay::Search(search)) = &mut self.overlay else {
-            return;
-        };
+        let Some(Overlay::Search(search)) = &mut self.overlay else { return };
         if search.entry.text().is_empty() {
             // An empty field repeats what was looked for last.
             search.entry = TextField::new(FieldPurpose::Search, self.recall.search.clone());
@@ -122,7 +115,6 @@ impl App {
         }
     }
 
-    /// Opens the marked lesson of the filtered list.
     pub(super) fn open_filtered(&mut self) -> Vec<Effect> {
         if !self.listed().contains(&self.course.chosen) {
             self.screen.notice = Some("no lesson has these words".to_owned());
@@ -137,7 +129,6 @@ impl App {
 const REMEMBERED: usize = 16;
 
 impl App {
-    /// Opens the palette over whatever is there.
     pub(super) fn open_palette(&mut self) {
         self.overlay = None;
         let palette = Palette::new(self.palette_items(), &self.recall.targets);
@@ -182,12 +173,8 @@ impl App {
 
     /// Does what the marked entry says; one that cannot be done now says why and stays.
     pub(super) fn choose_from_palette(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Palette(palette)) = &self.overlay else {
-            return Vec::new();
-        };
-        let Some(item) = palette.item() else {
-            return Vec::new();
-        };
+        let Some(Overlay::Palette(palette)) = &self.overlay else { return Vec::new() };
+        let Some(item) = palette.item() else { return Vec::new() };
         if let Some(reason) = &item.refused {
             self.screen.notice = Some(reason.clone());
             return Vec::new();
@@ -204,7 +191,6 @@ impl App {
         }
     }
 
-    /// Opens a lesson or a lab in place of what is open.
     pub(super) fn go(&mut self, target: Target) -> Vec<Effect> {
         match target {
             Target::Lesson(id) => self.go_to_lesson(&id),
@@ -219,9 +205,7 @@ impl App {
             return Vec::new();
         }
         let place = self.course.lessons.iter().position(|lesson| lesson.front.id.as_str() == id);
-        let Some(place) = place else {
-            return Vec::new();
-        };
+        let Some(place) = place else { return Vec::new() };
         let mut effects = self.leave();
         self.course.chosen = place;
         effects.extend(self.open_chosen());

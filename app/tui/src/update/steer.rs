@@ -28,9 +28,7 @@ const MOST_STEPS: u64 = 1_000_000_000;
 impl App {
     /// Goes on to the next usable device after the current choice.
     pub(super) fn next_device(&mut self) {
-        let Some(devices) = &self.hardware.devices else {
-            return;
-        };
+        let Some(devices) = &self.hardware.devices else { return };
         let mut choices = vec![DeviceChoice::Auto];
         choices.extend(devices.iter().filter_map(|info| match info.state {
             DeviceState::Usable | DeviceState::Software => Some(DeviceChoice::Exactly(info.id)),
@@ -47,9 +45,7 @@ impl App {
 
     /// A number of steps, then a pause; starts the lab if it is not running.
     pub(super) fn step(&mut self, steps: u64) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
         match &mut self.session.active {
             Some(active) if active.slot == current => {
@@ -76,9 +72,7 @@ impl App {
 
     /// Does as many steps as the field says.
     pub(super) fn do_steps(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Steps(entry)) = &mut self.overlay else {
-            return Vec::new();
-        };
+        let Some(Overlay::Steps(entry)) = &mut self.overlay else { return Vec::new() };
         match entry.text().trim().replace(['_', ','], "").parse::<u64>() {
             Ok(steps @ 1..=MOST_STEPS) => {
                 self.overlay = None;
@@ -94,9 +88,7 @@ impl App {
 
     /// Goes on to the last step as fast as the device can; the next run has its tempo again.
     pub(super) fn run_to_the_end(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
         match &mut self.session.active {
             Some(active) if active.slot == current => {
@@ -119,7 +111,6 @@ impl App {
         }
     }
 
-    /// Ends the run; one that was asked long ago and does not answer is left behind.
     pub(super) fn stop(&mut self) -> Vec<Effect> {
         let unanswered = self.session.waiting.as_ref().is_some_and(Waiting::is_unanswered);
         match &mut self.session.active {
@@ -140,9 +131,7 @@ impl App {
 
     /// Keeps the pictures as they are while the run goes on, or lets them catch up.
     pub(super) fn freeze(&mut self) -> Vec<Effect> {
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
-            return Vec::new();
-        };
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return Vec::new() };
         match slot.pictures.frozen.take() {
             Some(_) => vec![Effect::WantPictures(Panels::All), Effect::Order(Command::Redraw)],
             None => {
@@ -160,16 +149,13 @@ impl App {
         }
     }
 
-    /// Full speed, or a pace that can be watched; a run that is going on changes with it.
     pub(super) fn change_tempo(&mut self) -> Vec<Effect> {
         if let Some(effects) = self.change_speed() {
             return effects;
         }
         self.session.tempo = self.session.tempo.other();
         self.screen.notice = Some(self.session.tempo.sentence().to_owned());
-        let Some(active) = &mut self.session.active else {
-            return Vec::new();
-        };
+        let Some(active) = &mut self.session.active else { return Vec::new() };
         if active.how == RunMode::ToTheEnd {
             active.how = RunMode::Run;
         }
@@ -211,7 +197,6 @@ impl App {
 const PICTURE_PERIOD: Duration = Duration::from_millis(125);
 
 impl App {
-    /// Takes in what the run says.
     pub(super) fn reports(
         &mut self,
         run: u64,
@@ -236,9 +221,7 @@ impl App {
             Some(_) | None => Vec::new(),
         };
         let slot = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot));
-        let Some(slot) = slot else {
-            return Vec::new();
-        };
+        let Some(slot) = slot else { return Vec::new() };
         let wanted: Vec<&'static str> = slot.pictures_of_the_lab(&shown).collect();
         if wanted.is_empty() {
             return Vec::new();
@@ -254,12 +237,8 @@ impl App {
         };
         self.session.active = None;
         let usable = self.hardware.devices.clone().unwrap_or_default();
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
-        let Some(slot) = page.labs.get_mut(active.slot) else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
+        let Some(slot) = page.labs.get_mut(active.slot) else { return Vec::new() };
         slot.run.elapsed = after;
         slot.run.data.status.clear();
         slot.run.state = match outcome {
@@ -298,12 +277,8 @@ impl App {
         if !complete || explored || replayed {
             return Vec::new();
         }
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
-        let Some(slot) = page.labs.get_mut(active.slot) else {
-            return Vec::new();
-        };
+        let Some(page) = self.page.as_mut() else { return Vec::new() };
+        let Some(slot) = page.labs.get_mut(active.slot) else { return Vec::new() };
         slot.others.reference = Some(slot.run.data.clone());
         let lesson = page.lesson.front.id.clone();
         let mut effects = vec![Effect::Save(Event::RunFinished {
@@ -329,7 +304,6 @@ impl App {
     }
 }
 
-/// What predictions came to and which checks cannot be told here, as far as the progress does not know it yet.
 fn told_first(page: &Page, machine: Machine<'_>, progress: &Progress) -> Vec<Effect> {
     let lesson = page.lesson.front.id.clone();
     let known = progress.lesson(&lesson);

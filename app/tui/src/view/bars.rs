@@ -45,9 +45,7 @@ fn workers(app: &App) -> Option<String> {
 
 /// The device that new runs take, in words.
 pub fn device(app: &App) -> String {
-    let Some(devices) = &app.hardware.devices else {
-        return "looking for devices".to_owned();
-    };
+    let Some(devices) = &app.hardware.devices else { return "looking for devices".to_owned() };
     let named = |info: &DeviceInfo| format!("{} {}", info.id, info.name);
     match choose(app.hardware.choice, devices, &Backend::ALL) {
         Ok(id) => {

@@ -96,7 +96,6 @@ fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'s
     ])
 }
 
-/// As much of a text as fits a room.
 fn shortened(text: &str, room: usize, app: &App) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -112,7 +111,6 @@ fn shortened(text: &str, room: usize, app: &App) -> String {
     short + app.screen.look.glyphs.ellipsis
 }
 
-/// One lesson: mark, progress, title, minutes.
 fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> {
     let theme = &app.screen.look.theme;
     let glyphs = &app.screen.look.glyphs;

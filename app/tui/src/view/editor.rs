@@ -16,7 +16,6 @@ use crate::state::page::Page;
 
 /// Where the editor stands and what is seen next to it.
 pub struct Sides {
-    /// The editor.
     pub editor: Rect,
     /// The question's text, or the lab's pictures, where there is room.
     pub beside: Option<Rect>,
@@ -38,7 +37,6 @@ pub fn sides(app: &App, editor: &Editor, body: Rect) -> Sides {
     }
 }
 
-/// The parts of an editor.
 struct Areas {
     head: Rect,
     text: Rect,
@@ -71,7 +69,6 @@ pub fn at(app: &App, editor: &Editor, at: Position) -> Option<(usize, usize)> {
     Some((top + usize::from(row), left + usize::from(at.x - letters.x)))
 }
 
-/// Draws it; returns where the cursor stands.
 pub fn draw(
     app: &App,
     page: &Page,
@@ -153,9 +150,7 @@ fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
             }
         }
         Subject::Lab(place, _) => {
-            let Some(slot) = page.labs.get(*place) else {
-                return (String::new(), theme.dim);
-            };
+            let Some(slot) = page.labs.get(*place) else { return (String::new(), theme.dim) };
             let run = slot.own_kernel.as_ref().map(|edited| edited.text.as_str());
             match run.unwrap_or(&editor.starter) == editor.text.as_str() {
                 true => (slot.run.state.word().to_owned(), theme.dim),

@@ -14,7 +14,6 @@ use mlsys_view::text::wrap_spans;
 /// Rows of a definition below the list.
 const PREVIEW: u16 = 6;
 
-/// Draws it; returns where the cursor stands.
 pub fn draw(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let inside = list(area);
     if inside.height == 0 {
@@ -79,9 +78,7 @@ fn draw_names(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) 
     let skip = (terms.chosen + 1).saturating_sub(usize::from(area.height));
     let shown = terms.found.iter().enumerate().skip(skip);
     for ((place, &index), row) in shown.zip(area.rows()) {
-        let Some(term) = terms.get(index) else {
-            continue;
-        };
+        let Some(term) = terms.get(index) else { continue };
         let marked = place == terms.chosen;
         let mark = if marked { app.screen.look.glyphs.arrow } else { " " };
         let name = if marked { theme.selection } else { theme.text };
@@ -103,7 +100,6 @@ fn draw_names(app: &App, terms: &GlossaryList, area: Rect, buffer: &mut Buffer) 
     }
 }
 
-/// What a term means.
 fn definition(app: &App, term: &Term, width: usize) -> Vec<Line<'static>> {
     let text = [(term.about.clone(), app.screen.look.theme.text)];
     wrap_spans(&text, width.saturating_sub(1), Span::raw(" "), Span::raw(" "))

@@ -25,7 +25,6 @@ pub fn draw(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// How far it scrolls.
 pub fn longest(app: &App) -> usize {
     let body = body(app.screen.size);
     lines(app, usize::from(body.width)).len().saturating_sub(usize::from(body.height))

@@ -18,21 +18,17 @@ pub enum Hit {
     Over(Option<usize>),
     /// The page outside the overlay.
     Beside,
-    /// A lesson of the list.
     Lesson(usize),
-    /// A tab.
     Tab(Side),
     /// The text; a block of it, if one is there.
     Text(Option<usize>),
     /// An option of a question or prediction: the block and which.
     Choice(usize, usize),
-    /// The name of a lab.
     Lab(usize),
     /// A picture, by its place after the chosen one, and the step there.
     Picture(usize, Option<u64>),
     /// A part of a kernel's picture, by the picture's place after the chosen one.
     Spot(usize, Spot),
-    /// A knob.
     Knob(usize),
     /// A line and a column of the kernel that is being written.
     Kernel(usize, usize),

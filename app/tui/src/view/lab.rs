@@ -24,19 +24,15 @@ const PANEL_COLUMNS: u16 = 60;
 
 /// Where the parts of a lab are.
 pub struct Areas {
-    /// The labs by name.
     pub head: Rect,
-    /// The pictures.
     pub panels: Rect,
     /// What the run has to say.
     said: Rect,
-    /// The knobs.
     pub knobs: Rect,
     /// Where the run stands.
     state: Rect,
 }
 
-/// The parts of a lab in its area.
 pub fn areas(app: &App, slot: &LabState, area: Rect) -> Areas {
     let inner = within(area);
     let strip = knobs::rows(slot, inner.width).min(inner.height / 3);
@@ -132,7 +128,6 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     names.into_iter().skip(first.unwrap_or(page.current)).collect()
 }
 
-/// The lessons' labs by id, the shown one marked.
 fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let mut line = Line::default();
@@ -153,7 +148,6 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     line.render(area, buffer);
 }
 
-/// Pictures in sentences, in the order given.
 fn say_panels(app: &App, slot: &LabState, panels: &[usize], area: Rect, buffer: &mut Buffer) {
     let mut lines = Vec::new();
     for &index in panels {
@@ -205,9 +199,7 @@ pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
 
 /// The pictures that can be seen now, as indices into the lab's panels.
 pub fn shown(app: &App, page: &Page) -> Vec<usize> {
-    let Some(slot) = page.slot() else {
-        return Vec::new();
-    };
+    let Some(slot) = page.slot() else { return Vec::new() };
     let sides = sides(app.screen.size);
     if page.full_screen.is_some() || (sides.tabs.is_some() && page.side == Side::Picture) {
         return slot.chosen().into_iter().collect();
@@ -242,7 +234,6 @@ fn has_parts(slot: &LabState) -> bool {
     )
 }
 
-/// The pictures.
 fn draw_panels(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Buffer) {
     for (place, cell) in cells(slot, area) {
         let index =

@@ -112,9 +112,7 @@ fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<
 
 /// Reverses what is searched for; the current place is the selected one.
 fn mark_hits(app: &App, lines: &mut [Line<'static>]) {
-    let Some(Overlay::Search(search)) = &app.overlay else {
-        return;
-    };
+    let Some(Overlay::Search(search)) = &app.overlay else { return };
     let edges = [app.screen.look.glyphs.vertical];
     let found = hits(lines, search.entry.text(), &edges);
     for (index, hit) in found.iter().enumerate() {

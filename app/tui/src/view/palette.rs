@@ -18,7 +18,6 @@ pub(super) const BOXED: u16 = 60;
 /// Columns of the word for the kind of an entry.
 const KIND: usize = 9;
 
-/// Where it lies.
 pub fn area(body: Rect) -> Rect {
     let width = if body.width < BOXED { body.width } else { (body.width - 4).min(LARGEST.0) };
     let height = body.height.min(LARGEST.1);
@@ -41,7 +40,6 @@ pub fn skipped(palette: &Palette, list: Rect) -> usize {
     (palette.chosen + 1).saturating_sub(usize::from(list.height))
 }
 
-/// Draws it; returns where the cursor stands.
 pub fn draw(app: &App, palette: &Palette, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let theme = &app.screen.look.theme;
     let list = list(area);

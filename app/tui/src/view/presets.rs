@@ -13,7 +13,6 @@ const NAME: usize = 22;
 /// Below this width the sentences stand below the names.
 const BESIDE: usize = 60;
 
-/// Draws the presets, those that cannot be taken with the reason.
 pub fn draw(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
     for ((line, _), row) in shown(app, chosen, area).into_iter().zip(area.rows()) {
         line.render(row, buffer);

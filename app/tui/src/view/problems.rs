@@ -10,14 +10,10 @@ use crate::state::App;
 use crate::state::preview::Preview;
 use mlsys_view::theme::Look;
 
-/// The least the strip is drawn on.
 const LEAST: u16 = 2;
 
-/// Draws the strip, if there is something to tell.
 pub fn draw(app: &App, body: Rect, buffer: &mut Buffer) {
-    let Some(preview) = &app.preview else {
-        return;
-    };
+    let Some(preview) = &app.preview else { return };
     let room = room(app, preview, body);
     let lines = lines(preview, app.page.is_some(), &app.screen.look);
     if lines.is_empty() || room < LEAST {
@@ -38,11 +34,8 @@ pub fn draw(app: &App, body: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Draws all of it.
 pub fn all(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
-    let Some(preview) = &app.preview else {
-        return;
-    };
+    let Some(preview) = &app.preview else { return };
     let lines = lines(preview, app.page.is_some(), &app.screen.look);
     // The file may have been corrected since the last scroll.
     let scroll = scroll.min(lines.len().saturating_sub(usize::from(area.height)));

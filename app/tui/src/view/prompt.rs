@@ -10,7 +10,6 @@ use crate::state::App;
 use crate::state::overlay::Overlay;
 use crate::text_field::TextField;
 
-/// A field in the last line.
 pub struct Prompt<'a> {
     label: &'static str,
     entry: &'a TextField,
@@ -87,7 +86,6 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Draws it; returns where the cursor stands.
     pub fn draw(self, app: &App, area: Rect, buffer: &mut Buffer) -> Position {
         let theme = &app.screen.look.theme;
         let (remark, style) = self.remark;

@@ -9,7 +9,6 @@ use crate::records::{RecordEntry, Records, Source};
 use crate::state::App;
 use crate::state::page::Page;
 
-/// Rows it takes at most.
 const ROWS: u16 = 18;
 
 /// Where it lies: over the upper part of the page, as wide as it.
@@ -17,7 +16,6 @@ pub fn area(body: Rect) -> Rect {
     Rect { height: body.height.min(ROWS), ..body }
 }
 
-/// Draws it.
 pub fn draw(app: &App, records: &Records, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let mut rows = area.rows();

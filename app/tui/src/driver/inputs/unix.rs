@@ -25,7 +25,6 @@ const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 /// While an answer is due, its escape may come long before the rest: a slow line must not type the rest as keys.
 const ANSWER_WAIT: Duration = Duration::from_millis(500);
 
-/// Handle of the input thread for lending the terminal.
 pub struct Keyboard {
     knock: UnixStream,
     rests: Receiver<()>,
@@ -52,7 +51,6 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// The same, as the thread sees it.
 struct Door {
     knocks: UnixStream,
     resting: Sender<()>,

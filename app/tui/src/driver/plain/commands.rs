@@ -153,12 +153,9 @@ impl Talk<'_> {
         self.opened()
     }
 
-    /// The first lines of a lesson that has been opened.
     pub(super) fn opened(&mut self) -> io::Result<()> {
         self.at = None;
-        let Some(page) = &self.app.page else {
-            return Ok(());
-        };
+        let Some(page) = &self.app.page else { return Ok(()) };
         let front = &page.lesson.front;
         let opening = format!(
             "{}, {} minutes. An empty line reads on; help says what else can be typed. Where the text names \
@@ -171,9 +168,7 @@ impl Talk<'_> {
 
     /// Reads on to the next activity, or to the end.
     pub(super) fn next(&mut self) -> io::Result<()> {
-        let Some(page) = &self.app.page else {
-            return Ok(());
-        };
+        let Some(page) = &self.app.page else { return Ok(()) };
         let from = self.at.map_or(0, |at| at + 1);
         let activities = page.activities();
         let until = activities.into_iter().find(|&block| block >= from);
@@ -200,9 +195,7 @@ impl Talk<'_> {
     }
 
     pub(super) fn back(&mut self) -> io::Result<()> {
-        let Some(page) = &self.app.page else {
-            return Ok(());
-        };
+        let Some(page) = &self.app.page else { return Ok(()) };
         let at = self.at.unwrap_or_default();
         let before = page.activities().into_iter().rev().find(|&b| b < at);
         match before {
@@ -222,9 +215,7 @@ impl Talk<'_> {
     }
 
     pub(super) fn lab(&mut self, name: &str) -> io::Result<()> {
-        let Some(page) = &self.app.page else {
-            return Ok(());
-        };
+        let Some(page) = &self.app.page else { return Ok(()) };
         let is_it = |block: &Block| block.as_lab().is_some_and(|lab| lab.id == name);
         match page.lesson.blocks.iter().position(is_it) {
             Some(block) => self.go_to(block),
@@ -249,9 +240,7 @@ impl Talk<'_> {
 
     /// Marks an activity as going to it with the keys does.
     fn mark(&mut self, block: usize) -> io::Result<()> {
-        let Some(page) = self.app.page.as_mut() else {
-            return Ok(());
-        };
+        let Some(page) = self.app.page.as_mut() else { return Ok(()) };
         let places = page.activities();
         let place = |wanted| places.iter().position(|&b| Some(b) == wanted);
         let (Some(from), Some(to)) = (place(page.marked), place(Some(block))) else {

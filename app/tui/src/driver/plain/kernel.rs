@@ -17,7 +17,6 @@ use crate::plain::{say, words};
 use crate::state::page::{Page, Side};
 
 impl Talk<'_> {
-    /// Answers the marked question with a kernel: `@FILE`, or the text itself.
     pub(super) fn answer_kernel(&mut self, text: &str) -> io::Result<()> {
         let text = match text.strip_prefix('@') {
             None => text.to_owned(),

@@ -22,9 +22,7 @@ use crate::update::Animation;
 
 impl Talk<'_> {
     pub(super) fn answer(&mut self, text: &str) -> io::Result<()> {
-        let Some(page) = self.app.page.as_mut() else {
-            return Ok(());
-        };
+        let Some(page) = self.app.page.as_mut() else { return Ok(()) };
         page.side = Side::Text;
         let asked = page.marked_block().cloned();
         let locked = asked.as_ref().and_then(Block::as_predict).is_some_and(|p| {
@@ -43,9 +41,7 @@ impl Talk<'_> {
             return self.answer_kernel(text);
         }
         let asked = asked.filter(|block| block.as_lab().is_none());
-        let Some(asked) = asked else {
-            return self.say(["Nothing is asked here.".to_owned()]);
-        };
+        let Some(asked) = asked else { return self.say(["Nothing is asked here.".to_owned()]) };
         if let Some(complaint) = self.type_in(Command::Enter, text)? {
             return self.say(say::sentence(&format!("Not taken: {complaint}.")));
         }
@@ -57,7 +53,6 @@ impl Talk<'_> {
         self.notice()
     }
 
-    /// Opens a field, types a text into it, and gives it; what the field complains about is returned.
     fn type_in(&mut self, opening: Command, text: &str) -> io::Result<Option<String>> {
         self.send(Message::Do(opening))?;
         self.send(Message::Key(Key::End))?;
@@ -95,9 +90,7 @@ impl Talk<'_> {
     }
 
     pub(super) fn run(&mut self) -> io::Result<()> {
-        let Some(page) = self.app.page.as_mut() else {
-            return Ok(());
-        };
+        let Some(page) = self.app.page.as_mut() else { return Ok(()) };
         let marked = page.marked_block().and_then(Block::as_predict);
         if let Some(lab) = marked.and_then(say::lab_of) {
             page.show_lab(&lab);
@@ -116,7 +109,6 @@ impl Talk<'_> {
         self.notice()
     }
 
-    /// Saves what the run has learned and says what came of it.
     pub(super) fn save(&mut self, file: &str) -> io::Result<()> {
         if let Err(why) = self.app.available(Command::SaveWeights) {
             return self.say(say::sentence(&why));
@@ -172,9 +164,7 @@ impl Talk<'_> {
     }
 
     pub(super) fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
-        let Some(page) = self.app.page.as_mut() else {
-            return Ok(());
-        };
+        let Some(page) = self.app.page.as_mut() else { return Ok(()) };
         // A knob may be an entry of a table: its name contains a dot as well.
         let known = |slot: &LabState| slot.controls.knobs.iter().any(|knob| knob.name == name);
         let (lab, knob) = match name.split_once('.') {
@@ -220,9 +210,7 @@ const PROGRESS: Duration = Duration::from_secs(3);
 impl Talk<'_> {
     /// Waits for the end of a run, if one goes on; a line that says stop ends it, others wait for their turn.
     pub(super) fn settle(&mut self) -> io::Result<()> {
-        let Some(active) = self.app.session.active else {
-            return Ok(());
-        };
+        let Some(active) = self.app.session.active else { return Ok(()) };
         let before = self.judged();
         let mut pulse = Pulse::new();
         let mut told = Instant::now();
@@ -254,9 +242,7 @@ impl Talk<'_> {
 
     /// What is known of checks and predictions.
     fn judged(&self) -> (BTreeMap<String, CheckState>, BTreeMap<String, Option<String>>) {
-        let Some(page) = &self.app.page else {
-            return Default::default();
-        };
+        let Some(page) = &self.app.page else { return Default::default() };
         let predictions = page.predictions.iter();
         (
             page.checks.clone(),

@@ -175,7 +175,6 @@ impl Text {
         })
     }
 
-    /// What copying takes: the selection, or the cursor's line.
     pub fn copied(&self) -> String {
         self.text.get(self.taken()).unwrap_or_default().to_owned()
     }
@@ -227,9 +226,7 @@ impl Text {
 
     /// Takes the last change back; whether there was one.
     pub fn undo(&mut self) -> bool {
-        let Some(change) = self.history.undo() else {
-            return false;
-        };
+        let Some(change) = self.history.undo() else { return false };
         let end = change.at + change.inserted.len();
         self.text.replace_range(change.at..end, &change.removed);
         self.cursor = change.cursor.min(self.text.len());
@@ -240,9 +237,7 @@ impl Text {
 
     /// Does the change again that was taken back; whether there was one.
     pub fn redo(&mut self) -> bool {
-        let Some(change) = self.history.redo() else {
-            return false;
-        };
+        let Some(change) = self.history.redo() else { return false };
         let end = change.at + change.removed.len();
         self.text.replace_range(change.at..end, &change.inserted);
         self.cursor = change.at + change.inserted.len();

@@ -27,9 +27,7 @@ pub(super) fn escape(bytes: &[u8]) -> Step {
 
 /// `ESC O` and a letter: function and arrow keys of some terminals.
 fn single_shift(bytes: &[u8]) -> Step {
-    let Some(&end) = bytes.get(2) else {
-        return Step::More;
-    };
+    let Some(&end) = bytes.get(2) else { return Step::More };
     let code = match end {
         b'P'..=b'S' => Some(KeyCode::F(end - b'P' + 1)),
         b'M' => Some(KeyCode::Enter),

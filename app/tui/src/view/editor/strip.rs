@@ -69,9 +69,7 @@ impl Strip<'_> {
     fn question(&mut self, page: &Page, editor: &Editor, block: usize) {
         let app = self.app;
         let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
-        let Some(Block::Question(question)) = page.lesson.blocks.get(block) else {
-            return;
-        };
+        let Some(Block::Question(question)) = page.lesson.blocks.get(block) else { return };
         if let Some(trial) = page.trials.get(&editor.draft.name) {
             match &trial.state {
                 TestsState::Going => self.say(glyphs.running, "the tests run", theme.good),

@@ -24,7 +24,6 @@ fn gutter(editor: &Editor) -> u16 {
     digits as u16 + 2
 }
 
-/// Where the letters are.
 pub(super) fn letters(editor: &Editor, area: Rect) -> Rect {
     let gutter = gutter(editor).min(area.width.saturating_sub(1));
     Rect::new(area.x + gutter, area.y, area.width.saturating_sub(gutter), area.height)
@@ -62,9 +61,7 @@ pub(super) fn draw(
         inside = next;
         let from = start;
         start += line.len() + 1;
-        let Some(row) = index.checked_sub(top) else {
-            continue;
-        };
+        let Some(row) = index.checked_sub(top) else { continue };
         if row >= usize::from(area.height) {
             break;
         }
@@ -116,16 +113,13 @@ pub(super) fn draw(
 /// Whether a complaint is about the letter at a byte of its line: its place and the rest of the word there.
 fn covers(complaint: &Diagnostic, line: &str, at: usize) -> bool {
     let place = complaint.place.column.saturating_sub(1) as usize;
-    let Some(begin) = line.char_indices().map(|(byte, _)| byte).nth(place) else {
-        return false;
-    };
+    let Some(begin) = line.char_indices().map(|(byte, _)| byte).nth(place) else { return false };
     let rest = line.get(begin..).unwrap_or_default();
     let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
     let first = rest.chars().next().map_or(1, char::len_utf8);
     (begin..begin + word.max(first)).contains(&at)
 }
 
-/// Puts letters into the columns that are shown.
 struct Pen {
     spans: Vec<Span<'static>>,
     /// The first column shown, and one past the last.

@@ -13,7 +13,6 @@ use crate::state::lab::{Knob, LabState};
 use crate::state::page::{Page, Side};
 use crate::text_field::FieldPurpose;
 
-/// Columns of one knob.
 const KNOB: u16 = 31;
 
 /// Rows that all knobs need at a width.
