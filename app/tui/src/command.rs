@@ -1,17 +1,12 @@
-//! The one table of commands: dispatch, footer, help and palette all read it.
+//! The one table of commands: dispatch, footer, help and palette all read it; and the keys that edit text.
 
-pub mod editing;
-mod place;
-pub mod reference;
-mod table;
+pub mod table;
 
-use mlsys_kernel::{Direction, Goal};
-
+use mlsys_kernel::Goal;
 use mlsys_view::panel::Inspect;
 
-use super::key::Key;
+use crate::key::{Direction, Key};
 
-pub use place::Place;
 pub use table::TABLE;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +43,7 @@ pub enum Command {
     Inspect(Inspect),
     Fold,
     FoldAll,
-    Walk(Goal, Direction),
+    Walk(Goal, mlsys_kernel::Direction),
     Choose(Choice),
     Breakpoint,
     Sort,
@@ -73,6 +68,42 @@ pub enum Command {
     Back,
     Quit,
     Suspend,
+}
+
+macro_rules! places {
+    ($($place:ident $word:literal,)*) => {
+        /// Where the keys go.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Place { $($place),* }
+
+        impl Place {
+            pub const ALL: [Self; 17] = [$(Self::$place),*];
+
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$place => $word),* }
+            }
+        }
+    };
+}
+
+places! {
+    Course "course",
+    Text "text",
+    Lab "lab",
+    Picture "picture",
+    Kernel "kernel",
+    Help "help",
+    Presets "presets",
+    Line "line",
+    Palette "palette",
+    Confirm "question",
+    Steps "steps",
+    Search "search",
+    Filter "filter",
+    Rows "rows",
+    Weights "file of weights",
+    Glossary "glossary",
+    Records "recorded runs",
 }
 
 /// A way to move through lines, lessons or knobs.
@@ -110,7 +141,7 @@ pub enum Choice {
     NextVariable,
 }
 
-/// What must hold for a command to do anything; [`super::app::App::available`] says why it does not.
+/// What must hold for a command to do anything; [`crate::state::App::available`] says why it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     Activity,
@@ -196,6 +227,71 @@ pub fn at(place: Place) -> impl Iterator<Item = &'static Binding> {
     TABLE.iter().filter(move |binding| binding.places.contains(&place))
 }
 
+/// Where text is edited: a key that is no command of the place edits the text there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// A field of one line.
+    Field,
+    /// The editor of kernels.
+    Editor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextAction {
+    Insert(char),
+    Move(Direction),
+    Select(Direction),
+    PageUp,
+    PageDown,
+    DeleteBack,
+    Delete,
+    DeleteToStart,
+    NewLine,
+    Indent,
+    Outdent,
+    Accept,
+    Cancel,
+}
+
+const BOTH: &[Surface] = &[Surface::Field, Surface::Editor];
+const FIELD: &[Surface] = &[Surface::Field];
+const EDITOR: &[Surface] = &[Surface::Editor];
+
+/// What a key does, and on which surfaces; characters are inserted on both.
+const KEYS: &[(Key, &[Surface], TextAction)] = &[
+    (Key::Left, BOTH, TextAction::Move(Direction::Left)),
+    (Key::Right, BOTH, TextAction::Move(Direction::Right)),
+    (Key::Home, BOTH, TextAction::Move(Direction::Home)),
+    (Key::End, BOTH, TextAction::Move(Direction::End)),
+    (Key::Backspace, BOTH, TextAction::DeleteBack),
+    (Key::Delete, BOTH, TextAction::Delete),
+    (Key::Ctrl('a'), FIELD, TextAction::Move(Direction::Home)),
+    (Key::Ctrl('e'), FIELD, TextAction::Move(Direction::End)),
+    (Key::Ctrl('u'), FIELD, TextAction::DeleteToStart),
+    (Key::Enter, FIELD, TextAction::Accept),
+    (Key::Esc, FIELD, TextAction::Cancel),
+    (Key::Up, EDITOR, TextAction::Move(Direction::Up)),
+    (Key::Down, EDITOR, TextAction::Move(Direction::Down)),
+    (Key::PageUp, EDITOR, TextAction::PageUp),
+    (Key::PageDown, EDITOR, TextAction::PageDown),
+    (Key::Enter, EDITOR, TextAction::NewLine),
+    (Key::Tab, EDITOR, TextAction::Indent),
+    (Key::BackTab, EDITOR, TextAction::Outdent),
+];
+
+/// What a key does to text on a surface. In a field, which has no selection, Shift makes no difference.
+pub fn text_action(key: Key, surface: Surface) -> Option<TextAction> {
+    match (key, surface) {
+        (Key::Char(c), _) => Some(TextAction::Insert(c)),
+        (Key::Shift(direction), Surface::Editor) => Some(TextAction::Select(direction)),
+        (Key::Shift(direction), Surface::Field) => text_action(direction.key(), Surface::Field),
+        (key, surface) => {
+            let row = KEYS.iter().find(|(k, places, _)| *k == key && places.contains(&surface));
+            row.map(|(_, _, action)| *action)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,18 +313,8 @@ mod tests {
     fn every_place_can_be_left_and_explained() {
         for place in Place::ALL {
             let explained = find(Key::Char('?'), place) == Some(Command::Help);
-            let letters_are_typed = matches!(
-                place,
-                Place::Palette
-                    | Place::Confirm
-                    | Place::Steps
-                    | Place::Search
-                    | Place::Filter
-                    | Place::Rows
-                    | Place::Weights
-                    | Place::Glossary
-                    | Place::Kernel
-            );
+            let typing = "Palette Confirm Steps Search Filter Rows Weights Glossary Kernel";
+            let letters_are_typed = typing.split(' ').any(|name| name == format!("{place:?}"));
             assert_ne!(explained, letters_are_typed, "{place:?}");
             assert_eq!(find(Key::Ctrl('c'), place), Some(Command::Quit));
             assert!(find(Key::Esc, place).is_some());
@@ -240,6 +326,17 @@ mod tests {
         for row in TABLE {
             assert!(!row.keys.is_empty() && !row.places.is_empty(), "{}", row.help);
             assert!(!row.label.is_empty() && !row.help.is_empty());
+        }
+    }
+
+    #[test]
+    fn each_key_edits_in_one_way() {
+        for surface in [Surface::Field, Surface::Editor] {
+            let rows = KEYS.iter().filter(|(_, places, _)| places.contains(&surface));
+            let keys: Vec<Key> = rows.map(|(key, _, _)| *key).collect();
+            for (at, key) in keys.iter().enumerate() {
+                assert!(!keys[at + 1..].contains(key), "{key} on {surface:?}");
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ mod trial;
 use mlsys_kernel::Diagnostic;
 use mlsys_kernel::Kernel;
 
-use super::command::editing::{Surface, TextAction, text_action};
+use super::command::{Surface, TextAction, text_action};
 use super::key::{Direction, Key};
 use mlsys_run::storage::Draft;
 pub use text::Text;

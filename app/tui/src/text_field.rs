@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::command::editing::{Surface, TextAction, text_action};
+use super::command::{Surface, TextAction, text_action};
 use super::key::{Direction, Key};
 
 /// What the text is for.

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use mlsys_lesson::{Course, Lesson, Module, Progress, State};
 use mlsys_run::console::Console;
 use mlsys_run::glossary::{Glossary, Term};
-use mlsys_run::process::{Exit, Failure};
-use mlsys_tui::command::reference;
+use mlsys_tui::command::table;
 use mlsys_view::text::{aligned, wrapped};
 use mlsys_view::theme::color;
 use mlsys_view::theme::file::{self, NoTheme};
@@ -204,10 +203,10 @@ fn term_object(term: &Term) -> Json {
 /// Prints the table of commands by places.
 pub fn keys(options: Keys, console: &mut Console) -> Result<Exit, Failure> {
     if options.markdown {
-        console.raw(&reference::markdown())?;
+        console.raw(&table::markdown())?;
         return Ok(Exit::Passed);
     }
-    for (index, section) in reference::sections().iter().enumerate() {
+    for (index, section) in table::sections().iter().enumerate() {
         if index > 0 {
             console.line("")?;
         }
