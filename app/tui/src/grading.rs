@@ -146,7 +146,7 @@ impl Page {
                         || self
                             .labs
                             .iter()
-                            .any(|slot| slot.id == lab && slot.others.reference.is_some())
+                            .any(|open| open.id == lab && open.others.reference.is_some())
                 });
                 if ran {
                     let state = match check.evaluate(&env) {
@@ -230,16 +230,16 @@ impl Page {
     /// The names that expressions of this lesson have values for.
     pub(super) fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
         let env = LessonEnv::new().on(facts);
-        self.labs.iter().fold(env, |env, slot| match &slot.others.reference {
-            Some(data) => env.with_run(&slot.id, slot.schema, data),
-            None => env.without_run(&slot.id, "it has not been run with the lesson's own values"),
+        self.labs.iter().fold(env, |env, lab| match &lab.others.reference {
+            Some(data) => env.with_run(&lab.id, lab.schema, data),
+            None => env.without_run(&lab.id, "it has not been run with the lesson's own values"),
         })
     }
 
     fn device_facts(&self, machine: Machine<'_>) -> DeviceFacts {
-        let used = self.labs.iter().rev().find_map(|slot| {
-            let of_its_own = |id: &DeviceId| slot.schema.is_live() || *id != DeviceId::CPU;
-            slot.run.device.filter(of_its_own)
+        let used = self.labs.iter().rev().find_map(|lab| {
+            let of_its_own = |id: &DeviceId| lab.schema.is_live() || *id != DeviceId::CPU;
+            lab.run.device.filter(of_its_own)
         });
         let info = machine.devices.iter().find(|info| Some(info.id) == used);
         info.map_or_else(DeviceFacts::default, |info| DeviceFacts {

@@ -36,16 +36,16 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
     let mut set = |name: String, value: &Value| {
         words.extend(["--set".to_owned(), format!("{name}={}", typed(value))]);
     };
-    if let (true, Some(slot)) = (own_page::is_own(&page.lesson), page.slot()) {
-        for (name, value) in set_values(slot) {
+    if let (true, Some(lab)) = (own_page::is_own(&page.lesson), page.lab()) {
+        for (name, value) in set_values(lab) {
             set(name, &value);
         }
-        return ["lab".to_owned(), slot.schema.kind.clone()].into_iter().chain(words).collect();
+        return ["lab".to_owned(), lab.schema.kind.clone()].into_iter().chain(words).collect();
     }
-    for slot in &page.labs {
-        for knob in slot.controls.knobs.iter().filter(|knob| knob.value != knob.initial) {
+    for lab in &page.labs {
+        for knob in lab.controls.knobs.iter().filter(|knob| knob.value != knob.initial) {
             if let Some(value) = &knob.value {
-                set(format!("{}.{}", slot.id, knob.name), value);
+                set(format!("{}.{}", lab.id, knob.name), value);
             }
         }
     }
@@ -56,8 +56,8 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
 /// What was set on a lab's own page.
 ///
 /// A value that is the default as well stays: a table entry may supply another one where none is set.
-fn set_values(slot: &LabState) -> Vec<(String, Value)> {
-    let Ok(params) = slot.params() else { return Vec::new() };
+fn set_values(lab: &LabState) -> Vec<(String, Value)> {
+    let Ok(params) = lab.params() else { return Vec::new() };
     let set = params.iter().filter(|(name, _)| params.origin(name) == Some(&Origin::Set));
     set.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }

@@ -111,7 +111,7 @@ pub struct Wanted {
     /// The lesson it is wanted in.
     pub lesson: String,
     /// The lab of that lesson's page.
-    pub slot: usize,
+    pub lab: usize,
 }
 
 #[derive(Debug)]

@@ -150,7 +150,7 @@ pub enum Tempo {
 pub struct ActiveRun {
     pub run: u64,
     /// The lab on the open page.
-    pub slot: usize,
+    pub lab: usize,
     /// Whether it waits for the devices to be known.
     pub waiting: bool,
     /// How it goes.
@@ -278,7 +278,7 @@ impl App {
     /// What the run that is going on has reported.
     pub fn data_of(&self, run: u64) -> Option<&RunData> {
         let active = self.session.active.filter(|active| active.run == run)?;
-        let slot = self.page.as_ref()?.labs.get(active.slot)?;
-        Some(&slot.run.data)
+        let lab = self.page.as_ref()?.labs.get(active.lab)?;
+        Some(&lab.run.data)
     }
 }

@@ -36,8 +36,8 @@ impl App {
         let before = self.sight();
         let effects = self.take(message);
         // Whatever it was, it may have changed a run; a frame is not drawn without a message.
-        for slot in self.page.iter_mut().flat_map(|page| &mut page.labs) {
-            slot.forget_drawn();
+        for lab in self.page.iter_mut().flat_map(|page| &mut page.labs) {
+            lab.forget_drawn();
         }
         let now = self.sight();
         // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not during a run.
@@ -55,8 +55,8 @@ impl App {
     /// What is looked at, as side, lab and picture, and the run that goes on.
     fn sight(&self) -> (Shown, Option<u64>) {
         let shown = self.page.as_ref().and_then(|page| {
-            let slot = page.slot()?;
-            Some((page.current, slot.pictures.chosen))
+            let lab = page.lab()?;
+            Some((page.current, lab.pictures.chosen))
         });
         ((self.ground(), shown), self.session.active.map(|active| active.run))
     }

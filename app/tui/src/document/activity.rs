@@ -23,17 +23,17 @@ impl Card<'_> {
     }
 
     pub(super) fn lab(&mut self, lab: &LabDirective) {
-        let Some(slot) = self.page.labs.iter().find(|slot| slot.id == lab.id) else { return };
-        let state = match &slot.run.state {
+        let Some(open) = self.page.labs.iter().find(|open| open.id == lab.id) else { return };
+        let state = match &open.run.state {
             State::Ready => "space runs it".to_owned(),
             State::Running
             | State::Paused
             | State::Finished
             | State::Diverged(_)
             | State::Stopped
-            | State::Failed(_) => slot.run.state.word().to_owned(),
+            | State::Failed(_) => open.run.state.word().to_owned(),
         };
-        self.head(&format!("LAB {}", lab.id), slot.title.clone(), "enter: knobs");
+        self.head(&format!("LAB {}", lab.id), open.title.clone(), "enter: knobs");
         self.line(state, self.look.theme.dim);
         self.unseen(|_| instructor::lab(lab));
     }

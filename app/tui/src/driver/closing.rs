@@ -70,10 +70,10 @@ fn who_leaves_as_a_run_ends_finds_all_of_it() {
     it.driver.runner.leave();
     let past = record::open(&folder.run()).unwrap();
     assert_eq!(past.summary.status.word(), "finished");
-    let slot = it.app.page.as_ref().and_then(|page| page.slot()).unwrap();
-    assert!(past.data.frames.keys().eq(slot.run.data.frames.keys()));
+    let lab = it.app.page.as_ref().and_then(|page| page.lab()).unwrap();
+    assert!(past.data.frames.keys().eq(lab.run.data.frames.keys()));
     assert!(!past.data.frames.is_empty());
-    let left = slot.run.data.artifact.as_ref().unwrap();
+    let left = lab.run.data.artifact.as_ref().unwrap();
     let kept = fs::read(folder.run().join("network.safetensors")).unwrap();
     assert_eq!(kept, left.bytes);
     assert!(unsaid(&it.inbox).is_empty());

@@ -107,8 +107,8 @@ pub fn activities(page: &Page) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, &block) in page.activities().iter().enumerate() {
         let said = match page.lesson.blocks.get(block) {
-            Some(Block::Lab(lab)) => match page.labs.iter().find(|slot| slot.id == lab.id) {
-                Some(slot) => format!("Lab {}: {}, {}", lab.id, slot.title, slot.run.state.word()),
+            Some(Block::Lab(lab)) => match page.labs.iter().find(|open| open.id == lab.id) {
+                Some(open) => format!("Lab {}: {}, {}", lab.id, open.title, open.run.state.word()),
                 None => format!("Lab {}", lab.id),
             },
             Some(Block::Predict(predict)) => {
@@ -310,12 +310,12 @@ fn options(options: &[String]) -> Vec<String> {
 }
 
 pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
-    let Some(slot) = page.labs.iter().find(|slot| slot.id == lab.id) else { return Vec::new() };
+    let Some(open) = page.labs.iter().find(|open| open.id == lab.id) else { return Vec::new() };
     let mut lines = sentence(&format!(
         "Lab {}: {}. {}",
-        slot.id,
-        slot.title,
-        match &slot.run.state {
+        open.id,
+        open.title,
+        match &open.run.state {
             State::Ready => "Type run to run it.".to_owned(),
             state @ (State::Running
             | State::Paused
@@ -325,7 +325,7 @@ pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
             | State::Failed(_)) => format!("It has {}.", past(state)),
         }
     ));
-    lines.extend(knobs(slot));
+    lines.extend(knobs(open));
     lines
 }
 
@@ -342,12 +342,12 @@ fn past(state: &State) -> &'static str {
 }
 
 /// The knobs of a lab with their values and what they may be.
-pub fn knobs(slot: &LabState) -> Vec<String> {
-    if slot.controls.knobs.is_empty() {
+pub fn knobs(lab: &LabState) -> Vec<String> {
+    if lab.controls.knobs.is_empty() {
         return Vec::new();
     }
     let mut lines = vec!["Knobs, turned by set NAME VALUE:".to_owned()];
-    for knob in &slot.controls.knobs {
+    for knob in &lab.controls.knobs {
         lines.extend(sentence(&format!("- {}", knob_words(knob))));
     }
     lines
@@ -368,49 +368,49 @@ fn knob_words(knob: &Knob) -> String {
     format!("{} is {value} ({may_be}{turned})", knob.name)
 }
 
-pub fn pictures(slot: &LabState) -> Vec<String> {
-    slot.pictures
+pub fn pictures(lab: &LabState) -> Vec<String> {
+    lab.pictures
         .panels
         .iter()
-        .filter_map(|&index| slot.scene(index))
+        .filter_map(|&index| lab.scene(index))
         .flat_map(|scene| sentence(&words(&scene).replace("press space to run", "type run")))
         .collect()
 }
 
 /// How far a run is.
-pub fn progress(slot: &LabState) -> String {
-    let data = &slot.run.data;
+pub fn progress(lab: &LabState) -> String {
+    let data = &lab.run.data;
     if data.step == 0 {
         let status = if data.status.is_empty() { "starting" } else { &data.status };
-        return format!("{}: {status}.", slot.id);
+        return format!("{}: {status}.", lab.id);
     }
-    let of = slot.steps().map_or_else(String::new, |all| format!(" of {all}"));
+    let of = lab.steps().map_or_else(String::new, |all| format!(" of {all}"));
     let loss = data.series.get("loss").and_then(|loss| loss.last());
     let loss = loss.map_or_else(String::new, |loss| format!(", loss {}", number(loss)));
-    format!("{}: step {}{of}{loss}.", slot.id, data.step)
+    format!("{}: step {}{of}{loss}.", lab.id, data.step)
 }
 
 /// How a run ended.
-pub fn end(slot: &LabState) -> Vec<String> {
+pub fn end(lab: &LabState) -> Vec<String> {
     let took = format!(
         "{} steps in {:.1} s{}",
-        slot.run.data.step,
-        slot.run.elapsed.as_secs_f64(),
-        slot.run.device.map_or_else(String::new, |device| format!(" on {device}"))
+        lab.run.data.step,
+        lab.run.elapsed.as_secs_f64(),
+        lab.run.device.map_or_else(String::new, |device| format!(" on {device}"))
     );
-    let mut lines = sentence(&match &slot.run.state {
-        State::Finished if slot.schema.is_live() => format!("{} finished: {took}.", slot.id),
-        State::Finished => format!("{} has answered.", slot.id),
-        State::Diverged(reason) => format!("{} diverged: {took}. {reason}", slot.id),
-        State::Stopped => format!("{} stopped: {took}.", slot.id),
+    let mut lines = sentence(&match &lab.run.state {
+        State::Finished if lab.schema.is_live() => format!("{} finished: {took}.", lab.id),
+        State::Finished => format!("{} has answered.", lab.id),
+        State::Diverged(reason) => format!("{} diverged: {took}. {reason}", lab.id),
+        State::Stopped => format!("{} stopped: {took}.", lab.id),
         State::Failed(reason) => format!(
             "{} failed: {}",
-            slot.id,
+            lab.id,
             reason.replace("d takes another device, space runs again", "run runs it again")
         ),
         State::Ready | State::Running | State::Paused => String::new(),
     });
-    lines.extend(slot.run.data.notices.iter().flat_map(|said| sentence(said)));
-    lines.extend(pictures(slot));
+    lines.extend(lab.run.data.notices.iter().flat_map(|said| sentence(said)));
+    lines.extend(pictures(lab));
     lines
 }

@@ -299,7 +299,7 @@ fn is_of_something_else(before: &Frame, now: &Frame) -> bool {
 }
 
 /// The lab of a directive.
-pub(super) fn slot(
+pub(super) fn lab(
     directive: &LabDirective,
     seed: u64,
     registry: &'static Registry,

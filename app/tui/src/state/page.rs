@@ -10,7 +10,7 @@ use mlsys_run::settings;
 use mlsys_view::kernel::Play;
 
 use crate::editor::{Editor, KernelTests};
-use crate::state::lab::{LabState, slot};
+use crate::state::lab::{LabState, lab};
 use crate::text_field::TextField;
 
 pub struct Page {
@@ -106,9 +106,9 @@ pub enum CheckState {
 impl Page {
     /// The same with these processes for the workers of its labs that split their work.
     pub fn with_workers(mut self, urls: Option<&str>) -> Self {
-        for slot in &mut self.labs {
-            if settings::takes_workers(slot.schema) {
-                settings::set_workers(&mut slot.settings, urls);
+        for lab in &mut self.labs {
+            if settings::takes_workers(lab.schema) {
+                settings::set_workers(&mut lab.settings, urls);
             }
         }
         self
@@ -117,7 +117,7 @@ impl Page {
     /// Opens a lesson; labs that the registry lacks are left out.
     pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
         let seed = seed.unwrap_or(lesson.front.seed);
-        let labs = lesson.labs().filter_map(|directive| slot(directive, seed, registry)).collect();
+        let labs = lesson.labs().filter_map(|directive| lab(directive, seed, registry)).collect();
         let mut page = Self {
             glossary: Glossary::for_lesson(&lesson),
             lesson,
@@ -182,26 +182,26 @@ impl Page {
     }
 
     pub fn show_lab(&mut self, id: &str) {
-        if let Some(index) = self.labs.iter().position(|slot| slot.id == id) {
+        if let Some(index) = self.labs.iter().position(|lab| lab.id == id) {
             self.current = index;
         }
     }
 
-    pub fn slot(&self) -> Option<&LabState> {
+    pub fn lab(&self) -> Option<&LabState> {
         self.labs.get(self.current)
     }
 
-    pub fn slot_mut(&mut self) -> Option<&mut LabState> {
+    pub fn lab_mut(&mut self) -> Option<&mut LabState> {
         self.labs.get_mut(self.current)
     }
 
     /// Stops what goes on by itself in any lab's pictures: it would go on unseen.
     pub fn rest_walks(&mut self) {
-        for slot in &mut self.labs {
-            if let Some(walk) = &mut slot.debugger {
+        for lab in &mut self.labs {
+            if let Some(walk) = &mut lab.debugger {
                 walk.rest();
             }
-            for view in &mut slot.pictures.views {
+            for view in &mut lab.pictures.views {
                 view.frame.play = Play::Still;
             }
         }
@@ -209,11 +209,11 @@ impl Page {
 
     /// Stops the steps that follow each other in any lab's pictures; a search for a place goes on, for it has an end.
     pub fn rest_plays(&mut self) {
-        for slot in &mut self.labs {
-            if let Some(walk) = slot.debugger.as_mut().filter(|walk| walk.play() == Play::Going) {
+        for lab in &mut self.labs {
+            if let Some(walk) = lab.debugger.as_mut().filter(|walk| walk.play() == Play::Going) {
                 walk.rest();
             }
-            for view in &mut slot.pictures.views {
+            for view in &mut lab.pictures.views {
                 view.frame.play = Play::Still;
             }
         }

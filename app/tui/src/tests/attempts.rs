@@ -81,9 +81,9 @@ fn finished_runs_of_a_lesson_share_a_table() {
 fn recorded_runs_are_recalled_with_labels() {
     let mut bench = bench();
     bench.keys("\t");
-    let slot = &bench.app.page.as_ref().unwrap().labs[0];
-    let schema = slot.schema;
-    let params = slot.params().unwrap();
+    let lab = &bench.app.page.as_ref().unwrap().labs[0];
+    let schema = lab.schema;
+    let params = lab.params().unwrap();
     let params = params.iter().map(|(n, v)| (n.to_owned(), v.clone()));
     let mut params: std::collections::BTreeMap<String, Value> = params.collect();
     params.insert("workers".to_owned(), Value::Int(2));

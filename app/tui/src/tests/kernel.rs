@@ -215,16 +215,16 @@ fn errors_keep_the_last_picture() {
     };
     assert_eq!(start.params.text("source").unwrap(), without);
     assert_eq!(start.params.text("example").unwrap(), "vector-add");
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert!(slot.run.explored, "a changed kernel is exploration");
-    bench.end(mlsys_run::outcome::Outcome::Finished);
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    assert!(lab.run.explored, "a changed kernel is exploration");
+    bench.end(mlsys_run::session::Outcome::Finished);
     let effects = bench.app.update(saved("__global__ void broken( {"));
     assert!(effects.is_empty(), "{effects:?}");
     bench.shows("error");
     // Reset brings the lesson's own kernel back.
     press(&mut bench, &[Key::Esc, Key::Char('R')]);
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert!(slot.own_kernel.is_none());
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    assert!(lab.own_kernel.is_none());
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn shell(line: &str) -> Vec<String> {
 
 fn knobs(bench: &Bench) -> Vec<(String, Option<Value>)> {
     let labs = &bench.app.page.as_ref().unwrap().labs;
-    let knobs = labs.iter().flat_map(|slot| &slot.controls.knobs);
+    let knobs = labs.iter().flat_map(|lab| &lab.controls.knobs);
     knobs.map(|knob| (knob.name.clone(), knob.value.clone())).collect()
 }
 
@@ -120,8 +120,8 @@ fn the_line_of_a_labs_own_page_opens_every_preset() {
             let line = line::line(&bench.app);
             let again = opened(&line, (120, 40));
             let params = |bench: &Bench| {
-                let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-                let params = slot.params().unwrap();
+                let open = bench.app.page.as_ref().unwrap().lab().unwrap();
+                let params = open.params().unwrap();
                 params
                     .iter()
                     .map(|(name, value)| (name.to_owned(), value.clone()))
@@ -186,8 +186,8 @@ fn shell_words_round_trip() {
     let params = mlsys_lab::params::Params::resolve(graph, &given, tables, None).unwrap();
     bench.app.open(own_page::lesson(graph, &params).unwrap());
     let again = opened(&line::line(&bench.app), (120, 40));
-    let slot = again.app.page.as_ref().unwrap().slot().unwrap();
-    let params = slot.params().unwrap();
+    let lab = again.app.page.as_ref().unwrap().lab().unwrap();
+    let params = lab.params().unwrap();
     assert_eq!(params.get("expression").unwrap().as_str(), Some(text));
     let inputs = format!("{:?}", params.get("inputs").unwrap());
     assert!(inputs.contains("-2.5e-7"), "{inputs}");

@@ -58,8 +58,8 @@ fn clicks_choose_knobs_labs_and_pictures() {
     click(&mut bench, " run ");
     click(&mut bench, "gradient-flow");
     assert_eq!(bench.app.place(), Place::Picture);
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    let chosen = &slot.schema.panels[slot.chosen().unwrap()];
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let chosen = &lab.schema.panels[lab.chosen().unwrap()];
     assert_eq!(chosen.name, "gradient-flow");
 }
 
@@ -117,7 +117,7 @@ fn clicks_move_the_chart_cursor() {
         bench.screen().lines().position(|line| line.contains("loss-curve")).unwrap() as u16 + 4;
     let mut press = |gesture, column| {
         bench.app.update(Message::Mouse { gesture, column, row });
-        bench.app.page.as_ref().unwrap().slot().unwrap().pictures.cursor
+        bench.app.page.as_ref().unwrap().lab().unwrap().pictures.cursor
     };
     let left = press(Gesture::Press, 70).unwrap();
     let right = press(Gesture::Drag, 110).unwrap();

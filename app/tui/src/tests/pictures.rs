@@ -77,15 +77,15 @@ fn in_table() -> Bench {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("\t]");
     let page = bench.app.page.as_mut().unwrap();
-    let slot = page.slot_mut().unwrap();
-    let chosen = slot.chosen().unwrap();
+    let lab = page.lab_mut().unwrap();
+    let chosen = lab.chosen().unwrap();
     let row = |name: &str, memory: i64| vec![name.into(), memory.into()];
     let table = Table {
         columns: ["device", "memory (GB)"].map(str::to_owned).to_vec(),
         rows: vec![row("A100", 80), row("H200", 141), row("T4", 16)],
         ..Table::default()
     };
-    let panel = slot.schema.panels[chosen].name.as_str().into();
+    let panel = lab.schema.panels[chosen].name.as_str().into();
     bench.report(vec![Report::Frame { panel, step: 0, frame: Box::new(Frame::Table(table)) }], 1);
     bench.end(mlsys_run::outcome::Outcome::Finished);
     bench.keys("\tz");

@@ -18,10 +18,10 @@ fn presets_reopen_a_labs_page() {
     bench.keys("___\n");
     bench.shows("diverging: a step size");
     let page = bench.app.page.as_ref().unwrap();
-    let slot = page.slot().unwrap();
-    assert_eq!(slot.params().unwrap().float("learning_rate").unwrap(), 30.0);
-    assert_eq!(slot.others.earlier.len(), 1);
-    assert_eq!(slot.run.state.word(), "ready");
+    let lab = page.lab().unwrap();
+    assert_eq!(lab.params().unwrap().float("learning_rate").unwrap(), 30.0);
+    assert_eq!(lab.others.earlier.len(), 1);
+    assert_eq!(lab.run.state.word(), "ready");
 }
 
 #[test]
@@ -39,9 +39,9 @@ fn lessons_take_presets_their_knobs_allow() {
     bench.keys("\u{1b}P");
     bench.keys(&"_".repeat(free));
     bench.keys("\n");
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
     for (name, value) in &wanted {
-        assert_eq!(slot.params().unwrap().get(name), Some(value));
+        assert_eq!(lab.params().unwrap().get(name), Some(value));
     }
 }
 

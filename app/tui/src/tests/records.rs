@@ -81,12 +81,12 @@ fn recorded_runs_are_drawn_behind_curves() {
     let wanted = wanted(&bench.keys("\n"));
     assert_eq!(wanted.purpose, Purpose::Overlay);
     assert!(bench.fetched(wanted).is_empty());
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
     assert_eq!(
-        slot.others.earlier[0].label,
+        lab.others.earlier[0].label,
         "recorded on cuda:0 (NVIDIA H100), 2026-11-21 09:06: learning_rate 0.5"
     );
-    assert_eq!(slot.run.state, State::Ready);
+    assert_eq!(lab.run.state, State::Ready);
 }
 
 #[test]
@@ -127,18 +127,18 @@ fn replays_do_not_count() {
     );
     let effects = bench.end(Outcome::Finished);
     assert!(effects.is_empty(), "{effects:?}");
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert_eq!(slot.run.state, State::Finished);
-    assert!(slot.others.reference.is_none());
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    assert_eq!(lab.run.state, State::Finished);
+    assert!(lab.others.reference.is_none());
     bench.shows("recorded on cuda:0");
     // The run after it is one of one's own again, and the replay stands behind it under its name.
     bench.keys("  ");
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert!(slot.run.replay.is_none());
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    assert!(lab.run.replay.is_none());
     assert!(
-        slot.others.earlier[0].name.starts_with("recorded on cuda:0"),
+        lab.others.earlier[0].name.starts_with("recorded on cuda:0"),
         "{}",
-        slot.others.earlier[0].name
+        lab.others.earlier[0].name
     );
 }
 
@@ -156,7 +156,7 @@ fn a_record_that_cannot_be_read_is_a_sentence() {
 fn recordings_replace_missing_devices() {
     let mut bench = Bench::in_lesson((120, 40));
     let page = bench.app.page.as_ref().unwrap();
-    let (lesson, lab) = (page.lesson.front.id.to_string(), page.slot().unwrap().id.clone());
+    let (lesson, lab) = (page.lesson.front.id.to_string(), page.lab().unwrap().id.clone());
     let may_replay = page.lesson.lab(&lab).unwrap().may_replay();
     assert!(may_replay, "the lesson of the tests allows it");
     let mut shipped = entry(Source::Shipped(0), 0.1);

@@ -125,8 +125,8 @@ fn from_the_text_a_step_is_told_in_words() {
 fn timelines_are_coloured_by_label() {
     let mut bench = showing((100, 30), Frame::Timeline(pipeline(4)));
     let tint = |bench: &Bench| {
-        let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-        slot.pictures.views[slot.chosen().unwrap()].frame.tint
+        let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+        lab.pictures.views[lab.chosen().unwrap()].frame.tint
     };
     // Without colour there is nothing to colour by, which is said.
     bench.app.screen.look.theme = Theme::new(Background::Dark, ColorDepth::None);

@@ -47,19 +47,19 @@ fn frozen_views_stand_still() {
     let mut bench = running((120, 40));
     bench.keys("F");
     bench.shows("frozen at step 120, run is at step 120");
-    let before = bench.app.page.as_ref().unwrap().slot().unwrap().shown().clone();
+    let before = bench.app.page.as_ref().unwrap().lab().unwrap().shown().clone();
     bench.report(losses(121..=300), 500);
     bench.shows("frozen at step 120, run is at step 300");
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert_eq!(*slot.shown(), before);
-    assert_eq!(slot.run.data.step, 300);
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    assert_eq!(*lab.shown(), before);
+    assert_eq!(lab.run.data.step, 300);
     let effects = bench.train(1.0);
     assert!(!effects.is_empty(), "checks are decided on what was not shown");
     bench.shows("frozen at step 120, run is at step 400");
     bench.keys("F");
     bench.hides("frozen");
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    assert_eq!(slot.shown().step, 400);
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    assert_eq!(lab.shown().step, 400);
     // A new run is a new view.
     bench.keys("F ");
     bench.hides("frozen");
@@ -68,9 +68,9 @@ fn frozen_views_stand_still() {
 #[test]
 fn hidden_pictures_are_not_requested() {
     let mut bench = running((120, 40));
-    let slot = &mut bench.app.page.as_mut().unwrap().labs[0];
-    slot.pictures.panels = (0..slot.schema.panels.len()).collect();
-    let boundary = slot.schema.panels.iter().position(|panel| panel.name == "decision-boundary");
+    let lab = &mut bench.app.page.as_mut().unwrap().labs[0];
+    lab.pictures.panels = (0..lab.schema.panels.len()).collect();
+    let boundary = lab.schema.panels.iter().position(|panel| panel.name == "decision-boundary");
     let wants = |effects: Vec<Effect>| {
         effects.iter().any(|effect| matches!(effect, Effect::WantPictures(_)))
     };

@@ -15,9 +15,9 @@ use crate::message::{Effect, Gesture, Message};
 use crate::state::lab::OwnKernel;
 use crate::update::Animation;
 use mlsys_harness::snapshot;
-use mlsys_run::outcome::Outcome;
-use mlsys_run::storage::Draft;
-use mlsys_view::kernel::Play;
+use mlsys_run::drafts::Draft;
+use mlsys_run::session::Outcome;
+use mlsys_view::figure::kernel::Play;
 
 const LESSON: &str = include_str!("stepping.md");
 
@@ -72,9 +72,9 @@ fn at_lab(size: (u16, u16), place: usize) -> Bench {
     bench
 }
 
-fn walk(bench: &Bench) -> &mlsys_view::kernel::KernelDebugger {
-    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
-    slot.debugger.as_ref().unwrap()
+fn walk(bench: &Bench) -> &mlsys_view::figure::kernel::KernelDebugger {
+    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    lab.debugger.as_ref().unwrap()
 }
 
 /// Beats until nothing is looked for any more; returns how many.
@@ -270,8 +270,8 @@ fn invalid_text_leaves_the_picture() {
 #[test]
 fn failed_runs_leave_no_debugger() {
     let mut bench = at_lab((80, 24), 0);
-    let slot = |bench: &mut Bench| bench.app.page.as_mut().unwrap().labs.remove(0);
-    let mut own = slot(&mut bench);
+    let lab = |bench: &mut Bench| bench.app.page.as_mut().unwrap().labs.remove(0);
+    let mut own = lab(&mut bench);
     own.own_kernel =
         Some(OwnKernel { example: "reduce-interleaved".to_owned(), text: "changed".to_owned() });
     own.begin();
@@ -284,7 +284,7 @@ fn failed_runs_leave_no_debugger() {
     bench.keys("\t\t");
     bench.keys(">");
     bench.end(Outcome::Panicked("broken".to_owned()));
-    assert!(slot(&mut bench).debugger.is_none());
+    assert!(lab(&mut bench).debugger.is_none());
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn whole_screens_of_a_kernel() {
         {
             let mut bench = at_lab(size, lab);
             bench.keys(keys);
-            let panels = bench.app.page.as_ref().unwrap().slot().unwrap().pictures.panels.len();
+            let panels = bench.app.page.as_ref().unwrap().lab().unwrap().pictures.panels.len();
             for panel in 0..panels {
                 let name = format!("{name}-{panel}-{}x{}", size.0, size.1);
                 snapshot::compare(

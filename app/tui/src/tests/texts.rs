@@ -13,12 +13,12 @@ fn graph(size: (u16, u16)) -> Bench {
     bench
 }
 
-fn slot(bench: &Bench) -> &LabState {
-    bench.app.page.as_ref().unwrap().slot().unwrap()
+fn lab(bench: &Bench) -> &LabState {
+    bench.app.page.as_ref().unwrap().lab().unwrap()
 }
 
 fn inputs(bench: &Bench) -> String {
-    slot(bench).params().unwrap().get("inputs").unwrap().to_string()
+    lab(bench).params().unwrap().get("inputs").unwrap().to_string()
 }
 
 fn replace(bench: &mut Bench, text: &str) {
@@ -52,7 +52,7 @@ fn a_table_and_the_knobs_of_its_entries_are_one() {
 fn expression_errors_are_placed() {
     let mut bench = graph((80, 24));
     replace(&mut bench, "z = x*yy + q");
-    let params = slot(&bench).params().unwrap();
+    let params = lab(&bench).params().unwrap();
     assert_eq!(params.get("expression"), Some(&Value::from("z = x*yy + q")));
     let message = "parameter 'expression': `yy` is neither assigned nor an input, at column 7\n  z = x*yy + q\n        ^^";
     bench.end(Outcome::Failed(mlsys_lab::LabError::Expression {
@@ -76,6 +76,6 @@ fn a_long_expression_slides_under_the_cursor() {
     bench.keys("\n + 7777");
     bench.shows("+ x*y + 7777");
     bench.keys("\n");
-    let params = slot(&bench).params().unwrap();
+    let params = lab(&bench).params().unwrap();
     assert_eq!(params.get("expression"), Some(&Value::from(format!("{long} + 7777"))));
 }

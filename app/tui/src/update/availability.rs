@@ -33,7 +33,7 @@ impl App {
 
     fn meets(&self, need: Need) -> Result<(), String> {
         let page = self.page.as_ref();
-        let slot = page.and_then(Page::slot);
+        let lab = page.and_then(Page::lab);
         let labs = page.map_or(0, |page| page.labs.len());
         let met = |holds: bool, reason: &str| {
             if holds { Ok(()) } else { Err(reason.to_owned()) }
@@ -44,26 +44,25 @@ impl App {
                 page.is_some_and(|page| !page.activities().is_empty()),
                 "this lesson asks nothing and has no lab",
             ),
-            Need::Lab => met(slot.is_some(), "this lesson has no lab"),
+            Need::Lab => met(lab.is_some(), "this lesson has no lab"),
             Need::OtherLab => match labs {
                 0 => Err("this lesson has no lab".to_owned()),
                 1 => Err("this lesson has one lab only".to_owned()),
                 _ => Ok(()),
             },
             Need::Steps => met(
-                slot.is_some_and(|slot| slot.schema.is_live()),
+                lab.is_some_and(|lab| lab.schema.is_live()),
                 "this lab answers at once: it has no steps",
             ),
-            Need::Knob => met(
-                slot.is_some_and(|slot| !slot.controls.knobs.is_empty()),
-                "this lab has no knobs",
-            ),
+            Need::Knob => {
+                met(lab.is_some_and(|lab| !lab.controls.knobs.is_empty()), "this lab has no knobs")
+            }
             Need::Picture => met(
-                slot.is_some_and(|slot| !slot.pictures.panels.is_empty()),
+                lab.is_some_and(|lab| !lab.pictures.panels.is_empty()),
                 "this lesson has no picture",
             ),
             Need::Chart => met(
-                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
+                lab.is_some_and(|lab| lab.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart: v goes to the next one",
             ),
             Need::Smooth if self.has_timeline() => met(
@@ -71,26 +70,26 @@ impl App {
                 "bars cannot be coloured by label: this screen has no colour",
             ),
             Need::Smooth => met(
-                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
+                lab.is_some_and(|lab| lab.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart or timeline: v goes to the next one",
             ),
             Need::Space => met(
-                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)) || self.has_space(),
+                lab.is_some_and(|lab| lab.draws() == Some(Draw::Line)) || self.has_space(),
                 "the chosen picture is no chart, graph or timeline: v goes to the next one",
             ),
             Need::Parts => met(
-                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line))
+                lab.is_some_and(|lab| lab.draws() == Some(Draw::Line))
                     || self.has_space()
                     || self.has_stages()
                     || self.has_kernel_chosen(),
                 "the chosen picture is no chart, graph, timeline, exchange or kernel: v goes to the next one",
             ),
             Need::Kernel => met(
-                slot.is_some_and(|slot| slot.debugger.is_some() && slot.kernel().is_some()),
+                lab.is_some_and(|lab| lab.debugger.is_some() && lab.kernel().is_some()),
                 "no kernel has run here",
             ),
             Need::Points => met(
-                slot.is_some_and(|slot| self.has_points(slot)),
+                lab.is_some_and(|lab| self.has_points(lab)),
                 "no picture has steps to go through",
             ),
             Need::Groups => met(self.has_groups(), "the chosen picture is no graph with groups"),
@@ -98,34 +97,34 @@ impl App {
                 met(self.has_table(), "the chosen picture is no table: v goes to the next one")
             }
             Need::EarlierRun => met(
-                slot.is_some_and(|slot| !slot.others.earlier.is_empty()),
+                lab.is_some_and(|lab| !lab.others.earlier.is_empty()),
                 "there is no earlier run yet: run again to have one",
             ),
             Need::OtherPicture => met(
-                slot.is_some_and(|slot| slot.pictures.panels.len() > 1),
+                lab.is_some_and(|lab| lab.pictures.panels.len() > 1),
                 "there is no other picture",
             ),
             Need::Reported => met(
-                slot.is_some_and(|slot| slot.pictures.frozen.is_some() || slot.run.data.step > 0),
+                lab.is_some_and(|lab| lab.pictures.frozen.is_some() || lab.run.data.step > 0),
                 "there is nothing to freeze yet",
             ),
-            Need::Weights => export::may_save(slot),
+            Need::Weights => export::may_save(lab),
             Need::Turned => met(
-                slot.is_some_and(|slot| slot.controls.history.can_undo()),
+                lab.is_some_and(|lab| lab.controls.history.can_undo()),
                 "no knob of this lab was turned",
             ),
             Need::Undone => met(
-                slot.is_some_and(|slot| slot.controls.history.can_redo()),
+                lab.is_some_and(|lab| lab.controls.history.can_redo()),
                 "no turn of a knob was taken back",
             ),
             Need::Running => met(self.session.active.is_some(), "nothing is running"),
             Need::Free => self.free(),
             Need::Changed => met(
-                slot.is_some_and(is_changed),
+                lab.is_some_and(is_changed),
                 "nothing to reset: nothing has run and no knob was turned",
             ),
             Need::Written => met(
-                slot.is_some_and(|slot| slot.kernel_text().is_some()),
+                lab.is_some_and(|lab| lab.kernel_text().is_some()),
                 "the shown lab runs no kernel",
             ),
             Need::Hint => hint(page),
@@ -141,7 +140,7 @@ impl App {
                 ),
             },
             Need::Preset => met(
-                slot.is_some_and(|slot| !slot.schema.presets.is_empty()),
+                lab.is_some_and(|lab| !lab.schema.presets.is_empty()),
                 "this lab has no presets",
             ),
             Need::Devices => met(self.hardware.devices.is_some(), "still looking for devices"),
@@ -185,9 +184,9 @@ impl App {
     /// The device is not taken by another lab's run.
     fn free(&self) -> Result<(), String> {
         let (Some(active), Some(page)) = (self.session.active, &self.page) else { return Ok(()) };
-        match page.labs.get(active.slot) {
-            Some(slot) if active.slot != page.current => {
-                Err(format!("'{}' is still running: [ and ] go to it, x ends it", slot.id))
+        match page.labs.get(active.lab) {
+            Some(lab) if active.lab != page.current => {
+                Err(format!("'{}' is still running: [ and ] go to it, x ends it", lab.id))
             }
             Some(_) | None => Ok(()),
         }
@@ -235,9 +234,9 @@ fn activity(page: Option<&Page>) -> Result<(), String> {
     }
 }
 
-fn is_changed(slot: &LabState) -> bool {
-    let turned = slot.controls.knobs.iter().any(|knob| knob.value != knob.initial);
-    turned || slot.own_kernel.is_some() || slot.run.state != State::Ready
+fn is_changed(lab: &LabState) -> bool {
+    let turned = lab.controls.knobs.iter().any(|knob| knob.value != knob.initial);
+    turned || lab.own_kernel.is_some() || lab.run.state != State::Ready
 }
 
 fn hint(page: Option<&Page>) -> Result<(), String> {

@@ -23,14 +23,14 @@ pub enum Animation {
 impl App {
     /// What goes on by itself and wants [`crate::message::Message::Beat`]; nothing most of the time.
     pub fn animation(&self) -> Option<Animation> {
-        let slot = self.page.as_ref().and_then(Page::slot)?;
-        let walk = slot.debugger.as_ref();
+        let lab = self.page.as_ref().and_then(Page::lab)?;
+        let walk = lab.debugger.as_ref();
         // Unseen steps would be over before they are looked at.
         let is_in_front = self.ground() == Place::Picture;
         if walk.and_then(KernelDebugger::search_goal).is_some() {
             return Some(Animation::Searching);
         }
-        let plays = walk.is_some_and(|walk| walk.play() == Play::Going) || pictures::plays(slot);
+        let plays = walk.is_some_and(|walk| walk.play() == Play::Going) || pictures::plays(lab);
         (plays && is_in_front).then_some(Animation::Playing)
     }
 
@@ -40,9 +40,9 @@ impl App {
             walk.beat();
         }
         if was == Animation::Playing
-            && let Some(slot) = self.page.as_mut().and_then(Page::slot_mut)
+            && let Some(lab) = self.page.as_mut().and_then(Page::lab_mut)
         {
-            pictures::beat(slot);
+            pictures::beat(lab);
         }
         if was == Animation::Searching && self.animation() != Some(Animation::Searching) {
             self.tell_from_afar();
@@ -57,8 +57,8 @@ impl App {
     }
 
     pub fn has_kernel_chosen(&self) -> bool {
-        let slot = self.page.as_ref().and_then(Page::slot);
-        slot.is_some_and(|slot| slot.debugger.is_some() && view(slot).is_some())
+        let lab = self.page.as_ref().and_then(Page::lab);
+        lab.is_some_and(|lab| lab.debugger.is_some() && view(lab).is_some())
     }
 
     /// Whether space plays the steps of a picture: on the side of the picture, where a run has nothing else to do.
@@ -69,10 +69,10 @@ impl App {
 
     pub(super) fn play_steps(&mut self) {
         let is_kernel = self.has_kernel_chosen();
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return };
-        match slot.debugger.as_mut().filter(|_| is_kernel) {
+        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return };
+        match lab.debugger.as_mut().filter(|_| is_kernel) {
             Some(walk) => walk.change_play(),
-            None => pictures::change_play(slot),
+            None => pictures::change_play(lab),
         }
     }
 
@@ -106,8 +106,8 @@ impl App {
     pub(super) fn inspect_kernel(&mut self, inspect: Inspect) -> bool {
         let afar = self.ground() != Place::Picture;
         let there = if afar {
-            let slot = self.page.as_ref().and_then(Page::slot);
-            slot.is_some_and(|slot| slot.debugger.is_some() && slot.kernel().is_some())
+            let lab = self.page.as_ref().and_then(Page::lab);
+            lab.is_some_and(|lab| lab.debugger.is_some() && lab.kernel().is_some())
         } else {
             self.has_kernel_chosen()
         };
@@ -139,9 +139,9 @@ impl App {
     /// Moves through the chosen picture of a kernel; false if it is none.
     pub(super) fn move_in_kernel(&mut self, motion: Motion) -> bool {
         let half = self.half_screen();
-        let slot = self.page.as_ref().and_then(Page::slot);
-        let Some(view) = slot.and_then(view) else { return false };
-        let kernel = slot.and_then(LabState::kernel);
+        let lab = self.page.as_ref().and_then(Page::lab);
+        let Some(view) = lab.and_then(view) else { return false };
+        let kernel = lab.and_then(LabState::kernel);
         let problems = kernel.map_or(Vec::new(), |kernel| kernel.whole.problems.clone());
         let Some(walk) = self.walk() else { return false };
         match (motion, view) {
@@ -181,13 +181,13 @@ impl App {
     }
 
     pub fn walk_said(&self) -> Vec<String> {
-        let slot = self.page.as_ref().and_then(Page::slot);
-        let walk = slot.and_then(|slot| slot.debugger.as_ref());
-        walk.map(status).unwrap_or_default()
+        let lab = self.page.as_ref().and_then(Page::lab);
+        let walk = lab.and_then(|lab| lab.debugger.as_ref());
+        walk.map(said).unwrap_or_default()
     }
 
     fn walk(&mut self) -> Option<&mut KernelDebugger> {
-        self.page.as_mut()?.slot_mut()?.debugger.as_mut()
+        self.page.as_mut()?.lab_mut()?.debugger.as_mut()
     }
 
     /// A picture of the kernel is shown large, else its steps were done in the dark.
@@ -195,13 +195,13 @@ impl App {
         if self.ground() == Place::Picture {
             return;
         }
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return };
-        if view(slot).is_some() {
+        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return };
+        if view(lab).is_some() {
             return;
         }
-        let shows = |index: &usize| view_of(slot, *index).is_some();
-        if let Some(place) = slot.pictures.panels.iter().position(shows) {
-            slot.pictures.chosen = place;
+        let shows = |index: &usize| view_of(lab, *index).is_some();
+        if let Some(place) = lab.pictures.panels.iter().position(shows) {
+            lab.pictures.chosen = place;
         }
     }
 
@@ -215,10 +215,10 @@ impl App {
 }
 
 /// The view of the kernel that the chosen picture is.
-fn view(slot: &LabState) -> Option<View> {
-    view_of(slot, slot.chosen()?)
+fn view(lab: &LabState) -> Option<View> {
+    view_of(lab, lab.chosen()?)
 }
 
-fn view_of(slot: &LabState, index: usize) -> Option<View> {
-    Some(slot.frame(index)?.kernel()?.view)
+fn view_of(lab: &LabState, index: usize) -> Option<View> {
+    Some(lab.frame(index)?.kernel()?.view)
 }

@@ -34,10 +34,10 @@ impl App {
     pub(super) fn edit_kernel(&mut self) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else { return Vec::new() };
         let (lesson, current) = (page.lesson.clone(), page.current);
-        let Some(slot) = page.slot() else { return Vec::new() };
-        let Some((example, source)) = slot.kernel_text() else { return Vec::new() };
-        let draft = Draft::of_lab(&lesson.front.id, &slot.id, &example);
-        let edited = slot.own_kernel.as_ref().filter(|own| own.example == example);
+        let Some(lab) = page.lab() else { return Vec::new() };
+        let Some((example, source)) = lab.kernel_text() else { return Vec::new() };
+        let draft = Draft::of_lab(&lesson.front.id, &lab.id, &example);
+        let edited = lab.own_kernel.as_ref().filter(|own| own.example == example);
         let text = edited.map_or(source.as_str(), |own| own.text.as_str());
         let subject = Subject::Lab(current, example);
         let editor = Editor::new(subject, draft, text, &source);
@@ -224,7 +224,7 @@ impl App {
         let (subject, text) = (editor.subject.clone(), editor.text.as_str().to_owned());
         match subject {
             Subject::Question(block) => self.try_answer(block, &text),
-            Subject::Lab(slot, example) => self.run_lab_with(slot, &example, text),
+            Subject::Lab(lab, example) => self.run_lab_with(lab, &example, text),
         }
     }
 
@@ -246,13 +246,13 @@ impl App {
         if self.is_kept_from_running(place) {
             return Vec::new();
         }
-        let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(place)) else {
+        let Some(lab) = self.page.as_mut().and_then(|page| page.labs.get_mut(place)) else {
             return Vec::new();
         };
-        match slot.kernel_text() {
+        match lab.kernel_text() {
             Some((now, source)) if now == example => {
                 let example = example.to_owned();
-                slot.own_kernel = (text != source).then_some(OwnKernel { example, text });
+                lab.own_kernel = (text != source).then_some(OwnKernel { example, text });
             }
             Some(_) | None => {
                 self.screen.notice = Some("the lab shows another kernel now".to_owned());
@@ -327,9 +327,9 @@ impl App {
     fn saved_while_closed(&mut self, draft: &Draft, text: String) -> Vec<Effect> {
         let Some(page) = self.page.as_ref() else { return Vec::new() };
         let id = &page.lesson.front.id;
-        let found = page.labs.iter().enumerate().find_map(|(place, slot)| {
-            let (example, _) = slot.kernel_text()?;
-            (Draft::of_lab(id, &slot.id, &example) == *draft).then_some((place, example))
+        let found = page.labs.iter().enumerate().find_map(|(place, lab)| {
+            let (example, _) = lab.kernel_text()?;
+            (Draft::of_lab(id, &lab.id, &example) == *draft).then_some((place, example))
         });
         let Some((place, example)) = found else { return Vec::new() };
         match mlsys_kernel::Kernel::parse("kernel.cu", &text) {

@@ -19,9 +19,9 @@ use crate::text_field::{FieldPurpose, TextField};
 impl App {
     pub(super) fn export(&mut self) -> Vec<Effect> {
         let Some(page) = self.page.as_ref() else { return Vec::new() };
-        let scene = page.slot().and_then(|slot| Some((slot, slot.scene(slot.chosen()?)?)));
-        let Some((slot, scene)) = scene else { return Vec::new() };
-        let source = self.source(page, slot);
+        let scene = page.lab().and_then(|lab| Some((lab, lab.scene(lab.chosen()?)?)));
+        let Some((lab, scene)) = scene else { return Vec::new() };
+        let source = self.source(page, lab);
         match svg(&scene, &source).and_then(|svg| Ok((svg, csv(&scene)?))) {
             Ok((svg, csv)) => {
                 let name = format!("{}-{}", page.lesson.front.id, scene.panel.name);
@@ -34,37 +34,37 @@ impl App {
         }
     }
 
-    fn source(&self, page: &Page, slot: &LabState) -> Source {
+    fn source(&self, page: &Page, lab: &LabState) -> Source {
         let devices = self.hardware.devices.iter().flatten();
-        let device = devices.into_iter().find(|info| Some(info.id) == slot.run.device);
-        let params = began_with(slot);
+        let device = devices.into_iter().find(|info| Some(info.id) == lab.run.device);
+        let params = began_with(lab);
         let params = params.iter().flat_map(Params::iter);
-        let live = slot.schema.is_live();
+        let live = lab.schema.is_live();
         Source {
             lesson: Some(page.lesson.front.id.to_string()),
-            changed: changed(slot.schema, params),
-            seed: live.then(|| slot.seed.to_string()),
+            changed: changed(lab.schema, params),
+            seed: live.then(|| lab.seed.to_string()),
             device: device.filter(|_| live).map(|info| format!("{} ({})", info.name, info.id)),
             remark: None,
         }
     }
 }
 
-fn began_with(slot: &LabState) -> Option<Params> {
+fn began_with(lab: &LabState) -> Option<Params> {
     let mut knobs = Settings::new();
-    for (name, value) in &slot.run.begun_with {
+    for (name, value) in &lab.run.begun_with {
         knobs.push(name, Given::Value(value.clone()));
     }
-    let settings = slot.settings.clone().overlaid(&knobs);
-    Params::resolve(slot.schema, &settings, Tables::builtin(), Some(slot.seed)).ok()
+    let settings = lab.settings.clone().overlaid(&knobs);
+    Params::resolve(lab.schema, &settings, Tables::builtin(), Some(lab.seed)).ok()
 }
 
 impl App {
     /// Opens the field for the file; it holds the last one.
     pub(super) fn ask_for_file(&mut self) {
-        let Some(slot) = self.page.as_ref().and_then(Page::slot) else { return };
+        let Some(lab) = self.page.as_ref().and_then(Page::lab) else { return };
         let file = self.recall.weights_file.clone();
-        let file = file.unwrap_or_else(|| format!("{}.safetensors", slot.schema.kind));
+        let file = file.unwrap_or_else(|| format!("{}.safetensors", lab.schema.kind));
         self.overlay = Some(Overlay::Weights(TextField::new(FieldPurpose::File, file)));
     }
 
@@ -78,8 +78,8 @@ impl App {
         }
         self.overlay = None;
         // The run may have been replaced while the name was typed.
-        let slot = self.page.as_ref().and_then(Page::slot);
-        let left = may_save(slot).map(|()| slot.and_then(|slot| slot.run.data.artifact.as_ref()));
+        let lab = self.page.as_ref().and_then(Page::lab);
+        let left = may_save(lab).map(|()| lab.and_then(|lab| lab.run.data.artifact.as_ref()));
         match left {
             Ok(Some(left)) => {
                 self.session.is_saving = true;
@@ -98,13 +98,13 @@ impl App {
 }
 
 /// Whether the run on the screen has left weights; else what it takes to have some.
-pub(super) fn may_save(slot: Option<&LabState>) -> Result<(), String> {
-    let Some(slot) = slot else { return Err("this lesson has no lab".to_owned()) };
-    let why = match (&slot.run.state, &slot.run.data.artifact) {
-        _ if slot.schema.yields.is_none() => {
-            return Err(format!("lab {} leaves no trained network; train does", slot.schema.kind));
+pub(super) fn may_save(lab: Option<&LabState>) -> Result<(), String> {
+    let Some(lab) = lab else { return Err("this lesson has no lab".to_owned()) };
+    let why = match (&lab.run.state, &lab.run.data.artifact) {
+        _ if lab.schema.yields.is_none() => {
+            return Err(format!("lab {} leaves no trained network; train does", lab.schema.kind));
         }
-        _ if slot.run.replay.is_some() => {
+        _ if lab.run.replay.is_some() => {
             "a recorded run has its network in its folder: `mlsys runs show` names it"
         }
         (State::Ready, _) => "no run has left weights yet: space trains",

@@ -16,13 +16,13 @@ use crate::state::page::Page;
 impl App {
     /// The presets of the lab shown, and why each cannot be taken here, if it cannot.
     pub fn presets(&self) -> Vec<(&'static Preset, Option<String>)> {
-        let Some((page, slot)) = self.page.as_ref().and_then(|page| Some((page, page.slot()?)))
+        let Some((page, lab)) = self.page.as_ref().and_then(|page| Some((page, page.lab()?)))
         else {
             return Vec::new();
         };
         let own = own_page::is_own(&page.lesson);
-        let refused = |preset: &Preset| if own { None } else { turns(slot, preset).err() };
-        let presets = slot.schema.presets.iter();
+        let refused = |preset: &Preset| if own { None } else { turns(lab, preset).err() };
+        let presets = lab.schema.presets.iter();
         presets.map(|preset| (preset, refused(preset))).collect()
     }
 
@@ -63,17 +63,17 @@ impl App {
     fn open_with_preset(&mut self, preset: &Preset) -> Vec<Effect> {
         let mut effects = self.abandon();
         let Some(page) = self.page.as_mut() else { return effects };
-        let Some(slot) = page.slot_mut() else { return effects };
+        let Some(lab) = page.lab_mut() else { return effects };
         let tables = Tables::builtin();
-        let params = Params::resolve(slot.schema, &preset.settings(), tables, None).ok();
-        let lesson = params.and_then(|params| own_page::lesson(slot.schema, &params));
+        let params = Params::resolve(lab.schema, &preset.settings(), tables, None).ok();
+        let lesson = params.and_then(|params| own_page::lesson(lab.schema, &params));
         let Some(lesson) = lesson else { return effects };
-        slot.begin();
+        lab.begin();
         let mut fresh = Page::open(lesson, self.registry, self.session.seed)
             .with_workers(self.session.workers.as_deref());
         fresh.side = page.side;
         fresh.telling = page.telling;
-        if let (Some(old), Some(new)) = (page.slot_mut(), fresh.slot_mut()) {
+        if let (Some(old), Some(new)) = (page.lab_mut(), fresh.lab_mut()) {
             new.others.earlier = std::mem::take(&mut old.others.earlier);
             new.pictures.views = std::mem::take(&mut old.pictures.views);
             (new.pictures.chosen, new.others.overlay, new.others.retired) =
@@ -87,18 +87,18 @@ impl App {
 
     /// Turns the lesson's knobs to where the preset wants them, and all others back.
     fn turn_to_preset(&mut self, preset: &Preset) -> Vec<Effect> {
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return Vec::new() };
-        let Ok(wanted) = turns(slot, preset) else { return Vec::new() };
+        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return Vec::new() };
+        let Ok(wanted) = turns(lab, preset) else { return Vec::new() };
         let mut moved = Vec::new();
-        for (index, (knob, to)) in slot.controls.knobs.iter_mut().zip(wanted).enumerate() {
+        for (index, (knob, to)) in lab.controls.knobs.iter_mut().zip(wanted).enumerate() {
             if knob.value != to {
                 let from = std::mem::replace(&mut knob.value, to.clone());
                 moved.push((knob.name.clone(), to.clone()));
-                slot.controls.history.record(Turned { knob: index, from, to });
+                lab.controls.history.record(Turned { knob: index, from, to });
             }
         }
         // A calculator answers once for all knobs.
-        if !slot.schema.is_live() {
+        if !lab.schema.is_live() {
             moved.truncate(1);
         }
         let notice = self.screen.notice.take();
@@ -112,27 +112,27 @@ impl App {
 }
 
 /// The values of a lab's knobs with a preset, or why the lesson does not allow it.
-fn turns(slot: &LabState, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
+fn turns(lab: &LabState, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
     let mut wanted: Vec<Option<Value>> =
-        slot.controls.knobs.iter().map(|knob| knob.initial.clone()).collect();
-    let params = slot.params().ok();
-    for (name, value) in preset.set.iter().flat_map(|(name, value)| by_entry(slot, name, value)) {
+        lab.controls.knobs.iter().map(|knob| knob.initial.clone()).collect();
+    let params = lab.params().ok();
+    for (name, value) in preset.set.iter().flat_map(|(name, value)| by_entry(lab, name, value)) {
         let (name, value) = (&name, &value);
-        let Some(place) = slot.controls.knobs.iter().position(|knob| knob.name == *name) else {
+        let Some(place) = lab.controls.knobs.iter().position(|knob| knob.name == *name) else {
             // What the lesson itself has set so needs no knob.
             if set_to(params.as_ref(), name).as_ref() == Some(value) {
                 continue;
             }
             return Err(format!("this lesson has no knob for {name}"));
         };
-        wanted[place] = Some(slot.accepts(place, value.clone())?);
+        wanted[place] = Some(lab.accepts(place, value.clone())?);
     }
     Ok(wanted)
 }
 
 /// A setting as the lab's knobs have it: a table as its entries, where only these have knobs.
-fn by_entry(slot: &LabState, name: &str, value: &Value) -> Vec<(String, Value)> {
-    let whole = slot.controls.knobs.iter().any(|knob| knob.name == name);
+fn by_entry(lab: &LabState, name: &str, value: &Value) -> Vec<(String, Value)> {
+    let whole = lab.controls.knobs.iter().any(|knob| knob.name == name);
     match value {
         Value::Table(entries) if !whole => {
             let entries = entries.iter();
@@ -178,19 +178,19 @@ impl App {
     }
 
     fn retrace(&mut self, way: Way) -> Vec<Effect> {
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return Vec::new() };
+        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return Vec::new() };
         let turned = match way {
-            Way::Back => History::undo(&mut slot.controls.history),
-            Way::Again => History::redo(&mut slot.controls.history),
+            Way::Back => History::undo(&mut lab.controls.history),
+            Way::Again => History::redo(&mut lab.controls.history),
         };
         let Some(turned) = turned else { return Vec::new() };
         let (word, value) = match way {
             Way::Back => ("undone", turned.from),
             Way::Again => ("redone", turned.to),
         };
-        slot.controls.marked = turned.knob;
-        slot.give(turned.knob, value.clone());
-        let Some(knob) = slot.controls.knobs.get(turned.knob) else { return Vec::new() };
+        lab.controls.marked = turned.knob;
+        lab.give(turned.knob, value.clone());
+        let Some(knob) = lab.controls.knobs.get(turned.knob) else { return Vec::new() };
         let name = knob.name.clone();
         let shown = value.as_ref().map_or("unset".to_owned(), Value::to_string);
         let effects = self.knob_turned(&name, value);

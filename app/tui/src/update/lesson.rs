@@ -56,8 +56,8 @@ impl App {
     }
 
     pub(super) fn next_panel(&mut self) -> Vec<Effect> {
-        if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-            slot.pictures.chosen = (slot.pictures.chosen + 1) % slot.pictures.panels.len().max(1);
+        if let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) {
+            lab.pictures.chosen = (lab.pictures.chosen + 1) % lab.pictures.panels.len().max(1);
         }
         vec![Effect::WantPictures(Panels::All), Effect::Order(control::Command::Redraw)]
     }
@@ -79,9 +79,9 @@ impl App {
     pub(super) fn move_lab(&mut self, motion: Motion) {
         match motion {
             Motion::Up | Motion::Down => {
-                if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-                    let last = slot.controls.knobs.len().saturating_sub(1);
-                    slot.controls.marked = motion.from(slot.controls.marked, 1, last);
+                if let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) {
+                    let last = lab.controls.knobs.len().saturating_sub(1);
+                    lab.controls.marked = motion.from(lab.controls.marked, 1, last);
                 }
             }
             Motion::PageUp | Motion::PageDown | Motion::Top | Motion::Bottom => {
@@ -151,8 +151,8 @@ impl App {
     pub(super) fn open_knob_entry(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
         let value = page
-            .slot()
-            .and_then(|slot| slot.controls.knobs.get(slot.controls.marked))
+            .lab()
+            .and_then(|lab| lab.controls.knobs.get(lab.controls.marked))
             .map(|knob| knob.value.as_ref().map_or(String::new(), ToString::to_string));
         page.entry = value.map(|value| TextField::new(FieldPurpose::Knob, value));
     }
@@ -220,20 +220,20 @@ impl App {
     pub(super) fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), String> {
         let Some(page) = self.page.as_mut() else { return Ok(()) };
         for KnobTurn { lab, knob: name, value } in turns {
-            let labs: Vec<_> = page.labs.iter().map(|slot| slot.id.clone()).collect();
-            let Some(slot) = page.labs.iter_mut().find(|slot| slot.id == *lab) else {
+            let labs: Vec<_> = page.labs.iter().map(|open| open.id.clone()).collect();
+            let Some(open) = page.labs.iter_mut().find(|open| open.id == *lab) else {
                 return Err(format!("this lesson has no lab '{lab}'; it has: {}", labs.join(", ")));
             };
-            let Some(index) = slot.controls.knobs.iter().position(|knob| knob.name == *name) else {
+            let Some(index) = open.controls.knobs.iter().position(|knob| knob.name == *name) else {
                 let knobs: Vec<_> =
-                    slot.controls.knobs.iter().map(|knob| knob.name.as_str()).collect();
+                    open.controls.knobs.iter().map(|knob| knob.name.as_str()).collect();
                 return Err(format!(
                     "lab '{lab}' has no knob '{name}'; it has: {}",
                     knobs.join(", ")
                 ));
             };
-            slot.controls.marked = index;
-            slot.type_value(value)?;
+            open.controls.marked = index;
+            open.type_value(value)?;
             page.show_lab(lab);
         }
         Ok(())
@@ -241,8 +241,8 @@ impl App {
 
     fn set_knob(&mut self, text: &str) -> Result<Vec<Effect>, String> {
         let Some(page) = self.page.as_mut() else { return Ok(Vec::new()) };
-        let Some(slot) = page.slot_mut() else { return Ok(Vec::new()) };
-        let (name, value) = slot.type_value(text)?;
+        let Some(lab) = page.lab_mut() else { return Ok(Vec::new()) };
+        let (name, value) = lab.type_value(text)?;
         page.entry = None;
         Ok(self.knob_turned(&name, Some(value)))
     }

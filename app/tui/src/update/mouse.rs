@@ -80,25 +80,25 @@ impl App {
             }
             Hit::Knob(index) => {
                 let effects = self.go_to(Side::Lab);
-                if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-                    slot.controls.marked = index;
+                if let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) {
+                    lab.controls.marked = index;
                 }
                 return effects;
             }
             Hit::Spot(place, spot) => {
                 let effects = self.go_to(Side::Picture);
-                if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-                    slot.pictures.chosen =
-                        (slot.pictures.chosen + place) % slot.pictures.panels.len().max(1);
+                if let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) {
+                    lab.pictures.chosen =
+                        (lab.pictures.chosen + place) % lab.pictures.panels.len().max(1);
                 }
                 self.point_in_kernel(spot);
                 return effects;
             }
             Hit::Picture(place, step) => {
                 let effects = self.go_to(Side::Picture);
-                if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-                    slot.pictures.chosen =
-                        (slot.pictures.chosen + place) % slot.pictures.panels.len().max(1);
+                if let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) {
+                    lab.pictures.chosen =
+                        (lab.pictures.chosen + place) % lab.pictures.panels.len().max(1);
                 }
                 if let Some(step) = step {
                     self.point_at(step);
@@ -190,8 +190,8 @@ impl App {
     }
 
     fn point_at(&mut self, step: u64) {
-        if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
-            put_cursor(slot, |_| step);
+        if let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) {
+            put_cursor(lab, |_| step);
         }
     }
 

@@ -187,9 +187,9 @@ impl App {
     pub(super) fn ask_to_reset(&mut self) -> Vec<Effect> {
         let page = self.page.as_ref();
         let turned = page
-            .and_then(|page| page.slot())
-            .is_some_and(|slot| slot.controls.knobs.iter().any(|knob| knob.value != knob.initial));
-        let here = self.session.active.map(|active| active.slot) == page.map(|page| page.current);
+            .and_then(|page| page.lab())
+            .is_some_and(|lab| lab.controls.knobs.iter().any(|knob| knob.value != knob.initial));
+        let here = self.session.active.map(|active| active.lab) == page.map(|page| page.current);
         if turned || here && self.is_at_stake() { self.ask(Confirm::Reset) } else { self.reset() }
     }
 
@@ -213,8 +213,8 @@ impl App {
     /// Whether a run goes on that has done steps: what has none can be had again at once.
     pub(super) fn is_at_stake(&self) -> bool {
         let running = self.session.active.and_then(|active| {
-            let slot = self.page.as_ref()?.labs.get(active.slot)?;
-            Some(slot.schema.is_live() && slot.run.data.step > 0)
+            let lab = self.page.as_ref()?.labs.get(active.lab)?;
+            Some(lab.schema.is_live() && lab.run.data.step > 0)
         });
         running == Some(true)
     }
@@ -256,17 +256,17 @@ impl App {
         }
         if both || page.side != Side::Text {
             text.push('\n');
-            text.push_str(&page.slot().map_or_else(String::new, named));
+            text.push_str(&page.lab().map_or_else(String::new, named));
         }
         text
     }
 }
 
 /// What a lab calls itself, its knobs and its pictures.
-fn named(slot: &LabState) -> String {
-    let mut names = vec![slot.title.as_str()];
-    names.extend(slot.controls.knobs.iter().map(|knob| knob.name.as_str()));
-    let panels = slot.pictures.panels.iter().filter_map(|&panel| slot.schema.panels.get(panel));
+fn named(lab: &LabState) -> String {
+    let mut names = vec![lab.title.as_str()];
+    names.extend(lab.controls.knobs.iter().map(|knob| knob.name.as_str()));
+    let panels = lab.pictures.panels.iter().filter_map(|&panel| lab.schema.panels.get(panel));
     names.extend(panels.map(|panel| panel.name.as_str()));
     plain(&names.join("\n"))
 }

@@ -22,10 +22,10 @@ impl App {
     /// Moves the mark of the chosen picture; false if it is a chart.
     pub(super) fn move_mark(&mut self, motion: Motion) -> bool {
         let half = self.half_screen();
-        let slot = self.page.as_mut().and_then(Page::slot_mut);
-        slot.is_some_and(|slot| {
+        let lab = self.page.as_mut().and_then(Page::lab_mut);
+        lab.is_some_and(|lab| {
             go(
-                slot,
+                lab,
                 match motion {
                     Motion::Up => Way::Up(1),
                     Motion::Down => Way::Down(1),
@@ -70,10 +70,10 @@ impl App {
 
     fn with_table<T>(&mut self, act: impl FnOnce(&Table, &mut FrameView) -> T) -> Option<T> {
         let glyphs = &self.screen.look.glyphs;
-        let slot = self.page.as_mut().and_then(Page::slot_mut)?;
-        let (frame, mut view) = chosen(slot, glyphs)?;
+        let lab = self.page.as_mut().and_then(Page::lab_mut)?;
+        let (frame, mut view) = chosen(lab, glyphs)?;
         let result = act(frame.table()?, &mut view);
-        slot.chosen_view()?.frame = view;
+        lab.chosen_view()?.frame = view;
         Some(result)
     }
 
@@ -95,8 +95,8 @@ impl App {
 
     /// What the colour of bars tells in the chosen timeline; nothing if the picture is none.
     pub fn tint(&self) -> Option<Tint> {
-        let slot = self.page.as_ref().and_then(Page::slot)?;
-        let view = slot.pictures.views.get(slot.chosen()?)?;
+        let lab = self.page.as_ref().and_then(Page::lab)?;
+        let view = lab.pictures.views.get(lab.chosen()?)?;
         self.has_timeline().then_some(view.frame.tint)
     }
 
@@ -111,24 +111,24 @@ impl App {
 
     /// Whether the keys act on a picture that has steps, other than a kernel's.
     pub fn is_walked(&self) -> bool {
-        let slot = self.page.as_ref().and_then(Page::slot);
-        self.place() == Place::Picture && slot.is_some_and(|slot| walk_at(slot, slot.chosen()))
+        let lab = self.page.as_ref().and_then(Page::lab);
+        self.place() == Place::Picture && lab.is_some_and(|lab| walk_at(lab, lab.chosen()))
     }
 
     /// Whether there is something to go through point by point: on the picture's side the chosen chart or graph, else
     /// any graph of the lab.
-    pub(super) fn has_points(&self, slot: &LabState) -> bool {
-        let chart = slot.draws() == Some(Draw::Line);
+    pub(super) fn has_points(&self, lab: &LabState) -> bool {
+        let chart = lab.draws() == Some(Draw::Line);
         if self.ground() == Place::Picture {
-            chart || walk_at(slot, slot.chosen()) || self.has_kernel_chosen()
+            chart || walk_at(lab, lab.chosen()) || self.has_kernel_chosen()
         } else {
-            walked(slot).is_some() || slot.debugger.is_some()
+            walked(lab).is_some() || lab.debugger.is_some()
         }
     }
 
     fn is_chosen(&self, test: impl Fn(&Frame) -> bool) -> bool {
-        let slot = self.page.as_ref().and_then(Page::slot);
-        let scene = slot.and_then(|slot| slot.scene(slot.chosen()?));
+        let lab = self.page.as_ref().and_then(Page::lab);
+        let scene = lab.and_then(|lab| lab.scene(lab.chosen()?));
         let frame = scene.and_then(|scene| scene.frame(&self.screen.look.glyphs));
         frame.is_some_and(|frame| test(frame.as_ref()))
     }
@@ -142,11 +142,11 @@ impl App {
     }
 
     fn with_graph<T>(&mut self, act: impl FnOnce(&Graph, &mut FrameView) -> T) -> Option<T> {
-        let slot = self.page.as_mut().and_then(Page::slot_mut)?;
-        let index = slot.chosen()?;
+        let lab = self.page.as_mut().and_then(Page::lab_mut)?;
+        let index = lab.chosen()?;
         let mut act = Some(act);
         let mut result = None;
-        look_at(slot, index, |frame, view| {
+        look_at(lab, index, |frame, view| {
             if let (Some(graph), Some(act)) = (frame.graph(), act.take()) {
                 result = Some(act(graph, view));
             }
@@ -173,14 +173,14 @@ impl App {
             return false;
         }
         let glyphs = Glyphs::new(self.screen.look.glyphs.set);
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return false };
-        let Some(index) = walked(slot) else { return false };
+        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return false };
+        let Some(index) = walked(lab) else { return false };
         // The picture that is walked is shown large, else its steps were done in the dark.
-        if let Some(place) = slot.pictures.panels.iter().position(|panel| *panel == index) {
-            slot.pictures.chosen = place;
+        if let Some(place) = lab.pictures.panels.iter().position(|panel| *panel == index) {
+            lab.pictures.chosen = place;
         }
         let mut said = None;
-        let done = look_at(slot, index, |frame, view| {
+        let done = look_at(lab, index, |frame, view| {
             view.play = Play::Still;
             view.step(frame, by);
             said = view.step_said(frame, &glyphs);
@@ -192,88 +192,88 @@ impl App {
 }
 
 /// The picture with steps that is walked from afar: the chosen one if it has any, else the lab's first.
-fn walked(slot: &LabState) -> Option<usize> {
-    let mut all = slot.chosen().into_iter().chain(slot.pictures.panels.iter().copied());
-    all.find(|index| walk_at(slot, Some(*index)))
+fn walked(lab: &LabState) -> Option<usize> {
+    let mut all = lab.chosen().into_iter().chain(lab.pictures.panels.iter().copied());
+    all.find(|index| walk_at(lab, Some(*index)))
 }
 
 /// Whether a panel shows a picture with steps, other than a kernel's.
-fn walk_at(slot: &LabState, index: Option<usize>) -> bool {
-    let frame = index.and_then(|index| slot.frame(index));
+fn walk_at(lab: &LabState, index: Option<usize>) -> bool {
+    let frame = index.and_then(|index| lab.frame(index));
     frame.is_some_and(|frame| FrameView::default().steps(frame).is_some())
 }
 
 /// Moves the mark left or right, or looks closer; false if the picture is a chart, or the way to look is for charts.
-pub(super) fn inspect_frame(slot: &mut LabState, inspect: Inspect) -> bool {
-    let Some(index) = slot.chosen().filter(|_| slot.draws() != Some(Draw::Line)) else {
+pub(super) fn inspect_frame(lab: &mut LabState, inspect: Inspect) -> bool {
+    let Some(index) = lab.chosen().filter(|_| lab.draws() != Some(Draw::Line)) else {
         return false;
     };
     match inspect {
-        Inspect::Left => go(slot, Way::Left),
-        Inspect::Right => go(slot, Way::Right),
+        Inspect::Left => go(lab, Way::Left),
+        Inspect::Right => go(lab, Way::Right),
         Inspect::PreviousPoint
         | Inspect::NextPoint
         | Inspect::Closer
         | Inspect::Wider
         | Inspect::Earlier
         | Inspect::Later
-        | Inspect::Fit => look_at(slot, index, |frame, view| view.inspect(frame, inspect)),
-        Inspect::Smooth if is_timeline(slot, index) => {
-            look_at(slot, index, |frame, view| view.inspect(frame, inspect))
+        | Inspect::Fit => look_at(lab, index, |frame, view| view.inspect(frame, inspect)),
+        Inspect::Smooth if is_timeline(lab, index) => {
+            look_at(lab, index, |frame, view| view.inspect(frame, inspect))
         }
         Inspect::LogAxis | Inspect::Smooth => false,
     }
 }
 
-fn is_timeline(slot: &LabState, index: usize) -> bool {
-    slot.frame(index).is_some_and(|frame| frame.timeline().is_some())
+fn is_timeline(lab: &LabState, index: usize) -> bool {
+    lab.frame(index).is_some_and(|frame| frame.timeline().is_some())
 }
 
 /// Whether the steps of the chosen picture follow each other by themselves.
-pub(super) fn plays(slot: &LabState) -> bool {
-    let view = slot.chosen().and_then(|index| slot.pictures.views.get(index));
+pub(super) fn plays(lab: &LabState) -> bool {
+    let view = lab.chosen().and_then(|index| lab.pictures.views.get(index));
     view.is_some_and(|view| view.frame.play == Play::Going)
 }
 
-pub(super) fn change_play(slot: &mut LabState) {
-    if let Some(index) = slot.chosen() {
-        look_at(slot, index, |frame, view| view.change_play(frame));
+pub(super) fn change_play(lab: &mut LabState) {
+    if let Some(index) = lab.chosen() {
+        look_at(lab, index, |frame, view| view.change_play(frame));
     }
 }
 
 /// The next step of the chosen picture, if its steps follow each other.
-pub(super) fn beat(slot: &mut LabState) {
-    if let Some(index) = slot.chosen() {
-        look_at(slot, index, |frame, view| view.beat(frame));
+pub(super) fn beat(lab: &mut LabState) {
+    if let Some(index) = lab.chosen() {
+        look_at(lab, index, |frame, view| view.beat(frame));
     }
 }
 
-fn go(slot: &mut LabState, way: Way) -> bool {
-    let Some(index) = slot.chosen().filter(|_| slot.draws() != Some(Draw::Line)) else {
+fn go(lab: &mut LabState, way: Way) -> bool {
+    let Some(index) = lab.chosen().filter(|_| lab.draws() != Some(Draw::Line)) else {
         return false;
     };
-    look_at(slot, index, |frame, view| view.go(frame, way));
+    look_at(lab, index, |frame, view| view.go(frame, way));
     true
 }
 
 /// Changes how a picture that is no chart is looked at; false if it is one or not there yet. The picture is not copied:
 /// it may be large.
-fn look_at(slot: &mut LabState, index: usize, act: impl FnOnce(&Frame, &mut FrameView)) -> bool {
+fn look_at(lab: &mut LabState, index: usize, act: impl FnOnce(&Frame, &mut FrameView)) -> bool {
     // What is marked depends on no glyph of the numbers.
     let glyphs = Glyphs::new(GlyphSet::Ascii);
-    let scene = slot.scene(index);
+    let scene = lab.scene(index);
     let seen = scene.and_then(|scene| Some((scene.frame(&glyphs)?, scene.view.frame.clone())));
     let Some((frame, mut view)) = seen else { return false };
     act(frame.as_ref(), &mut view);
     drop(frame);
-    if let Some(kept) = slot.pictures.views.get_mut(index) {
+    if let Some(kept) = lab.pictures.views.get_mut(index) {
         kept.frame = view;
     }
     true
 }
 
-fn chosen(slot: &LabState, glyphs: &Glyphs) -> Option<(Frame, FrameView)> {
-    let scene = slot.scene(slot.chosen()?)?;
+fn chosen(lab: &LabState, glyphs: &Glyphs) -> Option<(Frame, FrameView)> {
+    let scene = lab.scene(lab.chosen()?)?;
     let frame = scene.frame(glyphs)?;
     Some((frame.into_owned(), scene.view.frame.clone()))
 }
@@ -286,37 +286,37 @@ enum Change {
 }
 
 /// The steps of the chosen chart.
-fn chosen_extent(slot: &LabState) -> Option<Extent> {
-    let index = slot.chosen().filter(|_| slot.draws() == Some(Draw::Line))?;
-    extent(&slot.scene(index)?)
+fn chosen_extent(lab: &LabState) -> Option<Extent> {
+    let index = lab.chosen().filter(|_| lab.draws() == Some(Draw::Line))?;
+    extent(&lab.scene(index)?)
 }
 
 /// Puts the cursor of all charts at a step and keeps it in sight in the chosen one.
-pub(super) fn put_cursor(slot: &mut LabState, at: impl Fn(Extent) -> u64) {
-    if let Some(there) = chosen_extent(slot) {
+pub(super) fn put_cursor(lab: &mut LabState, at: impl Fn(Extent) -> u64) {
+    if let Some(there) = chosen_extent(lab) {
         let at = at(there).clamp(there.first, there.last);
-        slot.pictures.cursor = Some(at);
-        if let Some(view) = slot.chosen_view() {
+        lab.pictures.cursor = Some(at);
+        if let Some(view) = lab.chosen_view() {
             view.chart.window = view.chart.window.around(at, there);
         }
     }
 }
 
 /// Looks at the chosen chart in another way; returns what is to be said of it.
-pub(super) fn inspect_chart(slot: &mut LabState, inspect: Inspect) -> Option<String> {
-    let there = chosen_extent(slot)?;
-    let scene = slot.scene(slot.chosen()?)?;
+pub(super) fn inspect_chart(lab: &mut LabState, inspect: Inspect) -> Option<String> {
+    let there = chosen_extent(lab)?;
+    let scene = lab.scene(lab.chosen()?)?;
     let window = scene.view.chart.window;
     let (from, to) = window.steps(there);
     let column = window.column(there);
     // The first press shows the cursor where the newest values are.
-    let moved = |by: &dyn Fn(u64) -> u64| Change::Cursor(slot.pictures.cursor.map_or(to, by));
+    let moved = |by: &dyn Fn(u64) -> u64| Change::Cursor(lab.pictures.cursor.map_or(to, by));
     let change = match inspect {
         Inspect::Left => moved(&|at| at.clamp(from, to).saturating_sub(column)),
         Inspect::Right => moved(&|at| at.clamp(from, to).saturating_add(column)),
         Inspect::PreviousPoint => moved(&|at| step_before(&scene, at).unwrap_or(at)),
         Inspect::NextPoint => moved(&|at| step_after(&scene, at).unwrap_or(at)),
-        Inspect::Closer => Change::Window(window.closer(there, slot.pictures.cursor)),
+        Inspect::Closer => Change::Window(window.closer(there, lab.pictures.cursor)),
         Inspect::Wider => Change::Window(window.wider(there)),
         Inspect::Earlier => Change::Window(window.earlier(there)),
         Inspect::Later => Change::Window(window.later(there)),
@@ -327,12 +327,12 @@ pub(super) fn inspect_chart(slot: &mut LabState, inspect: Inspect) -> Option<Str
     let smoothed = is_smoothed(&scene);
     match change {
         Change::Cursor(at) => {
-            put_cursor(slot, |_| at);
+            put_cursor(lab, |_| at);
             return None;
         }
-        Change::Window(window) => slot.chosen_view()?.chart.window = window,
+        Change::Window(window) => lab.chosen_view()?.chart.window = window,
         Change::Scale => {
-            let scale = &mut slot.chosen_view()?.chart.scale;
+            let scale = &mut lab.chosen_view()?.chart.scale;
             *scale = match scale {
                 Scale::Linear => Scale::Log,
                 Scale::Log => Scale::Linear,
@@ -344,7 +344,7 @@ pub(super) fn inspect_chart(slot: &mut LabState, inspect: Inspect) -> Option<Str
             } else {
                 (Smoothing::On, "all curves are smoothed; the raw ones stay behind")
             };
-            slot.chosen_view()?.chart.smoothing = smoothing;
+            lab.chosen_view()?.chart.smoothing = smoothing;
             return Some(said.to_owned());
         }
     }
@@ -373,27 +373,27 @@ impl App {
             return true;
         }
         let on_picture = page.side == Side::Picture;
-        let slot = page.slot_mut().filter(|_| on_picture);
-        slot.is_some_and(|slot| {
-            let walk = slot.debugger.as_mut();
+        let lab = page.lab_mut().filter(|_| on_picture);
+        lab.is_some_and(|lab| {
+            let walk = lab.debugger.as_mut();
             if walk.is_some_and(|walk| walk.rest() || walk.follow()) {
                 return true;
             }
-            let view = slot.chosen_view();
+            let view = lab.chosen_view();
             let left = view.is_some_and(|view| {
                 let frame = &mut view.frame;
                 let selected = frame.graph.selected.take();
                 let played = std::mem::take(&mut frame.play) == Play::Going;
                 played || frame.mark.take().is_some() || selected.is_some()
             });
-            left || slot.pictures.cursor.take().is_some()
+            left || lab.pictures.cursor.take().is_some()
         })
     }
 
     pub(super) fn next_earlier_runs(&mut self) {
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return };
-        slot.others.overlay = slot.others.overlay.next();
-        self.screen.notice = Some(match (slot.others.earlier.len(), slot.others.overlay) {
+        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return };
+        lab.others.overlay = lab.others.overlay.next();
+        self.screen.notice = Some(match (lab.others.earlier.len(), lab.others.overlay) {
             (_, earlier::Overlay::Newest) => {
                 "the newest earlier run is behind the curves".to_owned()
             }
@@ -407,9 +407,9 @@ impl App {
         if self.inspect_kernel(inspect) || self.walk_from_afar(inspect) {
             return;
         }
-        let slot = self.page.as_mut().and_then(Page::slot_mut);
-        let said = slot.and_then(|slot| {
-            if inspect_frame(slot, inspect) { None } else { inspect_chart(slot, inspect) }
+        let lab = self.page.as_mut().and_then(Page::lab_mut);
+        let said = lab.and_then(|lab| {
+            if inspect_frame(lab, inspect) { None } else { inspect_chart(lab, inspect) }
         });
         self.screen.notice = match (inspect, self.tint()) {
             (Inspect::Smooth, Some(Tint::Class)) => Some("coloured by kind".to_owned()),
@@ -425,15 +425,15 @@ impl App {
         if self.move_in_kernel(motion) || self.move_mark(motion) {
             return;
         }
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return };
-        let count = slot.pictures.panels.len().max(1);
+        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return };
+        let count = lab.pictures.panels.len().max(1);
         match motion {
-            Motion::Up => slot.pictures.chosen = (slot.pictures.chosen + count - 1) % count,
-            Motion::Down => slot.pictures.chosen = (slot.pictures.chosen + 1) % count,
+            Motion::Up => lab.pictures.chosen = (lab.pictures.chosen + count - 1) % count,
+            Motion::Down => lab.pictures.chosen = (lab.pictures.chosen + 1) % count,
             Motion::PageUp => self.inspect(Inspect::Earlier),
             Motion::PageDown => self.inspect(Inspect::Later),
-            Motion::Top => put_cursor(slot, |there| there.first),
-            Motion::Bottom => put_cursor(slot, |there| there.last),
+            Motion::Top => put_cursor(lab, |there| there.first),
+            Motion::Bottom => put_cursor(lab, |there| there.last),
         }
     }
 }

@@ -65,12 +65,12 @@ impl App {
 
     fn renew_open(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
         let Some(page) = self.page.take() else { return Vec::new() };
-        let running = self.session.active.map(|active| active.slot);
+        let running = self.session.active.map(|active| active.lab);
         let renewed = self.renewed(page, &lesson, running);
         self.page = Some(renewed.page);
         let mut effects = Vec::new();
         match (self.session.active.as_mut(), renewed.running) {
-            (Some(active), Some(slot)) => active.slot = slot,
+            (Some(active), Some(lab)) => active.lab = lab,
             (Some(_), None) => {
                 self.session.active = None;
                 effects.push(Effect::Abandon);
@@ -100,31 +100,31 @@ pub(super) struct Renewed {
 /// Carries over what belongs together by its id: labs that are set as they were with their runs, answers graded
 /// afresh, predictions and hints, the marked activity, the open field and the place in the text.
 pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> Renewed {
-    let running_id = running.and_then(|slot| old.labs.get(slot).map(|slot| slot.id.clone()));
-    let shown_id = old.slot().map(|slot| slot.id.clone());
-    let reminded_id = old.reminded.and_then(|slot| old.labs.get(slot).map(|slot| slot.id.clone()));
-    let old_slot_ids: Vec<String> = old.labs.iter().map(|slot| slot.id.clone()).collect();
+    let running_id = running.and_then(|lab| old.labs.get(lab).map(|lab| lab.id.clone()));
+    let shown_id = old.lab().map(|lab| lab.id.clone());
+    let reminded_id = old.reminded.and_then(|lab| old.labs.get(lab).map(|lab| lab.id.clone()));
+    let old_slot_ids: Vec<String> = old.labs.iter().map(|lab| lab.id.clone()).collect();
     let before = lines(&old, app);
 
     let mut changed = Vec::new();
     let mut kept_run = None;
-    for (index, slot) in fresh.labs.iter_mut().enumerate() {
-        let Some(at) = old.labs.iter().position(|old| old.id == slot.id) else { continue };
-        if is_set_alike(&old.lesson, &fresh.lesson, &slot.id) && old.labs[at].seed == slot.seed {
-            if running_id.as_ref() == Some(&slot.id) {
+    for (index, lab) in fresh.labs.iter_mut().enumerate() {
+        let Some(at) = old.labs.iter().position(|old| old.id == lab.id) else { continue };
+        if is_set_alike(&old.lesson, &fresh.lesson, &lab.id) && old.labs[at].seed == lab.seed {
+            if running_id.as_ref() == Some(&lab.id) {
                 kept_run = Some(index);
             }
             let old = old.labs.remove(at);
-            take_over(slot, old);
+            take_over(lab, old);
         } else {
-            changed.push((slot.id.clone(), running_id.as_ref() == Some(&slot.id)));
+            changed.push((lab.id.clone(), running_id.as_ref() == Some(&lab.id)));
         }
     }
-    let removed = running_id.filter(|id| !fresh.labs.iter().any(|slot| slot.id == *id));
+    let removed = running_id.filter(|id| !fresh.labs.iter().any(|lab| lab.id == *id));
 
     let slot_at = |id: Option<String>| {
         let id = id?;
-        fresh.labs.iter().position(|slot| slot.id == id)
+        fresh.labs.iter().position(|lab| lab.id == id)
     };
     fresh.current = slot_at(shown_id).unwrap_or(0);
     fresh.reminded = slot_at(reminded_id);
@@ -149,7 +149,7 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
             }
             Subject::Lab(place, _) => {
                 let id = old_slot_ids.get(*place)?;
-                *place = fresh.labs.iter().position(|slot| slot.id == *id)?;
+                *place = fresh.labs.iter().position(|lab| lab.id == *id)?;
             }
         }
         Some(editor)
@@ -199,13 +199,13 @@ fn is_set_alike(old: &Lesson, new: &Lesson, id: &str) -> bool {
 }
 
 /// Replaces the new lab by the old one with its run and knobs, under the new titles and panels.
-fn take_over(slot: &mut LabState, mut old: LabState) {
-    old.title = std::mem::take(&mut slot.title);
+fn take_over(lab: &mut LabState, mut old: LabState) {
+    old.title = std::mem::take(&mut lab.title);
     let shown = old.pictures.panels.get(old.pictures.chosen).copied();
-    old.pictures.panels = std::mem::take(&mut slot.pictures.panels);
+    old.pictures.panels = std::mem::take(&mut lab.pictures.panels);
     old.pictures.chosen =
         old.pictures.panels.iter().position(|&panel| Some(panel) == shown).unwrap_or(0);
-    *slot = old;
+    *lab = old;
 }
 
 /// The block of the new version that is the same activity.

@@ -48,7 +48,7 @@ impl App {
     }
 
     fn records_here(&self) -> Vec<RecordEntry> {
-        let kind = self.page.as_ref().and_then(Page::slot).map(|slot| slot.schema.kind.as_str());
+        let kind = self.page.as_ref().and_then(Page::lab).map(|lab| lab.schema.kind.as_str());
         let of_lab = |entry: &&RecordEntry| Some(entry.lab.as_str()) == kind;
         self.archive.entries.iter().filter(of_lab).cloned().collect()
     }
@@ -57,9 +57,9 @@ impl App {
     pub(super) fn fetch_marked(&mut self, purpose: Purpose) -> Vec<Effect> {
         let Some(Overlay::Records(records)) = &self.overlay else { return Vec::new() };
         let Some(entry) = records.entry().cloned() else { return Vec::new() };
-        let slot = self.page.as_ref().map_or(0, |page| page.current);
+        let lab = self.page.as_ref().map_or(0, |page| page.current);
         self.overlay = None;
-        self.fetch(entry, purpose, slot)
+        self.fetch(entry, purpose, lab)
     }
 
     /// Has a run read for a lab of the page.
@@ -67,7 +67,7 @@ impl App {
         &mut self,
         entry: RecordEntry,
         purpose: Purpose,
-        slot: usize,
+        lab: usize,
     ) -> Vec<Effect> {
         let Some(page) = &self.page else { return Vec::new() };
         self.screen.notice = Some(format!("reading {}", entry.name));
@@ -75,7 +75,7 @@ impl App {
             entry,
             purpose,
             lesson: page.lesson.front.id.to_string(),
-            slot,
+            lab,
         }))]
     }
 
@@ -85,16 +85,16 @@ impl App {
         else {
             return Vec::new();
         };
-        let shown = self.page.as_ref().and_then(Page::slot);
+        let shown = self.page.as_ref().and_then(Page::lab);
         let mut effects = match shown {
-            Some(slot) if slot.schema.kind == entry.lab => Vec::new(),
+            Some(lab) if lab.schema.kind == entry.lab => Vec::new(),
             Some(_) | None => self.go_to_lab(&entry.lab),
         };
         if let Some(page) = &self.page
-            && page.slot().is_some_and(|slot| slot.schema.kind == entry.lab)
+            && page.lab().is_some_and(|lab| lab.schema.kind == entry.lab)
         {
-            let slot = page.current;
-            effects.extend(self.fetch(entry, Purpose::Replay, slot));
+            let lab = page.current;
+            effects.extend(self.fetch(entry, Purpose::Replay, lab));
         }
         effects
     }
@@ -110,22 +110,22 @@ impl App {
         let wanted = fetched.wanted.clone();
         let is_here = |page: &&mut Page| page.lesson.front.id.as_str() == wanted.lesson;
         let Some(page) = self.page.as_mut().filter(is_here) else { return Vec::new() };
-        let Some(slot) = page.labs.get_mut(wanted.slot) else { return Vec::new() };
+        let Some(lab) = page.labs.get_mut(wanted.lab) else { return Vec::new() };
         self.screen.notice = fetched.warnings.first().cloned();
         match wanted.purpose {
             Purpose::Overlay => {
-                let params = slot.params().ok();
+                let params = lab.params().ok();
                 let differences = params.map(|params| wanted.entry.differences(&params));
                 let mut name = wanted.entry.origin();
                 if let Some(differences) = differences.filter(|list| !list.is_empty()) {
                     name = format!("{name}: {}", differences.join(", "));
                 }
                 earlier::keep(
-                    &mut slot.others.earlier,
+                    &mut lab.others.earlier,
                     Earlier::new(name, Vec::new(), fetched.data),
                 );
-                if slot.others.overlay == earlier::Overlay::Nothing {
-                    slot.others.overlay = earlier::Overlay::Newest;
+                if lab.others.overlay == earlier::Overlay::Nothing {
+                    lab.others.overlay = earlier::Overlay::Newest;
                 }
                 Vec::new()
             }
@@ -138,11 +138,11 @@ impl App {
         let LoadedRecord { wanted, data, .. } = fetched;
         let mut effects = self.abandon();
         let Some(page) = self.page.as_mut() else { return effects };
-        let Some(slot) = page.labs.get_mut(wanted.slot) else { return effects };
-        slot.begin();
-        slot.run.explored = false;
-        slot.run.device = None;
-        let Ok(params) = slot.params() else { return effects };
+        let Some(lab) = page.labs.get_mut(wanted.lab) else { return effects };
+        lab.begin();
+        lab.run.explored = false;
+        lab.run.device = None;
+        let Ok(params) = lab.params() else { return effects };
         let steps = data.series.values().map(|series| series.points().len() + series.gaps().len());
         let replay = Replay {
             origin: wanted.entry.origin(),
@@ -151,19 +151,19 @@ impl App {
             steps: steps.max().unwrap_or(0),
         };
         let interval = replay.interval(WATCHED);
-        slot.run.replay = Some(replay);
-        page.current = wanted.slot;
+        lab.run.replay = Some(replay);
+        page.current = wanted.lab;
         self.session.runs += 1;
         self.session.active = Some(ActiveRun {
             run: self.session.runs,
-            slot: wanted.slot,
+            lab: wanted.lab,
             waiting: false,
             how: RunMode::Run,
             asked: PendingRequest::Nothing,
         });
         effects.push(Effect::Replay(Box::new(ReplayStart {
             run: self.session.runs,
-            schema: slot.schema,
+            schema: lab.schema,
             params,
             data: Arc::new(data),
         })));
@@ -174,7 +174,7 @@ impl App {
     /// The next speed of the replay that is going on, if one is.
     pub(super) fn change_speed(&mut self) -> Option<Vec<Effect>> {
         let active = self.session.active?;
-        let replay = self.page.as_mut()?.labs.get_mut(active.slot)?.run.replay.as_mut()?;
+        let replay = self.page.as_mut()?.labs.get_mut(active.lab)?.run.replay.as_mut()?;
         replay.speed = replay.speed.next();
         self.screen.notice = Some(format!("the recorded run goes {}", replay.speed.word()));
         let interval = replay.interval(WATCHED);
@@ -182,10 +182,10 @@ impl App {
     }
 
     /// The recording that may stand in for a missing device in a lab of the page: one of that very lab, which ships.
-    pub(super) fn recording_for(&self, slot: usize) -> Option<RecordEntry> {
+    pub(super) fn recording_for(&self, place: usize) -> Option<RecordEntry> {
         let page = self.page.as_ref()?;
         let lesson = &page.lesson;
-        let lab = lesson.lab(&page.labs.get(slot)?.id)?;
+        let lab = lesson.lab(&page.labs.get(place)?.id)?;
         let is_meant = |entry: &&RecordEntry| {
             let ships = matches!(entry.source, Source::Shipped(_));
             let theirs = entry.lesson.as_ref().map(|(lesson, lab)| (lesson.as_str(), lab.as_str()));
@@ -214,12 +214,11 @@ impl App {
         // Another page may have been opened since they were asked for.
         let lesson = self.page.as_ref().map(|page| page.lesson.front.id.to_string());
         let labs = self.page.iter().flat_map(|page| &page.labs);
-        for slot in labs {
-            let set =
-                Params::resolve(slot.schema, &slot.settings, Tables::builtin(), Some(slot.seed));
+        for lab in labs {
+            let set = Params::resolve(lab.schema, &lab.settings, Tables::builtin(), Some(lab.seed));
             let Ok(set) = set else { continue };
             let theirs = |one: &&mut FinishedRun| {
-                one.lesson == lesson && one.lab == slot.id && one.schema.kind == slot.schema.kind
+                one.lesson == lesson && one.lab == lab.id && one.schema.kind == lab.schema.kind
             };
             found.iter_mut().filter(theirs).for_each(|one| one.tell_apart(&set));
         }
@@ -230,10 +229,10 @@ impl App {
     }
 
     /// Keeps what the run of a lab leaves, which has just ended.
-    pub(super) fn keep_attempt(&mut self, slot: usize) {
+    pub(super) fn keep_attempt(&mut self, lab: usize) {
         let Some(page) = self.page.as_mut() else { return };
         let lesson = page.lesson.front.id.to_string();
-        let left = page.labs.get_mut(slot).and_then(|slot| slot.leave(&lesson));
+        let left = page.labs.get_mut(lab).and_then(|lab| lab.leave(&lesson));
         if let Some(left) = left {
             self.session.finished.keep(left);
             self.share_attempts();
@@ -255,8 +254,8 @@ impl App {
             .cloned()
             .collect();
         let labs = page.labs.iter_mut();
-        for slot in labs.filter(|slot| slot.schema.compares_runs()) {
-            slot.share(Arc::clone(&here), &asked);
+        for lab in labs.filter(|lab| lab.schema.compares_runs()) {
+            lab.share(Arc::clone(&here), &asked);
         }
     }
 }
@@ -268,7 +267,7 @@ fn scope(page: &Page) -> Option<String> {
 
 /// The kinds of labs that any panel of the page compares runs of.
 fn kinds(page: &Page) -> BTreeSet<String> {
-    let schemas = page.labs.iter().map(|slot| slot.schema);
+    let schemas = page.labs.iter().map(|lab| lab.schema);
     let comparing = schemas.filter(|schema| schema.compares_runs());
     comparing
         .flat_map(|schema| {

@@ -24,11 +24,11 @@ impl App {
         let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
         match &mut self.session.active {
-            Some(active) if active.slot == current => {
-                let Some(slot) = page.slot_mut() else { return Vec::new() };
-                let order = match slot.run.state {
+            Some(active) if active.lab == current => {
+                let Some(lab) = page.lab_mut() else { return Vec::new() };
+                let order = match lab.run.state {
                     State::Paused => {
-                        slot.run.state = State::Running;
+                        lab.run.state = State::Running;
                         active.asked = PendingRequest::Nothing;
                         Command::Resume
                     }
@@ -38,7 +38,7 @@ impl App {
                     | State::Diverged(_)
                     | State::Stopped
                     | State::Failed(_) => {
-                        slot.run.state = State::Paused;
+                        lab.run.state = State::Paused;
                         active.asked = PendingRequest::Pause;
                         Command::Pause
                     }
@@ -60,15 +60,15 @@ impl App {
         let labs = self.page.iter().flat_map(|page| &page.labs);
         let (mut earlier, mut others) = (Vec::new(), Vec::new());
         let mut is_earlier = true;
-        for slot in labs {
-            is_earlier &= slot.id != id;
-            let seed = Some(slot.seed);
-            let params = Params::resolve(slot.schema, &slot.settings, Tables::builtin(), seed);
-            match (self.registry.find(&slot.schema.kind), params) {
+        for open in labs {
+            is_earlier &= open.id != id;
+            let seed = Some(open.seed);
+            let params = Params::resolve(open.schema, &open.settings, Tables::builtin(), seed);
+            match (self.registry.find(&open.schema.kind), params) {
                 (Ok(lab), Ok(params)) if is_earlier => {
-                    earlier.push(Earlier { id: slot.id.clone(), lab, params })
+                    earlier.push(Earlier { id: open.id.clone(), lab, params })
                 }
-                _ => others.push(slot.id.clone()),
+                _ => others.push(open.id.clone()),
             }
         }
         Sources { earlier, others, ..Sources::default() }
@@ -78,15 +78,15 @@ impl App {
     pub(super) fn reset(&mut self) -> Vec<Effect> {
         let shown = self.page.as_ref().map(|page| page.current);
         let mut effects = match self.session.active {
-            Some(active) if Some(active.slot) == shown => self.abandon(),
+            Some(active) if Some(active.lab) == shown => self.abandon(),
             Some(_) | None => Vec::new(),
         };
-        if let Some(slot) = self.page.as_mut().and_then(|page| page.slot_mut()) {
-            slot.begin();
-            slot.run.state = State::Ready;
-            slot.run.explored = false;
-            slot.reset_knobs();
-            slot.own_kernel = None;
+        if let Some(lab) = self.page.as_mut().and_then(|page| page.lab_mut()) {
+            lab.begin();
+            lab.run.state = State::Ready;
+            lab.run.explored = false;
+            lab.reset_knobs();
+            lab.own_kernel = None;
         }
         effects.extend(self.start_instant());
         effects
@@ -94,9 +94,9 @@ impl App {
 
     pub(super) fn abandon(&mut self) -> Vec<Effect> {
         let Some(active) = self.session.active.take() else { return Vec::new() };
-        if let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot)) {
-            slot.run.state = State::Stopped;
-            slot.run.data.status.clear();
+        if let Some(lab) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab)) {
+            lab.run.state = State::Stopped;
+            lab.run.data.status.clear();
         }
         vec![Effect::Abandon]
     }
@@ -104,10 +104,10 @@ impl App {
     /// Runs the shown lab if it answers at once and has not run yet.
     pub(crate) fn start_instant(&mut self) -> Vec<Effect> {
         let instant = self.page.as_ref().is_some_and(|page| {
-            page.slot().is_some_and(|slot| {
-                !slot.schema.is_live()
-                    && slot.run.state == State::Ready
-                    && page.unmade_prediction(&slot.id).is_none()
+            page.lab().is_some_and(|lab| {
+                !lab.schema.is_live()
+                    && lab.run.state == State::Ready
+                    && page.unmade_prediction(&lab.id).is_none()
             })
         });
         if instant && self.session.active.is_none() { self.start(RunMode::Run) } else { Vec::new() }
@@ -115,7 +115,7 @@ impl App {
 
     /// Whether a lab cannot run because another does, which is said.
     pub(super) fn is_kept_from_running(&mut self, place: usize) -> bool {
-        let another = self.session.active.is_some_and(|active| active.slot != place);
+        let another = self.session.active.is_some_and(|active| active.lab != place);
         if another {
             self.screen.notice = Some("another lab is still running: x ends it".to_owned());
         }
@@ -133,10 +133,10 @@ impl App {
     }
 
     pub(super) fn turn_knob(&mut self, notches: i32) -> Vec<Effect> {
-        let Some(slot) = self.page.as_mut().and_then(|page| page.slot_mut()) else {
+        let Some(lab) = self.page.as_mut().and_then(|page| page.lab_mut()) else {
             return Vec::new();
         };
-        match slot.turn(notches) {
+        match lab.turn(notches) {
             Some((name, value)) => self.knob_turned(&name, Some(value)),
             None => Vec::new(),
         }
@@ -146,14 +146,14 @@ impl App {
     pub(super) fn knob_turned(&mut self, name: &str, value: Option<Value>) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
-        let Some(slot) = page.slot_mut() else { return Vec::new() };
-        let live = slot.schema.param(name).is_some_and(|param| param.live);
-        let instant = !slot.schema.is_live();
+        let Some(lab) = page.lab_mut() else { return Vec::new() };
+        let live = lab.schema.param(name).is_some_and(|param| param.live);
+        let instant = !lab.schema.is_live();
         match self.session.active {
             // The answer under way is of a knob that has moved on.
-            Some(active) if active.slot == current && instant => self.start(RunMode::Run),
+            Some(active) if active.lab == current && instant => self.start(RunMode::Run),
             None if instant => self.start(RunMode::Run),
-            Some(active) if active.slot == current && slot.run.replay.is_some() => {
+            Some(active) if active.lab == current && lab.run.replay.is_some() => {
                 self.screen.notice = Some(format!(
                     "a recorded run does not hear knobs: {name} takes effect with the next run"
                 ));
@@ -161,15 +161,15 @@ impl App {
             }
             // A value that is unset again has no order: the next run is without it.
             Some(active)
-                if active.slot == current
+                if active.lab == current
                     && live
                     && let Some(value) = value =>
             {
-                slot.run.explored = true;
+                lab.run.explored = true;
                 let name = name.to_owned();
                 vec![Effect::Order(Command::Set { name, value }), Effect::WantPictures(Panels::All)]
             }
-            Some(active) if active.slot == current => {
+            Some(active) if active.lab == current => {
                 self.screen.notice =
                     Some(format!("{name} changes the network: it takes effect with the next run"));
                 Vec::new()
@@ -182,9 +182,9 @@ impl App {
     pub(super) fn ask_or_start(&mut self, how: RunMode) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
-        let Some(slot) = page.labs.get(current) else { return Vec::new() };
+        let Some(lab) = page.labs.get(current) else { return Vec::new() };
         if page.reminded != Some(current)
-            && let Some(block) = page.unmade_prediction(&slot.id)
+            && let Some(block) = page.unmade_prediction(&lab.id)
         {
             page.reminded = Some(current);
             page.marked = Some(block);
@@ -202,11 +202,11 @@ impl App {
     fn start(&mut self, how: RunMode) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else { return Vec::new() };
         let slot_index = page.current;
-        let Some(slot) = page.labs.get_mut(slot_index) else { return Vec::new() };
+        let Some(lab) = page.labs.get_mut(slot_index) else { return Vec::new() };
         self.session.runs += 1;
-        slot.begin();
-        let live = slot.schema.is_live();
-        let id = slot.id.clone();
+        lab.begin();
+        let live = lab.schema.is_live();
+        let id = lab.id.clone();
         if self.screen.size.0 < TWO_SIDES && live && page.side == Side::Text {
             page.turn_to(Side::Lab);
         }
@@ -215,7 +215,7 @@ impl App {
         self.share_attempts();
         self.session.active = Some(ActiveRun {
             run: self.session.runs,
-            slot: slot_index,
+            lab: slot_index,
             waiting: true,
             how,
             asked: match how {
@@ -232,24 +232,24 @@ impl App {
         let Some(active) = self.session.active.filter(|active| active.waiting) else {
             return Vec::new();
         };
-        let recording = self.recording_for(active.slot);
+        let recording = self.recording_for(active.lab);
         let Some(page) = self.page.as_mut() else { return Vec::new() };
         let lesson = page.lesson.clone();
-        let Some(slot) = page.labs.get_mut(active.slot) else { return Vec::new() };
-        let params = slot.params();
+        let Some(open) = page.labs.get_mut(active.lab) else { return Vec::new() };
+        let params = open.params();
         let uses_device = match &params {
-            Ok(params) => slot.schema.uses_device(params),
-            Err(_) => slot.schema.is_live(),
+            Ok(params) => open.schema.uses_device(params),
+            Err(_) => open.schema.is_live(),
         };
         let device = if !uses_device {
             Ok(DeviceId::CPU)
         } else if let Some(devices) = &self.hardware.devices {
-            match (choose(self.hardware.choice, devices, &backends(&lesson, &slot.id)), recording) {
+            match (choose(self.hardware.choice, devices, &backends(&lesson, &open.id)), recording) {
                 (Ok(device), _) => Ok(device),
                 (Err(_), Some(recording)) if self.hardware.choice == DeviceChoice::Auto => {
-                    slot.run.state = State::Ready;
+                    open.run.state = State::Ready;
                     self.session.active = None;
-                    return self.fetch(recording, Purpose::Replay, active.slot);
+                    return self.fetch(recording, Purpose::Replay, active.lab);
                 }
                 (Err(missing), _) => Err(missing.to_string()),
             }
@@ -264,27 +264,27 @@ impl App {
         });
         match prepared {
             Ok((device, params)) => {
-                slot.run.device = Some(device);
-                slot.run.begun_params = Some(params.clone());
+                open.run.device = Some(device);
+                open.run.begun_params = Some(params.clone());
                 self.session.active = Some(ActiveRun { waiting: false, ..active });
                 let mut effects = vec![Effect::Start(Box::new(Start {
                     run: active.run,
-                    kind: &slot.schema.kind,
+                    kind: &open.schema.kind,
                     params,
                     device,
                     limits: Limits::default(),
                     lesson: lesson.front.id.to_string(),
-                    lab: slot.id.clone(),
+                    lab: open.id.clone(),
                 }))];
-                if slot.schema.is_live() {
+                if open.schema.is_live() {
                     let pace = match active.how {
                         RunMode::ToTheEnd => Duration::ZERO,
-                        RunMode::Run | RunMode::Steps(_) => interval(self.session.tempo, slot),
+                        RunMode::Run | RunMode::Steps(_) => interval(self.session.tempo, open),
                     };
                     effects.push(Effect::Order(Command::Pace(pace)));
                 }
                 if let RunMode::Steps(steps) = active.how {
-                    slot.run.state = State::Paused;
+                    open.run.state = State::Paused;
                     effects.push(Effect::Order(Command::Pause));
                     effects.push(Effect::Order(Command::Step(steps)));
                     effects.push(Effect::Order(Command::Redraw));
@@ -292,7 +292,7 @@ impl App {
                 effects
             }
             Err(reason) => {
-                slot.run.state = State::Failed(reason);
+                open.run.state = State::Failed(reason);
                 self.session.active = None;
                 Vec::new()
             }
@@ -304,8 +304,8 @@ impl App {
 pub(super) const WATCHED: Duration = Duration::from_secs(6);
 
 /// The least time from step to step at a tempo.
-pub(super) fn interval(tempo: Tempo, slot: &LabState) -> Duration {
-    match (tempo, slot.steps()) {
+pub(super) fn interval(tempo: Tempo, lab: &LabState) -> Duration {
+    match (tempo, lab.steps()) {
         (Tempo::Watch, Some(steps)) => WATCHED / u32::try_from(steps).unwrap_or(u32::MAX).max(1),
         (Tempo::Watch, None) | (Tempo::Full, _) => Duration::ZERO,
     }

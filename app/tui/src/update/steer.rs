@@ -48,10 +48,10 @@ impl App {
         let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
         match &mut self.session.active {
-            Some(active) if active.slot == current => {
+            Some(active) if active.lab == current => {
                 active.asked = PendingRequest::Pause;
-                if let Some(slot) = page.slot_mut() {
-                    slot.run.state = State::Paused;
+                if let Some(lab) = page.lab_mut() {
+                    lab.run.state = State::Paused;
                 }
                 vec![
                     Effect::WantPictures(Panels::All),
@@ -91,12 +91,12 @@ impl App {
         let Some(page) = self.page.as_mut() else { return Vec::new() };
         let current = page.current;
         match &mut self.session.active {
-            Some(active) if active.slot == current => {
+            Some(active) if active.lab == current => {
                 active.how = RunMode::ToTheEnd;
                 active.asked = PendingRequest::Nothing;
-                if let Some(slot) = page.slot_mut() {
-                    slot.run.state = State::Running;
-                    if let Some(replay) = &mut slot.run.replay {
+                if let Some(lab) = page.lab_mut() {
+                    lab.run.state = State::Running;
+                    if let Some(replay) = &mut lab.run.replay {
                         replay.speed = Speed::ToTheEnd;
                     }
                 }
@@ -131,11 +131,11 @@ impl App {
 
     /// Keeps the pictures as they are while the run goes on, or lets them catch up.
     pub(super) fn freeze(&mut self) -> Vec<Effect> {
-        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else { return Vec::new() };
-        match slot.pictures.frozen.take() {
+        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return Vec::new() };
+        match lab.pictures.frozen.take() {
             Some(_) => vec![Effect::WantPictures(Panels::All), Effect::Order(Command::Redraw)],
             None => {
-                slot.pictures.frozen = Some(Box::new(slot.run.data.clone()));
+                lab.pictures.frozen = Some(Box::new(lab.run.data.clone()));
                 Vec::new()
             }
         }
@@ -160,8 +160,8 @@ impl App {
             active.how = RunMode::Run;
         }
         let labs = self.page.as_ref().map(|page| &page.labs);
-        let slot = labs.and_then(|labs| labs.get(active.slot));
-        slot.map(|slot| Effect::Order(Command::Pace(interval(self.session.tempo, slot))))
+        let lab = labs.and_then(|labs| labs.get(active.lab));
+        lab.map(|lab| Effect::Order(Command::Pace(interval(self.session.tempo, lab))))
             .into_iter()
             .collect()
     }
@@ -176,16 +176,16 @@ impl App {
 
     fn awaited(&self) -> Option<Wait> {
         let active = self.session.active?;
-        let slot = self.page.as_ref()?.labs.get(active.slot)?;
+        let lab = self.page.as_ref()?.labs.get(active.lab)?;
         if active.waiting {
             return Some(Wait::Devices);
         }
         match active.asked {
             PendingRequest::Stop => Some(Wait::Stop),
             // It waits for us, be it in what comes before its first step.
-            PendingRequest::Nothing if slot.run.state == State::Paused => None,
-            PendingRequest::Pause | PendingRequest::Nothing if !slot.run.data.status.is_empty() => {
-                Some(Wait::Preparing(slot.run.data.status.clone()))
+            PendingRequest::Nothing if lab.run.state == State::Paused => None,
+            PendingRequest::Pause | PendingRequest::Nothing if !lab.run.data.status.is_empty() => {
+                Some(Wait::Preparing(lab.run.data.status.clone()))
             }
             PendingRequest::Pause => Some(Wait::Pause),
             PendingRequest::Nothing => None,
@@ -206,27 +206,27 @@ impl App {
         let Some(active) = self.session.active.filter(|active| active.run == run) else {
             return Vec::new();
         };
-        let Some(slot) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot)) else {
+        let Some(lab) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab)) else {
             return Vec::new();
         };
-        slot.run.elapsed = since;
-        slot.receive(reports);
-        let due = since.saturating_sub(slot.run.pictured) >= PICTURE_PERIOD;
-        if !due || slot.pictures.frozen.is_some() || slot.run.state != State::Running {
+        lab.run.elapsed = since;
+        lab.receive(reports);
+        let due = since.saturating_sub(lab.run.pictured) >= PICTURE_PERIOD;
+        if !due || lab.pictures.frozen.is_some() || lab.run.state != State::Running {
             return Vec::new();
         }
         // A run of a lab that is not shown has nothing to draw.
         let shown = match &self.page {
-            Some(page) if page.current == active.slot => view::lab::shown(self, page),
+            Some(page) if page.current == active.lab => view::lab::shown(self, page),
             Some(_) | None => Vec::new(),
         };
-        let slot = self.page.as_mut().and_then(|page| page.labs.get_mut(active.slot));
-        let Some(slot) = slot else { return Vec::new() };
-        let wanted: Vec<&'static str> = slot.pictures_of_the_lab(&shown).collect();
+        let lab = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab));
+        let Some(lab) = lab else { return Vec::new() };
+        let wanted: Vec<&'static str> = lab.pictures_of_the_lab(&shown).collect();
         if wanted.is_empty() {
             return Vec::new();
         }
-        slot.run.pictured = since;
+        lab.run.pictured = since;
         vec![Effect::WantPictures(Panels::These(wanted))]
     }
 
@@ -238,11 +238,11 @@ impl App {
         self.session.active = None;
         let usable = self.hardware.devices.clone().unwrap_or_default();
         let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let Some(slot) = page.labs.get_mut(active.slot) else { return Vec::new() };
-        slot.run.elapsed = after;
-        slot.run.data.status.clear();
-        slot.run.state = match outcome {
-            Outcome::Finished => match &slot.run.data.diverged {
+        let Some(open) = page.labs.get_mut(active.lab) else { return Vec::new() };
+        open.run.elapsed = after;
+        open.run.data.status.clear();
+        open.run.state = match outcome {
+            Outcome::Finished => match &open.run.data.diverged {
                 Some((_, reason)) => State::Diverged(reason.clone()),
                 None => State::Finished,
             },
@@ -252,38 +252,37 @@ impl App {
                 "the run broke off on its device ({message}); d takes another device, space runs again"
             )),
         };
-        if matches!(slot.run.state, State::Failed(_)) && std::mem::take(&mut slot.run.superseded) {
+        if matches!(open.run.state, State::Failed(_)) && std::mem::take(&mut open.run.superseded) {
             // What stood there answers another question.
-            slot.run.data = RunData::default();
-            slot.debugger = None;
+            open.run.data = RunData::default();
+            open.debugger = None;
         }
-        let complete = matches!(slot.run.state, State::Finished | State::Diverged(_));
-        let (explored, replayed) = (slot.run.explored, slot.run.replay.is_some());
+        let complete = matches!(open.run.state, State::Finished | State::Diverged(_));
+        let (explored, replayed) = (open.run.explored, open.run.replay.is_some());
         if complete && !replayed {
             // The knobs may have been turned since.
-            let params = slot.run.begun_params.as_ref();
-            let measured = params.and_then(|params| {
-                devices::peak_measured_by(&slot.schema.kind, params, &slot.run.data)
-            });
-            let device = usable.iter().find(|info| Some(info.id) == slot.run.device);
+            let params = open.run.begun_params.as_ref();
+            let measured = params
+                .and_then(|params| peaks::measured_by(&open.schema.kind, params, &open.run.data));
+            let device = usable.iter().find(|info| Some(info.id) == open.run.device);
             if let (Some(peak), Some(device)) = (measured, device) {
                 self.hardware.peaks.insert(device.name.clone(), peak);
             }
         }
         if complete {
-            self.keep_attempt(active.slot);
+            self.keep_attempt(active.lab);
         }
         // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
         if !complete || explored || replayed {
             return Vec::new();
         }
         let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let Some(slot) = page.labs.get_mut(active.slot) else { return Vec::new() };
-        slot.others.reference = Some(slot.run.data.clone());
+        let Some(open) = page.labs.get_mut(active.lab) else { return Vec::new() };
+        open.others.reference = Some(open.run.data.clone());
         let lesson = page.lesson.front.id.clone();
         let mut effects = vec![Effect::Save(Event::RunFinished {
             lesson: lesson.clone(),
-            lab: slot.id.clone(),
+            lab: open.id.clone(),
             record: None,
         })];
         let held: Vec<String> = page.passed_checks().map(str::to_owned).collect();

@@ -39,8 +39,8 @@ pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
 /// Where the workers of the lab that is shown are, if they are elsewhere.
 fn workers(app: &App) -> Option<String> {
     let (urls, page) = (app.session.workers.as_deref()?, app.page.as_ref()?);
-    let slot = page.labs.get(page.current)?;
-    settings::takes_workers(slot.schema).then(|| format!("workers at {urls}"))
+    let lab = page.labs.get(page.current)?;
+    settings::takes_workers(lab.schema).then(|| format!("workers at {urls}"))
 }
 
 /// The device that new runs take, in words.

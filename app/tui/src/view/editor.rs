@@ -150,10 +150,10 @@ fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
             }
         }
         Subject::Lab(place, _) => {
-            let Some(slot) = page.labs.get(*place) else { return (String::new(), theme.dim) };
-            let run = slot.own_kernel.as_ref().map(|edited| edited.text.as_str());
+            let Some(lab) = page.labs.get(*place) else { return (String::new(), theme.dim) };
+            let run = lab.own_kernel.as_ref().map(|edited| edited.text.as_str());
             match run.unwrap_or(&editor.starter) == editor.text.as_str() {
-                true => (slot.run.state.word().to_owned(), theme.dim),
+                true => (lab.run.state.word().to_owned(), theme.dim),
                 false => ("changed since the run".to_owned(), theme.warn),
             }
         }

@@ -133,8 +133,8 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
             Subject::Lab(..) => usual,
         };
     }
-    let slot = app.page.as_ref().and_then(|page| page.slot());
-    match slot.map(|slot| &slot.run.state) {
+    let lab = app.page.as_ref().and_then(|page| page.lab());
+    match lab.map(|lab| &lab.run.state) {
         Some(State::Running) => "pause",
         Some(State::Paused) => "go on",
         Some(State::Ready) => "run",

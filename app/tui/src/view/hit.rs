@@ -105,7 +105,7 @@ fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
         return Some(in_text(app, page, sides.text, at.y));
     }
     if lab && sides.lab.contains(at) {
-        return in_lab(app, page, page.slot()?, sides.lab, at);
+        return in_lab(app, page, page.lab()?, sides.lab, at);
     }
     let [picture, _] = lab::chosen_areas(sides.lab);
     picture.contains(at).then(|| picture_at(app, page, 0, picture, at))
@@ -135,8 +135,8 @@ fn in_text(app: &App, page: &Page, area: Rect, row: u16) -> Hit {
     Hit::Text(document.blocks.iter().position(holds))
 }
 
-fn in_lab(app: &App, page: &Page, slot: &LabState, area: Rect, at: Position) -> Option<Hit> {
-    let areas = lab::areas(app, slot, area);
+fn in_lab(app: &App, page: &Page, lab: &LabState, area: Rect, at: Position) -> Option<Hit> {
+    let areas = lab::areas(app, lab, area);
     if areas.head.contains(at) {
         let mut end = areas.head.x;
         let names = lab::head_names(app, page, areas.head.width);
@@ -146,12 +146,12 @@ fn in_lab(app: &App, page: &Page, slot: &LabState, area: Rect, at: Position) -> 
         });
         return found.map(|(index, _)| Hit::Lab(index));
     }
-    let knobs = lab::knobs::cells(slot, areas.knobs);
+    let knobs = lab::knobs::cells(lab, areas.knobs);
     if let Some((index, _)) = knobs.iter().find(|(_, cell)| cell.contains(at)) {
         return Some(Hit::Knob(*index));
     }
     let cells = match page.telling {
-        Telling::Drawn => lab::cells(slot, areas.panels),
+        Telling::Drawn => lab::cells(lab, areas.panels),
         Telling::InWords => Vec::new(),
     };
     let (place, cell) = cells.into_iter().find(|(_, cell)| cell.contains(at))?;
@@ -160,12 +160,12 @@ fn in_lab(app: &App, page: &Page, slot: &LabState, area: Rect, at: Position) -> 
 
 /// A picture, and the part of it at a place: the step of a chart, the line or thread of a kernel.
 fn picture_at(app: &App, page: &Page, place: usize, cell: Rect, at: Position) -> Hit {
-    let scene = page.slot().and_then(|slot| {
-        let index = slot
+    let scene = page.lab().and_then(|lab| {
+        let index = lab
             .pictures
             .panels
-            .get((slot.pictures.chosen + place) % slot.pictures.panels.len().max(1))?;
-        slot.scene(*index)
+            .get((lab.pictures.chosen + place) % lab.pictures.panels.len().max(1))?;
+        lab.scene(*index)
     });
     let drawn = page.telling == Telling::Drawn;
     let spot = scene.filter(|_| drawn).and_then(|scene| panel::spot_at(cell, at, &scene));

@@ -33,10 +33,10 @@ pub struct Areas {
     state: Rect,
 }
 
-pub fn areas(app: &App, slot: &LabState, area: Rect) -> Areas {
+pub fn areas(app: &App, lab: &LabState, area: Rect) -> Areas {
     let inner = within(area);
-    let strip = knobs::rows(slot, inner.width).min(inner.height / 3);
-    let message = status::message(app, slot, usize::from(inner.width));
+    let strip = knobs::rows(lab, inner.width).min(inner.height / 3);
+    let message = status::message(app, lab, usize::from(inner.width));
     let said = (message.len() as u16).min(inner.height / 4);
     let [head, panels, said, knobs, state] = Layout::vertical([
         Constraint::Length(1),
@@ -60,64 +60,64 @@ fn within(area: Rect) -> Rect {
 
 /// Draws the shown lab; returns where the cursor stands if a knob's value is being typed.
 pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-    let Some(slot) = page.slot() else {
+    let Some(lab) = page.lab() else {
         Line::styled(" this lesson has no lab", app.screen.look.theme.dim).render(area, buffer);
         return None;
     };
-    let message = status::message(app, slot, usize::from(within(area).width));
-    let Areas { head, panels, said, knobs: knob_rows, state } = areas(app, slot, area);
+    let message = status::message(app, lab, usize::from(within(area).width));
+    let Areas { head, panels, said, knobs: knob_rows, state } = areas(app, lab, area);
     draw_head(app, page, head, buffer);
     match page.telling {
-        Telling::Drawn => draw_panels(app, page, slot, panels, buffer),
+        Telling::Drawn => draw_panels(app, page, lab, panels, buffer),
         Telling::InWords => {
-            let count = slot.pictures.panels.len();
-            let order = (0..count)
-                .map(|place| slot.pictures.panels[(slot.pictures.chosen + place) % count]);
-            say_panels(app, slot, &order.collect::<Vec<_>>(), panels, buffer);
+            let count = lab.pictures.panels.len();
+            let order =
+                (0..count).map(|place| lab.pictures.panels[(lab.pictures.chosen + place) % count]);
+            say_panels(app, lab, &order.collect::<Vec<_>>(), panels, buffer);
         }
     }
     for (line, row) in message.into_iter().zip(said.rows()) {
         line.render(row, buffer);
     }
-    let cursor = knobs::draw(app, page, slot, knob_rows, buffer);
-    status::draw(app, page, slot, state, buffer);
+    let cursor = knobs::draw(app, page, lab, knob_rows, buffer);
+    status::draw(app, page, lab, state, buffer);
     cursor
 }
 
 /// Draws the chosen picture alone, with the line that says where the run stands.
 pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
-    let Some(slot) = page.slot() else {
+    let Some(lab) = page.lab() else {
         Line::styled(" this lesson has no lab", app.screen.look.theme.dim).render(area, buffer);
         return;
     };
     let [picture, state] = chosen_areas(area);
-    match (slot.chosen(), page.telling) {
+    match (lab.chosen(), page.telling) {
         (Some(index), Telling::Drawn) => {
-            if let Some(scene) = scene(page, slot, index) {
+            if let Some(scene) = scene(page, lab, index) {
                 draw_panel(picture, buffer, &scene, &app.screen.look);
             }
         }
-        (Some(index), Telling::InWords) => say_panels(app, slot, &[index], picture, buffer),
+        (Some(index), Telling::InWords) => say_panels(app, lab, &[index], picture, buffer),
         (None, _) => {
             Line::styled("this lab has no picture", app.screen.look.theme.dim)
                 .render(picture, buffer);
         }
     }
-    status::draw(app, page, slot, state, buffer);
+    status::draw(app, page, lab, state, buffer);
 }
 
 /// The lesson's labs by id, each with how its run stands, as they follow each other in the first line: from the first on, or
 /// from a later one where the shown lab would lie beyond the end.
 pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
-    let names = page.labs.iter().map(|slot| {
-        let sign = match &slot.run.state {
-            State::Ready => return format!(" {} ", slot.id),
+    let names = page.labs.iter().map(|lab| {
+        let sign = match &lab.run.state {
+            State::Ready => return format!(" {} ", lab.id),
             State::Running => app.screen.look.glyphs.running,
             State::Paused => app.screen.look.glyphs.paused,
             State::Finished => app.screen.look.glyphs.right,
             State::Diverged(_) | State::Stopped | State::Failed(_) => app.screen.look.glyphs.wrong,
         };
-        format!(" {} {sign} ", slot.id)
+        format!(" {} {sign} ", lab.id)
     });
     let names: Vec<(usize, String)> = names.enumerate().collect();
     let until = |first: usize| {
@@ -139,8 +139,8 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         };
         line.spans.push(Span::styled(name, style));
     }
-    if let Some(slot) = page.slot() {
-        let title = Span::styled(format!("  {}", slot.title), theme.title);
+    if let Some(lab) = page.lab() {
+        let title = Span::styled(format!("  {}", lab.title), theme.title);
         if line.width() + title.width() <= usize::from(area.width) {
             line.spans.push(title);
         }
@@ -148,10 +148,10 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     line.render(area, buffer);
 }
 
-fn say_panels(app: &App, slot: &LabState, panels: &[usize], area: Rect, buffer: &mut Buffer) {
+fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &mut Buffer) {
     let mut lines = Vec::new();
     for &index in panels {
-        if let Some(scene) = slot.scene(index) {
+        if let Some(scene) = lab.scene(index) {
             let (name, said) = (format!("{}: ", scene.panel.name), words(&scene));
             let said = said.strip_prefix(&name).unwrap_or(&said).to_owned();
             let spans = [(name, app.screen.look.theme.title), (said, app.screen.look.theme.text)];
@@ -165,20 +165,20 @@ fn say_panels(app: &App, slot: &LabState, panels: &[usize], area: Rect, buffer: 
 }
 
 /// What a panel is drawn from, with the mark of the keys if they act on it.
-fn scene<'a>(page: &Page, slot: &'a LabState, index: usize) -> Option<Scene<'a>> {
-    let acted_on = page.side == Side::Picture && slot.chosen() == Some(index);
-    Some(Scene { focus: if acted_on { Focus::Keys } else { Focus::Aside }, ..slot.scene(index)? })
+fn scene<'a>(page: &Page, lab: &'a LabState, index: usize) -> Option<Scene<'a>> {
+    let acted_on = page.side == Side::Picture && lab.chosen() == Some(index);
+    Some(Scene { focus: if acted_on { Focus::Keys } else { Focus::Aside }, ..lab.scene(index)? })
 }
 
 /// Where pictures are, as places after the chosen one: as many as there is room for, the chosen one first.
-pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
-    let count = slot.pictures.panels.len();
+pub fn cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
+    let count = lab.pictures.panels.len();
     if count == 0 {
         return Vec::new();
     }
     let across = usize::from((area.width / PANEL_COLUMNS).max(1));
     // A picture of many parts needs the height of two, where pictures stand below each other.
-    let spared = u16::from(across == 1 && has_parts(slot)) * PANEL_ROWS;
+    let spared = u16::from(across == 1 && has_parts(lab)) * PANEL_ROWS;
     let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
     let shown = count.min(across * down).min(6);
     let columns = across.min(shown);
@@ -199,20 +199,20 @@ pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
 
 /// The pictures that can be seen now, as indices into the lab's panels.
 pub fn shown(app: &App, page: &Page) -> Vec<usize> {
-    let Some(slot) = page.slot() else { return Vec::new() };
+    let Some(lab) = page.lab() else { return Vec::new() };
     let sides = sides(app.screen.size);
     if page.full_screen.is_some() || (sides.tabs.is_some() && page.side == Side::Picture) {
-        return slot.chosen().into_iter().collect();
+        return lab.chosen().into_iter().collect();
     }
     if sides.tabs.is_some() && page.side == Side::Text {
         return Vec::new();
     }
     match page.telling {
-        Telling::InWords => slot.pictures.panels.clone(),
+        Telling::InWords => lab.pictures.panels.clone(),
         Telling::Drawn => {
-            let cells = cells(slot, areas(app, slot, sides.lab).panels).into_iter();
+            let cells = cells(lab, areas(app, lab, sides.lab).panels).into_iter();
             let index = |(place, _)| {
-                slot.pictures.panels[(slot.pictures.chosen + place) % slot.pictures.panels.len()]
+                lab.pictures.panels[(lab.pictures.chosen + place) % lab.pictures.panels.len()]
             };
             cells.map(index).collect()
         }
@@ -220,8 +220,8 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
 }
 
 /// Whether the chosen picture is a graph, a timeline, a kernel, an exchange or a film.
-fn has_parts(slot: &LabState) -> bool {
-    let frame = slot.chosen().and_then(|index| slot.frame(index));
+fn has_parts(lab: &LabState) -> bool {
+    let frame = lab.chosen().and_then(|index| lab.frame(index));
     matches!(
         frame,
         Some(
@@ -234,11 +234,10 @@ fn has_parts(slot: &LabState) -> bool {
     )
 }
 
-fn draw_panels(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Buffer) {
-    for (place, cell) in cells(slot, area) {
-        let index =
-            slot.pictures.panels[(slot.pictures.chosen + place) % slot.pictures.panels.len()];
-        if let Some(scene) = scene(page, slot, index) {
+fn draw_panels(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
+    for (place, cell) in cells(lab, area) {
+        let index = lab.pictures.panels[(lab.pictures.chosen + place) % lab.pictures.panels.len()];
+        if let Some(scene) = scene(page, lab, index) {
             draw_panel(cell, buffer, &scene, &app.screen.look);
         }
     }

@@ -70,7 +70,7 @@ fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Bu
 
 /// The sides of the page as they stand in the line of tabs, each after a blank.
 pub fn tabs(page: &Page) -> [(Side, String); 3] {
-    let lab = page.slot().map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
+    let lab = page.lab().map_or("lab".to_owned(), |open| format!("lab: {}", open.id));
     [
         (Side::Text, " text ".to_owned()),
         (Side::Lab, format!(" {lab} ")),
@@ -84,7 +84,7 @@ fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         let style = if page.side == side { theme.selection } else { theme.dim };
         Span::styled(name.to_owned(), style)
     };
-    let state = page.slot().map_or("", |slot| slot.run.state.word());
+    let state = page.lab().map_or("", |lab| lab.run.state.word());
     let mut line = Line::default();
     for (side, name) in tabs(page) {
         line.spans.push(Span::raw(" "));

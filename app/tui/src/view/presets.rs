@@ -22,8 +22,8 @@ pub fn draw(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
 /// The lines from the first that is shown on, each with the place of its preset.
 pub fn shown(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
     let theme = &app.screen.look.theme;
-    let lab = app.page.as_ref().and_then(|page| page.slot());
-    let title = lab.map_or("", |slot| slot.title.as_str());
+    let lab = app.page.as_ref().and_then(|page| page.lab());
+    let title = lab.map_or("", |open| open.title.as_str());
     let title = Line::styled(format!(" Presets: {title}"), theme.title);
     let mut lines = vec![(title, None)];
     let mut end = 0;

@@ -19,8 +19,8 @@ pub fn area(body: Rect) -> Rect {
 pub fn draw(app: &App, records: &Records, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let mut rows = area.rows();
-    let slot = app.page.as_ref().and_then(Page::slot);
-    let kind = slot.map_or("", |slot| slot.schema.kind.as_str());
+    let lab = app.page.as_ref().and_then(Page::lab);
+    let kind = lab.map_or("", |lab| lab.schema.kind.as_str());
     if let Some(head) = rows.next() {
         Line::styled(format!(" Recorded runs of lab {kind}"), theme.title).render(head, buffer);
     }
@@ -40,7 +40,7 @@ pub fn draw(app: &App, records: &Records, area: Rect, buffer: &mut Buffer) {
     let rule = area.bottom().saturating_sub(1);
     let visible = usize::from(area.height.saturating_sub(2)).max(1);
     let skipped = (records.chosen + 1).saturating_sub(visible);
-    let params = slot.and_then(|slot| slot.params().ok());
+    let params = lab.and_then(|lab| lab.params().ok());
     for (place, (entry, row)) in entries
         .iter()
         .enumerate()

@@ -88,10 +88,10 @@ impl Talk<'_> {
             }
             Line::Save(file) => self.save(&file),
             Line::Show => self.of_page(|page| {
-                let slot = page.slot();
-                slot.map_or(vec!["This lesson has no lab.".to_owned()], |slot| {
-                    let mut lines = say::knobs(slot);
-                    lines.extend(say::pictures(slot));
+                let lab = page.lab();
+                lab.map_or(vec!["This lesson has no lab.".to_owned()], |lab| {
+                    let mut lines = say::knobs(lab);
+                    lines.extend(say::pictures(lab));
                     lines
                 })
             }),
@@ -220,7 +220,7 @@ impl Talk<'_> {
         match page.lesson.blocks.iter().position(is_it) {
             Some(block) => self.go_to(block),
             None => {
-                let labs: Vec<&str> = page.labs.iter().map(|slot| slot.id.as_str()).collect();
+                let labs: Vec<&str> = page.labs.iter().map(|open| open.id.as_str()).collect();
                 self.say([format!("There is no lab {name}; the labs are: {}.", labs.join(", "))])
             }
         }

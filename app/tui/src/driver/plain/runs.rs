@@ -132,8 +132,8 @@ impl Talk<'_> {
 
     /// Goes along the lab's kernel, to the end of the search, and says what came of it.
     pub(super) fn stride(&mut self, goal: Goal, way: Direction) -> io::Result<()> {
-        let slot = self.app.page.as_mut().and_then(Page::slot_mut);
-        let Some(walk) = slot.and_then(|slot| slot.debugger.as_mut()) else {
+        let lab = self.app.page.as_mut().and_then(Page::lab_mut);
+        let Some(walk) = lab.and_then(|lab| lab.debugger.as_mut()) else {
             return self.say(["No kernel has run here.".to_owned()]);
         };
         walk.seek(goal, way);
@@ -150,8 +150,8 @@ impl Talk<'_> {
         &mut self,
         choose: impl FnOnce(&mut KernelDebugger) -> bool,
     ) -> io::Result<()> {
-        let slot = self.app.page.as_mut().and_then(Page::slot_mut);
-        let Some(walk) = slot.and_then(|slot| slot.debugger.as_mut()) else {
+        let lab = self.app.page.as_mut().and_then(Page::lab_mut);
+        let Some(walk) = lab.and_then(|lab| lab.debugger.as_mut()) else {
             return self.say(["No kernel has run here.".to_owned()]);
         };
         let told: Vec<String> = if choose(walk) {
@@ -166,23 +166,23 @@ impl Talk<'_> {
     pub(super) fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
         let Some(page) = self.app.page.as_mut() else { return Ok(()) };
         // A knob may be an entry of a table: its name contains a dot as well.
-        let known = |slot: &LabState| slot.controls.knobs.iter().any(|knob| knob.name == name);
+        let known = |open: &LabState| open.controls.knobs.iter().any(|knob| knob.name == name);
         let (lab, knob) = match name.split_once('.') {
-            Some((lab, knob)) if !page.slot().is_some_and(known) => (Some(lab), knob),
+            Some((lab, knob)) if !page.lab().is_some_and(known) => (Some(lab), knob),
             Some(_) | None => (None, name),
         };
         if let Some(lab) = lab {
             page.show_lab(lab);
         }
-        let Some(slot) = page.slot_mut().filter(|slot| lab.is_none_or(|lab| slot.id == lab)) else {
+        let Some(open) = page.lab_mut().filter(|open| lab.is_none_or(|lab| open.id == lab)) else {
             return self.say([format!("There is no lab {}.", lab.unwrap_or_default())]);
         };
-        let Some(index) = slot.controls.knobs.iter().position(|k| k.name == knob) else {
-            let names: Vec<&str> = slot.controls.knobs.iter().map(|k| k.name.as_str()).collect();
-            let said = format!("Lab {} has no knob {knob}; it has: {}.", slot.id, names.join(", "));
+        let Some(index) = open.controls.knobs.iter().position(|k| k.name == knob) else {
+            let names: Vec<&str> = open.controls.knobs.iter().map(|k| k.name.as_str()).collect();
+            let said = format!("Lab {} has no knob {knob}; it has: {}.", open.id, names.join(", "));
             return self.say(say::sentence(&said));
         };
-        slot.controls.marked = index;
+        open.controls.marked = index;
         page.side = Side::Lab;
         let complaint = self.type_in(Command::Enter, value)?;
         if let Some(page) = self.app.page.as_mut() {
@@ -191,8 +191,8 @@ impl Talk<'_> {
         match complaint {
             Some(complaint) => self.say(say::sentence(&format!("Not taken: {complaint}.")))?,
             None => self.of_page(|page| {
-                let slot = page.slot();
-                let knob = slot.and_then(|slot| slot.controls.knobs.get(index));
+                let open = page.lab();
+                let knob = open.and_then(|open| open.controls.knobs.get(index));
                 let value = knob.and_then(|knob| knob.value.as_ref());
                 value
                     .map(|value| format!("{knob} is {value}.", knob = knob.map_or("", |k| &k.name)))
@@ -226,15 +226,15 @@ impl Talk<'_> {
             if told.elapsed() >= PROGRESS {
                 told = Instant::now();
                 self.of_page(|page| {
-                    let slot = page.labs.get(active.slot);
-                    slot.map(say::progress).into_iter().collect()
+                    let lab = page.labs.get(active.lab);
+                    lab.map(say::progress).into_iter().collect()
                 })?;
                 self.out.flush()?;
             }
         }
         self.of_page(|page| {
-            let slot = page.labs.get(active.slot);
-            slot.map(say::end).unwrap_or_default()
+            let lab = page.labs.get(active.lab);
+            lab.map(say::end).unwrap_or_default()
         })?;
         self.verdicts(&before)?;
         self.notice()

@@ -70,7 +70,7 @@ fn a_changed_lab_ends_its_own_run_and_no_other() {
         author.replaces(run, &format!("```{{lab}} other\nkind = \"train\"\n```\n\n{run}"));
     assert!(!Author::is_abandoned(&effects), "a lab was added before it");
     let active = author.bench.app.session.active.unwrap();
-    assert_eq!(active.slot, 1);
+    assert_eq!(active.lab, 1);
     author.bench.report(vec![point("loss", 2, 0.6)], 60);
     let page = author.bench.app.page.as_ref().unwrap();
     assert_eq!(page.labs[1].run.data.series["loss"].points().len(), 2);

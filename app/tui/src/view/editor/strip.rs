@@ -119,7 +119,7 @@ impl Strip<'_> {
     fn lab(&mut self, page: &Page, place: usize) {
         let app = self.app;
         let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
-        let state = page.labs.get(place).map(|slot| &slot.run.state);
+        let state = page.labs.get(place).map(|lab| &lab.run.state);
         if let Some(State::Failed(reason)) = state {
             self.say(glyphs.wrong, reason, theme.bad);
         }

@@ -16,26 +16,26 @@ use crate::text_field::FieldPurpose;
 const KNOB: u16 = 31;
 
 /// Rows that all knobs need at a width.
-pub fn rows(slot: &LabState, width: u16) -> u16 {
+pub fn rows(lab: &LabState, width: u16) -> u16 {
     let across = usize::from((width / KNOB).max(1));
-    let (wide, narrow) = by_width(slot);
+    let (wide, narrow) = by_width(lab);
     (wide.len() + narrow.len().div_ceil(across)) as u16
 }
 
 /// The knobs that hold texts and take a row each, and those that stand in columns below them.
-fn by_width(slot: &LabState) -> (Vec<usize>, Vec<usize>) {
-    (0..slot.controls.knobs.len()).partition(|&index| match slot.controls.knobs[index].ty() {
+fn by_width(lab: &LabState) -> (Vec<usize>, Vec<usize>) {
+    (0..lab.controls.knobs.len()).partition(|&index| match lab.controls.knobs[index].ty() {
         Type::String | Type::Table | Type::Array => true,
         Type::Int | Type::Float | Type::Bool | Type::Enum => false,
     })
 }
 
 /// Where each knob is that can be seen: texts a row each, then the others column by column.
-pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
-    if area.height == 0 || slot.controls.knobs.is_empty() {
+pub fn cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
+    if area.height == 0 || lab.controls.knobs.is_empty() {
         return Vec::new();
     }
-    let (wide, narrow) = by_width(slot);
+    let (wide, narrow) = by_width(lab);
     let rows = wide.iter().copied().zip(area.rows());
     let mut cells: Vec<(usize, Rect)> = rows.collect();
     let above = (wide.len() as u16).min(area.height);
@@ -44,7 +44,7 @@ pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
     let down = narrow.len().div_ceil(across).max(1);
     let width = area.width / across as u16;
     // Where there are more rows than fit, the marked one stays in view.
-    let marked = narrow.iter().position(|&index| index == slot.controls.marked);
+    let marked = narrow.iter().position(|&index| index == lab.controls.marked);
     let skip = (marked.unwrap_or(0) % down + 1).saturating_sub(usize::from(area.height));
     let shown = skip..skip + usize::from(area.height);
     let placed = narrow.iter().enumerate();
@@ -62,14 +62,14 @@ pub fn cells(slot: &LabState, area: Rect) -> Vec<(usize, Rect)> {
 pub fn draw(
     app: &App,
     page: &Page,
-    slot: &LabState,
+    lab: &LabState,
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
     let mut cursor = None;
-    for (index, cell) in cells(slot, area) {
-        if let Some(knob) = slot.controls.knobs.get(index) {
-            let at = draw_knob(app, page, slot, knob, index, cell, buffer);
+    for (index, cell) in cells(lab, area) {
+        if let Some(knob) = lab.controls.knobs.get(index) {
+            let at = draw_knob(app, page, lab, knob, index, cell, buffer);
             cursor = cursor.or(at);
         }
     }
@@ -79,14 +79,14 @@ pub fn draw(
 fn draw_knob(
     app: &App,
     page: &Page,
-    slot: &LabState,
+    lab: &LabState,
     knob: &Knob,
     index: usize,
     cell: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
     let theme = &app.screen.look.theme;
-    let marked = index == slot.controls.marked;
+    let marked = index == lab.controls.marked;
     let focused = marked && page.side == Side::Lab;
     let name_style = if focused { theme.selection } else { theme.text };
     let changed = knob.value != knob.initial;
@@ -117,7 +117,7 @@ fn draw_knob(
     let remark = match (changed, knob.param.live) {
         (true, true) => " live, changed",
         // A lab that answers at once has answered by now.
-        (true, false) if !slot.schema.is_live() => " changed",
+        (true, false) if !lab.schema.is_live() => " changed",
         (true, false) => " next run",
         (false, true) => " live",
         (false, false) => "",

@@ -16,7 +16,7 @@ use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
 
 /// State, step, steps a second, elapsed time and device.
-pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Buffer) {
+pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob);
     if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
@@ -24,7 +24,7 @@ pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Bu
             .render(area, buffer);
         return;
     }
-    let (sign, style) = match &slot.run.state {
+    let (sign, style) = match &lab.run.state {
         State::Ready => (app.screen.look.glyphs.open, theme.dim),
         State::Running => (app.screen.look.glyphs.running, theme.good),
         State::Paused => (app.screen.look.glyphs.paused, theme.warn),
@@ -34,54 +34,54 @@ pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Bu
         }
     };
     let mut parts = Vec::new();
-    if slot.pictures.frozen.is_some() {
-        let step = slot.shown().step;
+    if lab.pictures.frozen.is_some() {
+        let step = lab.shown().step;
         parts.push(Span::styled(
-            format!("frozen at step {step}, run is at step {} ", slot.run.data.step),
+            format!("frozen at step {step}, run is at step {} ", lab.run.data.step),
             theme.selection,
         ));
         parts.push(Span::raw(" "));
     }
-    parts.push(Span::styled(format!("{sign} {}", slot.run.state.word()), style));
+    parts.push(Span::styled(format!("{sign} {}", lab.run.state.word()), style));
     let separator = app.screen.look.glyphs.separator;
     let mut add = |text: String| {
         parts.push(Span::styled(separator, theme.dim));
         parts.push(Span::styled(text, theme.text));
     };
     // Before all figures, so that it is never what has no room.
-    if let Some(replay) = &slot.run.replay {
+    if let Some(replay) = &lab.run.replay {
         add(replay.origin.clone());
     }
     // What is waited for comes before the figures, which stand still meanwhile.
     let is_here = app.session.active.is_some_and(|active| {
-        page.labs.get(active.slot).is_some_and(|other| std::ptr::eq(other, slot))
+        page.labs.get(active.lab).is_some_and(|other| std::ptr::eq(other, lab))
     });
     if let Some(words) = app.session.waiting.as_ref().filter(|_| is_here).and_then(Waiting::words) {
         add(words);
     }
-    if let Some(headline) = headline(slot, app) {
+    if let Some(headline) = headline(lab, app) {
         add(headline);
     }
-    if slot.schema.is_live() && slot.run.state != State::Ready {
-        let done = slot.run.data.step;
-        match slot.steps() {
+    if lab.schema.is_live() && lab.run.state != State::Ready {
+        let done = lab.run.data.step;
+        match lab.steps() {
             Some(all) => add(format!("step {done}/{all}")),
             None => add(format!("step {done}")),
         }
-        let rate = slot.run.rate.per_second.or_else(|| mean_rate(slot));
+        let rate = lab.run.rate.per_second.or_else(|| mean_rate(lab));
         // A run without steps in its reports has none to count.
         if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
             let digits = if rate < 10.0 { significant(rate, 2) } else { rate.round() };
             add(format!("{} steps/s", number(digits)));
         }
-        add(format!("{:.1} s", slot.run.elapsed.as_secs_f64()));
-        if let Some(device) = slot.run.device {
+        add(format!("{:.1} s", lab.run.elapsed.as_secs_f64()));
+        if let Some(device) = lab.run.device {
             add(device.to_string());
         }
     }
     // A lab that answers at once is the processor's, unless it was given to another device.
-    if let Some(device) = slot.run.device.filter(|device| {
-        !slot.schema.is_live() && *device != DeviceId::CPU && slot.run.state != State::Ready
+    if let Some(device) = lab.run.device.filter(|device| {
+        !lab.schema.is_live() && *device != DeviceId::CPU && lab.run.state != State::Ready
     }) {
         add(device.to_string());
     }
@@ -89,15 +89,15 @@ pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Bu
         is_here && app.session.active.is_some_and(|active| active.how == RunMode::ToTheEnd);
     if hurried {
         add("to the end".to_owned());
-    } else if slot.run.replay.is_none()
+    } else if lab.run.replay.is_none()
         && app.session.tempo == Tempo::Watch
-        && slot.run.state == State::Running
-        && slot.schema.is_live()
+        && lab.run.state == State::Running
+        && lab.schema.is_live()
     {
         add("paced (f: full speed)".to_owned());
     }
-    if slot.run.explored {
-        let what = match &slot.own_kernel {
+    if lab.run.explored {
+        let what = match &lab.own_kernel {
             Some(_) => "kernel changed",
             None => "knobs changed",
         };
@@ -107,11 +107,11 @@ pub fn draw(app: &App, page: &Page, slot: &LabState, area: Rect, buffer: &mut Bu
 }
 
 /// The lab's most telling metric, as far as the run has it.
-fn headline(slot: &LabState, app: &App) -> Option<String> {
-    let headline = slot.schema.headline.as_ref()?;
-    let value = match slot.shown().metric(&headline.metric)? {
+fn headline(lab: &LabState, app: &App) -> Option<String> {
+    let headline = lab.schema.headline.as_ref()?;
+    let value = match lab.shown().metric(&headline.metric)? {
         Value::Float(value) => {
-            let unit = metrics::unit(slot.schema, &headline.metric);
+            let unit = metrics::unit(lab.schema, &headline.metric);
             quantity(significant(value, 2), unit, &app.screen.look.glyphs)
         }
         value @ (Value::Int(_) | Value::Bool(_) | Value::Text(_)) => value.to_string(),
@@ -121,21 +121,21 @@ fn headline(slot: &LabState, app: &App) -> Option<String> {
     Some(format!("{} {value}", headline.label))
 }
 
-fn mean_rate(slot: &LabState) -> Option<f64> {
-    let seconds = slot.run.elapsed.as_secs_f64();
-    (seconds > 0.0 && slot.run.data.step > 0).then(|| slot.run.data.step as f64 / seconds)
+fn mean_rate(lab: &LabState) -> Option<f64> {
+    let seconds = lab.run.elapsed.as_secs_f64();
+    (seconds > 0.0 && lab.run.data.step > 0).then(|| lab.run.data.step as f64 / seconds)
 }
 
 /// Sentences that need room: a failure, a divergence, a notice.
-pub fn message(app: &App, slot: &LabState, width: usize) -> Vec<Line<'static>> {
+pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
     let theme = &app.screen.look.theme;
     let mut sentences: Vec<(String, ratatui::style::Style)> = Vec::new();
-    match &slot.run.state {
+    match &lab.run.state {
         State::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
         State::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
         State::Ready | State::Running | State::Paused | State::Finished | State::Stopped => {}
     }
-    if let Some(replay) = &slot.run.replay {
+    if let Some(replay) = &lab.run.replay {
         let speed = replay.speed.word();
         sentences.push((
             format!(
@@ -144,7 +144,7 @@ pub fn message(app: &App, slot: &LabState, width: usize) -> Vec<Line<'static>> {
             theme.warn,
         ));
     }
-    sentences.extend(slot.run.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
+    sentences.extend(lab.run.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
     let lines = sentences.iter().flat_map(|(text, style)| {
         let lines: Vec<&str> = text.split('\n').collect();
         let mut shown = Vec::new();
