@@ -2,7 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lesson::{Answer, Asked, Lesson, Predict, PredictKind, Question, QuestionKind};
+use mlsys_lesson::{
+    Answer, Asked, Lesson, Predict, PredictKind, PredictionError, Question, QuestionKind,
+};
+
+/// Why what was typed is not taken; nothing has changed.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum AnswerError {
+    #[error("'{letter}' is not one of the letters a to {last}")]
+    NotALetter { letter: char, last: char },
+    #[error("type one of the letters a to {0}")]
+    NoLetter(char),
+    #[error("one letter is needed")]
+    Several,
+    #[error("{0} letters are needed, one for each number")]
+    Count(usize),
+    #[error(transparent)]
+    Prediction(#[from] PredictionError),
+    /// What grading says of a text that is no answer to the question.
+    #[error("{0}")]
+    Malformed(String),
+    #[error("there is nothing to answer here")]
+    NothingAsked,
+}
 
 pub fn letter(index: usize) -> char {
     u8::try_from(index)
@@ -50,7 +72,7 @@ pub fn how(kind: &QuestionKind) -> &'static str {
     }
 }
 
-pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, String> {
+pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, AnswerError> {
     let texts = question.shown_choices(&lesson.front.id).into_iter();
     let options =
         Choices { texts: texts.map(str::to_owned).collect(), labels: options(lesson, question) };
@@ -60,7 +82,7 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
         Asked::Match { left, .. } => {
             let rights = letters(text, &options)?;
             if rights.len() != left.len() {
-                return Err(format!("{} letters are needed, one for each number", left.len()));
+                return Err(AnswerError::Count(left.len()));
             }
             let pairs: BTreeMap<_, _> = left.into_iter().zip(rights).collect();
             Ok(Answer::Pairs(pairs))
@@ -73,7 +95,7 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
     }
 }
 
-pub fn read_prediction(text: &str, predict: &Predict) -> Result<Answer, String> {
+pub fn read_prediction(text: &str, predict: &Predict) -> Result<Answer, AnswerError> {
     match &predict.kind {
         PredictKind::Numeric { .. } => Ok(Answer::One(text.to_owned())),
         PredictKind::Choice { choices: texts } => {
@@ -117,15 +139,15 @@ pub enum Options {
     Lettered,
 }
 
-fn one(text: &str, options: &Choices) -> Result<String, String> {
+fn one(text: &str, options: &Choices) -> Result<String, AnswerError> {
     match letters(text, options)?.as_slice() {
         [option] => Ok(option.clone()),
-        _ => Err("one letter is needed".to_owned()),
+        _ => Err(AnswerError::Several),
     }
 }
 
 /// The options that letters name; spaces and commas between them do not count.
-fn letters(text: &str, options: &Choices) -> Result<Vec<String>, String> {
+fn letters(text: &str, options: &Choices) -> Result<Vec<String>, AnswerError> {
     // Typing the option itself is accepted.
     let texts = options.texts.iter().zip(&options.labels);
     let named = |(option, label): &(&String, &String)| {
@@ -141,11 +163,11 @@ fn letters(text: &str, options: &Choices) -> Result<Vec<String>, String> {
         let index = (c.to_ascii_lowercase() as usize).checked_sub('a' as usize);
         match index.and_then(|index| options.texts.get(index)) {
             Some(option) => chosen.push(option.clone()),
-            None => return Err(format!("'{c}' is not one of the letters a to {last}")),
+            None => return Err(AnswerError::NotALetter { letter: c, last }),
         }
     }
     if chosen.is_empty() {
-        return Err(format!("type one of the letters a to {last}"));
+        return Err(AnswerError::NoLetter(last));
     }
     Ok(chosen)
 }
@@ -161,13 +183,13 @@ mod tests {
             texts: texts(["red", "green", "blue"]),
             labels: texts(["rouge", "vert", "bleu"]),
         };
-        let names = |text: &str| letters(text, &options);
+        let names = |text: &str| letters(text, &options).map_err(|error| error.to_string());
         assert_eq!(names("b"), Ok(vec!["green".to_owned()]));
         assert_eq!(names("C, a)"), Ok(vec!["blue".to_owned(), "red".to_owned()]));
         assert_eq!(names("Blue"), Ok(vec!["blue".to_owned()]));
         assert_eq!(names("Bleu"), Ok(vec!["blue".to_owned()]));
         assert_eq!(names("d"), Err("'d' is not one of the letters a to c".to_owned()));
         assert_eq!(names(" "), Err("type one of the letters a to c".to_owned()));
-        assert_eq!(one("ab", &options), Err("one letter is needed".to_owned()));
+        assert_eq!(one("ab", &options), Err(AnswerError::Several));
     }
 }

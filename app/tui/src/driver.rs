@@ -27,7 +27,7 @@ use mlsys_lesson::Progress;
 use super::message::{Effect, Message};
 use super::terminal::{Guard, Screen};
 use super::view;
-use crate::state::preview::Preview;
+use crate::state::Preview;
 use crate::state::{App, Instructors};
 use draft_store::DraftStore;
 use events::message_of;
@@ -147,8 +147,16 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
 fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
     let mut said = Vec::new();
     while let Ok(input) = inbox.try_recv() {
-        if let Input::Message(Message::NotSaved(why) | Message::WeightsSaved(Err(why))) = input {
-            said.push(why);
+        match input {
+            Input::Message(Message::NotSaved(why)) => said.push(why),
+            Input::Message(Message::WeightsSaved(Err(error))) => said.push(error.to_string()),
+            Input::Message(_)
+            | Input::RunSpoke
+            | Input::Line(_)
+            | Input::Answered
+            | Input::DraftSaved
+            | Input::StopJob
+            | Input::Continued => {}
         }
     }
     said

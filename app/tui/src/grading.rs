@@ -3,14 +3,24 @@
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::registry::Registry;
 use mlsys_lesson::{
-    Answer, Asked, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Target, Verdict,
+    Answer, Asked, Block, CheckOutcome, DeviceFacts, Event, Grade, LessonEnv, Predict, Progress,
+    Question, Target, Verdict,
 };
-use mlsys_lesson::{Event, Progress};
 
-use super::answer;
-use super::editor::{KernelTests, Known, TestsJob, TestsReport, TestsState};
-use super::state::Machine;
+use crate::answer::{self, AnswerError};
+use crate::editor::{KernelTests, Known, TestsJob, TestsReport, TestsState};
+use crate::state::Machine;
 use crate::state::page::{Answered, CheckState, Page, Prediction};
+
+/// An answer with what grading says of it.
+fn answered(given: Answer, grade: Grade) -> Result<Answered, AnswerError> {
+    let feedback = grade.feedback.unwrap_or_default();
+    match grade.verdict {
+        Verdict::Right => Ok(Answered { given, right: true, feedback }),
+        Verdict::Wrong | Verdict::Recorded => Ok(Answered { given, right: false, feedback }),
+        Verdict::Malformed => Err(AnswerError::Malformed(feedback)),
+    }
+}
 
 impl Page {
     /// Takes what was typed for a block; an error is a complaint for the field, and nothing has changed.
@@ -21,13 +31,13 @@ impl Page {
         block: usize,
         text: &str,
         registry: &Registry,
-    ) -> Result<Option<Event>, String> {
+    ) -> Result<Option<Event>, AnswerError> {
         let lesson = self.lesson.clone();
         let id = lesson.front.id.clone();
         match lesson.blocks.get(block) {
             Some(Block::Predict(predict)) => {
                 let given = answer::read_prediction(text, predict)?;
-                predict.accepts(&given).map_err(|error| error.to_string())?;
+                predict.accepts(&given)?;
                 // What is known beforehand waits for no run.
                 let known = predict.compare(&given, &self.env(&DeviceFacts::default()));
                 let known = match &predict.target {
@@ -50,29 +60,25 @@ impl Page {
             Some(Block::Question(question)) => {
                 let given = answer::read(text, &lesson, question)?;
                 let grade = question.grade(&given, &self.env(&DeviceFacts::default()), registry);
-                let feedback = grade.feedback.unwrap_or_default();
-                let right = match grade.verdict {
-                    Verdict::Right => true,
-                    Verdict::Wrong | Verdict::Recorded => false,
-                    Verdict::Malformed => return Err(feedback),
-                };
-                let answered = Answered { given: given.clone(), right, feedback };
+                let points = grade.points;
+                let answered = answered(given.clone(), grade)?;
+                let right = answered.right;
                 self.answers.insert(question.id.clone(), answered);
                 Ok(Some(Event::AnswerGiven {
                     lesson: id,
                     question: question.id.clone(),
                     given,
                     right,
-                    points: grade.points,
+                    points,
                 }))
             }
             Some(Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_)) | None => {
-                Err("there is nothing to answer here".to_owned())
+                Err(AnswerError::NothingAsked)
             }
         }
     }
 
-    pub fn begin_trial(&mut self, block: usize, text: &str, attempt: u64) -> Option<TestsJob> {
+    pub fn begin_tests(&mut self, block: usize, text: &str, attempt: u64) -> Option<TestsJob> {
         let lesson = self.lesson.clone();
         let question = lesson.blocks.get(block)?.as_question()?;
         let known = Known::of(question, &self.env(&DeviceFacts::default()));
@@ -88,87 +94,69 @@ impl Page {
     }
 
     /// Takes in what came of the tests, unless others have begun since; what is no kernel is no answer.
-    pub fn end_trial(&mut self, tried: TestsReport) -> Option<Event> {
+    pub fn end_tests(&mut self, tried: TestsReport) -> Option<Event> {
         let trial = self.trials.get_mut(&tried.question)?;
         if trial.attempt != tried.attempt || trial.state != TestsState::Going {
             return None;
         }
-        let feedback = tried.grade.feedback.unwrap_or_default();
-        let right = match tried.grade.verdict {
-            Verdict::Right => true,
-            Verdict::Wrong | Verdict::Recorded => false,
-            Verdict::Malformed => {
-                trial.state = TestsState::Refused(feedback);
+        let points = tried.grade.points;
+        let answered = match answered(Answer::One(tried.text), tried.grade) {
+            Ok(answered) => answered,
+            Err(refused) => {
+                trial.state = TestsState::Refused(refused.to_string());
                 return None;
             }
         };
         trial.state = TestsState::Done(tried.cases);
-        let given = Answer::One(tried.text);
-        let answered = Answered { given: given.clone(), right, feedback };
+        let (given, right) = (answered.given.clone(), answered.right);
         self.answers.insert(tried.question.clone(), answered);
-        Some(Event::AnswerGiven {
-            lesson: tried.lesson,
-            question: tried.question,
-            given,
-            right,
-            points: tried.grade.points,
-        })
+        let (lesson, question) = (tried.lesson, tried.question);
+        Some(Event::AnswerGiven { lesson, question, given, right, points })
     }
 
-    /// Whether an answer is right and what to say to it; nothing if it is no answer to this question.
+    /// An answer graded afresh.
     pub fn graded(
         &self,
         question: &Question,
-        given: &Answer,
+        given: Answer,
         registry: &Registry,
-    ) -> Option<(bool, String)> {
-        let grade = question.grade(given, &self.env(&DeviceFacts::default()), registry);
-        let feedback = grade.feedback.unwrap_or_default();
-        match grade.verdict {
-            Verdict::Right => Some((true, feedback)),
-            Verdict::Wrong | Verdict::Recorded => Some((false, feedback)),
-            Verdict::Malformed => None,
-        }
+    ) -> Result<Answered, AnswerError> {
+        let grade = question.grade(&given, &self.env(&DeviceFacts::default()), registry);
+        answered(given, grade)
     }
 
     /// Compares predictions and decides checks with the runs there are; checks wait for all their labs.
     pub fn judge(&mut self, machine: Machine<'_>) {
         let lesson = self.lesson.clone();
         let facts = self.device_facts(machine);
+        let env = self.env(&facts);
+        let has_run = |id: &str| {
+            let mut labs = self.labs.iter();
+            labs.any(|lab| lab.id == id && lab.others.reference.is_some())
+        };
         let mut checks = Vec::new();
-        let mut comparisons = Vec::new();
-        {
-            let env = self.env(&facts);
-            for check in lesson.checks() {
-                let ran = check.assert.expr.names().iter().all(|(name, _)| {
-                    let lab = name.parts().next().unwrap_or_default();
-                    lab == "device"
-                        || self
-                            .labs
-                            .iter()
-                            .any(|open| open.id == lab && open.others.reference.is_some())
-                });
-                if ran {
-                    let state = match check.evaluate(&env) {
-                        CheckOutcome::Passed => CheckState::Passed,
-                        CheckOutcome::Failed(values) | CheckOutcome::Error(values) => {
-                            CheckState::Failed(values)
-                        }
-                        CheckOutcome::Skipped(reason) => CheckState::Skipped(reason),
-                    };
-                    checks.push((check.id.clone(), state));
-                }
-            }
-            for predict in lesson.predictions() {
-                if let Some(made) = self.predictions.get(&predict.id).filter(|made| made.locked)
-                    && let Ok(comparison) = predict.compare(&made.given, &env)
-                {
-                    comparisons.push((predict.id.clone(), comparison.statement));
-                }
+        for check in lesson.checks() {
+            let names = check.assert.expr.names();
+            let mut labs = names.iter().filter_map(|(name, _)| name.parts().next());
+            if labs.all(|id| id == "device" || has_run(id)) {
+                let state = match check.evaluate(&env) {
+                    CheckOutcome::Passed => CheckState::Passed,
+                    CheckOutcome::Failed(values) | CheckOutcome::Error(values) => {
+                        CheckState::Failed(values)
+                    }
+                    CheckOutcome::Skipped(reason) => CheckState::Skipped(reason),
+                };
+                checks.push((check.id.clone(), state));
             }
         }
+        let locked = self.predictions.iter().filter(|(_, made)| made.locked);
+        let compared = locked.filter_map(|(id, made)| {
+            let predict = lesson.predictions().find(|predict| predict.id == *id)?;
+            Some((id.clone(), predict.compare(&made.given, &env).ok()?.statement))
+        });
+        let compared: Vec<_> = compared.collect();
         self.checks.extend(checks);
-        for (id, statement) in comparisons {
+        for (id, statement) in compared {
             if let Some(made) = self.predictions.get_mut(&id) {
                 made.comparison = Some(statement);
             }
@@ -193,26 +181,21 @@ impl Page {
         let Some(before) = progress.lesson(&lesson.front.id) else { return };
         self.hints.clone_from(&before.hints);
         for question in lesson.questions() {
-            if let Some(answered) = before.answers.get(&question.id) {
-                if matches!(question.kind.asked(), Asked::Kernel { .. }) {
-                    // To test a kernel may take seconds: what was said of it stands until it is tested again.
-                    let answered = Answered {
-                        given: answered.given.clone(),
-                        right: answered.right,
-                        feedback: String::new(),
-                    };
-                    self.answers.insert(question.id.clone(), answered);
-                    continue;
-                }
-                // Graded afresh: the lesson may have changed since.
-                let grade = question.grade(&answered.given, &LessonEnv::new(), registry);
-                let answered = Answered {
-                    given: answered.given.clone(),
-                    right: grade.verdict == Verdict::Right,
-                    feedback: grade.feedback.unwrap_or_default(),
-                };
-                self.answers.insert(question.id.clone(), answered);
-            }
+            let Some(known) = before.answers.get(&question.id) else { continue };
+            let given = known.given.clone();
+            let answered = if matches!(question.kind.asked(), Asked::Kernel { .. }) {
+                // To test a kernel may take seconds: what was said of it stands until it is tested again.
+                Answered { given, right: known.right, feedback: String::new() }
+            } else {
+                // The lesson may have changed since.
+                let grade = question.grade(&given, &LessonEnv::new(), registry);
+                answered(given.clone(), grade).unwrap_or_else(|error| Answered {
+                    given,
+                    right: false,
+                    feedback: error.to_string(),
+                })
+            };
+            self.answers.insert(question.id.clone(), answered);
         }
         for predict in lesson.predictions() {
             if let Some(given) = before.predictions.get(&predict.id) {

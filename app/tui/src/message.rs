@@ -1,5 +1,6 @@
-//! What happens to the app and what it wants done: the only ways in and out of [`super::app::App`].
+//! What happens to the app and what it wants done: the only ways in and out of [`crate::state::App`].
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,20 +11,18 @@ use mlsys_lab::device::{DeviceId, DeviceInfo};
 use mlsys_lab::params::Params;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
-use mlsys_lesson::Event;
+use mlsys_lesson::{Event, Parsed};
 
-use super::command;
-use super::editor::{DraftOrigin, TestsJob, TestsReport};
-use super::key::Key;
-use super::records::{LoadedRecord, RecordEntry};
+use crate::command;
+use crate::editor::{DraftOrigin, TestsJob, TestsReport};
+use crate::key::Key;
 use crate::recall::Wanted;
-use crate::state::Mouse;
-use crate::state::preview::PreviewState;
-use mlsys_run::devices::Peaks;
-use mlsys_run::outcome::Outcome;
-use mlsys_run::session::Panels;
-use mlsys_run::storage::Draft;
-use mlsys_run::storage::Export;
+use crate::records::{LoadError, LoadedRecord, RecordEntry};
+use mlsys_nn::weights::WeightsError;
+use mlsys_run::drafts::Draft;
+use mlsys_run::exports::Export;
+use mlsys_run::peaks::Peaks;
+use mlsys_run::session::{Outcome, Panels};
 use mlsys_view::attempts::FinishedRun;
 use mlsys_view::theme::Background;
 
@@ -70,11 +69,11 @@ pub enum Message {
     /// A picture was written; the sentence says where.
     Exported(String),
     /// Weights were saved, and where, or could not be, and why.
-    WeightsSaved(Result<String, String>),
+    WeightsSaved(Result<String, SaveError>),
     /// The recorded runs are known, the newest first.
     Records(Vec<RecordEntry>),
     /// A recorded run has been read, or why it could not be.
-    LoadedRecord(Result<Box<LoadedRecord>, String>),
+    LoadedRecord(Result<Box<LoadedRecord>, LoadError>),
     /// What earlier sessions recorded of a lesson, the oldest first.
     Recalled(Vec<FinishedRun>),
     /// The lesson file that is followed has changed.
@@ -99,13 +98,36 @@ pub enum Gesture {
     WheelDown,
 }
 
+/// What was seen of the lesson file that is followed.
+#[derive(Debug)]
+pub enum PreviewState {
+    Read(Box<Parsed>),
+    Unreadable(String),
+}
+
+/// Whether the mouse is ours, or the terminal's, where it selects text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mouse {
+    Off,
+    On,
+}
+
+/// Why weights were not saved.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    #[error("not saved: {0}")]
+    Weights(#[from] WeightsError),
+    #[error("not saved: no thread could be started: {0}")]
+    Thread(#[from] io::Error),
+}
+
 /// Something to be done outside.
 #[derive(Debug)]
 pub enum Effect {
     Start(Box<Start>),
     Replay(Box<ReplayStart>),
     ListRecords,
-    ReadRecord(Box<super::records::Wanted>),
+    ReadRecord(Box<crate::records::Wanted>),
     /// Read what earlier sessions recorded, for pictures of several runs.
     Recall(Wanted),
     Order(Command),

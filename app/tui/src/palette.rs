@@ -1,9 +1,21 @@
 //! The palette: everything that can be done or opened, found by some letters of its name.
 
-use super::command::{Command, Motion};
-use super::fuzzy::{self, Haystack, Query};
-use super::key::Key;
-use super::text_field::{FieldEvent, FieldPurpose, TextField};
+use mlsys_view::theme::Look;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+use unicode_width::UnicodeWidthChar;
+
+use crate::command::Command;
+use crate::fuzzy::{self, Haystack, Query};
+use crate::key::Key;
+use crate::list::{self, FilteredList};
+use crate::text_field::FieldPurpose;
+
+/// Columns of the word for the kind of an entry.
+const KIND: usize = 9;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -50,6 +62,50 @@ impl Item {
             refused: None,
         }
     }
+
+    /// One entry in a width: the mark, its kind, name and description or the reason against it, and its keys.
+    fn line(&self, look: &Look, query: &Query, marked: bool, width: usize) -> Line<'static> {
+        let theme = &look.theme;
+        let refused = self.refused.as_deref();
+        let mark = if marked { look.glyphs.arrow } else { " " };
+        let mut line = Line::from(Span::styled(format!("{mark:<2}"), theme.accent));
+        if width >= usize::from(list::BOXED) - 2 {
+            let word = self.target.word();
+            line.spans.push(Span::styled(format!("{word:<KIND$}"), theme.dim));
+        }
+        let keys = if refused.is_some() { "" } else { self.keys.as_str() };
+        let keys_wide = if keys.is_empty() { 0 } else { keys.chars().count() + 2 };
+        let room = width.saturating_sub(line.width() + keys_wide);
+        let (name, about) = match (refused, marked) {
+            (Some(_), _) => (theme.dim, theme.dim),
+            (None, true) => (theme.selection, theme.dim),
+            (None, false) => (theme.text, theme.dim),
+        };
+        let places = query.places(&self.text);
+        let letters = self.text.letters().iter().enumerate().map(|(at, &letter)| {
+            let style = if at < self.name { name } else { about };
+            let matched = places.binary_search(&at).is_ok();
+            let style = if matched {
+                style.add_modifier(Modifier::UNDERLINED | Modifier::BOLD)
+            } else {
+                style
+            };
+            (letter, style)
+        });
+        let reason = refused.map(|reason| format!("  {reason}"));
+        let mut text: Vec<(char, Style)> = match &reason {
+            // The reason says more than the description and takes its room.
+            Some(_) => letters.take(self.name).collect(),
+            None => letters.collect(),
+        };
+        text.extend(reason.iter().flat_map(|reason| reason.chars()).map(|c| (c, theme.warn)));
+        let used = push_letters(&mut line, &text, room, look.glyphs.ellipsis);
+        if !keys.is_empty() && room + keys_wide >= used {
+            line.spans.push(Span::raw(" ".repeat(room - used + 1)));
+            line.spans.push(Span::styled(keys.to_owned(), theme.key));
+        }
+        line
+    }
 }
 
 /// What is taken off an entry that cannot be chosen: less than half a letter.
@@ -58,12 +114,9 @@ const REFUSED: i32 = 6;
 /// The open palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Palette {
-    pub entry: TextField,
+    pub list: FilteredList,
     /// Everything there is, what was used last first.
     pub items: Vec<Item>,
-    /// The items that match, best first.
-    pub found: Vec<usize>,
-    pub chosen: usize,
 }
 
 impl Palette {
@@ -71,50 +124,91 @@ impl Palette {
     pub fn new(mut items: Vec<Item>, recent: &[Target]) -> Self {
         let place = |item: &Item| recent.iter().position(|target| *target == item.target);
         items.sort_by_key(|item| place(item).unwrap_or(usize::MAX));
-        Self {
-            entry: TextField::new(FieldPurpose::Palette, ""),
-            found: (0..items.len()).collect(),
-            items,
-            chosen: 0,
-        }
+        let mut palette = Self { list: FilteredList::new(FieldPurpose::Palette), items };
+        palette.search();
+        palette
     }
 
-    /// What is looked for.
-    pub fn query(&self) -> Query {
-        Query::new(self.entry.text())
-    }
-
+    /// The marked item.
     pub fn item(&self) -> Option<&Item> {
-        self.items.get(*self.found.get(self.chosen)?)
+        self.items.get(self.list.marked()?)
     }
 
-    /// Takes a key that is no command here: it edits what is typed.
+    /// Takes a key that is no command here.
     pub fn key(&mut self, key: Key) {
-        match self.entry.key(key) {
-            FieldEvent::Typed => self.search(),
-            FieldEvent::Done | FieldEvent::Dropped | FieldEvent::Unused => {}
+        if self.list.key(key) {
+            self.search();
         }
     }
 
     pub fn paste(&mut self, text: &str) {
-        self.entry.paste(text);
+        self.list.entry.paste(text);
         self.search();
     }
 
-    pub fn move_by(&mut self, motion: Motion, half: usize) {
-        let last = self.found.len().saturating_sub(1);
-        self.chosen = motion.from(self.chosen, half, last);
+    fn query(&self) -> Query {
+        Query::new(self.list.entry.text())
     }
 
     fn search(&mut self) {
         let query = self.query();
-        self.chosen = 0;
-        self.found = if query.is_empty() {
+        self.list.show(if query.is_empty() {
             (0..self.items.len()).collect()
         } else {
             let handicap = |item: &Item| if item.refused.is_some() { REFUSED } else { 0 };
-            let texts = self.items.iter().map(|item| (&item.text, handicap(item)));
-            fuzzy::rank(&query, texts)
-        };
+            fuzzy::rank(&query, self.items.iter().map(|item| (&item.text, handicap(item))))
+        });
     }
+
+    /// Draws it, the letters that match underlined; returns where the cursor stands.
+    pub fn draw(&self, look: &Look, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+        let theme = &look.theme;
+        let (field, rows) = list::draw_box(look, area, buffer)?;
+        let hint = "type some letters of its name".to_owned();
+        let cursor = self.list.draw_field(look, " : ", hint, field, buffer);
+        let count = format!("{} of {} ", self.list.found.len(), self.items.len());
+        let at = field.right().saturating_sub(count.len() as u16);
+        let is_empty = self.list.entry.text().is_empty();
+        if cursor.x + 1 < at && (!is_empty || at > field.x + 36) {
+            let place = Rect { x: at, width: field.right() - at, ..field };
+            Line::from(Span::styled(count, theme.dim)).render(place, buffer);
+        }
+        if self.list.found.is_empty() {
+            Line::styled(" nothing has these letters in this order", theme.dim)
+                .render(rows, buffer);
+        }
+        let query = self.query();
+        for (place, index, row) in self.list.shown(rows) {
+            if let Some(item) = self.items.get(index) {
+                let marked = place == self.list.chosen;
+                item.line(look, &query, marked, usize::from(row.width)).render(row, buffer);
+            }
+        }
+        Some(cursor)
+    }
+}
+
+/// Adds letters as far as they fit and returns the columns they take; what is cut ends in a sign for it.
+fn push_letters(
+    line: &mut Line<'static>,
+    letters: &[(char, Style)],
+    room: usize,
+    ellipsis: &'static str,
+) -> usize {
+    let wide = |c: char| c.width().unwrap_or(0);
+    let all: usize = letters.iter().map(|&(c, _)| wide(c)).sum();
+    let end = if all <= room { room } else { room.saturating_sub(1) };
+    let mut used = 0;
+    for &(c, style) in letters {
+        if used + wide(c) > end {
+            line.spans.push(Span::styled(ellipsis, style));
+            return used + 1;
+        }
+        used += wide(c);
+        match line.spans.last_mut() {
+            Some(last) if last.style == style && used > wide(c) => last.content.to_mut().push(c),
+            Some(_) | None => line.spans.push(Span::styled(c.to_string(), style)),
+        }
+    }
+    used
 }

@@ -7,8 +7,17 @@ use mlsys_lab::params::Params;
 use mlsys_lab::report::RunData;
 use serde_json::Value as Json;
 
+use mlsys_run::record::{RecordError, Summary};
+use mlsys_view::theme::Look;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
 use crate::command::Motion;
-use mlsys_run::record::Summary;
+
+/// Rows that the list takes at most.
+const ROWS: u16 = 18;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -61,6 +70,25 @@ impl RecordEntry {
         format!("recorded on {}, {}", self.device, self.started)
     }
 
+    /// The mark, when, where, how it ended, and what differs from the knobs as they stand.
+    fn line(&self, look: &Look, differences: &[String], mark: Option<&str>) -> Line<'static> {
+        let theme = &look.theme;
+        let style = if mark.is_some() { theme.selection } else { theme.text };
+        let mut line = Line::from(vec![
+            Span::styled(format!("{:<2}", mark.unwrap_or(" ")), theme.accent),
+            Span::styled(self.started.clone(), style),
+            Span::styled(format!("  {}", self.device), theme.text),
+            Span::styled(format!("  {}", self.standing), theme.dim),
+        ]);
+        if matches!(self.source, Source::Shipped(_)) {
+            line.spans.push(Span::styled("  ships with mlsys", theme.dim));
+        }
+        if !differences.is_empty() {
+            line.spans.push(Span::styled(format!("  {}", differences.join(", ")), theme.accent));
+        }
+        line
+    }
+
     /// The parameters in which it differs from these, as `name value`.
     pub fn differences(&self, params: &Params) -> Vec<String> {
         let of = |name: &str| &self.params[name];
@@ -94,6 +122,45 @@ impl Records {
         let count = self.entries.as_ref().map_or(0, Vec::len);
         self.chosen = motion.from(self.chosen, half, count.saturating_sub(1));
     }
+
+    /// Where it lies: over the upper part of the page, as wide as it.
+    pub fn area(body: Rect) -> Rect {
+        Rect { height: body.height.min(ROWS), ..body }
+    }
+
+    /// Draws the runs of a kind of lab, with what differs from the parameters as they stand.
+    pub fn draw(
+        &self,
+        look: &Look,
+        kind: &str,
+        params: Option<&Params>,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) {
+        let theme = &look.theme;
+        let [head, list, rule] =
+            Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)])
+                .areas(area);
+        Line::styled(format!(" Recorded runs of lab {kind}"), theme.title).render(head, buffer);
+        let entries = match &self.entries {
+            None => {
+                return Line::styled(" reading the folder of runs", theme.dim).render(list, buffer);
+            }
+            Some(entries) if entries.is_empty() => {
+                let none = " none yet: every run of this lab is recorded";
+                return Line::styled(none, theme.dim).render(list, buffer);
+            }
+            Some(entries) => entries,
+        };
+        let skipped = (self.chosen + 1).saturating_sub(usize::from(list.height));
+        for ((place, entry), row) in entries.iter().enumerate().skip(skipped).zip(list.rows()) {
+            let differences = params.map_or_else(Vec::new, |params| entry.differences(params));
+            let mark = (place == self.chosen).then_some(look.glyphs.arrow);
+            entry.line(look, &differences, mark).render(row, buffer);
+        }
+        let line = look.glyphs.horizontal.repeat(usize::from(area.width));
+        Line::styled(line, theme.dim).render(rule, buffer);
+    }
 }
 
 /// What a recorded run is read for.
@@ -112,6 +179,15 @@ pub struct Wanted {
     pub lesson: String,
     /// The lab of that lesson's page.
     pub lab: usize,
+}
+
+/// Why a recorded run cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("no such recording ships with mlsys")]
+    NotShipped,
+    #[error(transparent)]
+    Record(#[from] RecordError),
 }
 
 #[derive(Debug)]

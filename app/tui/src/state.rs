@@ -1,12 +1,8 @@
 //! The state of the app. Pure: no clock, no terminal, no file.
 
-pub mod comparison;
-pub mod knob;
 pub mod lab;
 pub mod overlay;
 pub mod page;
-pub mod preview;
-pub mod wait;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,17 +10,17 @@ use std::sync::Arc;
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
-use mlsys_lesson::{Lesson, Module, Progress};
-use mlsys_run::devices::Peaks;
+use mlsys_lesson::{Diagnostic, Lesson, LessonId, Module, Progress};
+use mlsys_run::peaks::Peaks;
 use mlsys_view::attempts::FinishedRun;
 use mlsys_view::theme::Look;
 
+use crate::message::{Effect, Mouse};
 use crate::palette::{Item, Target};
 use crate::records::RecordEntry;
+use lab::LabState;
 use overlay::Overlay;
 use page::Page;
-use preview::Preview;
-use wait::Waiting;
 
 pub struct App {
     pub registry: &'static Registry,
@@ -43,6 +39,8 @@ pub struct App {
     /// Whether the instructor view may be opened without following a file.
     pub instructors: Instructors,
     pub preview: Option<Preview>,
+    /// What the message at hand asks of the outside, in order.
+    pub(crate) effects: Vec<Effect>,
 }
 
 pub struct CourseState {
@@ -123,13 +121,6 @@ pub struct Recent {
 pub enum DraftFollowing {
     Closed,
     Followed,
-}
-
-/// Whether the mouse is ours, or the terminal's, where it selects text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mouse {
-    Off,
-    On,
 }
 
 /// Whether instructors may see what students do not.
@@ -265,7 +256,17 @@ impl App {
             drafts: DraftFollowing::Closed,
             instructors: Instructors::Refused,
             preview: None,
+            effects: Vec::new(),
         }
+    }
+
+    /// The lab shown on the open page.
+    pub fn lab(&self) -> Option<&LabState> {
+        self.page.as_ref()?.lab()
+    }
+
+    pub(crate) fn lab_mut(&mut self) -> Option<&mut LabState> {
+        self.page.as_mut()?.lab_mut()
     }
 
     pub fn machine(&self) -> Machine<'_> {
@@ -280,5 +281,99 @@ impl App {
         let active = self.session.active.filter(|active| active.run == run)?;
         let lab = self.page.as_ref()?.labs.get(active.lab)?;
         Some(&lab.run.data)
+    }
+}
+
+/// A lesson file that is followed while its author writes it.
+pub struct Preview {
+    pub file: String,
+    /// What is wrong with it now; warnings alone leave the lesson usable.
+    pub problems: Vec<Diagnostic>,
+    /// Why it cannot be read, if it cannot.
+    pub unreadable: Option<String>,
+    /// The lesson as it was last good.
+    pub id: Option<LessonId>,
+}
+
+impl Preview {
+    pub fn new(file: String) -> Self {
+        Self { file, problems: Vec::new(), unreadable: None, id: None }
+    }
+
+    /// How many lines it takes to tell all that is wrong.
+    pub fn lines(&self) -> usize {
+        let lines = |problem: &Diagnostic| 4 + usize::from(problem.help.is_some());
+        1 + self.problems.iter().map(lines).sum::<usize>()
+    }
+
+    /// Whether what is on the screen is older than the file, or nothing is on it.
+    pub fn is_behind(&self) -> bool {
+        self.unreadable.is_some() || self.problems.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Something that takes time before anything moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wait {
+    Devices,
+    /// What the run says it is doing, such as compiling kernels.
+    Preparing(String),
+    /// A pause was asked for in the middle of a step.
+    Pause,
+    /// The end was asked for in the middle of a step.
+    Stop,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub what: Wait,
+    pub seconds: u64,
+}
+
+impl Waiting {
+    /// Seconds after which a run that was asked to end is said not to answer.
+    pub const TIMEOUT: u64 = 5;
+
+    /// Whether it is about a run that was asked to end long ago.
+    pub fn is_unanswered(&self) -> bool {
+        self.what == Wait::Stop && self.seconds >= Self::TIMEOUT
+    }
+
+    /// The words for it. A step that is over at once is not worth a word.
+    pub fn words(&self) -> Option<String> {
+        let seconds = self.seconds;
+        let what = match &self.what {
+            Wait::Devices => "looking for devices",
+            Wait::Preparing(what) => what,
+            Wait::Pause | Wait::Stop if seconds == 0 => return None,
+            Wait::Pause => "waiting for the step to finish",
+            Wait::Stop if self.is_unanswered() => {
+                return Some(format!(
+                    "it does not answer for {seconds} s: x again leaves it behind"
+                ));
+            }
+            Wait::Stop => "ending: waiting for the step to finish",
+        };
+        Some(match seconds {
+            0 => what.to_owned(),
+            seconds => format!("{what}, {seconds} s"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_say_their_seconds() {
+        let words = |what: Wait, seconds| Waiting { what, seconds }.words();
+        let compiling = || Wait::Preparing("compiling kernels".to_owned());
+        assert_eq!(words(compiling(), 0).as_deref(), Some("compiling kernels"));
+        assert_eq!(words(compiling(), 7).as_deref(), Some("compiling kernels, 7 s"));
+        assert_eq!(words(Wait::Pause, 0), None);
+        assert_eq!(words(Wait::Pause, 2).as_deref(), Some("waiting for the step to finish, 2 s"));
+        let unanswered = words(Wait::Stop, Waiting::TIMEOUT).unwrap();
+        assert!(unanswered.contains("leaves it behind"), "{unanswered}");
     }
 }

@@ -1,6 +1,8 @@
 //! How messages change the state. Pure: no clock, no terminal, no file.
+//!
+//! What a message asks of the outside is pushed onto `App::effects` as it comes up.
 
-mod availability;
+pub mod availability;
 mod debugger;
 mod editor;
 mod export;
@@ -33,13 +35,13 @@ type Shown = (Place, Option<(usize, usize)>);
 impl App {
     /// Takes a message in and says what is to be done.
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
-        let before = self.sight();
-        let effects = self.take(message);
-        // Whatever it was, it may have changed a run; a frame is not drawn without a message.
+        let before = self.looked_at();
+        self.receive(message);
+        // Any message may have changed a run; a frame is not drawn without a message.
         for lab in self.page.iter_mut().flat_map(|page| &mut page.labs) {
             lab.forget_drawn();
         }
-        let now = self.sight();
+        let now = self.looked_at();
         // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not during a run.
         let elsewhere = now.0 != before.0;
         let started = now.1.is_some() && now.1 != before.1;
@@ -49,11 +51,15 @@ impl App {
             page.rest_plays();
         }
         self.note_wait();
-        effects
+        self.take_effects()
     }
 
-    /// What is looked at, as side, lab and picture, and the run that goes on.
-    fn sight(&self) -> (Shown, Option<u64>) {
+    pub(super) fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// What is looked at, as side, lab and picture, and the number of the active run.
+    fn looked_at(&self) -> (Shown, Option<u64>) {
         let shown = self.page.as_ref().and_then(|page| {
             let lab = page.lab()?;
             Some((page.current, lab.pictures.chosen))
@@ -61,12 +67,12 @@ impl App {
         ((self.ground(), shown), self.session.active.map(|active| active.run))
     }
 
-    fn take(&mut self, message: Message) -> Vec<Effect> {
+    fn receive(&mut self, message: Message) {
         match message {
             Message::Key(key) => self.key(key),
             Message::Do(command) => {
                 self.screen.notice = None;
-                self.dispatch(command)
+                self.dispatch(command);
             }
             Message::Mouse { gesture, column, row } => self.gesture(gesture, column, row),
             Message::Paste(text) => {
@@ -76,66 +82,54 @@ impl App {
                 {
                     entry.paste(&text);
                 } else {
-                    return self.paste_into_editor(&text);
+                    self.paste_into_editor(&text);
                 }
-                Vec::new()
             }
             Message::Resize { width, height } => {
                 self.screen.size = (width, height);
                 self.keep_marked_in_view();
                 self.follow_cursor();
-                Vec::new()
             }
             Message::Background(background) => {
                 self.screen.look.theme = Theme::new(background, self.screen.look.theme.depth);
-                Vec::new()
             }
             Message::Probed(devices) => {
                 self.hardware.devices = Some(devices);
-                self.start_waiting()
+                self.start_waiting();
             }
             Message::Measured(peaks) => {
                 // What has been measured since is newer than what was kept.
                 for (device, peak) in peaks {
                     self.hardware.peaks.entry(device).or_insert(peak);
                 }
-                Vec::new()
             }
             Message::Reports { run, reports, since } => self.reports(run, reports, since),
             Message::Ended { run, outcome, after } => self.ended(run, outcome, after),
-            Message::Settled { run } => {
-                self.settled(run);
-                Vec::new()
-            }
-            Message::Beat => {
-                self.beat();
-                Vec::new()
-            }
+            Message::Settled { run } => self.settled(run),
+            Message::Beat => self.beat(),
             Message::Waited { seconds } => {
                 if let Some(waiting) = &mut self.session.waiting {
                     waiting.seconds = seconds;
                 }
-                Vec::new()
             }
             Message::WeightsSaved(result) => {
                 self.session.is_saving = false;
-                self.screen.notice = Some(result.unwrap_or_else(|why| why));
-                Vec::new()
+                self.screen.notice = Some(result.unwrap_or_else(|error| error.to_string()));
             }
             Message::NotSaved(sentence) | Message::Exported(sentence) => {
                 self.screen.notice = Some(sentence);
-                Vec::new()
             }
             Message::Records(entries) => self.take_records(entries),
-            Message::LoadedRecord(fetched) => self.fetched(fetched),
+            Message::LoadedRecord(loaded) => self.loaded(loaded),
             Message::Recalled(found) => self.recalled(found),
-            Message::Previewed(sight) => self.previewed(sight),
+            Message::Previewed(seen) => self.previewed(seen),
             Message::Draft { draft, text, whence } => self.take_draft(&draft, text, whence),
-            Message::TestsReport(tried) => self.tried(*tried),
-            Message::Terminate => vec![Effect::Abandon, Effect::Quit],
+            Message::TestsReport(report) => self.tests_ended(*report),
+            Message::Terminate => self.effects.extend([Effect::Abandon, Effect::Quit]),
         }
     }
 
+    /// Where keys go now.
     pub fn place(&self) -> Place {
         self.overlay.as_ref().map_or_else(|| self.ground(), Overlay::place)
     }
@@ -153,7 +147,7 @@ impl App {
         }
     }
 
-    pub(super) fn key(&mut self, key: Key) -> Vec<Effect> {
+    fn key(&mut self, key: Key) {
         self.screen.notice = None;
         self.give_up_search();
         let typing =
@@ -166,153 +160,141 @@ impl App {
             return self.typed(key);
         }
         // Shift means nothing where there is no text to select in.
-        let key = if let Key::Shift(way) = key
+        let key = if let Key::Shift(direction) = key
             && place != Place::Kernel
         {
-            way.key()
+            direction.key()
         } else {
             key
         };
         match (command::find(key, place), place) {
             (Some(command), _) => self.dispatch(command),
             (None, Place::Kernel) => self.editor_key(key),
-            (None, _) if self.overlay.is_some() => self.overlay_key(key),
-            (None, _) => Vec::new(),
+            (None, _) => self.overlay_key(key),
         }
     }
 
-    pub(super) fn dispatch(&mut self, command: Command) -> Vec<Effect> {
+    /// Does a command, or says why it cannot be done now.
+    pub(super) fn dispatch(&mut self, command: Command) {
         match self.available(command) {
             Ok(()) => self.carry_out(command),
-            Err(reason) => {
-                self.screen.notice = Some(reason);
-                Vec::new()
-            }
+            Err(refusal) => self.screen.notice = Some(refusal.to_string()),
         }
     }
 
     /// One arm a command; what depends on the place is told apart by the arm's own function.
-    fn carry_out(&mut self, command: Command) -> Vec<Effect> {
+    fn carry_out(&mut self, command: Command) {
+        let in_kernel = self.ground() == Place::Kernel;
         match command {
-            Command::Run if self.place() == Place::Records => {
-                return self.fetch_marked(Purpose::Replay);
-            }
-            Command::Run if self.ground() == Place::Kernel => return self.run_written(),
+            Command::Run if self.place() == Place::Records => self.load_marked(Purpose::Replay),
+            Command::Run if in_kernel => self.run_written(),
             Command::Run if self.plays_steps() => self.play_steps(),
-            Command::Run => return self.run_or_pause(),
-            Command::Step => return self.step(1),
+            Command::Run => self.run_or_pause(),
+            Command::Step => self.step(1),
             Command::Steps => self.ask_for_steps(),
-            Command::ToTheEnd => return self.run_to_the_end(),
-            Command::Freeze => return self.freeze(),
-            Command::Undo if self.ground() == Place::Kernel => return self.undo_typing(),
-            Command::Redo if self.ground() == Place::Kernel => return self.redo_typing(),
-            Command::Reset if self.ground() == Place::Kernel => return self.start_over(),
-            Command::Edit => return self.edit_kernel(),
-            Command::Outside => return self.edit_outside(),
+            Command::ToTheEnd => self.run_to_the_end(),
+            Command::Freeze => self.freeze(),
+            Command::Undo if in_kernel => self.undo_typing(),
+            Command::Redo if in_kernel => self.redo_typing(),
+            Command::Reset if in_kernel => self.start_over(),
+            Command::Edit => self.edit_kernel(),
+            Command::Outside => self.edit_outside(),
             Command::Select => self.toggle_selection(),
-            Command::Cut => return self.cut_text(),
-            Command::CopyText => return self.copy_text(),
-            Command::PasteText => return self.paste_text(),
+            Command::Cut => self.cut_text(),
+            Command::CopyText => self.copy_text(),
+            Command::PasteText => self.paste_text(),
             Command::NextComplaint => self.next_complaint(),
-            Command::Undo => return self.undo(),
-            Command::Redo => return self.redo(),
+            Command::Undo => self.retrace(knobs::Retrace::Undo),
+            Command::Redo => self.retrace(knobs::Retrace::Redo),
             Command::Search => self.open_search(),
             Command::Glossary => self.toggle_glossary(),
-            Command::Yes => return self.confirmed(),
-            Command::Records => return self.open_records(),
-            Command::Stop => return self.stop(),
-            Command::Reset => return self.ask_to_reset(),
+            Command::Yes => self.confirmed(),
+            Command::Records => self.open_records(),
+            Command::Stop => self.stop(),
+            Command::Reset => self.ask_to_reset(),
             Command::Move(motion) => self.move_by(motion),
-            Command::Less => return self.turn_knob(-1),
-            Command::More => return self.turn_knob(1),
-            Command::Enter => return self.enter(),
-            Command::NextActivity => return self.mark(1),
-            Command::PreviousActivity => return self.mark(-1),
-            Command::SwitchSide => return self.switch_side(Side::next),
-            Command::PreviousSide => return self.switch_side(Side::previous),
-            Command::NextPanel => return self.next_panel(),
+            Command::Less => self.turn_knob(-1),
+            Command::More => self.turn_knob(1),
+            Command::Enter => self.enter(),
+            Command::NextActivity => self.mark(1),
+            Command::PreviousActivity => self.mark(-1),
+            Command::SwitchSide => self.switch_side(Side::next),
+            Command::PreviousSide => self.switch_side(Side::previous),
+            Command::NextPanel => self.next_panel(),
             Command::FullScreen => self.full_screen(),
             Command::Inspect(inspect) => self.inspect(inspect),
             Command::EarlierRuns => self.next_earlier_runs(),
-            Command::Tempo => return self.change_tempo(),
+            Command::Tempo => self.change_tempo(),
             Command::Words => self.change_telling(),
-            Command::NextLab => return self.show_lab(1),
-            Command::PreviousLab => return self.show_lab(-1),
-            Command::Hint => return self.hint(),
+            Command::NextLab => self.show_lab(1),
+            Command::PreviousLab => self.show_lab(-1),
+            Command::Hint => self.hint(),
             Command::Device => self.next_device(),
             Command::Help => self.lay_over(Overlay::Help { scroll: 0 }),
             Command::Instructor => self.change_audience(),
             Command::Problems => self.lay_over(Overlay::Problems { scroll: 0 }),
             Command::Presets => self.lay_over(Overlay::Presets { chosen: 0 }),
-            Command::Mouse => return self.change_mouse(),
+            Command::Mouse => self.change_mouse(),
             Command::CopyLine => {
                 let line = line::line(self);
                 self.lay_over(Overlay::Line(line.clone()));
-                return vec![Effect::Copy(line)];
+                self.effects.push(Effect::Copy(line));
             }
-            Command::Walk(goal, way) => self.walk_kernel(goal, way),
+            Command::Walk(goal, direction) => self.walk_kernel(goal, direction),
             Command::Choose(choice) => self.choose_in_kernel(choice),
             Command::Breakpoint => self.change_breakpoint(),
             Command::Fold => self.fold_group(),
             Command::FoldAll => self.fold_groups(),
             Command::Sort => self.sort_table(),
             Command::FilterRows => self.open_row_filter(),
-            Command::Export => return self.export(),
+            Command::Export => self.export(),
             Command::SaveWeights => self.ask_for_file(),
             Command::Palette => self.open_palette(),
-            Command::Back => return self.back(),
-            Command::Quit => return self.quit(),
-            Command::Suspend => return vec![Effect::Suspend],
+            Command::Back => self.back(),
+            Command::Quit => self.quit(),
+            Command::Suspend => self.effects.push(Effect::Suspend),
         }
-        Vec::new()
     }
 
-    fn enter(&mut self) -> Vec<Effect> {
+    fn enter(&mut self) {
         if self.overlay.is_some() {
             return self.enter_overlay();
         }
         match self.page.as_ref().map(|page| page.side) {
             None => self.open_chosen(),
             Some(Side::Text) => self.enter_activity(),
-            Some(Side::Lab) => {
-                self.open_knob_entry();
-                Vec::new()
-            }
-            Some(Side::Picture) => Vec::new(),
+            Some(Side::Lab) => self.open_knob_entry(),
+            Some(Side::Picture) => {}
         }
     }
 
     fn change_audience(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
-        page.audience = match page.audience {
-            Audience::Student => Audience::Instructor,
-            Audience::Instructor => Audience::Student,
-        };
-        self.screen.notice = Some(
-            match page.audience {
-                Audience::Instructor => "as instructors see it: i shows what students see",
-                Audience::Student => "as students see it",
+        let (audience, notice) = match page.audience {
+            Audience::Student => {
+                (Audience::Instructor, "as instructors see it: i shows what students see")
             }
-            .to_owned(),
-        );
+            Audience::Instructor => (Audience::Student, "as students see it"),
+        };
+        page.audience = audience;
+        self.screen.notice = Some(notice.to_owned());
         self.keep_marked_in_view();
     }
 
-    fn back(&mut self) -> Vec<Effect> {
+    /// Leaves what lies over the page, or the page.
+    fn back(&mut self) {
         if self.overlay.is_some() {
             self.leave_overlay();
         } else if self.editor().is_some() {
             self.leave_editor();
         } else if !self.leave_picture() {
-            return self.ask_to_leave();
+            self.ask_to_leave();
         }
-        Vec::new()
     }
 
     fn move_by(&mut self, motion: Motion) {
         if self.overlay.is_some() {
-            self.move_overlay(motion);
-            return;
+            return self.move_overlay(motion);
         }
         match self.page.as_ref().map(|page| page.side) {
             None => {

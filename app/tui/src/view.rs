@@ -1,29 +1,27 @@
 //! What the state looks like: reads it, draws it, changes nothing.
 
-mod bars;
 pub mod course;
 pub mod editor;
 mod footer;
-mod glossary;
-pub mod help;
 pub mod hit;
 pub mod lab;
 pub mod lesson;
-mod line;
-pub mod palette;
-pub mod presets;
-mod problems;
-mod prompt;
-mod records;
+pub mod pages;
 
+use mlsys_lab::device::{DeviceChoice, choose};
+use mlsys_lab::{Backend, DeviceInfo};
+use mlsys_run::settings;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
+use crate::list;
+use crate::records::Records;
 use crate::state::App;
 use crate::state::overlay::Overlay;
+use crate::state::page::Audience;
 
 /// Below this many columns text and lab take turns.
 pub const TWO_SIDES: u16 = 100;
@@ -43,7 +41,7 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
         return;
     }
     let [top, body, bottom] = rows(area);
-    bars::title(app, top, frame.buffer_mut());
+    title(app, top, frame.buffer_mut());
     let cursor = match &app.page {
         None => {
             course::draw(app, body, frame.buffer_mut());
@@ -51,7 +49,7 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
         }
         Some(page) => lesson::draw(app, page, body, frame.buffer_mut()),
     };
-    problems::draw(app, body, frame.buffer_mut());
+    pages::draw_strip(app, body, frame.buffer_mut());
     let cursor = match &app.overlay {
         None => cursor,
         Some(overlay) => draw_overlay(app, overlay, body, frame.buffer_mut()),
@@ -69,49 +67,51 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         | Overlay::Problems { .. }
         | Overlay::Presets { .. }
         | Overlay::Line(_) => body,
-        Overlay::Palette(_) | Overlay::Glossary(_) => palette::area(body),
+        Overlay::Palette(_) | Overlay::Glossary(_) => list::area(body),
+        Overlay::Records(_) => Records::area(body),
         // These stand in the last line.
         Overlay::Confirm(_)
         | Overlay::Steps(_)
         | Overlay::Search(_)
         | Overlay::Filter(_)
         | Overlay::Rows(_)
-        | Overlay::Weights(_) => {
-            return None;
-        }
-        Overlay::Records(_) => records::area(body),
+        | Overlay::Weights(_) => return None,
     };
+    let look = &app.screen.look;
     Clear.render(area, buffer);
-    Block::new().style(app.screen.look.theme.screen).render(area, buffer);
+    Block::new().style(look.theme.screen).render(area, buffer);
     match overlay {
-        Overlay::Help { scroll } => {
-            help::draw(app, *scroll, area, buffer);
-            None
+        Overlay::Help { scroll } => pages::draw_help(app, *scroll, area, buffer),
+        Overlay::Problems { scroll } => pages::draw_problems(app, *scroll, area, buffer),
+        Overlay::Presets { chosen } => pages::draw_presets(app, *chosen, area, buffer),
+        Overlay::Line(line) => pages::draw_line(app, line, area, buffer),
+        Overlay::Palette(palette) => return palette.draw(look, area, buffer),
+        Overlay::Glossary(terms) => {
+            return terms.draw(look, &app.course.lessons, area, buffer);
         }
-        Overlay::Problems { scroll } => {
-            problems::all(app, *scroll, area, buffer);
-            None
+        Overlay::Records(records) => {
+            let kind = app.lab().map_or("", |lab| lab.schema.kind.as_str());
+            let params = app.lab().and_then(|lab| lab.params().ok());
+            records.draw(look, kind, params.as_ref(), area, buffer);
         }
-        Overlay::Presets { chosen } => {
-            presets::draw(app, *chosen, area, buffer);
-            None
-        }
-        Overlay::Line(line) => {
-            line::draw(app, line, area, buffer);
-            None
-        }
-        Overlay::Palette(palette) => palette::draw(app, palette, area, buffer),
-        Overlay::Glossary(terms) => glossary::draw(app, terms, area, buffer),
         Overlay::Confirm(_)
         | Overlay::Steps(_)
         | Overlay::Search(_)
         | Overlay::Filter(_)
         | Overlay::Rows(_)
-        | Overlay::Weights(_) => None,
-        Overlay::Records(records) => {
-            records::draw(app, records, area, buffer);
-            None
-        }
+        | Overlay::Weights(_) => {}
+    }
+    None
+}
+
+/// Draws lines from the top of an area, as many as fit.
+pub(crate) fn draw_lines(
+    lines: impl IntoIterator<Item = Line<'static>>,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    for (line, row) in lines.into_iter().zip(area.rows()) {
+        line.render(row, buffer);
     }
 }
 
@@ -153,4 +153,50 @@ pub fn text_size(size: (u16, u16)) -> (usize, usize) {
     let text = sides(size).text;
     // A column at the left stays free, and two at the right for the line that shows how far one has read.
     (usize::from(text.width.saturating_sub(3)).max(8), usize::from(text.height).max(1))
+}
+
+/// The name of the program, where the learner is, and the device.
+fn title(app: &App, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.screen.look.theme;
+    let device = workers(app).unwrap_or_else(|| device(app));
+    let place = match &app.page {
+        None => "the course".to_owned(),
+        Some(page) => page.lesson.front.title.clone(),
+    };
+    let mut left = Line::from(vec![
+        Span::styled(" mlsys ", theme.selection),
+        Span::styled(format!(" {place}"), theme.title),
+    ]);
+    let audience = app.page.as_ref().map(|page| page.audience);
+    if audience == Some(Audience::Instructor) {
+        left.push_span(Span::styled("  instructor view", theme.warn));
+    }
+    // A styled span and not a styled line: a line's style would colour the whole row.
+    let right = Line::from(Span::styled(format!("{device} "), theme.dim));
+    let room = usize::from(area.width);
+    (&left).render(area, buffer);
+    if left.width() + right.width() + 2 <= room {
+        right.right_aligned().render(area, buffer);
+    }
+}
+
+/// Where the workers of the lab that is shown are, if they are elsewhere.
+fn workers(app: &App) -> Option<String> {
+    let (urls, page) = (app.session.workers.as_deref()?, app.page.as_ref()?);
+    let lab = page.labs.get(page.current)?;
+    settings::takes_workers(lab.schema).then(|| format!("workers at {urls}"))
+}
+
+/// The device that new runs take, in words.
+fn device(app: &App) -> String {
+    let Some(devices) = &app.hardware.devices else { return "looking for devices".to_owned() };
+    let named = |info: &DeviceInfo| format!("{} {}", info.id, info.name);
+    match choose(app.hardware.choice, devices, &Backend::ALL) {
+        Ok(id) => {
+            let auto = if app.hardware.choice == DeviceChoice::Auto { "auto: " } else { "" };
+            let name = devices.iter().find(|info| info.id == id).map(named);
+            format!("{auto}{}", name.unwrap_or_else(|| id.to_string()))
+        }
+        Err(_) => format!("{} is not there", app.hardware.choice),
+    }
 }

@@ -11,7 +11,7 @@ use mlsys_run::console::Console;
 use mlsys_run::library::{self, languages};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_tui::Follow;
-use mlsys_tui::state::preview::PreviewState;
+use mlsys_tui::message::PreviewState;
 
 use super::course::write_course;
 use crate::cli::{self, Machine};

@@ -9,6 +9,8 @@ use mlsys_lesson::{Course, Lesson};
 
 use super::Follow;
 use crate::state::Instructors;
+use crate::state::lab::knob::KnobError;
+use mlsys_run::paths::Paths;
 use mlsys_run::settings::KnobTurn;
 use mlsys_run::storage::Paths;
 use mlsys_view::theme::file::Appearance;
@@ -39,8 +41,8 @@ pub struct Opening {
 
 #[derive(Debug, thiserror::Error)]
 pub enum Broken {
-    #[error("{0}")]
-    Opening(String),
+    #[error(transparent)]
+    Opening(#[from] KnobError),
     #[error("the terminal cannot be used: {0}")]
     Terminal(#[from] io::Error),
 }

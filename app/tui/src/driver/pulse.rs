@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::state::wait::{Wait, Waiting};
+use crate::state::{Wait, Waiting};
 use crate::update::Animation;
 
 /// Shortest time between two frames while a run reports; keys are answered at once.

@@ -9,8 +9,8 @@ use super::{Input, Outbox};
 use crate::message::Message;
 use crate::recall::{self, Wanted};
 use crate::records;
-use crate::records::{LoadedRecord, RecordEntry, Source};
-use mlsys_run::process::BackgroundTasks;
+use crate::records::{LoadError, LoadedRecord, RecordEntry, Source};
+use mlsys_run::background::BackgroundTasks;
 use mlsys_run::record::{self, RecordedRun};
 
 /// Lists the runs of a folder, the newest first, and those that ship with the program.
@@ -55,14 +55,14 @@ fn entries(folder: Option<PathBuf>) -> Vec<RecordEntry> {
     own.chain(shipped).collect()
 }
 
-fn fetched(wanted: records::Wanted) -> Result<Box<LoadedRecord>, String> {
+fn fetched(wanted: records::Wanted) -> Result<Box<LoadedRecord>, LoadError> {
     let past = match &wanted.entry.source {
         Source::Folder(folder) => record::open(folder),
         Source::Shipped(place) => match record::shipped().nth(*place) {
             Some(recording) => recording.open(),
-            None => return Err("no such recording ships with mlsys".to_owned()),
+            None => return Err(LoadError::NotShipped),
         },
     };
-    let RecordedRun { data, warnings, .. } = past.map_err(|error| error.to_string())?;
+    let RecordedRun { data, warnings, .. } = past?;
     Ok(Box::new(LoadedRecord { wanted, data, warnings }))
 }

@@ -118,7 +118,7 @@ impl Runner {
         &self.outbox
     }
 
-    pub fn try_kernel(&self, tried: TestsJob) {
+    pub fn run_tests(&self, tried: TestsJob) {
         let (outbox, registry) = (self.outbox.clone(), self.registry);
         let spawned = thread::Builder::new().name("tests".to_owned()).spawn(move || {
             if let Some(tried) = tried.run(registry) {
@@ -184,11 +184,11 @@ impl Runner {
                     let but = unfinished.map_or_else(String::new, |why| format!("; {why}"));
                     Ok(format!("saved: {} ({}{but})", place.display(), left.about))
                 }
-                Err(error) => Err(format!("not saved: {error}")),
+                Err(error) => Err(error.into()),
             });
         });
         if let Err(error) = begun {
-            say(Err(format!("not saved: no thread could be started: {error}")));
+            say(Err(error.into()));
         }
     }
 

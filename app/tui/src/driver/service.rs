@@ -240,7 +240,7 @@ impl Driver {
                 Effect::EditOutside(draft, text) => {
                     self.edit_outside(&draft, &text, app, terminal)?;
                 }
-                Effect::TestsJob(tried) => self.runner.try_kernel(*tried),
+                Effect::TestsJob(tried) => self.runner.run_tests(*tried),
                 Effect::Export(export) => {
                     let sentence = self.export(&export);
                     app.update(Message::Exported(sentence));

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use super::Outbox;
 use super::inputs::Input;
-use crate::state::preview::PreviewState;
+use crate::message::PreviewState;
 
 /// Time from look to look: what an author has saved is on the screen within two of them.
 const PERIOD: Duration = Duration::from_millis(150);

@@ -1,5 +1,8 @@
 //! One lab of the open lesson: its knobs, its run, and what the run has shown.
 
+pub mod comparison;
+pub mod knob;
+
 use std::time::Duration;
 
 use mlsys_lab::Schema;
@@ -18,9 +21,9 @@ use mlsys_view::kernel::KernelDebugger;
 use mlsys_view::panel::{Focus, FrameView, Origin, Scene, View};
 
 use crate::records::Replay;
-use crate::state::comparison::Attempts;
-use crate::state::knob::History;
-pub use crate::state::knob::Knob;
+use comparison::Attempts;
+use knob::History;
+pub use knob::Knob;
 
 /// A lab of the lesson: its settings, its run, and how its pictures are looked at.
 pub struct LabState {
@@ -82,6 +85,18 @@ pub struct Pictures {
     pub frozen: Option<Box<RunData>>,
 }
 
+impl Pictures {
+    /// The panel this many places after the one drawn large, by index into the schema.
+    pub fn after(&self, places: usize) -> Option<usize> {
+        self.panels.get((self.chosen + places) % self.panels.len().max(1)).copied()
+    }
+
+    /// Draws the panel this many places after the present one large.
+    pub fn advance(&mut self, places: usize) {
+        self.chosen = (self.chosen + places) % self.panels.len().max(1);
+    }
+}
+
 #[derive(Default)]
 pub struct OtherRuns {
     /// The runs before the newest, the newest first.
@@ -129,6 +144,11 @@ impl LabState {
     pub fn params(&self) -> Result<Params, Vec<ParamError>> {
         let settings = self.with_own_text(self.turned());
         Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed))
+    }
+
+    /// The parameters as the lesson sets them.
+    pub fn lesson_params(&self) -> Result<Params, Vec<ParamError>> {
+        Params::resolve(self.schema, &self.settings, Tables::builtin(), Some(self.seed))
     }
 
     /// What the lesson sets, with the knobs as they are turned.
@@ -204,8 +224,7 @@ impl LabState {
     }
 
     pub fn chosen(&self) -> Option<usize> {
-        let place = self.pictures.chosen % self.pictures.panels.len().max(1);
-        self.pictures.panels.get(place).copied()
+        self.pictures.after(0)
     }
 
     pub fn draws(&self) -> Option<Draw> {

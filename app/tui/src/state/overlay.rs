@@ -1,7 +1,7 @@
 //! What lies over the page: one thing at a time, which takes the keys until Esc leaves it.
 
 use crate::command::Place;
-use crate::glossary_list::GlossaryList;
+use crate::glossary::GlossaryList;
 use crate::palette::{Palette, Target};
 use crate::records::Records;
 use crate::search::Search;
@@ -40,6 +40,24 @@ impl Overlay {
             Self::Weights(_) => Place::Weights,
             Self::Glossary(_) => Place::Glossary,
             Self::Records(_) => Place::Records,
+        }
+    }
+
+    /// Its field, if it is one in the last line of the screen.
+    pub fn field(&mut self) -> Option<&mut TextField> {
+        match self {
+            Self::Steps(field) | Self::Filter(field) | Self::Rows(field) | Self::Weights(field) => {
+                Some(field)
+            }
+            Self::Search(search) => Some(&mut search.entry),
+            Self::Help { .. }
+            | Self::Presets { .. }
+            | Self::Line(_)
+            | Self::Palette(_)
+            | Self::Confirm(_)
+            | Self::Glossary(_)
+            | Self::Records(_)
+            | Self::Problems { .. } => None,
         }
     }
 

@@ -269,6 +269,11 @@ impl Page {
         skipped.map(|(id, _)| id.as_str())
     }
 
+    /// How many hints of a question are shown.
+    pub fn hints_shown(&self, question: &str) -> usize {
+        self.hints.get(question).copied().unwrap_or(0)
+    }
+
     /// Whether every question has been answered rightly and no check has failed.
     ///
     /// A page that asks nothing, such as that of a single lab, is never complete.

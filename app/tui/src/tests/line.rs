@@ -212,8 +212,8 @@ fn impossible_knobs_are_refused() {
     let turn = |pair: &str| {
         let mut bench = Bench::new((120, 40));
         let lesson = bench.app.course.lessons[0].clone();
-        let turns = settings::for_knobs(&[pair.to_owned()]).unwrap();
-        bench.app.open_at(lesson, &turns).unwrap_err()
+        let turns = settings::of_knobs(&[pair.to_owned()]).unwrap();
+        bench.app.open_at(lesson, &turns).unwrap_err().to_string()
     };
     for (pair, complaint) in [
         ("runn.width=64", "this lesson has no lab 'runn'; it has: run, "),

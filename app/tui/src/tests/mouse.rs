@@ -4,8 +4,8 @@ use mlsys_lab::control::Command;
 
 use super::Bench;
 use crate::command::Place;
+use crate::message::Mouse;
 use crate::message::{Effect, Gesture, Message};
-use crate::state::Mouse;
 use crate::state::overlay::Overlay;
 
 /// Does something with the mouse where a text stands, at its first letter.

@@ -92,7 +92,7 @@ fn ten_thousand_entries_are_searched() {
     for key in [Key::Char('l'), Key::Char('s'), Key::Backspace, Key::Char('a'), Key::Char('f')] {
         palette.key(key);
     }
-    assert_eq!(palette.found.len(), 10_000);
+    assert_eq!(palette.list.found.len(), 10_000);
 }
 
 #[test]

@@ -12,7 +12,8 @@ use super::{Bench, point};
 use crate::message::{Effect, Message};
 use crate::records::{LoadedRecord, Purpose, RecordEntry, Source, Wanted};
 use crate::state::lab::State;
-use mlsys_run::outcome::Outcome;
+use mlsys_run::record::RecordError;
+use mlsys_run::session::Outcome;
 
 fn entry(source: Source, rate: f64) -> RecordEntry {
     RecordEntry {
@@ -148,8 +149,9 @@ fn a_record_that_cannot_be_read_is_a_sentence() {
     bench.keys("r");
     bench.listed();
     bench.keys(" ");
-    bench.app.update(Message::LoadedRecord(Err("run.json: it is cut off".to_owned())));
-    bench.shows("run.json: it is cut off");
+    let torn = RecordError::NoDescription(PathBuf::from("a-run"));
+    bench.app.update(Message::LoadedRecord(Err(torn.into())));
+    bench.shows("a-run is no whole record");
 }
 
 #[test]

@@ -9,7 +9,8 @@ use mlsys_lab::report::Report;
 use super::{Bench, point};
 use crate::key::Key;
 use crate::message::{Effect, Message, SaveWeights};
-use mlsys_run::outcome::Outcome;
+use mlsys_nn::weights::WeightsError;
+use mlsys_run::session::Outcome;
 
 const SAVE: Message = Message::Key(Key::Ctrl('s'));
 
@@ -52,9 +53,9 @@ fn weights_are_saved_under_a_typed_name() {
     assert_eq!(save.path.to_str(), Some("mine.bpk"));
     assert_eq!(save.left.bytes, [1, 2, 3]);
     bench.shows("saving mine.bpk");
-    let failed = "not saved: mine.bpk: there is such a file already".to_owned();
-    bench.app.update(Message::WeightsSaved(Err(failed)));
-    bench.shows("not saved: mine.bpk");
+    let failed = WeightsError::Exists(save.path.clone());
+    bench.app.update(Message::WeightsSaved(Err(failed.into())));
+    bench.shows("not saved: mine.bpk: there is such a file already");
     // The name is there to be changed.
     bench.app.update(SAVE);
     bench.shows("save as mine.bpk");

@@ -8,7 +8,6 @@ use mlsys_view::panel::{Inspect, Spot};
 use crate::command::{Choice, Motion, Place};
 use crate::state::App;
 use crate::state::lab::LabState;
-use crate::state::page::Page;
 use crate::update::pictures;
 
 /// What goes on by itself.
@@ -23,7 +22,7 @@ pub enum Animation {
 impl App {
     /// What goes on by itself and wants [`crate::message::Message::Beat`]; nothing most of the time.
     pub fn animation(&self) -> Option<Animation> {
-        let lab = self.page.as_ref().and_then(Page::lab)?;
+        let lab = self.lab()?;
         let walk = lab.debugger.as_ref();
         // Unseen steps would be over before they are looked at.
         let is_in_front = self.ground() == Place::Picture;
@@ -40,7 +39,7 @@ impl App {
             walk.beat();
         }
         if was == Animation::Playing
-            && let Some(lab) = self.page.as_mut().and_then(Page::lab_mut)
+            && let Some(lab) = self.lab_mut()
         {
             pictures::beat(lab);
         }
@@ -57,7 +56,7 @@ impl App {
     }
 
     pub fn has_kernel_chosen(&self) -> bool {
-        let lab = self.page.as_ref().and_then(Page::lab);
+        let lab = self.lab();
         lab.is_some_and(|lab| lab.debugger.is_some() && view(lab).is_some())
     }
 
@@ -69,7 +68,7 @@ impl App {
 
     pub(super) fn play_steps(&mut self) {
         let is_kernel = self.has_kernel_chosen();
-        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return };
+        let Some(lab) = self.lab_mut() else { return };
         match lab.debugger.as_mut().filter(|_| is_kernel) {
             Some(walk) => walk.change_play(),
             None => pictures::change_play(lab),
@@ -106,15 +105,14 @@ impl App {
     pub(super) fn inspect_kernel(&mut self, inspect: Inspect) -> bool {
         let afar = self.ground() != Place::Picture;
         let there = if afar {
-            let lab = self.page.as_ref().and_then(Page::lab);
-            lab.is_some_and(|lab| lab.debugger.is_some() && lab.kernel().is_some())
+            self.lab().is_some_and(|lab| lab.debugger.is_some() && lab.kernel().is_some())
         } else {
             self.has_kernel_chosen()
         };
         if !there {
             return false;
         }
-        let (goal, way) = match inspect {
+        let (goal, direction) = match inspect {
             Inspect::NextPoint => (Goal::Instruction, Direction::Forward),
             Inspect::PreviousPoint => (Goal::Instruction, Direction::Backward),
             Inspect::Right if !afar => (Goal::Instruction, Direction::Forward),
@@ -132,38 +130,40 @@ impl App {
                 return false;
             }
         };
-        self.walk_kernel(goal, way);
+        self.walk_kernel(goal, direction);
         true
     }
 
     /// Moves through the chosen picture of a kernel; false if it is none.
     pub(super) fn move_in_kernel(&mut self, motion: Motion) -> bool {
         let half = self.half_screen();
-        let lab = self.page.as_ref().and_then(Page::lab);
+        let lab = self.lab();
         let Some(view) = lab.and_then(view) else { return false };
         let kernel = lab.and_then(LabState::kernel);
         let problems = kernel.map_or(Vec::new(), |kernel| kernel.whole.problems.clone());
         let Some(walk) = self.walk() else { return false };
-        match (motion, view) {
-            (Motion::Top, _) => walk.seek(Goal::End, Direction::Backward),
-            (Motion::Bottom, _) => walk.seek(Goal::End, Direction::Forward),
-            (motion, View::Source) => walk.mark(|at, last| motion.from(at, half, last)),
-            (Motion::Up, View::Grid) => walk.choose_block(-1),
-            (Motion::Down, View::Grid) => walk.choose_block(1),
-            (Motion::Up, View::Lanes | View::Memory) => walk.choose_lane(-1),
-            (Motion::Down, View::Lanes | View::Memory) => walk.choose_lane(1),
-            (Motion::Up, View::Sectors | View::Banks | View::Timeline) => walk.choose_warp(-1),
-            (Motion::Down, View::Sectors | View::Banks | View::Timeline) => walk.choose_warp(1),
-            (Motion::Up, View::Problems) => walk.go_to_problem(&problems, -1),
-            (Motion::Down, View::Problems) => walk.go_to_problem(&problems, 1),
-            (Motion::PageUp, View::Grid | View::Lanes | View::Memory) => walk.choose_warp(-1),
-            (Motion::PageDown, View::Grid | View::Lanes | View::Memory) => walk.choose_warp(1),
-            (Motion::PageUp, View::Sectors | View::Banks | View::Timeline) => walk.choose_block(-1),
-            (Motion::PageDown, View::Sectors | View::Banks | View::Timeline) => {
-                walk.choose_block(1)
+        // The page keys choose the next larger thing: a warp among lanes, a block among warps.
+        let (by, page) = match motion {
+            Motion::Top | Motion::Bottom => {
+                let forward = motion == Motion::Bottom;
+                let direction = if forward { Direction::Forward } else { Direction::Backward };
+                walk.seek(Goal::End, direction);
+                return true;
             }
-            (Motion::PageUp, View::Problems) => walk.go_to_problem(&problems, -10),
-            (Motion::PageDown, View::Problems) => walk.go_to_problem(&problems, 10),
+            Motion::Up => (-1, false),
+            Motion::Down => (1, false),
+            Motion::PageUp => (-1, true),
+            Motion::PageDown => (1, true),
+        };
+        match (view, page) {
+            (View::Source, _) => walk.mark(|at, last| motion.from(at, half, last)),
+            (View::Grid, false) => walk.choose_block(by),
+            (View::Lanes | View::Memory, false) => walk.choose_lane(by),
+            (View::Grid | View::Lanes | View::Memory, true)
+            | (View::Sectors | View::Banks | View::Timeline, false) => walk.choose_warp(by),
+            (View::Sectors | View::Banks | View::Timeline, true) => walk.choose_block(by),
+            (View::Problems, false) => walk.go_to_problem(&problems, by),
+            (View::Problems, true) => walk.go_to_problem(&problems, 10 * by),
         }
         true
     }
@@ -180,10 +180,10 @@ impl App {
         }
     }
 
-    pub fn walk_said(&self) -> Vec<String> {
-        let lab = self.page.as_ref().and_then(Page::lab);
+    pub fn walk_in_words(&self) -> Vec<String> {
+        let lab = self.lab();
         let walk = lab.and_then(|lab| lab.debugger.as_ref());
-        walk.map(said).unwrap_or_default()
+        walk.map_or_else(Vec::new, said)
     }
 
     fn walk(&mut self) -> Option<&mut KernelDebugger> {
@@ -195,7 +195,7 @@ impl App {
         if self.ground() == Place::Picture {
             return;
         }
-        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return };
+        let Some(lab) = self.lab_mut() else { return };
         if view(lab).is_some() {
             return;
         }
@@ -208,7 +208,7 @@ impl App {
     /// On a small screen the picture is not in sight from the text.
     fn tell_from_afar(&mut self) {
         if self.ground() != Place::Picture {
-            let told = self.walk_said();
+            let told = self.walk_in_words();
             self.screen.notice = (!told.is_empty()).then(|| told.join(" "));
         }
     }

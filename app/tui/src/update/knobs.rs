@@ -1,74 +1,140 @@
-//! Presets: a lab's settings that are worth looking at.
+//! Turning knobs: one by one, back and again, and many at once by a preset of the lab.
 
-use mlsys_lab::params::Params;
+use mlsys_lab::control::Command;
+use mlsys_lab::params::{Given, Params};
 use mlsys_lab::schema::Preset;
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
+use mlsys_run::session::Panels;
 
 use crate::message::Effect;
 use crate::own_page;
 use crate::state::App;
-use crate::state::knob::{History, Turned};
 use crate::state::lab::LabState;
+use crate::state::lab::knob::{KnobError, Turned};
 use crate::state::overlay::{Confirm, Overlay};
 use crate::state::page::Page;
 
+#[derive(Clone, Copy)]
+pub(super) enum Retrace {
+    Undo,
+    Redo,
+}
+
 impl App {
-    /// The presets of the lab shown, and why each cannot be taken here, if it cannot.
-    pub fn presets(&self) -> Vec<(&'static Preset, Option<String>)> {
-        let Some((page, lab)) = self.page.as_ref().and_then(|page| Some((page, page.lab()?)))
-        else {
-            return Vec::new();
+    pub(super) fn turn_knob(&mut self, steps: i32) {
+        let turned = self.lab_mut().and_then(|lab| lab.turn(steps));
+        if let Some((name, value)) = turned {
+            self.knob_turned(&name, Some(value));
+        }
+    }
+
+    /// A knob has a new value: the run hears of it, or the next one will.
+    pub(super) fn knob_turned(&mut self, name: &str, value: Option<Value>) {
+        let Some(page) = self.page.as_mut() else { return };
+        let current = page.current;
+        let Some(lab) = page.lab_mut() else { return };
+        let live = lab.schema.param(name).is_some_and(|param| param.live);
+        let other_runs = self.session.active.is_some_and(|active| active.lab != current);
+        if other_runs {
+            return;
+        }
+        if !lab.schema.is_live() {
+            // An answer under way is of a knob that has moved on.
+            return self.start_shown();
+        }
+        if self.session.active.is_none() {
+            return;
+        }
+        self.screen.notice = if lab.run.replay.is_some() {
+            Some(format!(
+                "a recorded run does not hear knobs: {name} takes effect with the next run"
+            ))
+        } else if let (true, Some(value)) = (live, value) {
+            lab.run.explored = true;
+            let name = name.to_owned();
+            self.effects.extend([
+                Effect::Order(Command::Set { name, value }),
+                Effect::WantPictures(Panels::All),
+            ]);
+            return;
+        } else {
+            // A value that is unset again has no order: the next run is without it.
+            Some(format!("{name} changes the network: it takes effect with the next run"))
         };
-        let own = own_page::is_own(&page.lesson);
-        let refused = |preset: &Preset| if own { None } else { turns(lab, preset).err() };
-        let presets = lab.schema.presets.iter();
-        presets.map(|preset| (preset, refused(preset))).collect()
+    }
+
+    /// Takes the last turn of a knob back, or does again the one that was taken back last.
+    pub(super) fn retrace(&mut self, retrace: Retrace) {
+        let Some(lab) = self.lab_mut() else { return };
+        let history = &mut lab.controls.history;
+        let (turned, word) = match retrace {
+            Retrace::Undo => (history.undo(), "undone"),
+            Retrace::Redo => (history.redo(), "redone"),
+        };
+        let Some(Turned { knob, from, to }) = turned else { return };
+        let value = match retrace {
+            Retrace::Undo => from,
+            Retrace::Redo => to,
+        };
+        lab.controls.marked = knob;
+        lab.give(knob, value.clone());
+        let Some(knob) = lab.controls.knobs.get(knob) else { return };
+        let (name, shown) = (knob.name.clone(), knob.value_text());
+        self.knob_turned(&name, value);
+        // What the turn itself has to say stands in the same line.
+        let later = if self.screen.notice.is_some() { ", with the next run" } else { "" };
+        self.screen.notice = Some(format!("{word}: {name} is {shown} again{later}"));
+    }
+
+    /// The presets of the lab shown, and why each cannot be taken here, if it cannot.
+    pub fn presets(&self) -> Vec<(&'static Preset, Option<KnobError>)> {
+        let Some(lab) = self.lab() else { return Vec::new() };
+        let own = self.is_on_own_page();
+        let refused = |preset: &Preset| if own { None } else { preset_values(lab, preset).err() };
+        lab.schema.presets.iter().map(|preset| (preset, refused(preset))).collect()
     }
 
     /// Takes the marked preset; one that the lesson's knobs do not allow says why and stays.
-    pub(super) fn choose_preset(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Presets { chosen }) = self.overlay else { return Vec::new() };
-        let Some((_, refused)) = self.presets().into_iter().nth(chosen) else { return Vec::new() };
-        if refused.is_some() {
-            self.screen.notice = refused;
-            return Vec::new();
+    pub(super) fn choose_preset(&mut self) {
+        let Some(Overlay::Presets { chosen }) = self.overlay else { return };
+        match self.presets().into_iter().nth(chosen) {
+            Some((_, Some(refused))) => self.screen.notice = Some(refused.to_string()),
+            Some((_, None)) if self.is_on_own_page() && self.is_at_stake() => {
+                self.ask(Confirm::Preset(chosen));
+            }
+            Some((_, None)) => self.take_preset(chosen),
+            None => {}
         }
-        if self.is_on_own_page() && self.is_at_stake() {
-            return self.ask(Confirm::Preset(chosen));
-        }
-        self.take_preset(chosen)
     }
 
     /// Takes a preset by its place in the list.
-    pub(super) fn take_preset(&mut self, chosen: usize) -> Vec<Effect> {
-        let Some((preset, None)) = self.presets().into_iter().nth(chosen) else {
-            return Vec::new();
-        };
+    pub(super) fn take_preset(&mut self, chosen: usize) {
+        let Some((preset, None)) = self.presets().into_iter().nth(chosen) else { return };
         self.overlay = None;
-        self.screen.notice = Some(format!("{}: {}", preset.name, preset.about));
+        let notice = Some(format!("{}: {}", preset.name, preset.about));
         if self.is_on_own_page() {
-            self.open_with_preset(preset)
+            self.screen.notice = notice;
+            self.open_with_preset(preset);
         } else {
-            self.turn_to_preset(preset)
+            self.turn_to_preset(preset);
+            self.screen.notice = notice;
         }
     }
 
     fn is_on_own_page(&self) -> bool {
-        let page = self.page.as_ref();
-        page.is_some_and(|page| own_page::is_own(&page.lesson))
+        self.page.as_ref().is_some_and(|page| own_page::is_own(&page.lesson))
     }
 
     /// Opens the lab's own page anew; what has been run stays behind the curves.
-    fn open_with_preset(&mut self, preset: &Preset) -> Vec<Effect> {
-        let mut effects = self.abandon();
-        let Some(page) = self.page.as_mut() else { return effects };
-        let Some(lab) = page.lab_mut() else { return effects };
-        let tables = Tables::builtin();
-        let params = Params::resolve(lab.schema, &preset.settings(), tables, None).ok();
-        let lesson = params.and_then(|params| own_page::lesson(lab.schema, &params));
-        let Some(lesson) = lesson else { return effects };
-        lab.begin();
+    fn open_with_preset(&mut self, preset: &Preset) {
+        self.abandon();
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(old) = page.lab_mut() else { return };
+        let params = Params::resolve(old.schema, &preset.settings(), Tables::builtin(), None).ok();
+        let lesson = params.and_then(|params| own_page::lesson(old.schema, &params));
+        let Some(lesson) = lesson else { return };
+        old.begin();
         let mut fresh = Page::open(lesson, self.registry, self.session.seed)
             .with_workers(self.session.workers.as_deref());
         fresh.side = page.side;
@@ -81,14 +147,13 @@ impl App {
         }
         *page = fresh;
         self.share_attempts();
-        effects.extend(self.start_instant());
-        effects
+        self.start_instant();
     }
 
     /// Turns the lesson's knobs to where the preset wants them, and all others back.
-    fn turn_to_preset(&mut self, preset: &Preset) -> Vec<Effect> {
-        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return Vec::new() };
-        let Ok(wanted) = turns(lab, preset) else { return Vec::new() };
+    fn turn_to_preset(&mut self, preset: &Preset) {
+        let Some(lab) = self.lab_mut() else { return };
+        let Ok(wanted) = preset_values(lab, preset) else { return };
         let mut moved = Vec::new();
         for (index, (knob, to)) in lab.controls.knobs.iter_mut().zip(wanted).enumerate() {
             if knob.value != to {
@@ -101,31 +166,24 @@ impl App {
         if !lab.schema.is_live() {
             moved.truncate(1);
         }
-        let notice = self.screen.notice.take();
-        let mut effects = Vec::new();
         for (name, value) in moved {
-            effects.extend(self.knob_turned(&name, value));
+            self.knob_turned(&name, value);
         }
-        self.screen.notice = notice;
-        effects
     }
 }
 
 /// The values of a lab's knobs with a preset, or why the lesson does not allow it.
-fn turns(lab: &LabState, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
-    let mut wanted: Vec<Option<Value>> =
-        lab.controls.knobs.iter().map(|knob| knob.initial.clone()).collect();
+fn preset_values(lab: &LabState, preset: &Preset) -> Result<Vec<Option<Value>>, KnobError> {
+    let knobs = &lab.controls.knobs;
+    let mut wanted: Vec<_> = knobs.iter().map(|knob| knob.initial.clone()).collect();
     let params = lab.params().ok();
     for (name, value) in preset.set.iter().flat_map(|(name, value)| by_entry(lab, name, value)) {
-        let (name, value) = (&name, &value);
-        let Some(place) = lab.controls.knobs.iter().position(|knob| knob.name == *name) else {
+        if let Some(place) = knobs.iter().position(|knob| knob.name == name) {
+            wanted[place] = Some(knobs[place].accepts(lab.schema, Given::Value(value))?);
+        } else if params.as_ref().and_then(|params| set_to(params, &name)) != Some(&value) {
             // What the lesson itself has set so needs no knob.
-            if set_to(params.as_ref(), name).as_ref() == Some(value) {
-                continue;
-            }
-            return Err(format!("this lesson has no knob for {name}"));
-        };
-        wanted[place] = Some(lab.accepts(place, value.clone())?);
+            return Err(KnobError::Missing(name));
+        }
     }
     Ok(wanted)
 }
@@ -133,70 +191,21 @@ fn turns(lab: &LabState, preset: &Preset) -> Result<Vec<Option<Value>>, String> 
 /// A setting as the lab's knobs have it: a table as its entries, where only these have knobs.
 fn by_entry(lab: &LabState, name: &str, value: &Value) -> Vec<(String, Value)> {
     let whole = lab.controls.knobs.iter().any(|knob| knob.name == name);
-    match value {
-        Value::Table(entries) if !whole => {
-            let entries = entries.iter();
-            entries.map(|(entry, value)| (format!("{name}.{entry}"), value.clone())).collect()
-        }
-        Value::Table(_)
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Array(_) => vec![(name.to_owned(), value.clone())],
+    if let (Value::Table(entries), false) = (value, whole) {
+        let entries = entries.iter();
+        entries.map(|(entry, value)| (format!("{name}.{entry}"), value.clone())).collect()
+    } else {
+        vec![(name.to_owned(), value.clone())]
     }
 }
 
 /// What a parameter, or one entry of a table, is set to.
-fn set_to(params: Option<&Params>, name: &str) -> Option<Value> {
-    let params = params?;
+fn set_to<'a>(params: &'a Params, name: &str) -> Option<&'a Value> {
     match name.split_once('.') {
-        None => params.get(name).cloned(),
-        Some((table, entry)) => match params.get(table)? {
-            Value::Table(entries) => entries.get(entry).cloned(),
-            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) => {
-                None
-            }
-        },
-    }
-}
-
-/// Which way through the turns.
-#[derive(Clone, Copy)]
-enum Way {
-    Back,
-    Again,
-}
-
-impl App {
-    pub(super) fn undo(&mut self) -> Vec<Effect> {
-        self.retrace(Way::Back)
-    }
-
-    pub(super) fn redo(&mut self) -> Vec<Effect> {
-        self.retrace(Way::Again)
-    }
-
-    fn retrace(&mut self, way: Way) -> Vec<Effect> {
-        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return Vec::new() };
-        let turned = match way {
-            Way::Back => History::undo(&mut lab.controls.history),
-            Way::Again => History::redo(&mut lab.controls.history),
-        };
-        let Some(turned) = turned else { return Vec::new() };
-        let (word, value) = match way {
-            Way::Back => ("undone", turned.from),
-            Way::Again => ("redone", turned.to),
-        };
-        lab.controls.marked = turned.knob;
-        lab.give(turned.knob, value.clone());
-        let Some(knob) = lab.controls.knobs.get(turned.knob) else { return Vec::new() };
-        let name = knob.name.clone();
-        let shown = value.as_ref().map_or("unset".to_owned(), Value::to_string);
-        let effects = self.knob_turned(&name, value);
-        // What the turn itself has to say stands in the same line.
-        let later = if self.screen.notice.is_some() { ", with the next run" } else { "" };
-        self.screen.notice = Some(format!("{word}: {name} is {shown} again{later}"));
-        effects
+        None => params.get(name),
+        Some((table, entry)) if let Value::Table(entries) = params.get(table)? => {
+            entries.get(entry)
+        }
+        Some(_) => None,
     }
 }

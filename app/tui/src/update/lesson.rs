@@ -1,4 +1,4 @@
-//! Commands on the lesson page.
+//! Commands on the lesson page, and opening and leaving lessons.
 
 use std::sync::Arc;
 
@@ -7,19 +7,20 @@ use mlsys_lesson::{Asked, Block, Course, Event, Lesson, PredictKind};
 use mlsys_run::session::Panels;
 use mlsys_run::settings::KnobTurn;
 
-use crate::answer::Options;
+use crate::answer::{self, AnswerError, Options};
 use crate::command::Motion;
 use crate::key::Key;
 use crate::message::Effect;
+use crate::state::lab::knob::KnobError;
 use crate::state::page::{Page, Side, Telling};
 use crate::state::{App, DraftFollowing};
 use crate::text_field::{FieldEvent, FieldPurpose, TextField};
-use crate::{answer, document, view};
+use crate::{document, view};
 
 impl App {
     /// Marks the activity this many places on; one that lies further that way and has not come into view is shown first, for
     /// otherwise it would be passed over.
-    pub(super) fn mark(&mut self, places: isize) -> Vec<Effect> {
+    pub(super) fn mark(&mut self, places: isize) {
         let scroll = |app: &Self| app.page.as_ref().map_or(0, |page| page.scroll);
         if let Some(page) = self.page.as_mut() {
             page.turn_to(Side::Text);
@@ -36,30 +37,36 @@ impl App {
             }
             self.keep_marked_in_view();
         }
-        self.start_instant()
+        self.start_instant();
     }
 
     /// Goes to another side of the page, as seen from this one.
-    pub(super) fn switch_side(&mut self, to: impl Fn(Side) -> Side) -> Vec<Effect> {
+    pub(super) fn switch_side(&mut self, to: impl Fn(Side) -> Side) {
         if let Some(page) = self.page.as_mut() {
             page.turn_to(to(page.side));
         }
-        self.start_instant()
+        self.start_instant();
     }
 
-    pub(super) fn show_lab(&mut self, places: isize) -> Vec<Effect> {
+    pub(super) fn show_lab(&mut self, places: isize) {
         if let Some(page) = self.page.as_mut() {
             let last = page.labs.len().saturating_sub(1);
             page.current = page.current.saturating_add_signed(places).min(last);
         }
-        self.start_instant()
+        self.start_instant();
     }
 
-    pub(super) fn next_panel(&mut self) -> Vec<Effect> {
-        if let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) {
-            lab.pictures.chosen = (lab.pictures.chosen + 1) % lab.pictures.panels.len().max(1);
+    pub(super) fn next_panel(&mut self) {
+        if let Some(lab) = self.lab_mut() {
+            lab.pictures.advance(1);
         }
-        vec![Effect::WantPictures(Panels::All), Effect::Order(control::Command::Redraw)]
+        self.want_pictures();
+    }
+
+    /// Asks the run for all its pictures, as they stand now.
+    pub(super) fn want_pictures(&mut self) {
+        self.effects
+            .extend([Effect::WantPictures(Panels::All), Effect::Order(control::Command::Redraw)]);
     }
 
     pub(super) fn change_telling(&mut self) {
@@ -76,40 +83,35 @@ impl App {
         self.scroll_to(|scroll, last| motion.from(scroll, half, last));
     }
 
+    /// Marks another knob; the page keys scroll the text.
     pub(super) fn move_lab(&mut self, motion: Motion) {
-        match motion {
-            Motion::Up | Motion::Down => {
-                if let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) {
-                    let last = lab.controls.knobs.len().saturating_sub(1);
-                    lab.controls.marked = motion.from(lab.controls.marked, 1, last);
-                }
-            }
-            Motion::PageUp | Motion::PageDown | Motion::Top | Motion::Bottom => {
-                self.move_text(motion);
-            }
+        if !matches!(motion, Motion::Up | Motion::Down) {
+            self.move_text(motion);
+        } else if let Some(lab) = self.lab_mut() {
+            let last = lab.controls.knobs.len().saturating_sub(1);
+            lab.controls.marked = motion.from(lab.controls.marked, 1, last);
         }
     }
 
     /// Leaves the lesson; a run ends, everything shown and answered is kept.
-    pub(super) fn leave(&mut self) -> Vec<Effect> {
-        let mut effects = self.abandon();
+    pub(super) fn leave(&mut self) {
+        self.abandon();
         if self.drafts == DraftFollowing::Followed {
             self.drafts = DraftFollowing::Closed;
-            effects.push(Effect::CloseDraft);
+            self.effects.push(Effect::CloseDraft);
         }
         if let Some(mut page) = self.page.take() {
             page.editor = None;
             page.rest_walks();
             self.left_pages.insert(page.lesson.front.id.to_string(), page);
         }
-        effects
     }
 
     /// Opens a field for the marked prediction or question, or goes to the marked lab.
-    pub(super) fn enter_activity(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let Some(block) = page.marked else { return Vec::new() };
-        match page.marked_block() {
+    pub(super) fn enter_activity(&mut self) {
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(block) = page.marked else { return };
+        let (given, lettered) = match page.marked_block() {
             Some(Block::Lab(lab)) => {
                 let id = lab.id.clone();
                 page.show_lab(&id);
@@ -118,157 +120,130 @@ impl App {
             }
             Some(Block::Predict(predict)) => {
                 let made = page.predictions.get(&predict.id);
-                let lettered = match predict.kind {
-                    PredictKind::Numeric { .. } => Options::None,
-                    PredictKind::Choice { .. } => Options::Lettered,
-                };
-                let text =
-                    made.map_or(String::new(), |made| answer::reopened(&made.given, lettered));
-                page.entry = Some(TextField::new(FieldPurpose::Block(block), text));
-            }
-            Some(Block::Question(question))
-                if matches!(question.kind.asked(), Asked::Kernel { .. }) =>
-            {
-                return self.edit_answer(block);
+                let lettered = matches!(predict.kind, PredictKind::Choice { .. });
+                (made.map(|made| &made.given), lettered)
             }
             Some(Block::Question(question)) => {
-                let lettered = if question.shown_choices(&page.lesson.front.id).is_empty() {
-                    Options::None
-                } else {
-                    Options::Lettered
-                };
-                let given = page.answers.get(&question.id);
-                let text = given
-                    .map_or(String::new(), |answered| answer::reopened(&answered.given, lettered));
-                page.entry = Some(TextField::new(FieldPurpose::Block(block), text));
+                if matches!(question.kind.asked(), Asked::Kernel { .. }) {
+                    return self.edit_answer(block);
+                }
+                let lettered = !question.shown_choices(&page.lesson.front.id).is_empty();
+                (page.answers.get(&question.id).map(|answered| &answered.given), lettered)
             }
-            Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => {}
-        }
+            Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => {
+                return self.keep_marked_in_view();
+            }
+        };
+        let options = if lettered { Options::Lettered } else { Options::None };
+        let text = given.map_or(String::new(), |given| answer::reopened(given, options));
+        page.entry = Some(TextField::new(FieldPurpose::Block(block), text));
         self.keep_marked_in_view();
-        Vec::new()
     }
 
     pub(super) fn open_knob_entry(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
-        let value = page
-            .lab()
-            .and_then(|lab| lab.controls.knobs.get(lab.controls.marked))
-            .map(|knob| knob.value.as_ref().map_or(String::new(), ToString::to_string));
-        page.entry = value.map(|value| TextField::new(FieldPurpose::Knob, value));
+        let knob = page.lab().and_then(|lab| lab.controls.knobs.get(lab.controls.marked));
+        page.entry = knob.map(|knob| {
+            let value = knob.value.as_ref().map_or(String::new(), ToString::to_string);
+            TextField::new(FieldPurpose::Knob, value)
+        });
     }
 
-    pub(super) fn hint(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let Some(question) = page.marked_question() else { return Vec::new() };
-        let id = question.id.clone();
-        let shown = page.hints.entry(id.clone()).or_default();
-        *shown += 1;
-        let event = Event::HintShown {
-            lesson: page.lesson.front.id.clone(),
-            question: id,
-            hint: *shown - 1,
+    /// Shows one more hint for the marked question.
+    pub(super) fn hint(&mut self) {
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(question) = page.marked_question().map(|question| question.id.clone()) else {
+            return;
         };
+        let shown = page.hints.entry(question.clone()).or_insert(0);
+        *shown += 1;
+        let hint = *shown - 1;
+        let lesson = page.lesson.front.id.clone();
         self.keep_marked_in_view();
-        vec![Effect::Save(event)]
+        self.save(Event::HintShown { lesson, question, hint });
     }
 
-    pub(super) fn typed(&mut self, key: Key) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let Some(entry) = page.entry.as_mut() else { return Vec::new() };
+    /// A key while a field is open on the page.
+    pub(super) fn typed(&mut self, key: Key) {
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(entry) = page.entry.as_mut() else { return };
         match entry.key(key) {
-            FieldEvent::Typed | FieldEvent::Unused => Vec::new(),
+            FieldEvent::Typed | FieldEvent::Unused => return,
             FieldEvent::Dropped => {
                 page.entry = None;
-                Vec::new()
+                return;
             }
-            FieldEvent::Done => {
-                let (purpose, text) = (entry.purpose.clone(), entry.text().trim().to_owned());
-                let effects = match purpose {
-                    FieldPurpose::Knob => self.set_knob(&text),
-                    // Its field lies over the page, not on it.
-                    FieldPurpose::Palette
-                    | FieldPurpose::Steps
-                    | FieldPurpose::File
-                    | FieldPurpose::Search => Ok(Vec::new()),
-                    FieldPurpose::Block(block) => {
-                        page.submit(block, &text, self.registry).map(|event| {
-                            page.entry = None;
-                            event.into_iter().map(Effect::Save).collect::<Vec<_>>()
-                        })
-                    }
-                };
-                match effects {
-                    Ok(mut effects) => {
-                        self.note_progress(&effects);
-                        effects.extend(self.completed());
-                        self.keep_marked_in_view();
-                        effects
-                    }
-                    Err(complaint) => {
-                        if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut())
-                        {
-                            entry.complaint = Some(complaint);
-                        }
-                        Vec::new()
-                    }
-                }
+            FieldEvent::Done => {}
+        }
+        let text = entry.text().trim().to_owned();
+        let complaint = match entry.purpose {
+            FieldPurpose::Knob => self.set_knob(&text).err().map(|error| error.to_string()),
+            FieldPurpose::Block(block) => {
+                self.submit(block, &text).err().map(|error| error.to_string())
             }
+            // Its field lies over the page, not on it.
+            FieldPurpose::Palette
+            | FieldPurpose::Steps
+            | FieldPurpose::File
+            | FieldPurpose::Search => None,
+        };
+        if complaint.is_none() {
+            self.note_completion();
+            self.keep_marked_in_view();
+        } else if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut()) {
+            entry.complaint = complaint;
         }
     }
 
-    /// Turns knobs of the open lesson; the first that cannot be turned is the error.
-    pub(super) fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), String> {
+    fn submit(&mut self, block: usize, text: &str) -> Result<(), AnswerError> {
         let Some(page) = self.page.as_mut() else { return Ok(()) };
-        for KnobTurn { lab, knob: name, value } in turns {
-            let labs: Vec<_> = page.labs.iter().map(|open| open.id.clone()).collect();
-            let Some(open) = page.labs.iter_mut().find(|open| open.id == *lab) else {
-                return Err(format!("this lesson has no lab '{lab}'; it has: {}", labs.join(", ")));
-            };
-            let Some(index) = open.controls.knobs.iter().position(|knob| knob.name == *name) else {
-                let knobs: Vec<_> =
-                    open.controls.knobs.iter().map(|knob| knob.name.as_str()).collect();
-                return Err(format!(
-                    "lab '{lab}' has no knob '{name}'; it has: {}",
-                    knobs.join(", ")
-                ));
-            };
-            open.controls.marked = index;
-            open.type_value(value)?;
-            page.show_lab(lab);
+        let event = page.submit(block, text, self.registry)?;
+        page.entry = None;
+        if let Some(event) = event {
+            self.save(event);
         }
         Ok(())
     }
 
-    fn set_knob(&mut self, text: &str) -> Result<Vec<Effect>, String> {
-        let Some(page) = self.page.as_mut() else { return Ok(Vec::new()) };
-        let Some(lab) = page.lab_mut() else { return Ok(Vec::new()) };
+    /// Turns knobs of the open lesson; the first that cannot be turned is the error.
+    fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), KnobError> {
+        let Some(page) = self.page.as_mut() else { return Ok(()) };
+        for KnobTurn { lab: id, knob: name, value } in turns {
+            let all: Vec<_> = page.labs.iter().map(|lab| lab.id.clone()).collect();
+            let Some(lab) = page.labs.iter_mut().find(|lab| lab.id == *id) else {
+                return Err(KnobError::NoLab { lab: id.clone(), labs: all.join(", ") });
+            };
+            lab.mark_knob(name)?;
+            lab.type_value(value)?;
+            page.show_lab(id);
+        }
+        Ok(())
+    }
+
+    fn set_knob(&mut self, text: &str) -> Result<(), KnobError> {
+        let Some(page) = self.page.as_mut() else { return Ok(()) };
+        let Some(lab) = page.lab_mut() else { return Ok(()) };
         let (name, value) = lab.type_value(text)?;
         page.entry = None;
-        Ok(self.knob_turned(&name, Some(value)))
+        self.knob_turned(&name, Some(value));
+        Ok(())
     }
 
-    /// Takes events that are about to be saved into the progress on the screen.
-    pub(super) fn note_progress(&mut self, effects: &[Effect]) {
-        for effect in effects {
-            if let Effect::Save(event) = effect {
-                self.course.progress.apply(event.clone());
-            }
-        }
-    }
-
-    /// The event of a lesson's completion, once.
-    pub(super) fn completed(&mut self) -> Option<Effect> {
-        let page = self.page.as_ref()?;
-        let id = &page.lesson.front.id;
-        if !page.is_complete()
-            || self.course.progress.lesson(id).is_some_and(|lesson| lesson.completed)
-        {
-            return None;
-        }
-        let event = Event::LessonCompleted { lesson: id.clone() };
+    /// Takes an event into the progress, on the screen and on disk.
+    pub(super) fn save(&mut self, event: Event) {
         self.course.progress.apply(event.clone());
-        self.screen.notice = Some(format!("lesson complete: {}", page.lesson.front.title));
-        Some(Effect::Save(event))
+        self.effects.push(Effect::Save(event));
+    }
+
+    /// Notes and says that a lesson is complete, once.
+    pub(super) fn note_completion(&mut self) {
+        let Some(page) = &self.page else { return };
+        let front = &page.lesson.front;
+        let progress = self.course.progress.lesson(&front.id);
+        if page.is_complete() && !progress.is_some_and(|lesson| lesson.completed) {
+            self.screen.notice = Some(format!("lesson complete: {}", front.title));
+            self.save(Event::LessonCompleted { lesson: front.id.clone() });
+        }
     }
 
     pub(super) fn scroll_to(&mut self, to: impl Fn(usize, usize) -> usize) {
@@ -280,6 +255,7 @@ impl App {
         }
     }
 
+    /// Scrolls so that the marked block is seen.
     pub(super) fn keep_marked_in_view(&mut self) {
         let (size, look) = (self.screen.size, &self.screen.look);
         if let Some(page) = self.page.as_mut() {
@@ -287,26 +263,26 @@ impl App {
             page.scroll = document::scroll_for_marked(page, width, height, look);
         }
     }
-}
 
-impl App {
-    pub(super) fn open_chosen(&mut self) -> Vec<Effect> {
-        match self.course.lessons.get(self.course.chosen).cloned() {
-            Some(lesson) => self.open(lesson),
-            None => Vec::new(),
+    pub(super) fn open_chosen(&mut self) {
+        if let Some(lesson) = self.course.lessons.get(self.course.chosen).cloned() {
+            self.enter_lesson(lesson);
+            self.start_instant();
         }
     }
 
+    /// Puts the lessons of a course, by its modules, on the course page.
     pub fn take_course(&mut self, course: &Course) {
         self.course.title.clone_from(&course.title);
         self.course.modules = course.modules().to_vec();
         self.course.lessons = course.lessons().iter().cloned().map(Arc::new).collect();
     }
 
+    /// Opens a lesson where the learner left it.
     pub fn open(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
-        let mut effects = self.enter_lesson(lesson);
-        effects.extend(self.start_instant());
-        effects
+        self.enter_lesson(lesson);
+        self.start_instant();
+        self.take_effects()
     }
 
     /// Opens a lesson with its knobs where they are wanted; the first that cannot be turned is the error.
@@ -314,14 +290,14 @@ impl App {
         &mut self,
         lesson: Arc<Lesson>,
         turns: &[KnobTurn],
-    ) -> Result<Vec<Effect>, String> {
-        let mut effects = self.enter_lesson(lesson);
+    ) -> Result<Vec<Effect>, KnobError> {
+        self.enter_lesson(lesson);
         self.set_knobs(turns)?;
-        effects.extend(self.start_instant());
-        Ok(effects)
+        self.start_instant();
+        Ok(self.take_effects())
     }
 
-    fn enter_lesson(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
+    pub(super) fn enter_lesson(&mut self, lesson: Arc<Lesson>) {
         let id = lesson.front.id.clone();
         let page = match self.left_pages.remove(id.as_str()) {
             // Left in the middle, it is found in the middle; a new one begins at its first line.
@@ -335,10 +311,7 @@ impl App {
         };
         self.page = Some(page);
         self.share_attempts();
-        let event = Event::LessonOpened { lesson: id };
-        self.course.progress.apply(event.clone());
-        let mut effects = self.recall_attempts();
-        effects.push(Effect::Save(event));
-        effects
+        self.recall_attempts();
+        self.save(Event::LessonOpened { lesson: id });
     }
 }

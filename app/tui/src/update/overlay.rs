@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mlsys_run::glossary::Glossary;
 
 use crate::command::Motion;
-use crate::glossary_list::GlossaryList;
+use crate::glossary::GlossaryList;
 use crate::key::Key;
 use crate::message::Effect;
 use crate::palette::Target;
@@ -15,7 +15,6 @@ use crate::state::App;
 use crate::state::lab::LabState;
 use crate::state::overlay::{Confirm, Overlay};
 use crate::state::page::Side;
-use crate::state::preview::Preview;
 use crate::text_field::FieldEvent;
 use crate::{document, view};
 
@@ -28,69 +27,57 @@ impl App {
         }
     }
 
-    pub(super) fn overlay_key(&mut self, key: Key) -> Vec<Effect> {
+    /// Takes a key that is no command there.
+    pub(super) fn overlay_key(&mut self, key: Key) {
         match &mut self.overlay {
             Some(Overlay::Palette(palette)) => palette.key(key),
             Some(Overlay::Glossary(terms)) => terms.key(key),
-            Some(Overlay::Steps(entry) | Overlay::Rows(entry) | Overlay::Weights(entry)) => {
-                match entry.key(key) {
-                    FieldEvent::Typed
-                    | FieldEvent::Done
-                    | FieldEvent::Dropped
-                    | FieldEvent::Unused => {}
-                }
-            }
-            Some(Overlay::Search(_) | Overlay::Filter(_)) => self.search_key(key),
             Some(Overlay::Confirm(_)) => {
                 self.overlay = None;
                 self.screen.notice = Some("nothing was changed".to_owned());
             }
-            Some(
-                Overlay::Help { .. }
-                | Overlay::Problems { .. }
-                | Overlay::Presets { .. }
-                | Overlay::Records(_)
-                | Overlay::Line(_),
-            )
-            | None => {}
+            Some(overlay) => {
+                let event = overlay.field().map(|field| field.key(key));
+                if event == Some(FieldEvent::Typed) {
+                    self.field_changed();
+                }
+            }
+            None => {}
         }
-        Vec::new()
     }
 
     pub(super) fn paste_over(&mut self, text: &str) {
         match &mut self.overlay {
             Some(Overlay::Palette(palette)) => palette.paste(text),
             Some(Overlay::Glossary(terms)) => terms.paste(text),
-            Some(
-                Overlay::Steps(entry)
-                | Overlay::Filter(entry)
-                | Overlay::Rows(entry)
-                | Overlay::Weights(entry),
-            ) => entry.paste(text),
-            Some(Overlay::Search(search)) => {
-                search.entry.paste(text);
-                self.sought();
+            Some(overlay) => {
+                if let Some(field) = overlay.field() {
+                    field.paste(text);
+                    self.field_changed();
+                }
             }
-            Some(
-                Overlay::Help { .. }
-                | Overlay::Problems { .. }
-                | Overlay::Presets { .. }
-                | Overlay::Records(_)
-                | Overlay::Line(_)
-                | Overlay::Confirm(_),
-            )
-            | None => {}
+            None => {}
         }
     }
 
-    pub(super) fn enter_overlay(&mut self) -> Vec<Effect> {
+    /// A search and a filter follow what is typed; other fields wait for enter.
+    fn field_changed(&mut self) {
+        match &self.overlay {
+            Some(Overlay::Search(_)) => self.search_from_start(),
+            Some(Overlay::Filter(_)) => self.mark_listed(),
+            Some(_) | None => {}
+        }
+    }
+
+    /// Does or opens what is marked or typed.
+    pub(super) fn enter_overlay(&mut self) {
         match &mut self.overlay {
-            Some(Overlay::Palette(_)) => return self.choose_from_palette(),
-            Some(Overlay::Presets { .. }) => return self.choose_preset(),
-            Some(Overlay::Records(_)) => return self.fetch_marked(Purpose::Overlay),
-            Some(Overlay::Steps(_)) => return self.do_steps(),
-            Some(Overlay::Weights(_)) => return self.save_weights(),
-            Some(Overlay::Filter(_)) => return self.open_filtered(),
+            Some(Overlay::Palette(_)) => self.choose_from_palette(),
+            Some(Overlay::Presets { .. }) => self.choose_preset(),
+            Some(Overlay::Records(_)) => self.load_marked(Purpose::Overlay),
+            Some(Overlay::Steps(_)) => self.do_steps(),
+            Some(Overlay::Weights(_)) => self.save_weights(),
+            Some(Overlay::Filter(_)) => self.open_filtered(),
             Some(Overlay::Rows(_)) => self.filter_rows(),
             Some(Overlay::Search(_)) => self.next_hit(1),
             Some(Overlay::Glossary(terms)) => terms.enter(),
@@ -102,19 +89,19 @@ impl App {
             )
             | None => {}
         }
-        Vec::new()
     }
 
+    /// Goes back in what lies over the page, or takes it away.
     pub(super) fn leave_overlay(&mut self) {
-        let went_back = match &mut self.overlay {
-            Some(Overlay::Glossary(terms)) => terms.back(),
-            Some(_) | None => false,
-        };
-        if !went_back {
-            self.overlay = None;
+        if let Some(Overlay::Glossary(terms)) = &mut self.overlay
+            && terms.back()
+        {
+            return;
         }
+        self.overlay = None;
     }
 
+    /// Moves through what lies over the page.
     pub(super) fn move_overlay(&mut self, motion: Motion) {
         let half = self.half_screen();
         let last = self.last_of_overlay();
@@ -124,7 +111,7 @@ impl App {
                 | Overlay::Problems { scroll: at }
                 | Overlay::Presets { chosen: at },
             ) => *at = motion.from(*at, half, last),
-            Some(Overlay::Palette(palette)) => palette.move_by(motion, half),
+            Some(Overlay::Palette(palette)) => palette.list.move_by(motion, half),
             Some(Overlay::Glossary(terms)) => terms.move_by(motion, half),
             Some(Overlay::Records(records)) => records.move_by(motion, half),
             Some(Overlay::Search(_)) => match motion {
@@ -152,84 +139,72 @@ impl App {
     /// How far one gets in what lies over the page, where it does not know that itself.
     fn last_of_overlay(&self) -> usize {
         match &self.overlay {
-            Some(Overlay::Help { .. }) => view::help::longest(self),
+            Some(Overlay::Help { .. }) => view::pages::longest_help(self),
             Some(Overlay::Problems { .. }) => {
-                let lines = self.preview.as_ref().map_or(0, Preview::lines);
+                let lines = self.preview.as_ref().map_or(0, |preview| preview.lines());
                 lines.saturating_sub(usize::from(self.screen.size.1.saturating_sub(2)))
             }
             Some(Overlay::Presets { .. }) => self.presets().len().saturating_sub(1),
             Some(_) | None => 0,
         }
     }
-}
 
-impl App {
     /// Leaves mlsys; asks if that ends a run, but never twice.
-    pub(super) fn quit(&mut self) -> Vec<Effect> {
+    pub(super) fn quit(&mut self) {
         let asked = matches!(self.overlay, Some(Overlay::Confirm(Confirm::Quit)));
         if self.is_at_stake() && !asked {
             return self.ask(Confirm::Quit);
         }
-        vec![Effect::Abandon, Effect::Quit]
+        self.effects.extend([Effect::Abandon, Effect::Quit]);
     }
 
     /// Leaves the lesson; asks if that ends a run that has something to show.
-    pub(super) fn ask_to_leave(&mut self) -> Vec<Effect> {
+    pub(super) fn ask_to_leave(&mut self) {
         if self.is_at_stake() { self.ask(Confirm::Leave) } else { self.leave() }
     }
 
     /// Goes to a lesson or a lab; asks if that ends a run that has something to show.
-    pub(super) fn ask_to_go(&mut self, target: Target) -> Vec<Effect> {
+    pub(super) fn ask_to_go(&mut self, target: Target) {
         if self.is_at_stake() { self.ask(Confirm::Go(target)) } else { self.go(target) }
     }
 
     /// Puts everything back; asks if that ends a run or undoes a turn of a knob.
-    pub(super) fn ask_to_reset(&mut self) -> Vec<Effect> {
-        let page = self.page.as_ref();
-        let turned = page
-            .and_then(|page| page.lab())
-            .is_some_and(|lab| lab.controls.knobs.iter().any(|knob| knob.value != knob.initial));
-        let here = self.session.active.map(|active| active.lab) == page.map(|page| page.current);
+    pub(super) fn ask_to_reset(&mut self) {
+        let turned = self.lab().is_some_and(LabState::is_turned);
+        let shown = self.page.as_ref().map(|page| page.current);
+        let here = self.session.active.map(|active| active.lab) == shown;
         if turned || here && self.is_at_stake() { self.ask(Confirm::Reset) } else { self.reset() }
     }
 
     /// The answer to the question on the screen is yes.
-    pub(super) fn confirmed(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Confirm(confirm)) = self.overlay.take() else { return Vec::new() };
+    pub(super) fn confirmed(&mut self) {
+        let Some(Overlay::Confirm(confirm)) = self.overlay.take() else { return };
         match confirm {
             Confirm::Reset => self.reset(),
             Confirm::Leave => self.leave(),
             Confirm::Go(target) => self.go(target),
             Confirm::Preset(chosen) => self.take_preset(chosen),
-            Confirm::Quit => vec![Effect::Abandon, Effect::Quit],
+            Confirm::Quit => self.effects.extend([Effect::Abandon, Effect::Quit]),
         }
     }
 
-    pub(super) fn ask(&mut self, confirm: Confirm) -> Vec<Effect> {
+    pub(super) fn ask(&mut self, confirm: Confirm) {
         self.overlay = Some(Overlay::Confirm(confirm));
-        Vec::new()
     }
 
     /// Whether a run goes on that has done steps: what has none can be had again at once.
     pub(super) fn is_at_stake(&self) -> bool {
-        let running = self.session.active.and_then(|active| {
-            let lab = self.page.as_ref()?.labs.get(active.lab)?;
-            Some(lab.schema.is_live() && lab.run.data.step > 0)
-        });
-        running == Some(true)
+        let page = self.page.as_ref();
+        let running = self.session.active.and_then(|active| page?.labs.get(active.lab));
+        running.is_some_and(|lab| lab.schema.is_live() && lab.run.data.step > 0)
     }
-}
 
-impl App {
     pub(super) fn toggle_glossary(&mut self) {
         self.overlay = match self.overlay {
             Some(Overlay::Glossary(_)) => None,
             Some(_) | None => {
                 let page = self.page.as_ref();
-                let glossary = match page {
-                    Some(page) => &page.glossary,
-                    None => Glossary::builtin(),
-                };
+                let glossary = page.map_or(Glossary::builtin(), |page| &page.glossary);
                 let terms = glossary.terms_in(&self.readable());
                 Some(Overlay::Glossary(GlossaryList::new(Arc::clone(glossary), terms)))
             }
@@ -256,14 +231,14 @@ impl App {
         }
         if both || page.side != Side::Text {
             text.push('\n');
-            text.push_str(&page.lab().map_or_else(String::new, named));
+            text.push_str(&page.lab().map_or_else(String::new, names));
         }
         text
     }
 }
 
 /// What a lab calls itself, its knobs and its pictures.
-fn named(lab: &LabState) -> String {
+fn names(lab: &LabState) -> String {
     let mut names = vec![lab.title.as_str()];
     names.extend(lab.controls.knobs.iter().map(|knob| knob.name.as_str()));
     let panels = lab.pictures.panels.iter().filter_map(|&panel| lab.schema.panels.get(panel));

@@ -1,4 +1,4 @@
-//! Commands on a picture that is no chart.
+//! Commands on the chosen picture: marks, steps, tables, charts, and the whole screen.
 
 use mlsys_lab::frame::table::Filter;
 use mlsys_lab::frame::{Frame, Graph, Table};
@@ -15,27 +15,22 @@ use crate::command::{Motion, Place};
 use crate::state::App;
 use crate::state::lab::LabState;
 use crate::state::overlay::Overlay;
-use crate::state::page::{Page, Side};
+use crate::state::page::Side;
 use crate::text_field::{FieldPurpose, TextField};
 
 impl App {
     /// Moves the mark of the chosen picture; false if it is a chart.
-    pub(super) fn move_mark(&mut self, motion: Motion) -> bool {
+    fn move_mark(&mut self, motion: Motion) -> bool {
         let half = self.half_screen();
-        let lab = self.page.as_mut().and_then(Page::lab_mut);
-        lab.is_some_and(|lab| {
-            go(
-                lab,
-                match motion {
-                    Motion::Up => Way::Up(1),
-                    Motion::Down => Way::Down(1),
-                    Motion::PageUp => Way::Up(half),
-                    Motion::PageDown => Way::Down(half),
-                    Motion::Top => Way::First,
-                    Motion::Bottom => Way::Last,
-                },
-            )
-        })
+        let way = match motion {
+            Motion::Up => Way::Up(1),
+            Motion::Down => Way::Down(1),
+            Motion::PageUp => Way::Up(half),
+            Motion::PageDown => Way::Down(half),
+            Motion::Top => Way::First,
+            Motion::Bottom => Way::Last,
+        };
+        self.lab_mut().is_some_and(|lab| go(lab, way))
     }
 
     pub(super) fn sort_table(&mut self) {
@@ -57,31 +52,38 @@ impl App {
     pub(super) fn filter_rows(&mut self) {
         let Some(Overlay::Rows(entry)) = &self.overlay else { return };
         let text = entry.text().to_owned();
-        let read = self.with_table(|table, view| {
-            let filter = Filter::read(&text, &table.columns)?;
-            view.filter = filter;
-            Ok::<(), String>(())
+        let complaint = self.with_table(|table, view| {
+            let read = Filter::read(&text, &table.columns);
+            read.map(|filter| view.filter = filter).err().map(|error| error.to_string())
         });
-        match (read, &mut self.overlay) {
-            (Some(Err(complaint)), Some(Overlay::Rows(entry))) => entry.complaint = Some(complaint),
+        match (complaint.flatten(), &mut self.overlay) {
+            (complaint @ Some(_), Some(Overlay::Rows(entry))) => entry.complaint = complaint,
             (Some(_) | None, _) => self.overlay = None,
         }
     }
 
     fn with_table<T>(&mut self, act: impl FnOnce(&Table, &mut FrameView) -> T) -> Option<T> {
-        let glyphs = &self.screen.look.glyphs;
-        let lab = self.page.as_mut().and_then(Page::lab_mut)?;
-        let (frame, mut view) = chosen(lab, glyphs)?;
-        let result = act(frame.table()?, &mut view);
-        lab.chosen_view()?.frame = view;
-        Some(result)
+        self.with_chosen(|frame, view| Some(act(frame.table()?, view)))?
+    }
+
+    fn with_graph<T>(&mut self, act: impl FnOnce(&Graph, &mut FrameView) -> T) -> Option<T> {
+        self.with_chosen(|frame, view| Some(act(frame.graph()?, view)))?
+    }
+
+    fn with_chosen<T>(&mut self, act: impl FnOnce(&Frame, &mut FrameView) -> T) -> Option<T> {
+        let lab = self.page.as_mut()?.lab_mut()?;
+        let index = lab.chosen()?;
+        look_at(lab, index, &self.screen.look.glyphs, act)
+    }
+
+    fn is_chosen(&self, test: impl Fn(&Frame) -> bool) -> bool {
+        let scene = self.lab().and_then(|lab| lab.scene(lab.chosen()?));
+        let frame = scene.and_then(|scene| scene.frame(&self.screen.look.glyphs));
+        frame.is_some_and(|frame| test(frame.as_ref()))
     }
 
     pub(super) fn has_table(&self) -> bool {
-        self.is_chosen(|frame| {
-            let table = frame.table();
-            table.is_some_and(|table| !table.columns.is_empty())
-        })
+        self.is_chosen(|frame| frame.table().is_some_and(|table| !table.columns.is_empty()))
     }
 
     /// Whether the chosen picture is one, other than a chart, with parts that can be looked at closer.
@@ -95,7 +97,7 @@ impl App {
 
     /// What the colour of bars tells in the chosen timeline; nothing if the picture is none.
     pub fn tint(&self) -> Option<Tint> {
-        let lab = self.page.as_ref().and_then(Page::lab)?;
+        let lab = self.lab()?;
         let view = lab.pictures.views.get(lab.chosen()?)?;
         self.has_timeline().then_some(view.frame.tint)
     }
@@ -111,28 +113,22 @@ impl App {
 
     /// Whether the keys act on a picture that has steps, other than a kernel's.
     pub fn is_walked(&self) -> bool {
-        let lab = self.page.as_ref().and_then(Page::lab);
-        self.place() == Place::Picture && lab.is_some_and(|lab| walk_at(lab, lab.chosen()))
+        let lab = self.lab().filter(|_| self.place() == Place::Picture);
+        lab.is_some_and(|lab| walk_at(lab, lab.chosen()))
     }
 
     /// Whether there is something to go through point by point: on the picture's side the chosen chart or graph, else
     /// any graph of the lab.
     pub(super) fn has_points(&self, lab: &LabState) -> bool {
-        let chart = lab.draws() == Some(Draw::Line);
         if self.ground() == Place::Picture {
+            let chart = lab.draws() == Some(Draw::Line);
             chart || walk_at(lab, lab.chosen()) || self.has_kernel_chosen()
         } else {
             walked(lab).is_some() || lab.debugger.is_some()
         }
     }
 
-    fn is_chosen(&self, test: impl Fn(&Frame) -> bool) -> bool {
-        let lab = self.page.as_ref().and_then(Page::lab);
-        let scene = lab.and_then(|lab| lab.scene(lab.chosen()?));
-        let frame = scene.and_then(|scene| scene.frame(&self.screen.look.glyphs));
-        frame.is_some_and(|frame| test(frame.as_ref()))
-    }
-
+    /// Folds or unfolds the group of the chosen graph's selected node.
     pub(super) fn fold_group(&mut self) {
         self.screen.notice = self.with_graph(|graph, view| view.graph.fold(graph));
     }
@@ -141,53 +137,111 @@ impl App {
         self.screen.notice = self.with_graph(|graph, view| view.graph.fold_all(graph));
     }
 
-    fn with_graph<T>(&mut self, act: impl FnOnce(&Graph, &mut FrameView) -> T) -> Option<T> {
-        let lab = self.page.as_mut().and_then(Page::lab_mut)?;
-        let index = lab.chosen()?;
-        let mut act = Some(act);
-        let mut result = None;
-        look_at(lab, index, |frame, view| {
-            if let (Some(graph), Some(act)) = (frame.graph(), act.take()) {
-                result = Some(act(graph, view));
-            }
-        });
-        result
-    }
-
     /// Goes along the steps of the lab's picture without going to it; false if none has any.
-    pub(super) fn walk_from_afar(&mut self, inspect: Inspect) -> bool {
-        let by = match inspect {
-            Inspect::NextPoint => 1,
-            Inspect::PreviousPoint => -1,
-            Inspect::Left
-            | Inspect::Right
-            | Inspect::Closer
-            | Inspect::Wider
-            | Inspect::Earlier
-            | Inspect::Later
-            | Inspect::Fit
-            | Inspect::LogAxis
-            | Inspect::Smooth => return false,
-        };
-        if self.ground() == Place::Picture {
+    fn walk_from_afar(&mut self, inspect: Inspect) -> bool {
+        let by = if inspect == Inspect::NextPoint { 1 } else { -1 };
+        if self.ground() == Place::Picture
+            || !matches!(inspect, Inspect::NextPoint | Inspect::PreviousPoint)
+        {
             return false;
         }
         let glyphs = Glyphs::new(self.screen.look.glyphs.set);
-        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return false };
+        let Some(lab) = self.lab_mut() else { return false };
         let Some(index) = walked(lab) else { return false };
         // The picture that is walked is shown large, else its steps were done in the dark.
         if let Some(place) = lab.pictures.panels.iter().position(|panel| *panel == index) {
             lab.pictures.chosen = place;
         }
-        let mut said = None;
-        let done = look_at(lab, index, |frame, view| {
+        let step = look_at(lab, index, &ascii(), |frame, view| {
             view.play = Play::Still;
             view.step(frame, by);
-            said = view.step_said(frame, &glyphs);
+            view.step_said(frame, &glyphs)
         });
+        let Some(sentence) = step else { return false };
         // On a small screen the picture is not in sight.
-        self.screen.notice = said;
-        done
+        self.screen.notice = sentence;
+        true
+    }
+
+    /// Gives the whole screen to the chosen picture, or goes back to where the learner was.
+    pub(super) fn full_screen(&mut self) {
+        if let Some(page) = self.page.as_mut() {
+            match page.full_screen.take() {
+                Some(side) => page.side = side,
+                None => {
+                    page.full_screen = Some(page.side);
+                    page.side = Side::Picture;
+                }
+            }
+        }
+    }
+
+    /// Leaves the full screen or takes the cursor away; false if there was nothing to leave.
+    pub(super) fn leave_picture(&mut self) -> bool {
+        let Some(page) = self.page.as_mut() else { return false };
+        if page.full_screen.is_some() {
+            self.full_screen();
+            return true;
+        }
+        let on_picture = page.side == Side::Picture;
+        let Some(lab) = page.lab_mut().filter(|_| on_picture) else { return false };
+        if lab.debugger.as_mut().is_some_and(|walk| walk.rest() || walk.follow()) {
+            return true;
+        }
+        let left = lab.chosen_view().is_some_and(|view| {
+            let frame = &mut view.frame;
+            let selected = frame.graph.selected.take();
+            let played = std::mem::take(&mut frame.play) == Play::Going;
+            played || frame.mark.take().is_some() || selected.is_some()
+        });
+        left || lab.pictures.cursor.take().is_some()
+    }
+
+    /// Puts the newest earlier run, all, or none behind the curves.
+    pub(super) fn next_earlier_runs(&mut self) {
+        let Some(lab) = self.lab_mut() else { return };
+        lab.others.overlay = lab.others.overlay.next();
+        self.screen.notice = Some(match (lab.others.overlay, lab.others.earlier.len()) {
+            (earlier::Overlay::Newest, _) => {
+                "the newest earlier run is behind the curves".to_owned()
+            }
+            (earlier::Overlay::All, 1) => "the one earlier run is behind the curves".to_owned(),
+            (earlier::Overlay::All, count) => format!("{count} earlier runs are behind the curves"),
+            (earlier::Overlay::Nothing, _) => "no earlier run is behind the curves".to_owned(),
+        });
+    }
+
+    /// Looks at the chosen picture in another way.
+    pub(super) fn inspect(&mut self, inspect: Inspect) {
+        if self.inspect_kernel(inspect) || self.walk_from_afar(inspect) {
+            return;
+        }
+        let sentence = self.lab_mut().and_then(|lab| {
+            if inspect_frame(lab, inspect) { None } else { inspect_chart(lab, inspect) }
+        });
+        self.screen.notice = match (inspect, self.tint()) {
+            (Inspect::Smooth, Some(Tint::Class)) => Some("coloured by kind".to_owned()),
+            (Inspect::Smooth, Some(Tint::Label)) => {
+                Some("coloured by label: bars of one label are alike".to_owned())
+            }
+            (_, _) => sentence,
+        };
+    }
+
+    /// Moves through the picture; from a chart, up and down lead to another picture.
+    pub(super) fn move_picture(&mut self, motion: Motion) {
+        if self.move_in_kernel(motion) || self.move_mark(motion) {
+            return;
+        }
+        let Some(lab) = self.lab_mut() else { return };
+        match motion {
+            Motion::Up => lab.pictures.advance(lab.pictures.panels.len().saturating_sub(1)),
+            Motion::Down => lab.pictures.advance(1),
+            Motion::PageUp => self.inspect(Inspect::Earlier),
+            Motion::PageDown => self.inspect(Inspect::Later),
+            Motion::Top => put_cursor(lab, |there| there.first),
+            Motion::Bottom => put_cursor(lab, |there| there.last),
+        }
     }
 }
 
@@ -204,29 +258,27 @@ fn walk_at(lab: &LabState, index: Option<usize>) -> bool {
 }
 
 /// Moves the mark left or right, or looks closer; false if the picture is a chart, or the way to look is for charts.
-pub(super) fn inspect_frame(lab: &mut LabState, inspect: Inspect) -> bool {
+fn inspect_frame(lab: &mut LabState, inspect: Inspect) -> bool {
     let Some(index) = lab.chosen().filter(|_| lab.draws() != Some(Draw::Line)) else {
         return false;
     };
+    let is_timeline = lab.frame(index).is_some_and(|frame| frame.timeline().is_some());
     match inspect {
         Inspect::Left => go(lab, Way::Left),
         Inspect::Right => go(lab, Way::Right),
+        Inspect::LogAxis => false,
+        Inspect::Smooth if !is_timeline => false,
         Inspect::PreviousPoint
         | Inspect::NextPoint
         | Inspect::Closer
         | Inspect::Wider
         | Inspect::Earlier
         | Inspect::Later
-        | Inspect::Fit => look_at(lab, index, |frame, view| view.inspect(frame, inspect)),
-        Inspect::Smooth if is_timeline(lab, index) => {
-            look_at(lab, index, |frame, view| view.inspect(frame, inspect))
+        | Inspect::Fit
+        | Inspect::Smooth => {
+            look_at(lab, index, &ascii(), |frame, view| view.inspect(frame, inspect)).is_some()
         }
-        Inspect::LogAxis | Inspect::Smooth => false,
     }
-}
-
-fn is_timeline(lab: &LabState, index: usize) -> bool {
-    lab.frame(index).is_some_and(|frame| frame.timeline().is_some())
 }
 
 /// Whether the steps of the chosen picture follow each other by themselves.
@@ -235,47 +287,48 @@ pub(super) fn plays(lab: &LabState) -> bool {
     view.is_some_and(|view| view.frame.play == Play::Going)
 }
 
+/// Lets the steps of the chosen picture follow each other, or no longer.
 pub(super) fn change_play(lab: &mut LabState) {
     if let Some(index) = lab.chosen() {
-        look_at(lab, index, |frame, view| view.change_play(frame));
+        look_at(lab, index, &ascii(), |frame, view| view.change_play(frame));
     }
 }
 
 /// The next step of the chosen picture, if its steps follow each other.
 pub(super) fn beat(lab: &mut LabState) {
     if let Some(index) = lab.chosen() {
-        look_at(lab, index, |frame, view| view.beat(frame));
+        look_at(lab, index, &ascii(), |frame, view| view.beat(frame));
     }
 }
 
+/// Moves the mark of the chosen picture; false if it is a chart.
 fn go(lab: &mut LabState, way: Way) -> bool {
     let Some(index) = lab.chosen().filter(|_| lab.draws() != Some(Draw::Line)) else {
         return false;
     };
-    look_at(lab, index, |frame, view| view.go(frame, way));
+    look_at(lab, index, &ascii(), |frame, view| view.go(frame, way));
     true
 }
 
-/// Changes how a picture that is no chart is looked at; false if it is one or not there yet. The picture is not copied:
+/// For what depends on no glyph of the numbers, such as what is marked.
+fn ascii() -> Glyphs {
+    Glyphs::new(GlyphSet::Ascii)
+}
+
+/// Changes how a picture that is no chart is looked at; nothing if it is one or not there yet. The picture is not copied:
 /// it may be large.
-fn look_at(lab: &mut LabState, index: usize, act: impl FnOnce(&Frame, &mut FrameView)) -> bool {
-    // What is marked depends on no glyph of the numbers.
-    let glyphs = Glyphs::new(GlyphSet::Ascii);
-    let scene = lab.scene(index);
-    let seen = scene.and_then(|scene| Some((scene.frame(&glyphs)?, scene.view.frame.clone())));
-    let Some((frame, mut view)) = seen else { return false };
-    act(frame.as_ref(), &mut view);
+fn look_at<T>(
+    lab: &mut LabState,
+    index: usize,
+    glyphs: &Glyphs,
+    act: impl FnOnce(&Frame, &mut FrameView) -> T,
+) -> Option<T> {
+    let scene = lab.scene(index)?;
+    let (frame, mut view) = (scene.frame(glyphs)?, scene.view.frame.clone());
+    let result = act(frame.as_ref(), &mut view);
     drop(frame);
-    if let Some(kept) = lab.pictures.views.get_mut(index) {
-        kept.frame = view;
-    }
-    true
-}
-
-fn chosen(lab: &LabState, glyphs: &Glyphs) -> Option<(Frame, FrameView)> {
-    let scene = lab.scene(lab.chosen()?)?;
-    let frame = scene.frame(glyphs)?;
-    Some((frame.into_owned(), scene.view.frame.clone()))
+    lab.pictures.views.get_mut(index)?.frame = view;
+    Some(result)
 }
 
 enum Change {
@@ -349,91 +402,4 @@ pub(super) fn inspect_chart(lab: &mut LabState, inspect: Inspect) -> Option<Stri
         }
     }
     None
-}
-
-impl App {
-    /// Gives the whole screen to the chosen picture, or goes back to where the learner was.
-    pub(super) fn full_screen(&mut self) {
-        if let Some(page) = self.page.as_mut() {
-            match page.full_screen.take() {
-                Some(side) => page.side = side,
-                None => {
-                    page.full_screen = Some(page.side);
-                    page.side = Side::Picture;
-                }
-            }
-        }
-    }
-
-    /// Leaves the full screen or takes the cursor away; false if there was nothing to leave.
-    pub(super) fn leave_picture(&mut self) -> bool {
-        let Some(page) = self.page.as_mut() else { return false };
-        if page.full_screen.is_some() {
-            self.full_screen();
-            return true;
-        }
-        let on_picture = page.side == Side::Picture;
-        let lab = page.lab_mut().filter(|_| on_picture);
-        lab.is_some_and(|lab| {
-            let walk = lab.debugger.as_mut();
-            if walk.is_some_and(|walk| walk.rest() || walk.follow()) {
-                return true;
-            }
-            let view = lab.chosen_view();
-            let left = view.is_some_and(|view| {
-                let frame = &mut view.frame;
-                let selected = frame.graph.selected.take();
-                let played = std::mem::take(&mut frame.play) == Play::Going;
-                played || frame.mark.take().is_some() || selected.is_some()
-            });
-            left || lab.pictures.cursor.take().is_some()
-        })
-    }
-
-    pub(super) fn next_earlier_runs(&mut self) {
-        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return };
-        lab.others.overlay = lab.others.overlay.next();
-        self.screen.notice = Some(match (lab.others.earlier.len(), lab.others.overlay) {
-            (_, earlier::Overlay::Newest) => {
-                "the newest earlier run is behind the curves".to_owned()
-            }
-            (1, earlier::Overlay::All) => "the one earlier run is behind the curves".to_owned(),
-            (count, earlier::Overlay::All) => format!("{count} earlier runs are behind the curves"),
-            (_, earlier::Overlay::Nothing) => "no earlier run is behind the curves".to_owned(),
-        });
-    }
-
-    pub(super) fn inspect(&mut self, inspect: Inspect) {
-        if self.inspect_kernel(inspect) || self.walk_from_afar(inspect) {
-            return;
-        }
-        let lab = self.page.as_mut().and_then(Page::lab_mut);
-        let said = lab.and_then(|lab| {
-            if inspect_frame(lab, inspect) { None } else { inspect_chart(lab, inspect) }
-        });
-        self.screen.notice = match (inspect, self.tint()) {
-            (Inspect::Smooth, Some(Tint::Class)) => Some("coloured by kind".to_owned()),
-            (Inspect::Smooth, Some(Tint::Label)) => {
-                Some("coloured by label: bars of one label are alike".to_owned())
-            }
-            (_, _) => said,
-        };
-    }
-
-    /// Moves through the picture; from a chart, up and down lead to another picture.
-    pub(super) fn move_picture(&mut self, motion: Motion) {
-        if self.move_in_kernel(motion) || self.move_mark(motion) {
-            return;
-        }
-        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return };
-        let count = lab.pictures.panels.len().max(1);
-        match motion {
-            Motion::Up => lab.pictures.chosen = (lab.pictures.chosen + count - 1) % count,
-            Motion::Down => lab.pictures.chosen = (lab.pictures.chosen + 1) % count,
-            Motion::PageUp => self.inspect(Inspect::Earlier),
-            Motion::PageDown => self.inspect(Inspect::Later),
-            Motion::Top => put_cursor(lab, |there| there.first),
-            Motion::Bottom => put_cursor(lab, |there| there.last),
-        }
-    }
 }

@@ -3,45 +3,38 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mlsys_lesson::{Answer, Block, Knob, LabDirective, Lesson, Setting};
+use mlsys_lesson::{Block, Knob, LabDirective, Lesson, Setting};
 
 use crate::editor::Subject;
-use crate::message::Effect;
+use crate::message::{Effect, PreviewState};
 use crate::state::App;
 use crate::state::lab::LabState;
 use crate::state::page::{Answered, Page};
-use crate::state::preview::PreviewState;
 use crate::text_field::FieldPurpose;
 use crate::{document, view};
 
 impl App {
     /// Takes in what the followed file says now. What is wrong with it is shown, and the last good lesson stays.
-    pub(super) fn previewed(&mut self, sight: PreviewState) -> Vec<Effect> {
-        let Some(preview) = self.preview.as_mut() else { return Vec::new() };
-        match sight {
-            PreviewState::Unreadable(reason) => {
-                preview.unreadable = Some(reason);
-                Vec::new()
-            }
+    pub(super) fn previewed(&mut self, seen: PreviewState) {
+        let Some(preview) = self.preview.as_mut() else { return };
+        match seen {
+            PreviewState::Unreadable(reason) => preview.unreadable = Some(reason),
             PreviewState::Read(parsed) => {
                 preview.unreadable = None;
                 preview.problems = parsed.diagnostics;
-                match parsed.lesson {
-                    Some(lesson) => self.show_anew(Arc::new(lesson)),
-                    None => Vec::new(),
+                if let Some(lesson) = parsed.lesson {
+                    self.show_anew(Arc::new(lesson));
                 }
             }
         }
     }
 
     /// Puts the new version of the followed lesson where the last one was.
-    fn show_anew(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
-        let before =
-            self.preview.as_mut().and_then(|preview| preview.id.replace(lesson.front.id.clone()));
-        if let Some(preview) = &self.preview {
-            let id = lesson.front.id.to_string();
-            self.course.sources.insert(id, preview.file.clone());
-        }
+    fn show_anew(&mut self, lesson: Arc<Lesson>) {
+        let Some(preview) = self.preview.as_mut() else { return };
+        let before = preview.id.replace(lesson.front.id.clone());
+        let id = lesson.front.id.to_string();
+        self.course.sources.insert(id.clone(), preview.file.clone());
         let known = |known: &Arc<Lesson>| {
             known.front.id == lesson.front.id || Some(&known.front.id) == before.as_ref()
         };
@@ -49,38 +42,39 @@ impl App {
             Some(place) => *place = Arc::clone(&lesson),
             None => self.course.lessons.push(Arc::clone(&lesson)),
         }
-        let Some(before) = before else { return self.open(lesson) };
-        let is_open = self.page.as_ref().is_some_and(|page| page.lesson.front.id == before);
-        if is_open {
-            return self.renew_open(lesson);
+        let is_open = self.page.as_ref().map(|page| &page.lesson.front.id) == before.as_ref();
+        match before {
+            None => {
+                self.enter_lesson(lesson);
+                self.start_instant();
+            }
+            Some(_) if is_open => self.renew_open(&lesson),
+            Some(before) => {
+                if let Some(page) = self.left_pages.remove(before.as_str()) {
+                    // Left behind, it has no run that could go on.
+                    let renewed = self.renewed(page, &lesson, None);
+                    self.left_pages.insert(id, renewed.page);
+                }
+            }
         }
-        if let Some(page) = self.left_pages.remove(before.as_str()) {
-            // Left behind, it has no run that could go on.
-            let renewed = self.renewed(page, &lesson, None);
-            let id = lesson.front.id.to_string();
-            self.left_pages.insert(id, renewed.page);
-        }
-        Vec::new()
     }
 
-    fn renew_open(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
-        let Some(page) = self.page.take() else { return Vec::new() };
+    fn renew_open(&mut self, lesson: &Arc<Lesson>) {
+        let Some(page) = self.page.take() else { return };
         let running = self.session.active.map(|active| active.lab);
-        let renewed = self.renewed(page, &lesson, running);
+        let renewed = self.renewed(page, lesson, running);
         self.page = Some(renewed.page);
-        let mut effects = Vec::new();
         match (self.session.active.as_mut(), renewed.running) {
             (Some(active), Some(lab)) => active.lab = lab,
             (Some(_), None) => {
                 self.session.active = None;
-                effects.push(Effect::Abandon);
+                self.effects.push(Effect::Abandon);
             }
             (None, _) => {}
         }
         self.screen.notice = renewed.notice;
         self.share_attempts();
-        effects.extend(self.start_instant());
-        effects
+        self.start_instant();
     }
 
     fn renewed(&self, page: Page, lesson: &Arc<Lesson>, running: Option<usize>) -> Renewed {
@@ -90,44 +84,44 @@ impl App {
     }
 }
 
-pub(super) struct Renewed {
-    pub(super) page: Page,
+struct Renewed {
+    page: Page,
     /// The new place of the running lab, if it is still there.
-    pub(super) running: Option<usize>,
-    pub(super) notice: Option<String>,
+    running: Option<usize>,
+    notice: Option<String>,
 }
 
 /// Carries over what belongs together by its id: labs that are set as they were with their runs, answers graded
 /// afresh, predictions and hints, the marked activity, the open field and the place in the text.
-pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> Renewed {
-    let running_id = running.and_then(|lab| old.labs.get(lab).map(|lab| lab.id.clone()));
-    let shown_id = old.lab().map(|lab| lab.id.clone());
-    let reminded_id = old.reminded.and_then(|lab| old.labs.get(lab).map(|lab| lab.id.clone()));
-    let old_slot_ids: Vec<String> = old.labs.iter().map(|lab| lab.id.clone()).collect();
+fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> Renewed {
+    let old_ids: Vec<String> = old.labs.iter().map(|lab| lab.id.clone()).collect();
+    let running_id = running.and_then(|place| old_ids.get(place));
     let before = lines(&old, app);
 
     let mut changed = Vec::new();
     let mut kept_run = None;
     for (index, lab) in fresh.labs.iter_mut().enumerate() {
         let Some(at) = old.labs.iter().position(|old| old.id == lab.id) else { continue };
+        let runs = running_id == Some(&lab.id);
         if is_set_alike(&old.lesson, &fresh.lesson, &lab.id) && old.labs[at].seed == lab.seed {
-            if running_id.as_ref() == Some(&lab.id) {
+            if runs {
                 kept_run = Some(index);
             }
             let old = old.labs.remove(at);
             take_over(lab, old);
         } else {
-            changed.push((lab.id.clone(), running_id.as_ref() == Some(&lab.id)));
+            changed.push((lab.id.clone(), runs));
         }
     }
-    let removed = running_id.filter(|id| !fresh.labs.iter().any(|lab| lab.id == *id));
+    let removed = running_id.filter(|id| !fresh.labs.iter().any(|lab| lab.id == **id));
 
-    let slot_at = |id: Option<String>| {
-        let id = id?;
-        fresh.labs.iter().position(|lab| lab.id == id)
+    // The new place of a lab that had this place.
+    let moved = |labs: &[LabState], place: usize| {
+        let id = old_ids.get(place)?;
+        labs.iter().position(|lab| lab.id == *id)
     };
-    fresh.current = slot_at(shown_id).unwrap_or(0);
-    fresh.reminded = slot_at(reminded_id);
+    fresh.current = moved(&fresh.labs, old.current).unwrap_or(0);
+    fresh.reminded = old.reminded.and_then(|place| moved(&fresh.labs, place));
     if !fresh.labs.is_empty() {
         fresh.side = old.side;
         fresh.full_screen = old.full_screen;
@@ -147,10 +141,7 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
             Subject::Question(block) => {
                 *block = same_block(&old.lesson, &fresh.lesson, *block)?;
             }
-            Subject::Lab(place, _) => {
-                let id = old_slot_ids.get(*place)?;
-                *place = fresh.labs.iter().position(|lab| lab.id == *id)?;
-            }
+            Subject::Lab(place, _) => *place = moved(&fresh.labs, *place)?,
         }
         Some(editor)
     });
@@ -159,10 +150,10 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
     fresh.judge(app.machine());
     fresh.scroll =
         scroll(&before, old.scroll, &lines(&fresh, app)).min(longest_scroll(&fresh, app));
-    Renewed { notice: notice(&changed, removed.as_deref()), page: fresh, running: kept_run }
+    Renewed { notice: notice(&changed, removed), page: fresh, running: kept_run }
 }
 
-fn notice(changed: &[(String, bool)], removed: Option<&str>) -> Option<String> {
+fn notice(changed: &[(String, bool)], removed: Option<&String>) -> Option<String> {
     if let Some(id) = removed {
         return Some(format!("lab '{id}' was taken out: its run was ended"));
     }
@@ -228,14 +219,9 @@ fn activity(block: &Block) -> Option<(u8, &str)> {
 /// Answers are graded by the new version's questions; one that is no answer to them any more is dropped.
 fn keep_answers(old: &mut Page, fresh: &mut Page, app: &App) {
     let lesson = fresh.lesson.clone();
-    let given: Vec<(String, Answer)> = std::mem::take(&mut old.answers)
-        .into_iter()
-        .map(|(id, answered)| (id, answered.given))
-        .collect();
-    for (id, given) in given {
+    for (id, Answered { given, .. }) in std::mem::take(&mut old.answers) {
         let Some(question) = lesson.question(&id) else { continue };
-        if let Some((right, feedback)) = fresh.graded(question, &given, app.registry) {
-            let answered = Answered { given, right, feedback };
+        if let Ok(answered) = fresh.graded(question, given, app.registry) {
             fresh.answers.insert(id, answered);
         }
     }
@@ -259,7 +245,7 @@ fn longest_scroll(page: &Page, app: &App) -> usize {
     document::length(page, width, &app.screen.look).saturating_sub(height)
 }
 
-pub(super) fn lines(page: &Page, app: &App) -> Vec<String> {
+fn lines(page: &Page, app: &App) -> Vec<String> {
     let (width, _) = view::text_size(app.screen.size);
     document::build(page, width, &app.screen.look).lines.iter().map(ToString::to_string).collect()
 }
@@ -269,7 +255,7 @@ pub(super) fn lines(page: &Page, app: &App) -> Vec<String> {
 /// Of all lines that both texts have exactly once, such as headings and the heads of activities, the one nearest to
 /// the top of the screen holds. A text without any such line begins at its first.
 /// At the first line the scroll stays.
-pub(super) fn scroll(old: &[String], scroll: usize, new: &[String]) -> usize {
+fn scroll(old: &[String], scroll: usize, new: &[String]) -> usize {
     if scroll == 0 {
         return 0;
     }

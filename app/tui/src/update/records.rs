@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mlsys_lab::control::Command;
-use mlsys_lab::params::Params;
-use mlsys_lab::tables::Tables;
 use mlsys_view::attempts::FinishedRun;
 use mlsys_view::earlier::{self, Earlier};
 
@@ -13,7 +11,9 @@ use crate::message::{Effect, ReplayStart};
 use crate::own_page;
 use crate::palette::{Item, Target};
 use crate::recall;
-use crate::records::{LoadedRecord, Purpose, RecordEntry, Records, Replay, Source, Speed, Wanted};
+use crate::records::{
+    LoadError, LoadedRecord, Purpose, RecordEntry, Records, Replay, Source, Speed, Wanted,
+};
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
 use crate::state::{ActiveRun, App, PendingRequest, RunMode};
@@ -21,17 +21,15 @@ use crate::update::run::WATCHED;
 
 impl App {
     /// Opens the list of the shown lab's recorded runs, or leaves it.
-    pub(super) fn open_records(&mut self) -> Vec<Effect> {
-        if matches!(self.overlay, Some(Overlay::Records(_))) {
-            self.overlay = None;
-            return Vec::new();
+    pub(super) fn open_records(&mut self) {
+        self.lay_over(Overlay::Records(Records::default()));
+        if self.overlay.is_some() {
+            self.effects.push(Effect::ListRecords);
         }
-        self.overlay = Some(Overlay::Records(Records::default()));
-        vec![Effect::ListRecords]
     }
 
     /// Takes in what has been recorded, the newest first.
-    pub(super) fn take_records(&mut self, entries: Vec<RecordEntry>) -> Vec<Effect> {
+    pub(super) fn take_records(&mut self, entries: Vec<RecordEntry>) {
         let items = entries.iter().filter(|entry| matches!(entry.source, Source::Folder(_)));
         let item = |entry: &RecordEntry| {
             let about = format!("{} {} {}", entry.started, entry.device, entry.standing);
@@ -39,79 +37,60 @@ impl App {
         };
         self.archive.items = items.map(item).collect();
         self.archive.entries = entries;
-        let here = self.records_here();
-        if let Some(Overlay::Records(records)) = &mut self.overlay {
-            records.entries = Some(here);
-            records.chosen = 0;
-        }
-        Vec::new()
-    }
-
-    fn records_here(&self) -> Vec<RecordEntry> {
-        let kind = self.page.as_ref().and_then(Page::lab).map(|lab| lab.schema.kind.as_str());
+        let kind = self.lab().map(|lab| lab.schema.kind.as_str());
         let of_lab = |entry: &&RecordEntry| Some(entry.lab.as_str()) == kind;
-        self.archive.entries.iter().filter(of_lab).cloned().collect()
+        let here = self.archive.entries.iter().filter(of_lab).cloned().collect();
+        if let Some(Overlay::Records(records)) = &mut self.overlay {
+            *records = Records { entries: Some(here), chosen: 0 };
+        }
     }
 
     /// Puts the marked run behind the curves, or replays it.
-    pub(super) fn fetch_marked(&mut self, purpose: Purpose) -> Vec<Effect> {
-        let Some(Overlay::Records(records)) = &self.overlay else { return Vec::new() };
-        let Some(entry) = records.entry().cloned() else { return Vec::new() };
+    pub(super) fn load_marked(&mut self, purpose: Purpose) {
+        let Some(Overlay::Records(records)) = &self.overlay else { return };
+        let Some(entry) = records.entry().cloned() else { return };
         let lab = self.page.as_ref().map_or(0, |page| page.current);
         self.overlay = None;
-        self.fetch(entry, purpose, lab)
+        self.load(entry, purpose, lab);
     }
 
     /// Has a run read for a lab of the page.
-    pub(super) fn fetch(
-        &mut self,
-        entry: RecordEntry,
-        purpose: Purpose,
-        lab: usize,
-    ) -> Vec<Effect> {
-        let Some(page) = &self.page else { return Vec::new() };
+    pub(super) fn load(&mut self, entry: RecordEntry, purpose: Purpose, lab: usize) {
+        let Some(page) = &self.page else { return };
         self.screen.notice = Some(format!("reading {}", entry.name));
-        vec![Effect::ReadRecord(Box::new(Wanted {
-            entry,
-            purpose,
-            lesson: page.lesson.front.id.to_string(),
-            lab,
-        }))]
+        let lesson = page.lesson.front.id.to_string();
+        let wanted = Wanted { entry, purpose, lesson, lab };
+        self.effects.push(Effect::ReadRecord(Box::new(wanted)));
     }
 
     /// Shows a run chosen by its name: on the page of its lab, where it is replayed.
-    pub(super) fn go_to_record(&mut self, name: &str) -> Vec<Effect> {
-        let Some(entry) = self.archive.entries.iter().find(|entry| entry.name == name).cloned()
-        else {
-            return Vec::new();
-        };
-        let shown = self.page.as_ref().and_then(Page::lab);
-        let mut effects = match shown {
-            Some(lab) if lab.schema.kind == entry.lab => Vec::new(),
-            Some(_) | None => self.go_to_lab(&entry.lab),
-        };
-        if let Some(page) = &self.page
-            && page.lab().is_some_and(|lab| lab.schema.kind == entry.lab)
-        {
-            let lab = page.current;
-            effects.extend(self.fetch(entry, Purpose::Replay, lab));
+    pub(super) fn go_to_record(&mut self, name: &str) {
+        let entry = self.archive.entries.iter().find(|entry| entry.name == name).cloned();
+        let Some(entry) = entry else { return };
+        let is_shown = |app: &Self| app.lab().is_some_and(|lab| lab.schema.kind == entry.lab);
+        if !is_shown(self) {
+            self.go_to_lab(&entry.lab);
         }
-        effects
+        if let Some(page) = self.page.as_ref().filter(|_| is_shown(self)) {
+            let lab = page.current;
+            self.load(entry, Purpose::Replay, lab);
+        }
     }
 
-    pub(super) fn fetched(&mut self, fetched: Result<Box<LoadedRecord>, String>) -> Vec<Effect> {
-        let fetched = match fetched {
-            Ok(fetched) => *fetched,
-            Err(reason) => {
-                self.screen.notice = Some(reason);
-                return Vec::new();
+    /// A recorded run has been read, or could not be.
+    pub(super) fn loaded(&mut self, loaded: Result<Box<LoadedRecord>, LoadError>) {
+        let loaded = match loaded {
+            Ok(loaded) => *loaded,
+            Err(error) => {
+                self.screen.notice = Some(error.to_string());
+                return;
             }
         };
-        let wanted = fetched.wanted.clone();
+        let wanted = &loaded.wanted;
         let is_here = |page: &&mut Page| page.lesson.front.id.as_str() == wanted.lesson;
-        let Some(page) = self.page.as_mut().filter(is_here) else { return Vec::new() };
-        let Some(lab) = page.labs.get_mut(wanted.lab) else { return Vec::new() };
-        self.screen.notice = fetched.warnings.first().cloned();
+        let Some(page) = self.page.as_mut().filter(is_here) else { return };
+        let Some(lab) = page.labs.get_mut(wanted.lab) else { return };
+        self.screen.notice = loaded.warnings.first().cloned();
         match wanted.purpose {
             Purpose::Overlay => {
                 let params = lab.params().ok();
@@ -120,29 +99,26 @@ impl App {
                 if let Some(differences) = differences.filter(|list| !list.is_empty()) {
                     name = format!("{name}: {}", differences.join(", "));
                 }
-                earlier::keep(
-                    &mut lab.others.earlier,
-                    Earlier::new(name, Vec::new(), fetched.data),
-                );
+                let earlier = Earlier::new(name, Vec::new(), loaded.data);
+                earlier::keep(&mut lab.others.earlier, earlier);
                 if lab.others.overlay == earlier::Overlay::Nothing {
                     lab.others.overlay = earlier::Overlay::Newest;
                 }
-                Vec::new()
             }
-            Purpose::Replay => self.replay(fetched),
+            Purpose::Replay => self.replay(loaded),
         }
     }
 
     /// Replays a run in place of one.
-    fn replay(&mut self, fetched: LoadedRecord) -> Vec<Effect> {
-        let LoadedRecord { wanted, data, .. } = fetched;
-        let mut effects = self.abandon();
-        let Some(page) = self.page.as_mut() else { return effects };
-        let Some(lab) = page.labs.get_mut(wanted.lab) else { return effects };
+    fn replay(&mut self, loaded: LoadedRecord) {
+        let LoadedRecord { wanted, data, .. } = loaded;
+        self.abandon();
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(lab) = page.labs.get_mut(wanted.lab) else { return };
         lab.begin();
         lab.run.explored = false;
         lab.run.device = None;
-        let Ok(params) = lab.params() else { return effects };
+        let Ok(params) = lab.params() else { return };
         let steps = data.series.values().map(|series| series.points().len() + series.gaps().len());
         let replay = Replay {
             origin: wanted.entry.origin(),
@@ -154,69 +130,61 @@ impl App {
         lab.run.replay = Some(replay);
         page.current = wanted.lab;
         self.session.runs += 1;
+        let run = self.session.runs;
         self.session.active = Some(ActiveRun {
-            run: self.session.runs,
+            run,
             lab: wanted.lab,
             waiting: false,
             how: RunMode::Run,
             asked: PendingRequest::Nothing,
         });
-        effects.push(Effect::Replay(Box::new(ReplayStart {
-            run: self.session.runs,
-            schema: lab.schema,
-            params,
-            data: Arc::new(data),
-        })));
-        effects.push(Effect::Order(Command::Pace(interval)));
-        effects
+        let start = ReplayStart { run, schema: lab.schema, params, data: Arc::new(data) };
+        self.effects
+            .extend([Effect::Replay(Box::new(start)), Effect::Order(Command::Pace(interval))]);
     }
 
-    /// The next speed of the replay that is going on, if one is.
-    pub(super) fn change_speed(&mut self) -> Option<Vec<Effect>> {
-        let active = self.session.active?;
-        let replay = self.page.as_mut()?.labs.get_mut(active.lab)?.run.replay.as_mut()?;
+    /// Gives the replay that is going on its next speed; false if there is none.
+    pub(super) fn change_speed(&mut self) -> bool {
+        let page = self.page.as_mut();
+        let lab = self.session.active.and_then(|active| page?.labs.get_mut(active.lab));
+        let Some(replay) = lab.and_then(|lab| lab.run.replay.as_mut()) else { return false };
         replay.speed = replay.speed.next();
         self.screen.notice = Some(format!("the recorded run goes {}", replay.speed.word()));
-        let interval = replay.interval(WATCHED);
-        Some(vec![Effect::Order(Command::Pace(interval))])
+        self.effects.push(Effect::Order(Command::Pace(replay.interval(WATCHED))));
+        true
     }
 
     /// The recording that may stand in for a missing device in a lab of the page: one of that very lab, which ships.
     pub(super) fn recording_for(&self, place: usize) -> Option<RecordEntry> {
         let page = self.page.as_ref()?;
         let lesson = &page.lesson;
-        let lab = lesson.lab(&page.labs.get(place)?.id)?;
+        let lab = lesson.lab(&page.labs.get(place)?.id).filter(|lab| lab.may_replay())?;
         let is_meant = |entry: &&RecordEntry| {
-            let ships = matches!(entry.source, Source::Shipped(_));
             let theirs = entry.lesson.as_ref().map(|(lesson, lab)| (lesson.as_str(), lab.as_str()));
-            ships && theirs == Some((lesson.front.id.as_str(), lab.id.as_str()))
+            matches!(entry.source, Source::Shipped(_))
+                && theirs == Some((lesson.front.id.as_str(), lab.id.as_str()))
         };
-        self.archive.entries.iter().find(is_meant).filter(|_| lab.may_replay()).cloned()
+        self.archive.entries.iter().find(is_meant).cloned()
     }
-}
 
-impl App {
     /// Asks for what earlier sessions recorded of a lesson that shows several runs, once.
-    pub(super) fn recall_attempts(&mut self) -> Vec<Effect> {
-        let Some(page) = &self.page else { return Vec::new() };
+    pub(super) fn recall_attempts(&mut self) {
+        let Some(page) = &self.page else { return };
         let (lesson, mut kinds) = (scope(page), kinds(page));
         let recalled = &mut self.session.finished.recalled;
         kinds.retain(|kind| recalled.insert((lesson.clone(), kind.clone())));
-        if kinds.is_empty() {
-            return Vec::new();
+        if !kinds.is_empty() {
+            let kinds = kinds.into_iter().collect();
+            self.effects.push(Effect::Recall(recall::Wanted { lesson, kinds }));
         }
-        let kinds = kinds.into_iter().collect();
-        vec![Effect::Recall(recall::Wanted { lesson, kinds })]
     }
 
     /// What earlier sessions recorded; it comes before what has ended in this one.
-    pub(super) fn recalled(&mut self, mut found: Vec<FinishedRun>) -> Vec<Effect> {
+    pub(super) fn recalled(&mut self, mut found: Vec<FinishedRun>) {
         // Another page may have been opened since they were asked for.
         let lesson = self.page.as_ref().map(|page| page.lesson.front.id.to_string());
-        let labs = self.page.iter().flat_map(|page| &page.labs);
-        for lab in labs {
-            let set = Params::resolve(lab.schema, &lab.settings, Tables::builtin(), Some(lab.seed));
-            let Ok(set) = set else { continue };
+        for lab in self.page.iter().flat_map(|page| &page.labs) {
+            let Ok(set) = lab.lesson_params() else { continue };
             let theirs = |one: &&mut FinishedRun| {
                 one.lesson == lesson && one.lab == lab.id && one.schema.kind == lab.schema.kind
             };
@@ -225,22 +193,20 @@ impl App {
         let found = found.into_iter().map(Arc::new);
         self.session.finished.all.splice(..0, found);
         self.share_attempts();
-        Vec::new()
     }
 
     /// Keeps what the run of a lab leaves, which has just ended.
-    pub(super) fn keep_attempt(&mut self, lab: usize) {
+    pub(super) fn keep_attempt(&mut self, place: usize) {
         let Some(page) = self.page.as_mut() else { return };
         let lesson = page.lesson.front.id.to_string();
-        let left = page.labs.get_mut(lab).and_then(|lab| lab.leave(&lesson));
-        if let Some(left) = left {
+        if let Some(left) = page.labs.get_mut(place).and_then(|lab| lab.leave(&lesson)) {
             self.session.finished.keep(left);
             self.share_attempts();
         }
     }
 
     /// Gives the labs of the open page the runs of their lesson.
-    pub(crate) fn share_attempts(&mut self) {
+    pub(super) fn share_attempts(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
         let kinds = kinds(page);
         if kinds.is_empty() {
@@ -253,8 +219,7 @@ impl App {
             .filter(|one| kinds.contains(&one.schema.kind))
             .cloned()
             .collect();
-        let labs = page.labs.iter_mut();
-        for lab in labs.filter(|lab| lab.schema.compares_runs()) {
+        for lab in page.labs.iter_mut().filter(|lab| lab.schema.compares_runs()) {
             lab.share(Arc::clone(&here), &asked);
         }
     }

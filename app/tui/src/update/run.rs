@@ -1,14 +1,11 @@
-//! Runs: starting and steering.
+//! Starting runs.
 
 use std::time::Duration;
 
 use mlsys_lab::control::{Command, Limits};
-use mlsys_lab::device::{DeviceChoice, DeviceId, choose};
-use mlsys_lab::params::Params;
-use mlsys_lab::tables::Tables;
-use mlsys_lab::value::Value;
-use mlsys_lesson::Lesson;
-use mlsys_run::session::Panels;
+use mlsys_lab::device::{DeviceChoice, DeviceId, NoDevice, choose};
+use mlsys_lab::params::ParamError;
+use mlsys_lesson::LabDirective;
 use mlsys_run::sources::{Earlier, Sources};
 
 use crate::message::{Effect, Start};
@@ -18,40 +15,35 @@ use crate::state::page::Side;
 use crate::state::{ActiveRun, App, PendingRequest, RunMode, Tempo};
 use crate::view::TWO_SIDES;
 
+/// Why a run cannot start.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error(transparent)]
+    Device(#[from] NoDevice),
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Params(Vec<ParamError>),
+}
+
 impl App {
     /// Space: starts the shown lab, pauses it, or goes on.
-    pub(super) fn run_or_pause(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
+    pub(super) fn run_or_pause(&mut self) {
+        let Some(page) = self.page.as_mut() else { return };
         let current = page.current;
-        match &mut self.session.active {
-            Some(active) if active.lab == current => {
-                let Some(lab) = page.lab_mut() else { return Vec::new() };
-                let order = match lab.run.state {
-                    State::Paused => {
-                        lab.run.state = State::Running;
-                        active.asked = PendingRequest::Nothing;
-                        Command::Resume
-                    }
-                    State::Ready
-                    | State::Running
-                    | State::Finished
-                    | State::Diverged(_)
-                    | State::Stopped
-                    | State::Failed(_) => {
-                        lab.run.state = State::Paused;
-                        active.asked = PendingRequest::Pause;
-                        Command::Pause
-                    }
-                };
-                vec![
-                    Effect::Order(order),
-                    Effect::WantPictures(Panels::All),
-                    Effect::Order(Command::Redraw),
-                ]
-            }
-            Some(_) => Vec::new(),
-            None => self.ask_or_start(RunMode::Run),
-        }
+        let Some(active) = &mut self.session.active else {
+            return self.ask_or_start(RunMode::Run);
+        };
+        let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
+        let order = if lab.run.state == State::Paused {
+            lab.run.state = State::Running;
+            active.asked = PendingRequest::Nothing;
+            Command::Resume
+        } else {
+            lab.run.state = State::Paused;
+            active.asked = PendingRequest::Pause;
+            Command::Pause
+        };
+        self.effects.push(Effect::Order(order));
+        self.want_pictures();
     }
 
     /// The labs of the page that one may start from, with the lesson's own values: the learner's knobs are for trying out,
@@ -62,11 +54,9 @@ impl App {
         let mut is_earlier = true;
         for open in labs {
             is_earlier &= open.id != id;
-            let seed = Some(open.seed);
-            let params = Params::resolve(open.schema, &open.settings, Tables::builtin(), seed);
-            match (self.registry.find(&open.schema.kind), params) {
+            match (self.registry.find(&open.schema.kind), open.lesson_params()) {
                 (Ok(lab), Ok(params)) if is_earlier => {
-                    earlier.push(Earlier { id: open.id.clone(), lab, params })
+                    earlier.push(Earlier { id: open.id.clone(), lab, params });
                 }
                 _ => others.push(open.id.clone()),
             }
@@ -75,114 +65,49 @@ impl App {
     }
 
     /// Forgets the run and puts the knobs back.
-    pub(super) fn reset(&mut self) -> Vec<Effect> {
+    pub(super) fn reset(&mut self) {
         let shown = self.page.as_ref().map(|page| page.current);
-        let mut effects = match self.session.active {
-            Some(active) if Some(active.lab) == shown => self.abandon(),
-            Some(_) | None => Vec::new(),
-        };
-        if let Some(lab) = self.page.as_mut().and_then(|page| page.lab_mut()) {
+        if self.session.active.map(|active| active.lab) == shown {
+            self.abandon();
+        }
+        if let Some(lab) = self.lab_mut() {
             lab.begin();
             lab.run.state = State::Ready;
             lab.run.explored = false;
             lab.reset_knobs();
             lab.own_kernel = None;
         }
-        effects.extend(self.start_instant());
-        effects
+        self.start_instant();
     }
 
-    pub(super) fn abandon(&mut self) -> Vec<Effect> {
-        let Some(active) = self.session.active.take() else { return Vec::new() };
+    /// Ends the run that is going on, whatever comes of it.
+    pub(super) fn abandon(&mut self) {
+        let Some(active) = self.session.active.take() else { return };
         if let Some(lab) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab)) {
             lab.run.state = State::Stopped;
             lab.run.data.status.clear();
         }
-        vec![Effect::Abandon]
+        self.effects.push(Effect::Abandon);
     }
 
     /// Runs the shown lab if it answers at once and has not run yet.
-    pub(crate) fn start_instant(&mut self) -> Vec<Effect> {
-        let instant = self.page.as_ref().is_some_and(|page| {
-            page.lab().is_some_and(|lab| {
-                !lab.schema.is_live()
-                    && lab.run.state == State::Ready
-                    && page.unmade_prediction(&lab.id).is_none()
-            })
-        });
-        if instant && self.session.active.is_none() { self.start(RunMode::Run) } else { Vec::new() }
-    }
-
-    /// Whether a lab cannot run because another does, which is said.
-    pub(super) fn is_kept_from_running(&mut self, place: usize) -> bool {
-        let another = self.session.active.is_some_and(|active| active.lab != place);
-        if another {
-            self.screen.notice = Some("another lab is still running: x ends it".to_owned());
-        }
-        another
-    }
-
-    /// Runs a lab with its changed kernel, replacing a run in progress.
-    pub(super) fn run_anew(&mut self, place: usize) -> Vec<Effect> {
-        let mut effects = self.abandon();
-        if let Some(page) = self.page.as_mut() {
-            page.current = place;
-        }
-        effects.extend(self.start(RunMode::Run));
-        effects
-    }
-
-    pub(super) fn turn_knob(&mut self, notches: i32) -> Vec<Effect> {
-        let Some(lab) = self.page.as_mut().and_then(|page| page.lab_mut()) else {
-            return Vec::new();
+    pub(super) fn start_instant(&mut self) {
+        let Some((page, lab)) = self.page.as_ref().and_then(|page| Some((page, page.lab()?)))
+        else {
+            return;
         };
-        match lab.turn(notches) {
-            Some((name, value)) => self.knob_turned(&name, Some(value)),
-            None => Vec::new(),
-        }
-    }
-
-    /// A knob has a new value: the run hears of it, or the next one will.
-    pub(super) fn knob_turned(&mut self, name: &str, value: Option<Value>) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let current = page.current;
-        let Some(lab) = page.lab_mut() else { return Vec::new() };
-        let live = lab.schema.param(name).is_some_and(|param| param.live);
-        let instant = !lab.schema.is_live();
-        match self.session.active {
-            // The answer under way is of a knob that has moved on.
-            Some(active) if active.lab == current && instant => self.start(RunMode::Run),
-            None if instant => self.start(RunMode::Run),
-            Some(active) if active.lab == current && lab.run.replay.is_some() => {
-                self.screen.notice = Some(format!(
-                    "a recorded run does not hear knobs: {name} takes effect with the next run"
-                ));
-                Vec::new()
-            }
-            // A value that is unset again has no order: the next run is without it.
-            Some(active)
-                if active.lab == current
-                    && live
-                    && let Some(value) = value =>
-            {
-                lab.run.explored = true;
-                let name = name.to_owned();
-                vec![Effect::Order(Command::Set { name, value }), Effect::WantPictures(Panels::All)]
-            }
-            Some(active) if active.lab == current => {
-                self.screen.notice =
-                    Some(format!("{name} changes the network: it takes effect with the next run"));
-                Vec::new()
-            }
-            Some(_) | None => Vec::new(),
+        let is_new = !lab.schema.is_live() && lab.run.state == State::Ready;
+        let is_asked = page.unmade_prediction(&lab.id).is_some();
+        if is_new && !is_asked && self.session.active.is_none() {
+            self.start(RunMode::Run);
         }
     }
 
     /// Asks for a missing prediction once, then starts.
-    pub(super) fn ask_or_start(&mut self, how: RunMode) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
+    pub(super) fn ask_or_start(&mut self, how: RunMode) {
+        let Some(page) = self.page.as_mut() else { return };
         let current = page.current;
-        let Some(lab) = page.labs.get(current) else { return Vec::new() };
+        let Some(lab) = page.labs.get(current) else { return };
         if page.reminded != Some(current)
             && let Some(block) = page.unmade_prediction(&lab.id)
         {
@@ -192,30 +117,34 @@ impl App {
             self.screen.notice = Some(
                 "predict first: enter types your guess; space again runs without one".to_owned(),
             );
-            self.keep_marked_in_view();
-            return Vec::new();
+            return self.keep_marked_in_view();
         }
-        self.start(how)
+        self.start(how);
+    }
+
+    /// Starts the shown lab at the learner's tempo.
+    pub(super) fn start_shown(&mut self) {
+        self.start(RunMode::Run);
     }
 
     /// Starts the shown lab, now or as soon as the devices are known.
-    fn start(&mut self, how: RunMode) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let slot_index = page.current;
-        let Some(lab) = page.labs.get_mut(slot_index) else { return Vec::new() };
+    fn start(&mut self, how: RunMode) {
+        let Some(page) = self.page.as_mut() else { return };
+        let place = page.current;
+        let Some(lab) = page.labs.get_mut(place) else { return };
         self.session.runs += 1;
         lab.begin();
-        let live = lab.schema.is_live();
-        let id = lab.id.clone();
+        let (id, live) = (lab.id.clone(), lab.schema.is_live());
         if self.screen.size.0 < TWO_SIDES && live && page.side == Side::Text {
             page.turn_to(Side::Lab);
         }
-        let mut effects: Vec<Effect> =
-            page.lock_predictions(&id).into_iter().map(Effect::Save).collect();
+        for event in page.lock_predictions(&id) {
+            self.save(event);
+        }
         self.share_attempts();
         self.session.active = Some(ActiveRun {
             run: self.session.runs,
-            lab: slot_index,
+            lab: place,
             waiting: true,
             how,
             asked: match how {
@@ -223,79 +152,71 @@ impl App {
                 RunMode::Run | RunMode::ToTheEnd => PendingRequest::Nothing,
             },
         });
-        effects.extend(self.start_waiting());
-        effects
+        self.start_waiting();
     }
 
-    /// Starts the run that waits for the devices, if they are known and it needs one.
-    pub(super) fn start_waiting(&mut self) -> Vec<Effect> {
-        let Some(active) = self.session.active.filter(|active| active.waiting) else {
-            return Vec::new();
-        };
+    /// Starts the run that waits for the devices, if they are known or it needs none.
+    pub(super) fn start_waiting(&mut self) {
+        let Some(active) = self.session.active.filter(|active| active.waiting) else { return };
         let recording = self.recording_for(active.lab);
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
+        let Some(page) = self.page.as_mut() else { return };
         let lesson = page.lesson.clone();
-        let Some(open) = page.labs.get_mut(active.lab) else { return Vec::new() };
-        let params = open.params();
+        let Some(lab) = page.labs.get_mut(active.lab) else { return };
+        let params = lab.params();
         let uses_device = match &params {
-            Ok(params) => open.schema.uses_device(params),
-            Err(_) => open.schema.is_live(),
+            Ok(params) => lab.schema.uses_device(params),
+            Err(_) => lab.schema.is_live(),
         };
-        let device = if !uses_device {
-            Ok(DeviceId::CPU)
-        } else if let Some(devices) = &self.hardware.devices {
-            match (choose(self.hardware.choice, devices, &backends(&lesson, &open.id)), recording) {
-                (Ok(device), _) => Ok(device),
-                (Err(_), Some(recording)) if self.hardware.choice == DeviceChoice::Auto => {
-                    open.run.state = State::Ready;
-                    self.session.active = None;
-                    return self.fetch(recording, Purpose::Replay, active.lab);
-                }
-                (Err(missing), _) => Err(missing.to_string()),
-            }
+        let device = if uses_device {
+            let Some(devices) = &self.hardware.devices else { return };
+            let backends = lesson.lab(&lab.id).map_or_else(Vec::new, LabDirective::backends);
+            choose(self.hardware.choice, devices, &backends)
         } else {
-            return Vec::new();
+            Ok(DeviceId::CPU)
         };
-        let prepared = device.and_then(|device| {
-            let params = params.map_err(|errors| {
-                errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-            })?;
+        if let (Err(_), Some(recording), DeviceChoice::Auto) =
+            (&device, recording, self.hardware.choice)
+        {
+            lab.run.state = State::Ready;
+            self.session.active = None;
+            return self.load(recording, Purpose::Replay, active.lab);
+        }
+        let prepared = device.map_err(StartError::from).and_then(|device| {
+            let params = params.map_err(StartError::Params)?;
             Ok((device, params))
         });
-        match prepared {
-            Ok((device, params)) => {
-                open.run.device = Some(device);
-                open.run.begun_params = Some(params.clone());
-                self.session.active = Some(ActiveRun { waiting: false, ..active });
-                let mut effects = vec![Effect::Start(Box::new(Start {
-                    run: active.run,
-                    kind: &open.schema.kind,
-                    params,
-                    device,
-                    limits: Limits::default(),
-                    lesson: lesson.front.id.to_string(),
-                    lab: open.id.clone(),
-                }))];
-                if open.schema.is_live() {
-                    let pace = match active.how {
-                        RunMode::ToTheEnd => Duration::ZERO,
-                        RunMode::Run | RunMode::Steps(_) => interval(self.session.tempo, open),
-                    };
-                    effects.push(Effect::Order(Command::Pace(pace)));
-                }
-                if let RunMode::Steps(steps) = active.how {
-                    open.run.state = State::Paused;
-                    effects.push(Effect::Order(Command::Pause));
-                    effects.push(Effect::Order(Command::Step(steps)));
-                    effects.push(Effect::Order(Command::Redraw));
-                }
-                effects
-            }
-            Err(reason) => {
-                open.run.state = State::Failed(reason);
+        let (device, params) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                lab.run.state = State::Failed(error.to_string());
                 self.session.active = None;
-                Vec::new()
+                return;
             }
+        };
+        lab.run.device = Some(device);
+        lab.run.begun_params = Some(params.clone());
+        self.session.active = Some(ActiveRun { waiting: false, ..active });
+        self.effects.push(Effect::Start(Box::new(Start {
+            run: active.run,
+            kind: &lab.schema.kind,
+            params,
+            device,
+            limits: Limits::default(),
+            lesson: lesson.front.id.to_string(),
+            lab: lab.id.clone(),
+        })));
+        let mut order = |command| self.effects.push(Effect::Order(command));
+        if lab.schema.is_live() {
+            order(Command::Pace(match active.how {
+                RunMode::ToTheEnd => Duration::ZERO,
+                RunMode::Run | RunMode::Steps(_) => interval(self.session.tempo, lab),
+            }));
+        }
+        if let RunMode::Steps(steps) = active.how {
+            lab.run.state = State::Paused;
+            order(Command::Pause);
+            order(Command::Step(steps));
+            order(Command::Redraw);
         }
     }
 }
@@ -309,9 +230,4 @@ pub(super) fn interval(tempo: Tempo, lab: &LabState) -> Duration {
         (Tempo::Watch, Some(steps)) => WATCHED / u32::try_from(steps).unwrap_or(u32::MAX).max(1),
         (Tempo::Watch, None) | (Tempo::Full, _) => Duration::ZERO,
     }
-}
-
-/// The back ends a lab of a lesson may run on, in the lesson's order.
-fn backends(lesson: &Lesson, lab: &str) -> Vec<mlsys_lab::Backend> {
-    lesson.lab(lab).map(mlsys_lesson::LabDirective::backends).unwrap_or_default()
 }

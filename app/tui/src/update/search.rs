@@ -1,15 +1,16 @@
 //! Searching the open lesson, and the list of lessons.
 
 use crate::command::{Binding, Command, TABLE};
-use crate::key::Key;
-use crate::message::Effect;
 use crate::palette::{Item, Palette, Target};
 use crate::search::{Hit, Search, hits};
 use crate::state::App;
 use crate::state::overlay::Overlay;
 use crate::state::page::Side;
-use crate::text_field::{FieldEvent, FieldPurpose, TextField};
+use crate::text_field::{FieldPurpose, TextField};
 use crate::{document, own_page, view};
+
+/// How many choices of the palette are remembered.
+const REMEMBERED: usize = 16;
 
 impl App {
     /// Opens the field: on the course page it filters lessons, in a lesson it searches the text.
@@ -49,22 +50,8 @@ impl App {
         (0..self.course.lessons.len()).filter(fits).collect()
     }
 
-    pub(super) fn search_key(&mut self, key: Key) {
-        match &mut self.overlay {
-            Some(Overlay::Search(search)) => match search.entry.key(key) {
-                FieldEvent::Typed => self.sought(),
-                FieldEvent::Done | FieldEvent::Dropped | FieldEvent::Unused => {}
-            },
-            Some(Overlay::Filter(entry)) => match entry.key(key) {
-                FieldEvent::Typed => self.filtered(),
-                FieldEvent::Done | FieldEvent::Dropped | FieldEvent::Unused => {}
-            },
-            Some(_) | None => {}
-        }
-    }
-
     /// Goes to the first hit from where the search began; without any, back there.
-    pub(super) fn sought(&mut self) {
+    pub(super) fn search_from_start(&mut self) {
         let Some(Overlay::Search(search)) = &self.overlay else { return };
         let (hits, from) = (self.hits(search), search.from);
         let below = |hit: &Hit| hit.0.first().is_some_and(|piece| piece.line >= from);
@@ -81,7 +68,7 @@ impl App {
         if search.entry.text().is_empty() {
             // An empty field repeats what was looked for last.
             search.entry = TextField::new(FieldPurpose::Search, self.recall.search.clone());
-            return self.sought();
+            return self.search_from_start();
         }
         let search = search.clone();
         let hits = self.hits(&search);
@@ -106,7 +93,7 @@ impl App {
     }
 
     /// Marks the first lesson of the filtered list if the marked one is not in it.
-    fn filtered(&mut self) {
+    pub(super) fn mark_listed(&mut self) {
         let listed = self.listed();
         if !listed.contains(&self.course.chosen)
             && let Some(&first) = listed.first()
@@ -115,20 +102,15 @@ impl App {
         }
     }
 
-    pub(super) fn open_filtered(&mut self) -> Vec<Effect> {
+    pub(super) fn open_filtered(&mut self) {
         if !self.listed().contains(&self.course.chosen) {
             self.screen.notice = Some("no lesson has these words".to_owned());
-            return Vec::new();
+            return;
         }
         self.overlay = None;
-        self.open_chosen()
+        self.open_chosen();
     }
-}
 
-/// How many choices are remembered.
-const REMEMBERED: usize = 16;
-
-impl App {
     pub(super) fn open_palette(&mut self) {
         self.overlay = None;
         let palette = Palette::new(self.palette_items(), &self.recall.targets);
@@ -152,7 +134,7 @@ impl App {
             .into_iter()
             .map(|row| Item {
                 keys: row.keys_text(),
-                refused: self.available(row.command).err(),
+                refused: self.available(row.command).err().map(|refusal| refusal.to_string()),
                 ..Item::new(Target::Command(row.command), row.label, row.help)
             })
             .partition(|item| item.refused.is_none());
@@ -172,12 +154,12 @@ impl App {
     }
 
     /// Does what the marked entry says; one that cannot be done now says why and stays.
-    pub(super) fn choose_from_palette(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Palette(palette)) = &self.overlay else { return Vec::new() };
-        let Some(item) = palette.item() else { return Vec::new() };
-        if let Some(reason) = &item.refused {
-            self.screen.notice = Some(reason.clone());
-            return Vec::new();
+    pub(super) fn choose_from_palette(&mut self) {
+        let Some(Overlay::Palette(palette)) = &self.overlay else { return };
+        let Some(item) = palette.item() else { return };
+        if item.refused.is_some() {
+            self.screen.notice.clone_from(&item.refused);
+            return;
         }
         let target = item.target.clone();
         self.overlay = None;
@@ -191,36 +173,34 @@ impl App {
         }
     }
 
-    pub(super) fn go(&mut self, target: Target) -> Vec<Effect> {
+    /// Opens a lesson or a lab in place of what is open.
+    pub(super) fn go(&mut self, target: Target) {
         match target {
             Target::Lesson(id) => self.go_to_lesson(&id),
             Target::Lab(kind) => self.go_to_lab(&kind),
-            Target::Command(_) | Target::Run(_) => Vec::new(),
+            Target::Command(_) | Target::Run(_) => {}
         }
     }
 
-    fn go_to_lesson(&mut self, id: &str) -> Vec<Effect> {
-        let is_it = |page: &crate::state::page::Page| page.lesson.front.id.as_str() == id;
-        if self.page.as_ref().is_some_and(is_it) {
-            return Vec::new();
-        }
+    fn go_to_lesson(&mut self, id: &str) {
+        let is_open = self.page.as_ref().is_some_and(|page| page.lesson.front.id.as_str() == id);
         let place = self.course.lessons.iter().position(|lesson| lesson.front.id.as_str() == id);
-        let Some(place) = place else { return Vec::new() };
-        let mut effects = self.leave();
-        self.course.chosen = place;
-        effects.extend(self.open_chosen());
-        effects
+        if let (false, Some(place)) = (is_open, place) {
+            self.leave();
+            self.course.chosen = place;
+            self.open_chosen();
+        }
     }
 
     /// Opens a lab with its own defaults on a page of its own.
-    pub(super) fn go_to_lab(&mut self, kind: &str) -> Vec<Effect> {
+    pub(super) fn go_to_lab(&mut self, kind: &str) {
         let page = self.registry.find(kind).ok();
         let Some(lesson) = page.and_then(|lab| own_page::with_defaults(lab.schema())) else {
             self.screen.notice = Some(format!("lab {kind} has no page of its own"));
-            return Vec::new();
+            return;
         };
-        let mut effects = self.leave();
-        effects.extend(self.open(lesson));
-        effects
+        self.leave();
+        self.enter_lesson(lesson);
+        self.start_instant();
     }
 }

@@ -1,4 +1,4 @@
-//! Steps, the rest of a run at once, the end of a run, the frozen view, and the device of the next run.
+//! Steering and ending runs: steps, the rest at once, the frozen view, tempo, waits, and the device of the next run.
 
 use std::time::Duration;
 
@@ -12,18 +12,19 @@ use mlsys_run::session::Panels;
 
 use crate::message::Effect;
 use crate::records::Speed;
-use crate::state::Machine;
 use crate::state::lab::State;
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
-use crate::state::wait::{Wait, Waiting};
-use crate::state::{ActiveRun, App, PendingRequest, RunMode};
+use crate::state::{ActiveRun, App, Machine, PendingRequest, RunMode, Wait, Waiting};
 use crate::text_field::{FieldPurpose, TextField};
 use crate::update::run::interval;
 use crate::view;
 
 /// Most steps that can be asked for at once.
 const MOST_STEPS: u64 = 1_000_000_000;
+
+/// Time between two pictures of a run: a picture costs it about a millisecond, and the eye asks for no more.
+const PICTURE_PERIOD: Duration = Duration::from_millis(125);
 
 impl App {
     /// Goes on to the next usable device after the current choice.
@@ -35,33 +36,28 @@ impl App {
             DeviceState::Unusable(_) => None,
         }));
         let at = choices.iter().position(|&choice| choice == self.hardware.choice);
-        let next = at.map_or(0, |at| (at + 1) % choices.len());
-        self.hardware.choice = choices.get(next).copied().unwrap_or_default();
-        let name =
-            devices.iter().find(|info| DeviceChoice::Exactly(info.id) == self.hardware.choice);
+        let choice = choices[at.map_or(0, |at| (at + 1) % choices.len())];
+        let name = devices.iter().find(|info| DeviceChoice::Exactly(info.id) == choice);
         let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
-        self.screen.notice = Some(format!("new runs use device {}{name}", self.hardware.choice));
+        self.hardware.choice = choice;
+        self.screen.notice = Some(format!("new runs use device {choice}{name}"));
     }
 
     /// A number of steps, then a pause; starts the lab if it is not running.
-    pub(super) fn step(&mut self, steps: u64) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
+    pub(super) fn step(&mut self, steps: u64) {
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(active) = &mut self.session.active else {
+            return self.ask_or_start(RunMode::Steps(steps));
+        };
         let current = page.current;
-        match &mut self.session.active {
-            Some(active) if active.lab == current => {
-                active.asked = PendingRequest::Pause;
-                if let Some(lab) = page.lab_mut() {
-                    lab.run.state = State::Paused;
-                }
-                vec![
-                    Effect::WantPictures(Panels::All),
-                    Effect::Order(Command::Step(steps)),
-                    Effect::Order(Command::Redraw),
-                ]
-            }
-            Some(_) => Vec::new(),
-            None => self.ask_or_start(RunMode::Steps(steps)),
-        }
+        let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
+        active.asked = PendingRequest::Pause;
+        lab.run.state = State::Paused;
+        self.effects.extend([
+            Effect::WantPictures(Panels::All),
+            Effect::Order(Command::Step(steps)),
+            Effect::Order(Command::Redraw),
+        ]);
     }
 
     /// Opens the field for a number of steps; it holds the last one.
@@ -70,74 +66,66 @@ impl App {
         self.overlay = Some(Overlay::Steps(entry));
     }
 
-    /// Does as many steps as the field says.
-    pub(super) fn do_steps(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Steps(entry)) = &mut self.overlay else { return Vec::new() };
+    pub(super) fn do_steps(&mut self) {
+        let Some(Overlay::Steps(entry)) = &mut self.overlay else { return };
         match entry.text().trim().replace(['_', ','], "").parse::<u64>() {
             Ok(steps @ 1..=MOST_STEPS) => {
                 self.overlay = None;
                 self.recall.steps = steps;
-                self.step(steps)
+                self.step(steps);
             }
             Ok(_) | Err(_) => {
                 entry.complaint = Some("a whole number of steps, at least 1".to_owned());
-                Vec::new()
             }
         }
     }
 
     /// Goes on to the last step as fast as the device can; the next run has its tempo again.
-    pub(super) fn run_to_the_end(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
+    pub(super) fn run_to_the_end(&mut self) {
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(active) = &mut self.session.active else {
+            return self.ask_or_start(RunMode::ToTheEnd);
+        };
         let current = page.current;
-        match &mut self.session.active {
-            Some(active) if active.lab == current => {
-                active.how = RunMode::ToTheEnd;
-                active.asked = PendingRequest::Nothing;
-                if let Some(lab) = page.lab_mut() {
-                    lab.run.state = State::Running;
-                    if let Some(replay) = &mut lab.run.replay {
-                        replay.speed = Speed::ToTheEnd;
-                    }
-                }
-                vec![
-                    Effect::Order(Command::Pace(Duration::ZERO)),
-                    Effect::Order(Command::Resume),
-                    Effect::WantPictures(Panels::All),
-                ]
-            }
-            Some(_) => Vec::new(),
-            None => self.ask_or_start(RunMode::ToTheEnd),
+        let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
+        active.how = RunMode::ToTheEnd;
+        active.asked = PendingRequest::Nothing;
+        lab.run.state = State::Running;
+        if let Some(replay) = &mut lab.run.replay {
+            replay.speed = Speed::ToTheEnd;
         }
+        self.effects.extend([
+            Effect::Order(Command::Pace(Duration::ZERO)),
+            Effect::Order(Command::Resume),
+            Effect::WantPictures(Panels::All),
+        ]);
     }
 
-    pub(super) fn stop(&mut self) -> Vec<Effect> {
+    /// Ends the run; one that was asked long ago and does not answer is left behind.
+    pub(super) fn stop(&mut self) {
         let unanswered = self.session.waiting.as_ref().is_some_and(Waiting::is_unanswered);
         match &mut self.session.active {
-            None => Vec::new(),
+            None => {}
             Some(ActiveRun { waiting: true, .. }) => self.abandon(),
             Some(_) if unanswered => {
                 self.screen.notice = Some(
                     "the run was left behind: its device may stay busy; d takes another".to_owned(),
                 );
-                self.abandon()
+                self.abandon();
             }
             Some(active) => {
                 active.asked = PendingRequest::Stop;
-                vec![Effect::Order(Command::Stop)]
+                self.effects.push(Effect::Order(Command::Stop));
             }
         }
     }
 
     /// Keeps the pictures as they are while the run goes on, or lets them catch up.
-    pub(super) fn freeze(&mut self) -> Vec<Effect> {
-        let Some(lab) = self.page.as_mut().and_then(Page::lab_mut) else { return Vec::new() };
+    pub(super) fn freeze(&mut self) {
+        let Some(lab) = self.lab_mut() else { return };
         match lab.pictures.frozen.take() {
-            Some(_) => vec![Effect::WantPictures(Panels::All), Effect::Order(Command::Redraw)],
-            None => {
-                lab.pictures.frozen = Some(Box::new(lab.run.data.clone()));
-                Vec::new()
-            }
+            Some(_) => self.want_pictures(),
+            None => lab.pictures.frozen = Some(Box::new(lab.run.data.clone())),
         }
     }
 
@@ -149,21 +137,22 @@ impl App {
         }
     }
 
-    pub(super) fn change_tempo(&mut self) -> Vec<Effect> {
-        if let Some(effects) = self.change_speed() {
-            return effects;
+    /// Full speed, or a pace that can be watched; a run that is going on changes with it.
+    pub(super) fn change_tempo(&mut self) {
+        if self.change_speed() {
+            return;
         }
         self.session.tempo = self.session.tempo.other();
         self.screen.notice = Some(self.session.tempo.sentence().to_owned());
-        let Some(active) = &mut self.session.active else { return Vec::new() };
+        let Some(active) = &mut self.session.active else { return };
         if active.how == RunMode::ToTheEnd {
             active.how = RunMode::Run;
         }
-        let labs = self.page.as_ref().map(|page| &page.labs);
-        let lab = labs.and_then(|labs| labs.get(active.lab));
-        lab.map(|lab| Effect::Order(Command::Pace(interval(self.session.tempo, lab))))
-            .into_iter()
-            .collect()
+        let page = self.page.as_ref();
+        if let Some(lab) = page.and_then(|page| page.labs.get(active.lab)) {
+            let pace = Command::Pace(interval(self.session.tempo, lab));
+            self.effects.push(Effect::Order(pace));
+        }
     }
 
     /// Notes what is being waited for, and begins to count anew when it is something else.
@@ -191,58 +180,40 @@ impl App {
             PendingRequest::Nothing => None,
         }
     }
-}
 
-/// Time between two pictures of a run: a picture costs it about a millisecond, and the eye asks for no more.
-const PICTURE_PERIOD: Duration = Duration::from_millis(125);
-
-impl App {
-    pub(super) fn reports(
-        &mut self,
-        run: u64,
-        reports: Vec<Report>,
-        since: Duration,
-    ) -> Vec<Effect> {
-        let Some(active) = self.session.active.filter(|active| active.run == run) else {
-            return Vec::new();
-        };
-        let Some(lab) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab)) else {
-            return Vec::new();
-        };
+    pub(super) fn reports(&mut self, run: u64, reports: Vec<Report>, since: Duration) {
+        let active = self.session.active.filter(|active| active.run == run);
+        let Some((active, page)) = active.zip(self.page.as_mut()) else { return };
+        let Some(lab) = page.labs.get_mut(active.lab) else { return };
         lab.run.elapsed = since;
         lab.receive(reports);
         let due = since.saturating_sub(lab.run.pictured) >= PICTURE_PERIOD;
         if !due || lab.pictures.frozen.is_some() || lab.run.state != State::Running {
-            return Vec::new();
+            return;
         }
         // A run of a lab that is not shown has nothing to draw.
-        let shown = match &self.page {
-            Some(page) if page.current == active.lab => view::lab::shown(self, page),
-            Some(_) | None => Vec::new(),
+        let Some(page) = self.page.as_ref().filter(|page| page.current == active.lab) else {
+            return;
         };
-        let lab = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab));
-        let Some(lab) = lab else { return Vec::new() };
+        let shown = view::lab::shown(self, page);
+        let Some(lab) = self.lab_mut() else { return };
         let wanted: Vec<&'static str> = lab.pictures_of_the_lab(&shown).collect();
-        if wanted.is_empty() {
-            return Vec::new();
+        if !wanted.is_empty() {
+            lab.run.pictured = since;
+            self.effects.push(Effect::WantPictures(Panels::These(wanted)));
         }
-        lab.run.pictured = since;
-        vec![Effect::WantPictures(Panels::These(wanted))]
     }
 
-    /// The run is over: its last state, what it says to predictions and checks.
-    pub(super) fn ended(&mut self, run: u64, outcome: Outcome, after: Duration) -> Vec<Effect> {
-        let Some(active) = self.session.active.filter(|active| active.run == run) else {
-            return Vec::new();
-        };
+    /// The run is over: its last state, and what it means for predictions and checks.
+    pub(super) fn ended(&mut self, run: u64, outcome: Outcome, after: Duration) {
+        let active = self.session.active.filter(|active| active.run == run);
+        let Some((active, page)) = active.zip(self.page.as_mut()) else { return };
         self.session.active = None;
-        let usable = self.hardware.devices.clone().unwrap_or_default();
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let Some(open) = page.labs.get_mut(active.lab) else { return Vec::new() };
-        open.run.elapsed = after;
-        open.run.data.status.clear();
-        open.run.state = match outcome {
-            Outcome::Finished => match &open.run.data.diverged {
+        let Some(lab) = page.labs.get_mut(active.lab) else { return };
+        lab.run.elapsed = after;
+        lab.run.data.status.clear();
+        lab.run.state = match outcome {
+            Outcome::Finished => match &lab.run.data.diverged {
                 Some((_, reason)) => State::Diverged(reason.clone()),
                 None => State::Finished,
             },
@@ -252,78 +223,82 @@ impl App {
                 "the run broke off on its device ({message}); d takes another device, space runs again"
             )),
         };
-        if matches!(open.run.state, State::Failed(_)) && std::mem::take(&mut open.run.superseded) {
+        if matches!(lab.run.state, State::Failed(_)) && std::mem::take(&mut lab.run.superseded) {
             // What stood there answers another question.
-            open.run.data = RunData::default();
-            open.debugger = None;
+            lab.run.data = RunData::default();
+            lab.debugger = None;
         }
-        let complete = matches!(open.run.state, State::Finished | State::Diverged(_));
-        let (explored, replayed) = (open.run.explored, open.run.replay.is_some());
-        if complete && !replayed {
+        if !matches!(lab.run.state, State::Finished | State::Diverged(_)) {
+            return;
+        }
+        // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
+        let counts = !lab.run.explored && lab.run.replay.is_none();
+        if lab.run.replay.is_none() {
             // The knobs may have been turned since.
-            let params = open.run.begun_params.as_ref();
+            let params = lab.run.begun_params.as_ref();
             let measured = params
-                .and_then(|params| peaks::measured_by(&open.schema.kind, params, &open.run.data));
-            let device = usable.iter().find(|info| Some(info.id) == open.run.device);
+                .and_then(|params| peaks::measured_by(&lab.schema.kind, params, &lab.run.data));
+            let mut devices = self.hardware.devices.iter().flatten();
+            let device = devices.find(|info| Some(info.id) == lab.run.device);
             if let (Some(peak), Some(device)) = (measured, device) {
                 self.hardware.peaks.insert(device.name.clone(), peak);
             }
         }
-        if complete {
-            self.keep_attempt(active.lab);
+        if counts {
+            lab.others.reference = Some(lab.run.data.clone());
         }
-        // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
-        if !complete || explored || replayed {
-            return Vec::new();
+        self.keep_attempt(active.lab);
+        if counts {
+            self.judge_run(active.lab);
         }
-        let Some(page) = self.page.as_mut() else { return Vec::new() };
-        let Some(open) = page.labs.get_mut(active.lab) else { return Vec::new() };
-        open.others.reference = Some(open.run.data.clone());
+    }
+
+    /// Predictions compared and checks decided on a run with the lesson's own values, which has just ended.
+    fn judge_run(&mut self, place: usize) {
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(lab) = page.labs.get(place) else { return };
         let lesson = page.lesson.front.id.clone();
-        let mut effects = vec![Effect::Save(Event::RunFinished {
-            lesson: lesson.clone(),
-            lab: open.id.clone(),
-            record: None,
-        })];
+        let mut events =
+            vec![Event::RunFinished { lesson: lesson.clone(), lab: lab.id.clone(), record: None }];
         let held: Vec<String> = page.passed_checks().map(str::to_owned).collect();
-        let machine = Machine { devices: &usable, peaks: &self.hardware.peaks };
+        let devices = self.hardware.devices.as_deref().unwrap_or(&[]);
+        let machine = Machine { devices, peaks: &self.hardware.peaks };
         page.judge(machine);
         let newly = page.passed_checks().filter(|check| !held.iter().any(|h| h == check));
-        effects.extend(newly.map(|check| {
-            Effect::Save(Event::CheckPassed { lesson: lesson.clone(), check: check.to_owned() })
-        }));
-        effects.extend(told_first(page, machine, &self.course.progress));
+        events.extend(
+            newly.map(|check| Event::CheckPassed {
+                lesson: lesson.clone(),
+                check: check.to_owned(),
+            }),
+        );
+        events.extend(told_first(page, machine, &self.course.progress));
         if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
             // The comparison has just grown below the prediction.
             self.keep_marked_in_view();
         }
-        self.note_progress(&effects);
-        effects.extend(self.completed());
-        effects
+        for event in events {
+            self.save(event);
+        }
+        self.note_completion();
     }
 }
 
-fn told_first(page: &Page, machine: Machine<'_>, progress: &Progress) -> Vec<Effect> {
+/// What predictions came to and which checks cannot be told here, as far as the progress does not know it yet.
+fn told_first(page: &Page, machine: Machine<'_>, progress: &Progress) -> Vec<Event> {
     let lesson = page.lesson.front.id.clone();
     let known = progress.lesson(&lesson);
-    let mut effects = Vec::new();
+    let mut events = Vec::new();
     for (prediction, actual) in page.truths(machine) {
         if known.and_then(|known| known.outcomes.get(&prediction)) != Some(&actual) {
-            effects.push(Effect::Save(Event::PredictionCompared {
-                lesson: lesson.clone(),
-                prediction,
-                actual,
-            }));
+            events.push(Event::PredictionCompared { lesson: lesson.clone(), prediction, actual });
         }
     }
     for check in page.skipped_checks() {
         if !known.is_some_and(|known| known.skipped.contains(check) || known.checks.contains(check))
         {
-            effects.push(Effect::Save(Event::CheckSkipped {
-                lesson: lesson.clone(),
-                check: check.to_owned(),
-            }));
+            let check = check.to_owned();
+            events.push(Event::CheckSkipped { lesson: lesson.clone(), check });
         }
     }
-    effects
+    events
 }

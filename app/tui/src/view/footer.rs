@@ -2,15 +2,16 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
-use super::prompt::Prompt;
 use crate::command::{self, Binding, Command, Rank};
 use crate::editor::Subject;
 use crate::state::App;
 use crate::state::lab::State;
 use crate::state::overlay::Overlay;
+use crate::text_field::TextField;
 use mlsys_view::panel::Inspect;
 use mlsys_view::panel::Tint;
 use mlsys_view::text::wrap_spans;
@@ -26,7 +27,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         draw_notice(app, confirm.sentence(), area, buffer);
         return None;
     }
-    if let (None, Some(prompt)) = (&app.screen.notice, Prompt::of(app)) {
+    if let (None, Some(prompt)) = (&app.screen.notice, Prompt::open(app)) {
         return Some(prompt.draw(app, area, buffer));
     }
     if let Some(notice) = &app.screen.notice {
@@ -142,5 +143,80 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
             "run again"
         }
         None => usual,
+    }
+}
+
+/// A field in the last line: what it is for, what is typed, and what came of it.
+struct Prompt<'a> {
+    label: &'static str,
+    entry: &'a TextField,
+    /// What stands at the right, and how.
+    remark: (String, Style),
+}
+
+impl<'a> Prompt<'a> {
+    /// The field that is open, if it stands in the last line.
+    fn open(app: &'a App) -> Option<Self> {
+        let theme = &app.screen.look.theme;
+        let hint = |entry: &TextField, hint: &str| match &entry.complaint {
+            Some(complaint) => (complaint.clone(), theme.bad),
+            None => (hint.to_owned(), theme.dim),
+        };
+        let (label, entry, remark) = match app.overlay.as_ref()? {
+            Overlay::Steps(entry) => ("steps", entry, hint(entry, "enter does them, then pauses")),
+            Overlay::Rows(entry) => {
+                let rows = "a text that a cell has, or column > 3; empty shows all";
+                ("rows", entry, hint(entry, rows))
+            }
+            Overlay::Weights(entry) => {
+                ("save as", entry, hint(entry, "enter saves, never over a file"))
+            }
+            Overlay::Search(search) => {
+                let found = app.hits(search).len();
+                let typed = !search.entry.text().trim().is_empty();
+                let remark = match (typed, found) {
+                    (false, _) => ("enter repeats the last search".to_owned(), theme.dim),
+                    (true, 0) => ("not found".to_owned(), theme.bad),
+                    (true, found) => (format!("{} of {found}", search.at + 1), theme.text),
+                };
+                ("/", &search.entry, remark)
+            }
+            Overlay::Filter(entry) => {
+                let remark = match app.listed().len() {
+                    0 => ("no lesson has these words".to_owned(), theme.bad),
+                    found => {
+                        (format!("{found} of {} lessons", app.course.lessons.len()), theme.dim)
+                    }
+                };
+                ("/", entry, remark)
+            }
+            Overlay::Help { .. }
+            | Overlay::Presets { .. }
+            | Overlay::Line(_)
+            | Overlay::Palette(_)
+            | Overlay::Records(_)
+            | Overlay::Problems { .. }
+            | Overlay::Confirm(_)
+            | Overlay::Glossary(_) => return None,
+        };
+        Some(Self { label, entry, remark })
+    }
+
+    /// Draws it; returns where the cursor stands.
+    fn draw(self, app: &App, area: Rect, buffer: &mut Buffer) -> Position {
+        let theme = &app.screen.look.theme;
+        let (remark, style) = self.remark;
+        let remark = Line::from(Span::styled(format!("{remark} "), style));
+        let label = Span::styled(format!(" {} ", self.label), theme.key);
+        let column = label.width() + self.entry.cursor_column();
+        let typed = Span::styled(self.entry.text().to_owned(), theme.text);
+        let line = Line::from(vec![label, typed]);
+        let used = line.width() + 2;
+        line.render(area, buffer);
+        if used + remark.width() <= usize::from(area.width) {
+            remark.right_aligned().render(area, buffer);
+        }
+        let last = area.width.saturating_sub(1);
+        Position::new(area.x + (column as u16).min(last), area.y)
     }
 }

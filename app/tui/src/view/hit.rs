@@ -3,8 +3,9 @@
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr;
 
-use super::{body, course, editor, lab, lesson, palette, presets, sides, text_size};
+use super::{body, course, editor, lab, lesson, pages, sides, text_size};
 use crate::document;
+use crate::list;
 use crate::state::App;
 use crate::state::lab::LabState;
 use crate::state::overlay::Overlay;
@@ -17,7 +18,7 @@ pub enum Hit {
     /// An entry of what lies over the page, or anywhere in it.
     Over(Option<usize>),
     /// The page outside the overlay.
-    Beside,
+    Outside,
     Lesson(usize),
     Tab(Side),
     /// The text; a block of it, if one is there.
@@ -58,18 +59,18 @@ pub fn at(app: &App, column: u16, row: u16) -> Option<Hit> {
 fn over(app: &App, overlay: &Overlay, body: Rect, at: Position) -> Option<Hit> {
     match overlay {
         Overlay::Palette(palette) => {
-            let area = palette::area(body);
+            let area = list::area(body);
             if !area.contains(at) {
-                return Some(Hit::Beside);
+                return Some(Hit::Outside);
             }
-            let list = palette::list(area);
-            let row = list.contains(at).then(|| usize::from(at.y - list.y));
-            let entry = row.map(|row| row + palette::skipped(palette, list));
-            Some(Hit::Over(entry.filter(|&entry| entry < palette.found.len())))
+            let rows = list::rows(area);
+            let row = rows.contains(at).then(|| usize::from(at.y - rows.y));
+            let entry = row.map(|row| row + palette.list.skipped(rows.height));
+            Some(Hit::Over(entry.filter(|&entry| entry < palette.list.found.len())))
         }
         Overlay::Presets { chosen } => {
             let row = body.contains(at).then(|| usize::from(at.y - body.y))?;
-            let lines = presets::shown(app, *chosen, body);
+            let lines = pages::presets(app, *chosen, body);
             Some(Hit::Over(lines.get(row).and_then(|(_, preset)| *preset)))
         }
         Overlay::Help { .. }
@@ -160,13 +161,7 @@ fn in_lab(app: &App, page: &Page, lab: &LabState, area: Rect, at: Position) -> O
 
 /// A picture, and the part of it at a place: the step of a chart, the line or thread of a kernel.
 fn picture_at(app: &App, page: &Page, place: usize, cell: Rect, at: Position) -> Hit {
-    let scene = page.lab().and_then(|lab| {
-        let index = lab
-            .pictures
-            .panels
-            .get((lab.pictures.chosen + place) % lab.pictures.panels.len().max(1))?;
-        lab.scene(*index)
-    });
+    let scene = page.lab().and_then(|lab| lab.scene(lab.pictures.after(place)?));
     let drawn = page.telling == Telling::Drawn;
     let spot = scene.filter(|_| drawn).and_then(|scene| panel::spot_at(cell, at, &scene));
     if let Some(spot) = spot {

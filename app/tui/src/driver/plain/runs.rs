@@ -111,7 +111,7 @@ impl Talk<'_> {
 
     pub(super) fn save(&mut self, file: &str) -> io::Result<()> {
         if let Err(why) = self.app.available(Command::SaveWeights) {
-            return self.say(say::sentence(&why));
+            return self.say(say::sentence(&why.to_string()));
         }
         self.type_in(Command::SaveWeights, file)?;
         let mut pulse = Pulse::new();
@@ -141,7 +141,7 @@ impl Talk<'_> {
             self.send(Message::Beat)?;
         }
         self.app.screen.notice = None;
-        let told = self.app.walk_said();
+        let told = self.app.walk_in_words();
         self.say(told.iter().flat_map(|line| say::sentence(line)))
     }
 

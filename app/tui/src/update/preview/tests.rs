@@ -2,8 +2,8 @@
 
 use crate::message::{Effect, Message};
 use crate::state::Instructors;
-use crate::state::preview::{Preview, PreviewState};
 use crate::tests::{Bench, point};
+use crate::{message::PreviewState, state::Preview};
 
 const LESSON: &str = include_str!("../../tests/lesson.md");
 

@@ -1,7 +1,7 @@
 //! The knobs of a lab and how they are turned, typed and put back.
 
 use mlsys_lab::Schema;
-use mlsys_lab::params::{Given, Params};
+use mlsys_lab::params::{Given, ParamError, Params};
 use mlsys_lab::schema::{Param, Type};
 use mlsys_lab::value::{Value, significant};
 
@@ -18,6 +18,25 @@ pub struct Knob {
     pub values: Vec<Value>,
     /// Smallest and largest value here.
     pub range: (Option<f64>, Option<f64>),
+}
+
+/// Why a knob does not take a value.
+#[derive(Debug, thiserror::Error)]
+pub enum KnobError {
+    #[error(transparent)]
+    Value(#[from] ParamError),
+    #[error("this lesson keeps {name} within {range}")]
+    Range { name: String, range: String },
+    #[error("in this lesson {name} is one of: {values}")]
+    Unlisted { name: String, values: String },
+    #[error("this lab has no knobs")]
+    NoKnobs,
+    #[error("this lesson has no knob for {0}")]
+    Missing(String),
+    #[error("this lesson has no lab '{lab}'; it has: {labs}")]
+    NoLab { lab: String, labs: String },
+    #[error("lab '{lab}' has no knob '{knob}'; it has: {knobs}")]
+    NoKnob { lab: String, knob: String, knobs: String },
 }
 
 impl Knob {
@@ -60,19 +79,26 @@ impl Knob {
     }
 
     /// Checks a value against the lab and against the lesson.
-    fn accepts(&self, schema: &Schema, given: Given) -> Result<Value, String> {
-        let value = Params::check(schema, &self.name, given).map_err(|error| error.to_string())?;
-        if let Some(x) = value.as_f64()
-            && (self.range.0.is_some_and(|low| x < low)
-                || self.range.1.is_some_and(|high| x > high))
-        {
-            return Err(format!("this lesson keeps {} within {}", self.name, self.range_text()));
+    pub fn accepts(&self, schema: &Schema, given: Given) -> Result<Value, KnobError> {
+        let value = Params::check(schema, &self.name, given)?;
+        let name = || self.name.clone();
+        if value.as_f64().is_some_and(|x| self.clamp(x) != x) {
+            return Err(KnobError::Range { name: name(), range: self.range_text() });
         }
         if !self.values.is_empty() && !self.values.contains(&value) {
             let values: Vec<_> = self.values.iter().map(ToString::to_string).collect();
-            return Err(format!("in this lesson {} is one of: {}", self.name, values.join(", ")));
+            return Err(KnobError::Unlisted { name: name(), values: values.join(", ") });
         }
         Ok(value)
+    }
+
+    pub fn is_turned(&self) -> bool {
+        self.value != self.initial
+    }
+
+    /// The value, or the word for none.
+    pub fn value_text(&self) -> String {
+        self.value.as_ref().map_or("unset".to_owned(), Value::to_string)
     }
 
     pub fn range_text(&self) -> String {
@@ -124,11 +150,9 @@ impl LabState {
         Some((name, next))
     }
 
-    pub fn type_value(&mut self, text: &str) -> Result<(String, Value), String> {
+    pub fn type_value(&mut self, text: &str) -> Result<(String, Value), KnobError> {
         let index = self.controls.marked;
-        let Some(knob) = self.controls.knobs.get(index) else {
-            return Err("this lab has no knobs".to_owned());
-        };
+        let knob = self.controls.knobs.get(index).ok_or(KnobError::NoKnobs)?;
         let value = knob.accepts(self.schema, Given::Text(text.trim().to_owned()))?;
         let (name, from) = (knob.name.clone(), knob.value.clone());
         self.give(index, Some(value.clone()));
@@ -138,10 +162,20 @@ impl LabState {
         Ok((name, value))
     }
 
-    /// Checks a value for the knob at a place.
-    pub fn accepts(&self, place: usize, value: Value) -> Result<Value, String> {
-        let knob = self.controls.knobs.get(place).ok_or("there is no such knob")?;
-        knob.accepts(self.schema, Given::Value(value))
+    pub fn mark_knob(&mut self, name: &str) -> Result<(), KnobError> {
+        let knobs = &self.controls.knobs;
+        let Some(index) = knobs.iter().position(|knob| knob.name == name) else {
+            let names: Vec<_> = knobs.iter().map(|knob| knob.name.as_str()).collect();
+            let (lab, knobs) = (self.id.clone(), names.join(", "));
+            return Err(KnobError::NoKnob { lab, knob: name.to_owned(), knobs });
+        };
+        self.controls.marked = index;
+        Ok(())
+    }
+
+    /// Whether any knob has left the lesson's value.
+    pub fn is_turned(&self) -> bool {
+        self.controls.knobs.iter().any(Knob::is_turned)
     }
 
     pub fn reset_knobs(&mut self) {

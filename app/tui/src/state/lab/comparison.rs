@@ -18,13 +18,13 @@ pub struct Attempts {
     /// All that have ended, the oldest first.
     all: Arc<[Arc<FinishedRun>]>,
     /// What the run on the screen left, if it has ended.
-    pub(super) left: Option<Arc<FinishedRun>>,
+    pub(in crate::state) left: Option<Arc<FinishedRun>>,
     /// What the lesson wants reached, by the panel's place in the schema.
     goals: Vec<Vec<Goal>>,
     /// The curves of the newest other runs, by the panel's place in the schema; empty for a panel that has none.
     behind: Vec<Vec<Earlier>>,
     /// The pictures of several runs, by the panel's place in the schema, made on demand.
-    pub(super) drawn: Vec<OnceCell<Option<Frame>>>,
+    pub(in crate::state) drawn: Vec<OnceCell<Option<Frame>>>,
 }
 
 /// What a run's lab is called: on a lab's own page all have one id, and the kind tells more.

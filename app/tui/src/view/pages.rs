@@ -1,0 +1,272 @@
+//! The pages that lie over the whole body: help, presets, the problems of a previewed file, and the command line.
+
+use mlsys_lesson::{Diagnostic, Severity};
+use mlsys_view::theme::Look;
+use mlsys_view::wrap::wrap;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Widget};
+
+use super::{body, draw_lines};
+use crate::command::{Binding, Place, TABLE};
+use crate::state::{App, Preview};
+use crate::update::availability::Refusal;
+
+/// Columns of the keys on the help page, and of the names of presets, where sentences fit next to them.
+const KEYS: usize = 16;
+const NAME: usize = 22;
+/// Below these widths the sentences stand below the keys, and below the names.
+const BESIDE_KEYS: usize = 50;
+const BESIDE_NAME: usize = 60;
+/// The least rows that the strip of problems is drawn on.
+const LEAST: u16 = 2;
+
+/// Draws every command with its keys and its sentence, and why it cannot be done if it cannot.
+pub fn draw_help(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
+    let lines = help(app, usize::from(area.width));
+    let last = lines.len().saturating_sub(usize::from(area.height));
+    draw_lines(lines.into_iter().skip(scroll.min(last)), area, buffer);
+}
+
+/// How far the help scrolls.
+pub fn longest_help(app: &App) -> usize {
+    let body = body(app.screen.size);
+    help(app, usize::from(body.width)).len().saturating_sub(usize::from(body.height))
+}
+
+fn help(app: &App, width: usize) -> Vec<Line<'static>> {
+    let theme = &app.screen.look.theme;
+    let ground = app.ground();
+    let (here, rest): (Vec<_>, Vec<_>) = TABLE.iter().partition(|row| row.places.contains(&ground));
+    let mut lines = vec![Line::styled(format!(" Keys here ({})", ground.word()), theme.title)];
+    for row in here {
+        lines.extend(entry(app, row, app.satisfied(row).err(), width));
+    }
+    let mut rest = rest;
+    let home = |row: &Binding| row.places.first().copied();
+    rest.sort_by_key(|row| Place::ALL.iter().position(|place| Some(*place) == home(row)));
+    let mut before = None;
+    for row in rest {
+        if home(row) != before {
+            before = home(row);
+            let name = before.map_or("", Place::word);
+            lines.push(Line::default());
+            lines.push(Line::styled(format!(" Keys elsewhere ({name})"), theme.title));
+        }
+        lines.extend(entry(app, row, None, width));
+    }
+    lines
+}
+
+fn entry(app: &App, row: &Binding, refused: Option<Refusal>, width: usize) -> Vec<Line<'static>> {
+    let theme = &app.screen.look.theme;
+    let keys = row.keys_text();
+    let (key, text) = match &refused {
+        None => (theme.key, theme.text),
+        Some(_) => (theme.dim, theme.dim),
+    };
+    let mut spans = vec![(row.help.to_owned(), text)];
+    if let Some(reason) = refused {
+        spans.push((format!(" (not now: {reason})"), theme.dim));
+    }
+    let room = width.saturating_sub(1);
+    if width < BESIDE_KEYS {
+        let mut lines = vec![Line::styled(format!(" {keys}"), key)];
+        lines.extend(wrap(&spans, room, Span::raw("   "), Span::raw("   ")));
+        lines
+    } else {
+        let keys = Span::styled(format!(" {keys:<KEYS$}"), key);
+        wrap(&spans, room, keys, Span::raw(" ".repeat(KEYS + 1)))
+    }
+}
+
+/// Draws the presets, those that cannot be taken with the reason.
+pub fn draw_presets(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
+    draw_lines(presets(app, chosen, area).into_iter().map(|(line, _)| line), area, buffer);
+}
+
+/// The lines from the first that is shown on, each with the place of its preset.
+pub fn presets(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
+    let theme = &app.screen.look.theme;
+    let lab = app.lab();
+    let title = lab.map_or("", |open| open.title.as_str());
+    let title = Line::styled(format!(" Presets: {title}"), theme.title);
+    let mut lines = vec![(title, None)];
+    let mut end = 0;
+    let width = usize::from(area.width).saturating_sub(1);
+    for (index, (preset, refused)) in app.presets().into_iter().enumerate() {
+        let mark = if index == chosen { app.screen.look.glyphs.arrow } else { " " };
+        let name = match (&refused, index == chosen) {
+            (Some(_), _) => theme.dim,
+            (None, true) => theme.selection,
+            (None, false) => theme.text,
+        };
+        let mut spans = vec![(preset.about.clone(), theme.dim)];
+        if let Some(reason) = refused {
+            spans.push((format!(" (not here: {reason})"), theme.warn));
+        }
+        let head = Line::from(vec![
+            Span::styled(format!(" {mark:<2}"), theme.accent),
+            Span::styled(preset.name.clone(), name),
+        ]);
+        let indent = |columns: usize| Span::raw(" ".repeat(columns));
+        if width < BESIDE_NAME {
+            lines.push((head, Some(index)));
+            let below = wrap(&spans, width, indent(5), indent(5));
+            lines.extend(below.into_iter().map(|line| (line, Some(index))));
+        } else {
+            let mut beside = wrap(&spans, width, indent(NAME), indent(NAME));
+            if let Some(first) = beside.first_mut() {
+                let pad = NAME.saturating_sub(head.width()).max(1);
+                let rest = first.spans.split_off(1.min(first.spans.len()));
+                first.spans = head.spans;
+                first.spans.push(indent(pad));
+                first.spans.extend(rest);
+            }
+            lines.extend(beside.into_iter().map(|line| (line, Some(index))));
+        }
+        if index == chosen {
+            end = lines.len();
+        }
+    }
+    let skip = end.saturating_sub(usize::from(area.height));
+    lines.drain(..skip);
+    lines
+}
+
+/// Draws the strip of problems over the lowest part of the page, if there is something to tell.
+pub fn draw_strip(app: &App, body: Rect, buffer: &mut Buffer) {
+    let Some(preview) = &app.preview else { return };
+    let room = room(app, preview, body);
+    let lines = problems(preview, app.page.is_some(), &app.screen.look);
+    if lines.is_empty() || room < LEAST {
+        return;
+    }
+    let height = u16::try_from(lines.len()).map_or(room, |lines| lines.min(room));
+    let area = Rect::new(body.x, body.bottom() - height, body.width, height);
+    Clear.render(area, buffer);
+    Block::new().style(app.screen.look.theme.screen).render(area, buffer);
+    let hidden = lines.len().saturating_sub(usize::from(height));
+    let shown = usize::from(height) - usize::from(hidden > 0);
+    draw_lines(lines.into_iter().take(shown), area, buffer);
+    if let (Some(last), true) = (area.rows().next_back(), hidden > 0) {
+        let more = format!(" {} more lines: ! shows them all", hidden + 1);
+        Line::styled(more, app.screen.look.theme.dim).render(last, buffer);
+    }
+}
+
+pub fn draw_problems(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
+    let Some(preview) = &app.preview else { return };
+    let lines = problems(preview, app.page.is_some(), &app.screen.look);
+    // The file may have been corrected since the last scroll.
+    let scroll = scroll.min(lines.len().saturating_sub(usize::from(area.height)));
+    draw_lines(lines.into_iter().skip(scroll), area, buffer);
+}
+
+/// As much of the page as the strip may take: a lesson that can be read leaves less to tell than one that cannot.
+fn room(app: &App, preview: &Preview, body: Rect) -> u16 {
+    match (app.page.is_some(), preview.is_behind()) {
+        (false, _) => body.height,
+        (true, true) => body.height * 3 / 5,
+        (true, false) => body.height / 4,
+    }
+}
+
+fn problems(preview: &Preview, has_page: bool, look: &Look) -> Vec<Line<'static>> {
+    let theme = &look.theme;
+    if preview.unreadable.is_none() && preview.problems.is_empty() {
+        return Vec::new();
+    }
+    let errors = preview.problems.iter().filter(|p| p.is_error()).count();
+    let stays = if has_page {
+        "the last good version stays on the screen"
+    } else {
+        "it opens as soon as it is right"
+    };
+    let (summary, style) = match (&preview.unreadable, errors) {
+        (Some(reason), _) => (format!("{reason}; {stays}"), theme.bad),
+        (None, 0) => {
+            (format!("{}: {}", preview.file, count(preview.problems.len(), "warning")), theme.warn)
+        }
+        (None, errors) => {
+            (format!("{}: {}; {stays}", preview.file, count(errors, "error")), theme.bad)
+        }
+    };
+    let rule = look.glyphs.horizontal.repeat(2);
+    let mut lines = vec![Line::from(vec![
+        Span::styled(format!("{rule} "), style),
+        Span::styled(summary, style),
+    ])];
+    if preview.unreadable.is_none() {
+        // Errors come first: they are what keeps the lesson from the screen.
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            preview.problems.iter().partition(|problem| problem.is_error());
+        for problem in errors.into_iter().chain(warnings) {
+            lines.extend(problem_lines(problem, look));
+        }
+    }
+    lines
+}
+
+/// A diagnostic as a compiler prints it, its first line and the mark in the colour of its severity.
+fn problem_lines(problem: &Diagnostic, look: &Look) -> Vec<Line<'static>> {
+    let theme = &look.theme;
+    let loud = match problem.severity {
+        Severity::Error => theme.bad,
+        Severity::Warning => theme.warn,
+    };
+    let printed = problem.to_string();
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (index, line) in printed.lines().enumerate() {
+        let style = match index {
+            0 => loud,
+            3 => theme.code,
+            4 => loud,
+            _ => theme.text,
+        };
+        // The empty line above the source tells nothing.
+        if index != 2 {
+            lines.push(Line::styled(format!(" {line}"), style));
+        }
+    }
+    lines
+}
+
+fn count(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        number => format!("{number} {what}s"),
+    }
+}
+
+/// Draws the line that opens this state, so that it can be copied by hand too: from the first column on, broken as a
+/// shell puts it together again.
+pub fn draw_line(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.screen.look.theme;
+    let width = usize::from(area.width);
+    let say = |text: &str, style| {
+        wrap(&[(text.to_owned(), style)], width, Span::raw(" "), Span::raw(" "))
+    };
+    let mut lines = say("This line opens what is on the screen", theme.title);
+    lines.push(Line::default());
+    let broken = wrap(
+        &[(line.to_owned(), theme.code)],
+        width.saturating_sub(2),
+        Span::raw(""),
+        Span::raw(""),
+    );
+    let last = broken.len().saturating_sub(1);
+    lines.extend(broken.into_iter().enumerate().map(|(index, mut line)| {
+        if index < last {
+            line.spans.push(Span::styled(" \\", theme.code));
+        }
+        line
+    }));
+    lines.push(Line::default());
+    lines.extend(say(
+        "It was sent to the clipboard. Terminals may refuse that (tmux: set -g set-clipboard on): then mark it and copy it.",
+        theme.dim,
+    ));
+    draw_lines(lines, area, buffer);
+}
