@@ -1,49 +1,90 @@
 //! The event loop: messages in, effects out, a frame when something has changed.
 
-#[cfg(test)]
-mod closing;
-mod draft_store;
-mod events;
-#[cfg(test)]
-mod idle;
+mod drafts;
 mod inputs;
-mod options;
-mod outside;
 mod plain;
 mod pulse;
-mod records;
 mod runs;
 mod service;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use mlsys_lesson::Progress;
+use mlsys_lab::device::DeviceChoice;
+use mlsys_lab::registry::Registry;
+use mlsys_lesson::{Course, Lesson, Progress};
+use mlsys_run::drafts::Drafts;
+use mlsys_run::paths::Paths;
+use mlsys_run::progress_log::ProgressLog;
+use mlsys_run::settings::KnobTurn;
+use mlsys_view::theme::ColorDepth;
+use mlsys_view::theme::choice::{Appearance, Decider};
 
 use super::message::{Effect, Message};
 use super::terminal::{Guard, Screen};
 use super::view;
-use crate::state::Preview;
-use crate::state::{App, Instructors};
-use draft_store::DraftStore;
-use events::message_of;
+use crate::state::lab::knob::KnobError;
+use crate::state::{App, Instructors, Preview};
+use drafts::DraftStore;
 use inputs::Input;
-use mlsys_run::storage::Drafts;
-use mlsys_run::storage::Paths;
-use mlsys_run::storage::ProgressLog;
-use mlsys_view::theme::ColorDepth;
-use mlsys_view::theme::file::Decider;
-pub use options::{Broken, Leaving, Left, Opening, Options};
 pub use plain::{Prompt, run_plain};
 use pulse::Pulse;
 use runs::Runner;
 use service::Driver;
 pub use watch::Follow;
 use watch::Watch;
+
+pub struct Options {
+    pub course: Course,
+    pub appearance: Appearance,
+    pub registry: &'static Registry,
+    pub choice: DeviceChoice,
+    pub seed: Option<u64>,
+    pub workers: Option<String>,
+    pub open: Option<Opening>,
+    /// Whether the instructor view may be opened; then nothing is read from or added to the learner's progress.
+    pub instructors: Instructors,
+    /// A lesson file to open and to follow. The author's answers are not progress: none is read or kept.
+    pub preview: Option<Follow>,
+    /// Where runs and progress are kept, if anywhere.
+    pub paths: Option<Paths>,
+}
+
+pub struct Opening {
+    pub lesson: Arc<Lesson>,
+    /// What it was named by, if not by its id.
+    pub source: Option<String>,
+    /// Knobs to turn first.
+    pub turns: Vec<KnobTurn>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Broken {
+    #[error(transparent)]
+    Opening(#[from] KnobError),
+    #[error("the terminal cannot be used: {0}")]
+    Terminal(#[from] io::Error),
+}
+
+pub struct Leaving {
+    pub left: Left,
+    /// What went wrong with what was still being written, when there was no screen to say it on.
+    pub unsaid: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    ByChoice,
+    /// The system, or the terminal that has vanished.
+    OnRequest,
+}
 
 /// The state to begin with, where progress is kept, and what is to be done first.
 type Beginning = (App, Option<ProgressLog>, Vec<Effect>);

@@ -3,15 +3,16 @@
 #[cfg(unix)]
 mod unix;
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::{io, thread};
 
-use super::{Outbox, message_of};
-use crate::message::Message;
-use mlsys_run::devices;
+use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use mlsys_run::devices::{PROBE_LIMIT, probe};
+
+use super::Outbox;
+use crate::key::Key;
+use crate::message::{Gesture, Message};
 
 /// What arrives at the loop.
 pub enum Input {
@@ -126,6 +127,34 @@ pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
     });
     // Without a thread the course can still be read; runs will say that devices are being looked for.
     drop(spawned);
+}
+
+/// A key from a terminal event, for the input thread.
+fn message_of(event: Event) -> Option<Message> {
+    use Event;
+    match event {
+        Event::Key(key) => Key::from_event(key).map(Message::Key),
+        Event::Paste(text) => Some(Message::Paste(text)),
+        Event::Resize(width, height) => Some(Message::Resize { width, height }),
+        Event::Mouse(mouse) => gesture(mouse),
+        Event::FocusGained | Event::FocusLost => None,
+    }
+}
+
+fn gesture(mouse: MouseEvent) -> Option<Message> {
+    let gesture = match mouse.kind {
+        MouseEventKind::Down(MouseButton::Left) => Gesture::Press,
+        MouseEventKind::Drag(MouseButton::Left) => Gesture::Drag,
+        MouseEventKind::ScrollUp => Gesture::WheelUp,
+        MouseEventKind::ScrollDown => Gesture::WheelDown,
+        MouseEventKind::Down(MouseButton::Middle | MouseButton::Right)
+        | MouseEventKind::Drag(MouseButton::Middle | MouseButton::Right)
+        | MouseEventKind::Up(_)
+        | MouseEventKind::Moved
+        | MouseEventKind::ScrollLeft
+        | MouseEventKind::ScrollRight => return None,
+    };
+    Some(Message::Mouse { gesture, column: mouse.column, row: mouse.row })
 }
 
 #[cfg(test)]

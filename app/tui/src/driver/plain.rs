@@ -7,16 +7,16 @@ mod runs;
 use std::io::{self, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use mlsys_run::paths::Paths;
+
 use super::inputs::{self, Input};
 use super::runs::Runner;
 use super::{Broken, Driver, Left, Options, Pulse, draft_store, state, unsaid};
 use crate::message::Message;
-use crate::plain::say;
-use crate::plain::words;
+use crate::plain::{say, words};
 use crate::state::page::Page;
 use crate::state::{App, Tempo};
 use crate::terminal::{Screen, Stop};
-use mlsys_run::storage::Paths;
 
 const SIZE: (u16, u16) = (120, 60);
 

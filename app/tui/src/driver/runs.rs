@@ -1,28 +1,26 @@
 //! The run that is going on, and its record on disk.
 
-use std::io;
 use std::path::{self, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use mlsys_lab::control::{Command, Limits, StopReason};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::registry::Registry;
 use mlsys_lab::report::Report;
-
-use super::{Input, Outbox, records};
-use crate::editor::TestsJob;
-use crate::message::{Message, ReplayStart, SaveWeights, Start};
-use crate::recall;
-use crate::records::Wanted;
-use crate::state::App;
-use mlsys_run::outcome::{Outcome, RecordedOutcome};
-use mlsys_run::process::BackgroundTasks;
-use mlsys_run::record::{About, Pictures, Record, Recording};
+use mlsys_run::background::BackgroundTasks;
+use mlsys_run::record::{self, About, Ending, Pictures, Record, RecordedRun};
 use mlsys_run::replay::Replayed;
 use mlsys_run::session::{Panels, Session};
 use mlsys_run::sources::{Sources, Store, WithArtifacts};
+
+use super::{Input, Outbox};
+use crate::editor::TestsJob;
+use crate::message::{Message, ReplayStart, SaveWeights, Start};
+use crate::recall;
+use crate::records::{LoadError, LoadedRecord, RecordEntry, Source, Wanted};
+use crate::state::App;
 
 /// Starts runs one at a time and brings back what they say.
 pub struct Runner {
@@ -133,16 +131,16 @@ impl Runner {
 
     /// Finds out what has been recorded.
     pub fn list_records(&self) {
-        records::list(self.folder.clone(), self.background.clone(), &self.outbox);
+        list_records(self.folder.clone(), self.background.clone(), &self.outbox);
     }
 
     pub fn read_record(&self, wanted: Wanted) {
-        records::read(wanted, &self.outbox);
+        read_record(wanted, &self.outbox);
     }
 
     pub fn recall(&self, wanted: recall::Wanted) {
         if let Some(folder) = &self.folder {
-            records::recall(folder.clone(), wanted, self.registry, &self.outbox);
+            recall_runs(folder.clone(), wanted, self.registry, &self.outbox);
         }
     }
 
@@ -254,4 +252,65 @@ impl Runner {
 
 fn failed(run: u64, reason: String) -> Message {
     Message::Ended { run, outcome: Outcome::Panicked(reason), after: Duration::ZERO }
+}
+
+/// Lists the runs of a folder, the newest first, and those that ship with the program.
+fn list_records(folder: Option<PathBuf>, background: BackgroundTasks, outbox: &Outbox) {
+    in_background("records", outbox, move || {
+        // A record that is being closed is one of a run that has ended.
+        background.wait();
+        Message::Records(record_entries(folder))
+    });
+}
+
+fn read_record(wanted: Wanted, outbox: &Outbox) {
+    in_background("record", outbox, move || Message::LoadedRecord(loaded(wanted)));
+}
+
+/// Reads what a lesson's labs have left.
+fn recall_runs(
+    folder: PathBuf,
+    wanted: recall::Wanted,
+    registry: &'static Registry,
+    outbox: &Outbox,
+) {
+    in_background("recall", outbox, move || {
+        Message::Recalled(recall::recall(&folder, &wanted, registry))
+    });
+}
+
+/// Does work on a thread; without one there is no answer, and what asked for it goes on waiting.
+fn in_background(name: &str, outbox: &Outbox, work: impl FnOnce() -> Message + Send + 'static) {
+    let outbox = outbox.clone();
+    let spawned = thread::Builder::new().name(name.to_owned()).spawn(move || {
+        let _ = outbox.send(Input::Message(work()));
+    });
+    drop(spawned);
+}
+
+fn record_entries(folder: Option<PathBuf>) -> Vec<RecordEntry> {
+    let names = folder.as_deref().and_then(|runs| record::list(runs).ok());
+    let folders =
+        folder.iter().flat_map(|runs| names.iter().flatten().rev().map(|name| runs.join(name)));
+    // What cannot be read is told by `mlsys runs list`, where there is room for it.
+    let own = folders.filter_map(|folder| {
+        let summary = record::summary(&folder).ok()?;
+        Some(RecordEntry::new(Source::Folder(folder), &summary))
+    });
+    let shipped = record::shipped().enumerate().filter_map(|(place, recording)| {
+        Some(RecordEntry::new(Source::Shipped(place), &recording.summary().ok()?))
+    });
+    own.chain(shipped).collect()
+}
+
+fn loaded(wanted: Wanted) -> Result<Box<LoadedRecord>, LoadError> {
+    let past = match &wanted.entry.source {
+        Source::Folder(folder) => record::open(folder),
+        Source::Shipped(place) => match record::shipped().nth(*place) {
+            Some(recording) => recording.open(),
+            None => return Err(LoadError::NotShipped),
+        },
+    };
+    let RecordedRun { data, warnings, .. } = past?;
+    Ok(Box::new(LoadedRecord { wanted, data, warnings }))
 }

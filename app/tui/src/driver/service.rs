@@ -6,10 +6,14 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Instant, SystemTime};
 
+use mlsys_run::drafts::Draft;
+use mlsys_run::exports::{self, Export};
+use mlsys_run::paths::NoDataFolder;
+use mlsys_run::progress_log::ProgressLog;
+
 use super::Left;
-use super::draft_store::DraftStore;
+use super::drafts::{self, DraftStore};
 use super::inputs::{Input, Keyboard, Lending};
-use super::outside;
 use super::pulse::Pulse;
 use super::runs::Runner;
 use crate::message::{Effect, Message};
@@ -17,10 +21,6 @@ use crate::state::App;
 use crate::terminal::{Screen, Stop};
 use crate::update::Animation;
 use crate::view;
-use mlsys_run::storage::Draft;
-use mlsys_run::storage::NoDataFolder;
-use mlsys_run::storage::ProgressLog;
-use mlsys_run::storage::{self, Export};
 
 pub(super) struct Driver {
     pub(super) runner: Runner,
@@ -177,7 +177,7 @@ impl Driver {
         let ended = {
             let _signals_are_lent = Lending::begin();
             let _keys_are_lent = self.keyboard.as_mut().map(Keyboard::lend);
-            terminal.lend(|| outside::edit(&path))?
+            terminal.lend(|| drafts::edit(&path))?
         };
         // What was saved counts, whatever the editor says when it ends: vi says that something failed after a command
         // that found nothing, saved or not. Undoing brings the text before it back.
@@ -186,7 +186,7 @@ impl Driver {
         }
         match ended {
             Ok(()) => Ok(()),
-            Err(why) => self.feed(app, terminal, Message::NotSaved(why)),
+            Err(error) => self.feed(app, terminal, Message::NotSaved(error.to_string())),
         }
     }
 
@@ -200,14 +200,12 @@ impl Driver {
             match effect {
                 Effect::Start(start) => {
                     if let Some(message) = self.runner.start(*start, app) {
-                        let more = app.update(message);
-                        self.carry_out(more, app, terminal)?;
+                        self.feed(app, terminal, message)?;
                     }
                 }
                 Effect::Replay(start) => {
                     if let Some(message) = self.runner.replay(*start) {
-                        let more = app.update(message);
-                        self.carry_out(more, app, terminal)?;
+                        self.feed(app, terminal, message)?;
                     }
                 }
                 Effect::ListRecords => self.runner.list_records(),

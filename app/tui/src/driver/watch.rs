@@ -6,11 +6,10 @@
 //! new file over the old one, by moving the old one away first. What stands at the path tells all of these apart.
 
 use std::fs::{self, Metadata};
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, SystemTime};
+use std::{io, thread};
 
 use super::Outbox;
 use super::inputs::Input;

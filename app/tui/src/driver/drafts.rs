@@ -1,16 +1,18 @@
-//! Texts that are being written, as files: kept as they are typed, and read again when another program saves them.
+//! Texts that are being written, as files: kept as they are typed, read again when another program saves them, and
+//! opened in the learner's own editor.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use mlsys_run::drafts::{Draft, Drafts};
 
 use super::Outbox;
 use super::inputs::Input;
 use super::watch::{Follow, Stop, Watch, start};
 use crate::editor::DraftOrigin;
 use crate::message::Message;
-use mlsys_run::storage::Draft;
-use mlsys_run::storage::Drafts;
 
 pub(super) struct DraftStore {
     drafts: Drafts,
@@ -112,6 +114,53 @@ impl DraftStore {
         open.known = Some(text.clone());
         Some(Message::Draft { draft, text: Some(text), whence: DraftOrigin::Saved })
     }
+}
+
+const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
+
+/// What every system of the kind has.
+const USUAL: &str = if cfg!(windows) { "notepad" } else { "vi" };
+
+/// Why the learner's own editor did not do its work.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum EditorError {
+    #[error("there is no editor '{0}'; {ADVICE}")]
+    Missing(String),
+    #[error("the editor '{0}' ended with {1}")]
+    Failed(String, ExitStatus),
+    #[error("the editor '{0}' cannot be started: {1}; {ADVICE}")]
+    NotStarted(String, io::Error),
+}
+
+const ADVICE: &str = "the variables VISUAL and EDITOR name another; your text is as it was";
+
+/// Opens a file in the learner's own editor and waits until it ends.
+pub(super) fn edit(path: &Path) -> Result<(), EditorError> {
+    let mut named = VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
+    let editor = named.find(|value| !value.trim().is_empty()).unwrap_or_else(|| USUAL.to_owned());
+    match command(&editor, path).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) if status.code() == Some(127) => Err(EditorError::Missing(editor)),
+        Ok(status) => Err(EditorError::Failed(editor, status)),
+        Err(error) => Err(EditorError::NotStarted(editor, error)),
+    }
+}
+
+/// The value may hold arguments, as in `code --wait`: a shell reads it, as other programs have it read.
+#[cfg(unix)]
+fn command(editor: &str, path: &Path) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh");
+    command.arg(path);
+    command
+}
+
+#[cfg(not(unix))]
+fn command(editor: &str, path: &Path) -> Command {
+    let mut words = editor.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or(editor));
+    command.args(words).arg(path);
+    command
 }
 
 #[cfg(test)]

@@ -1,0 +1,218 @@
+//! The loop with a test screen: what is drawn when nothing happens, and a record at the end of its run.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::{env, fs, io, process};
+
+use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, DeviceState};
+use mlsys_lab::params::{Params, Settings};
+use mlsys_lab::tables::Tables;
+use mlsys_lesson::Progress;
+use mlsys_run::drafts::Drafts;
+use mlsys_run::record;
+use mlsys_view::glyphs::{GlyphSet, Glyphs};
+use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::drafts::DraftStore;
+use super::inputs::Input;
+use super::pulse::Pulse;
+use super::runs::Runner;
+use super::{App, Driver, Message, Screen, unsaid};
+use crate::key::Key;
+use crate::own_page;
+use crate::state::Tempo;
+use crate::terminal::Stop;
+
+const SIZE: (u16, u16) = (80, 24);
+
+/// A screen that counts its frames.
+struct Counted {
+    terminal: Terminal<TestBackend>,
+    frames: usize,
+}
+
+impl Screen for Counted {
+    fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+        self.frames += 1;
+        match self.terminal.draw(view) {
+            Ok(_) => Ok(()),
+            Err(never) => match never {},
+        }
+    }
+
+    fn size(&self) -> io::Result<(u16, u16)> {
+        Ok(SIZE)
+    }
+
+    fn stop_job(&mut self) -> io::Result<Stop> {
+        Ok(Stop::NoShell)
+    }
+
+    fn take_again(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The loop with a test screen.
+struct Loop {
+    app: App,
+    driver: Driver,
+    screen: Counted,
+    inbox: Receiver<Input>,
+    pulse: Pulse,
+    sender: Sender<Input>,
+}
+
+impl Loop {
+    /// Runs are recorded in the folder, if there is one.
+    fn new(runs: Option<PathBuf>) -> Self {
+        let (sender, inbox) = mpsc::channel();
+        let registry = mlsys_registry::registry();
+        let app = App::new(
+            Vec::new(),
+            registry,
+            DeviceChoice::Auto,
+            Progress::default(),
+            SIZE,
+            Look {
+                theme: Theme::new(Background::Dark, ColorDepth::None),
+                glyphs: Glyphs::new(GlyphSet::Ascii),
+            },
+        );
+        let driver = Driver {
+            runner: Runner::new(registry, runs, sender.clone()),
+            log: None,
+            exports: None,
+            draft_store: DraftStore::new(Drafts::passing()),
+            keyboard: None,
+            done: None,
+            lines: VecDeque::new(),
+        };
+        let terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
+        Self {
+            app,
+            driver,
+            screen: Counted { terminal, frames: 0 },
+            inbox,
+            pulse: Pulse::new(),
+            sender,
+        }
+    }
+
+    fn feed(&mut self, message: Message) {
+        self.driver.feed(&mut self.app, &mut self.screen, message).unwrap();
+    }
+
+    fn turn(&mut self) {
+        self.driver.turn(&mut self.app, &mut self.screen, &self.inbox, &mut self.pulse).unwrap();
+    }
+}
+
+#[test]
+fn frames_are_drawn_only_after_messages() {
+    let mut idle = Loop::new(None);
+    let key = |c| Input::Message(Message::Key(Key::Char(c)));
+    for c in "jkj?".chars() {
+        idle.sender.send(key(c)).unwrap();
+    }
+    idle.turn();
+    assert_eq!(idle.screen.frames, 1, "keys typed ahead share a frame");
+    assert!(idle.pulse.next().is_none(), "the loop sleeps until something comes");
+    // A run that woke the loop and has been given up meanwhile: one look, no frame, and sleep again.
+    idle.sender.send(Input::RunSpoke).unwrap();
+    idle.turn();
+    assert!(idle.pulse.next().is_some());
+    idle.turn();
+    assert_eq!(idle.screen.frames, 1);
+    assert!(idle.pulse.next().is_none());
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = env::temp_dir().join(format!("mlsys-closing-{name}-{}", process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        Self(folder)
+    }
+
+    fn run(&self) -> PathBuf {
+        let names = record::list(&self.0).unwrap();
+        assert_eq!(names.len(), 1);
+        self.0.join(&names[0])
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The loop with lab train, which has begun.
+fn training(runs: &Path) -> Loop {
+    let lab = mlsys_registry::registry().find("train").unwrap();
+    let settings = Settings::from_pairs(["steps=2", "width=4"]).unwrap();
+    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
+    let mut it = Loop::new(Some(runs.to_owned()));
+    it.app.session.tempo = Tempo::Full;
+    it.app.open(own_page::lesson(lab.schema(), &params).unwrap());
+    it.feed(Message::Probed(vec![DeviceInfo {
+        id: DeviceId::CPU,
+        name: "CPU".to_owned(),
+        memory_bytes: None,
+        precisions: vec![],
+        driver: None,
+        state: DeviceState::Usable,
+    }]));
+    it.feed(Message::Key(Key::Char(' ')));
+    it
+}
+
+fn to_its_end(it: &mut Loop) {
+    while it.app.session.active.is_some() {
+        it.turn();
+    }
+}
+
+#[test]
+fn who_leaves_as_a_run_ends_finds_all_of_it() {
+    let folder = Folder::new("whole");
+    let mut it = training(&folder.0);
+    to_its_end(&mut it);
+    it.driver.runner.leave();
+    let past = record::open(&folder.run()).unwrap();
+    assert_eq!(past.summary.status.word(), "finished");
+    let lab = it.app.page.as_ref().and_then(|page| page.lab()).unwrap();
+    assert!(past.data.frames.keys().eq(lab.run.data.frames.keys()));
+    assert!(!past.data.frames.is_empty());
+    let left = lab.run.data.artifact.as_ref().unwrap();
+    let kept = fs::read(folder.run().join("network.safetensors")).unwrap();
+    assert_eq!(kept, left.bytes);
+    assert!(unsaid(&it.inbox).is_empty());
+}
+
+#[test]
+fn leaving_stops_the_run() {
+    let folder = Folder::new("stopped");
+    let mut it = training(&folder.0);
+    it.driver.runner.leave();
+    let standing = record::summary(&folder.run()).unwrap().status;
+    assert_eq!(standing.word(), "stopped");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_network_that_cannot_be_written_is_said() {
+    let folder = Folder::new("gone");
+    let mut it = training(&folder.0);
+    fs::remove_dir_all(folder.run()).unwrap();
+    to_its_end(&mut it);
+    it.driver.runner.leave();
+    let shown = it.app.screen.notice.take();
+    let said: Vec<String> = shown.into_iter().chain(unsaid(&it.inbox)).collect();
+    assert!(said[0].contains("network.safetensors: "), "{said:?}");
+}
