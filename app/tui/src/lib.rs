@@ -20,7 +20,6 @@ pub mod message;
 pub mod own_page;
 pub mod palette;
 pub mod picture;
-pub mod plain;
 pub mod recall;
 pub mod records;
 pub mod search;

@@ -1,19 +1,21 @@
 //! The workbench without a screen: a line in, what came of it out.
 
 mod commands;
-mod kernel;
-mod runs;
+mod labs;
+mod say;
+mod words;
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
 
 use mlsys_run::paths::Paths;
 
 use super::inputs::{self, Input};
 use super::runs::Runner;
-use super::{Broken, Driver, Left, Options, Pulse, draft_store, state, unsaid};
-use crate::message::Message;
-use crate::plain::{say, words};
+use super::{Broken, Driver, Left, Options, Outbox, Pulse, draft_store, state, unsaid};
+use crate::command::Command;
+use crate::message::{Effect, Message};
 use crate::state::page::Page;
 use crate::state::{App, Tempo};
 use crate::terminal::{Screen, Stop};
@@ -40,7 +42,7 @@ pub fn run_plain(
     let (mut app, log, effects) = state(&mut options, SIZE)?;
     app.session.tempo = Tempo::Full;
     let (sender, inbox) = mpsc::channel();
-    let go_on = kernel::listen(&sender)?;
+    let go_on = listen(&sender)?;
     inputs::probe_devices(&sender, folder.clone());
     let mut talk = Talk {
         driver: Driver {
@@ -54,6 +56,7 @@ pub fn run_plain(
         },
         app,
         inbox,
+        pulse: Pulse::new(),
         out,
         prompt,
         at: None,
@@ -92,6 +95,7 @@ struct Talk<'a> {
     driver: Driver,
     app: App,
     inbox: Receiver<Input>,
+    pulse: Pulse,
     out: &'a mut dyn Write,
     prompt: Prompt,
     /// The block of the lesson that was read last.
@@ -101,7 +105,7 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    fn begin(&mut self, effects: Vec<crate::message::Effect>) -> io::Result<()> {
+    fn begin(&mut self, effects: Vec<Effect>) -> io::Result<()> {
         self.driver.carry_out(effects, &mut self.app, &mut NoScreen)?;
         self.notice()?;
         if self.app.page.is_some() { self.opened() } else { self.say(say::course(&self.app)) }
@@ -129,23 +133,39 @@ impl Talk<'_> {
             };
             match words::read(&harmless(&line)) {
                 Ok(meant) => self.line_meant(meant)?,
-                Err(complaint) => self.say([complaint])?,
+                Err(error) => self.say([error.to_string()])?,
             }
         }
     }
 
     /// The next line; none when there are no more, or when the program is to end.
     fn line(&mut self) -> io::Result<Option<String>> {
-        let mut pulse = Pulse::new();
-        loop {
-            if self.driver.done.is_some() {
-                return Ok(None);
-            }
-            if let Some(line) = self.driver.lines.pop_front() {
-                return Ok(line);
-            }
-            self.driver.turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
+        self.wait_while(|talk| talk.driver.lines.is_empty())?;
+        if self.driver.done.is_some() {
+            return Ok(None);
         }
+        Ok(self.driver.lines.pop_front().flatten())
+    }
+
+    /// Waits for one thing to happen.
+    fn turn(&mut self) -> io::Result<()> {
+        self.driver.turn(&mut self.app, &mut NoScreen, &self.inbox, &mut self.pulse)
+    }
+
+    /// Serves the app for as long as something holds, or until it ends.
+    fn wait_while(&mut self, holds: impl Fn(&Self) -> bool) -> io::Result<()> {
+        while self.driver.done.is_none() && holds(self) {
+            self.turn()?;
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, command: Command) -> io::Result<()> {
+        self.send(Message::Do(command))
+    }
+
+    fn tell(&mut self, sentence: &str) -> io::Result<()> {
+        self.say(say::sentence(sentence))
     }
 
     fn send(&mut self, message: Message) -> io::Result<()> {
@@ -154,13 +174,13 @@ impl Talk<'_> {
 
     fn notice(&mut self) -> io::Result<()> {
         match self.app.screen.notice.take() {
-            Some(notice) => self.say(say::sentence(&notice)),
+            Some(notice) => self.tell(&notice),
             None => Ok(()),
         }
     }
 
     fn of_page(&mut self, lines: impl FnOnce(&Page) -> Vec<String>) -> io::Result<()> {
-        let lines = self.app.page.as_ref().map(lines).unwrap_or_default();
+        let lines = self.app.page.as_ref().map_or_else(Vec::new, lines);
         self.say(lines)
     }
 
@@ -178,4 +198,61 @@ impl Talk<'_> {
 /// A line without anything that could steer a terminal.
 fn harmless(line: &str) -> String {
     line.chars().filter(|c| !c.is_control() || *c == '\t').collect()
+}
+
+/// A longer line is no answer; the rest of it is passed over.
+const LONGEST_LINE: u64 = 64 * 1024;
+
+/// Reads lines, and hears the system's requests to end.
+///
+/// After a line that asks for the learner's own editor nothing is read until the sender says so: the editor has the keys.
+fn listen(outbox: &Outbox) -> io::Result<Sender<()>> {
+    let lines = outbox.clone();
+    let (go_on, may_go_on) = mpsc::channel();
+    thread::Builder::new().name("lines".to_owned()).spawn(move || {
+        let mut stdin = io::stdin().lock();
+        loop {
+            let mut bytes = Vec::new();
+            let read = (&mut stdin).take(LONGEST_LINE).read_until(b'\n', &mut bytes);
+            let line = match read {
+                Ok(0) | Err(_) => None,
+                Ok(_) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            };
+            let is_last = line.is_none();
+            let is_edit =
+                line.as_deref().is_some_and(|line| words::read(line) == Ok(words::Line::Edit));
+            if lines.send(Input::Line(line)).is_err() || is_last {
+                return;
+            }
+            if is_edit && may_go_on.recv().is_err() {
+                return;
+            }
+        }
+    })?;
+    requests(outbox.clone())?;
+    Ok(go_on)
+}
+
+#[cfg(unix)]
+fn requests(outbox: Outbox) -> io::Result<()> {
+    use super::inputs::is_lent;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            // This one is meant for the editor that has the terminal.
+            if signal == SIGINT && is_lent() {
+                continue;
+            }
+            if outbox.send(Input::Message(Message::Terminate)).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn requests(_outbox: Outbox) -> io::Result<()> {
+    Ok(())
 }

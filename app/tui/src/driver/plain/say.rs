@@ -9,9 +9,9 @@ use mlsys_view::panel::words;
 use mlsys_view::prose::{self, Signs, Styles};
 use mlsys_view::text::wrap_spans;
 
+use super::words::WORDS;
 use crate::answer;
 use crate::editor::TestsState;
-use crate::plain::words::WORDS;
 use crate::state::App;
 use crate::state::lab::{Knob, LabState, State};
 use crate::state::page::{CheckState, Page};
@@ -83,9 +83,9 @@ pub fn course(app: &App) -> Vec<String> {
 
 pub fn help() -> Vec<String> {
     let mut lines = vec!["What can be typed:".to_owned()];
-    for known in WORDS {
-        let more = if known.more.is_empty() { String::new() } else { format!(" {}", known.more) };
-        lines.extend(sentence(&format!("{}{more}: {}.", known.word, known.about)));
+    for (word, more, about) in WORDS {
+        let space = if more.is_empty() { "" } else { " " };
+        lines.extend(sentence(&format!("{word}{space}{more}: {about}.")));
     }
     lines
 }
