@@ -25,7 +25,7 @@ use mlsys_run::paths::Paths;
 use mlsys_run::progress_log::ProgressLog;
 use mlsys_run::settings::KnobTurn;
 use mlsys_view::theme::ColorDepth;
-use mlsys_view::theme::choice::{Appearance, Decider};
+use mlsys_view::theme::file::{Appearance, Decider};
 
 use super::message::{Effect, Message};
 use super::terminal::{Guard, Screen};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mlsys_lesson::Lesson;
 use mlsys_run::glossary::{Glossary, Term};
+use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
-use mlsys_view::wrap::wrap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
@@ -141,7 +141,7 @@ impl GlossaryList {
         if let Some(term) = self.term() {
             let text = [(term.about.clone(), look.theme.text)];
             let width = usize::from(below.width).saturating_sub(1);
-            let lines = wrap(&text, width, Span::raw(" "), Span::raw(" "));
+            let lines = wrap_spans(&text, width, Span::raw(" "), Span::raw(" "));
             for (line, row) in lines.into_iter().zip(below.rows().skip(1)) {
                 line.render(row, buffer);
             }
@@ -184,7 +184,12 @@ impl GlossaryList {
         let mut lines = vec![Line::styled(format!(" {}", term.name), theme.title)];
         let mut say = |text: String, style| {
             let spans = [(text, style)];
-            lines.extend(wrap(&spans, width.saturating_sub(1), Span::raw(" "), Span::raw(" ")));
+            lines.extend(wrap_spans(
+                &spans,
+                width.saturating_sub(1),
+                Span::raw(" "),
+                Span::raw(" "),
+            ));
         };
         if !term.aliases.is_empty() {
             say(format!("also: {}", term.aliases.join(", ")), theme.dim);

@@ -17,7 +17,7 @@ use crate::update::Animation;
 use mlsys_harness::snapshot;
 use mlsys_run::drafts::Draft;
 use mlsys_run::session::Outcome;
-use mlsys_view::figure::kernel::Play;
+use mlsys_view::kernel::Play;
 
 const LESSON: &str = include_str!("stepping.md");
 
@@ -72,7 +72,7 @@ fn at_lab(size: (u16, u16), place: usize) -> Bench {
     bench
 }
 
-fn walk(bench: &Bench) -> &mlsys_view::figure::kernel::KernelDebugger {
+fn walk(bench: &Bench) -> &mlsys_view::kernel::KernelDebugger {
     let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
     lab.debugger.as_ref().unwrap()
 }

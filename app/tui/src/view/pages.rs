@@ -1,8 +1,8 @@
 //! The pages that lie over the whole body: help, presets, the problems of a previewed file, and the command line.
 
 use mlsys_lesson::{Diagnostic, Severity};
+use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
-use mlsys_view::wrap::wrap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -73,11 +73,11 @@ fn entry(app: &App, row: &Binding, refused: Option<Refusal>, width: usize) -> Ve
     let room = width.saturating_sub(1);
     if width < BESIDE_KEYS {
         let mut lines = vec![Line::styled(format!(" {keys}"), key)];
-        lines.extend(wrap(&spans, room, Span::raw("   "), Span::raw("   ")));
+        lines.extend(wrap_spans(&spans, room, Span::raw("   "), Span::raw("   ")));
         lines
     } else {
         let keys = Span::styled(format!(" {keys:<KEYS$}"), key);
-        wrap(&spans, room, keys, Span::raw(" ".repeat(KEYS + 1)))
+        wrap_spans(&spans, room, keys, Span::raw(" ".repeat(KEYS + 1)))
     }
 }
 
@@ -113,10 +113,10 @@ pub fn presets(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Opti
         let indent = |columns: usize| Span::raw(" ".repeat(columns));
         if width < BESIDE_NAME {
             lines.push((head, Some(index)));
-            let below = wrap(&spans, width, indent(5), indent(5));
+            let below = wrap_spans(&spans, width, indent(5), indent(5));
             lines.extend(below.into_iter().map(|line| (line, Some(index))));
         } else {
-            let mut beside = wrap(&spans, width, indent(NAME), indent(NAME));
+            let mut beside = wrap_spans(&spans, width, indent(NAME), indent(NAME));
             if let Some(first) = beside.first_mut() {
                 let pad = NAME.saturating_sub(head.width()).max(1);
                 let rest = first.spans.split_off(1.min(first.spans.len()));
@@ -246,11 +246,11 @@ pub fn draw_line(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let width = usize::from(area.width);
     let say = |text: &str, style| {
-        wrap(&[(text.to_owned(), style)], width, Span::raw(" "), Span::raw(" "))
+        wrap_spans(&[(text.to_owned(), style)], width, Span::raw(" "), Span::raw(" "))
     };
     let mut lines = say("This line opens what is on the screen", theme.title);
     lines.push(Line::default());
-    let broken = wrap(
+    let broken = wrap_spans(
         &[(line.to_owned(), theme.code)],
         width.saturating_sub(2),
         Span::raw(""),

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lesson::{Asked, Block, Question};
-use mlsys_view::figure::kernel::{KernelDebugger, about_thread};
+use mlsys_view::kernel::{KernelDebugger, about_thread};
 
 use super::words::{self, Line};
 use super::{NoScreen, Talk, say};
