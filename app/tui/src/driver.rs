@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::registry::Registry;
 use mlsys_lesson::{Course, Lesson, Progress};
-use mlsys_run::drafts::Drafts;
-use mlsys_run::paths::Paths;
-use mlsys_run::progress_log::ProgressLog;
 use mlsys_run::settings::KnobTurn;
+use mlsys_run::storage::Drafts;
+use mlsys_run::storage::Paths;
+use mlsys_run::storage::ProgressLog;
 use mlsys_view::theme::ColorDepth;
 use mlsys_view::theme::file::{Appearance, Decider};
 

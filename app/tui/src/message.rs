@@ -12,19 +12,19 @@ use mlsys_lab::params::Params;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 use mlsys_lesson::{Event, Parsed};
+use mlsys_nn::weights::WeightsError;
+use mlsys_run::devices::Peaks;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::session::Panels;
+use mlsys_run::storage::{Draft, Export};
+use mlsys_view::attempts::FinishedRun;
+use mlsys_view::theme::Background;
 
 use crate::command;
 use crate::editor::{DraftOrigin, TestsJob, TestsReport};
 use crate::key::Key;
 use crate::recall::Wanted;
 use crate::records::{LoadError, LoadedRecord, RecordEntry};
-use mlsys_nn::weights::WeightsError;
-use mlsys_run::drafts::Draft;
-use mlsys_run::exports::Export;
-use mlsys_run::peaks::Peaks;
-use mlsys_run::session::{Outcome, Panels};
-use mlsys_view::attempts::FinishedRun;
-use mlsys_view::theme::Background;
 
 #[derive(Debug)]
 pub enum Message {

@@ -11,7 +11,7 @@ use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Diagnostic, Lesson, LessonId, Module, Progress};
-use mlsys_run::peaks::Peaks;
+use mlsys_run::devices::Peaks;
 use mlsys_view::attempts::FinishedRun;
 use mlsys_view::theme::Look;
 

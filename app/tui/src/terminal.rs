@@ -20,13 +20,14 @@ use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
 };
+use mlsys_run::outcome::panic_message;
+use mlsys_run::process;
+use mlsys_run::session::RUN_THREAD;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
 use self::frame::Bytes;
 use crate::message::Mouse;
-use mlsys_run::quiet;
-use mlsys_run::session::{RUN_THREAD, panic_message};
 
 /// Whether the terminal is ours at the moment, so that it is given back exactly once.
 static OURS: AtomicBool = AtomicBool::new(false);

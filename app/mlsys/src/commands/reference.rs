@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use mlsys_lesson::{Course, Lesson, Module, Progress, State};
 use mlsys_run::console::Console;
 use mlsys_run::glossary::{Glossary, Term};
+use mlsys_run::process::{Exit, Failure};
 use mlsys_tui::command::table;
 use mlsys_view::text::{aligned, wrapped};
 use mlsys_view::theme::color;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use mlsys_run::drafts::{Draft, Drafts};
+use mlsys_run::storage::{Draft, Drafts};
 
 use super::Outbox;
 use super::inputs::Input;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, thread};
 
 use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
-use mlsys_run::devices::{PROBE_LIMIT, probe};
+use mlsys_run::devices::{self, PROBE_LIMIT, probe};
 
 use super::Outbox;
 use crate::key::Key;

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use mlsys_run::paths::Paths;
+use mlsys_run::storage::Paths;
 
 use super::inputs::{self, Input};
 use super::runs::Runner;

@@ -6,10 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Instant, SystemTime};
 
-use mlsys_run::drafts::Draft;
-use mlsys_run::exports::{self, Export};
-use mlsys_run::paths::NoDataFolder;
-use mlsys_run::progress_log::ProgressLog;
+use mlsys_run::storage::{self, Draft, Export, NoDataFolder, ProgressLog};
 
 use super::Left;
 use super::drafts::{self, DraftStore};
@@ -155,7 +152,7 @@ impl Driver {
 
     fn export(&self, export: &Export) -> String {
         let Some(folder) = &self.exports else { return NoDataFolder.to_string() };
-        match exports::write(folder, export, SystemTime::now()) {
+        match storage::write_export(folder, export, SystemTime::now()) {
             Ok(stem) => format!("written: {}.svg and .csv", stem.display()),
             Err(error) => format!("the picture is not written into {}: {error}", folder.display()),
         }

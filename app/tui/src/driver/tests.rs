@@ -9,8 +9,8 @@ use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, DeviceState};
 use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::tables::Tables;
 use mlsys_lesson::Progress;
-use mlsys_run::drafts::Drafts;
 use mlsys_run::record;
+use mlsys_run::storage::Drafts;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 use ratatui::Terminal;
@@ -86,7 +86,7 @@ impl Loop {
             runner: Runner::new(registry, runs, sender.clone()),
             log: None,
             exports: None,
-            draft_store: DraftStore::new(Drafts::passing()),
+            draft_store: DraftStore::new(Drafts::temporary()),
             keyboard: None,
             done: None,
             lines: VecDeque::new(),

@@ -217,7 +217,7 @@ fn errors_keep_the_last_picture() {
     assert_eq!(start.params.text("example").unwrap(), "vector-add");
     let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
     assert!(lab.run.explored, "a changed kernel is exploration");
-    bench.end(mlsys_run::session::Outcome::Finished);
+    bench.end(mlsys_run::outcome::Outcome::Finished);
     let effects = bench.app.update(saved("__global__ void broken( {"));
     assert!(effects.is_empty(), "{effects:?}");
     bench.shows("error");

@@ -212,7 +212,7 @@ fn impossible_knobs_are_refused() {
     let turn = |pair: &str| {
         let mut bench = Bench::new((120, 40));
         let lesson = bench.app.course.lessons[0].clone();
-        let turns = settings::of_knobs(&[pair.to_owned()]).unwrap();
+        let turns = settings::for_knobs(&[pair.to_owned()]).unwrap();
         bench.app.open_at(lesson, &turns).unwrap_err().to_string()
     };
     for (pair, complaint) in [

@@ -12,8 +12,8 @@ use super::{Bench, point};
 use crate::message::{Effect, Message};
 use crate::records::{LoadedRecord, Purpose, RecordEntry, Source, Wanted};
 use crate::state::lab::State;
+use mlsys_run::outcome::Outcome;
 use mlsys_run::record::RecordError;
-use mlsys_run::session::Outcome;
 
 fn entry(source: Source, rate: f64) -> RecordEntry {
     RecordEntry {

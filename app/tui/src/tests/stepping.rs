@@ -15,8 +15,8 @@ use crate::message::{Effect, Gesture, Message};
 use crate::state::lab::OwnKernel;
 use crate::update::Animation;
 use mlsys_harness::snapshot;
-use mlsys_run::drafts::Draft;
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::storage::Draft;
 use mlsys_view::kernel::Play;
 
 const LESSON: &str = include_str!("stepping.md");

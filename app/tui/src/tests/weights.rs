@@ -10,7 +10,7 @@ use super::{Bench, point};
 use crate::key::Key;
 use crate::message::{Effect, Message, SaveWeights};
 use mlsys_nn::weights::WeightsError;
-use mlsys_run::session::Outcome;
+use mlsys_run::outcome::Outcome;
 
 const SAVE: Message = Message::Key(Key::Ctrl('s'));
 

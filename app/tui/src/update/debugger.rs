@@ -183,7 +183,7 @@ impl App {
     pub fn walk_in_words(&self) -> Vec<String> {
         let lab = self.lab();
         let walk = lab.and_then(|lab| lab.debugger.as_ref());
-        walk.map_or_else(Vec::new, said)
+        walk.map_or_else(Vec::new, status)
     }
 
     fn walk(&mut self) -> Option<&mut KernelDebugger> {

@@ -1,7 +1,7 @@
 //! A kernel that is being written: opening it, typing, running it, and leaving it.
 
 use mlsys_lesson::{Asked, Block, Verdict};
-use mlsys_run::drafts::Draft;
+use mlsys_run::storage::Draft;
 
 use crate::command::Motion;
 use crate::editor::text::{CursorMove, Select};

@@ -236,8 +236,9 @@ impl App {
         if lab.run.replay.is_none() {
             // The knobs may have been turned since.
             let params = lab.run.begun_params.as_ref();
-            let measured = params
-                .and_then(|params| peaks::measured_by(&lab.schema.kind, params, &lab.run.data));
+            let measured = params.and_then(|params| {
+                devices::peak_measured_by(&lab.schema.kind, params, &lab.run.data)
+            });
             let mut devices = self.hardware.devices.iter().flatten();
             let device = devices.find(|info| Some(info.id) == lab.run.device);
             if let (Some(peak), Some(device)) = (measured, device) {

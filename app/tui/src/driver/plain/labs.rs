@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lesson::{Asked, Block, Question};
-use mlsys_view::kernel::{KernelDebugger, about_thread};
+use mlsys_view::kernel::{KernelDebugger, thread_details};
 
 use super::words::{self, Line};
 use super::{NoScreen, Talk, say};
@@ -242,7 +242,7 @@ impl Talk<'_> {
     ) -> io::Result<()> {
         let Some(walk) = self.debugger() else { return self.no_kernel() };
         let lines: Vec<String> = if choose(walk) {
-            let about = about_thread(walk).into_iter();
+            let about = thread_details(walk).into_iter();
             about.flat_map(|(_, line)| say::sentence(&line)).collect()
         } else {
             vec!["The kernel has none of that name or number where it stands.".to_owned()]
