@@ -3,33 +3,27 @@
 //! It trains the same networks on the same data as lab `train`, with the same metrics at the same cadence, and shares
 //! nothing with the lab but the data, the optimizer and the transformer. `mlsys bench train` runs both in turn.
 
-mod networks;
-mod parts;
-
 use std::time::Instant;
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::nn::loss::CrossEntropyLossConfig;
+use burn::nn::{Linear, LinearConfig};
 use burn::optim::GradientsParams;
+use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_lab::{DeviceId, LabError};
 
-use self::networks::{Bare, Net};
 use mlsys_device::{self as device, Adam};
 use mlsys_nn::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
-use mlsys_nn::networks::Inputs;
-
-pub use parts::{Part, Parts, parts};
+use mlsys_nn::networks::{Initialization, Initializer, Inputs, Transformer, TransformerConfig};
 
 /// A network, its data, and how long it trains.
 pub struct Task {
-    /// What to call it.
     pub name: &'static str,
     dataset: Dataset,
     net: Net,
     rate: f64,
     batch: usize,
-    /// Training steps.
     pub steps: u64,
     /// The same as settings of lab `train`.
     pub settings: &'static [&'static str],
@@ -85,8 +79,8 @@ pub const TASKS: [Task; 4] = [
 
 /// The llama of the preset on text.
 const LLAMA_WIDTH: usize = 64;
-const LLAMA_CONTEXT: usize = 64;
-const LLAMA_BATCH: usize = 16;
+pub const LLAMA_CONTEXT: usize = 64;
+pub const LLAMA_BATCH: usize = 16;
 
 /// Which Adam the loop uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,4 +219,77 @@ fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Inputs, Te
     let count = batch.labels.len();
     let labels = Tensor::from_data(TensorData::new(batch.labels, [count]), device);
     (inputs, labels)
+}
+
+/// What to make.
+enum Net {
+    /// Its hidden layers.
+    Mlp(&'static [usize]),
+    /// The one on text, of the lab's default in all but width and context.
+    Llama,
+}
+
+/// A network.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
+#[derive(Module, Debug)]
+enum Bare {
+    /// With burn's own initial weights.
+    Mlp(Mlp),
+    /// burn has no such decoder, and the lab's is not what is compared.
+    Llama(Transformer),
+}
+
+#[derive(Module, Debug)]
+struct Mlp {
+    layers: Vec<Linear>,
+}
+
+impl Bare {
+    fn new(net: &Net, features: usize, classes: usize, device: &Device) -> Self {
+        match net {
+            Net::Mlp(hidden) => {
+                let sizes = [&[features], *hidden, &[classes]].concat();
+                let layers =
+                    sizes.windows(2).map(|pair| LinearConfig::new(pair[0], pair[1]).init(device));
+                Self::Mlp(Mlp { layers: layers.collect() })
+            }
+            Net::Llama => {
+                let config = llama(classes);
+                Self::Llama(config.init(&mut Initializer::new(Initialization::He, 1, device)))
+            }
+        }
+    }
+
+    /// Inputs to logits, one row an answer.
+    fn forward(&self, inputs: Inputs) -> Tensor<2> {
+        match self {
+            Self::Mlp(mlp) => mlp.forward(inputs.numbers()),
+            Self::Llama(llama) => llama.forward(inputs.tokens()).flatten(0, 1),
+        }
+    }
+}
+
+impl Mlp {
+    fn forward(&self, mut x: Tensor<2>) -> Tensor<2> {
+        for (index, layer) in self.layers.iter().enumerate() {
+            if index > 0 {
+                x = relu(x);
+            }
+            x = layer.forward(x);
+        }
+        x
+    }
+}
+
+/// The sizes of the tiny llama.
+pub fn llama(vocab: usize) -> TransformerConfig {
+    TransformerConfig {
+        vocab,
+        width: LLAMA_WIDTH,
+        depth: 2,
+        heads: 4,
+        kv_heads: 2,
+        ffn: TransformerConfig::gated(LLAMA_WIDTH),
+        context: LLAMA_CONTEXT,
+    }
 }

@@ -6,15 +6,13 @@
 #![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
 
 mod bare;
-pub mod collective;
-pub mod kernel;
+pub mod bench;
 pub mod llama;
 pub mod load;
 #[cfg(unix)]
-mod pty;
-mod recording;
-pub mod sample;
+pub mod pty;
 pub mod screen;
+pub mod simulated;
 #[cfg(unix)]
 pub mod start;
 pub mod train;

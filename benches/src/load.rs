@@ -1,17 +1,19 @@
 //! `mlsys bench load`: what it costs to record a report, and to read a long record back.
 
 use std::hint::black_box;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, fs, process};
+use std::{fs, io};
 
 use clap::Args;
+use mlsys_lab::Registry;
 use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::report::Report;
 use mlsys_lab::tables::Tables;
 
-use crate::sample::Sample;
+use crate::bench::{Sample, Scratch, failed};
 use mlsys_run::outcome::Outcome;
 use mlsys_run::process::Failure;
 use mlsys_run::record::{self, About, Pictures, Record};
@@ -31,24 +33,14 @@ pub struct Options {
 }
 
 /// Records and loads a long run, once as labs mostly report and once with as many digits as there can be.
-pub fn run(options: &Options) -> Result<Vec<Sample>, Failure> {
-    let scratch = Scratch(env::temp_dir().join(format!("mlsys-bench-load-{}", process::id())));
-    let failed = |reason: String| Failure::Run(format!("{}: {reason}", scratch.0.display()));
+pub fn run(options: &Options, registry: &Registry) -> Result<Vec<Sample>, Failure> {
+    let scratch = Scratch::new("load")?;
     let mut samples = Vec::new();
     for precision in [Precision::Single, Precision::Double] {
-        let bench = Bench { options, precision };
-        bench.measure(&scratch, &mut samples).map_err(|error| failed(error.clone()))?;
+        let bench = Bench { options, registry, precision };
+        bench.measure(scratch.path(), &mut samples)?;
     }
     Ok(samples)
-}
-
-/// A folder that is gone afterwards.
-struct Scratch(std::path::PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// Which numbers the run reports.
@@ -79,34 +71,34 @@ impl Precision {
 
 struct Bench<'a> {
     options: &'a Options,
+    registry: &'a Registry,
     precision: Precision,
 }
 
 impl Bench<'_> {
-    fn measure(&self, scratch: &Scratch, samples: &mut Vec<Sample>) -> Result<(), String> {
+    fn measure(&self, scratch: &Path, samples: &mut Vec<Sample>) -> Result<(), Failure> {
         let name = |what: &str| format!("{what}, {}", self.precision.name());
-        let reason = |error: std::io::Error| error.to_string();
-        let mut record = self.start(scratch).map_err(reason)?;
-        let costs = self.append(&mut record).map_err(reason)?;
+        let mut record = self.start(scratch)?;
+        let costs = self.append(&mut record)?;
         let folder = record.folder().to_owned();
         let closing = Instant::now();
-        record
-            .finish(&Pictures::new(), Outcome::Finished.recorded(), Duration::ZERO)
-            .map_err(reason)?;
+        record.finish(&Pictures::new(), Outcome::Finished.recorded(), Duration::ZERO)?;
         let closing = closing.elapsed().as_secs_f64();
-        let size = fs::metadata(folder.join("reports.jsonl")).map_err(reason)?.len();
+        let size = fs::metadata(folder.join("reports.jsonl"))?.len();
         let mut seconds = Vec::new();
         for _ in 0..self.options.rounds {
             let started = Instant::now();
-            let past = record::open(&folder).map_err(|error| error.to_string())?;
+            let past = record::open(&folder)?;
             seconds.push(started.elapsed().as_secs_f64());
             let count: usize = past.data.series.values().map(|series| series.points().len()).sum();
             if count != self.options.steps as usize * self.options.metrics as usize {
-                return Err(format!("{count} values were read, which is not what was written"));
+                return Err(failed(format!(
+                    "{count} values were read, which is not what was written"
+                )));
             }
             black_box(past);
         }
-        fs::remove_dir_all(&folder).map_err(reason)?;
+        fs::remove_dir_all(&folder)?;
         samples.push(Sample::new(name("record a value"), "ns", costs));
         samples.push(Sample::new(name("close the record"), "s", vec![closing]));
         samples.push(Sample::new(name("size"), "MB", vec![size as f64 / 1e6]));
@@ -114,18 +106,16 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn start(&self, scratch: &Scratch) -> std::io::Result<Record> {
-        let broken = |reason: String| std::io::Error::other(reason);
-        let lab = mlsys_registry::registry().find("train");
-        let schema = lab.map_err(|error| broken(error.to_string()))?.schema();
+    fn start(&self, scratch: &Path) -> Result<Record, Failure> {
+        let schema = self.registry.find("train")?.schema();
         let params = Params::resolve(schema, &Settings::new(), Tables::builtin(), None)
-            .map_err(|_| broken("the lab has no defaults".to_owned()))?;
+            .map_err(|_| failed("the lab has no defaults"))?;
         let about = About { schema, params: &params, device: None, lesson: None };
-        Record::start(&scratch.0, &about)
+        Ok(Record::start(scratch, &about)?)
     }
 
     /// What a value costs the run, in nanoseconds, block by block.
-    fn append(&self, record: &mut Record) -> std::io::Result<Vec<f64>> {
+    fn append(&self, record: &mut Record) -> io::Result<Vec<f64>> {
         /// Steps from one look at the clock to the next; no run reports as fast as this loop, so the writer may catch up.
         const BLOCK: u64 = 2000;
         let names: Vec<Arc<str>> =

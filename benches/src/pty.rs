@@ -1,4 +1,4 @@
-//! The program itself on a pseudo-terminal, with the time at which each frame was complete.
+//! Pseudo-terminals, and the program itself on one with the time at which each frame was complete.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -21,6 +21,27 @@ const FRAME_END: &[u8] = b"\x1b[?2026l";
 /// Nothing that is measured takes as long.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// A pseudo-terminal of this size in columns and rows: its master and slave ends.
+///
+/// The master end is closed in child processes, so that closing it here takes the terminal away.
+pub fn open(size: (u16, u16)) -> io::Result<(File, File)> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    fcntl_setfd(&master, FdFlags::CLOEXEC)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let name = ptsname(&master, Vec::new())?;
+    let flags = OFlags::RDWR | OFlags::NOCTTY;
+    let slave = File::from(rustix::fs::open(name.as_c_str(), flags, Mode::empty())?);
+    resize(&slave, size)?;
+    Ok((File::from(master), slave))
+}
+
+/// Sets the size of a terminal.
+pub fn resize(terminal: &File, (columns, rows): (u16, u16)) -> io::Result<()> {
+    let window = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
+    Ok(tcsetwinsize(terminal, window)?)
+}
+
 /// The program on a terminal.
 pub struct Screen {
     child: Child,
@@ -40,16 +61,7 @@ pub struct Frame {
 impl Screen {
     /// Starts the program with these arguments on a terminal of this size in columns and rows.
     pub fn open(size: (u16, u16), arguments: &[&str], data: &Path) -> io::Result<Self> {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
-        fcntl_setfd(&master, FdFlags::CLOEXEC)?;
-        grantpt(&master)?;
-        unlockpt(&master)?;
-        let name = ptsname(&master, Vec::new())?;
-        let flags = OFlags::RDWR | OFlags::NOCTTY;
-        let slave = File::from(rustix::fs::open(name.as_c_str(), flags, Mode::empty())?);
-        let (columns, rows) = size;
-        let window = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&slave, window)?;
+        let (master, slave) = open(size)?;
         let mut command = Command::new(env::current_exe()?);
         command
             .args(arguments)
@@ -65,7 +77,6 @@ impl Screen {
             .stdin(Stdio::from(slave.try_clone()?))
             .stdout(Stdio::from(slave.try_clone()?))
             .stderr(Stdio::from(slave));
-        let master = File::from(master);
         let (sender, frames) = mpsc::channel();
         let mut reader = master.try_clone()?;
         let started = Instant::now();
@@ -75,11 +86,10 @@ impl Screen {
             let mut pending: Vec<u8> = Vec::new();
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 let at = Instant::now();
-                pending.extend_from_slice(buffer.get(..count).unwrap_or_default());
+                pending.extend_from_slice(buffer.get(..count).unwrap_or(&buffer));
                 while let Some(end) = find(&pending, FRAME_END) {
-                    let frame =
-                        Frame { at, cursor: cursor(pending.get(..end).unwrap_or_default()) };
-                    pending.drain(..end + FRAME_END.len());
+                    let frame: Vec<u8> = pending.drain(..end + FRAME_END.len()).collect();
+                    let frame = Frame { at, cursor: cursor(&frame) };
                     if sender.send(frame).is_err() {
                         return;
                     }

@@ -2,34 +2,34 @@
 
 use std::cell::RefCell;
 use std::io::{self, Write};
+use std::mem;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use crossterm::queue;
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use mlsys_lab::LabError;
-use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, DeviceState};
+use mlsys_lab::control::Limits;
+use mlsys_lab::device::{DeviceId, DeviceInfo, DeviceState};
 use mlsys_lab::lab::{Lab, Run};
+use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::registry::Registry;
-use mlsys_lab::report::Report;
+use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
-use mlsys_lesson::{Lesson, Progress};
-use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Rect;
-use ratatui::{Terminal, TerminalOptions, Viewport};
-
-use crate::recording;
-use crate::sample::Sample;
+use mlsys_lab::tables::Tables;
 use mlsys_run::console::Console;
 use mlsys_run::process::Failure;
+use mlsys_run::session::Session;
 use mlsys_tui::key::Key;
 use mlsys_tui::message::Message;
 use mlsys_tui::state::App;
 use mlsys_tui::view;
-use mlsys_view::glyphs::{GlyphSet, Glyphs};
-use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use crate::bench::{START, Sample, failed, terminal, workbench};
 
 /// Measures the screen.
 #[derive(Debug, Args)]
@@ -39,29 +39,26 @@ pub struct Options {
     pub frames: u32,
 }
 
-/// Columns and rows.
-const SIZE: (u16, u16) = (120, 40);
 /// Points that each chart begins with.
 const POINTS: [u64; 3] = [1000, 100_000, 1_000_000];
 /// Steps between two frames: those of a fast run at thirty frames a second.
 const STEPS: u64 = 100;
 
-/// Draws frames of a run that goes on, and prints times and bytes.
+/// Times and bytes of frames of a run in progress, and the costs of recording.
 pub fn run(options: &Options, console: &mut Console) -> Result<Vec<Sample>, Failure> {
-    let registry = registry()?;
+    let schema = Schema::parse(SCHEMA).map_err(failed)?;
+    let registry: &Registry = Box::leak(Box::new(Registry::new(vec![Box::new(Charts(schema))])));
     let mut samples = Vec::new();
     for points in POINTS {
         for (name, keys) in [("all steps", ""), ("newest quarter", "\t\t0vv0vv0vv0")] {
             console.progress(|| format!("four charts of {points} points, {name}"));
             let mut bench = Bench::new(registry, points, keys)?;
-            let frames = (0..options.frames)
-                .map(|_| bench.frame())
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(|error| Failure::Run(error.to_string()))?;
+            let frames = (0..options.frames).map(|_| bench.frame());
+            let frames = frames.collect::<io::Result<Vec<Frame>>>().map_err(failed)?;
             samples.extend(figures(points, name, &frames));
         }
     }
-    samples.extend(recording::samples()?);
+    samples.extend(recording()?);
     console.clear_progress();
     Ok(samples)
 }
@@ -87,7 +84,7 @@ struct Frame {
     bytes: usize,
 }
 
-/// The workbench with a run that goes on, and a terminal that counts bytes.
+/// The workbench with a run in progress, and a terminal that counts bytes.
 struct Bench {
     app: App,
     step: u64,
@@ -99,41 +96,30 @@ struct Bench {
 
 impl Bench {
     fn new(registry: &'static Registry, points: u64, keys: &str) -> Result<Self, Failure> {
-        let lesson = lesson(registry)?;
-        let look = Look {
-            theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
-            glyphs: Glyphs::new(GlyphSet::Unicode),
-        };
-        let mut app = App::new(
-            vec![Arc::clone(&lesson)],
-            registry,
-            DeviceChoice::Exactly(DeviceId::CPU),
-            Progress::default(),
-            SIZE,
-            look,
-        );
-        app.update(Message::Probed(vec![processor()]));
-        app.open(lesson);
-        app.update(Message::Key(Key::Char(' ')));
+        let lab = "```{lab} charts\nkind = \"charts\"\n```\n";
+        let mut app = workbench(lab, registry, processor())?;
+        app.update(START);
         let bytes = Bytes::default();
-        let viewport = Viewport::Fixed(Rect::new(0, 0, SIZE.0, SIZE.1));
-        let terminal = Terminal::with_options(
-            CrosstermBackend::new(bytes.clone()),
-            TerminalOptions { viewport },
-        )
-        .map_err(|error| Failure::Run(error.to_string()))?;
-        let names =
-            ["a", "b", "c", "d"].map(|chart| [format!("{chart}.raw"), format!("{chart}.held_out")]);
-        let mut names = names.into_iter().flatten().map(Arc::from);
-        let names = std::array::from_fn(|_| names.next().unwrap_or_default());
-        let mut bench = Self { app, step: 0, noise: 1, names, bytes, terminal };
+        let terminal = terminal(bytes.clone())?;
+        let names = [
+            "a.raw",
+            "a.held_out",
+            "b.raw",
+            "b.held_out",
+            "c.raw",
+            "c.held_out",
+            "d.raw",
+            "d.held_out",
+        ];
+        let mut bench =
+            Self { app, step: 0, noise: 1, names: names.map(Arc::from), bytes, terminal };
         let reports = bench.reports(points);
-        bench.take(reports);
+        bench.apply(reports);
         for key in keys.chars() {
             let key = if key == '\t' { Key::Tab } else { Key::Char(key) };
             bench.app.update(Message::Key(key));
         }
-        bench.frame().map_err(|error| Failure::Run(error.to_string()))?;
+        bench.frame().map_err(failed)?;
         Ok(bench)
     }
 
@@ -162,7 +148,7 @@ impl Bench {
         reports
     }
 
-    fn take(&mut self, reports: Vec<Report>) -> Duration {
+    fn apply(&mut self, reports: Vec<Report>) -> Duration {
         let run = self.app.session.active.map_or(0, |active| active.run);
         let since = Duration::from_micros(self.step * 300);
         let message = Message::Reports { run, reports, since };
@@ -173,7 +159,7 @@ impl Bench {
 
     fn frame(&mut self) -> io::Result<Frame> {
         let reports = self.reports(STEPS);
-        let taken = self.take(reports);
+        let taken = self.apply(reports);
         let start = Instant::now();
         queue!(self.bytes, BeginSynchronizedUpdate)?;
         self.terminal.draw(|frame| view::draw(&self.app, frame))?;
@@ -182,24 +168,20 @@ impl Bench {
     }
 }
 
-/// Bytes on their way to a terminal that is not there.
+/// The bytes for a terminal that does not exist.
 #[derive(Clone, Default)]
 struct Bytes(Rc<RefCell<Vec<u8>>>);
 
 impl Bytes {
-    /// Lets them go and says how many there were.
+    /// Discards them; their number.
     fn take(&self) -> usize {
-        let mut bytes = self.0.borrow_mut();
-        let count = bytes.len();
-        bytes.clear();
-        count
+        self.0.borrow_mut().drain(..).len()
     }
 }
 
 impl Write for Bytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
+        self.0.borrow_mut().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -228,10 +210,7 @@ panel = [
 ]
 "#;
 
-const LESSON: &str = "+++\nformat = 1\nid = \"bench/screen\"\ntitle = \"Bench\"\nminutes = 1\n+++\n# Bench\n\n\
-    ```{lab} charts\nkind = \"charts\"\n```\n";
-
-/// A lab that is never run: the bench says what it would say.
+/// A lab that is never run: the bench makes its reports.
 struct Charts(Schema);
 
 impl Lab for Charts {
@@ -244,18 +223,6 @@ impl Lab for Charts {
     }
 }
 
-fn registry() -> Result<&'static Registry, Failure> {
-    let schema = Schema::parse(SCHEMA).map_err(|error| Failure::Run(error.to_string()))?;
-    Ok(Box::leak(Box::new(Registry::new(vec![Box::new(Charts(schema))]))))
-}
-
-fn lesson(registry: &'static Registry) -> Result<Arc<Lesson>, Failure> {
-    let read = mlsys_lesson::read("bench", LESSON.as_bytes(), registry);
-    read.lesson
-        .map(Arc::new)
-        .ok_or_else(|| Failure::Run(format!("the lesson of the bench does not read: {LESSON}")))
-}
-
 fn processor() -> DeviceInfo {
     DeviceInfo {
         id: DeviceId::CPU,
@@ -264,5 +231,118 @@ fn processor() -> DeviceInfo {
         precisions: vec!["f32".to_owned()],
         driver: None,
         state: DeviceState::Usable,
+    }
+}
+
+/// Metrics that are recorded at each step.
+const METRICS: usize = 20;
+/// Steps between two readings of the clock, which then costs next to nothing a step.
+const BLOCK: u64 = 100;
+const BLOCKS: u64 = 4000;
+/// How often the screen takes reports out.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// Nanoseconds that recording one value takes, on average over a hundred steps.
+fn recording() -> Result<[Sample; 2], Failure> {
+    Ok([
+        Sample::new("record a metric: collect", "ns", collect()),
+        Sample::new("record a metric: hand to the screen", "ns", hand_over()?),
+    ])
+}
+
+fn metric_names() -> Vec<Arc<str>> {
+    (0..METRICS).map(|place| format!("gradient_norm.layer{place}").into()).collect()
+}
+
+/// The reports of some steps.
+fn block_of_reports(names: &[Arc<str>], first: u64) -> Vec<Report> {
+    (first..first + BLOCK)
+        .flat_map(|step| {
+            names.iter().map(move |name| Report::Point {
+                name: Arc::clone(name),
+                step,
+                value: step as f64,
+            })
+        })
+        .collect()
+}
+
+fn each(time: Duration) -> f64 {
+    1e9 * time.as_secs_f64() / (BLOCK as usize * METRICS) as f64
+}
+
+fn collect() -> Vec<f64> {
+    let names = metric_names();
+    let mut data = RunData::default();
+    let times = (0..BLOCKS).map(|block| {
+        let reports = block_of_reports(&names, block * BLOCK);
+        let start = Instant::now();
+        reports.into_iter().for_each(|report| data.apply(report));
+        each(start.elapsed())
+    });
+    times.collect()
+}
+
+/// On a thread of its own, while another one takes the reports out thirty times a second.
+fn hand_over() -> Result<Vec<f64>, Failure> {
+    let schema = Schema::parse(REPORTER_SCHEMA).map_err(failed)?;
+    let params = Params::resolve(&schema, &Settings::new(), Tables::builtin(), None)
+        .map_err(|errors| Failure::Run(format!("{errors:?}")))?;
+    let times = Arc::<Mutex<Vec<f64>>>::default();
+    let lab: &'static dyn Lab = Box::leak(Box::new(Reporter { schema, times: Arc::clone(&times) }));
+    let (sender, woken) = mpsc::channel();
+    let wake = move || {
+        let _ = sender.send(());
+    };
+    let session =
+        Session::start(lab, params, DeviceId::CPU, Limits::default(), wake).map_err(failed)?;
+    let mut data = RunData::default();
+    loop {
+        // The run's end wakes this up at the latest.
+        let _ = woken.recv();
+        let due = Instant::now() + FRAME;
+        while woken.recv_timeout(due.saturating_duration_since(Instant::now())).is_ok() {}
+        let (reports, ended) = session.drain();
+        reports.into_iter().for_each(|report| data.apply(report));
+        if ended.is_some() {
+            break;
+        }
+    }
+    Ok(mem::take(&mut *times.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+const REPORTER_SCHEMA: &str = r#"
+kind = "reporter"
+title = "Reporter"
+module = "bench"
+about = "Reports and does nothing else."
+source = "none"
+budget = 1.0
+"#;
+
+/// A lab that only reports.
+struct Reporter {
+    schema: Schema,
+    times: Arc<Mutex<Vec<f64>>>,
+}
+
+impl Lab for Reporter {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let names = metric_names();
+        let mut times = Vec::new();
+        for block in 0..BLOCKS {
+            let reports = block_of_reports(&names, block * BLOCK);
+            let start = Instant::now();
+            for report in reports {
+                run.sink.report(report);
+            }
+            times.push(each(start.elapsed()));
+        }
+        *self.times.lock().unwrap_or_else(PoisonError::into_inner) = times;
+        Ok(())
     }
 }

@@ -3,15 +3,13 @@
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{env, fs, process, thread};
+use std::{fs, thread};
 
+use crate::bench::{SIZE, Sample, Scratch, failed, in_turn};
 use crate::pty::Screen;
-use crate::sample::Sample;
 use clap::Args;
 use mlsys_run::console::Console;
 use mlsys_run::process::Failure;
-
-const SIZE: (u16, u16) = (120, 40);
 
 /// Measures the program on a pseudo-terminal.
 #[derive(Debug, Args)]
@@ -54,35 +52,24 @@ answer = "x"
 ```
 "#;
 
-/// Measures and prints.
+/// First frames, memory, and the time from a key to its frame.
 pub fn run(options: &Options, console: &mut Console) -> Result<Vec<Sample>, Failure> {
-    let folder = env::temp_dir().join(format!("mlsys-bench-start-{}", process::id()));
-    fs::create_dir_all(&folder)?;
-    let measured = samples(options, &folder, console);
-    fs::remove_dir_all(&folder).ok();
-    let samples = measured.map_err(|error| Failure::Run(error.to_string()))?;
-    Ok(samples)
-}
-
-fn samples(options: &Options, folder: &Path, console: &mut Console) -> io::Result<Vec<Sample>> {
-    let mut samples = Vec::new();
+    let scratch = Scratch::new("start")?;
+    let folder = scratch.path();
     let lesson: &[&str] = &["open", "systems/training-loop"];
-    for (name, arguments) in [("the course", &[] as &[&str]), ("a lesson", lesson)] {
-        let mut first = Vec::new();
-        // The first start warms the file cache up and does not count.
-        for round in 0..=options.rounds {
-            let screen = Screen::open(SIZE, arguments, folder)?;
-            let frame = screen.frame(|_| true)?;
-            if round > 0 {
-                first.push(millis(frame.at - screen.started()));
-            }
-            console.progress(|| format!("{name}, start {round} of {}", options.rounds));
-        }
-        samples.push(Sample::new(format!("first frame, {name}"), "ms", first));
-    }
-    samples.extend(memory(folder)?);
+    let sides = [("the course", &[] as &[&str]), ("a lesson", lesson)];
+    let first = in_turn(&sides, options.rounds, console, |(_, arguments)| {
+        let screen = Screen::open(SIZE, arguments, folder).map_err(failed)?;
+        let frame = screen.frame(|_| true).map_err(failed)?;
+        Ok(millis(frame.at - screen.started()))
+    })?;
+    let named = sides.into_iter().zip(first);
+    let first =
+        named.map(|((name, _), first)| Sample::new(format!("first frame, {name}"), "ms", first));
+    let mut samples: Vec<Sample> = first.collect();
+    samples.extend(memory(folder).map_err(failed)?);
     console.progress(|| format!("keys for {} s", options.seconds));
-    samples.push(keys(options.seconds, folder)?);
+    samples.push(keys(options.seconds, folder).map_err(failed)?);
     console.clear_progress();
     Ok(samples)
 }

@@ -3,20 +3,33 @@
 //! All sides train the same network on the same data with the same metrics at the same cadence, turn by turn in one
 //! process, and are timed from the first loss to the end of the run: what was compiled is compiled by then.
 
-mod sides;
-mod timed;
-mod unseen;
+use std::io;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use std::fs;
-
-use crate::bare::{TASKS, Task};
 use clap::Args;
+use mlsys_lab::control::Limits;
 use mlsys_lab::device::DeviceInfo;
-
-use crate::sample::Sample;
+use mlsys_lab::lab::{Lab, Run};
+use mlsys_lab::params::{Params, Settings};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
+use mlsys_lab::schema::Schema;
+use mlsys_lab::tables::Tables;
+use mlsys_lab::{Control, LabError, Registry};
 use mlsys_run::console::Console;
-use mlsys_run::process::Failure;
-use sides::{Bench, Side};
+use mlsys_run::outcome::Outcome;
+use mlsys_run::process::{Failure, Interrupt};
+use mlsys_run::session::{RunRequest, execute};
+use mlsys_run::sources::Sources;
+use mlsys_tui::serve_run;
+use mlsys_tui::state::Tempo;
+use mlsys_tui::terminal::{Screen, Stop};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use crate::bare::{self, TASKS, Task, Update};
+use crate::bench::{self, START, Sample, Scratch, failed, in_turn};
 
 /// Measures training steps.
 #[derive(Debug, Args)]
@@ -29,33 +42,22 @@ pub struct Options {
     pub network: Option<String>,
 }
 
-/// Measures every side and prints seconds and ratios.
+/// Milliseconds a step of every side, and ratios.
 pub fn run(
     options: &Options,
     device: DeviceInfo,
+    registry: &'static Registry,
     console: &mut Console,
 ) -> Result<Vec<Sample>, Failure> {
-    let bench = Bench::new(device)?;
+    let bench = Bench::new(device, registry)?;
     let wanted = |task: &&Task| options.network.as_deref().is_none_or(|name| name == task.name);
     let mut samples = Vec::new();
     for task in TASKS.iter().filter(wanted) {
-        let mut sides: Vec<(Side, Vec<f64>)> = Side::ALL.map(|side| (side, Vec::new())).to_vec();
-        // The first round warms caches and clocks up and does not count.
-        for round in 0..=options.rounds {
-            for (side, seconds) in &mut sides {
-                let measured = bench.seconds(*side, task)?;
-                if round > 0 {
-                    seconds.push(measured);
-                }
-                console.progress(|| {
-                    format!("{}, round {round} of {}: {}", task.name, options.rounds, side.name())
-                });
-            }
-        }
-        console.clear_progress();
+        let seconds =
+            in_turn(&Side::ALL, options.rounds, console, |side| bench.seconds(*side, task))?;
+        let sides: Vec<(Side, Vec<f64>)> = Side::ALL.into_iter().zip(seconds).collect();
         samples.extend(figures(task, &sides));
     }
-    fs::remove_dir_all(&bench.folder).ok();
     Ok(samples)
 }
 
@@ -69,8 +71,7 @@ fn figures(task: &Task, sides: &[(Side, Vec<f64>)]) -> Vec<Sample> {
             Sample::new(format!("{}: {}", task.name, side.name()), "ms a step", each)
         })
         .collect();
-    let of = |wanted: Side| sides.iter().find(|(side, _)| *side == wanted).map(|(_, s)| s);
-    if let Some(by_hand) = of(Side::ByHand) {
+    if let Some((_, by_hand)) = sides.iter().find(|(side, _)| *side == Side::ByHand) {
         for (side, seconds) in sides.iter().filter(|(side, _)| *side != Side::ByHand) {
             let ratios = seconds.iter().zip(by_hand).map(|(a, b)| a / b).collect();
             let name = format!("{}: {} over {}", task.name, side.name(), Side::ByHand.name());
@@ -78,4 +79,226 @@ fn figures(task: &Task, sides: &[(Side, Vec<f64>)]) -> Vec<Sample> {
         }
     }
     samples
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    /// A loop written by hand with burn's own optimizer.
+    ByHandBurnsAdam,
+    /// The same loop with the optimizer that the lab uses.
+    ByHand,
+    /// The lab as `mlsys lab` runs it, recorded on disk.
+    Headless,
+    /// The lab in the workbench, recorded on disk, with charts but without pictures that need evaluations.
+    Screen,
+    /// The same with those pictures.
+    ScreenWithPictures,
+}
+
+impl Side {
+    const ALL: [Self; 5] = [
+        Self::ByHandBurnsAdam,
+        Self::ByHand,
+        Self::Headless,
+        Self::Screen,
+        Self::ScreenWithPictures,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::ByHandBurnsAdam => "by hand, burn's Adam",
+            Self::ByHand => "by hand",
+            Self::Headless => "headless",
+            Self::Screen => "on the screen",
+            Self::ScreenWithPictures => "on the screen with pictures",
+        }
+    }
+}
+
+/// What all rounds share.
+struct Bench {
+    registry: &'static Registry,
+    seconds: Stopwatch,
+    device: DeviceInfo,
+    /// The folder of records.
+    folder: Scratch,
+}
+
+impl Bench {
+    fn new(device: DeviceInfo, registry: &'static Registry) -> Result<Self, Failure> {
+        let seconds = Stopwatch::default();
+        let timed = Timed { inner: registry.find("train")?, seconds: seconds.clone() };
+        // It lives as long as the program: sessions hold their lab on a thread of their own.
+        let registry: &'static Registry = Box::leak(Box::new(Registry::new(vec![Box::new(timed)])));
+        Ok(Self { registry, seconds, device, folder: Scratch::new("train")? })
+    }
+
+    /// Seconds from the first loss to the end of one run.
+    fn seconds(&self, side: Side, task: &Task) -> Result<f64, Failure> {
+        let by_hand = |update| bare::train(task, self.device.id, update).map_err(failed);
+        match side {
+            Side::ByHandBurnsAdam => by_hand(Update::Burns),
+            Side::ByHand => by_hand(Update::TheLabs),
+            Side::Headless => self.headless(task),
+            Side::Screen => {
+                self.on_screen(task, &["loss-curve", "accuracy", "weight-norms", "gradient-flow"])
+            }
+            Side::ScreenWithPictures => self.on_screen(task, &[]),
+        }
+    }
+
+    fn headless(&self, task: &Task) -> Result<f64, Failure> {
+        let lab = self.registry.find("train")?;
+        let settings = Settings::from_pairs(task.settings.iter().copied()).map_err(failed)?;
+        let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
+            .map_err(|errors| mlsys_run::settings::failure("train", &errors))?;
+        let request = RunRequest {
+            label: task.name,
+            lab,
+            params,
+            device: self.device.clone(),
+            limits: Limits::default(),
+            lesson: None,
+            runs: Some(self.folder.path()),
+            sources: Sources::new(self.registry),
+        };
+        let run = execute(request, &Interrupt::default(), &mut Console::silent());
+        match run.outcome {
+            Outcome::Finished => self.measured(),
+            outcome @ (Outcome::Stopped(_) | Outcome::Failed(_) | Outcome::Panicked(_)) => {
+                Err(Failure::Run(format!("{outcome:?}")))
+            }
+        }
+    }
+
+    /// The lab on a lesson page of its own, at full speed; panels are all of the lab's, or those named.
+    fn on_screen(&self, task: &Task, panels: &[&str]) -> Result<f64, Failure> {
+        let set: Vec<String> = task
+            .settings
+            .iter()
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(name, value)| {
+                let text = value.parse::<f64>().is_err();
+                if text { format!("{name} = \"{value}\"") } else { format!("{name} = {value}") }
+            })
+            .collect();
+        let panels: String =
+            panels.iter().map(|name| format!("[[panel]]\nname = \"{name}\"\n")).collect();
+        let set = set.join(", ");
+        let lab = format!("```{{lab}} run\nkind = \"train\"\nset = {{ {set} }}\n{panels}```\n");
+        let mut app = bench::workbench(&lab, self.registry, self.device.clone())?;
+        app.session.tempo = Tempo::Full;
+        let effects = app.update(START);
+        let mut screen = Unseen(bench::terminal(io::sink())?);
+        serve_run(&mut app, effects, Some(self.folder.path().to_owned()), &mut screen)
+            .map_err(failed)?;
+        self.measured()
+    }
+
+    fn measured(&self) -> Result<f64, Failure> {
+        self.seconds.take().ok_or_else(|| Failure::Run("the run reported no loss".to_owned()))
+    }
+}
+
+/// A lab that notes the time from its first loss to its last value, on its own thread: what the screen does after
+/// the end is no part of it, and neither are the last pictures.
+struct Timed {
+    inner: &'static dyn Lab,
+    seconds: Stopwatch,
+}
+
+impl Lab for Timed {
+    fn schema(&self) -> &Schema {
+        self.inner.schema()
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let mut sink = Span { sink: &mut *run.sink, ends: None };
+        let never = Control::free(Limits::default(), Arc::default());
+        let mut timed = Run {
+            params: run.params.clone(),
+            device: run.device,
+            sink: &mut sink,
+            control: mem::replace(&mut run.control, never),
+        };
+        let ended = self.inner.run(&mut timed);
+        run.control = timed.control;
+        self.seconds.put(sink.ends.map(|(first, last)| last - first));
+        ended
+    }
+}
+
+/// Passes everything on and notes when the first loss and the last value of any series came.
+struct Span<'a> {
+    sink: &'a mut dyn Sink,
+    ends: Option<(Instant, Instant)>,
+}
+
+impl Sink for Span<'_> {
+    fn report(&mut self, report: Report) {
+        let timed = match (&report, self.ends) {
+            (Report::Point { name, .. }, None) => name.as_ref() == "loss",
+            (Report::Point { .. }, Some(_)) => true,
+            (
+                Report::Status(_)
+                | Report::Scalar { .. }
+                | Report::Frame { .. }
+                | Report::Change(_)
+                | Report::Diverged { .. }
+                | Report::Notice(_)
+                | Report::Artifact(_),
+                _,
+            ) => false,
+        };
+        self.sink.report(report);
+        if timed {
+            let now = Instant::now();
+            self.ends = Some((self.ends.map_or(now, |(first, _)| first), now));
+        }
+    }
+
+    fn wants_frame(&mut self, panel: &str, trigger: FrameTrigger) -> bool {
+        self.sink.wants_frame(panel, trigger)
+    }
+
+    fn frames_done(&mut self) {
+        self.sink.frames_done();
+    }
+}
+
+/// The time of the run that ended last.
+#[derive(Clone, Default)]
+struct Stopwatch(Arc<Mutex<Option<Duration>>>);
+
+impl Stopwatch {
+    fn put(&self, time: Option<Duration>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = time;
+    }
+
+    fn take(&self) -> Option<f64> {
+        let time = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        time.map(|time| time.as_secs_f64())
+    }
+}
+
+/// A terminal that discards its bytes.
+struct Unseen(Terminal<CrosstermBackend<io::Sink>>);
+
+impl Screen for Unseen {
+    fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+        self.0.draw(view).map(|_| ())
+    }
+
+    fn size(&self) -> io::Result<(u16, u16)> {
+        Ok(bench::SIZE)
+    }
+
+    fn stop_job(&mut self) -> io::Result<Stop> {
+        Ok(Stop::NoShell)
+    }
+
+    fn take_again(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -26,7 +26,6 @@ use mlsys_run::storage::Paths;
 use crate::cli::{Cli, Command, Lesson};
 use crate::context::Context;
 
-/// Does what the command line asks for.
 pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
     if cli.workers.is_some() && !may_split(cli.command.as_ref()) {
         return Err(Failure::usage(
@@ -40,6 +39,8 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         interrupt: Interrupt::default(),
         paths: Paths::find(),
         store: Store::default(),
+        built_in: mlsys_registry::built_in(),
+        registry: mlsys_registry::built_in(),
         display: cli.display,
         course: cli.course.filter(|course| !course.is_empty()).map(PathBuf::from),
         languages: Languages::detect(cli.lang.as_deref(), &|name| std::env::var(name).ok()),

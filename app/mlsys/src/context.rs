@@ -1,8 +1,9 @@
 //! The context of a command: console, devices, folders and what the command line said about all of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use mlsys_lab::Registry;
 use mlsys_lesson::{CourseId, Progress};
 use mlsys_run::console::Console;
 use mlsys_run::devices;
@@ -23,11 +24,13 @@ pub struct Context<'a> {
     pub interrupt: Interrupt,
     /// The data folder, if there is a place for it.
     pub paths: Result<Paths, NoDataFolder>,
-    /// Artifacts of runs so far.
     pub store: Store,
+    /// The labs that ship with mlsys.
+    pub built_in: &'static Registry,
+    /// These and those of the course that was opened last.
+    pub registry: &'static Registry,
     /// `--course`; without it the built-in course.
     pub course: Option<PathBuf>,
-    /// The languages in which lessons are shown.
     pub languages: Languages,
     /// `--workers`: processes that lend their devices to the workers of labs.
     pub workers: Option<String>,
@@ -47,11 +50,18 @@ impl Context<'_> {
     }
 
     /// The files of the course that is worked on.
-    pub fn library(&self) -> Result<Library, Failure> {
-        match &self.course {
-            Some(path) => Library::open(path),
-            None => Ok(Library::built_in()),
+    pub fn library(&mut self) -> Result<Library, Failure> {
+        match self.course.clone() {
+            Some(path) => self.open_course(&path),
+            None => Ok(Library::built_in(self.built_in)),
         }
+    }
+
+    /// A course, the labs of which are known from now on.
+    pub fn open_course(&mut self, path: &Path) -> Result<Library, Failure> {
+        let library = Library::open(path, self.built_in)?;
+        self.registry = library.registry();
+        Ok(library)
     }
 
     /// What the learner has done in a course; the log need not be writable to be read.

@@ -40,7 +40,6 @@ fn main() -> ! {
     exit.leave()
 }
 
-/// Reads the command line and does what it asks.
 fn run(console: &mut Console) -> Result<Exit, Failure> {
     match Cli::try_parse() {
         Ok(cli) => commands::dispatch(cli, console),

@@ -16,13 +16,11 @@ use mlsys_view::text::cell;
 /// A report that is wanted, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Its format.
     pub format: Format,
     /// Its file; none is standard output.
     pub file: Option<PathBuf>,
 }
 
-/// The formats of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// JUnit XML, for CI.
@@ -36,10 +34,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format.
     pub const ALL: [Self; 4] = [Self::Junit, Self::Json, Self::Gradescope, Self::Markdown];
 
-    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Junit => "junit",
@@ -68,7 +64,6 @@ impl Target {
     }
 }
 
-/// Writes every report that is wanted.
 pub fn write(targets: &[Target], results: &Results, console: &mut Console) -> Result<(), Failure> {
     for target in targets {
         let text = text(target.format, results);
@@ -82,7 +77,6 @@ pub fn write(targets: &[Target], results: &Results, console: &mut Console) -> Re
     Ok(())
 }
 
-/// The results in a format.
 fn text(format: Format, results: &Results) -> String {
     match format {
         Format::Junit => machine::junit(results),
@@ -95,7 +89,6 @@ fn text(format: Format, results: &Results) -> String {
 /// Longer remarks are cut: the reports hold them whole.
 const LONGEST: usize = 200;
 
-/// The lines.
 pub fn summary_lines(results: &Results) -> Vec<String> {
     results.lessons.iter().flat_map(of_lesson).collect()
 }
@@ -137,7 +130,6 @@ fn remark(item: &Item) -> Option<String> {
     Some(format!("  {} {} {}: {reason}", item.kind.word(), item.id, item.verdict.word()))
 }
 
-/// The results as Markdown.
 pub fn markdown(results: &Results) -> String {
     let mut text = String::from(
         "# mlsys run\n\n| lesson | passed | failed | errors | skipped | points | seconds |\n",

@@ -27,13 +27,11 @@ pub use grade::{Graders, HardwareRule};
 
 /// What to run lessons with.
 pub struct Request {
-    /// The device that was asked for.
     pub device: DeviceChoice,
     /// The seed that was asked for; else each lesson's own.
     pub seed: Option<u64>,
     /// Parameters that were asked for, by the lab's name in its lesson.
     pub set: BTreeMap<String, Settings>,
-    /// The folder of data files.
     pub data_dir: Option<PathBuf>,
     /// Worker processes, as `--workers` names them, for labs that split their work.
     pub workers: Option<String>,
@@ -95,7 +93,7 @@ fn run_lesson(
     let setting =
         grade::Setting { lesson: id, plan, ran: &ran, facts: &facts, rule: request.hardware };
     items.extend(lesson.checks().map(|check| check_item(check, setting, work, context)));
-    items.extend(question_items(lesson, &request.graders, &env));
+    items.extend(question_items(lesson, &request.graders, &env, context.registry));
     LessonResult {
         id: id.to_owned(),
         title: lesson.front.title.clone(),
@@ -144,7 +142,6 @@ pub fn knob_troubles(
 
 /// Something that breaks, and the line of the directive that leads to it.
 pub struct KnobFailure {
-    /// The line, from 1.
     pub line: usize,
     /// What breaks, and how.
     pub message: String,

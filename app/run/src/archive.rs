@@ -22,7 +22,6 @@ use crate::storage::read_bounded;
 /// The list of an archive's files with their hashes, its first entry.
 pub const MANIFEST: &str = "manifest.json";
 
-/// The version of archives.
 const FORMAT: u32 = 1;
 
 /// The largest archive that is read, in bytes.
@@ -31,7 +30,6 @@ const MAX_PACKED: u64 = 16 << 20;
 /// The largest archive when unpacked, in bytes.
 const MAX_UNPACKED: usize = 64 << 20;
 
-/// The most files in an archive.
 const MAX_FILES: usize = 2_000;
 
 /// Modification time of all packed files: 2000-01-01.
@@ -211,7 +209,6 @@ fn kind_name(kind: EntryType) -> &'static str {
     }
 }
 
-/// The manifest of an archive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -236,13 +233,11 @@ pub enum Withheld {
 #[serde(deny_unknown_fields)]
 pub struct Contents {
     pub bytes: usize,
-    /// In hexadecimal.
     pub sha256: String,
 }
 
 /// A packed archive.
 pub struct Packed {
-    /// The tar.gz.
     pub bytes: Vec<u8>,
     /// The SHA-256 of its manifest, which holds those of all files.
     pub hash: String,

@@ -38,6 +38,16 @@ impl Console {
         }
     }
 
+    /// A console that prints nothing.
+    pub fn silent() -> Self {
+        Self {
+            out: Box::new(io::sink()),
+            err: Box::new(io::sink()),
+            progress: Progress::Silent,
+            warned: BTreeSet::new(),
+        }
+    }
+
     /// One line of a result.
     pub fn line(&mut self, text: impl Display) -> Result<(), Failure> {
         Ok(writeln!(self.out, "{text}")?)

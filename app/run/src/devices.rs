@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn only_a_single_precision_run_of_device_peak_counts() {
-        let lab = mlsys_registry::registry().find(LAB).unwrap();
+        let lab = mlsys_registry::built_in().find(LAB).unwrap();
         assert!(lab.schema().metric(METRIC).is_some());
         let mut data = RunData::default();
         data.scalars.insert(METRIC.into(), Value::Float(2e11));

@@ -378,7 +378,8 @@ mod tests {
     #[test]
     fn every_reference_leads_somewhere_else() {
         let glossary = Glossary::builtin();
-        let course = crate::library::Library::built_in().parsed().course.unwrap();
+        let course =
+            crate::library::Library::built_in(mlsys_registry::built_in()).parsed().course.unwrap();
         for term in glossary.terms() {
             assert!(!term.see.is_empty(), "{} stands alone", term.name);
             for other in &term.see {
@@ -408,7 +409,7 @@ mod tests {
     fn terms_of_a_lesson_replace_built_in_ones() {
         let text = "+++\nformat = 1\nid = \"m/l\"\ntitle = \"T\"\nminutes = 1\n[[term]]\nname = \"Epoch\"\n\
             aliases = [\"minibatch\"]\nabout = \"One pass here.\"\n+++\n# T\n\nText.\n";
-        let parsed = mlsys_lesson::read("l.md", text.as_bytes(), mlsys_registry::registry());
+        let parsed = mlsys_lesson::read("l.md", text.as_bytes(), mlsys_registry::built_in());
         let glossary = Glossary::for_lesson(&parsed.lesson.unwrap());
         assert_eq!(glossary.terms().len(), Glossary::builtin().terms().len());
         let named = |name| &glossary.terms()[glossary.named(name).unwrap()];

@@ -22,7 +22,6 @@ use languages::Languages;
 /// The files of the built-in course by their paths in it.
 static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-/// The files of one course.
 pub struct Library {
     /// Where they were found; the built-in course was found nowhere.
     place: Option<PathBuf>,
@@ -35,7 +34,7 @@ pub struct Library {
 
 impl Library {
     /// The built-in course.
-    pub fn built_in() -> Self {
+    pub fn built_in(registry: &'static Registry) -> Self {
         let file = |(path, text): &(&str, &str)| {
             let file = CourseFile {
                 // A built-in lesson is known by its id.
@@ -47,20 +46,22 @@ impl Library {
         Self {
             place: None,
             files: BUILT_IN.iter().map(file).collect(),
-            registry: mlsys_registry::built_in(),
+            registry,
             wrong_labs: Vec::new(),
         }
     }
 
     /// The course in a folder, or in an archive.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
+    ///
+    /// `built_in` are the labs of mlsys; those of the course join them for the rest of the program.
+    pub fn open(path: &Path, built_in: &'static Registry) -> Result<Self, Failure> {
         let files = if path.is_file() { archive::open(path)? } else { folder_files(path)? };
-        let (labs, wrong_labs) = labs::of_course(&files);
-        let registry = mlsys_registry::extend(labs);
+        let (labs, wrong_labs) = labs::of_course(&files, built_in);
+        let registry =
+            if labs.is_empty() { built_in } else { Box::leak(Box::new(built_in.with(labs))) };
         Ok(Self { place: Some(path.to_owned()), files, registry, wrong_labs })
     }
 
-    /// What messages call it.
     pub fn name(&self) -> String {
         match &self.place {
             None => "the built-in course".to_owned(),
@@ -99,7 +100,6 @@ impl Library {
         self.registry
     }
 
-    /// Its files by their paths in it.
     pub fn files(&self) -> &CourseFiles {
         &self.files
     }
@@ -152,7 +152,7 @@ impl Library {
         }
         let path = Path::new(name);
         if path.exists() {
-            return read_file(path);
+            return read_file(path, self.registry);
         }
         if let Some(file) = self.files.get(name).filter(|_| name.ends_with(".md")) {
             return Ok(read(file));
@@ -240,10 +240,9 @@ fn valid(read: Vec<(String, Parsed)>, console: &mut Console) -> Result<Vec<Lesso
     }
 }
 
-/// Reads a lesson file.
-pub fn read_file(path: &Path) -> Result<Parsed, Failure> {
+pub fn read_file(path: &Path, registry: &Registry) -> Result<Parsed, Failure> {
     let bytes = read_bounded(path, "lesson", MAX_FILE_BYTES as u64)?;
-    Ok(mlsys_lesson::read(&path.display().to_string(), &bytes, mlsys_registry::registry()))
+    Ok(mlsys_lesson::read(&path.display().to_string(), &bytes, registry))
 }
 
 /// Prints what is wrong with a lesson, as a compiler does.
@@ -321,7 +320,7 @@ mod tests {
 
     #[test]
     fn built_in_course_is_complete_and_valid() {
-        let library = Library::built_in();
+        let library = Library::built_in(mlsys_registry::built_in());
         let parsed = library.parsed();
         let told: Vec<String> = parsed.all_diagnostics().map(ToString::to_string).collect();
         assert_eq!(told, [""; 0]);
@@ -336,7 +335,7 @@ mod tests {
     }
     #[test]
     fn every_built_in_translation_can_be_used() {
-        let library = Library::built_in();
+        let library = Library::built_in(mlsys_registry::built_in());
         let mut read = 0;
         for lesson in library.parsed().course.unwrap().lessons() {
             for (file, parsed) in languages::all(lesson, library.files()).unwrap() {

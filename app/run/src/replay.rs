@@ -10,11 +10,8 @@ use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 
-/// A run that has been recorded.
 pub struct Replayed {
-    /// The lab that was run.
     pub schema: &'static Schema,
-    /// What it reported.
     pub data: Arc<RunData>,
 }
 

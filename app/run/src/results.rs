@@ -8,21 +8,15 @@ use mlsys_lab::value::Value;
 
 use crate::process::Exit;
 
-/// The lessons of one invocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// One after the other.
     pub lessons: Vec<LessonResult>,
 }
 
-/// One lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LessonResult {
-    /// Its id.
     pub id: String,
-    /// Its title.
     pub title: String,
-    /// The seed of its runs.
     pub seed: u64,
     /// Its labs, predictions, checks and questions.
     pub items: Vec<Item>,
@@ -33,7 +27,6 @@ pub struct LessonResult {
 /// A picture of several runs of a lesson, as a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The panel's name.
     pub panel: String,
     /// Its lines, the titles of the columns first.
     pub lines: Vec<String>,
@@ -42,33 +35,25 @@ pub struct Comparison {
 /// One thing of a lesson that was run, compared or graded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// Its name in the lesson.
     pub id: String,
     /// What it is about, in one line: the lab's kind, the condition, the prompt.
     pub about: String,
-    /// What it is, with what only that kind has.
     pub kind: Kind,
-    /// What became of it.
     pub verdict: Verdict,
-    /// How long it took.
     pub elapsed: Duration,
 }
 
-/// The kinds of items.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// An experiment.
     Lab {
         /// Where it ran; labs that answer at once run nowhere.
         device: Option<String>,
-        /// What it measured.
         metrics: BTreeMap<String, Value>,
     },
     /// A prediction: what theory says and what was measured.
     Predict {
-        /// What theory says.
         theory: Option<Value>,
-        /// What it is held against.
+        /// What was measured.
         target: Option<Value>,
     },
     /// A condition on what the labs found.
@@ -76,11 +61,8 @@ pub enum Kind {
         /// How far it can be trusted to repeat.
         class: Class,
     },
-    /// A question.
     Question {
-        /// What a right answer earns.
         points: u32,
-        /// What this one earned.
         earned: u32,
     },
 }
@@ -88,9 +70,8 @@ pub enum Kind {
 /// What became of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It holds.
     Passed,
-    /// It does not, and with which values.
+    /// With the values for which it does not hold.
     Failed(String),
     /// A hardware check that failed each time, where that is no failure.
     Unstable(String),
@@ -101,7 +82,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// One word for people.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -112,7 +92,6 @@ impl Verdict {
         }
     }
 
-    /// Why, where there is something to say.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Passed => None,
@@ -123,7 +102,6 @@ impl Verdict {
         }
     }
 
-    /// What it means for the exit code.
     pub fn exit(&self) -> Exit {
         match self {
             Self::Passed | Self::Unstable(_) | Self::Skipped(_) => Exit::Passed,
@@ -134,7 +112,6 @@ impl Verdict {
 }
 
 impl Kind {
-    /// One word for people.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Lab { .. } => "lab",
@@ -153,23 +130,18 @@ impl Kind {
     }
 }
 
-/// How many items ended in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// All of them.
     pub all: usize,
-    /// Those that hold.
     pub passed: usize,
-    /// Those that do not.
     pub failed: usize,
-    /// Those that could not be tried.
+    /// Could not be tried.
     pub broken: usize,
-    /// Those that were not tried, or are unstable.
+    /// Not tried, or unstable.
     pub skipped: usize,
 }
 
 impl LessonResult {
-    /// How its items ended.
     pub fn count(&self) -> Count {
         let mut count = Count { all: self.items.len(), ..Count::default() };
         for item in &self.items {
@@ -183,7 +155,6 @@ impl LessonResult {
         count
     }
 
-    /// Points earned and points possible.
     pub fn points(&self) -> (u32, u32) {
         self.items
             .iter()
@@ -191,14 +162,12 @@ impl LessonResult {
             .fold((0, 0), |(earned, points), (e, p)| (earned + e, points + p))
     }
 
-    /// How long its items took.
     pub fn elapsed(&self) -> Duration {
         self.items.iter().map(|item| item.elapsed).sum()
     }
 }
 
 impl Results {
-    /// What all of it means for the exit code.
     pub fn exit(&self) -> Exit {
         let verdicts =
             self.lessons.iter().flat_map(|lesson| &lesson.items).map(|item| item.verdict.exit());

@@ -20,7 +20,6 @@ const WORKER_URLS: &str = mlsys_device::workers::PARAM;
 /// The largest file that `@` reads, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// A value for a knob of a lesson, as typed.
 pub struct KnobTurn {
     /// The lab's id in the lesson.
     pub lab: String,
@@ -100,7 +99,6 @@ fn set_path(settings: &mut Settings, name: &str, path: Option<&Path>) {
     }
 }
 
-/// Whether a lab reads data files.
 pub fn takes_data_dir(schema: &Schema) -> bool {
     schema.param(DATA_DIR).is_some()
 }

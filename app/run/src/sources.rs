@@ -16,7 +16,7 @@ use mlsys_lab::device::DeviceId;
 use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
-use mlsys_lab::{Artifact, Control, Lab, LabError, Params, Run};
+use mlsys_lab::{Artifact, Control, Lab, LabError, Params, Registry, Run};
 
 use crate::process::BackgroundTasks;
 use recorded::RecordedError;
@@ -31,15 +31,16 @@ const MAX_ARTIFACT_BYTES: usize = 128 << 20;
 const STATUS_PERIOD: u64 = 20;
 
 /// Where a lab's artifacts can come from.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Sources {
+    /// The labs of recorded runs.
+    pub registry: &'static Registry,
     /// The labs of the lesson that come before it.
     pub earlier: Vec<Earlier>,
     /// The names of the other labs, its own included.
     pub others: Vec<String>,
     /// The folder of recorded runs.
     pub runs: Option<PathBuf>,
-    /// Artifacts of runs so far.
     pub store: Store,
     /// Files that are being written; waited for before one is read.
     pub background: BackgroundTasks,
@@ -55,9 +56,16 @@ pub struct Earlier {
 }
 
 impl Sources {
-    /// Recorded runs alone: for a lab outside of any lesson.
-    pub fn recorded(runs: Option<PathBuf>, store: Store) -> Self {
-        Self { runs, store, ..Self::default() }
+    /// No sources but files.
+    pub fn new(registry: &'static Registry) -> Self {
+        Self {
+            registry,
+            earlier: Vec::new(),
+            others: Vec::new(),
+            runs: None,
+            store: Store::default(),
+            background: BackgroundTasks::default(),
+        }
     }
 }
 
@@ -155,7 +163,7 @@ fn find(
     } else {
         let ids: Vec<&str> = sources.earlier.iter().map(|lab| lab.id.as_str()).collect();
         sources.background.wait();
-        let found = recorded::artifact(name, kind, sources.runs.as_deref(), &ids);
+        let found = recorded::artifact(name, kind, sources, &ids);
         found.map(Some).map_err(SourceError::from)
     };
     found.map_err(|error| LabError::contradiction([param], error.to_string()))

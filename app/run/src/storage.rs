@@ -111,7 +111,6 @@ impl ProgressLog {
         Ok(Self { file, course: course.clone() })
     }
 
-    /// Appends one event; it is written when this returns.
     pub fn append(&mut self, event: &Event) -> io::Result<()> {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
         let seconds = since_1970.map_or(0, |since| since.as_secs());

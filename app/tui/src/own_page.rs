@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mlsys_lab::Registry;
 use mlsys_lab::params::{Origin, Params, Settings};
 use mlsys_lab::schema::{Param, Schema, Type};
 use mlsys_lab::tables::Tables;
@@ -12,13 +13,9 @@ use mlsys_lesson::Lesson;
 const MODULE: &str = "labs";
 
 /// A lesson of one lab, with what was set set; none if a lesson may not say all of it.
-pub fn lesson(schema: &Schema, params: &Params) -> Option<Arc<Lesson>> {
+pub fn lesson(schema: &Schema, params: &Params, registry: &Registry) -> Option<Arc<Lesson>> {
     let text = text(schema, params)?;
-    let parsed = mlsys_lesson::read(
-        &format!("lab {}", schema.kind),
-        text.as_bytes(),
-        mlsys_registry::registry(),
-    );
+    let parsed = mlsys_lesson::read(&format!("lab {}", schema.kind), text.as_bytes(), registry);
     parsed.lesson.map(Arc::new)
 }
 
@@ -27,9 +24,9 @@ pub fn is_own(lesson: &Lesson) -> bool {
 }
 
 /// A lesson of one lab as it comes.
-pub fn with_defaults(schema: &Schema) -> Option<Arc<Lesson>> {
+pub fn with_defaults(schema: &Schema, registry: &Registry) -> Option<Arc<Lesson>> {
     let params = Params::resolve(schema, &Settings::new(), Tables::builtin(), None).ok()?;
-    lesson(schema, &params)
+    lesson(schema, &params, registry)
 }
 
 fn text(schema: &Schema, params: &Params) -> Option<String> {
@@ -126,21 +123,21 @@ mod tests {
 
     #[test]
     fn every_lab_has_a_page_of_its_own() {
-        for lab in mlsys_registry::registry().iter() {
+        for lab in mlsys_registry::built_in().iter() {
             let schema = lab.schema();
-            let page = with_defaults(schema);
+            let page = with_defaults(schema, mlsys_registry::built_in());
             assert!(page.is_some_and(|page| page.labs().count() == 1), "{}", schema.kind);
         }
     }
 
     #[test]
     fn what_was_set_stands_on_the_page() {
-        let schema = mlsys_registry::registry().find("graph").unwrap().schema();
+        let schema = mlsys_registry::built_in().find("graph").unwrap().schema();
         let set =
             Settings::from_pairs(["expression=max(x, \"1\\2\")", "inputs.x=2", "inputs.y=1e300"])
                 .unwrap();
         let params = Params::resolve(schema, &set, Tables::builtin(), None).unwrap();
-        let page = lesson(schema, &params).unwrap();
+        let page = lesson(schema, &params, mlsys_registry::built_in()).unwrap();
         let settings = page.lab("run").unwrap().settings();
         let again = Params::resolve(schema, &settings, Tables::builtin(), None).unwrap();
         assert!(again.iter().eq(params.iter()));
@@ -148,9 +145,9 @@ mod tests {
 
     #[test]
     fn own_pages_take_no_local_folder() {
-        let schema = mlsys_registry::registry().find("train").unwrap().schema();
+        let schema = mlsys_registry::built_in().find("train").unwrap().schema();
         let set = Settings::from_pairs(["data_dir=/data"]).unwrap();
         let params = Params::resolve(schema, &set, Tables::builtin(), None).unwrap();
-        assert!(lesson(schema, &params).is_none());
+        assert!(lesson(schema, &params, mlsys_registry::built_in()).is_none());
     }
 }

@@ -53,7 +53,7 @@ impl Bench {
             theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
             glyphs: Glyphs::new(GlyphSet::Unicode),
         };
-        let registry = mlsys_registry::registry();
+        let registry = mlsys_registry::built_in();
         let app =
             App::new(vec![lesson()], registry, DeviceChoice::Auto, Progress::default(), size, look);
         Self { app }
@@ -158,7 +158,7 @@ pub fn point(name: &str, step: u64, value: f64) -> Report {
 }
 
 fn lesson() -> Arc<Lesson> {
-    let parsed = mlsys_lesson::read("lesson.md", LESSON.as_bytes(), mlsys_registry::registry());
+    let parsed = mlsys_lesson::read("lesson.md", LESSON.as_bytes(), mlsys_registry::built_in());
     for diagnostic in &parsed.diagnostics {
         println!("{diagnostic}");
     }

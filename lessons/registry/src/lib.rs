@@ -1,8 +1,9 @@
 //! The labs that ship with mlsys: what lessons are validated against, what the command line lists, what the screen runs.
 //!
-//! A course may bring labs of its own: [`Registry::with`] puts them after the built-in ones.
+//! The program hands the registry on as a value: it alone depends on this crate. A course may bring labs of its own,
+//! which [`Registry::with`] puts after the built-in ones.
 
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::LazyLock;
 
 use mlsys_kernel::Extensions;
 use mlsys_lab::schema::SchemaError;
@@ -11,29 +12,10 @@ use mlsys_lab::{Lab, Registry};
 static BUILT_IN: LazyLock<Result<Registry, SchemaError>> =
     LazyLock::new(|| read().map(Registry::new));
 
-/// The registry with the labs of the course that was opened last.
-static OF_COURSE: RwLock<Option<&'static Registry>> = RwLock::new(None);
-
-/// Every lab there is, in the order of the course; those of an opened course come last.
-pub fn registry() -> &'static Registry {
-    let of_course = *OF_COURSE.read().unwrap_or_else(PoisonError::into_inner);
-    of_course.unwrap_or_else(built_in)
-}
-
 /// The labs that ship with mlsys.
 #[expect(clippy::expect_used, reason = "the schemas are compiled in and read by a test")]
 pub fn built_in() -> &'static Registry {
     BUILT_IN.as_ref().expect("the schema of every lab reads")
-}
-
-/// Makes the labs of a course known from now on, in the place of another course's.
-pub fn extend(labs: Vec<Box<dyn Lab>>) -> &'static Registry {
-    let registry: &'static Registry = match labs.is_empty() {
-        true => built_in(),
-        false => Box::leak(Box::new(built_in().with(labs))),
-    };
-    *OF_COURSE.write().unwrap_or_else(PoisonError::into_inner) = Some(registry);
-    registry
 }
 
 fn read() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
@@ -82,20 +64,20 @@ mod tests {
 
     #[test]
     fn a_misspelt_kind_is_told_its_neighbour() {
-        let error = registry().find("ocupancy").err().map(|error| error.to_string());
+        let error = built_in().find("ocupancy").err().map(|error| error.to_string());
         assert_eq!(error.as_deref(), Some("there is no lab 'ocupancy'; did you mean 'occupancy'?"));
     }
 
     #[test]
     fn labs_whose_runs_are_shown_together_tell_the_same_of_them() {
-        for lab in registry().iter() {
+        for lab in built_in().iter() {
             let schema = lab.schema();
             for panel in &schema.panels {
                 let Some(attempts) = &panel.attempts else {
                     continue;
                 };
                 for kind in &attempts.kinds {
-                    let other = registry().find(kind).map(|lab| lab.schema());
+                    let other = built_in().find(kind).map(|lab| lab.schema());
                     let other = other.unwrap_or_else(|error| panic!("{}: {error}", schema.kind));
                     let theirs = other.attempts(&panel.name);
                     let theirs = theirs.unwrap_or_else(|| panic!("{kind} has no {}", panel.name));
@@ -108,7 +90,7 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_defaults_lie_in_their_ranges() {
-        for lab in registry().iter() {
+        for lab in built_in().iter() {
             let schema = lab.schema();
             let kind = &schema.kind;
             let params: BTreeSet<&str> = schema.params.iter().map(|p| p.name.as_str()).collect();

@@ -10,4 +10,5 @@
 
 pub mod reading;
 pub mod samples;
+pub mod sandbox;
 pub mod snapshot;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use mlsys_lab::{Params, Settings, Tables};
-use mlsys_registry::registry;
+use mlsys_registry::built_in;
 
 use super::{Cli, Command, Lab};
 use mlsys_run::library::Library;
@@ -64,7 +64,7 @@ fn resolve(lab: &Lab) -> Result<(), String> {
     let Some(kind) = &lab.kind else {
         return Ok(());
     };
-    let found = registry().find(kind).map_err(|error| error.to_string())?;
+    let found = built_in().find(kind).map_err(|error| error.to_string())?;
     let schema = found.schema();
     // A file of the reader's is not here.
     let set = lab.set.iter().map(String::as_str);
@@ -91,7 +91,7 @@ fn every_command_can_be_typed_and_every_lab_in_them_set_so() {
 
 #[test]
 fn every_lesson_is_named_and_every_name_is_one() {
-    let lessons = Library::built_in().into_lessons();
+    let lessons = Library::built_in(built_in()).into_lessons();
     let fronts: Vec<_> = lessons.into_iter().map(|parsed| parsed.lesson.unwrap().front).collect();
     let titles: Vec<&str> = fronts.iter().map(|front| front.title.as_str()).collect();
     let (_, course) =
@@ -147,7 +147,7 @@ fn the_list_of_labs_has_each_lab_once() {
     let listed = first_cells(&text, "| kind |");
     let listed = listed.iter().flat_map(|cell| cell.split(", "));
     let listed: Vec<&str> = listed.map(|name| name.trim_matches('`')).collect();
-    let there: BTreeSet<&str> = registry().iter().map(|lab| lab.schema().kind.as_str()).collect();
+    let there: BTreeSet<&str> = built_in().iter().map(|lab| lab.schema().kind.as_str()).collect();
     assert_eq!(listed.len(), there.len());
     assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), there);
 }

@@ -172,14 +172,14 @@ pub enum Bench {
     /// Kernels: what the interpreter takes for a launch of a million threads with everything counted
     Kernel {
         #[command(flatten)]
-        options: mlsys_benches::kernel::Options,
+        options: mlsys_benches::simulated::KernelOptions,
         #[command(flatten)]
         listing: Listing,
     },
     /// Collectives: what counting every message of a large all-reduce takes
     Collective {
         #[command(flatten)]
-        options: mlsys_benches::collective::Options,
+        options: mlsys_benches::simulated::CollectiveOptions,
         #[command(flatten)]
         listing: Listing,
     },

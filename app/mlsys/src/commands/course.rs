@@ -17,7 +17,6 @@ use super::lesson::{Depth, Trial, check_course};
 use crate::cli::{self, Ci, PackCourse};
 use crate::context::Context;
 
-/// Does what `mlsys course` asks for.
 pub fn run(asked: &cli::Course, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
         cli::Course::Check(options) => {
@@ -25,9 +24,9 @@ pub fn run(asked: &cli::Course, context: &mut Context<'_>) -> Result<Exit, Failu
                 depth: if options.no_run { Depth::Read } else { Depth::Run },
                 machine: options.machine,
             };
-            check_course(&Library::open(&options.path)?, trial, context)
+            check_course(&context.open_course(&options.path)?, trial, context)
         }
-        cli::Course::Pack(options) => pack(options, context.console),
+        cli::Course::Pack(options) => pack(options, context),
         cli::Course::New { folder, ci } => write_course(folder, *ci, context.console),
     }
 }
@@ -38,7 +37,6 @@ const IGNORED: &str = include_str!("course/new/gitignore");
 const LAB: &str = include_str!("course/new/labs/transfer-time.toml");
 const GITHUB: &str = include_str!("course/new/github.yml");
 
-/// Where GitHub looks for workflows.
 const GITHUB_FILE: &str = ".github/workflows/lessons.yml";
 
 /// Writes the files of a course; if one of them exists, none is written.
@@ -113,7 +111,6 @@ fn title_of(folder: &Path) -> String {
     }
 }
 
-/// The id that a title makes.
 fn course_id(title: &str) -> CourseId {
     let plain: String = title
         .to_lowercase()
@@ -132,8 +129,9 @@ fn course_id(title: &str) -> CourseId {
 }
 
 /// Packs the course; one with mistakes is not packed.
-pub fn pack(options: &PackCourse, console: &mut Console) -> Result<Exit, Failure> {
-    let library = Library::open(&options.path)?;
+fn pack(options: &PackCourse, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let library = context.open_course(&options.path)?;
+    let console = &mut *context.console;
     let parsed = library.parsed();
     for diagnostic in parsed.all_diagnostics() {
         console.note(format_args!("{diagnostic}\n"));

@@ -16,7 +16,6 @@ use serde_json::{Value as Json, json};
 use crate::cli::Listing;
 use crate::context::Context;
 
-/// Prints devices, terminal and folders.
 pub fn run(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let probed = context.devices.found();
     let terminal = Terminal::detect();
@@ -102,7 +101,6 @@ fn device_json(device: &DeviceInfo) -> Json {
 
 /// What became of the data folder.
 pub enum Folder {
-    /// There is no place for one.
     Nowhere(NoDataFolder),
     /// Its path, and whether it can be written.
     At(PathBuf, io::Result<()>),
@@ -117,7 +115,6 @@ impl Folder {
         }
     }
 
-    /// As rows of a table.
     pub fn rows(&self) -> Vec<Vec<String>> {
         let row = |state: String| vec!["runs and progress".to_owned(), state];
         match self {
@@ -132,7 +129,6 @@ impl Folder {
         }
     }
 
-    /// As JSON.
     pub fn json(&self) -> Json {
         match self {
             Self::Nowhere(nowhere) => {
@@ -174,7 +170,6 @@ impl Terminal {
         }
     }
 
-    /// As rows of a table.
     pub fn rows(&self) -> Vec<Vec<String>> {
         let size = match self.size {
             Some((columns, rows)) => format!("{columns} columns, {rows} rows"),
@@ -191,7 +186,6 @@ impl Terminal {
         .to_vec()
     }
 
-    /// As JSON.
     pub fn json(&self) -> Json {
         json!({
             "type": self.kind,
@@ -236,7 +230,6 @@ pub fn own_themes(folder: Option<&Path>) -> Vec<OwnTheme> {
 }
 
 impl OwnTheme {
-    /// As rows of a table.
     pub fn rows(&self) -> Vec<Vec<String>> {
         if self.trouble.is_empty() {
             return vec![vec![harmless(&self.name), "can be used and seen".to_owned()]];
@@ -245,7 +238,6 @@ impl OwnTheme {
         rows.map(|trouble| vec![harmless(&self.name), harmless(trouble)]).collect()
     }
 
-    /// As JSON.
     pub fn json(&self) -> Json {
         json!({ "name": self.name, "trouble": self.trouble })
     }

@@ -27,27 +27,26 @@ use super::open;
 use crate::cli::{self, AboutLabs, Listing};
 use crate::context::Context;
 
-/// Does what `mlsys lab` asks for.
 pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let named = match (&options.about, &options.kind) {
         (Some(AboutLabs::Show { kind, .. }), _) | (None, Some(kind)) => Some(kind),
         (Some(AboutLabs::List(_) | AboutLabs::Check { .. }), _) | (None, None) => None,
     };
     // A course may bring labs of its own; a built-in lab runs also where the course cannot be opened.
-    if named.is_none_or(|kind| mlsys_registry::built_in().find(kind).is_err()) {
+    if named.is_none_or(|kind| context.built_in.find(kind).is_err()) {
         context.library()?;
     }
     match (&options.about, &options.kind) {
-        (Some(AboutLabs::List(listing)), _) => list_labs(*listing, context.console),
+        (Some(AboutLabs::List(listing)), _) => list_labs(*listing, context),
         (Some(AboutLabs::Check { paths }), _) => check::run(paths, context),
-        (Some(AboutLabs::Show { kind, listing }), _) => show_lab(kind, *listing, context.console),
+        (Some(AboutLabs::Show { kind, listing }), _) => show_lab(kind, *listing, context),
         (None, Some(kind)) => run_one(kind, options, context),
         (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),
     }
 }
 
 fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let lab = mlsys_registry::registry().find(kind)?;
+    let lab = context.registry.find(kind)?;
     let schema = lab.schema();
     let mut given = settings::for_lab(&options.set)?;
     if let Some(name) = &options.preset {
@@ -70,7 +69,7 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
     let with_workers = resolve(&given)?;
     if !options.json
         && open::on_a_terminal()
-        && let Some(page) = own_page::lesson(schema, &params)
+        && let Some(page) = own_page::lesson(schema, &params, context.registry)
     {
         return open::workbench(
             options.machine,
@@ -91,7 +90,11 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
         limits: Limits::default(),
         lesson: None,
         runs: runs.as_deref(),
-        sources: Sources::recorded(context.runs(), context.store.clone()),
+        sources: Sources {
+            runs: context.runs(),
+            store: context.store.clone(),
+            ..Sources::new(context.registry)
+        },
     };
     let finished = execute(order, &context.interrupt, context.console);
     if let Some(trouble) = finished.trouble() {
@@ -125,8 +128,9 @@ fn device_for(
 const WIDTH: usize = 96;
 
 /// All labs, one a line.
-pub fn list_labs(listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
-    let schemas: Vec<&Schema> = mlsys_registry::registry().iter().map(|lab| lab.schema()).collect();
+fn list_labs(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let console = &mut *context.console;
+    let schemas: Vec<&Schema> = context.registry.iter().map(|lab| lab.schema()).collect();
     if listing.json {
         let labs: Vec<Json> = schemas.iter().map(|schema| summary(schema)).collect();
         console.line(json!({ "labs": labs }))?;
@@ -143,8 +147,9 @@ pub fn list_labs(listing: Listing, console: &mut Console) -> Result<Exit, Failur
 }
 
 /// One lab: what goes in, what comes out, and where the numbers come from.
-pub fn show_lab(kind: &str, listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
-    let schema = mlsys_registry::registry().find(kind)?.schema();
+fn show_lab(kind: &str, listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let console = &mut *context.console;
+    let schema = context.registry.find(kind)?.schema();
     if listing.json {
         console.line(description(schema))?;
     } else {

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use mlsys_lab::Registry;
 use mlsys_lesson::{LessonId, translated};
 use mlsys_run::console::Console;
 use mlsys_run::library::{self, languages};
@@ -20,7 +21,6 @@ use crate::context::Context;
 
 pub use check::{Depth, Trial, course as check_course};
 
-/// Does what `mlsys lesson` asks for.
 pub fn run(asked: &cli::Lesson, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
         cli::Lesson::Check(options) => check::run(options, context),
@@ -32,7 +32,7 @@ pub fn run(asked: &cli::Lesson, context: &mut Context<'_>) -> Result<Exit, Failu
             )),
         },
         cli::Lesson::Schema => {
-            let schema = mlsys_lesson::json_schema(mlsys_registry::registry());
+            let schema = mlsys_lesson::json_schema(context.registry);
             context.console.line(format_args!("{schema:#}"))?;
             Ok(Exit::Passed)
         }
@@ -98,7 +98,7 @@ pub fn preview(path: &Path, machine: Machine, context: &mut Context<'_>) -> Resu
     let original = languages::original_of(path);
     let file = original.clone().unwrap_or_else(|| path.to_owned());
     // What cannot be read at all was most likely misspelt.
-    let parsed = library::read_file(&file)?;
+    let parsed = library::read_file(&file, context.registry)?;
     if !open::on_a_terminal() {
         return Err(Failure::Usage(format!(
             "the preview needs a terminal; `mlsys lesson check {}` tells without one what is wrong",
@@ -111,19 +111,20 @@ pub fn preview(path: &Path, machine: Machine, context: &mut Context<'_>) -> Resu
         (None, None) => None,
     };
     let files = [Some(file.clone()), translation.clone()];
+    let registry = context.registry;
     let follow = Follow {
         files: files.into_iter().flatten().collect(),
-        read: Box::new(move || sight(&file, translation.as_deref())),
+        read: Box::new(move || preview_state(&file, translation.as_deref(), registry)),
     };
     open::preview(machine, follow, context)
 }
 
 /// The lesson as it stands in its file, or in its translation's; what is wrong with both.
-fn sight(file: &Path, translation: Option<&Path>) -> PreviewState {
+fn preview_state(file: &Path, translation: Option<&Path>, registry: &Registry) -> PreviewState {
     if !file.exists() {
         return PreviewState::Unreadable(format!("{} is not there any more", file.display()));
     }
-    let read = library::read_file(file).and_then(|mut parsed| {
+    let read = library::read_file(file, registry).and_then(|mut parsed| {
         if let (Some(lesson), Some(translation)) = (&parsed.lesson, translation) {
             let translated = languages::read_file(translation, lesson)?;
             parsed.diagnostics.extend(translated.diagnostics);
@@ -139,7 +140,7 @@ fn sight(file: &Path, translation: Option<&Path>) -> PreviewState {
 
 /// Writes the file into the folder of the lesson; an existing file is left alone.
 pub fn translate(path: &Path, lang: &str, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let parsed = library::read_file(path)?;
+    let parsed = library::read_file(path, context.registry)?;
     library::tell(&parsed, context.console);
     let Some(lesson) = parsed.lesson else {
         return Err(Failure::Usage(

@@ -62,7 +62,7 @@ fn draw(options: &Open, file: &Path, context: &mut Context<'_>) -> Result<Exit, 
         return Ok(Exit::Usage);
     };
     let device = context.devices.choose(options.machine.device, &Backend::ALL)?;
-    let registry = mlsys_registry::registry();
+    let registry = context.registry;
     let picture = mlsys_tui::picture::picture(Arc::new(lesson), registry, device, options.size)
         .map_err(Failure::Run)?;
     fs::write(file, picture)
@@ -120,7 +120,7 @@ fn start(
             env::var(name).ok()
         }),
         course,
-        registry: mlsys_registry::registry(),
+        registry: context.registry,
         choice: machine.device,
         seed: machine.seed,
         workers: context.workers.clone(),

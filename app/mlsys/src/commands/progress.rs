@@ -5,6 +5,7 @@ mod cohort;
 use std::fs;
 use std::path::Path;
 
+use mlsys_lab::Registry;
 use mlsys_lesson::{Answer, Answers, Event, Lesson, LessonEnv, Progress, State, Verdict};
 use serde_json::{Value as Json, json};
 
@@ -14,7 +15,6 @@ use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::ProgressLog;
 use mlsys_view::text::aligned;
 
-/// Does what `mlsys progress` asks for.
 pub fn run(asked: &cli::Progress, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
         cli::Progress::Show(listing) => show(*listing, context),
@@ -111,7 +111,7 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
             context.console.warn(stray);
         }
         for (question, answer) in given {
-            let Some((event, is_right)) = event(lesson, question, answer) else {
+            let Some((event, is_right)) = event(lesson, question, answer, context.registry) else {
                 continue;
             };
             let before = known.lesson(id).and_then(|lesson| lesson.answers.get(question));
@@ -134,9 +134,14 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
 }
 
 /// The event of an answer and whether it is right, graded without runs: one that speaks of a run's values counts once it is given again.
-fn event(lesson: &Lesson, question: &str, answer: &Answer) -> Option<(Event, bool)> {
+fn event(
+    lesson: &Lesson,
+    question: &str,
+    answer: &Answer,
+    registry: &Registry,
+) -> Option<(Event, bool)> {
     let asked = lesson.question(question)?;
-    let grade = asked.grade(answer, &LessonEnv::unrun(lesson), mlsys_registry::registry());
+    let grade = asked.grade(answer, &LessonEnv::unrun(lesson), registry);
     let right = grade.verdict == Verdict::Right;
     let event = Event::AnswerGiven {
         lesson: lesson.front.id.clone(),

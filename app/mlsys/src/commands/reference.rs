@@ -15,7 +15,6 @@ use serde_json::{Value as Json, json};
 use crate::cli::{self, AskGlossary, Keys, Listing};
 use crate::context::Context;
 
-/// Prints the modules with their lessons.
 pub fn list(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let course = context.library()?.course_in(&context.languages, context.console)?;
     // Without a log that can be read, the course is listed all the same.
@@ -132,7 +131,6 @@ fn object(lesson: &Lesson, module: &Module, progress: Option<&Progress>) -> Json
 /// Columns of a definition, easy to read and whole on a narrow screen.
 const WIDTH: usize = 76;
 
-/// Prints one term, or all.
 pub fn glossary(asked: &AskGlossary, console: &mut Console) -> Result<Exit, Failure> {
     let glossary = Glossary::builtin();
     let shown = match &asked.term {
@@ -223,7 +221,6 @@ pub fn keys(options: Keys, console: &mut Console) -> Result<Exit, Failure> {
     Ok(Exit::Passed)
 }
 
-/// Does what `mlsys theme` asks for.
 pub fn theme(asked: &cli::Theme, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let folder = context.paths.as_ref().ok().map(|paths| paths.themes());
     match asked {

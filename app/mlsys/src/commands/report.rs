@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use mlsys_lab::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
 use mlsys_run::process::{Exit, Failure};
@@ -20,7 +21,6 @@ use crate::cli::Report;
 use crate::commands::runs::{facts, metrics as metric_rows};
 use crate::context::Context;
 
-/// Writes the page.
 pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let runs = context.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.runs();
     let course = context.library()?.course(context.console)?;
@@ -37,8 +37,8 @@ pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure>
                     let hint = near.map(|id| format!("; there is a lesson '{id}'"));
                     Failure::Usage(format!("{failure}{}", hint.unwrap_or_default()))
                 })?;
-            let all = compared_runs(&runs, &past);
-            let others = Others { all: &all, lesson: None };
+            let all = compared_runs(&runs, &past, context.registry);
+            let others = Others { all: &all, lesson: None, registry: context.registry };
             run_page(&past, &others)
         }
     };
@@ -81,14 +81,18 @@ fn of_lesson(
         lesson: Some(id.to_owned()),
         kinds: lesson.labs().map(|lab| lab.kind.value.clone()).collect(),
     };
-    let all = attempts(runs, &wanted);
-    let others = Others { all: &all, lesson: Some(lesson) };
+    let all = attempts(runs, &wanted, context.registry);
+    let others = Others { all: &all, lesson: Some(lesson), registry: context.registry };
     lesson_page(lesson, progress, &newest, &others)
 }
 
 /// The runs that a run is drawn with in pictures of several runs: those of its lesson, or of its kind without one.
-fn compared_runs(runs: &Path, past: &RecordedRun) -> Vec<Arc<FinishedRun>> {
-    let Ok(lab) = mlsys_registry::registry().find(past.summary.lab()) else {
+fn compared_runs(
+    runs: &Path,
+    past: &RecordedRun,
+    registry: &'static Registry,
+) -> Vec<Arc<FinishedRun>> {
+    let Ok(lab) = registry.find(past.summary.lab()) else {
         return Vec::new();
     };
     let panels = lab.schema().panels.iter();
@@ -98,18 +102,18 @@ fn compared_runs(runs: &Path, past: &RecordedRun) -> Vec<Arc<FinishedRun>> {
         lesson: past.summary.lesson().map(str::to_owned),
         kinds: kinds.chain([past.summary.lab().to_owned()]).collect(),
     };
-    attempts(runs, &wanted)
+    attempts(runs, &wanted, registry)
 }
 
-fn attempts(runs: &Path, wanted: &Wanted) -> Vec<Arc<FinishedRun>> {
+fn attempts(runs: &Path, wanted: &Wanted, registry: &'static Registry) -> Vec<Arc<FinishedRun>> {
     let compares = |kind: &String| {
-        let lab = mlsys_registry::registry().find(kind);
+        let lab = registry.find(kind);
         lab.is_ok_and(|lab| lab.schema().compares_runs())
     };
     if !wanted.kinds.iter().any(compares) {
         return Vec::new();
     }
-    let found = recall(runs, wanted, mlsys_registry::registry());
+    let found = recall(runs, wanted, registry);
     found.into_iter().map(Arc::new).collect()
 }
 
@@ -119,6 +123,7 @@ pub struct Others<'a> {
     pub all: &'a [Arc<FinishedRun>],
     /// The lesson that says what they are to reach.
     pub lesson: Option<&'a Lesson>,
+    pub registry: &'static Registry,
 }
 
 const STYLE: &str = "\
@@ -267,7 +272,7 @@ fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
 
 /// The panels of the lab that have something to show.
 fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut String) {
-    let Ok(lab) = mlsys_registry::registry().find(summary.lab()) else {
+    let Ok(lab) = others.registry.find(summary.lab()) else {
         return;
     };
     let schema = lab.schema();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use mlsys_lab::Registry;
 use mlsys_lesson::{Answers, CourseId, Key, Lesson, Parsed};
 use mlsys_run::library::Library;
 use mlsys_run::process::{Exit, Failure};
@@ -24,7 +25,7 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
     } else {
         library.valid(options.lessons.iter().map(String::as_str), context.console)?
     };
-    let lessons = grading.complete(lessons)?;
+    let lessons = grading.complete(lessons, context.registry)?;
     let request = Request {
         device: options.machine.device,
         seed: options.machine.seed,
@@ -91,7 +92,6 @@ fn graders(
     Ok(Graders::Learner(answers))
 }
 
-/// The largest key file, in bytes.
 const MAX_KEY_BYTES: u64 = 16 << 20;
 
 /// What grades.
@@ -104,7 +104,7 @@ pub enum Grading {
 
 impl Grading {
     /// The course that is worked on, or the one that the key is or belongs to.
-    pub fn open(key: Option<&Path>, context: &Context<'_>) -> Result<Self, Failure> {
+    pub fn open(key: Option<&Path>, context: &mut Context<'_>) -> Result<Self, Failure> {
         let Some(path) = key else {
             return context.library().map(Self::Course);
         };
@@ -115,7 +115,7 @@ impl Grading {
             bytes.starts_with(&[0x1f, 0x8b])
         };
         if is_course {
-            let complete = Library::open(path)?;
+            let complete = context.open_course(path)?;
             if context.course.is_some() {
                 let (own, theirs) = (context.library()?.id(), complete.id());
                 same_course(theirs.as_ref(), own.as_ref()).map_err(failed)?;
@@ -129,7 +129,6 @@ impl Grading {
         Ok(Self::Key(library, Box::new(key)))
     }
 
-    /// The course.
     pub fn library(&self) -> &Library {
         match self {
             Self::Course(library) | Self::Key(library, _) => library,
@@ -137,10 +136,16 @@ impl Grading {
     }
 
     /// Lessons of the course with the answers of the key.
-    pub fn complete(&self, lessons: Vec<Lesson>) -> Result<Vec<Lesson>, Failure> {
+    pub fn complete(
+        &self,
+        lessons: Vec<Lesson>,
+        registry: &Registry,
+    ) -> Result<Vec<Lesson>, Failure> {
         match self {
             Self::Course(_) => Ok(lessons),
-            Self::Key(_, key) => lessons.into_iter().map(|lesson| completed(lesson, key)).collect(),
+            Self::Key(_, key) => {
+                lessons.into_iter().map(|lesson| completed(lesson, key, registry)).collect()
+            }
         }
     }
 }
@@ -154,14 +159,14 @@ fn same_course(theirs: Option<&CourseId>, own: Option<&CourseId>) -> Result<(), 
     }
 }
 
-fn completed(lesson: Lesson, key: &Key) -> Result<Lesson, Failure> {
+fn completed(lesson: Lesson, key: &Key, registry: &Registry) -> Result<Lesson, Failure> {
     if !lesson.questions().any(|question| question.kind.is_withheld()) {
         return Ok(lesson);
     }
     let text = key.complete(&lesson).map_err(|error| Failure::Usage(error.to_string()))?;
     let file = &lesson.source.file;
     let Parsed { lesson: complete, diagnostics } =
-        mlsys_lesson::read(file, text.as_bytes(), mlsys_registry::registry());
+        mlsys_lesson::read(file, text.as_bytes(), registry);
     complete.ok_or_else(|| {
         let first = diagnostics.first().map(ToString::to_string);
         Failure::Usage(format!(

@@ -6,6 +6,7 @@ mod export;
 use std::fs;
 use std::path::Path;
 
+use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::output;
 use mlsys_lab::report::Series;
@@ -19,13 +20,12 @@ use serde_json::{Map, Value as Json, json};
 use crate::cli::{self, ListRuns, Listing};
 use crate::context::Context;
 
-/// Does what `mlsys runs` asks for.
 pub fn run(asked: &cli::Runs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let paths = context.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?;
     let runs = paths.runs();
     let console = &mut *context.console;
     match asked {
-        cli::Runs::List(options) => list(&runs, options, console),
+        cli::Runs::List(options) => list(&runs, options, context.registry, console),
         cli::Runs::Show { run, listing } => show(&past(&runs, run, console)?, *listing, console),
         cli::Runs::Compare { runs: names, listing } => {
             let mut compared = Vec::new();
@@ -92,10 +92,14 @@ fn remove(runs: &Path, names: &[String], console: &mut Console) -> Result<Exit, 
     Ok(Exit::Passed)
 }
 
-/// Lists runs, the newest last.
-pub fn list(runs: &Path, options: &ListRuns, console: &mut Console) -> Result<Exit, Failure> {
+fn list(
+    runs: &Path,
+    options: &ListRuns,
+    registry: &Registry,
+    console: &mut Console,
+) -> Result<Exit, Failure> {
     if let Some(lab) = &options.lab {
-        mlsys_registry::registry().find(lab)?;
+        registry.find(lab)?;
     }
     let names = record::list(runs)
         .map_err(|error| Failure::usage(format!("{}: {error}", runs.display())))?;
@@ -146,7 +150,6 @@ fn row(summary: &Summary) -> Vec<String> {
     ]
 }
 
-/// Shows what a run was and what it reported.
 pub fn show(past: &RecordedRun, listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
     if listing.json {
         console.line(shown(past))?;

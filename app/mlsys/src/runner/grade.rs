@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use mlsys_expr::{Env, EvalError, Expr, Value as Known, evaluate};
+use mlsys_lab::Registry;
 use mlsys_lab::schema::Class;
 use mlsys_lab::value::Value;
 use mlsys_lesson::{
@@ -20,7 +21,6 @@ use crate::context::Context;
 pub enum HardwareRule {
     /// It is reported as unstable.
     Report,
-    /// It fails.
     Fail,
 }
 
@@ -30,13 +30,9 @@ const RETRIES: u32 = 2;
 /// What checks of a lesson are tried on.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// The lesson's id.
     pub lesson: &'a str,
-    /// Its labs.
     pub plan: &'a [Plan<'a>],
-    /// What became of them.
     pub ran: &'a BTreeMap<&'a str, Ran>,
-    /// The device they ran on.
     pub facts: &'a Option<DeviceFacts>,
     /// What becomes of hardware checks that fail.
     pub rule: HardwareRule,
@@ -130,15 +126,23 @@ pub enum Graders {
 }
 
 /// Grades all questions of a lesson.
-pub fn question_items(lesson: &Lesson, graders: &Graders, env: &dyn Env) -> Vec<Item> {
+pub fn question_items(
+    lesson: &Lesson,
+    graders: &Graders,
+    env: &dyn Env,
+    registry: &Registry,
+) -> Vec<Item> {
     match graders {
         Graders::Stated => {
-            let problems = mlsys_lesson::self_test(lesson, env, mlsys_registry::registry());
+            let problems = mlsys_lesson::self_test(lesson, env, registry);
             lesson.questions().map(|question| stated(lesson, question, &problems)).collect()
         }
         Graders::Learner(answers) => {
             let answer = |question: &Question| answers.get(&lesson.front.id, &question.id);
-            lesson.questions().map(|question| learners(question, answer(question), env)).collect()
+            lesson
+                .questions()
+                .map(|question| learners(question, answer(question), env, registry))
+                .collect()
         }
     }
 }
@@ -164,12 +168,17 @@ fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item
     question_item(question, verdict, Duration::ZERO)
 }
 
-fn learners(question: &Question, answer: Option<&Answer>, env: &dyn Env) -> Item {
+fn learners(
+    question: &Question,
+    answer: Option<&Answer>,
+    env: &dyn Env,
+    registry: &Registry,
+) -> Item {
     let started = Instant::now();
     let verdict = match answer {
         None => Verdict::Failed("no answer".to_owned()),
         Some(answer) => {
-            let grade = question.grade(answer, env, mlsys_registry::registry());
+            let grade = question.grade(answer, env, registry);
             match grade.verdict {
                 Graded::Right => Verdict::Passed,
                 Graded::Wrong => Verdict::Failed(

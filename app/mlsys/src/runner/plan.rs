@@ -26,13 +26,9 @@ use crate::context::Context;
 
 /// One lab of a lesson, ready to be run.
 pub struct Plan<'a> {
-    /// Its name in the lesson.
     pub id: &'a str,
-    /// The lab.
     pub lab: &'static dyn Lab,
-    /// Its parameters.
     pub params: Params,
-    /// Where it runs.
     pub place: Place,
     /// Where it gets what its parameters name.
     pub sources: Sources,
@@ -77,7 +73,9 @@ pub fn of_lesson<'a>(
         plan.sources = Sources {
             earlier: earlier.to_vec(),
             others: others.iter().map(|lab| lab.id.clone()).collect(),
-            ..Sources::recorded(context.paths.as_ref().ok().map(Paths::runs), context.store.clone())
+            runs: context.paths.as_ref().ok().map(Paths::runs),
+            store: context.store.clone(),
+            ..Sources::new(context.registry)
         };
     }
     Ok(plans)
@@ -89,7 +87,7 @@ fn of_lab<'a>(
     request: &Request,
     context: &Context<'_>,
 ) -> Result<Plan<'a>, Failure> {
-    let lab = mlsys_registry::registry().find(&directive.kind.value)?;
+    let lab = context.registry.find(&directive.kind.value)?;
     let schema = lab.schema();
     let mut asked = request.set.get(&directive.id).cloned().unwrap_or_default();
     if settings::takes_data_dir(schema) {
@@ -109,7 +107,7 @@ fn of_lab<'a>(
     } else {
         Place::Anywhere
     };
-    Ok(Plan { id: &directive.id, lab, params, place, sources: Sources::default() })
+    Ok(Plan { id: &directive.id, lab, params, place, sources: Sources::new(context.registry) })
 }
 
 /// A lesson's settings under a `--seed`, which is stronger than a seed that the lesson sets.

@@ -1,200 +1,188 @@
 //! Past runs: listed, shown, compared, exported, removed, and read when something is wrong with them.
 
 use std::fs;
-use std::path::PathBuf;
 
-use crate::help::{Folder, records};
+use mlsys_harness::sandbox::{Sandbox, contains};
+use serde_json::json;
+
+use crate::sandbox;
 
 /// A folder with two short runs of the network and one of a calculator.
-fn three_runs() -> Folder {
-    let folder = Folder::new();
-    for rate in ["learning_rate=0.01", "learning_rate=0.05"] {
-        let more = ["--set", "steps=20", "--set", rate];
-        let arguments = [&["lab", "train", "--device", "cpu"][..], &more].concat();
-        folder.run(&arguments).did();
+fn three_runs() -> Sandbox {
+    let folder = sandbox();
+    for rate in ["0.01", "0.05"] {
+        let set = format!("--set steps=20 --set learning_rate={rate}");
+        folder.run(&format!("lab train --device cpu {set}")).success();
     }
-    folder.run(&["lab", "graph", "--set", "expression=x", "--set", "inputs.x=1"]).did();
+    folder.run("lab graph --set expression=x --set inputs.x=1").success();
     folder
 }
 
-fn of(folder: &Folder, index: usize) -> (PathBuf, String) {
-    let path = records(&folder.path("data")).remove(index);
-    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-    (path, name)
-}
-
 #[test]
-fn runs_are_listed_and_shown() {
-    let folder = Folder::new();
-    assert_eq!(folder.run(&["runs", "list"]).did(), "");
-    folder.run(&["lab", "train", "--device", "cpu", "--set", "steps=3"]).did();
-    let last = folder.run(&["runs", "show", "last", "--json"]).json();
+fn a_torn_record_keeps_what_came_before() {
+    let folder = sandbox();
+    assert_eq!(folder.run("runs list").success(), "");
+    folder.run("lab train --device cpu --set steps=3").success();
+    let last = folder.run("runs show last --json").json();
     assert_eq!(last["lab"], "train");
     assert_eq!(last["outcome"], "finished");
     assert_eq!(last["about"]["params"]["steps"], 3);
     assert_eq!(last["metrics"]["steps_done"], 3);
-    // A kill may tear the last line: what came before it stays.
-    let reports = records(&folder.path("data"))[0].join("reports.jsonl");
+    // A kill may tear the last line.
+    let reports = folder.records()[0].join("reports.jsonl");
     let text = fs::read(&reports).unwrap();
     fs::write(&reports, &text[..text.len() - 5]).unwrap();
-    assert!(folder.run(&["runs", "show", "last", "--json"]).json()["metrics"]["loss"].is_number());
+    assert!(folder.run("runs show last --json").json()["metrics"]["loss"].is_number());
 }
 
 #[test]
-fn runs_are_listed_filtered_and_named_in_many_ways() {
+fn runs_are_filtered_and_named_in_many_ways() {
     let folder = three_runs();
-    let lines = |arguments: &[&str]| folder.run(arguments).did().lines().count();
-    assert_eq!(lines(&["runs", "list"]), 3);
-    assert_eq!(lines(&["runs", "list", "--limit", "2"]), 2);
-    assert_eq!(lines(&["runs", "list", "--lab", "train"]), 2);
-    assert_eq!(lines(&["runs", "list", "--lesson", "systems/training-loop"]), 0);
-    let json = folder.run(&["runs", "list", "--json", "--limit", "1"]).json();
+    for (options, count) in
+        [("", 3), ("--limit 2", 2), ("--lab train", 2), ("--lesson systems/training-loop", 0)]
+    {
+        let listed = folder.run(&format!("runs list {options}"));
+        assert_eq!(listed.success().lines().count(), count, "{options}");
+    }
+    let json = folder.run("runs list --json --limit 1").json();
     assert_eq!(json["runs"][0]["lab"], "graph");
-    folder.run(&["runs", "list", "--lab", "trian"]).refused(2, &["did you mean 'train'?"]);
+    folder.run("runs list --lab trian").refused(2, &["did you mean 'train'?"]);
 
-    let (path, name) = of(&folder, 0);
-    for asked in ["last-2", &name, &name[..name.len() - 2], path.to_str().unwrap()] {
-        let shown = folder.run(&["runs", "show", asked, "--json"]).json();
-        assert_eq!(shown["name"], name.as_str(), "{asked}");
+    let path = folder.records().remove(0);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    for run in ["last-2", name, &name[..name.len() - 2], path.to_str().unwrap()] {
+        let shown = folder.run(&format!("runs show {run} --json")).json();
+        assert_eq!(shown["name"], name, "{run}");
         assert_eq!(shown["outcome"], "finished");
         assert_eq!(shown["step"], 20);
         assert_eq!(shown["series"]["loss"]["values"], 20);
         assert_eq!(shown["about"]["params"]["learning_rate"], 0.01);
-        for version in ["mlsys", "burn"] {
-            assert!(shown["about"][version].is_string(), "{version}");
-        }
+        assert!(shown["about"]["mlsys"].is_string() && shown["about"]["burn"].is_string());
     }
-    let text = folder.run(&["runs", "show", "last-1"]);
-    for said in ["learning_rate", "0.05", "finished after", "burn 0.", "Metric", "min"] {
-        assert!(text.did().contains(said), "'{said}' is missing in {text:?}");
-    }
+    folder.run("runs show last-1").printed(&[
+        "learning_rate",
+        "0.05",
+        "finished after",
+        "burn 0.",
+        "Metric",
+        "min",
+    ]);
 }
 
 #[test]
 fn runs_are_compared() {
     let folder = three_runs();
-    let text = folder.run(&["runs", "compare", "last-2", "last-1"]);
+    let text = folder.run("runs compare last-2 last-1");
     let line = |begin: &str| {
-        let line = text.did().lines().find(|line| line.starts_with(begin));
+        let line = text.success().lines().find(|line| line.starts_with(begin));
         line.unwrap().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(line("learning_rate"), ["learning_rate", "0.01", "0.05"]);
     assert_eq!(line("steps_done"), ["steps_done", "20", "20", "1"]);
     // Two last values, their ratio, two least values.
     assert_eq!(line("loss ").len(), 6);
-    let json = folder.run(&["runs", "compare", "last-2", "last-1", "--json"]).json();
-    assert_eq!(json["params"], serde_json::json!({ "learning_rate": [0.01, 0.05] }));
-    assert_eq!(json["metrics"]["steps_done"]["ratio"], serde_json::json!([1.0, 1.0]));
+    let json = folder.run("runs compare last-2 last-1 --json").json();
+    assert_eq!(json["params"], json!({ "learning_rate": [0.01, 0.05] }));
+    assert_eq!(json["metrics"]["steps_done"]["ratio"], json!([1.0, 1.0]));
     assert_eq!(json["runs"].as_array().map(Vec::len), Some(2));
 
-    let same = folder.run(&["runs", "compare", "last", "last"]);
-    assert!(same.did().contains("All parameters are the same"));
-    let other = folder.run(&["runs", "compare", "last", "last-1"]);
-    other.did();
-    assert!(other.err.contains("different labs (graph, train)"), "{other:?}");
-    folder.run(&["runs", "compare", "last"]).refused(2, &["2 values required"]);
+    folder.run("runs compare last last").printed(&["All parameters are the same"]);
+    let other = folder.run("runs compare last last-1");
+    other.success();
+    other.warned(&["different labs (graph, train)"]);
+    folder.run("runs compare last").refused(2, &["2 values required"]);
 }
 
 #[test]
 fn runs_are_exported() {
     let folder = three_runs();
-    let csv = folder.run(&["runs", "export", "last-1", "-o", "-"]);
-    let rows: Vec<Vec<&str>> = csv.did().lines().map(|line| line.split(',').collect()).collect();
+    let csv = folder.run("runs export last-1 -o -");
+    let rows: Vec<Vec<&str>> =
+        csv.success().lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 21);
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     let loss = rows[0].iter().position(|name| *name == "loss").unwrap();
-    let json = folder.run(&["runs", "export", "last-1", "--format", "jsonl"]);
-    for (row, line) in rows[1..].iter().zip(json.did().lines()) {
+    let json = folder.run("runs export last-1 --format jsonl");
+    for (row, line) in rows[1..].iter().zip(json.success().lines()) {
         assert!(line.starts_with(&format!("{{\"step\":{},", row[0])), "{line}");
         assert!(line.contains(&format!("\"loss\":{}", row[loss])), "{line}");
     }
-    let events = folder.path("events");
-    let to = ["--format", "tensorboard", "-o", events.to_str().unwrap()];
-    folder.run(&[&["runs", "export", "last-1"][..], &to].concat()).did();
+    let events = folder.arg("events");
+    folder.run(&format!("runs export last-1 --format tensorboard -o {events}")).success();
     let file = fs::read_dir(&events).unwrap().next().unwrap().unwrap();
     assert!(file.file_name().to_str().unwrap().contains("tfevents"));
     assert!(file.metadata().unwrap().len() > 500);
-    folder.run(&["runs", "export", "last-1", "--format", "tensorboard"]).refused(2, &["-o FOLDER"]);
-    let nowhere = folder.path("no/where.csv");
+    folder.run("runs export last-1 --format tensorboard").refused(2, &["-o FOLDER"]);
     folder
-        .run(&["runs", "export", "last", "-o", nowhere.to_str().unwrap()])
+        .run(&format!("runs export last -o {}", folder.arg("no/where.csv")))
         .refused(4, &["where.csv cannot be written"]);
 }
 
 #[test]
-fn runs_are_removed_by_name_and_nothing_else_is() {
+fn only_the_named_runs_are_removed() {
     let folder = three_runs();
-    folder.run(&["runs", "remove", "last", "nonsense"]).refused(2, &["no run 'nonsense'"]);
-    assert_eq!(records(&folder.path("data")).len(), 3);
-    let precious = folder.path("precious");
-    fs::create_dir_all(&precious).unwrap();
-    folder.run(&["runs", "remove", precious.to_str().unwrap()]).refused(2, &["is no whole record"]);
-    assert!(precious.is_dir());
-    folder.run(&["runs", "remove", "last", "last-2"]).did();
-    let left = records(&folder.path("data"));
+    folder.run("runs remove last nonsense").refused(2, &["no run 'nonsense'"]);
+    assert_eq!(folder.records().len(), 3);
+    folder.file("precious/file", "");
+    folder
+        .run(&format!("runs remove {}", folder.arg("precious")))
+        .refused(2, &["is no whole record"]);
+    assert!(folder.path("precious").is_dir());
+    folder.run("runs remove last last-2").success();
+    let left = folder.records();
     assert_eq!(left.len(), 1);
     assert!(left[0].to_str().unwrap().contains("train"));
 }
 
 #[test]
-fn a_record_with_something_wrong_says_what_and_costs_no_other() {
+fn a_damaged_record_says_what_is_wrong_and_spoils_no_other() {
     let folder = three_runs();
-    let (first, first_name) = of(&folder, 0);
-    let (second, second_name) = of(&folder, 1);
-    let (third, third_name) = of(&folder, 2);
-    // From a newer version.
-    let about = fs::read_to_string(first.join("run.json")).unwrap();
-    fs::write(first.join("run.json"), about.replace("\"format\": 2", "\"format\": 9")).unwrap();
-    folder.run(&["runs", "show", &first_name]).refused(2, &["a newer mlsys", "an update reads it"]);
-    // An edited line.
-    let reports = second.join("reports.jsonl");
+    let runs = folder.records();
+    let [newer, edited, nameless] = [0, 1, 2].map(|at| runs[at].clone());
+    let show = |at: usize, more: &str| {
+        let name = runs[at].file_name().unwrap().to_str().unwrap();
+        folder.run(&format!("runs show {name} {more}"))
+    };
+    let about = fs::read_to_string(newer.join("run.json")).unwrap();
+    fs::write(newer.join("run.json"), about.replace("\"format\": 2", "\"format\": 9")).unwrap();
+    show(0, "").refused(2, &["a newer mlsys", "an update reads it"]);
+
+    let reports = edited.join("reports.jsonl");
     let mut text = fs::read(&reports).unwrap();
     let end = text.iter().position(|&byte| byte == b'\n').unwrap();
     text.splice(end + 1..end + 1, *b"\xff{\n");
     fs::write(&reports, text).unwrap();
-    let ended = folder.run(&["runs", "show", &second_name, "--json"]);
+    let ended = show(1, "--json");
     assert_eq!(ended.json()["step"], 20);
-    assert!(ended.err.contains("reports.jsonl:2 was passed over: it is not text"), "{ended:?}");
-    // Without its description.
-    fs::remove_file(third.join("run.json")).unwrap();
-    folder
-        .run(&["runs", "show", &third_name])
-        .refused(2, &["run.json, which says what was run, is missing"]);
+    ended.warned(&["reports.jsonl:2 was passed over: it is not text"]);
+
+    fs::remove_file(nameless.join("run.json")).unwrap();
+    show(2, "").refused(2, &["run.json, which says what was run, is missing"]);
+
     // An empty folder is that of a run which is just beginning.
     fs::create_dir_all(folder.path("data/runs/empty")).unwrap();
-    let list = folder.run(&["runs", "list"]);
-    assert_eq!(list.did().lines().count(), 1, "{list:?}");
+    let list = folder.run("runs list");
+    assert_eq!(list.success().lines().count(), 1, "{list:?}");
     assert_eq!(list.err.matches("warning").count(), 2, "{list:?}");
-    folder.run(&["runs", "remove", &third_name, "empty"]).refused(2, &["no run 'empty'"]);
+    folder.run("runs remove last empty").refused(2, &["no run 'empty'"]);
 }
 
 #[test]
 fn a_report_is_one_page_that_fetches_and_runs_nothing() {
     let folder = three_runs();
-    let file = folder.path("run.html");
-    folder.run(&["report", "last-1", "-o", file.to_str().unwrap()]).did();
-    let page = fs::read_to_string(file).unwrap();
-    for said in [
-        "<!doctype html>",
-        "learning_rate",
-        "<svg",
-        "prefers-color-scheme",
-        "Versions",
-        "learning_rate = 0.05",
-    ] {
-        assert!(page.contains(said), "'{said}' is missing");
-    }
-    let lesson = folder.run(&["report", "systems/training-loop", "-o", "-"]);
-    for said in ["Predictions", "Answers", "Checks", "No run of this lesson"] {
-        assert!(lesson.did().contains(said), "'{said}' is missing");
-    }
-    for page in [page.as_str(), lesson.did()] {
+    folder.run(&format!("report last-1 -o {}", folder.arg("run.html"))).success();
+    let page = folder.read("run.html");
+    contains(
+        &page,
+        &["<!doctype html>", "<svg", "prefers-color-scheme", "Versions", "learning_rate = 0.05"],
+    );
+    let lesson = folder.run("report systems/training-loop -o -");
+    lesson.printed(&["Predictions", "Answers", "Checks", "No run of this lesson"]);
+    for page in [page.as_str(), lesson.success()] {
         let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
         for bad in ["<script", "http", "src=", "@import", "url("] {
             assert!(!elsewhere.contains(bad), "{bad}");
         }
     }
-    folder
-        .run(&["report", "systems/trainig-loop", "-o", "-"])
-        .refused(2, &["systems/training-loop"]);
+    folder.run("report systems/trainig-loop -o -").refused(2, &["systems/training-loop"]);
 }

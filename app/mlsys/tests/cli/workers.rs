@@ -7,69 +7,58 @@ mod liar;
 
 use std::fs;
 
-use crate::help::{Folder, records};
+use crate::sandbox;
 
 #[test]
-fn worker_listens_on_loopback_only() {
-    let folder = Folder::new();
-    for address in ["0.0.0.0:4100", "192.168.0.7:4100", "[::]:4100"] {
-        folder
-            .run(&["worker", "--listen", address])
-            .refused(2, &["ssh -N -L 4100:127.0.0.1:4100 USER@HOST"]);
+fn worker_options_are_refused_with_the_reason() {
+    let folder = sandbox();
+    let tunnel = "ssh -N -L 4100:127.0.0.1:4100 USER@HOST";
+    for (line, part) in [
+        ("worker --listen 0.0.0.0:4100", tunnel),
+        ("worker --listen 192.168.0.7:4100", tunnel),
+        ("worker --listen [::]:4100", tunnel),
+        ("worker --listen everywhere", "127.0.0.1:4100"),
+        ("lab roofline --workers ws://127.0.0.1:4100", "worker_urls"),
+    ] {
+        folder.run(line).refused(2, &[part]);
     }
-    folder.run(&["worker", "--listen", "everywhere"]).refused(2, &["127.0.0.1:4100"]);
-}
-
-#[test]
-fn addresses_of_workers_are_read_before_anything_runs() {
-    let folder = Folder::new();
-    for (workers, said) in [
-        ("ws://10.0.0.7:4100", "ssh -N -L 4100:127.0.0.1:4100 USER@HOST"),
+    for (workers, part) in [
+        ("ws://10.0.0.7:4100", tunnel),
         ("ws://127.0.0.1", "has no port"),
         ("http://127.0.0.1:4100", "workers speak ws://"),
         ("127.0.0.1:4100,127.0.0.1:4100", "is there twice"),
         ("localhost:4100,127.0.0.1:4100", "is there twice"),
         ("ws://127.0.0.1:0", "has port 0"),
-        ("ws://127.0.0.1:4100/#no token", "the token behind '#'"),
+        ("'ws://127.0.0.1:4100/#no token'", "the token behind '#'"),
         ("@no-such-file", "file 'no-such-file' cannot be read"),
     ] {
-        folder.run(&["lab", "train-data-parallel", "--workers", workers]).refused(2, &[said]);
+        folder.run(&format!("lab train-data-parallel --workers {workers}")).refused(2, &[part]);
     }
-    folder
-        .run(&["lab", "roofline", "--workers", "ws://127.0.0.1:4100"])
-        .refused(2, &["worker_urls"]);
-}
-
-#[test]
-fn workers_are_refused_where_nothing_is_split() {
-    let folder = Folder::new();
     for command in [
-        &["worker"][..],
-        &["lesson", "check", "--library"],
-        &["lab", "list"],
-        &["lab", "show", "train-data-parallel"],
-        &["list"],
-        &["run", "graphs/forward-and-backward"],
+        "worker",
+        "lesson check --library",
+        "lab list",
+        "lab show train-data-parallel",
+        "list",
+        "run graphs/forward-and-backward",
     ] {
         folder
-            .run(&[command, &["--workers", "ws://127.0.0.1:4100"]].concat())
+            .run(&format!("{command} --workers ws://127.0.0.1:4100"))
             .refused(2, &["--workers changes nothing here"]);
     }
 }
 
 #[test]
 fn a_token_is_read_from_a_file_and_not_recorded() {
-    let folder = Folder::new();
+    let folder = sandbox();
     let file = folder.file("workers", "ws://127.0.0.1:1/#cafe01\nws://127.0.0.1:2/#cafe01\n");
-    let typed = "worker_urls=ws://127.0.0.1:1/#cafe01,ws://127.0.0.1:2/#cafe01";
-    let named = format!("@{file}");
-    let lab = ["lab", "train-data-parallel", "--device", "cpu"];
-    for workers in [["--workers", named.as_str()], ["--set", typed]] {
-        let ended = folder.run(&[&lab[..], &workers].concat());
+    let typed = "--set worker_urls=ws://127.0.0.1:1/#cafe01,ws://127.0.0.1:2/#cafe01";
+    for workers in [format!("--workers @{file}").as_str(), typed] {
+        let ended = folder.run(&format!("lab train-data-parallel --device cpu {workers}"));
         ended.refused(3, &[]);
         assert!(!ended.err.contains("cafe01"), "{ended:?}");
     }
-    let records = records(&folder.path("data"));
+    let records = folder.records();
     assert_eq!(records.len(), 2);
     for record in records {
         let about = fs::read_to_string(record.join("run.json")).unwrap();
@@ -81,10 +70,10 @@ fn a_token_is_read_from_a_file_and_not_recorded() {
 #[cfg(not(feature = "remote"))]
 #[test]
 fn a_build_without_the_feature_says_how_to_build_with_it() {
-    let folder = Folder::new();
+    let folder = sandbox();
     let build = "cargo build --release --features remote";
-    folder.run(&["worker"]).refused(2, &[build]);
-    let workers = ["--workers", "ws://127.0.0.1:4100"];
-    let lab = ["lab", "train-tensor-parallel", "--device", "cpu"];
-    folder.run(&[&lab[..], &workers].concat()).refused(3, &[build]);
+    folder.run("worker").refused(2, &[build]);
+    folder
+        .run("lab train-tensor-parallel --device cpu --workers ws://127.0.0.1:4100")
+        .refused(3, &[build]);
 }

@@ -1,8 +1,9 @@
-//! Colours and characters: what the environment promises and what the terminal answers.
+//! Colours and characters: by the environment, and by what the terminal answers.
 
 use std::time::Duration;
 
-use super::screen::Screen;
+use crate::course;
+use crate::screen::Screen;
 
 const QUESTION: &str = "\x1b]11;?";
 const WHITE: &str = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\";
@@ -10,28 +11,20 @@ const FENCE: &str = "\x1b[?62;22c";
 /// The light theme's background in the 256 colours, as it is sent.
 const LIGHT: &str = "48;5;231m";
 
-fn leave(mut screen: Screen) {
-    screen.keys("q");
-    assert_eq!(screen.exit_code(), Some(0));
-    screen.is_given_back();
-}
-
 #[test]
 fn a_light_background_gets_the_light_theme() {
-    let mut screen = Screen::open(100, 30, &[]);
-    screen.wait_for("Five lines");
+    let mut screen = course((100, 30), "");
     screen.wait_for_bytes(QUESTION);
     assert!(!screen.raw().contains(LIGHT));
     screen.keys(WHITE);
     screen.keys(FENCE);
     screen.wait_for_bytes(LIGHT);
-    leave(screen);
+    screen.quit("q");
 }
 
 #[test]
-fn an_answer_that_comes_late_and_in_pieces_types_nothing() {
-    let mut screen = Screen::open(100, 30, &[]);
-    screen.wait_for("Five lines");
+fn a_late_answer_in_pieces_types_nothing() {
+    let mut screen = course((100, 30), "");
     screen.wait_for_bytes(QUESTION);
     // Longer than an escape that is a key would be waited for: taken for keys, the first piece would leave the course.
     for piece in ["\x1b", "]11;rgb:ff", "ff/ffff/f", "fff\x1b", "\\\x1b", "[?62c"] {
@@ -41,24 +34,23 @@ fn an_answer_that_comes_late_and_in_pieces_types_nothing() {
     screen.wait_for_bytes(LIGHT);
     screen.wait_for("Five lines");
     assert!(!screen.shown().contains("rgb"));
-    leave(screen);
+    screen.quit("q");
 }
 
 #[test]
-fn leaving_takes_the_answer_along() {
-    let mut screen = Screen::open(100, 30, &[]);
+fn the_answer_is_read_before_leaving() {
+    let mut screen = Screen::open((100, 30), "");
     screen.wait_for_bytes(QUESTION);
     screen.keys("q");
     screen.keys(WHITE);
     screen.keys(FENCE);
-    assert_eq!(screen.exit_code(), Some(0));
-    screen.is_given_back();
+    screen.ends(0);
     assert_eq!(screen.unread(), 0);
 }
 
 #[test]
 fn no_colour_means_no_colour_and_no_question() {
-    let mut screen = Screen::open_in(100, 30, &[], &[("NO_COLOR", "1")]);
+    let mut screen = Screen::open_in((100, 30), "", &[("NO_COLOR", "1")]);
     screen.wait_for("Five lines");
     screen.keys("\r");
     screen.wait_for("Your guess");
@@ -68,7 +60,7 @@ fn no_colour_means_no_colour_and_no_question() {
     assert!(!screen.raw().contains(QUESTION));
     screen.keys("q");
     screen.wait_for("the course");
-    leave(screen);
+    screen.quit("q");
 }
 
 /// Whether a sequence, its beginning left out, chooses a colour; 39 and 49 choose none.
@@ -87,35 +79,33 @@ fn is_colour(sequence: &str) -> bool {
 
 #[test]
 fn no_locale_means_ascii() {
-    let mut screen = Screen::open_in(100, 30, &[], &[("LANG", "C"), ("TERM", "vt100")]);
+    let mut screen = Screen::open_in((100, 30), "", &[("LANG", "C"), ("TERM", "vt100")]);
     screen.wait_for("Five lines");
     assert!(screen.shown().is_ascii(), "{}", screen.shown());
-    leave(screen);
+    screen.quit("q");
 }
 
 #[test]
 fn requested_theme_skips_the_background_query() {
-    let mut screen = Screen::open_in(100, 30, &[], &[("MLSYS_THEME", "light")]);
+    let mut screen = Screen::open_in((100, 30), "", &[("MLSYS_THEME", "light")]);
     screen.wait_for("Five lines");
     screen.wait_for_bytes(LIGHT);
-    leave(screen);
-    let mut screen = Screen::open(100, 30, &["--theme", "light"]);
-    screen.wait_for("Five lines");
+    screen.quit("q");
+    let screen = course((100, 30), "--theme light");
     assert!(screen.raw().contains(LIGHT) && !screen.raw().contains(QUESTION));
-    leave(screen);
+    screen.quit("q");
 }
 
 #[test]
-fn a_theme_that_is_not_there_is_told_and_the_default_taken() {
-    let mut screen = Screen::open(100, 30, &["--theme", "ligth"]);
-    screen.wait_for("Five lines");
+fn an_unknown_theme_is_reported_and_the_default_used() {
+    let mut screen = course((100, 30), "--theme ligth");
     screen.wait_for("there is no theme 'ligth'; did you mean 'light'?");
-    leave(screen);
+    screen.quit("q");
 }
 
 #[test]
-fn a_terminal_that_cannot_place_text_is_left_alone() {
-    let mut screen = Screen::open_in(100, 30, &[], &[("TERM", "dumb")]);
+fn a_dumb_terminal_is_refused() {
+    let mut screen = Screen::open_in((100, 30), "", &[("TERM", "dumb")]);
     assert_eq!(screen.exit_code(), Some(2));
     let said = screen.raw();
     assert!(said.contains("of type dumb, cannot place text"), "{said}");
@@ -123,8 +113,8 @@ fn a_terminal_that_cannot_place_text_is_left_alone() {
 }
 
 #[test]
-fn line_by_line_the_terminal_is_only_written_to() {
-    let mut screen = Screen::open_in(100, 30, &["--plain"], &[("TERM", "dumb")]);
+fn plain_mode_sends_no_control_sequences() {
+    let mut screen = Screen::open_in((100, 30), "--plain", &[("TERM", "dumb")]);
     screen.wait_for_bytes("Type open and a lesson's number.");
     screen.wait_for_bytes("\n> ");
     screen.keys("open 1\n");

@@ -4,22 +4,21 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::{FdFlags, fcntl_setfd};
+use mlsys_harness::sandbox::{Sandbox, TIMEOUT};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use super::{LEAVE, SHOW_CURSOR};
+use crate::sandbox;
 
-/// Far more than any of it takes; only a failure waits this long.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const LEAVE: &str = "\x1b[?1049l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
 
 pub(crate) struct Screen {
     child: Child,
@@ -29,56 +28,25 @@ pub(crate) struct Screen {
     bytes: Receiver<Vec<u8>>,
     seen: Vec<u8>,
     size: (u16, u16),
-    data: PathBuf,
+    folder: Sandbox,
     hang_up: Arc<AtomicBool>,
 }
 
-/// What tells the data folders of screens that are open at once apart.
-static OPENED: AtomicUsize = AtomicUsize::new(0);
-
 impl Screen {
-    pub(crate) fn open(columns: u16, rows: u16, arguments: &[&str]) -> Self {
-        Self::open_in(columns, rows, arguments, &[])
+    /// Starts the program on a terminal of this size in columns and rows.
+    pub(crate) fn open(size: (u16, u16), line: &str) -> Self {
+        Self::open_in(size, line, &[])
     }
 
-    /// Opens the workbench with more environment.
-    pub(crate) fn open_in(
-        columns: u16,
-        rows: u16,
-        arguments: &[&str],
-        environment: &[(&str, &str)],
-    ) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap();
-        let flags = OFlags::RDWR | OFlags::NOCTTY;
-        let slave = File::from(rustix::fs::open(name.as_c_str(), flags, Mode::empty()).unwrap());
-        // Only this test holds the other end: closing it is how a terminal vanishes.
-        fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
-        let master = File::from(master);
-        tcsetwinsize(&slave, size(columns, rows)).unwrap();
+    /// As [`Screen::open`], with more environment.
+    pub(crate) fn open_in(size: (u16, u16), line: &str, environment: &[(&str, &str)]) -> Self {
+        let (master, slave) = mlsys_benches::pty::open(size).unwrap();
         let before = tcgetattr(&slave).unwrap();
-
-        let unique = format!(
-            "mlsys-terminal-{}-{}",
-            std::process::id(),
-            OPENED.fetch_add(1, Ordering::Relaxed)
-        );
-        let data = std::env::temp_dir().join(unique);
+        let folder = sandbox();
         let end = || Stdio::from(slave.try_clone().unwrap());
-        let child = Command::new(env!("CARGO_BIN_EXE_mlsys"))
-            .args(arguments)
-            .env("MLSYS_DATA_DIR", &data)
-            .env("TERM", "xterm-256color")
-            .env("LANG", "C.UTF-8")
-            .env_remove("LC_ALL")
-            .env_remove("COLORTERM")
-            .env_remove("COLORFGBG")
-            .env_remove("NO_COLOR")
-            .env_remove("MLSYS_DEVICE")
-            .env_remove("MLSYS_THEME")
-            .env_remove("MLSYS_PLAIN")
+        let mut command = folder.command(line);
+        command.env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
+        let child = command
             .envs(environment.iter().copied())
             // As a shell starts its jobs: to stop one is not to stop the tests.
             .process_group(0)
@@ -101,36 +69,25 @@ impl Screen {
                 }
             }
         });
-        Self {
-            child,
-            master,
-            slave,
-            before,
-            bytes,
-            seen: Vec::new(),
-            size: (columns, rows),
-            data,
-            hang_up,
-        }
+        Self { child, master, slave, before, bytes, seen: Vec::new(), size, folder, hang_up }
     }
 
-    /// The whole text that came, as it came.
+    /// All output as it came.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.seen).into_owned()
     }
 
-    /// Where this one keeps its data.
-    pub(crate) fn data(&self) -> &std::path::Path {
-        &self.data
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path("data")
     }
 
-    /// Ends the program as nothing can prepare for.
+    /// Kills the program.
     pub(crate) fn kill(mut self) {
         self.signal(Signal::KILL);
         let _ = self.child.wait();
     }
 
-    /// Forgets what has come, so that only what is drawn anew is seen.
+    /// Forgets the output so far, so that only what is drawn anew counts.
     pub(crate) fn forget(&mut self) {
         self.seen.clear();
     }
@@ -146,8 +103,8 @@ impl Screen {
         self.exit_code()
     }
 
-    /// Makes reading from the terminal not wait, as a careless program before us may have left it.
-    pub(crate) fn without_waiting(&self) {
+    /// Makes reading from the terminal nonblocking, as an earlier program may have left it.
+    pub(crate) fn set_nonblocking(&self) {
         let flags = fcntl_getfl(&self.slave).unwrap();
         fcntl_setfl(&self.slave, flags | OFlags::NONBLOCK).unwrap();
     }
@@ -178,7 +135,7 @@ impl Screen {
         while self.read_more(Instant::now() + Duration::from_millis(10)) {}
     }
 
-    /// Reads until nothing has come for so long.
+    /// Reads until nothing has come for this time.
     pub(crate) fn read_until_quiet(&mut self, quiet: Duration) {
         while self.read_more(Instant::now() + quiet) {}
     }
@@ -201,7 +158,7 @@ impl Screen {
         rustix::io::ioctl_fionread(&self.slave).unwrap()
     }
 
-    /// What stands on the screen.
+    /// The text on the screen.
     pub(crate) fn shown(&self) -> String {
         shown(&self.seen, self.size)
     }
@@ -221,7 +178,7 @@ impl Screen {
 
     /// Resizes the terminal; without a controlling terminal the kernel does not tell the program, so this does.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
-        tcsetwinsize(&self.slave, size(columns, rows)).unwrap();
+        mlsys_benches::pty::resize(&self.slave, (columns, rows)).unwrap();
         self.size = (columns, rows);
         self.signal(Signal::WINCH);
     }
@@ -239,6 +196,20 @@ impl Screen {
         }
     }
 
+    /// Types keys that end the program, which it does with exit code 0 and the terminal restored.
+    #[track_caller]
+    pub(crate) fn quit(mut self, keys: &str) {
+        self.keys(keys);
+        self.ends(0);
+    }
+
+    /// The program ends with this exit code and the terminal restored.
+    #[track_caller]
+    pub(crate) fn ends(&mut self, code: i32) {
+        assert_eq!(self.exit_code(), Some(code));
+        self.assert_restored();
+    }
+
     /// Waits for the program to end.
     pub(crate) fn exit_code(&mut self) -> Option<i32> {
         let until = Instant::now() + TIMEOUT;
@@ -252,9 +223,9 @@ impl Screen {
         }
     }
 
-    /// The terminal's modes are as they were, the first screen is back, and the cursor is seen.
+    /// The modes of the terminal are as before, the main screen is back, and the cursor is visible.
     #[track_caller]
-    pub(crate) fn is_given_back(&self) {
+    pub(crate) fn assert_restored(&self) {
         let after = tcgetattr(&self.slave).unwrap();
         assert_eq!(after.local_modes, self.before.local_modes);
         assert_eq!(after.input_modes, self.before.input_modes);
@@ -283,12 +254,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.data);
     }
-}
-
-fn size(columns: u16, rows: u16) -> Winsize {
-    Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
 /// What the screen shows after these bytes, row by row.

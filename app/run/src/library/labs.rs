@@ -4,19 +4,17 @@ use mlsys_analytic::closed_form::{ClosedForm, Mistake};
 use mlsys_lab::{Lab, Registry};
 use mlsys_lesson::{Code, CourseFiles, Diagnostic, Place, Source};
 
-/// Most labs of one course.
 const MAX_LABS: usize = 64;
 
-/// Whether a path within a course is that of a lab.
 pub fn is_lab(path: &str) -> bool {
     path.strip_prefix("labs/").is_some_and(|name| name.ends_with(".toml") && !name.contains('/'))
 }
 
 /// The labs among the files of a course, and all that is wrong with them.
-pub fn of_course(files: &CourseFiles) -> (Vec<Box<dyn Lab>>, Vec<Diagnostic>) {
+pub fn of_course(files: &CourseFiles, built_in: &Registry) -> (Vec<Box<dyn Lab>>, Vec<Diagnostic>) {
     let (mut labs, mut diagnostics): (Vec<Box<dyn Lab>>, Vec<Diagnostic>) = Default::default();
     for (path, file) in files.iter().filter(|(path, _)| is_lab(path)) {
-        let (lab, problems) = read(&file.name, &file.bytes);
+        let (lab, problems) = read(&file.name, &file.bytes, built_in);
         diagnostics.extend(problems);
         let Some(lab) = lab else {
             continue;
@@ -39,7 +37,11 @@ pub fn of_course(files: &CourseFiles) -> (Vec<Box<dyn Lab>>, Vec<Diagnostic>) {
 }
 
 /// A lab from its file, and all that is wrong with it; a kind that mlsys has itself is an error.
-pub fn read(name: &str, bytes: &[u8]) -> (Option<ClosedForm>, Vec<Diagnostic>) {
+pub fn read(
+    name: &str,
+    bytes: &[u8],
+    built_in: &Registry,
+) -> (Option<ClosedForm>, Vec<Diagnostic>) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         let message = "the file is not UTF-8 text".to_owned();
         return (None, vec![told(name, &[], Code::NotText, message, "save it as UTF-8")]);
@@ -47,7 +49,6 @@ pub fn read(name: &str, bytes: &[u8]) -> (Option<ClosedForm>, Vec<Diagnostic>) {
     match ClosedForm::read(text) {
         Ok(lab) => {
             let kind = &lab.schema().kind;
-            let built_in: &Registry = mlsys_registry::built_in();
             if built_in.find(kind).is_ok() {
                 let message = format!("mlsys has a lab `{kind}` of its own");
                 let help = "choose another kind; lessons could not tell the two apart";

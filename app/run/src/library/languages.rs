@@ -126,7 +126,6 @@ pub fn original_of(path: &Path) -> Option<PathBuf> {
     original.is_file().then_some(original)
 }
 
-/// Reads a translation file.
 pub fn read_file(path: &Path, original: &Lesson) -> Result<Parsed, Failure> {
     let bytes = storage::read_bounded(path, "translation", mlsys_lesson::MAX_FILE_BYTES as u64)?;
     Ok(read_translation(&path.display().to_string(), &bytes, original))

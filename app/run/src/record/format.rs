@@ -280,7 +280,6 @@ impl Cursor<'_> {
         Some(())
     }
 
-    /// The JSON value that comes next.
     fn json<T: DeserializeOwned>(&mut self) -> Option<T> {
         let mut values = serde_json::Deserializer::from_slice(self.0).into_iter();
         let value = values.next()?.ok()?;

@@ -16,7 +16,6 @@ const MAX_METRICS: usize = 4096;
 /// Limits of a record: more was not written by mlsys, or would not fit the memory of a common machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of a line.
     pub line: usize,
     /// Values of all series together.
     pub values: usize,
@@ -30,7 +29,6 @@ impl Default for Limits {
     }
 }
 
-/// The reports of a record.
 #[derive(Debug, Default)]
 pub struct Loaded {
     pub data: RunData,

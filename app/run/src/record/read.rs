@@ -17,7 +17,6 @@ use super::{ABOUT, FORMAT, OUTCOME, REPORTS, RUNNING};
 /// A run's description and status, without its reports.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The name of its folder.
     pub name: String,
     pub folder: PathBuf,
     /// `run.json`: lab, parameters, seed, device, versions, start.
@@ -101,7 +100,6 @@ impl From<RecordError> for Failure {
 }
 
 impl RunStatus {
-    /// A word or two.
     pub fn word(&self) -> &str {
         match self {
             Self::GoingOn => "going on",
@@ -372,7 +370,6 @@ pub fn shipped() -> impl Iterator<Item = Shipped> {
 }
 
 impl Shipped {
-    /// Its description, without its reports.
     pub fn summary(&self) -> Result<Summary, RecordError> {
         let folder = PathBuf::from(self.name);
         let failed = |error| RecordError::Description { path: folder.clone(), error };
@@ -381,7 +378,6 @@ impl Shipped {
         Ok(Summary { name: self.name.to_owned(), about, status, folder })
     }
 
-    /// All of it.
     pub fn open(&self) -> Result<RecordedRun, RecordError> {
         let loaded = load(self.reports, REPORTS, Limits::default())
             .map_err(|error| RecordError::Io { path: PathBuf::from(self.name), error })?;

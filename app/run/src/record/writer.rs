@@ -93,7 +93,6 @@ impl Writer {
         }
     }
 
-    /// Takes a line, without its end.
     pub fn line(&mut self, line: String) -> io::Result<()> {
         self.hand_over(Entry::Line(line), None)
     }

@@ -8,6 +8,7 @@ use mlsys_lab::Artifact;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::registry::UnknownKind;
 
+use super::Sources;
 use crate::record::{self, RecordError, RunStatus};
 
 /// The ending of artifacts of recorded runs.
@@ -58,7 +59,7 @@ pub(super) enum RecordedError {
 pub(super) fn artifact(
     name: &str,
     kind: &str,
-    runs: Option<&Path>,
+    sources: &Sources,
     ids: &[&str],
 ) -> Result<Arc<Artifact>, RecordedError> {
     let path = Path::new(name);
@@ -66,11 +67,16 @@ pub(super) fn artifact(
     if let Some(ending) = ending.filter(|ending| ENDINGS.contains(ending)) {
         return read(path, ending, kind, name.to_owned());
     }
+    // The kind of artifact that runs of a lab leave.
+    let yields = |lab: &str| -> Result<Option<&str>, UnknownKind> {
+        Ok(sources.registry.find(lab)?.schema().yields.as_deref())
+    };
     let unknown = |reason: String| RecordedError::Unknown {
         name: name.to_owned(),
         near: nearest(name, ids.iter().copied()).map(str::to_owned),
         reason,
     };
+    let runs = sources.runs.as_deref();
     let runs = runs.ok_or_else(|| unknown("and runs are not recorded here".to_owned()))?;
     // The run that asks is recorded too, and is the newest of all.
     let leaves_it = |folder: &Path| {
@@ -105,11 +111,6 @@ pub(super) fn artifact(
         return Err(RecordedError::Unfinished { run, outcome, file });
     }
     read(&file, ENDING, kind, format!("the recorded run {run}"))
-}
-
-/// The kind of artifact that runs of a lab leave.
-fn yields(lab: &str) -> Result<Option<&'static str>, UnknownKind> {
-    Ok(mlsys_registry::registry().find(lab)?.schema().yields.as_deref())
 }
 
 fn read(

@@ -89,6 +89,10 @@ fn params(lab: &dyn Lab, set: &[&str]) -> Params {
     Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap()
 }
 
+fn sources() -> Sources {
+    Sources::new(mlsys_registry::built_in())
+}
+
 fn earlier(id: &str, lab: &'static dyn Lab, set: &[&str]) -> Earlier {
     Earlier { id: id.to_owned(), lab, params: params(lab, set) }
 }
@@ -141,8 +145,7 @@ fn refusal(sources: &Sources, name: &str) -> String {
 #[test]
 fn an_earlier_lab_runs_first_and_once() {
     let source = producer("once");
-    let sources =
-        Sources { earlier: vec![earlier("base", source, &["steps=41"])], ..Sources::default() };
+    let sources = Sources { earlier: vec![earlier("base", source, &["steps=41"])], ..sources() };
     for _ in 0..3 {
         let (collected, outcome) = consume(&sources, "base", Collector::default());
         assert!(matches!(outcome, Outcome::Finished), "{outcome:?}");
@@ -169,8 +172,7 @@ fn an_earlier_lab_runs_first_and_once() {
 #[test]
 fn a_run_of_its_own_is_kept_unless_it_was_stopped() {
     let source = producer("own");
-    let sources =
-        Sources { earlier: vec![earlier("base", source, &["steps=7"])], ..Sources::default() };
+    let sources = Sources { earlier: vec![earlier("base", source, &["steps=7"])], ..sources() };
     let run_it = |stop: bool| {
         let mut data = RunData::default();
         let mut run = Run {
@@ -201,7 +203,7 @@ fn the_oldest_artifact_is_dropped_first() {
         let sources = Sources {
             earlier: vec![earlier("base", source, &[&format!("steps={steps}")])],
             store: store.clone(),
-            ..Sources::default()
+            ..sources()
         };
         consume(&sources, "base", Collector::default());
         source.runs.load(Ordering::Relaxed)
@@ -221,7 +223,7 @@ fn unusable_sources_are_refused_with_the_reason() {
             earlier("plain", consumer(), &[]),
         ],
         others: vec!["half".to_owned()],
-        ..Sources::default()
+        ..sources()
     };
     let error = refusal(&sources, "half");
     assert_eq!(
@@ -242,8 +244,7 @@ fn unusable_sources_are_refused_with_the_reason() {
 
 #[test]
 fn a_stop_is_obeyed_while_another_lab_runs_first() {
-    let sources =
-        Sources { earlier: vec![earlier("base", producer("stopped"), &[])], ..Sources::default() };
+    let sources = Sources { earlier: vec![earlier("base", producer("stopped"), &[])], ..sources() };
     let collected = Collector { stop: Some(Arc::default()), ..Collector::default() };
     let (collected, outcome) = consume(&sources, "base", collected);
     assert!(matches!(outcome, Outcome::Stopped(StopReason::Asked)), "{outcome:?}");

@@ -70,7 +70,7 @@ impl Loop {
     /// Runs are recorded in the folder, if there is one.
     fn new(runs: Option<PathBuf>) -> Self {
         let (sender, inbox) = mpsc::channel();
-        let registry = mlsys_registry::registry();
+        let registry = mlsys_registry::built_in();
         let app = App::new(
             Vec::new(),
             registry,
@@ -154,12 +154,12 @@ impl Drop for Folder {
 
 /// The loop with lab train, which has begun.
 fn training(runs: &Path) -> Loop {
-    let lab = mlsys_registry::registry().find("train").unwrap();
+    let lab = mlsys_registry::built_in().find("train").unwrap();
     let settings = Settings::from_pairs(["steps=2", "width=4"]).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
     let mut it = Loop::new(Some(runs.to_owned()));
     it.app.session.tempo = Tempo::Full;
-    it.app.open(own_page::lesson(lab.schema(), &params).unwrap());
+    it.app.open(own_page::lesson(lab.schema(), &params, mlsys_registry::built_in()).unwrap());
     it.feed(Message::Probed(vec![DeviceInfo {
         id: DeviceId::CPU,
         name: "CPU".to_owned(),

@@ -18,7 +18,7 @@ const LESSON: &str = "+++\nformat = 1\nid = \"parallel/both\"\ntitle = \"Both\"\
 fn bench() -> Bench {
     let mut bench = Bench::new((120, 40));
     bench.probed();
-    let registry = mlsys_registry::registry();
+    let registry = mlsys_registry::built_in();
     let read = mlsys_lesson::read("both.md", LESSON.as_bytes(), registry);
     let effects = bench.app.open(Arc::new(read.lesson.expect("a lesson")));
     assert!(recalls(&effects).is_some(), "earlier sessions are asked");

@@ -17,12 +17,12 @@ const LESSON: &str = include_str!("kernel.md");
 
 fn bench(size: (u16, u16)) -> Bench {
     let mut bench = Bench::new(size);
-    let read = mlsys_lesson::read("kernel.md", LESSON.as_bytes(), mlsys_registry::registry());
+    let read = mlsys_lesson::read("kernel.md", LESSON.as_bytes(), mlsys_registry::built_in());
     let told: Vec<_> = read.diagnostics.iter().map(ToString::to_string).collect();
     let lesson = read.lesson.unwrap_or_else(|| panic!("{told:?}"));
     bench.app = App::new(
         vec![Arc::new(lesson)],
-        mlsys_registry::registry(),
+        mlsys_registry::built_in(),
         DeviceChoice::Auto,
         Progress::default(),
         size,
@@ -61,7 +61,7 @@ fn test(bench: &mut Bench) -> Vec<Effect> {
     for effect in effects {
         if let Effect::TestsJob(tried) = effect {
             bench.shows("testing");
-            let tried = tried.run(mlsys_registry::registry()).unwrap();
+            let tried = tried.run(mlsys_registry::built_in()).unwrap();
             after.extend(bench.app.update(Message::TestsReport(Box::new(tried))));
         }
     }

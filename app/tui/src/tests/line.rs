@@ -80,12 +80,12 @@ fn opened(line: &str, size: (u16, u16)) -> Bench {
             bench.app.session.seed = line.seed;
         }
         "lab" => {
-            let registry = mlsys_registry::registry();
+            let registry = mlsys_registry::built_in();
             let schema = registry.find(&line.name).unwrap().schema();
             let given = settings::for_lab(&line.set).unwrap();
             let tables = mlsys_lab::tables::Tables::builtin();
             let params = mlsys_lab::params::Params::resolve(schema, &given, tables, None).unwrap();
-            bench.app.open(own_page::lesson(schema, &params).unwrap());
+            bench.app.open(own_page::lesson(schema, &params, mlsys_registry::built_in()).unwrap());
         }
         other => panic!("{other}"),
     }
@@ -109,11 +109,11 @@ fn a_lesson_line_restores_its_knobs() {
 
 #[test]
 fn the_line_of_a_labs_own_page_opens_every_preset() {
-    for lab in mlsys_registry::registry().iter() {
+    for lab in mlsys_registry::built_in().iter() {
         let schema = lab.schema();
         for index in 0..schema.presets.len() {
             let mut bench = Bench::new((120, 40));
-            bench.app.open(own_page::with_defaults(schema).unwrap());
+            bench.app.open(own_page::with_defaults(schema, mlsys_registry::built_in()).unwrap());
             bench.keys("P");
             bench.keys(&"_".repeat(index));
             bench.keys("\n");
@@ -152,7 +152,7 @@ kind = "train"
 
 #[test]
 fn values_of_every_type_are_opened_and_copied() {
-    let registry = mlsys_registry::registry();
+    let registry = mlsys_registry::built_in();
     let read = mlsys_lesson::read("types.md", EVERY_TYPE.as_bytes(), registry);
     let lesson = std::sync::Arc::new(read.lesson.unwrap());
     let open = |pairs: &[String]| {
@@ -175,7 +175,7 @@ fn values_of_every_type_are_opened_and_copied() {
 #[test]
 fn shell_words_round_trip() {
     let mut bench = Bench::new((120, 40));
-    let graph = mlsys_registry::registry().find("graph").unwrap().schema();
+    let graph = mlsys_registry::built_in().find("graph").unwrap().schema();
     let text = "a = x*x; b = max(a, 1) # it's";
     let given = mlsys_lab::params::Settings::from_pairs([
         format!("expression={text}").as_str(),
@@ -184,7 +184,7 @@ fn shell_words_round_trip() {
     .unwrap();
     let tables = mlsys_lab::tables::Tables::builtin();
     let params = mlsys_lab::params::Params::resolve(graph, &given, tables, None).unwrap();
-    bench.app.open(own_page::lesson(graph, &params).unwrap());
+    bench.app.open(own_page::lesson(graph, &params, mlsys_registry::built_in()).unwrap());
     let again = opened(&line::line(&bench.app), (120, 40));
     let lab = again.app.page.as_ref().unwrap().lab().unwrap();
     let params = lab.params().unwrap();

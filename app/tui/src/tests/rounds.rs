@@ -32,7 +32,7 @@ name = "graph"
 fn showing(size: (u16, u16), frame: Frame) -> Bench {
     let mut bench = Bench::new(size);
     bench.probed();
-    let registry = mlsys_registry::registry();
+    let registry = mlsys_registry::built_in();
     let read = mlsys_lesson::read("rounds.md", LESSON.as_bytes(), registry);
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
     bench.app.open(Arc::new(read.lesson.unwrap()));

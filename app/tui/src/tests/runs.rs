@@ -230,7 +230,7 @@ fn known_answers_are_compared_at_once() {
         answer = \"tiles\"\nexplain = \"13% more.\"\n```\n";
     let mut bench = Bench::new((80, 24));
     bench.probed();
-    let read = mlsys_lesson::read("k.md", LESSON.as_bytes(), mlsys_registry::registry());
+    let read = mlsys_lesson::read("k.md", LESSON.as_bytes(), mlsys_registry::built_in());
     bench.app.open(Arc::new(read.lesson.expect("a lesson")));
     bench.shows("before you read on");
     bench.hides("13% more.");

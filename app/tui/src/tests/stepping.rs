@@ -38,7 +38,7 @@ impl Sink for Kept {
 fn run(bench: &mut Bench, effects: Vec<Effect>) {
     for effect in effects {
         if let Effect::Start(start) = effect {
-            let lab = mlsys_registry::registry().find(start.kind).unwrap();
+            let lab = mlsys_registry::built_in().find(start.kind).unwrap();
             let mut kept = Kept::default();
             let ran = lab.run(&mut Run {
                 params: start.params,
@@ -59,7 +59,7 @@ fn run(bench: &mut Bench, effects: Vec<Effect>) {
 fn at_lab(size: (u16, u16), place: usize) -> Bench {
     let mut bench = Bench::new(size);
     bench.probed();
-    let read = mlsys_lesson::read("stepping.md", LESSON.as_bytes(), mlsys_registry::registry());
+    let read = mlsys_lesson::read("stepping.md", LESSON.as_bytes(), mlsys_registry::built_in());
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
     let effects = bench.app.open(Arc::new(read.lesson.unwrap()));
     run(&mut bench, effects);

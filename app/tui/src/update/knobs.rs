@@ -132,7 +132,7 @@ impl App {
         let Some(page) = self.page.as_mut() else { return };
         let Some(old) = page.lab_mut() else { return };
         let params = Params::resolve(old.schema, &preset.settings(), Tables::builtin(), None).ok();
-        let lesson = params.and_then(|params| own_page::lesson(old.schema, &params));
+        let lesson = params.and_then(|params| own_page::lesson(old.schema, &params, self.registry));
         let Some(lesson) = lesson else { return };
         old.begin();
         let mut fresh = Page::open(lesson, self.registry, self.session.seed)

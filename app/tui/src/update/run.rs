@@ -61,7 +61,7 @@ impl App {
                 _ => others.push(open.id.clone()),
             }
         }
-        Sources { earlier, others, ..Sources::default() }
+        Sources { earlier, others, ..Sources::new(self.registry) }
     }
 
     /// Forgets the run and puts the knobs back.

@@ -195,7 +195,9 @@ impl App {
     /// Opens a lab with its own defaults on a page of its own.
     pub(super) fn go_to_lab(&mut self, kind: &str) {
         let page = self.registry.find(kind).ok();
-        let Some(lesson) = page.and_then(|lab| own_page::with_defaults(lab.schema())) else {
+        let Some(lesson) =
+            page.and_then(|lab| own_page::with_defaults(lab.schema(), self.registry))
+        else {
             self.screen.notice = Some(format!("lab {kind} has no page of its own"));
             return;
         };

@@ -17,7 +17,7 @@ pub fn run(paths: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure
     for path in paths {
         let name = path.display().to_string();
         let bytes = read_bounded(path, "lab", MAX_BYTES as u64)?;
-        let (lab, mut problems) = labs::read(&name, &bytes);
+        let (lab, mut problems) = labs::read(&name, &bytes, context.built_in);
         if let Some(lab) = &lab {
             problems.extend(labs::tried(&name, &bytes, lab));
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mlsys_lab::Registry;
 use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
 
 use crate::cli::{CheckLessons, Machine};
@@ -16,9 +17,7 @@ use mlsys_run::results::{Kind, LessonResult, Verdict};
 /// How lessons are tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial {
-    /// How far it goes.
     pub depth: Depth,
-    /// Where labs run.
     pub machine: Machine,
 }
 
@@ -41,7 +40,7 @@ pub fn run(options: &CheckLessons, context: &mut Context<'_>) -> Result<Exit, Fa
         return course(&context.library()?, trial, context);
     }
     context.listen();
-    let read = files(&options.paths)?;
+    let read = files(&options.paths, context.registry)?;
     let exit = tell_read(&read, context);
     lessons(&read, &CourseFiles::new(), exit, trial, context)
 }
@@ -55,7 +54,7 @@ pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Res
         tell(diagnostic, context, &mut exit);
     }
     for (path, file) in library.files().iter().filter(|(path, _)| labs::is_lab(path)) {
-        let (lab, _) = labs::read(path, &file.bytes);
+        let (lab, _) = labs::read(path, &file.bytes, context.built_in);
         for problem in lab.iter().flat_map(|lab| labs::tried(&file.name, &file.bytes, lab)) {
             tell(&problem, context, &mut exit);
         }
@@ -111,7 +110,7 @@ fn lessons(
     Ok(exit)
 }
 
-fn files(paths: &[PathBuf]) -> Result<Vec<Parsed>, Failure> {
+fn files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Parsed>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -135,7 +134,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<Parsed>, Failure> {
     }
     let mut seen = BTreeSet::new();
     files.retain(|file| seen.insert(file.clone()));
-    files.iter().map(|path| library::read_file(path)).collect()
+    files.iter().map(|path| library::read_file(path, registry)).collect()
 }
 
 /// Markdown files in a folder and its folders, in the order of their names; links are not followed.
@@ -168,7 +167,7 @@ fn tell_read(read: &[Parsed], context: &mut Context<'_>) -> Exit {
     // An author may require built-in lessons; a file with the id of one stands in for it.
     let replaced = |lesson: &Lesson| own.iter().any(|mine| mine.front.id == lesson.front.id);
     lessons.extend(
-        Library::built_in()
+        Library::built_in(context.built_in)
             .into_lessons()
             .into_iter()
             .filter_map(|parsed| parsed.lesson)
@@ -201,7 +200,7 @@ fn check(
     }
     if depth == Depth::Read {
         let env = LessonEnv::unrun(lesson);
-        for diagnostic in mlsys_lesson::self_test(lesson, &env, mlsys_registry::registry()) {
+        for diagnostic in mlsys_lesson::self_test(lesson, &env, context.registry) {
             tell(&diagnostic, context, &mut exit);
         }
         return Ok(exit);

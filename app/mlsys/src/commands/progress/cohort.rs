@@ -11,7 +11,6 @@ use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
 use mlsys_view::xml::escaped as escape;
 
-/// The largest exported file, in bytes.
 const MOST: u64 = 16 << 20;
 
 /// Reads the files, reports on those that can be used, and names the others.
@@ -28,7 +27,7 @@ pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failur
             }
         }
     }
-    let mut cohort = mlsys_lesson::cohort(&course, &learners, mlsys_registry::registry());
+    let mut cohort = mlsys_lesson::cohort(&course, &learners, context.registry);
     if !options.names {
         cohort.names.clear();
     }
@@ -184,7 +183,6 @@ fn plain(cohort: &Cohort) -> String {
     text
 }
 
-/// A lesson's report in sentences.
 fn lines(lesson: &LessonReport) -> Vec<String> {
     let share = |part: usize, whole: usize| match whole {
         0 => "none".to_owned(),
@@ -236,7 +234,6 @@ fn lines(lesson: &LessonReport) -> Vec<String> {
     lines
 }
 
-/// One page that needs nothing else.
 fn html(cohort: &Cohort, title: &str) -> String {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title>\n\

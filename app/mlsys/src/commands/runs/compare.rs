@@ -12,7 +12,6 @@ use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{RecordedRun, value_text};
 use mlsys_view::text::{aligned, cell};
 
-/// Puts runs side by side.
 pub fn run(runs: &[RecordedRun], listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
     let labs: BTreeSet<&str> = runs.iter().map(|past| past.summary.lab()).collect();
     if labs.len() > 1 {

@@ -14,7 +14,6 @@ use mlsys_run::record::RecordedRun;
 
 use crate::cli::{ExportRun, RunFormat};
 
-/// Writes a run.
 pub fn run(
     past: &RecordedRun,
     options: &ExportRun,

@@ -1,36 +1,32 @@
 //! Two worker processes on this machine: the numbers of threads, and an end whatever happens to them.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::thread;
+use std::time::Duration;
 
-use serde_json::Value;
+use mlsys_harness::sandbox::{Ended, Sandbox, TIMEOUT, json_file, until};
 
-use crate::help::{Ended, Folder, records};
+use crate::sandbox;
 
-/// What a run of two workers is asked for.
-const LAB: [&str; 6] = ["lab", "train-data-parallel", "--device", "cpu", "--set", "workers=2"];
+const LAB: &str = "lab train-data-parallel --device cpu --set workers=2";
 
-/// How long something may take that is quick.
-const SOON: Duration = Duration::from_secs(60);
-
-/// A worker process, ended with the test.
-pub struct Worker {
+/// A worker process, killed at the end of the test.
+pub(crate) struct Worker {
     child: Option<Child>,
     id: u32,
     /// Its address as it printed it, with the token.
-    pub url: String,
+    pub(crate) url: String,
 }
 
 impl Worker {
     /// Starts one on a free port and waits until it serves.
-    pub fn start(folder: &Folder) -> Self {
-        let arguments = ["worker", "--listen", "127.0.0.1:0", "--device", "cpu"];
-        let mut child = spawn(folder, &arguments);
+    pub(crate) fn start(folder: &Sandbox) -> Self {
+        let mut child = folder.spawn("worker --listen 127.0.0.1:0 --device cpu");
         let out = child.stdout.take().unwrap();
         let mut worker = Self { id: child.id(), child: Some(child), url: String::new() };
         let (sender, lines) = mpsc::channel();
@@ -39,24 +35,23 @@ impl Worker {
             let read = BufReader::new(out).read_line(&mut line);
             let _ = sender.send(read.map(|_| line));
         });
-        let line = lines.recv_timeout(SOON).unwrap().unwrap();
+        let line = lines.recv_timeout(TIMEOUT).unwrap().unwrap();
         let url = line.split_whitespace().find(|word| word.starts_with("ws://"));
         worker.url = url.unwrap().to_owned();
         worker
     }
 
     /// Its address as it is recorded.
-    pub fn place(&self) -> &str {
+    pub(crate) fn place(&self) -> &str {
         self.url.split_once("/#").unwrap().0
     }
 
-    /// Its address and port.
-    pub fn socket(&self) -> &str {
+    /// Its host and port.
+    pub(crate) fn socket(&self) -> &str {
         self.place().trim_start_matches("ws://")
     }
 
-    /// What it asks for.
-    pub fn token(&self) -> &str {
+    pub(crate) fn token(&self) -> &str {
         self.url.split_once("/#").unwrap().1
     }
 
@@ -79,14 +74,7 @@ fn signal(id: u32, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// The program, left alone.
-fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
-    let mut command = folder.command(arguments);
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().unwrap()
-}
-
-/// How the program ended, which it must within this time.
+/// The end of a program, which must come within this time.
 fn within(child: Child, limit: Duration) -> Ended {
     let id = child.id();
     let (sender, ended) = mpsc::channel();
@@ -96,133 +84,107 @@ fn within(child: Child, limit: Duration) -> Ended {
         signal(id, "-KILL");
     }
     assert!(output.is_ok(), "it did not end within {limit:?}");
-    Ended::of(output.unwrap().unwrap())
+    Ended::new(output.unwrap().unwrap())
 }
 
-/// A whole run of a lab, which must end within this time.
-fn run(folder: &Folder, urls: &str, limit: Duration) -> Ended {
-    within(spawn(folder, &[&LAB[..], &["--workers", urls]].concat()), limit)
+/// A whole run of the lab on these workers, which must end within this time.
+fn run(folder: &Sandbox, urls: &str, limit: Duration) -> Ended {
+    within(folder.spawn(&format!("{LAB} --workers {urls}")), limit)
 }
 
-/// A run on these workers that goes on until something ends it, once it has trained a few steps.
-fn endless(folder: &Folder, urls: &str) -> (Child, PathBuf) {
-    let arguments = [&LAB[..], &["--set", "steps=10000", "--workers", urls]].concat();
-    let mut child = spawn(folder, &arguments);
-    let record = trained(folder, Instant::now() + Duration::from_secs(120));
-    if record.is_none() {
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-    (child, record.unwrap())
+/// A long run on these workers, once it has trained a few steps.
+fn endless(folder: &Sandbox, urls: &str) -> (Child, PathBuf) {
+    let child = folder.spawn(&format!("{LAB} --set steps=10000 --workers {urls}"));
+    let has_trained = |run: &PathBuf| {
+        let reports = fs::read_to_string(run.join("reports.jsonl"));
+        reports.is_ok_and(|text| text.lines().filter(|line| line.contains("loss")).count() > 2)
+    };
+    let record = until(|| folder.records().into_iter().find(has_trained));
+    (child, record)
 }
 
-/// The record of a run that has trained a few steps; none if there is none by then.
-fn trained(folder: &Folder, deadline: Instant) -> Option<PathBuf> {
-    while Instant::now() < deadline {
-        let found = records(&folder.path("data")).into_iter().find(|run| {
-            let reports = fs::read_to_string(run.join("reports.jsonl"));
-            reports.is_ok_and(|text| text.lines().filter(|line| line.contains("loss")).count() > 2)
-        });
-        if found.is_some() {
-            return found;
-        }
-        thread::yield_now();
-    }
-    None
-}
-
-/// How a run ended that lost a worker, within this time; its record says so and keeps what came before.
+/// The end of a run that lost a worker; its record says so and keeps what came before.
 fn lost(child: Child, record: &Path, limit: Duration) -> Ended {
     let ended = within(child, limit);
-    let outcome: Value =
-        serde_json::from_slice(&fs::read(record.join("outcome.json")).unwrap()).unwrap();
-    assert_eq!(outcome["outcome"], "failed", "{outcome}");
-    let reports = fs::read_to_string(record.join("reports.jsonl")).unwrap();
-    assert!(reports.contains("loss"));
+    assert_eq!(json_file(&record.join("outcome.json"))["outcome"], "failed");
+    assert!(fs::read_to_string(record.join("reports.jsonl")).unwrap().contains("loss"));
     ended
 }
 
 #[test]
 fn two_worker_processes_give_the_losses_of_threads() {
-    let folder = Folder::new();
+    let folder = sandbox();
     let (one, two) = (Worker::start(&folder), Worker::start(&folder));
-    let urls = format!("{},{}", one.url, two.url);
-    let run = |workers: &[&str]| {
-        let steps = ["--set", "steps=8", "--json"];
-        folder.run(&[&LAB[..], &steps, workers].concat()).json()
-    };
-    let threads = run(&[]);
-    let elsewhere = run(&["--workers", &urls]);
+    let urls = format!("--workers {},{}", one.url, two.url);
+    let run = |workers: &str| folder.run(&format!("{LAB} --set steps=8 --json {workers}")).json();
+    let threads = run("");
+    let elsewhere = run(&urls);
     assert_eq!(threads["series"]["loss"].as_array().unwrap().len(), 8);
     assert_eq!(threads["series"]["loss"], elsewhere["series"]["loss"]);
     assert_eq!(elsewhere["metrics"]["replicas_identical"], true);
     assert_eq!(threads["metrics"]["worker_devices"], "cpu");
     let places = format!("{}, {}", one.place(), two.place());
     assert_eq!(elsewhere["metrics"]["worker_devices"], places.as_str());
-    // Which they were stands in the record, too, and their tokens stand nowhere.
-    let record = records(&folder.path("data")).pop().unwrap();
+    // The record names the workers, and no file of it their tokens.
+    let record = folder.records().pop().unwrap();
     let about = fs::read_to_string(record.join("run.json")).unwrap();
-    let listed = format!("{},{}", one.place(), two.place());
-    assert!(about.contains(&listed), "{about}");
+    assert!(about.contains(&places.replace(", ", ",")), "{about}");
     for file in fs::read_dir(record).unwrap() {
         let bytes = fs::read(file.unwrap().path()).unwrap();
         let text = String::from_utf8_lossy(&bytes);
         assert!(!text.contains(one.token()), "{text}");
     }
-    // Sessions of one run are no hindrance to the next.
-    assert_eq!(run(&["--workers", &urls])["series"]["loss"], elsewhere["series"]["loss"]);
+    // Sessions of one run do not hinder the next.
+    assert_eq!(run(&urls)["series"]["loss"], elsewhere["series"]["loss"]);
 }
 
 #[test]
-fn a_worker_that_is_killed_ends_the_run_at_once_with_its_name() {
-    let folder = Folder::new();
+fn a_killed_worker_ends_the_run_at_once_with_its_name() {
+    let folder = sandbox();
     let (one, two) = (Worker::start(&folder), Worker::start(&folder));
     let (child, record) = endless(&folder, &format!("{},{}", one.url, two.url));
     two.signal("-KILL");
     let ended = lost(child, &record, Duration::from_secs(20));
-    let name = format!("worker 1 ({})", two.place());
-    ended.refused(4, &[&name, "must be started again"]);
+    ended.refused(4, &[&format!("worker 1 ({})", two.place()), "must be started again"]);
 }
 
 #[test]
 fn hanging_worker_ends_the_run_in_time() {
-    let folder = Folder::new();
+    let folder = sandbox();
     let (one, two) = (Worker::start(&folder), Worker::start(&folder));
     let (child, record) = endless(&folder, &format!("{},{}", one.url, two.url));
     one.signal("-STOP");
     let ended = lost(child, &record, Duration::from_secs(90));
     ended.refused(4, &[&format!("worker 0 ({})", one.place())]);
-    // And the next run does not begin with it.
-    let again = run(&folder, &one.url, SOON);
-    again.refused(3, &["did not answer within 15 s"]);
+    // The next run does not begin with it.
+    run(&folder, &one.url, TIMEOUT).refused(3, &["did not answer within 15 s"]);
     one.signal("-CONT");
 }
 
 #[test]
 fn a_run_without_the_workers_token_is_not_let_in() {
-    let folder = Folder::new();
+    let folder = sandbox();
     let worker = Worker::start(&folder);
     let named = format!("worker 0 ({}) does not let this run in", worker.place());
-    let bare = run(&folder, worker.place(), SOON);
-    bare.refused(3, &[&named, "it asks for a token"]);
+    run(&folder, worker.place(), TIMEOUT).refused(3, &[&named, "it asks for a token"]);
     let other = format!("{}/#{}0", worker.place(), worker.token());
-    let wrong = run(&folder, &other, SOON);
+    let wrong = run(&folder, &other, TIMEOUT);
     wrong.refused(3, &[&named, "is not the one that it asks for"]);
     assert!(!wrong.err.contains(worker.token()), "{wrong:?}");
 }
 
 #[test]
-fn somebody_who_does_not_answer_is_told_of() {
-    let folder = Folder::new();
+fn an_unresponsive_worker_is_reported() {
+    let folder = sandbox();
     let mute = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ws://{}", mute.local_addr().unwrap());
     let named = format!("worker 0 ({url})");
-    run(&folder, &url, SOON).refused(3, &[&named, "did not answer within 15 s"]);
+    run(&folder, &url, TIMEOUT).refused(3, &[&named, "did not answer within 15 s"]);
 }
 
 #[test]
-fn nobody_is_told_of_at_once() {
-    let folder = Folder::new();
+fn a_refused_connection_is_reported_at_once() {
+    let folder = sandbox();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     // The near end of a connection: its port is taken, and no program listens there.
     let taken = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -234,10 +196,10 @@ fn nobody_is_told_of_at_once() {
 
 #[test]
 fn ctrl_c_ends_a_run_that_waits_for_a_worker() {
-    let folder = Folder::new();
+    let folder = sandbox();
     let mute = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ws://{}", mute.local_addr().unwrap());
-    let child = spawn(&folder, &[&LAB[..], &["--workers", &url]].concat());
+    let child = folder.spawn(&format!("{LAB} --workers {url}"));
     // The first connection is the check that the worker answers; the second would be the session.
     let calls = [mute.accept().unwrap(), mute.accept().unwrap()];
     signal(child.id(), "-INT");
@@ -248,13 +210,13 @@ fn ctrl_c_ends_a_run_that_waits_for_a_worker() {
 
 #[test]
 fn worker_stops_on_request_and_refuses_taken_ports() {
-    let folder = Folder::new();
+    let folder = sandbox();
     let mut worker = Worker::start(&folder);
     worker.signal("-INT");
     let child = worker.child.take().unwrap();
-    assert_eq!(within(child, SOON).code, Some(0));
+    assert_eq!(within(child, TIMEOUT).code, Some(0));
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
-    within(spawn(&folder, &["worker", "--listen", &address]), SOON)
+    let address = taken.local_addr().unwrap();
+    within(folder.spawn(&format!("worker --listen {address}")), TIMEOUT)
         .refused(4, &["cannot listen on", "take another port"]);
 }

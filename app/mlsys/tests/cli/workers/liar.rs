@@ -1,20 +1,20 @@
-//! Workers that do not tell the truth: a relay before an honest one, which changes a few bytes of what it says.
+//! Workers that answer wrongly: a relay in front of a correct one changes a few bytes of its answers.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use super::elsewhere::Worker;
-use crate::help::Folder;
+use crate::sandbox;
 
-/// A change of the worker's words, from these bytes to those, of the same number.
+/// A change of the worker's answers, from these bytes to as many others.
 #[derive(Clone, Copy)]
 struct Lie {
     truth: &'static [u8],
     told: &'static [u8],
 }
 
-/// Begins to relay to an honest worker, and gives the relay's own address.
+/// Starts a relay to a worker; the address of the relay.
 fn relay(worker: &Worker, lie: Lie) -> String {
     assert_eq!(lie.truth.len(), lie.told.len());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -24,15 +24,15 @@ fn relay(worker: &Worker, lie: Lie) -> String {
         for client in listener.incoming().map_while(Result::ok) {
             let server = TcpStream::connect(&honest).unwrap();
             let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-            thread::spawn(move || pass(from, to, None));
-            thread::spawn(move || pass(server, client, Some(lie)));
+            thread::spawn(move || forward(from, to, None));
+            thread::spawn(move || forward(server, client, Some(lie)));
         }
     });
     url
 }
 
-/// Passes on what comes. Bytes that may be the beginning of what is to be changed wait for the next.
-fn pass(mut from: TcpStream, mut to: TcpStream, lie: Option<Lie>) {
+/// Forwards bytes. Those that may begin what is to be changed wait for the next.
+fn forward(mut from: TcpStream, mut to: TcpStream, lie: Option<Lie>) {
     let mut held = Vec::new();
     let mut chunk = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut chunk) {
@@ -61,16 +61,14 @@ fn pass(mut from: TcpStream, mut to: TcpStream, lie: Option<Lie>) {
     let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
-fn refused(lie: Lie, code: i32, said: &[&str]) {
-    let folder = Folder::new();
+fn refused(lie: Lie, code: i32, parts: &[&str]) {
+    let folder = sandbox();
     let worker = Worker::start(&folder);
     let url = relay(&worker, lie);
     let named = format!("({url})");
-    let arguments = ["lab", "train-data-parallel", "--device", "cpu", "--set"];
-    let whole = format!("{url}/#{}", worker.token());
-    let rest = ["workers=2", "--workers", &whole];
-    let ended = folder.run(&[&arguments[..], &rest].concat());
-    ended.refused(code, &[&[named.as_str()], said].concat());
+    let lab = "lab train-data-parallel --device cpu --set workers=2";
+    let ended = folder.run(&format!("{lab} --workers {url}/#{}", worker.token()));
+    ended.refused(code, &[&[named.as_str()], parts].concat());
 }
 
 #[test]

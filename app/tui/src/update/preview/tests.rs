@@ -28,7 +28,7 @@ impl Author {
     }
 
     fn saves(&mut self, text: &str) -> Vec<Effect> {
-        let parsed = mlsys_lesson::read("lesson.md", text.as_bytes(), mlsys_registry::registry());
+        let parsed = mlsys_lesson::read("lesson.md", text.as_bytes(), mlsys_registry::built_in());
         self.sees(PreviewState::Read(Box::new(parsed)))
     }
 
