@@ -15,7 +15,8 @@ use mlsys_lab::{
 pub(crate) fn try_run(lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> {
     let control = Control::free(Limits::default(), Default::default());
     let mut data = RunData::default();
-    run_into(lab, set, control, &mut data)?;
+    let params = params(lab, set);
+    lab.run(&mut Run { params, device: DeviceId::CPU, sink: &mut data, control })?;
     Ok(data)
 }
 
@@ -41,23 +42,70 @@ pub(crate) fn run(lab: &dyn Lab, set: &[&str]) -> RunData {
     try_run(lab, set).unwrap_or_else(|error| panic!("{set:?}: {error}"))
 }
 
-/// A run on the CPU that is given orders when a status report contains `at`.
-pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, orders: &[Command]) -> RunData {
-    let (sender, receiver) = mpsc::channel();
-    let mut sink =
-        Steering { data: RunData::default(), sender, at: at.to_owned(), orders: orders.to_vec() };
-    let control = Control::steered(receiver, Limits::default(), Default::default());
-    run_into(lab, set, control, &mut sink).unwrap();
-    assert!(sink.orders.is_empty(), "nothing was said of {at}");
-    sink.data
+/// A run on the CPU that is given commands when a status report contains `at`.
+pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, commands: &[Command]) -> RunData {
+    let mut commands = Some(commands.to_vec());
+    let (data, _, _) = react(lab, set, |report| match report {
+        Report::Status(status) if status.contains(at) => {
+            commands.take().map_or(Then::On, Then::Orders)
+        }
+        _ => Then::On,
+    });
+    assert!(commands.is_none(), "no status contains {at}");
+    data
 }
 
-/// A run on the CPU that is stopped, or given orders, when a report of it makes `then` say so; and why it ended early.
+/// A run on the CPU; each knob is turned after the step it is paired with.
+pub(crate) fn turned(lab: &dyn Lab, set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
+    let mut knobs = knobs.to_vec();
+    let (data, _, _) = react(lab, set, |report| match report {
+        Report::Point { name, step, .. } if &**name == "loss" => {
+            let due = knobs.extract_if(.., |(after, ..)| after == step);
+            Then::Orders(due.map(|(_, name, value)| turn(name, value)).collect())
+        }
+        _ => Then::On,
+    });
+    assert!(knobs.is_empty(), "too few steps for {knobs:?}");
+    data
+}
+
+/// A run on the CPU that is stopped within a step: after its step `after` the knob is turned, and as soon as the run
+/// reports the change, between the command and the step, it is stopped. Also why it says that it stopped.
+pub(crate) fn ended_within_a_step(
+    lab: &dyn Lab,
+    set: &[&str],
+    after: u64,
+    knob: Command,
+) -> (RunData, Option<StopReason>) {
+    let mut knob = Some(knob);
+    let (data, reason, _) = react(lab, set, |report| match report {
+        Report::Point { name, step, .. } if &**name == "loss" && *step == after => {
+            knob.take().map_or(Then::On, Then::Order)
+        }
+        Report::Change(_) => Then::Stop,
+        _ => Then::On,
+    });
+    assert!(knob.is_none(), "there was no step {after}");
+    (data, reason)
+}
+
+/// A run on the CPU that is stopped, or given commands, when a report of it makes `then` say so; and why it ended early.
 pub(crate) fn answered(
     lab: &dyn Lab,
     set: &[&str],
     then: impl FnMut(&Report) -> Then,
 ) -> (RunData, Option<StopReason>) {
+    let (data, reason, frames_done) = react(lab, set, then);
+    assert!(frames_done > 0, "pictures were offered without an end");
+    (data, reason)
+}
+
+/// A run whose reports `then` answers: what it reported, why it ended early, and how often it ended an offer of pictures.
+fn react(
+    lab: &dyn Lab,
+    set: &[&str],
+    then: impl FnMut(&Report) -> Then,
+) -> (RunData, Option<StopReason>, usize) {
     let (sender, receiver) = mpsc::channel();
     let stop = Arc::<AtomicBool>::default();
     let control = Control::steered(receiver, Limits::default(), Arc::clone(&stop));
@@ -65,16 +113,16 @@ pub(crate) fn answered(
     let mut run = Run { params: params(lab, set), device: DeviceId::CPU, sink: &mut sink, control };
     lab.run(&mut run).unwrap_or_else(|error| panic!("{set:?}: {error}"));
     let reason = run.control.stop_reason();
-    assert!(sink.frames_done > 0, "pictures were offered without an end");
-    (sink.data, reason)
+    (sink.data, reason, sink.frames_done)
 }
 
 /// What follows a report.
 pub(crate) enum Then {
     /// Nothing.
     On,
-    /// An order, which is read before the next step.
+    /// A command, which is read before the next step.
     Order(Command),
+    Orders(Vec<Command>),
     /// The end, at once.
     Stop,
 }
@@ -92,6 +140,9 @@ impl<F: FnMut(&Report) -> Then> Sink for Answering<F> {
         match (self.then)(&report) {
             Then::On => {}
             Then::Order(order) => self.sender.send(order).unwrap(),
+            Then::Orders(orders) => {
+                orders.into_iter().for_each(|order| self.sender.send(order).unwrap());
+            }
             Then::Stop => self.stop.store(true, Ordering::Relaxed),
         }
         self.data.report(report);
@@ -106,35 +157,9 @@ impl<F: FnMut(&Report) -> Then> Sink for Answering<F> {
     }
 }
 
-fn run_into(
-    lab: &dyn Lab,
-    set: &[&str],
-    control: Control,
-    sink: &mut dyn Sink,
-) -> Result<(), LabError> {
-    lab.run(&mut Run { params: params(lab, set), device: DeviceId::CPU, sink, control })
-}
-
-struct Steering {
-    data: RunData,
-    sender: Sender<Command>,
-    at: String,
-    orders: Vec<Command>,
-}
-
-impl Sink for Steering {
-    fn report(&mut self, report: Report) {
-        if matches!(&report, Report::Status(status) if status.contains(&self.at)) {
-            for order in self.orders.drain(..) {
-                self.sender.send(order).unwrap();
-            }
-        }
-        self.data.report(report);
-    }
-
-    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
-        true
-    }
+/// The command that turns a knob.
+pub(crate) fn turn(name: &str, value: impl Into<Value>) -> Command {
+    Command::Set { name: name.to_owned(), value: value.into() }
 }
 
 /// A number that must have been reported.
@@ -147,6 +172,16 @@ pub(crate) fn number(data: &RunData, name: &str) -> f64 {
 pub(crate) fn values(data: &RunData, name: &str) -> Vec<f64> {
     let points = data.series[name].points();
     points.iter().map(|(_, value)| *value).collect()
+}
+
+/// The largest value of a series.
+pub(crate) fn most(data: &RunData, name: &str) -> f64 {
+    values(data, name).into_iter().fold(0.0, f64::max)
+}
+
+/// The last value of a series.
+pub(crate) fn last(data: &RunData, name: &str) -> f64 {
+    *values(data, name).last().unwrap()
 }
 
 /// What is declared without a condition is reported, what is reported is declared, as what it is, and every panel that
@@ -171,96 +206,5 @@ pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
     }
     for panel in schema.panels.iter().filter(|panel| panel.draw == Draw::Frame) {
         assert!(data.frames.contains_key(panel.name.as_str()), "{}", panel.name);
-    }
-}
-
-/// A run on the CPU that is ended from outside within a step: after its step `after` the knob is turned, and as soon as the
-/// run tells of that, between taking the order and doing the step, it is ended. Also why it says that it stopped.
-pub(crate) fn ended_within_a_step(
-    lab: &dyn Lab,
-    set: &[&str],
-    after: u64,
-    knob: Command,
-) -> (RunData, Option<StopReason>) {
-    let (sender, receiver) = mpsc::channel();
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut sink = Ending {
-        data: RunData::default(),
-        sender,
-        stop: Arc::clone(&stop),
-        after,
-        knob: Some(knob),
-    };
-    let mut run = Run {
-        params: params(lab, set),
-        device: DeviceId::CPU,
-        sink: &mut sink,
-        control: Control::steered(receiver, Limits::default(), stop),
-    };
-    lab.run(&mut run).unwrap();
-    let reason = run.control.stop_reason();
-    assert!(sink.knob.is_none(), "there was no step {after}");
-    (sink.data, reason)
-}
-
-struct Ending {
-    data: RunData,
-    sender: Sender<Command>,
-    stop: Arc<AtomicBool>,
-    after: u64,
-    knob: Option<Command>,
-}
-
-impl Sink for Ending {
-    fn report(&mut self, report: Report) {
-        if let Report::Point { name, step, .. } = &report
-            && &**name == "loss"
-            && *step == self.after
-            && let Some(knob) = self.knob.take()
-        {
-            self.sender.send(knob).unwrap();
-        }
-        if matches!(report, Report::Change(_)) {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-        self.data.report(report);
-    }
-
-    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
-        false
-    }
-}
-
-/// A run on the CPU; each knob is turned after the step it is paired with.
-pub(crate) fn turned(lab: &dyn Lab, set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
-    let (sender, receiver) = mpsc::channel();
-    let mut sink = Turning { data: RunData::default(), sender, knobs: knobs.to_vec() };
-    let control = Control::steered(receiver, Limits::default(), Default::default());
-    run_into(lab, set, control, &mut sink).unwrap();
-    assert!(sink.knobs.is_empty(), "too few steps for {:?}", sink.knobs);
-    sink.data
-}
-
-struct Turning<'a> {
-    data: RunData,
-    sender: Sender<Command>,
-    knobs: Vec<(u64, &'a str, Value)>,
-}
-
-impl Sink for Turning<'_> {
-    fn report(&mut self, report: Report) {
-        if let Report::Point { name, step, .. } = &report
-            && &**name == "loss"
-        {
-            for (_, name, value) in self.knobs.extract_if(.., |(after, ..)| after == step) {
-                let name = name.to_owned();
-                self.sender.send(Command::Set { name, value }).unwrap();
-            }
-        }
-        self.data.report(report);
-    }
-
-    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
-        true
     }
 }

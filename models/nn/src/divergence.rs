@@ -1,6 +1,7 @@
 //! When a loss means that a run has diverged.
 
 /// Judges losses one after the other.
+#[derive(Clone, Copy)]
 pub struct DivergenceCheck {
     /// What guessing costs: the logarithm of the number of classes.
     guessing: f64,

@@ -27,7 +27,7 @@ use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, data_error
 use self::measure::{Clock, Tradeoff, chip};
 use self::space::{Budget, Candidate, Method, Proposals, Scored};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `architecture-search`.
 ///
@@ -175,6 +175,8 @@ struct Session {
     tried: Vec<Evaluated>,
     yardstick: Yardstick,
     started: Instant,
+    /// A step is a candidate.
+    steps: Steps,
 }
 
 impl Session {
@@ -202,6 +204,7 @@ impl Session {
             knobs,
             device,
             started,
+            steps: Steps::default(),
         };
         session.yardstick.slowest = session.slowest(run)?;
         run.scalar("candidates", space::SIZE as i64);
@@ -318,8 +321,8 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.tried.len() as u64
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
@@ -373,13 +376,14 @@ impl SteppedLab for Session {
             by_yardstick: self.by_yardstick(run, candidate, measured)?,
             budget: Budget::Within,
         });
+        self.steps.done += 1;
         self.weigh(self.tried.len() - 1);
         self.report(run);
-        self.draw(run, FrameTrigger::Running)
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        stepped::draw(run, (self.done(), moment), &panels::ALL, |_, picture| {
+        stepped::draw(run, (self.steps.done, moment), &panels::ALL, |_, picture| {
             picture(&self.tried, &self.knobs)
         });
         Ok(())
@@ -388,7 +392,6 @@ impl SteppedLab for Session {
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.sink.report(Report::Status(String::new()));
         self.report_all(run);
-        self.draw(run, FrameTrigger::Final)?;
         run.scalar("device_seconds", self.started.elapsed().as_secs_f64());
         Ok(())
     }

@@ -30,7 +30,7 @@ use self::variants::{
 };
 use crate::sizes::sizes;
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `attention`: stored scores, tiles with a running softmax, a sliding window and a linear kernel, compared and timed.
 ///
@@ -233,8 +233,8 @@ struct Session {
     swept: Vec<TimedLength>,
     /// The length that is being timed.
     timing: Option<Timing>,
-    /// Repetitions done.
-    done: u64,
+    /// A step is a repetition.
+    steps: Steps,
 }
 
 impl Session {
@@ -254,7 +254,7 @@ impl Session {
             id: run.device,
             swept: Vec::new(),
             timing: None,
-            done: 0,
+            steps: Steps::default(),
             device,
             setup,
             knobs,
@@ -388,9 +388,8 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    /// Repetitions.
-    fn done(&self) -> u64 {
-        self.done
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
@@ -423,7 +422,7 @@ impl SteppedLab for Session {
             return Err(StepError::Stopped);
         }
         timing.repetitions += 1;
-        self.done += 1;
+        self.steps.done += 1;
         if timing.repetitions < self.setup.repetitions {
             self.timing = Some(timing);
         } else {
@@ -449,7 +448,7 @@ impl SteppedLab for Session {
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.status("");
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ mod tests;
 
 use mlsys_device as device;
 use mlsys_lab::nearest::nearest;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_nn::baseline::Recipe;
@@ -26,7 +26,7 @@ use serde::Deserialize;
 use self::forms::{Form, Sizes};
 use self::measure::Times;
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `conv-factorize`.
 ///
@@ -245,7 +245,6 @@ fn report_times(run: &mut Run<'_>, times: &Times) {
 struct Variant {
     form: Form,
     trainer: Trainer,
-    ceiling: DivergenceCheck,
 }
 
 struct Session {
@@ -256,8 +255,7 @@ struct Session {
     variants: Vec<Variant>,
     train: Examples,
     judged: EvaluationSet,
-    divergence: Option<&'static str>,
-    step: u64,
+    steps: Steps,
     /// The step after which accuracy was looked at last.
     looked: Option<u64>,
 }
@@ -298,9 +296,9 @@ impl Session {
             Variant {
                 form,
                 trainer: Trainer::new(network, &how, batches, place, Activations::Kept),
-                ceiling: DivergenceCheck::new(10_f64.ln()),
             }
         });
+        let losses = setup.forms.len();
         let mut session = Self {
             variants: variants.collect(),
             judged: EvaluationSet::new(&judged, &device),
@@ -308,8 +306,7 @@ impl Session {
             setup,
             times,
             train,
-            divergence: None,
-            step: 0,
+            steps: Steps::new(vec![DivergenceCheck::new(10_f64.ln()); losses]),
             looked: None,
         };
         session.draw(run, FrameTrigger::Running)?;
@@ -318,7 +315,7 @@ impl Session {
 
     /// How many fresh digits each variant reads right.
     fn judge(&mut self, run: &mut Run<'_>) {
-        self.looked = Some(self.step);
+        self.looked = Some(self.steps.done);
         for variant in &self.variants {
             let network = variant.trainer.network();
             let accuracy = self.judged.judge(&network, Activation::Relu).accuracy;
@@ -331,16 +328,12 @@ impl SteppedLab for Session {
     /// The learning rate.
     type Knobs = f64;
 
-    fn done(&self) -> u64 {
-        self.step
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.setup.steps
-    }
-
-    fn diverged(&self) -> bool {
-        self.divergence.is_some()
+        self.steps.done < self.setup.steps
     }
 
     fn read(&self, params: &Params) -> Result<f64, LabError> {
@@ -349,37 +342,32 @@ impl SteppedLab for Session {
 
     fn turn(&mut self, _: &mut Run<'_>, rate: f64) -> Result<(), StepError> {
         self.how.update.learning_rate = rate;
-        for variant in &mut self.variants {
-            variant.ceiling.begin_anew();
-        }
         Ok(())
     }
 
     /// A step of every variant, on the same batch.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.step += 1;
-        for variant in &mut self.variants {
+        self.steps.done += 1;
+        for (index, variant) in self.variants.iter_mut().enumerate() {
             let step = variant.trainer.step(&self.train, &self.how, Measuring::Nothing);
             let loss = step.loss.into_data().iter::<f64>().next();
             let loss = loss.unwrap_or(f64::NAN);
             let name = format!("loss.{}", variant.form.metric());
-            point(run, &name, self.step, loss);
-            if let Some(what) = variant.ceiling.judge(loss) {
-                self.divergence = Some(what);
+            point(run, &name, self.steps.done, loss);
+            if let Some(what) = self.steps.judge_loss(index, loss) {
                 let reason = format!(
                     "{}: {}",
                     variant.form.name(),
                     divergence::at_rate(what, self.how.update.learning_rate)
                 );
-                let step = self.step;
-                run.sink.report(Report::Diverged { step, reason });
+                self.steps.diverge(run, self.steps.done, what, reason);
                 break;
             }
         }
-        if self.step.is_multiple_of(JUDGED) {
+        if self.steps.done.is_multiple_of(JUDGED) {
             self.judge(run);
         }
-        self.draw(run, FrameTrigger::Running)
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
@@ -390,15 +378,18 @@ impl SteppedLab for Session {
         };
         let pictured =
             panels::PanelData { setup: &self.setup, times: &self.times, networks: &networks };
-        let at = (self.step, moment);
+        let at = (self.steps.done, moment);
         stepped::draw(run, at, &panels::ALL, |_, make| make(&pictured));
         Ok(())
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        if self.step > 0 && self.divergence.is_none() && self.looked != Some(self.step) {
+        if self.steps.done > 0
+            && self.steps.divergence().is_none()
+            && self.looked != Some(self.steps.done)
+        {
             self.judge(run);
         }
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use self::panels::{Measured, Results};
 use crate::roof::{self, Roof};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
 
 /// Lab `device-peak`: bandwidth, arithmetic and the cost of a launch, compared with data-centre chips.
 ///
@@ -170,8 +170,8 @@ struct Session {
     timing: Option<(RepeatTimer, usize)>,
     /// Measurements done.
     place: usize,
-    /// Repetitions done.
-    done: u64,
+    /// A step is a repetition.
+    steps: Steps,
 }
 
 impl Session {
@@ -189,7 +189,7 @@ impl Session {
             compared,
             timing: None,
             place: 0,
-            done: 0,
+            steps: Steps::default(),
         };
         session.announce(run);
         Ok(session)
@@ -216,9 +216,8 @@ impl SteppedLab for Session {
     /// The chips compared with the device.
     type Knobs = Vec<Roof>;
 
-    /// Repetitions.
-    fn done(&self) -> u64 {
-        self.done
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
@@ -258,9 +257,8 @@ impl SteppedLab for Session {
                 self.timing = Some((clock, repetitions + 1));
             }
         }
-        self.done += 1;
+        self.steps.done += 1;
         self.results.report(run);
-        self.draw(run, FrameTrigger::Running)?;
         if self.timing.is_none() {
             self.place += 1;
             self.announce(run);
@@ -269,7 +267,7 @@ impl SteppedLab for Session {
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        stepped::draw(run, (self.done, moment), &panels::ALL, |_, picture| {
+        stepped::draw(run, (self.steps.done, moment), &panels::ALL, |_, picture| {
             picture(&self.results, &self.compared)
         });
         Ok(())
@@ -278,7 +276,7 @@ impl SteppedLab for Session {
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.status("");
         self.results.report(run);
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }
 

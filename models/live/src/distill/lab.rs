@@ -10,7 +10,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_device as device;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline::{Recipe, Trained};
@@ -26,7 +26,7 @@ use serde::Deserialize;
 
 use self::panels::{HeldOut, PanelData};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `distill`.
 ///
@@ -114,9 +114,6 @@ fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
 
 // The run.
 
-/// Steps between two values of every series.
-const RECORDED: u64 = 10;
-
 struct Session {
     setup: Setup,
     knobs: Knobs,
@@ -126,10 +123,7 @@ struct Session {
     distilled: Student,
     label_only: Student,
     /// Of the distilled student's loss and of the other's.
-    ceilings: [DivergenceCheck; 2],
-    diverged: bool,
-    step: u64,
-    recorded: u64,
+    steps: Steps,
 }
 
 impl Session {
@@ -156,10 +150,7 @@ impl Session {
             shown,
             setup,
             knobs,
-            ceilings: [(); 2].map(|()| DivergenceCheck::new((CLASSES as f64).ln())),
-            diverged: false,
-            step: 0,
-            recorded: 0,
+            steps: Steps::new([DivergenceCheck::new((CLASSES as f64).ln()); 2]),
         };
         session.report_sizes(run);
         session.report_targets(run);
@@ -203,9 +194,8 @@ impl Session {
     }
 
     /// Reports every series.
-    fn record(&mut self, run: &mut Run<'_>) {
-        let step = self.step;
-        self.recorded = step;
+    fn report_series(&self, run: &mut Run<'_>) {
+        let step = self.steps.done;
         let taught = self.fresh.judge(&self.distilled.network());
         let alone = self.fresh.judge(&self.label_only.network());
         for (name, value) in [
@@ -224,16 +214,14 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.step
+    const RECORD_EVERY: u64 = 10;
+
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.knobs.steps
-    }
-
-    fn diverged(&self) -> bool {
-        self.diverged
+        self.steps.done < self.knobs.steps
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -242,8 +230,6 @@ impl SteppedLab for Session {
 
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
-        // Another temperature or share is another loss.
-        self.ceilings.iter_mut().for_each(DivergenceCheck::begin_anew);
         if before.temperature != knobs.temperature {
             self.report_targets(run);
         }
@@ -255,43 +241,32 @@ impl SteppedLab for Session {
         let (shown, knobs) = (&self.shown, &self.knobs);
         let taught = self.distilled.step(shown, Supervision::Teacher, knobs);
         let alone = self.label_only.step(shown, Supervision::Labels, knobs);
-        self.step += 1;
-        let step = self.step;
-        let [of_taught, of_alone] = &mut self.ceilings;
-        if let Some(what) = of_taught.judge(taught).or(of_alone.judge(alone)) {
-            self.diverged = true;
-            run.sink.report(Report::Diverged {
-                step,
-                reason: divergence::at_rate(what, self.knobs.learning_rate),
-            });
-            return Ok(());
+        self.steps.done += 1;
+        let rate = self.knobs.learning_rate;
+        self.steps.judge(run, &[taught, alone], None, |what| divergence::at_rate(what, rate));
+        Ok(())
+    }
+
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        if self.steps.divergence().is_none() {
+            self.report_series(run);
         }
-        if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
-            self.record(run);
-        }
-        self.draw(run, FrameTrigger::Running)
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
+        if self.steps.divergence().is_some() {
+            return Ok(());
+        }
         let pictured = PanelData {
             fresh: &self.fresh,
             distilled: &self.distilled,
             label_only: &self.label_only,
             temperature: self.knobs.temperature,
         };
-        let at = (self.step, moment);
+        let at = (self.steps.done, moment);
         stepped::draw(run, at, &panels::ALL, |_, make| make(&pictured));
         Ok(())
-    }
-
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        if self.diverged {
-            return Ok(());
-        }
-        if self.recorded < self.step {
-            self.record(run);
-        }
-        self.draw(run, FrameTrigger::Final)
     }
 }
 

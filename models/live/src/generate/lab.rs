@@ -40,7 +40,7 @@ use self::serve::{Service, Serving};
 use self::tracks::{Comparator, Pending, Phase, Same, Spent, Tracks};
 use self::writer::{Gain, Turn, Wish, Writer};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `generate`.
 ///
@@ -78,7 +78,8 @@ struct Session {
     pending: Pending,
     /// Bytes a second that the device's memory moves, where it was measured.
     bandwidth: Option<f64>,
-    diverged: Option<String>,
+    /// A step is a token.
+    steps: Steps,
 }
 
 /// A transformer with its sizes, on a device.
@@ -179,7 +180,7 @@ impl Session {
             tracks: Tracks::default(),
             pending: Pending::default(),
             bandwidth,
-            diverged: None,
+            steps: Steps::default(),
         })
     }
 
@@ -205,16 +206,12 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Wish;
 
-    fn done(&self) -> u64 {
-        self.writer.written() as u64
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
         self.writer.written() < self.wish.generated
-    }
-
-    fn diverged(&self) -> bool {
-        self.diverged.is_some()
     }
 
     fn read(&self, params: &Params) -> Result<Wish, LabError> {
@@ -259,7 +256,8 @@ impl SteppedLab for Session {
                 self.gained(run, gain, seconds)?;
             }
         }
-        self.draw(run, FrameTrigger::Running)
+        self.steps.done = self.writer.written() as u64;
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
@@ -302,7 +300,6 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.draw(run, FrameTrigger::Final)?;
         self.report_all(run);
         Ok(())
     }
@@ -373,11 +370,8 @@ impl Session {
         let scores = gain.pass.scores.iter().flatten().flatten();
         if scores.into_iter().any(|score| !score.is_finite()) {
             let said = "a score is not a number any more: the model's weights are not";
-            self.diverged = Some(said.to_owned());
-            run.sink.report(Report::Diverged {
-                step: self.writer.written() as u64,
-                reason: said.to_owned(),
-            });
+            let step = self.writer.written() as u64;
+            self.steps.diverge(run, step, said, said.to_owned());
         }
         let each = gain.tokens.max(1);
         let spent = std::mem::take(&mut self.pending);

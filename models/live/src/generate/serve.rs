@@ -16,7 +16,7 @@ use super::plan::{Batching, Played, Request, Server, Step};
 use super::serve_panels;
 use super::writer::{Wish, draw, odds};
 use crate::stepped;
-use crate::stepped::{StepError, SteppedLab, point};
+use crate::stepped::{StepError, SteppedLab, Steps, point};
 
 /// The panels that only a server fills.
 pub(super) const PANELS: [&str; 2] = ["server", "pages"];
@@ -49,7 +49,7 @@ pub(super) struct Serving {
     pub(super) played: Played,
     /// The same requests served the other way, by the plan alone.
     pub(super) other: (Batching, Played),
-    pub(super) done: usize,
+    pub(super) steps: Steps,
     seconds: f64,
     tokens: u64,
 }
@@ -78,7 +78,7 @@ impl Serving {
             other: (batching, other.play(&of.requests)),
             played,
             of,
-            done: 0,
+            steps: Steps::default(),
             seconds: 0.0,
             tokens: 0,
         }
@@ -87,11 +87,11 @@ impl Serving {
     /// One token for each request that has a slot: prompts of those that are new are read one by one, all others' last tokens
     /// in one pass.
     pub(super) fn step(&mut self) -> Result<(), CommError> {
-        let Some(step) = self.played.steps.get(self.done).cloned() else {
+        let Some(step) = self.played.steps.get(self.done()).cloned() else {
             return Ok(());
         };
         let started = Instant::now();
-        let before = self.done.checked_sub(1).and_then(|at| self.played.steps.get(at));
+        let before = self.done().checked_sub(1).and_then(|at| self.played.steps.get(at));
         let before = before.map_or_else(Vec::new, |step| step.slots.clone());
         let served = |place: usize| before.get(place).copied().flatten();
         let fresh = step.slots.iter().enumerate();
@@ -108,9 +108,9 @@ impl Serving {
             self.pass(&others)?;
         }
         self.tokens += fresh.len() as u64;
-        self.done += 1;
+        self.steps.done += 1;
         let staying = |request: usize| {
-            let next = self.played.steps.get(self.done);
+            let next = self.played.steps.get(self.done());
             next.is_some_and(|step| step.slots.iter().flatten().any(|(of, _)| *of == request))
         };
         let gone: Vec<usize> = step
@@ -200,26 +200,30 @@ impl Serving {
                 ("requests_served", step.slots.iter().flatten().count()),
                 ("requests_waiting", step.waiting),
             ] {
-                point(run, name, self.done as u64, value as f64);
+                point(run, name, self.steps.done, value as f64);
             }
         }
     }
 
+    pub(super) fn done(&self) -> usize {
+        self.steps.done as usize
+    }
+
     /// The step that was done last.
     pub(super) fn now(&self) -> Option<&Step> {
-        self.played.steps.get(self.done.checked_sub(1)?)
+        self.played.steps.get(self.done().checked_sub(1)?)
     }
 }
 
 impl SteppedLab for Serving {
     type Knobs = Wish;
 
-    fn done(&self) -> u64 {
-        self.done as u64
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.done < self.played.steps.len()
+        self.done() < self.played.steps.len()
     }
 
     /// The temperature counts from the next token on, and what is planned stays.
@@ -241,11 +245,11 @@ impl SteppedLab for Serving {
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.step()?;
         self.report(run);
-        self.draw(run, FrameTrigger::Running)
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let at = (self.done as u64, moment);
+        let at = (self.steps.done, moment);
         let elsewhere: serve_panels::Draw = |_| {
             let said = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
                         requests unset.";
@@ -253,7 +257,7 @@ impl SteppedLab for Serving {
         };
         let others = OF_A_BATCH.map(|panel| (panel, elsewhere));
         // Before the first token there is nothing to see.
-        let panels = match self.done {
+        let panels = match self.steps.done {
             0 => Vec::new(),
             _ => [&serve_panels::ALL[..], &others].concat(),
         };
@@ -262,7 +266,6 @@ impl SteppedLab for Serving {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.draw(run, FrameTrigger::Final)?;
         run.scalar("text", self.answer(0));
         Ok(())
     }

@@ -21,7 +21,7 @@ const ACROSS: usize = 8;
 
 /// Slots over steps, as far as this way has come, and below them those of the other way, whole.
 fn server(of: &Serving) -> Frame {
-    let own = timeline(&of.played, of.of.server.batching, of.done);
+    let own = timeline(&of.played, of.of.server.batching, of.done());
     let (batching, played) = &of.other;
     let other = timeline(played, *batching, played.steps.len());
     Frame::Panes(vec![own, other])
@@ -148,6 +148,6 @@ fn text(of: &Serving) -> Frame {
     Frame::StyledText(StyledText {
         standings: vec![standing("prompt", Tone::Faint), standing("written", Tone::First)],
         paragraphs: paragraphs.collect(),
-        note: format!("step {} of {}; {waiting} requests wait", of.done, of.played.steps.len()),
+        note: format!("step {} of {}; {waiting} requests wait", of.done(), of.played.steps.len()),
     })
 }

@@ -561,7 +561,7 @@ fn each_request_is_answered_as_if_it_were_alone() {
             temperature: 0.0,
             seed: 1,
         });
-        while serving.done < serving.played.steps.len() {
+        while serving.done() < serving.played.steps.len() {
             serving.step().unwrap();
         }
         assert!(serving.pool.owners().iter().all(Option::is_none));

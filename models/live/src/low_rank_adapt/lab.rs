@@ -33,7 +33,7 @@ use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 use self::adapters::{AdaptedWeights, attach, changed, unmerged};
 use self::task::{Task, Tasks};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `low-rank-adapt`: LoRA and QLoRA compared with full fine-tuning.
 ///
@@ -257,10 +257,6 @@ impl Costs {
 
 // A run: the network, its adapters and its copy that is trained whole, step by step on the same examples.
 
-/// Steps between two values of every series but the losses.
-const RECORDED: u64 = 10;
-/// Steps between two pictures that take matrices apart.
-const PICTURED: u64 = 50;
 /// Examples on which merged and unmerged outputs are compared.
 const COMPARED: usize = 256;
 
@@ -280,10 +276,7 @@ struct Session {
     full: Trainer,
     new: EvaluationSet,
     old: EvaluationSet,
-    ceilings: [DivergenceCheck; 2],
-    divergence: Option<&'static str>,
-    step: u64,
-    recorded: Option<u64>,
+    steps: Steps,
 }
 
 impl Session {
@@ -317,10 +310,7 @@ impl Session {
             full: trainer(trained.network(&tape)),
             new: EvaluationSet::new(&tasks.new, &device),
             old: EvaluationSet::new(&tasks.old, &device),
-            ceilings: [ceiling(), ceiling()],
-            divergence: None,
-            step: 0,
-            recorded: None,
+            steps: Steps::new([ceiling(), ceiling()]),
             setup,
             recipe,
             knobs,
@@ -346,7 +336,7 @@ impl Session {
             .map(|row| self.trained.network_of(row, &self.device));
         run.scalar("accuracy_before", self.accuracy(&kept, &self.new));
         run.scalar("old_accuracy", self.accuracy(&base, &self.old));
-        self.record(run);
+        self.report_accuracies(run);
         self.draw(run, FrameTrigger::Running)
     }
 
@@ -355,11 +345,7 @@ impl Session {
     }
 
     /// The accuracies of both networks on both tasks.
-    fn record(&mut self, run: &mut Run<'_>) {
-        if self.recorded == Some(self.step) {
-            return;
-        }
-        self.recorded = Some(self.step);
+    fn report_accuracies(&self, run: &mut Run<'_>) {
         let [adapted, full] = [self.adapted.network(), self.full.network()];
         for (name, network, set) in [
             ("accuracy_adapted", &adapted, &self.new),
@@ -368,7 +354,7 @@ impl Session {
             ("old_task_full", &full, &self.old),
         ] {
             let accuracy = self.accuracy(network, set);
-            point(run, name, self.step, accuracy);
+            point(run, name, self.steps.done, accuracy);
         }
     }
 
@@ -403,16 +389,14 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.step
+    const RECORD_EVERY: u64 = 10;
+
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.knobs.steps
-    }
-
-    fn diverged(&self) -> bool {
-        self.divergence.is_some()
+        self.steps.done < self.knobs.steps
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -421,7 +405,6 @@ impl SteppedLab for Session {
 
     fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
-        self.ceilings.iter_mut().for_each(DivergenceCheck::begin_anew);
         Ok(())
     }
 
@@ -429,38 +412,32 @@ impl SteppedLab for Session {
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let activation = self.trained.activation;
         let knobs = self.knobs.training(&self.recipe, activation);
-        self.step += 1;
+        self.steps.done += 1;
         let trainers = [&mut self.adapted, &mut self.full];
-        for ((trainer, ceiling), name) in
-            trainers.into_iter().zip(&mut self.ceilings).zip(["loss", "loss_full"])
-        {
+        let losses = trainers.map(|trainer| {
             let step = trainer.step(&self.tasks.train, &knobs, Measuring::Nothing);
-            let loss = f64::from(step.loss.into_scalar::<f32>());
-            point(run, name, self.step, loss);
-            self.divergence = self.divergence.or(ceiling.judge(loss));
+            f64::from(step.loss.into_scalar::<f32>())
+        });
+        for (name, loss) in ["loss", "loss_full"].into_iter().zip(losses) {
+            point(run, name, self.steps.done, loss);
         }
-        if let Some(what) = self.divergence {
-            let reason = divergence::at_rate(what, self.knobs.learning_rate);
-            run.sink.report(Report::Diverged { step: self.step, reason });
-        }
-        let is_due = self.step == 1 || self.step.is_multiple_of(RECORDED);
-        if is_due || self.step == self.knobs.steps {
-            self.record(run);
-        }
-        if self.step.is_multiple_of(PICTURED) {
-            self.draw(run, FrameTrigger::Running)?;
-        }
+        let rate = self.knobs.learning_rate;
+        self.steps.judge(run, &losses, None, |what| divergence::at_rate(what, rate));
+        Ok(())
+    }
+
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        self.report_accuracies(run);
         Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let at = (self.step, moment);
+        let at = (self.steps.done, moment);
         stepped::draw(run, at, &panels::ALL, |_, make| make(self));
         Ok(())
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.record(run);
         let [adapted, full] = [self.adapted.network(), self.full.network()];
         let apart = AdaptedWeights::read(&adapted);
         let off = self.trained.network_of(&apart.base, &self.device);
@@ -479,7 +456,7 @@ impl SteppedLab for Session {
         let pairs = back.iter().zip(&apart.base);
         let off = pairs.fold(0.0_f64, |most, (a, b)| most.max(f64::from(*a - *b).abs()));
         run.scalar("unmerge_difference", off);
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }
 

@@ -21,7 +21,7 @@ use self::matrices::{Matrices, Weights};
 use self::panels::{Results, Timed};
 use crate::roof::Ceilings;
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
 
 /// Lab `matmul-bench`: products of chosen shapes, timed, checked and marked under the roof.
 ///
@@ -175,8 +175,8 @@ struct Session {
     timing: Option<(RepeatTimer, usize)>,
     /// Shapes timed.
     place: usize,
-    /// Repetitions done.
-    done: u64,
+    /// A step is a repetition.
+    steps: Steps,
 }
 
 impl Session {
@@ -197,7 +197,7 @@ impl Session {
             weights: None,
             timing: None,
             place: 0,
-            done: 0,
+            steps: Steps::default(),
         };
         session.announce(run);
         Ok(session)
@@ -231,9 +231,8 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = ClockStops;
 
-    /// Repetitions.
-    fn done(&self) -> u64 {
-        self.done
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
@@ -261,7 +260,7 @@ impl SteppedLab for Session {
         };
         self.ceilings.look_again()?;
         clock.repeat(|| run.control.interrupted())?;
-        self.done += 1;
+        self.steps.done += 1;
         if repetitions + 1 < self.setup.repetitions {
             self.timing = Some((clock, repetitions + 1));
             return Ok(());
@@ -271,7 +270,6 @@ impl SteppedLab for Session {
             self.results.push(run, Timed { shape, seconds }, &roof);
         }
         self.place += 1;
-        self.draw(run, FrameTrigger::Running)?;
         self.announce(run);
         Ok(())
     }
@@ -285,7 +283,7 @@ impl SteppedLab for Session {
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.status("");
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ mod tests;
 
 use mlsys_device as device;
 use mlsys_device::choice::pick;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::{Data, DataConfig, Dataset};
@@ -21,7 +21,7 @@ use mlsys_sim::formats::Format;
 
 use self::learner::{Judged, Learner, Tally};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `mixed-precision`.
 ///
@@ -173,9 +173,6 @@ impl Numbers {
 
 // The run.
 
-/// Steps between two values of every series but the losses.
-const RECORDED: u64 = 10;
-
 struct Session {
     setup: Setup,
     knobs: Knobs,
@@ -184,10 +181,7 @@ struct Session {
     learner: Learner,
     /// The same run in 32 bits throughout.
     reference: Learner,
-    ceiling: DivergenceCheck,
-    divergence: Option<&'static str>,
-    step: u64,
-    recorded: u64,
+    steps: Steps,
     /// Since the beginning.
     all: Tally,
     /// Up to what was recorded last.
@@ -204,13 +198,10 @@ impl Session {
             judged: Judged::new(&data, &device),
             learner: Learner::new(&setup, &data, &device)?,
             reference: Learner::new(&setup, &data, &device)?.wide(),
-            ceiling: DivergenceCheck::new((setup.sizes.outputs as f64).ln()),
+            steps: Steps::new([DivergenceCheck::new((setup.sizes.outputs as f64).ln())]),
             setup,
             knobs,
             data,
-            divergence: None,
-            step: 0,
-            recorded: 0,
             all: Tally::default(),
             told: Tally::default(),
         };
@@ -227,24 +218,8 @@ impl Session {
         run.scalar("smallest_positive", numbers.gradients.smallest());
     }
 
-    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
-        self.divergence = Some(what);
-        let overflows = self.all.overflows;
-        let reason = if overflows > 0 {
-            format!(
-                "{what}: {overflows} gradients were too large for {}; a smaller loss_scale keeps them in its range",
-                self.knobs.numbers.gradients.name()
-            )
-        } else {
-            divergence::at_rate(what, self.knobs.learning_rate)
-        };
-        run.sink.report(Report::Diverged { step: self.step, reason });
-    }
-
-    /// Reports every series that has a value each [`RECORDED`] steps.
-    fn record(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let step = self.step;
-        self.recorded = step;
+    fn report_series(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        let step = self.steps.done;
         let accuracy = self.learner.accuracy(&self.judged, &self.knobs.numbers)?;
         point(run, "accuracy", step, accuracy);
         let reference = self.reference.accuracy(&self.judged, &Numbers::WIDE)?;
@@ -268,16 +243,14 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.step
+    const RECORD_EVERY: u64 = 10;
+
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.knobs.steps
-    }
-
-    fn diverged(&self) -> bool {
-        self.divergence.is_some()
+        self.steps.done < self.knobs.steps
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -286,7 +259,6 @@ impl SteppedLab for Session {
 
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
-        self.ceiling.begin_anew();
         self.report_sizes(run);
         Ok(())
     }
@@ -297,18 +269,24 @@ impl SteppedLab for Session {
         let loss = self.learner.step(examples, &self.knobs, &mut self.all)?;
         let wide = Knobs { numbers: Numbers::WIDE, ..self.knobs };
         let reference = self.reference.step(examples, &wide, &mut Tally::default())?;
-        self.step += 1;
-        let step = self.step;
+        self.steps.done += 1;
+        let step = self.steps.done;
         point(run, "loss", step, loss);
         point(run, "reference_loss", step, reference);
         let broken = divergence::check_weights(self.learner.weights());
-        if let Some(what) = self.ceiling.judge(loss).or(broken) {
-            self.diverge(run, what);
-        }
-        if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
-            self.record(run)?;
-        }
-        self.draw(run, FrameTrigger::Running)
+        let (knobs, overflows) = (&self.knobs, self.all.overflows);
+        self.steps.judge(run, &[loss], broken, |what| match overflows {
+            0 => divergence::at_rate(what, knobs.learning_rate),
+            _ => format!(
+                "{what}: {overflows} gradients were too large for {}; a smaller loss_scale keeps them in its range",
+                knobs.numbers.gradients.name()
+            ),
+        });
+        Ok(())
+    }
+
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        self.report_series(run)
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
@@ -318,15 +296,8 @@ impl SteppedLab for Session {
             knobs: &self.knobs,
         };
         // Before the first step there is nothing to see.
-        let panels = if self.step > 0 { &panels::ALL[..] } else { &[] };
-        stepped::draw(run, (self.step, moment), panels, |_, make| make(&pictured));
+        let panels = if self.steps.done > 0 { &panels::ALL[..] } else { &[] };
+        stepped::draw(run, (self.steps.done, moment), panels, |_, make| make(&pictured));
         Ok(())
-    }
-
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        if self.divergence.is_none() && self.recorded < self.step {
-            self.record(run)?;
-        }
-        self.draw(run, FrameTrigger::Final)
     }
 }

@@ -37,7 +37,7 @@ use self::network::Body;
 use self::panels::{Event, PanelData, Sample};
 use self::params::{Choice, Knobs, Setup, Start};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `prune-model`.
 ///
@@ -80,15 +80,13 @@ struct Session {
     round: u64,
     /// Steps of the last round.
     steps_of_round: u64,
-    step: u64,
     /// Steps after which the run is over.
     goal: u64,
     recorded: Option<u64>,
     trail: Vec<Sample>,
     curves: Option<Curves>,
     seconds: Option<[f64; 2]>,
-    ceiling: DivergenceCheck,
-    divergence: Option<&'static str>,
+    steps: Steps,
 }
 
 impl Session {
@@ -130,14 +128,12 @@ impl Session {
             tuner: None,
             round: 0,
             steps_of_round: 0,
-            step: 0,
             goal: 0,
             recorded: None,
             trail: vec![Sample::at(0, dense, Event::Dense)],
             curves: None,
             seconds: None,
-            ceiling: DivergenceCheck::new((classes as f64).ln()),
-            divergence: None,
+            steps: Steps::new([DivergenceCheck::new((classes as f64).ln())]),
             examples: data.train,
             judged,
             body,
@@ -183,7 +179,7 @@ impl Session {
     fn begin(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         self.cut = Masks::none(&self.body);
         self.row = self.trained.weights.clone();
-        self.goal = self.step + self.setup.all_steps();
+        self.goal = self.steps.done + self.setup.all_steps();
         // Without steps between them, rounds would only choose among the same weights again and again.
         self.round = if self.setup.steps == 0 { self.setup.rounds - 1 } else { 0 };
         self.next_round(run)
@@ -209,10 +205,10 @@ impl Session {
         if rewound {
             self.accuracy = self.judge(&tuner.network());
             let event = Event::Rewound;
-            self.trail.push(Sample::at(self.step, self.accuracy, event));
+            self.trail.push(Sample::at(self.steps.done, self.accuracy, event));
         }
         self.tuner = Some(tuner);
-        self.ceiling.begin_anew();
+        self.steps.begin_anew();
         self.report_left(run);
         self.report_after(run)
     }
@@ -223,7 +219,7 @@ impl Session {
         self.accuracy = self.judge(&tuner.network());
         run.scalar("accuracy_pruned", self.accuracy);
         let event = Event::Pruned(choice.in_words());
-        self.trail.push(Sample::at(self.step, self.accuracy, event));
+        self.trail.push(Sample::at(self.steps.done, self.accuracy, event));
         // A series has one value a step: what knobs do before the first is in the picture alone.
         if self.tuner.is_none() {
             point(run, "accuracy", 0, self.accuracy);
@@ -244,10 +240,10 @@ impl Session {
         self.row = tuner.whole()?;
         let network = tuner.network();
         self.accuracy = self.judge(&network);
-        self.recorded = Some(self.step);
-        point(run, "accuracy", self.step, self.accuracy);
+        self.recorded = Some(self.steps.done);
+        point(run, "accuracy", self.steps.done, self.accuracy);
         let event = Event::Tuned;
-        self.trail.push(Sample::at(self.step, self.accuracy, event));
+        self.trail.push(Sample::at(self.steps.done, self.accuracy, event));
         self.report_after(run)
     }
 
@@ -274,16 +270,12 @@ fn score(examples: &Examples, verdict: &Evaluation) -> f64 {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.step
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.goal
-    }
-
-    fn diverged(&self) -> bool {
-        self.divergence.is_some()
+        self.steps.done < self.goal
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -311,22 +303,21 @@ impl SteppedLab for Session {
         };
         let loss = tuner.step(&self.examples, &mut self.batches)?;
         let broken = divergence::check_weights(tuner.weights());
-        self.step += 1;
+        self.steps.done += 1;
         self.steps_of_round += 1;
-        point(run, "loss", self.step, loss);
-        if let Some(what) = self.ceiling.judge(loss).or(broken) {
-            self.divergence = Some(what);
-            run.sink.report(Report::Diverged { step: self.step, reason: what.to_owned() });
-        }
+        point(run, "loss", self.steps.done, loss);
+        self.steps.judge(run, &[loss], broken, str::to_owned);
         let is_last = self.steps_of_round == self.setup.steps;
-        if self.divergence.is_none() && (is_last || self.steps_of_round.is_multiple_of(RECORDED)) {
+        if self.steps.divergence().is_none()
+            && (is_last || self.steps_of_round.is_multiple_of(RECORDED))
+        {
             self.record(run)?;
         }
-        self.draw(run, FrameTrigger::Running)
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let at = (self.step, moment);
+        let at = (self.steps.done, moment);
         stepped::draw(run, at, &panels::ALL, |panel, make| {
             if panel == "size" {
                 self.draw_curves();
@@ -348,19 +339,22 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        if self.divergence.is_none() && self.step > 0 && self.recorded != Some(self.step) {
+        if self.steps.divergence().is_none()
+            && self.steps.done > 0
+            && self.recorded != Some(self.steps.done)
+        {
             self.record(run)?;
         }
         if self.knobs.value_bits < 32 {
             let after = self.accuracy_after()?;
             let event = Event::Rounded(self.knobs.value_bits);
-            self.trail.push(Sample::at(self.step, after, event));
+            self.trail.push(Sample::at(self.steps.done, after, event));
         }
         let stays = self.cut.row(&self.body, self.row.len());
         let resurrected = masks::resurrected(&self.row, &stays);
         run.scalar("resurrected_weights", resurrected as i64);
         self.time(run)?;
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use mlsys_device as device;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline;
@@ -31,7 +31,7 @@ use self::params::{Execution, Knobs, Method, Setup};
 use self::rounding::{Answers, InputGrids, Judge, Observed, Rounded};
 use self::tune::Tuner;
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `quantize-model`.
 ///
@@ -77,10 +77,8 @@ struct Session {
     tuned: u64,
     scan: Scan,
     curves: Option<Curves>,
-    ceiling: DivergenceCheck,
-    diverged: bool,
-    /// Steps done: of training, or layers tried alone.
-    step: u64,
+    /// A step is one of training, or a layer that is tried alone.
+    steps: Steps,
 }
 
 impl Session {
@@ -110,9 +108,7 @@ impl Session {
             tuner: None,
             tuned: 0,
             curves: None,
-            ceiling: DivergenceCheck::new((classes as f64).ln()),
-            diverged: false,
-            step: 0,
+            steps: Steps::new([DivergenceCheck::new((classes as f64).ln())]),
             device,
             setup,
             knobs,
@@ -147,7 +143,7 @@ impl Session {
     /// The weights rounded anew.
     fn round(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         self.seconds_after = None;
-        self.ceiling.begin_anew();
+        self.steps.begin_anew();
         self.rounded = Rounded::of(&self.knobs, &self.layers, &self.row);
         let noise = self.rounded.noise(&self.layers, &self.row);
         self.fresh = noise.into_iter().fold(Noise::default(), Noise::and);
@@ -156,7 +152,7 @@ impl Session {
         if self.has_training_left() {
             self.look();
             self.report(run);
-            point(run, "tuning_accuracy", self.step, self.after.score);
+            point(run, "tuning_accuracy", self.steps.done, self.after.score);
             Ok(())
         } else {
             self.settle(run)
@@ -212,7 +208,9 @@ impl Session {
     }
 
     fn has_training_left(&self) -> bool {
-        self.tuner.is_some() && self.tuned < self.setup.finetune_steps && !self.diverged
+        self.tuner.is_some()
+            && self.tuned < self.setup.finetune_steps
+            && self.steps.divergence().is_none()
     }
 
     fn train(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
@@ -227,13 +225,10 @@ impl Session {
             &mut self.row,
             &mut self.rounded,
         )?;
-        self.step += 1;
+        self.steps.done += 1;
         self.tuned += 1;
-        point(run, "tuning_loss", self.step, loss);
-        if let Some(what) = self.ceiling.judge(loss) {
-            self.diverged = true;
-            run.sink.report(Report::Diverged { step: self.step, reason: what.to_owned() });
-        }
+        point(run, "tuning_loss", self.steps.done, loss);
+        self.steps.judge(run, &[loss], None, str::to_owned);
         let last = !self.has_training_left();
         if last {
             self.settle(run)?;
@@ -242,7 +237,7 @@ impl Session {
             self.report(run);
         }
         if last || self.tuned.is_multiple_of(LOOK_EVERY) {
-            point(run, "tuning_accuracy", self.step, self.after.score);
+            point(run, "tuning_accuracy", self.steps.done, self.after.score);
         }
         Ok(())
     }
@@ -262,7 +257,7 @@ impl Session {
             bits: knobs.weight_bits(),
             lost: self.before.score - answers.score,
         });
-        self.step += 1;
+        self.steps.done += 1;
         if knobs.weight_bits() == self.knobs.weight_bits() {
             self.report_sensitivity(run, layer);
         }
@@ -281,16 +276,12 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.step
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
         self.has_training_left() || self.scan.next(&self.knobs).is_some()
-    }
-
-    fn diverged(&self) -> bool {
-        self.diverged
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -320,11 +311,11 @@ impl SteppedLab for Session {
         } else {
             return Ok(());
         }
-        self.draw(run, FrameTrigger::Running)
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let at = (self.step, moment);
+        let at = (self.steps.done, moment);
         stepped::draw(run, at, &panels::ALL, |panel, make| {
             if panel == panels::NOISE {
                 self.draw_curves();
@@ -344,7 +335,7 @@ impl SteppedLab for Session {
         if self.seconds_after.is_none() {
             self.settle(run)?;
         }
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }
 

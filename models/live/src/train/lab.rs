@@ -28,7 +28,7 @@ use mlsys_nn::{data, flat_params, weights};
 use self::panels::Pictures;
 pub(crate) use self::panels::confusion;
 use self::params::{Setup, read_knobs};
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `train`: trains a multi-layer perceptron or a convolutional network on points or images.
 ///
@@ -40,15 +40,15 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 // The run.
 
-/// Drawing pauses for this multiple of the time that the last drawing took: it may slow training by a third.
-const DRAWING: u32 = 3;
-
 /// A wait for the next order longer than this was a pause.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Recorded steps at which memory is measured, until a knob is turned: it is the same in all, once the optimizer has its
 /// state, and asking for it takes as long as a step of a small network.
 const WEIGHINGS: u32 = 3;
+
+/// On an asynchronous device, losses are read after this many steps at the latest.
+const MOST_UNREAD: usize = 100;
 
 /// Whether a step follows at once on the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +74,9 @@ struct Session {
     gait: Gait,
     /// When the last step was over.
     left: Instant,
-    losses: Losses,
-    divergence: Option<&'static str>,
-    /// Steps done.
-    step: u64,
+    /// Losses on their way from the device, `[1]` each, with their steps.
+    unread: Vec<(u64, Tensor<1>)>,
+    steps: Steps,
     samples_seen: u64,
     evaluated: u64,
     recorded: u64,
@@ -87,8 +86,6 @@ struct Session {
     most: u64,
     /// Memory measurements since a knob was turned.
     weighings: u32,
-    /// When pictures were last made, and how long that took.
-    pictured: Option<(Instant, Duration)>,
     /// The device's peak in flop/s, if given.
     peak: Option<f64>,
     /// The file for the weights at the end.
@@ -141,7 +138,8 @@ impl Session {
             judged: Judged::new(&setup.data, &data, &device),
             layers: trainer.layers(),
             pictures: Pictures::new(&data, classes, setup.seed, &device),
-            losses: Losses::new(classes),
+            unread: Vec::new(),
+            steps: Steps::new([DivergenceCheck::new((classes as f64).ln())]),
             architecture: setup.architecture,
             config: setup.data,
             device,
@@ -151,22 +149,18 @@ impl Session {
             times: StepTimes::default(),
             gait: Gait::Steady,
             left: Instant::now(),
-            divergence: None,
-            step: 0,
             samples_seen: 0,
             evaluated: 0,
             recorded: 0,
             found,
             most: 0,
             weighings: 0,
-            pictured: None,
             peak: setup.peak,
             save_to: setup.weights.save,
         };
         session.report_sizes(run);
         session.report_yardsticks(run);
         session.draw(run, FrameTrigger::Final)?;
-        session.left = Instant::now();
         Ok(session)
     }
 
@@ -181,20 +175,20 @@ impl Session {
             architecture: self.architecture.clone(),
             activation: self.knobs.activation,
             data: self.config.clone(),
-            steps: self.step,
+            steps: self.steps.done,
             weights,
         })
     }
 
     /// Leaves the network to other runs, unless it is of no use to any.
     fn leave_network(&self, run: &mut Run<'_>) {
-        if self.divergence.is_some() || self.step == 0 {
+        if self.steps.divergence().is_some() || self.steps.done == 0 {
             return;
         }
         let Ok(trained) = self.trained() else {
             return;
         };
-        let (step, steps) = (self.step, self.knobs.steps);
+        let (step, steps) = (self.steps.done, self.knobs.steps);
         let unfinished =
             (step < steps).then(|| format!("it was stopped after step {step} of {steps}"));
         if let Some(artifact) = trained.artifact(unfinished) {
@@ -208,7 +202,7 @@ impl Session {
         let Some(path) = &self.save_to else {
             return Ok(());
         };
-        if self.step == 0 {
+        if self.steps.done == 0 {
             let said = format!(
                 "{}: no weights were saved, because the run was stopped before its first step",
                 path.display()
@@ -216,7 +210,7 @@ impl Session {
             run.sink.report(Report::Notice(said));
             return Ok(());
         }
-        if let Some(what) = self.divergence {
+        if let Some(what) = self.steps.divergence() {
             return Err(LabError::Data(format!(
                 "{}: no weights were saved, because {what}",
                 path.display()
@@ -230,16 +224,12 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.step
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.knobs.steps
-    }
-
-    fn diverged(&self) -> bool {
-        self.divergence.is_some()
+        self.steps.done < self.knobs.steps
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -266,7 +256,6 @@ impl SteppedLab for Session {
             self.times.clear();
         }
         self.weighings = 0;
-        self.losses.begin_anew();
         self.report_sizes(run);
         Ok(())
     }
@@ -278,7 +267,7 @@ impl SteppedLab for Session {
         } else {
             Gait::Steady
         };
-        let step = self.step + 1;
+        let step = self.steps.done + 1;
         let is_due =
             |every: u64| step == 1 || step.is_multiple_of(every) || step == self.knobs.steps;
         let (record, evaluate) =
@@ -291,9 +280,9 @@ impl SteppedLab for Session {
 
         self.times.open_window();
         let done = self.trainer.step(&self.data.train, &self.knobs, measuring);
-        self.step = step;
+        self.steps.done = step;
         self.samples_seen += self.knobs.batch_size as u64;
-        self.losses.push(step, done.loss);
+        self.unread.push((step, done.loss));
 
         match (device::is_asynchronous(self.id), self.knobs.timing) {
             (false, _) | (true, Timing::Phases) => {
@@ -304,7 +293,10 @@ impl SteppedLab for Session {
             // Reading waits for the device, and waiting every step would keep it idle in between; a paced run leaves
             // it idle anyway, and is timed step by step.
             (true, Timing::Steps)
-                if record || evaluate || self.gait == Gait::Paced || self.losses.must_be_read() =>
+                if record
+                    || evaluate
+                    || self.gait == Gait::Paced
+                    || self.unread.len() >= MOST_UNREAD =>
             {
                 self.read_losses(run);
                 self.times.close_window();
@@ -317,13 +309,9 @@ impl SteppedLab for Session {
         if let Some(norms) = done.norms {
             self.record(run, norms);
         }
-        if evaluate && self.divergence.is_none() {
+        if evaluate && self.steps.divergence().is_none() {
             self.evaluate(run);
         }
-        if self.pictured.is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost) {
-            self.draw(run, FrameTrigger::Running)?;
-        }
-        self.left = Instant::now();
         Ok(())
     }
 
@@ -332,23 +320,23 @@ impl SteppedLab for Session {
             self.read_losses(run);
         }
         self.offer(run, moment);
+        self.left = Instant::now();
         Ok(())
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.read_losses(run);
         device::sync(&self.device, self.id)?;
-        if self.divergence.is_none() && self.step > 0 {
-            if self.recorded < self.step {
+        if self.steps.divergence().is_none() && self.steps.done > 0 {
+            if self.recorded < self.steps.done {
                 let change = self.trainer.weight_change();
-                point(run, "weight_change", self.step, change);
+                point(run, "weight_change", self.steps.done, change);
                 self.report_progress(run);
             }
-            if self.evaluated < self.step {
+            if self.evaluated < self.steps.done {
                 self.evaluate(run);
             }
         }
-        self.draw(run, FrameTrigger::Final)?;
         self.leave_network(run);
         self.save_weights(run)?;
         Ok(())
@@ -369,49 +357,13 @@ fn load(config: &DataConfig) -> Result<Data, LabError> {
     data::load(config).map_err(data_error)
 }
 
-// The loss of every step, read from the device when waiting for it costs nothing, and judged.
-
-/// Losses on their way from the device.
-struct Losses {
-    /// `[1]` each, with their steps.
-    unread: Vec<(u64, Tensor<1>)>,
-    ceiling: DivergenceCheck,
-}
-
-impl Losses {
-    /// On an asynchronous device, losses are read after this many steps at the latest.
-    const MOST_UNREAD: usize = 100;
-
-    fn new(classes: usize) -> Self {
-        Self { unread: Vec::new(), ceiling: DivergenceCheck::new((classes as f64).ln()) }
+/// The losses that are still on the device, in one transfer.
+fn read(unread: &mut Vec<(u64, Tensor<1>)>) -> Vec<(u64, f64)> {
+    let (steps, losses): (Vec<u64>, Vec<Tensor<1>>) = unread.drain(..).unzip();
+    if losses.is_empty() {
+        return Vec::new();
     }
-
-    /// A knob was turned: see [`DivergenceCheck::begin_anew`].
-    fn begin_anew(&mut self) {
-        self.ceiling.begin_anew();
-    }
-
-    fn push(&mut self, step: u64, loss: Tensor<1>) {
-        self.unread.push((step, loss));
-    }
-
-    fn must_be_read(&self) -> bool {
-        self.unread.len() >= Self::MOST_UNREAD
-    }
-
-    /// Reads what is still on the device, in one transfer.
-    fn read(&mut self) -> Vec<(u64, f64)> {
-        let (steps, losses): (Vec<u64>, Vec<Tensor<1>>) = self.unread.drain(..).unzip();
-        if losses.is_empty() {
-            return Vec::new();
-        }
-        steps.into_iter().zip(Tensor::cat(losses, 0).into_data().iter::<f64>()).collect()
-    }
-
-    /// Why a loss means that the run has diverged, if it does.
-    fn judge(&mut self, loss: f64) -> Option<&'static str> {
-        self.ceiling.judge(loss)
-    }
+    steps.into_iter().zip(Tensor::cat(losses, 0).into_data().iter::<f64>()).collect()
 }
 
 #[cfg(test)]
@@ -421,12 +373,12 @@ mod tests {
     #[test]
     fn losses_are_read_in_order_and_once() {
         let device = Device::flex();
-        let mut losses = Losses::new(2);
-        assert_eq!(losses.read(), []);
+        let mut unread = Vec::new();
+        assert_eq!(read(&mut unread), []);
         for step in 1..=3 {
-            losses.push(step, Tensor::from_floats([step as f32 / 2.0], &device));
+            unread.push((step, Tensor::from_floats([step as f32 / 2.0], &device)));
         }
-        assert_eq!(losses.read(), [(1, 0.5), (2, 1.0), (3, 1.5)]);
-        assert_eq!(losses.read(), []);
+        assert_eq!(read(&mut unread), [(1, 0.5), (2, 1.0), (3, 1.5)]);
+        assert_eq!(read(&mut unread), []);
     }
 }

@@ -1,7 +1,5 @@
 //! What a session says while it trains.
 
-use std::time::Instant;
-
 use mlsys_device as device;
 use mlsys_device::memory::StepMemory;
 use mlsys_lab::Run;
@@ -17,13 +15,13 @@ use crate::stepped::point;
 impl Session {
     /// Reads and reports the losses that are still on the device.
     pub(super) fn read_losses(&mut self, run: &mut Run<'_>) {
-        for (step, loss) in self.losses.read() {
+        for (step, loss) in super::read(&mut self.unread) {
             if step == 1 {
                 // Whatever was compiled is compiled now.
                 run.sink.report(Report::Status(String::new()));
             }
             point(run, "loss", step, loss);
-            if let Some(what) = self.losses.judge(loss) {
+            if let Some(what) = self.steps.judge_loss(0, loss) {
                 self.diverge(run, step, what);
                 // Steps that were under way meanwhile say nothing any more.
                 break;
@@ -32,21 +30,18 @@ impl Session {
     }
 
     fn diverge(&mut self, run: &mut Run<'_>, step: u64, what: &'static str) {
-        if self.divergence.is_none() {
-            self.divergence = Some(what);
-            let rate = self.knobs.update.learning_rate;
-            let reason = format!(
-                "{what}: at learning rate {} each update overshoots and the next gradient is larger still; \
+        let rate = self.knobs.update.learning_rate;
+        let reason = format!(
+            "{what}: at learning rate {} each update overshoots and the next gradient is larger still; \
                  a smaller rate, or gradient_clip, keeps the steps short",
-                mlsys_lab::value::number(rate),
-            );
-            run.sink.report(Report::Diverged { step, reason });
-        }
+            mlsys_lab::value::number(rate),
+        );
+        self.steps.diverge(run, step, what, reason);
     }
 
     /// Reports every series that has a value each `record_every` steps.
     pub(super) fn record(&mut self, run: &mut Run<'_>, norms: StepNorms) {
-        let step = self.step;
+        let step = self.steps.done;
         self.recorded = step;
         let Norms { gradient_of_layer, weights_of_layer, gradient, weights, update, change } =
             norms.read(&self.layers);
@@ -70,7 +65,7 @@ impl Session {
 
     /// Reports what is known at any step.
     pub(super) fn report_progress(&mut self, run: &mut Run<'_>) {
-        let step = self.step;
+        let step = self.steps.done;
         point(run, "samples_seen", step, self.samples_seen as f64);
         let epochs = self.data.train.epochs(self.samples_seen);
         point(run, "epochs", step, epochs);
@@ -106,39 +101,37 @@ impl Session {
     }
 
     pub(super) fn evaluate(&mut self, run: &mut Run<'_>) {
-        self.evaluated = self.step;
+        self.evaluated = self.steps.done;
         let network = self.trainer.network();
         let held_out = self.judged.held_out.judge(&network, self.knobs.activation);
         let accuracy = match &self.judged.train {
             Some(train) => train.judge(&network, self.knobs.activation).accuracy,
             None => held_out.accuracy,
         };
-        point(run, "validation_loss", self.step, held_out.loss);
+        point(run, "validation_loss", self.steps.done, held_out.loss);
         if self.data.language.as_ref().is_some_and(|language| language.vocabulary.is_characters()) {
             let bits = held_out.loss / std::f64::consts::LN_2;
-            point(run, "bits_per_character", self.step, bits);
+            point(run, "bits_per_character", self.steps.done, bits);
         }
         if let Some(right) = self.judged.answers.right(&held_out.hits) {
-            point(run, "exact_match", self.step, right);
+            point(run, "exact_match", self.steps.done, right);
         }
-        point(run, "accuracy", self.step, accuracy);
-        point(run, "validation_accuracy", self.step, held_out.accuracy);
+        point(run, "accuracy", self.steps.done, accuracy);
+        point(run, "validation_accuracy", self.steps.done, held_out.accuracy);
     }
 
     /// Offers a picture to every panel that has one.
     pub(super) fn offer(&mut self, run: &mut Run<'_>, moment: FrameTrigger) {
-        if self.divergence.is_none() {
+        if self.steps.divergence().is_none() {
             let subject = Subject {
                 trainer: &self.trainer,
                 train: &self.data.train,
                 activation: self.knobs.activation,
-                step: self.step,
+                step: self.steps.done,
                 evaluated: self.evaluated,
             };
-            let begun = Instant::now();
             let made = self.pictures.offer(run.sink, moment, subject);
             if made > 0 {
-                self.pictured = Some((Instant::now(), begun.elapsed()));
                 // The device did other work than steps.
                 self.times.void_window();
             }

@@ -25,10 +25,10 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::Batches;
 use mlsys_nn::divergence::DivergenceCheck;
-use mlsys_nn::flat_params;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::networks::Activation;
 use mlsys_nn::train::EvaluationSet;
+use mlsys_nn::{divergence, flat_params};
 use mlsys_sim::collective::Algorithm;
 
 use self::exchange::{Compression, Whole};
@@ -39,7 +39,7 @@ use self::params::{
 use self::timing::{Measured, Modelled, Times};
 use self::worker::Member;
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `train-data-parallel`.
 ///
@@ -83,11 +83,8 @@ struct Session {
     pool: WorkerPool<Member>,
     beside: Option<Reference>,
     batches: Batches,
-    ceiling: DivergenceCheck,
-    divergence: Option<&'static str>,
+    steps: Steps,
     replicas: Replicas,
-    /// Steps done.
-    step: u64,
     measured: Measured,
     /// What is free.
     budget: MemoryBudget,
@@ -133,15 +130,13 @@ impl Session {
             device,
             modelled: Modelled::of(&setup, &knobs, &scheme),
             batches: Batches::new(setup.model.seed, setup.model.data.train.len()),
-            ceiling: DivergenceCheck::new(setup.model.guessing),
+            steps: Steps::new([DivergenceCheck::new(setup.model.guessing)]),
             setup,
             knobs,
             scheme,
             pool,
             beside,
-            divergence: None,
             replicas: Replicas::Identical,
-            step: 0,
             measured: Measured::default(),
             budget,
             replicas_go: Going::Together,
@@ -172,25 +167,11 @@ impl Session {
         }
     }
 
-    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
-        self.divergence = Some(what);
-        let delay = match self.knobs.delay {
-            0 => String::new(),
-            delay => format!(", and gradients that are {delay} steps late bear less still"),
-        };
-        let reason = format!(
-            "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate \
-             keeps the steps short{delay}",
-            mlsys_lab::value::number(self.knobs.rate),
-        );
-        run.sink.report(Report::Diverged { step: self.step, reason });
-    }
-
     /// The weights that all workers have together: their mean where they differ.
     fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, StepError> {
         let orders = std::iter::repeat_n(WorkerOrder::Show, self.pool.len());
         let interrupted = || run.control.interrupted();
-        let answers = self.pool.act(self.step, orders, interrupted)?;
+        let answers = self.pool.act(self.steps.done, orders, interrupted)?;
         let parameters = self.setup.model.parameters() as usize;
         Ok(Whole::of(&answers, parameters))
     }
@@ -207,16 +188,12 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.step
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.knobs.steps
-    }
-
-    fn diverged(&self) -> bool {
-        self.divergence.is_some()
+        self.steps.done < self.knobs.steps
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -233,7 +210,6 @@ impl SteppedLab for Session {
         if let Some(one) = &self.beside {
             one.set_timeout(limit);
         }
-        self.ceiling.begin_anew();
         self.measured.turn();
         self.report_sizes(run);
         Ok(())
@@ -241,7 +217,7 @@ impl SteppedLab for Session {
 
     /// One step of the workers, and of the reference worker. It counts when all have done it.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let step = self.step + 1;
+        let step = self.steps.done + 1;
         let average = self.average(step);
         let indices = Arc::new(self.batches.next(self.knobs.batch).to_vec());
         let task = Task {
@@ -271,7 +247,7 @@ impl SteppedLab for Session {
             Some(one) => Some(one.step(step, &indices, self.knobs.rate, interrupted)?),
             None => None,
         };
-        self.step = step;
+        self.steps.done = step;
         self.measured
             .push(Times { workers: seconds, one: alone.as_ref().map(|alone| alone.seconds) });
         point(run, "measured_step_seconds", step, seconds);
@@ -295,21 +271,31 @@ impl SteppedLab for Session {
         let broken = answers.iter().any(|answer| answer.broken == Broken::Yes);
         self.answers = answers;
         let broken = broken.then_some("a weight is no longer a finite number");
-        if let Some(what) = self.ceiling.judge(loss).or(broken) {
-            self.diverge(run, what);
-        }
-        self.draw(run, FrameTrigger::Running)
+        let Knobs { delay, rate, .. } = self.knobs;
+        self.steps.judge(run, &[loss], broken, |what| {
+            let reason = divergence::at_rate(what, rate);
+            match delay {
+                0 => reason,
+                delay => {
+                    format!("{reason}, and gradients that are {delay} steps late bear less still")
+                }
+            }
+        });
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let at = (self.step, moment);
+        let at = (self.steps.done, moment);
         stepped::draw(run, at, &panels::ALL, |_, picture| picture(self));
         Ok(())
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.report_results(run);
-        if self.setup.task == Kind::Digits && self.step > 0 && self.divergence.is_none() {
+        if self.setup.task == Kind::Digits
+            && self.steps.done > 0
+            && self.steps.divergence().is_none()
+        {
             match self.weights(run) {
                 Ok(Some(whole)) => {
                     let accuracy = self.accuracy(&whole.weights);
@@ -320,7 +306,7 @@ impl SteppedLab for Session {
                 Err(error) => return Err(error),
             }
         }
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }
 
@@ -422,7 +408,7 @@ impl Session {
 
     /// Reports what was counted and measured.
     fn report_results(&self, run: &mut Run<'_>) {
-        if self.step == 0 {
+        if self.steps.done == 0 {
             return;
         }
         let (sent, held) = (self.sent(), self.held());

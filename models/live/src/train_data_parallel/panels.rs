@@ -44,7 +44,7 @@ impl Session {
         } else {
             Layout::Ring
         };
-        let what = match self.step {
+        let what = match self.steps.done {
             0 => format!("{} of the first step", send.what),
             step => format!("{} of step {step}", send.what),
         };

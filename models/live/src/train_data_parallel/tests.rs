@@ -9,20 +9,12 @@ use mlsys_sim::collective::Algorithm;
 use super::params::{COMPRESSIONS, KINDS, Setup};
 use crate::stepped::LiveLab;
 use crate::trial::{
-    ended_within_a_step, must_be_declared, number, params, run, steered, try_run, turned, values,
+    ended_within_a_step, last, most, must_be_declared, number, params, run, steered, try_run, turn,
+    turned, values,
 };
 
 fn lab() -> LiveLab {
     crate::train_data_parallel::lab().unwrap()
-}
-
-/// The largest value of a series.
-fn most(data: &RunData, name: &str) -> f64 {
-    values(data, name).into_iter().fold(0.0, f64::max)
-}
-
-fn last(data: &RunData, name: &str) -> f64 {
-    *values(data, name).last().unwrap()
 }
 
 fn identical(data: &RunData) -> bool {
@@ -299,10 +291,6 @@ fn compressed_gradients_are_counted_as_they_went_over_the_wire() {
 
 // Knobs turned, pauses and orders while a run goes on.
 
-fn set(name: &str, value: Value) -> Command {
-    Command::Set { name: name.to_owned(), value }
-}
-
 const SMALL: [&str; 4] = ["layers=1", "hidden=16", "context=8", "steps=4"];
 
 #[test]
@@ -310,9 +298,9 @@ fn a_run_pauses_steps_takes_knobs_and_goes_on() {
     let orders = [
         Command::Pause,
         Command::Step(2),
-        set("algorithm", Value::Text("tree".to_owned())),
-        set("learning_rate", Value::Float(0.001)),
-        set("steps", Value::Int(6)),
+        turn("algorithm", "tree"),
+        turn("learning_rate", 0.001),
+        turn("steps", 6_i64),
         Command::Redraw,
         Command::Resume,
     ];
@@ -326,8 +314,7 @@ fn a_run_pauses_steps_takes_knobs_and_goes_on() {
 
 #[test]
 fn a_link_brings_its_bandwidth() {
-    let orders =
-        [set("link", Value::Text("nvlink2".to_owned())), set("global_batch", Value::Int(33))];
+    let orders = [turn("link", "nvlink2"), turn("global_batch", 33_i64)];
     let data = steered(&lab(), &SMALL, "starting the workers", &orders);
     let faster = number(&data, "communication_seconds");
     let slower = number(&run(&lab(), &SMALL), "communication_seconds");
@@ -347,7 +334,7 @@ fn a_stop_within_a_run_keeps_what_was_done() {
 
 #[test]
 fn stop_within_a_step_keeps_earlier_steps() {
-    let knob = set("learning_rate", Value::Float(0.001));
+    let knob = turn("learning_rate", 0.001);
     let (data, reason) = ended_within_a_step(&lab(), &SMALL, 1, knob);
     assert_eq!(reason, Some(StopReason::Asked));
     assert_eq!(number(&data, "steps_done"), 1.0);

@@ -17,7 +17,7 @@ mod tests;
 
 use std::cell::RefCell;
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mlsys_device as device;
 use mlsys_distributed::model::Model;
@@ -37,7 +37,7 @@ use self::clock::{Modelled, Watch};
 use self::panels::Memory;
 use self::params::{Clock, Comparison, Knobs, Microbatches, Saving, Setup};
 use self::stage::{Answer, Detail, Diary, Stage, StageOrder};
-use crate::stepped::{LiveLab, StepError, SteppedLab, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `train-pipeline-parallel`.
 ///
@@ -49,9 +49,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 // The run.
 
-/// Drawing pauses for this multiple of the time that the last drawing took.
-const DRAWING: u32 = 3;
-
 struct Session {
     setup: Arc<Setup>,
     model: Model,
@@ -60,10 +57,7 @@ struct Session {
     reference: Option<Reference>,
     batches: Microbatches,
     modelled: Modelled,
-    ceiling: DivergenceCheck,
-    divergence: Option<&'static str>,
-    /// Steps done.
-    step: u64,
+    steps: Steps,
     /// What the stages did in the last step.
     measured: Played,
     /// What they are doing in this one.
@@ -73,7 +67,6 @@ struct Session {
     /// The last step's answers, without their rows.
     answers: Vec<Answer>,
     traffic: Option<Traffic>,
-    pictured: Option<(Instant, Duration)>,
 }
 
 /// The step's result over all stages; empty unless it is compared.
@@ -113,10 +106,10 @@ impl Session {
         run.sink.report(Report::Status(String::new()));
         let mut session = Self {
             batches: Microbatches::new(&setup, model.data.train.len()),
-            ceiling: match setup.is_asynchronous() {
+            steps: Steps::new([match setup.is_asynchronous() {
                 true => DivergenceCheck::from_guessing(model.guessing),
                 false => DivergenceCheck::new(model.guessing),
-            },
+            }]),
             measured: Played::default(),
             setup,
             model,
@@ -124,13 +117,10 @@ impl Session {
             pool,
             reference,
             modelled,
-            divergence: None,
-            step: 0,
             diary,
             idle: 0.0,
             answers: Vec::new(),
             traffic: None,
-            pictured: None,
         };
         session.report_sizes(run);
         session.report_model(run);
@@ -149,17 +139,6 @@ impl Session {
             }
         }
         row
-    }
-
-    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
-        self.divergence = Some(what);
-        let delay = if self.setup.is_asynchronous() {
-            ", and gradients that come updates late bear less still"
-        } else {
-            ""
-        };
-        let reason = divergence::at_rate(what, self.knobs.learning_rate);
-        run.sink.report(Report::Diverged { step: self.step, reason: format!("{reason}{delay}") });
     }
 
     /// The same step by one worker, and how far it is from that of the stages.
@@ -182,7 +161,7 @@ impl Session {
         let (mut loss, mut seconds) = (0.0, 0.0);
         let mut last = None;
         for piece in &pieces {
-            let step = reference.step(self.step, piece, rate, || control.interrupted())?;
+            let step = reference.step(self.steps.done, piece, rate, || control.interrupted())?;
             loss += step.loss / pieces.len() as f64;
             seconds += step.seconds;
             last = Some(step);
@@ -190,14 +169,14 @@ impl Session {
         let Some(alone) = last else {
             return Ok(());
         };
-        point(run, "reference_step_seconds", self.step, seconds);
-        point(run, "reference_loss", self.step, loss);
+        point(run, "reference_step_seconds", self.steps.done, seconds);
+        point(run, "reference_loss", self.steps.done, loss);
         if !self.setup.is_asynchronous() {
             let far = reference::relative_difference(&whole.gradients, &alone.gradient);
-            point(run, "max_gradient_difference", self.step, far);
+            point(run, "max_gradient_difference", self.steps.done, far);
         }
         let far = reference::difference(&whole.weights, &alone.weights);
-        point(run, "max_weight_difference", self.step, far);
+        point(run, "max_weight_difference", self.steps.done, far);
         Ok(())
     }
 
@@ -218,16 +197,12 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = (Modelled, Knobs);
 
-    fn done(&self) -> u64 {
-        self.step
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.knobs.steps
-    }
-
-    fn diverged(&self) -> bool {
-        self.divergence.is_some()
+        self.steps.done < self.knobs.steps
     }
 
     fn read(&self, params: &Params) -> Result<Self::Knobs, LabError> {
@@ -238,21 +213,20 @@ impl SteppedLab for Session {
 
     fn turn(&mut self, run: &mut Run<'_>, turned: Self::Knobs) -> Result<(), StepError> {
         (self.modelled, self.knobs) = turned;
-        self.ceiling.begin_anew();
         self.report_model(run);
         Ok(())
     }
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let begun = Instant::now();
-        let examples = Arc::new(self.batches.of_step(self.step));
+        let examples = Arc::new(self.batches.of_step(self.steps.done));
         let wanted = match self.reference {
             Some(_) => Detail::Rows,
             None => Detail::Counts,
         };
         let orders: Vec<StageOrder> = (0..self.setup.stages)
             .map(|stage| StageOrder {
-                operations: self.setup.operations(stage, self.step),
+                operations: self.setup.operations(stage, self.steps.done),
                 examples: Arc::clone(&examples),
                 rate: self.knobs.learning_rate,
                 wanted,
@@ -261,16 +235,17 @@ impl SteppedLab for Session {
             .collect();
         self.clear_diary();
         let (setup, diary, clock) = (&self.setup, &self.diary, self.knobs.clock);
-        let watch = RefCell::new(Watch { sink: &mut *run.sink, drawn: begun, step: self.step + 1 });
+        let watch =
+            RefCell::new(Watch { sink: &mut *run.sink, drawn: begun, step: self.steps.done + 1 });
         let control = &run.control;
         let glance = || {
             watch.borrow_mut().glance(setup, clock, diary);
             control.interrupted()
         };
-        let mut answers = self.pool.act(self.step + 1, orders, glance)?;
+        let mut answers = self.pool.act(self.steps.done + 1, orders, glance)?;
         let seconds = begun.elapsed().as_secs_f64();
         self.traffic = Some(self.pool.traffic());
-        self.step += 1;
+        self.steps.done += 1;
         let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
         let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
         self.measured = Played {
@@ -278,8 +253,8 @@ impl SteppedLab for Session {
             transfers: Vec::new(),
         };
         self.idle += idle_share(&self.measured);
-        point(run, "loss", self.step, loss);
-        point(run, "measured_step_seconds", self.step, seconds);
+        point(run, "loss", self.steps.done, loss);
+        point(run, "measured_step_seconds", self.steps.done, seconds);
         let whole = Whole {
             gradients: self.whole(&mut answers, |answer| &mut answer.gradients),
             weights: self.whole(&mut answers, |answer| &mut answer.weights),
@@ -289,24 +264,23 @@ impl SteppedLab for Session {
         // A run that is stopped while the one worker computes has its counts.
         self.compare(run, &examples.1, &whole)?;
         let broken = self.answers.iter().find_map(|answer| answer.broken);
-        if let Some(what) = self.ceiling.judge(loss).or(broken) {
-            self.diverge(run, what);
-        }
-        if self.pictured.is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost) {
-            self.draw(run, FrameTrigger::Running)?;
-        }
+        let (rate, late) = (self.knobs.learning_rate, self.setup.is_asynchronous());
+        self.steps.judge(run, &[loss], broken, |what| {
+            let delay =
+                if late { ", and gradients that come updates late bear less still" } else { "" };
+            format!("{}{delay}", divergence::at_rate(what, rate))
+        });
         Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let begun = Instant::now();
         let (setup, clock) = (&self.setup, self.knobs.clock);
-        let there = clock == Clock::Modelled || self.step > 0;
+        let there = clock == Clock::Modelled || self.steps.done > 0;
         let mut offer = |panel: &str, draw: &dyn Fn() -> mlsys_lab::Frame| {
             if run.sink.wants_frame(panel, moment) {
                 run.sink.report(Report::Frame {
                     panel: panel.into(),
-                    step: self.step,
+                    step: self.steps.done,
                     frame: Box::new(draw()),
                 });
             }
@@ -322,16 +296,15 @@ impl SteppedLab for Session {
             offer("memory", &|| panels::memory(setup, &stages, &alone));
         }
         run.sink.frames_done();
-        self.pictured = Some((Instant::now(), begun.elapsed()));
         Ok(())
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        if self.step > 0 {
-            let idle = self.idle / self.step as f64;
+        if self.steps.done > 0 {
+            let idle = self.idle / self.steps.done as f64;
             run.scalar("measured_bubble_fraction", idle);
         }
-        self.draw(run, FrameTrigger::Final)
+        Ok(())
     }
 }
 
@@ -373,7 +346,7 @@ impl Session {
 
     /// Whether the pipeline is in its steady state: from here on each microbatch has the same staleness on every stage.
     fn is_steady(&self) -> bool {
-        let done = self.step * self.setup.microbatches as u64;
+        let done = self.steps.done * self.setup.microbatches as u64;
         !self.setup.is_asynchronous() || done >= self.setup.stages as u64
     }
 
@@ -387,7 +360,7 @@ impl Session {
         let peaks = (0..self.answers.len()).map(|stage| Value::Float(self.peak(stage)));
         run.scalar("peak_activations", Value::Array(peaks.collect()));
         // A pipeline that never drains is filled within its first step, which no later one has to do.
-        let fills = self.setup.is_asynchronous() && self.step == 1 && self.setup.stages > 1;
+        let fills = self.setup.is_asynchronous() && self.steps.done == 1 && self.setup.stages > 1;
         if let Some(traffic) = self.traffic.as_ref().filter(|_| !fills) {
             let most = traffic.most_sent();
             run.scalar("bytes_sent_per_worker", whole(most.bytes));

@@ -1,6 +1,6 @@
 //! Whole runs, against one worker, against the instant lab and against the formulas of the contract.
 
-use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::control::StopReason;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::Report;
 use mlsys_lab::{RunData, Value};
@@ -8,7 +8,9 @@ use mlsys_nn::random::Stream;
 use mlsys_sim::pipeline::{Plan, Schedule};
 
 use crate::stepped::LiveLab;
-use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
+use crate::trial::{
+    Then, answered, most, must_be_declared, number, run, steered, try_run, turn, values,
+};
 
 fn lab() -> LiveLab {
     crate::train_pipeline_parallel::lab().unwrap()
@@ -19,10 +21,6 @@ fn array(data: &RunData, name: &str) -> Vec<f64> {
         Some(Value::Array(values)) => values.iter().map(|v| v.as_f64().unwrap()).collect(),
         other => panic!("{name}: {other:?}"),
     }
-}
-
-fn most(data: &RunData, name: &str) -> f64 {
-    values(data, name).into_iter().fold(0.0, f64::max)
 }
 
 fn near(got: f64, want: f64) {
@@ -264,7 +262,7 @@ fn what_does_not_fit_together_is_refused_with_a_way_out() {
 
 #[test]
 fn a_link_turned_while_it_runs_changes_the_modelled_clock_alone() {
-    let orders = [Command::Set { name: "link".to_owned(), value: Value::from("10gige") }];
+    let orders = [turn("link", "10gige")];
     let set = small(&["steps=2"]);
     let turned = steered(&lab(), &set, "opening", &orders);
     let fixed = run(&lab(), &small(&["steps=2", "link=10gige"]));

@@ -41,7 +41,7 @@ use self::link::Done;
 use self::params::{Comparing, Knobs, Mode, Setup, Sums};
 use self::worker::{Answer, Detail, Rank, StepOrder};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
 
 /// The lab `train-tensor-parallel`.
 ///
@@ -63,10 +63,7 @@ struct Session {
     weights: Arc<[f32]>,
     one: Option<One>,
     batches: Batches,
-    ceiling: DivergenceCheck,
-    divergence: Option<&'static str>,
-    /// Steps done.
-    step: u64,
+    steps: Steps,
     /// Of the last step.
     last: Option<Last>,
 }
@@ -161,15 +158,13 @@ impl Session {
         let mut session = Self {
             layout: Layout::new(&setup.config, setup.mode, setup.ranks),
             batches: Batches::new(setup.seed, model.data.train.len()),
-            ceiling: DivergenceCheck::new(model.guessing),
+            steps: Steps::new([DivergenceCheck::new(model.guessing)]),
             setup,
             knobs,
             model,
             pool,
             weights: whole,
             one,
-            divergence: None,
-            step: 0,
             last: None,
         };
         session.report_sizes(run);
@@ -181,16 +176,12 @@ impl Session {
 impl SteppedLab for Session {
     type Knobs = Knobs;
 
-    fn done(&self) -> u64 {
-        self.step
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.step < self.knobs.steps
-    }
-
-    fn diverged(&self) -> bool {
-        self.divergence.is_some()
+        self.steps.done < self.knobs.steps
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
@@ -199,13 +190,12 @@ impl SteppedLab for Session {
 
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
-        self.ceiling.begin_anew();
         self.report_modelled(run);
         Ok(())
     }
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let step = self.step + 1;
+        let step = self.steps.done + 1;
         let order = StepOrder {
             indices: self.batches.next(self.setup.batch).into(),
             learning_rate: self.knobs.learning_rate,
@@ -239,7 +229,7 @@ impl SteppedLab for Session {
         } else {
             first.map_or(f64::NAN, |answer| answer.loss)
         };
-        self.step = step;
+        self.steps.done = step;
         self.last = Some(Last {
             done: first.map_or_else(Done::default, |answer| answer.done),
             sent: traffic.most_sent(),
@@ -251,17 +241,13 @@ impl SteppedLab for Session {
             beside,
         });
         self.report_step(run);
-        self.draw(run, FrameTrigger::Running)
-    }
-
-    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let at = (self.step, moment);
-        stepped::draw(run, at, &panels::ALL, |_, picture| picture(self));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.draw(run, FrameTrigger::Final)
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
+        let at = (self.steps.done, moment);
+        stepped::draw(run, at, &panels::ALL, |_, picture| picture(self));
+        Ok(())
     }
 }
 
@@ -381,7 +367,7 @@ impl Session {
         let Some(last) = &self.last else {
             return;
         };
-        let step = self.step;
+        let step = self.steps.done;
         let mut point = |name: &'static str, value: f64| {
             run.sink.report(Report::Point { name: name.into(), step, value });
         };
@@ -399,11 +385,9 @@ impl Session {
         run.scalar("reduce_scatters", last.done.reduce_scatters);
         run.scalar("bytes_sent_per_worker", last.sent.bytes as i64);
         run.scalar("messages_per_worker", last.sent.messages as i64);
-        if let Some(what) = self.ceiling.judge(last.loss).or(last.broken) {
-            self.divergence = Some(what);
-            let reason = divergence::at_rate(what, self.knobs.learning_rate);
-            run.sink.report(Report::Diverged { step, reason });
-        }
+        let rate = self.knobs.learning_rate;
+        let reason = |what| divergence::at_rate(what, rate);
+        self.steps.judge(run, &[last.loss], last.broken, reason);
         self.report_modelled(run);
     }
 }

@@ -195,7 +195,7 @@ impl Session {
             Mode::TensorSequence => Plan::reduce_scatter(ranks, elements),
             Mode::Context => return Some(Frame::MessageTrace(Box::new(self.keys()))),
         };
-        let what = match self.step {
+        let what = match self.steps.done {
             0 => "terms of attention, block 1".to_owned(),
             step => format!("terms of attention, block 1, step {step}"),
         };

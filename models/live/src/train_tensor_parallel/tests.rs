@@ -8,9 +8,9 @@ use mlsys_distributed::model;
 use mlsys_distributed::model::Model;
 use mlsys_distributed::reference::relative_difference;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, timeout};
-use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::control::StopReason;
 use mlsys_lab::report::Report;
-use mlsys_lab::{DeviceId, Frame, RunData, Value};
+use mlsys_lab::{DeviceId, Frame, RunData};
 use mlsys_nn::flat_params;
 use mlsys_nn::flat_params::Rule;
 use mlsys_nn::networks::TransformerConfig;
@@ -22,7 +22,7 @@ use super::params::{Comparing, Knobs, Mode, Setup, Sums};
 use super::worker::{Answer, Detail, Rank, StepOrder};
 use crate::stepped::LiveLab;
 use crate::trial::{
-    Then, answered, must_be_declared, number, params, run, steered, try_run, values,
+    Then, answered, must_be_declared, number, params, run, steered, try_run, turn, values,
 };
 
 fn lab() -> LiveLab {
@@ -348,13 +348,9 @@ fn what_all_ranks_have_is_the_same_on_all_bit_for_bit() {
 
 const SHORT: [&str; 4] = ["layers=2", "global_batch=4", "steps=2", "context=16"];
 
-fn set(name: &str, value: impl Into<Value>) -> Command {
-    Command::Set { name: name.to_owned(), value: value.into() }
-}
-
 #[test]
 fn sums_can_be_left_out_of_a_run_that_has_begun() {
-    let orders = [set("skip_all_reduce", true)];
+    let orders = [turn("skip_all_reduce", true)];
     let data = steered(&lab(), &SHORT, "opening the device", &orders);
     assert!(values(&data, "max_output_difference")[0] > 1e-2);
     // Those of the backward pass are still done.
@@ -364,7 +360,7 @@ fn sums_can_be_left_out_of_a_run_that_has_begun() {
 #[test]
 fn the_modelled_clock_follows_the_link_and_the_gradients_do_not() {
     let whole = run(&lab(), &SHORT);
-    let orders = [set("link", "10gige")];
+    let orders = [turn("link", "10gige")];
     let slow = steered(&lab(), &SHORT, "opening the device", &orders);
     let seconds = |data| number(data, "communication_seconds");
     assert!(seconds(&slow) > 5.0 * seconds(&whole));
@@ -373,7 +369,7 @@ fn the_modelled_clock_follows_the_link_and_the_gradients_do_not() {
 
 #[test]
 fn a_link_that_carries_nothing_is_not_taken() {
-    let orders = [set("bandwidth_bytes_per_second", 0.0)];
+    let orders = [turn("bandwidth_bytes_per_second", 0.0)];
     let data = steered(&lab(), &SHORT, "opening the device", &orders);
     let said = data.notices.join("\n");
     assert!(said.contains("bandwidth_bytes_per_second stays what it was"), "{said}");
@@ -388,7 +384,7 @@ fn sums_done_again_bring_the_ranks_together_again() {
             let small = ["layers=2", "global_batch=4", "steps=6", "context=16"];
             let (data, _) = answered(&lab(), &[&small[..], &wrong].concat(), |report| {
                 if matches!(report, Report::Point { name, step: 3, .. } if &**name == "loss") {
-                    return Then::Order(set("skip_all_reduce", false));
+                    return Then::Order(turn("skip_all_reduce", false));
                 }
                 Then::On
             });
@@ -408,7 +404,7 @@ fn sums_done_again_bring_the_ranks_together_again() {
 fn a_run_that_is_stopped_within_a_step_says_that_it_was_stopped() {
     let (data, reason) = answered(&lab(), &SHORT, |report| {
         if matches!(report, Report::Status(said) if said == "opening the device") {
-            return Then::Order(set("learning_rate", 0.01));
+            return Then::Order(turn("learning_rate", 0.01));
         }
         // Between the turn that takes the knob and the step that follows.
         if matches!(report, Report::Change(_)) {
