@@ -15,21 +15,16 @@ use mlsys_nn::networks::{
 };
 use mlsys_nn::train::batch;
 
-/// Numbers of a head.
 const HEAD: usize = 16;
 
-/// Symbols of the chain.
 const VOCABULARY: usize = 64;
 
 /// Hidden units of the network for digits.
 const UNITS: usize = 32;
 
-/// A model with its data.
 #[derive(Clone)]
 pub struct Model {
-    /// Its sizes.
     pub architecture: Architecture,
-    /// What it learns from.
     pub data: Arc<Data>,
     /// What its weights are drawn from.
     pub seed: u64,
@@ -121,7 +116,6 @@ impl Model {
         4 * self.architecture.kept_numbers(Activation::Relu, batch)
     }
 
-    /// Weights and biases.
     pub fn parameters(&self) -> u64 {
         self.architecture.parameters()
     }

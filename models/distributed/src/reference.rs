@@ -24,9 +24,7 @@ pub struct Reference {
 pub struct Step {
     /// Mean over the whole batch, before the update.
     pub loss: f64,
-    /// The gradient of the whole batch.
     pub gradient: Vec<f32>,
-    /// The weights after the update.
     pub weights: Vec<f32>,
     /// Wall time of forward, backward and update.
     pub seconds: f64,
@@ -38,7 +36,6 @@ pub struct Order {
     rate: f64,
 }
 
-/// The one worker.
 struct SingleWorker {
     network: Network,
     weights: Vec<f32>,
@@ -76,7 +73,6 @@ impl Reference {
         Ok(Self { pool })
     }
 
-    /// From now on nothing is waited for longer than this.
     pub fn set_timeout(&self, timeout: Duration) {
         self.pool.set_timeout(timeout);
     }

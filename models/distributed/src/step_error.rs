@@ -9,9 +9,7 @@ use crate::transport::CommError;
 /// Why a run ends before its last step.
 #[derive(Debug)]
 pub enum StepError {
-    /// The run was stopped from outside.
     Stopped,
-    /// It failed.
     Failed(LabError),
     /// What it computes by itself, without workers, went wrong.
     Comm(CommError),

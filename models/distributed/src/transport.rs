@@ -35,28 +35,15 @@ impl fmt::Display for Tag {
     }
 }
 
-/// Why a worker cannot go on.
 #[derive(Debug)]
 pub enum CommError {
     /// A message did not come in time.
-    TimedOut {
-        /// Who should have sent it.
-        from: usize,
-        /// What it is about.
-        tag: Tag,
-    },
+    TimedOut { from: usize, tag: Tag },
     /// The sender has ended.
-    Disconnected {
-        /// Who.
-        from: usize,
-        /// What was waited for.
-        tag: Tag,
-    },
+    Disconnected { from: usize, tag: Tag },
     /// A message holds something else than was agreed.
     Mismatch {
-        /// Who sent it.
         from: usize,
-        /// What it is about.
         tag: Tag,
         /// What came instead of what, such as "7 numbers where 8 belong".
         what: String,
@@ -77,16 +64,12 @@ impl From<ReadError> for CommError {
 pub enum Packet {
     /// Numbers from a worker.
     Message {
-        /// Its rank.
         from: usize,
-        /// What it is about.
         tag: Tag,
-        /// The numbers.
         payload: Payload,
     },
     /// A worker has ended; what it sent before still counts.
     Left(usize),
-    /// The run ends.
     Abort,
 }
 
@@ -127,7 +110,6 @@ impl Endpoint {
         self.rank
     }
 
-    /// Workers there are.
     pub fn workers(&self) -> usize {
         self.peers.len()
     }

@@ -47,7 +47,6 @@ pub fn timeout(flops: f64) -> Duration {
     TIMEOUT + Duration::from_secs_f64(seconds)
 }
 
-/// A worker's device.
 #[derive(Clone, Debug)]
 pub struct WorkerContext {
     /// Its device, without autodiff.
@@ -76,7 +75,6 @@ pub fn contexts(run: &Run<'_>, workers: usize) -> Result<Vec<WorkerContext>, Ste
 pub struct WorkerSpec {
     /// Its number, from 0.
     pub rank: usize,
-    /// Workers there are.
     pub workers: usize,
     /// Its device, without autodiff.
     pub device: Device,
@@ -159,7 +157,6 @@ impl<W: Worker> WorkerPool<W> {
         Ok(pool)
     }
 
-    /// Workers there are.
     pub fn len(&self) -> usize {
         self.orders.len()
     }
@@ -255,7 +252,6 @@ impl<W: Worker> WorkerPool<W> {
         LabError::Failed { device: self.id, reason }
     }
 
-    /// What a worker is called in messages.
     fn name(&self, rank: usize) -> String {
         match self.contexts.get(rank) {
             Some(context) => format!("worker {rank} ({})", context.place),

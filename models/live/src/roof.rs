@@ -95,7 +95,6 @@ pub(crate) fn short(name: &str) -> String {
 /// How long one look at the arithmetic takes.
 const SLICE: Duration = Duration::from_millis(2);
 
-/// The ceilings so far.
 pub(crate) struct Ceilings {
     peak: f64,
     bandwidth: f64,
@@ -104,7 +103,6 @@ pub(crate) struct Ceilings {
 }
 
 impl Ceilings {
-    /// Measures both.
     pub(crate) fn measure(
         meter: &Meter,
         baseline: Option<f64>,

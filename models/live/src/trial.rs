@@ -13,10 +13,15 @@ use mlsys_lab::{
 
 /// A run on the CPU.
 pub(crate) fn try_run(lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> {
+    run_on(DeviceId::CPU, lab, set)
+}
+
+/// A run on any device.
+pub(crate) fn run_on(device: DeviceId, lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> {
     let control = Control::free(Limits::default(), Default::default());
     let mut data = RunData::default();
     let params = params(lab, set);
-    lab.run(&mut Run { params, device: DeviceId::CPU, sink: &mut data, control })?;
+    lab.run(&mut Run { params, device, sink: &mut data, control })?;
     Ok(data)
 }
 
@@ -45,11 +50,9 @@ pub(crate) fn run(lab: &dyn Lab, set: &[&str]) -> RunData {
 /// A run on the CPU that is given commands when a status report contains `at`.
 pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, commands: &[Command]) -> RunData {
     let mut commands = Some(commands.to_vec());
-    let (data, _, _) = react(lab, set, |report| match report {
-        Report::Status(status) if status.contains(at) => {
-            commands.take().map_or(Then::On, Then::Orders)
-        }
-        _ => Then::On,
+    let (data, _, _) = react(lab, set, |report| {
+        let due = matches!(report, Report::Status(status) if status.contains(at));
+        if due { commands.take().map_or(Then::On, Then::Orders) } else { Then::On }
     });
     assert!(commands.is_none(), "no status contains {at}");
     data
@@ -58,12 +61,14 @@ pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, commands: &[Command
 /// A run on the CPU; each knob is turned after the step it is paired with.
 pub(crate) fn turned(lab: &dyn Lab, set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
     let mut knobs = knobs.to_vec();
-    let (data, _, _) = react(lab, set, |report| match report {
-        Report::Point { name, step, .. } if &**name == "loss" => {
+    let (data, _, _) = react(lab, set, |report| {
+        if let Report::Point { name, step, .. } = report
+            && &**name == "loss"
+        {
             let due = knobs.extract_if(.., |(after, ..)| after == step);
-            Then::Orders(due.map(|(_, name, value)| turn(name, value)).collect())
+            return Then::Orders(due.map(|(_, name, value)| turn(name, value)).collect());
         }
-        _ => Then::On,
+        Then::On
     });
     assert!(knobs.is_empty(), "too few steps for {knobs:?}");
     data
@@ -78,12 +83,12 @@ pub(crate) fn ended_within_a_step(
     knob: Command,
 ) -> (RunData, Option<StopReason>) {
     let mut knob = Some(knob);
-    let (data, reason, _) = react(lab, set, |report| match report {
-        Report::Point { name, step, .. } if &**name == "loss" && *step == after => {
-            knob.take().map_or(Then::On, Then::Order)
+    let (data, reason, _) = react(lab, set, |report| {
+        if matches!(report, Report::Change(_)) {
+            return Then::Stop;
         }
-        Report::Change(_) => Then::Stop,
-        _ => Then::On,
+        let due = matches!(report, Report::Point { name, step, .. } if &**name == "loss" && *step == after);
+        if due { knob.take().map_or(Then::On, Then::Order) } else { Then::On }
     });
     assert!(knob.is_none(), "there was no step {after}");
     (data, reason)
@@ -174,6 +179,11 @@ pub(crate) fn values(data: &RunData, name: &str) -> Vec<f64> {
     points.iter().map(|(_, value)| *value).collect()
 }
 
+/// The steps at which a series has values.
+pub(crate) fn steps(data: &RunData, name: &str) -> Vec<u64> {
+    data.series[name].points().iter().map(|(step, _)| *step).collect()
+}
+
 /// The largest value of a series.
 pub(crate) fn most(data: &RunData, name: &str) -> f64 {
     values(data, name).into_iter().fold(0.0, f64::max)
@@ -184,9 +194,16 @@ pub(crate) fn last(data: &RunData, name: &str) -> f64 {
     *values(data, name).last().unwrap()
 }
 
-/// What is declared without a condition is reported, what is reported is declared, as what it is, and every panel that
-/// the lab draws itself was drawn.
+/// As [`must_be_reported`], and every panel that the lab draws itself was drawn.
 pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
+    must_be_reported(lab, data);
+    for panel in lab.schema().panels.iter().filter(|panel| panel.draw == Draw::Frame) {
+        assert!(data.frames.contains_key(panel.name.as_str()), "{} is not drawn", panel.name);
+    }
+}
+
+/// What is declared without a condition is reported, and what is reported is declared, as what it is.
+pub(crate) fn must_be_reported(lab: &dyn Lab, data: &RunData) {
     let schema = lab.schema();
     let is_series = |name: &str| schema.metric(name).map(|metric| metric.series);
     for name in data.series.keys() {
@@ -204,7 +221,7 @@ pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
         };
         assert!(is_there, "{name} is not reported");
     }
-    for panel in schema.panels.iter().filter(|panel| panel.draw == Draw::Frame) {
-        assert!(data.frames.contains_key(panel.name.as_str()), "{}", panel.name);
+    for panel in data.frames.keys() {
+        assert!(schema.panel(panel).is_some(), "{panel}");
     }
 }

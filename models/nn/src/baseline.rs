@@ -4,11 +4,11 @@
 //! given, and [`layers`](Trained::layers) names the matrices in that row.
 
 pub use crate::baseline::artifact::ArtifactError;
-use crate::baseline::artifact::{KIND, name_of};
+use crate::baseline::artifact::KIND;
 use crate::baseline::trained::FRESH;
 pub use crate::baseline::trained::{Layer, Trained};
 pub use crate::baseline::training::{Recipe, Sizes};
-use crate::data::{DATASETS, DataConfig};
+use crate::data::{DataConfig, Dataset};
 use crate::memory_budget::MemoryBudget;
 use crate::networks::{Activation, Architecture};
 use mlsys_lab::control::NextStep;
@@ -39,7 +39,6 @@ impl<'a> NetworkSource<'a> {
         Ok(left.map_or(Self::Learned(recipe), |left| Self::Left(Arc::new(left))))
     }
 
-    /// The network's sizes.
     pub fn architecture(&self) -> &Architecture {
         match self {
             Self::Left(trained) => &trained.architecture,
@@ -47,12 +46,10 @@ impl<'a> NetworkSource<'a> {
         }
     }
 
-    /// Its matrices, from the input on.
     pub fn layers(&self) -> Vec<Layer> {
         trained::layers_of(self.architecture())
     }
 
-    /// What it has learned, or will.
     pub fn data(&self) -> &DataConfig {
         match self {
             Self::Left(trained) => &trained.data,
@@ -180,7 +177,6 @@ pub fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabErr
 /// The parameter that names the other run.
 const MODEL_FROM: &str = "model_from";
 
-/// One property of a network, as a parameter names it.
 struct Property {
     param: &'static str,
     value: String,
@@ -224,8 +220,8 @@ fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> 
             differences.join("\n  ")
         )),
     })?;
-    let theirs = properties(&name_of(&DATASETS, trained.data.dataset), &trained.architecture);
-    let ours = properties(&name_of(&DATASETS, recipe.data.dataset), &recipe.architecture);
+    let theirs = properties(trained.data.dataset, &trained.architecture);
+    let ours = properties(recipe.data.dataset, &recipe.architecture);
     let differences: Vec<String> = ours
         .iter()
         .filter(|own| own.holds == Holds::Always || is_set(params, own.param))
@@ -254,11 +250,11 @@ fn is_set(params: &Params, name: &str) -> bool {
 }
 
 /// What parameters say of a network.
-fn properties(dataset: &str, architecture: &Architecture) -> Vec<Property> {
+fn properties(dataset: Dataset, architecture: &Architecture) -> Vec<Property> {
     let of = |param, value: String, holds| Property { param, value, holds };
     let size = |param, value: usize| of(param, value.to_string(), Holds::IfSet);
     let model = |name: &str| of("model", name.to_owned(), Holds::Always);
-    let mut all = vec![of("dataset", dataset.to_owned(), Holds::Always)];
+    let mut all = vec![of("dataset", dataset.to_string(), Holds::Always)];
     match architecture {
         Architecture::Mlp(config) => {
             all.push(model("mlp"));

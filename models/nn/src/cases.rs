@@ -9,11 +9,8 @@ use crate::networks::{Activation, Architecture, TransformerConfig};
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
-    /// Layers of neurons.
     Mlp,
-    /// Convolutions.
     Cnn,
-    /// Blocks of attention and gated layers.
     Transformer,
 }
 

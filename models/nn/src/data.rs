@@ -9,8 +9,9 @@ pub use crate::data::examples::{Batch, Batches, Examples, Labelled, Numbers, Seq
 pub use crate::data::language::{Language, Vocabulary};
 pub use crate::data::sequences::Answers;
 use crate::random::{Stream, exact};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
+use std::fmt;
 use std::path::PathBuf;
 
 mod digits;
@@ -20,8 +21,7 @@ mod idx;
 mod language;
 mod sequences;
 
-/// The data sets of the training lab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dataset {
     /// Two spiral arms around the origin.
@@ -44,31 +44,22 @@ pub enum Dataset {
     Text,
 }
 
-/// Their names as parameters.
-pub const DATASETS: [(&str, Dataset); 9] = [
-    ("spiral", Dataset::Spiral),
-    ("moons", Dataset::Moons),
-    ("circles", Dataset::Circles),
-    ("xor", Dataset::Xor),
-    ("digits", Dataset::Digits),
-    ("idx", Dataset::Idx),
-    ("chain", Dataset::Chain),
-    ("sums", Dataset::Sums),
-    ("text", Dataset::Text),
-];
 /// What the examples of a data set are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// Points in the plane, in two classes.
     Points,
-    /// Grey images.
     Images,
     /// Tokens in a row, each to be foretold from those before it.
     Tokens,
 }
 
+impl fmt::Display for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 impl Dataset {
-    /// What its examples are.
     pub fn form(self) -> Form {
         match self {
             Self::Spiral | Self::Moons | Self::Circles | Self::Xor => Form::Points,
@@ -77,7 +68,6 @@ impl Dataset {
         }
     }
 
-    /// Whether the examples are points in the plane.
     pub fn is_points(self) -> bool {
         self.form() == Form::Points
     }
@@ -115,7 +105,6 @@ impl Dataset {
 /// What to make or read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataConfig {
-    /// Which data set.
     pub dataset: Dataset,
     /// Training examples; files may have fewer.
     pub samples: usize,
@@ -125,13 +114,9 @@ pub struct DataConfig {
     pub jitter: f32,
     /// Spiral: revolutions of each arm.
     pub turns: f32,
-    /// Chooses the examples.
     pub seed: u64,
-    /// The folder of the MNIST-format files.
     pub folder: Option<PathBuf>,
-    /// Chain: symbols of the alphabet.
     pub symbols: usize,
-    /// Sequences: tokens of one example.
     pub context: usize,
     /// Text: another text than the program's own.
     pub corpus: Option<String>,
@@ -209,13 +194,14 @@ impl From<Halves<Labelled>> for Data {
 /// Makes or reads the data set. Only [`Dataset::Idx`] touches the disk; it can fail, and sequences can be too short.
 pub fn load(config: &DataConfig) -> Result<Data, DataError> {
     match config.dataset {
-        Dataset::Spiral => {
-            Ok(both(config, |part| generate_points(Shape::Spiral { turns: config.turns }, part)))
+        Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor | Dataset::Digits => {
+            let held_out = config.dataset.held_out_samples();
+            let halves = Halves {
+                train: generate(config, config.samples, "train"),
+                held_out: generate(config, held_out, "held-out"),
+            };
+            Ok(halves.into())
         }
-        Dataset::Moons => Ok(both(config, |part| generate_points(Shape::Moons, part))),
-        Dataset::Circles => Ok(both(config, |part| generate_points(Shape::Circles, part))),
-        Dataset::Xor => Ok(both(config, |part| generate_points(Shape::Xor, part))),
-        Dataset::Digits => Ok(both(config, |part| digits::generate(config.jitter, part))),
         Dataset::Idx => Ok(idx::load(config)?.into()),
         Dataset::Chain => language::data(config, sequences::chain(config)),
         Dataset::Sums => language::data(config, sequences::sums(config)),
@@ -229,22 +215,29 @@ pub fn load(config: &DataConfig) -> Result<Data, DataError> {
 /// # Errors
 /// As for [`load`].
 pub fn fresh(config: &DataConfig, count: usize) -> Result<Examples, DataError> {
-    let part = |generate: &dyn Fn(SplitSpec) -> Labelled| {
-        let fresh = generate(SplitSpec::new(config, count, "held-out"));
-        Ok(Examples::Labelled(fresh))
-    };
-    let turns = config.turns;
     match config.dataset {
-        Dataset::Spiral => part(&|part| generate_points(Shape::Spiral { turns }, part)),
-        Dataset::Moons => part(&|part| generate_points(Shape::Moons, part)),
-        Dataset::Circles => part(&|part| generate_points(Shape::Circles, part)),
-        Dataset::Xor => part(&|part| generate_points(Shape::Xor, part)),
-        Dataset::Digits => part(&|part| digits::generate(config.jitter, part)),
+        Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor | Dataset::Digits => {
+            Ok(Examples::Labelled(generate(config, count, "held-out")))
+        }
         Dataset::Idx | Dataset::Chain | Dataset::Sums | Dataset::Text => Ok(load(config)?.held_out),
     }
 }
 
-/// One half of a data set to be generated: its size, noise and random streams.
+/// One half of a data set that is generated.
+fn generate(config: &DataConfig, samples: usize, name: &str) -> Labelled {
+    let part = SplitSpec::new(config, samples, name);
+    let shape = match config.dataset {
+        Dataset::Spiral => Shape::Spiral { turns: config.turns },
+        Dataset::Moons => Shape::Moons,
+        Dataset::Circles => Shape::Circles,
+        Dataset::Xor => Shape::Xor,
+        Dataset::Digits | Dataset::Idx | Dataset::Chain | Dataset::Sums | Dataset::Text => {
+            return digits::generate(config.jitter, part);
+        }
+    };
+    generate_points(shape, part)
+}
+
 struct SplitSpec {
     samples: usize,
     noise: f32,
@@ -265,15 +258,6 @@ impl SplitSpec {
     }
 }
 
-fn both(config: &DataConfig, generate: impl Fn(SplitSpec) -> Labelled) -> Data {
-    let held_out = config.dataset.held_out_samples();
-    let halves = Halves {
-        train: generate(SplitSpec::new(config, config.samples, "train")),
-        held_out: generate(SplitSpec::new(config, held_out, "held-out")),
-    };
-    halves.into()
-}
-
 /// Adds noise to pixels, which stay within [0, 1]. Draws even where noise is 0, so that the draws of one
 /// image do not depend on the knob.
 fn add_pixel_noise(pixels: &mut [f32], noise: f32, normals: &mut Stream) {
@@ -288,10 +272,8 @@ mod tests;
 // Two classes of points in the plane, within about [-1, 1] before noise. Classes take turns, so that any
 // number of points is balanced.
 
-/// Coordinates of a point.
 const FEATURES: usize = 2;
 
-/// How the points of a class lie.
 #[derive(Clone, Copy)]
 enum Shape {
     Spiral { turns: f32 },
@@ -343,7 +325,6 @@ fn point(shape: Shape, class: usize, stream: &mut Stream) -> [f64; 2] {
 
 /// Where a spiral arm starts.
 const SPIRAL_HOLE: f64 = 0.1;
-/// Half the width of the empty strip along both axes between the quadrants.
 const XOR_GAP: f64 = 0.06;
 
 fn on_circle(radius: f64, angle: f64) -> [f64; 2] {

@@ -12,7 +12,6 @@ use mlsys_lab::{DeviceId, LabError};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Neurons of the hidden layer.
 const HIDDEN: usize = 32;
 
 /// Steps of 64: about five times through the examples.

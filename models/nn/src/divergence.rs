@@ -1,6 +1,5 @@
 //! When a loss means that a run has diverged.
 
-/// Judges losses one after the other.
 #[derive(Clone, Copy)]
 pub struct DivergenceCheck {
     /// What guessing costs: the logarithm of the number of classes.
@@ -10,7 +9,6 @@ pub struct DivergenceCheck {
 }
 
 impl DivergenceCheck {
-    /// Nothing seen yet.
     pub fn new(guessing: f64) -> Self {
         Self { guessing, ceiling: None }
     }
@@ -49,7 +47,6 @@ pub fn check_weights(weights: &[f32]) -> Option<&'static str> {
     broken.then_some("a weight is no longer a finite number")
 }
 
-/// What is said of a run that diverged at a learning rate.
 pub fn at_rate(what: &str, rate: f64) -> String {
     format!(
         "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate keeps \

@@ -5,6 +5,7 @@ use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
 use mlsys_device::{Moments, workers};
+use serde::Deserialize;
 use std::ops::Range;
 
 /// Why numbers could not be read from a device; the end of a sentence that begins with what read them.
@@ -26,7 +27,6 @@ pub fn ranges<M: Module>(module: &M) -> Vec<Range<usize>> {
     ranges.0
 }
 
-/// Numbers of a module.
 pub fn len<M: Module>(module: &M) -> usize {
     ranges(module).last().map_or(0, |range| range.end)
 }
@@ -133,26 +133,19 @@ pub fn numbers<const D: usize>(tensor: Tensor<D>, count: usize) -> Result<Vec<f3
 // How a row of gradients changes a row of weights: what each worker does to its own shard, be that all or a part.
 
 /// How a gradient becomes an update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Rule {
     /// The gradient itself.
     Sgd,
+    /// A running sum of gradients, each 0.9 of the last.
+    Momentum,
+    /// The gradient over the root of its running mean square.
+    RmsProp,
     /// A running mean of gradients over the root of their running mean square.
     Adam,
-}
-
-/// The names of `optimizer`.
-pub const RULES: [(&str, Rule); 2] = [("sgd", Rule::Sgd), ("adam", Rule::Adam)];
-
-/// A rule with its state for one row of weights.
-#[derive(Default)]
-pub enum Optimizer {
-    /// No state.
-    #[default]
-    Sgd,
-    /// Both moments of each weight.
-    Adam(Moments),
+    /// Adam, with weight decay taken from the weights instead of put into the gradient.
+    AdamW,
 }
 
 impl Rule {
@@ -160,29 +153,58 @@ impl Rule {
     pub fn moments(self) -> u64 {
         match self {
             Self::Sgd => 0,
-            Self::Adam => 2,
+            Self::Momentum | Self::RmsProp => 1,
+            Self::Adam | Self::AdamW => 2,
         }
     }
 }
 
+/// A rule with its state for one row of weights, without weight decay.
+#[derive(Default)]
+pub enum Optimizer {
+    #[default]
+    Sgd,
+    /// The running sum.
+    Momentum(Vec<f32>),
+    /// The running mean square.
+    RmsProp(Vec<f32>),
+    Adam(Moments),
+}
+
 impl Optimizer {
-    /// The rule with fresh state.
     pub fn new(rule: Rule) -> Self {
         match rule {
             Rule::Sgd => Self::Sgd,
-            Rule::Adam => Self::Adam(Moments::default()),
+            Rule::Momentum => Self::Momentum(Vec::new()),
+            Rule::RmsProp => Self::RmsProp(Vec::new()),
+            Rule::Adam | Rule::AdamW => Self::Adam(Moments::default()),
         }
     }
 
     /// One update of the weights in place. A row of the same length each time.
     pub fn update(&mut self, weights: &mut [f32], gradient: &[f32], rate: f64) {
+        let rate = rate as f32;
         match self {
             Self::Sgd => {
                 for (weight, slope) in weights.iter_mut().zip(gradient) {
-                    *weight -= rate as f32 * slope;
+                    *weight -= rate * slope;
                 }
             }
-            Self::Adam(moments) => moments.update(weights, gradient, rate as f32),
+            Self::Momentum(sums) => {
+                sums.resize(weights.len(), 0.0);
+                for ((weight, sum), slope) in weights.iter_mut().zip(sums).zip(gradient) {
+                    *sum = 0.9 * *sum + slope;
+                    *weight -= rate * *sum;
+                }
+            }
+            Self::RmsProp(squares) => {
+                squares.resize(weights.len(), 0.0);
+                for ((weight, square), slope) in weights.iter_mut().zip(squares).zip(gradient) {
+                    *square = 0.99 * *square + 0.01 * slope * slope;
+                    *weight -= rate * slope / (square.sqrt() + 1e-8);
+                }
+            }
+            Self::Adam(moments) => moments.update(weights, gradient, rate),
         }
     }
 
@@ -190,14 +212,18 @@ impl Optimizer {
     pub fn state(&mut self, weights: usize) -> Vec<&mut [f32]> {
         match self {
             Self::Sgd => Vec::new(),
+            Self::Momentum(row) | Self::RmsProp(row) => {
+                row.resize(weights, 0.0);
+                vec![row]
+            }
             Self::Adam(moments) => moments.rows(weights).into(),
         }
     }
 
-    /// Bytes of the state that is held.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Sgd => 0,
+            Self::Momentum(row) | Self::RmsProp(row) => 4 * row.len() as u64,
             Self::Adam(moments) => moments.bytes(),
         }
     }
@@ -206,8 +232,10 @@ impl Optimizer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::networks::{Architecture, Initialization, MlpConfig};
+    use crate::networks::{Activation, Architecture, Initialization, MlpConfig};
+    use crate::train::{self, UpdateKnobs};
     use burn::tensor::Device;
+    use mlsys_lab::DeviceId;
 
     #[test]
     fn a_row_of_weights_goes_into_a_network_and_comes_out_again() {
@@ -219,5 +247,32 @@ mod tests {
         let network = with_weights(network, &row);
         assert_eq!(weights(&network).unwrap(), row);
         assert_eq!(len(&network), 14);
+    }
+
+    /// A row is updated as a network is, by every rule.
+    #[test]
+    fn rows_and_networks_are_updated_alike() {
+        let sizes = Architecture::Mlp(MlpConfig { inputs: 3, hidden: vec![2], outputs: 2 });
+        let device = Device::flex().autodiff();
+        let knobs = UpdateKnobs { learning_rate: 0.1, weight_decay: 0.0, gradient_clip: None };
+        for rule in [Rule::Sgd, Rule::Momentum, Rule::RmsProp, Rule::Adam, Rule::AdamW] {
+            let mut network = sizes.init(Initialization::He, 1, &device);
+            let mut row = weights(&network).unwrap();
+            let mut whole = train::Optimizer::new(rule, DeviceId::CPU);
+            let mut flat = Optimizer::new(rule);
+            for step in 0..3 {
+                let x = Tensor::<2>::from_floats([[0.3, -0.7, 0.2 * step as f32]], &device);
+                let loss = network.forward(x, Activation::Tanh).square().sum();
+                let found = || GradientsParams::from_grads(loss.backward(), &network);
+                let slopes = gradients(&network, &mut found()).unwrap();
+                flat.update(&mut row, &slopes, 0.1);
+                let slopes = found();
+                network = whole.update(network, slopes, knobs);
+            }
+            let apart = weights(&network).unwrap().into_iter().zip(&row);
+            let most = apart.fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
+            assert!(most < 1e-5, "{rule:?}: {most}");
+            assert_eq!(flat.bytes(), 4 * 14 * rule.moments());
+        }
     }
 }

@@ -14,7 +14,6 @@ pub struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// The memory of a device that is free now.
     pub fn of(id: DeviceId) -> Self {
         let free = device::free_memory(id);
         Self { id, free }

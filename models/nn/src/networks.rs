@@ -17,7 +17,8 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData, activation};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 mod architecture;
 mod cnn;
@@ -28,17 +29,12 @@ mod transformer;
 /// A classifier: inputs to one score (logit) per class. A transformer classifies each token by the one that follows.
 #[derive(Module, Debug)]
 pub enum Network {
-    /// Layers of neurons, each joined to all of the next.
     Mlp(Mlp),
-    /// Convolutions, then one layer of neurons.
     Cnn(Cnn),
-    /// A chain of filters of any form, then one layer of neurons.
     Filters(FilterNet),
-    /// Blocks of attention and gated layers over sequences of tokens.
     Transformer(Transformer),
 }
 
-/// What a network is given.
 #[derive(Clone, Debug)]
 pub enum Inputs {
     /// Coordinates or pixels, `[batch, features]`.
@@ -106,12 +102,11 @@ pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
 }
 
 /// The non-linearity between layers. It has no weights, so it may change while a network trains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// max(0, x).
     Relu,
-    /// The hyperbolic tangent.
     Tanh,
     /// 1 / (1 + e⁻ˣ).
     Sigmoid,
@@ -123,8 +118,13 @@ pub enum Activation {
     Identity,
 }
 
+impl fmt::Display for Activation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 impl Activation {
-    /// Applies the function to every element.
     pub fn apply<const D: usize>(self, x: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Relu => activation::relu(x),
@@ -146,14 +146,10 @@ impl Activation {
     }
 }
 
-/// The sizes of a multi-layer perceptron.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MlpConfig {
-    /// Numbers per example.
     pub inputs: usize,
-    /// Neurons of each hidden layer.
     pub hidden: Vec<usize>,
-    /// Classes.
     pub outputs: usize,
 }
 
@@ -171,7 +167,6 @@ impl MlpConfig {
         sizes.windows(2).map(|pair| [pair[0], pair[1]]).collect()
     }
 
-    /// The network with its initial weights.
     pub fn init(&self, initial: &mut Initializer<'_>) -> Mlp {
         let layers =
             self.layers().into_iter().map(|[inputs, outputs]| initial.linear(inputs, outputs));
@@ -196,7 +191,8 @@ impl Mlp {
 // Initial weights, drawn on the host, so that two devices start from the same bits.
 
 /// The rule by which weights start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Initialization {
     /// Normal with variance 2 / inputs, which keeps the size of activations under relu (He et al. 2015).
     He,
@@ -224,7 +220,6 @@ pub struct Initializer<'a> {
     values: Values,
 }
 
-/// Whether parameters have values.
 #[derive(Clone, Copy)]
 enum Values {
     Drawn,
@@ -265,12 +260,10 @@ impl<'a> Initializer<'a> {
         parameter(shape, self.values, self.device, draw)
     }
 
-    /// Biases, all zero.
     pub(super) fn biases(&self, count: usize) -> Param<Tensor<1>> {
         parameter([count], self.values, self.device, |count| vec![0.0; count])
     }
 
-    /// Factors, all one.
     pub(super) fn ones(&self, count: usize) -> Param<Tensor<1>> {
         parameter([count], self.values, self.device, |count| vec![1.0; count])
     }

@@ -1,9 +1,10 @@
 //! Training: the loop of one step, its optimizers, clocks and measurements, and the evaluation of a network.
 
 use crate::data::DataError;
+pub use crate::flat_params::Rule;
 use crate::networks::{Activation, Architecture, TransformerConfig};
 pub use crate::train::evaluate::{Evaluation, EvaluationSet, batch};
-pub use crate::train::optimizer::{Optimizer, Rule, UpdateKnobs};
+pub use crate::train::optimizer::{Optimizer, UpdateKnobs};
 pub use crate::train::trainer::{Measuring, Trainer};
 use mlsys_lab::LabError;
 
@@ -18,7 +19,6 @@ pub mod trainer;
 /// What becomes of activations between the forward and the backward pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activations {
-    /// They are kept.
     Kept,
     /// Those that are cheap to compute are computed again.
     Recomputed,
@@ -41,10 +41,8 @@ pub struct Knobs {
     pub timing: Timing,
 }
 
-/// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// Whole steps.
     Steps,
     /// Each phase of a step, with the device synchronised between them.
     Phases,
@@ -76,7 +74,6 @@ pub fn training_bytes(architecture: &Architecture, activations: Activations, kno
     4 * (copies * architecture.parameters() + 2 * kept)
 }
 
-/// Numbers that are kept for the backward pass, or a little more.
 fn kept_numbers(architecture: &Architecture, activations: Activations, knobs: &Knobs) -> u64 {
     let batch = knobs.batch_size as u64;
     match (architecture, activations) {

@@ -38,41 +38,19 @@ pub enum WeightsError {
     Ending(PathBuf),
     /// The file system said no.
     #[error("{}: {error}", .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What it said.
-        error: io::Error,
-    },
+    File { path: PathBuf, error: io::Error },
     /// The file exists and is not overwritten.
     #[error("{}: there is such a file already; give another name", .0.display())]
     Exists(PathBuf),
     /// The weights cannot be put into the format.
     #[error("{}: the weights cannot be written: {reason}", .path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    Unwritable { path: PathBuf, reason: String },
     /// The file is torn, or something else.
     #[error("{} is no whole file of weights: {reason}", .path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    Foreign { path: PathBuf, reason: String },
     /// The weights are another network's.
     #[error("{} holds the weights of another network than this {network}:\n  {}", .path.display(), .differences.join("\n  "))]
-    Misfit {
-        /// The file.
-        path: PathBuf,
-        /// The network, in words.
-        network: String,
-        /// All differences, a line each.
-        differences: Vec<String>,
-    },
+    Misfit { path: PathBuf, network: String, differences: Vec<String> },
 }
 
 /// Why a file's content does not become a network's weights.

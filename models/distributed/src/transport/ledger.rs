@@ -31,12 +31,7 @@ pub enum Activity {
     /// It computes: the end of "it was ...".
     Working(&'static str),
     /// It waits for a message.
-    Waiting {
-        /// The sender.
-        from: usize,
-        /// What it is about.
-        tag: Tag,
-    },
+    Waiting { from: usize, tag: Tag },
 }
 
 /// Kept by all workers together.
@@ -56,18 +51,15 @@ impl Traffic {
         Self { workers, flows: vec![Flow::default(); workers * workers] }
     }
 
-    /// Workers there are.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// What one sent to another.
     pub fn flow(&self, from: usize, to: usize) -> Flow {
         let flow = self.flows.get(from * self.workers + to);
         flow.copied().unwrap_or_default()
     }
 
-    /// What one sent in all.
     pub fn sent_by(&self, from: usize) -> Flow {
         let all = (0..self.workers).map(|to| self.flow(from, to));
         all.fold(Flow::default(), Flow::plus)
@@ -116,7 +108,6 @@ impl Ledger {
         std::mem::replace(&mut book.traffic, none)
     }
 
-    /// What a worker is at.
     pub fn doing(&self, rank: usize) -> Activity {
         self.open().doing.get(rank).copied().unwrap_or_default()
     }

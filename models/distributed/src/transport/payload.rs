@@ -6,17 +6,11 @@ pub enum Payload {
     /// Plain f32 numbers.
     Floats(Vec<f32>),
     /// Numbers as whole multiples of one step, a byte each.
-    Levels {
-        /// What one level is worth.
-        step: f32,
-        /// The levels.
-        levels: Vec<i8>,
-    },
+    Levels { step: f32, levels: Vec<i8> },
     /// Signs alone, a bit each, with one size for all.
     Signs {
         /// The size of every number.
         size: f32,
-        /// Numbers there are.
         count: usize,
         /// Bit `i % 64` of word `i / 64` is set where number `i` is negative.
         bits: Vec<u64>,
@@ -25,9 +19,7 @@ pub enum Payload {
     Entries {
         /// Numbers there are, of which those not named are zero.
         count: usize,
-        /// Where the others lie.
         places: Vec<u32>,
-        /// What they are.
         values: Vec<f32>,
     },
 }

@@ -7,13 +7,11 @@ use crate::transport::{Activity, CommError};
 /// All that is known when a step fails.
 pub(super) struct FailureReport {
     pub(super) step: u64,
-    /// How long was waited.
     pub(super) waited: Duration,
     /// Who had not answered.
     pub(super) missing: Vec<usize>,
     /// What workers said, in the order in which they said it.
     pub(super) errors: Vec<(usize, CommError)>,
-    /// What each worker was at.
     pub(super) doing: Vec<Activity>,
 }
 

@@ -9,13 +9,10 @@ const SUM: Tag = Tag { what: "sum", index: 0 };
 /// What a worker of these tests does with an order.
 #[derive(Clone, Copy)]
 enum Do {
-    /// Passes a sum on round a ring.
     Sum,
     Panic,
     Hang,
-    /// Passes on too many numbers.
     Lie,
-    /// Says that it cannot.
     Fail,
 }
 

@@ -195,7 +195,8 @@ fn memory(shown: PanelData<'_>) -> Frame {
     let weights = counting.bytes * record.setup.architecture.parameters();
     let (moments, of_rule) = match record.setup.rule {
         Rule::Sgd => (0, "sgd keeps nothing"),
-        Rule::Adam => (2, "two moments a weight"),
+        Rule::Momentum | Rule::RmsProp => (1, "one moment a weight"),
+        Rule::Adam | Rule::AdamW => (2, "two moments a weight"),
     };
     let kept = match count.step.recomputed_flops {
         0 => "kept, by rule".to_owned(),

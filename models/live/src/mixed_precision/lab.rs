@@ -33,7 +33,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 // Parameters.
 
-/// What cannot change during a run.
 struct Setup {
     data: DataConfig,
     sizes: MlpConfig,
@@ -43,7 +42,6 @@ struct Setup {
     seed: u64,
 }
 
-/// What may change between two steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Knobs {
     numbers: Numbers,
@@ -75,10 +73,8 @@ enum Master {
     None,
 }
 
-/// How a number becomes one of its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rounding {
-    /// The nearest.
     Nearest,
     /// Stochastic rounding: one of the two neighbours.
     AtRandom,
@@ -263,7 +259,6 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    /// One step of both runs.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let examples = &self.data.train;
         let loss = self.learner.step(examples, &self.knobs, &mut self.all)?;

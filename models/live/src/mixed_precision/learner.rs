@@ -36,7 +36,6 @@ pub(super) struct Learner {
 /// The last step, for pictures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Last {
-    /// What the update was added to.
     pub(super) before: Vec<f32>,
     /// The sum in 32 bits, before it was rounded.
     pub(super) wanted: Vec<f32>,
@@ -234,12 +233,10 @@ impl Learner {
         Ok(hits.count() as f64 / rows.max(1) as f64)
     }
 
-    /// What the last step did.
     pub(super) fn last(&self) -> &Last {
         &self.last
     }
 
-    /// What updates are added to.
     pub(super) fn weights(&self) -> &[f32] {
         &self.weights
     }

@@ -16,7 +16,6 @@ pub(super) struct PanelData<'a> {
     pub(super) knobs: &'a Knobs,
 }
 
-/// Makes a picture.
 type Draw = fn(&PanelData<'_>) -> Frame;
 
 /// Every panel that is no curve.

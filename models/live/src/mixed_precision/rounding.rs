@@ -14,19 +14,16 @@ pub(super) struct Layers<'a> {
     pub(super) weights: &'a [f32],
     /// What sums are rounded to.
     pub(super) sums: Format,
-    /// What each layer's outputs are rounded to.
     pub(super) activations: Format,
 }
 
 /// A batch on the host.
 pub(super) struct Rows<'a> {
-    /// Row by row.
     pub(super) inputs: &'a [f32],
     pub(super) labels: &'a [i32],
 }
 
 impl Layers<'_> {
-    /// Weights and biases of each layer.
     fn each(
         &self,
     ) -> impl DoubleEndedIterator<Item = ([usize; 2], &[f32], &[f32])> + ExactSizeIterator {
@@ -152,7 +149,6 @@ impl Rounder {
         Self { stream: Stream::new(seed, "rounding"), how: Rounding::Nearest }
     }
 
-    /// Rounds all of them.
     pub(super) fn round(&mut self, format: Format, numbers: &mut [f32]) {
         match (format, self.how) {
             (Format::Fp32, _) => {}

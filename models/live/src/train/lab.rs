@@ -3,6 +3,8 @@
 mod panels;
 mod params;
 mod report;
+#[cfg(test)]
+mod tests;
 mod text_panels;
 
 use std::path::PathBuf;
@@ -35,7 +37,7 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
 // The run.
@@ -121,7 +123,7 @@ impl Session {
             Activations::Recomputed => device.clone().autodiff().gradient_checkpointing(),
         };
         let mut network = setup.architecture.init(setup.initialization, setup.seed, &training);
-        if let Some(path) = &setup.weights.load {
+        if let Some(path) = &setup.load_weights {
             let loaded = weights::load(network, &setup.architecture, path);
             network = loaded
                 .map_err(|error| LabError::contradiction(["load_weights"], error.to_string()))?;
@@ -156,7 +158,7 @@ impl Session {
             most: 0,
             weighings: 0,
             peak: setup.peak,
-            save_to: setup.weights.save,
+            save_to: setup.save_weights,
         };
         session.report_sizes(run);
         session.report_yardsticks(run);
@@ -164,7 +166,6 @@ impl Session {
         Ok(session)
     }
 
-    /// The network as it is now.
     fn trained(&self) -> Result<Trained, LabError> {
         let weights = flat_params::weights(&self.trainer.network());
         let weights = weights.map_err(|error| LabError::Failed {
@@ -364,21 +365,4 @@ fn read(unread: &mut Vec<(u64, Tensor<1>)>) -> Vec<(u64, f64)> {
         return Vec::new();
     }
     steps.into_iter().zip(Tensor::cat(losses, 0).into_data().iter::<f64>()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn losses_are_read_in_order_and_once() {
-        let device = Device::flex();
-        let mut unread = Vec::new();
-        assert_eq!(read(&mut unread), []);
-        for step in 1..=3 {
-            unread.push((step, Tensor::from_floats([step as f32 / 2.0], &device)));
-        }
-        assert_eq!(read(&mut unread), [(1, 0.5), (2, 1.0), (3, 1.5)]);
-        assert_eq!(read(&mut unread), []);
-    }
 }

@@ -17,7 +17,6 @@ use super::text_panels::{Reading, Writing};
 pub(super) struct Pictures {
     held_out: EvaluationSet,
     labels: Vec<i32>,
-    /// What the classes are called.
     classes: Vec<String>,
     view: View,
 }
@@ -28,15 +27,12 @@ enum View {
     Tokens(Box<Tokens>),
 }
 
-/// What the panels show.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) trainer: &'a Trainer,
     pub(super) train: &'a Examples,
     pub(super) activation: Activation,
-    /// Steps done.
     pub(super) step: u64,
-    /// Steps done at the last evaluation.
     pub(super) evaluated: u64,
 }
 
@@ -66,7 +62,6 @@ const COLUMNS: usize = 72;
 const ROWS: usize = 36;
 /// Points drawn; more would hide the field.
 const MOST_POINTS: usize = 400;
-/// Images shown.
 const MOST_SAMPLES: usize = 20;
 
 impl Pictures {
@@ -346,9 +341,7 @@ fn map(weights: Tensor<2>, biases: Tensor<1>, layer: usize, legend: &str) -> Opt
 
 // Weights as pictures, where they have the shape of one, else as a histogram.
 
-/// Units shown.
 const MOST_UNITS: usize = 32;
-/// Ranges of the histogram.
 const BINS: usize = 15;
 
 pub(super) fn draw_weights(network: &Network) -> Option<Frame> {

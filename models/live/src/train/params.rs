@@ -2,13 +2,58 @@
 
 use std::path::PathBuf;
 
-use mlsys_device::choice::pick;
 use mlsys_lab::{LabError, Params};
-use mlsys_nn::cases::{ACTIVATIONS, MODELS, Model};
-use mlsys_nn::data::{DATASETS, DataConfig, Form};
-use mlsys_nn::networks::{Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig};
+use mlsys_nn::cases::Model;
+use mlsys_nn::data::{DataConfig, Dataset, Form};
+use mlsys_nn::networks::{
+    Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
+};
 use mlsys_nn::train::{Activations, Knobs, Rule, Timing, UpdateKnobs, data_error};
 use mlsys_nn::{cases, weights};
+use serde::Deserialize;
+
+/// The parameters.
+#[derive(Deserialize)]
+pub(super) struct Fields {
+    dataset: Dataset,
+    data_dir: Option<PathBuf>,
+    samples: Option<usize>,
+    noise: Option<f32>,
+    jitter: f32,
+    turns: f32,
+    symbols: usize,
+    corpus: Option<String>,
+    model: Model,
+    width: Option<usize>,
+    depth: Option<usize>,
+    heads: usize,
+    kv_heads: usize,
+    context: usize,
+    activation: Activation,
+    initialization: Initialization,
+    load_weights: Option<PathBuf>,
+    save_weights: Option<PathBuf>,
+    optimizer: Rule,
+    learning_rate: f64,
+    weight_decay: f64,
+    gradient_clip: Option<f64>,
+    batch_size: usize,
+    steps: u64,
+    evaluate_every: u64,
+    record_every: u64,
+    recompute: bool,
+    recompute_unit: RecomputeUnit,
+    peak_flops_per_second: Option<f64>,
+    profile: bool,
+    seed: u64,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RecomputeUnit {
+    Elementwise,
+    Blocks,
+}
 
 /// What cannot change during a run.
 pub(super) struct Setup {
@@ -19,177 +64,126 @@ pub(super) struct Setup {
     /// The device's peak in flop/s, if given.
     pub(super) peak: Option<f64>,
     pub(super) seed: u64,
-    pub(super) weights: WeightFiles,
+    pub(super) load_weights: Option<PathBuf>,
+    pub(super) save_weights: Option<PathBuf>,
 }
-
-/// Files of weights, if any.
-#[derive(Clone, Debug, Default)]
-pub(super) struct WeightFiles {
-    /// To start from.
-    pub(super) load: Option<PathBuf>,
-    /// To write at the end.
-    pub(super) save: Option<PathBuf>,
-}
-
-const INITIALIZATIONS: [(&str, Initialization); 3] = [
-    ("he", Initialization::He),
-    ("xavier", Initialization::Xavier),
-    ("zeros", Initialization::Zeros),
-];
-const RULES: [(&str, Rule); 5] = [
-    ("sgd", Rule::Sgd),
-    ("momentum", Rule::Momentum),
-    ("rmsprop", Rule::RmsProp),
-    ("adam", Rule::Adam),
-    ("adamw", Rule::AdamW),
-];
-
-const UNITS: [(&str, Activations); 2] =
-    [("elementwise", Activations::Recomputed), ("blocks", Activations::OfBlocks)];
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let dataset = pick(params, "dataset", &DATASETS)?;
-        let seed = params.int("seed")?.unsigned_abs();
-        let defaults = DataConfig::new(dataset, seed);
-        let knobs = read_knobs(params)?;
+        let fields: Fields = params.read()?;
+        if let Some(path) = &fields.save_weights {
+            let usable = weights::can_save(path);
+            usable.map_err(|error| LabError::contradiction(["save_weights"], error.to_string()))?;
+        }
+        let defaults = DataConfig::new(fields.dataset, fields.seed);
         let data = DataConfig {
-            samples: size_or(params, "samples", defaults.samples)?,
-            noise: knobs.noise,
-            jitter: knobs.jitter,
-            turns: params.float("turns")? as f32,
-            folder: text(params, "data_dir").map(PathBuf::from),
-            symbols: params.size("symbols")?,
-            context: params.size("context")?,
-            corpus: text(params, "corpus"),
+            samples: fields.samples.unwrap_or(defaults.samples),
+            noise: fields.noise.unwrap_or(defaults.noise),
+            jitter: fields.jitter,
+            turns: fields.turns,
+            folder: fields.data_dir.clone(),
+            symbols: fields.symbols,
+            context: fields.context,
+            corpus: fields.corpus.clone(),
             ..defaults
         };
         Ok(Self {
-            activations: activations(params)?,
-            architecture: architecture(params, &data)?,
-            initialization: pick(params, "initialization", &INITIALIZATIONS)?,
-            peak: params.optional_float("peak_flops_per_second"),
-            weights: WeightFiles::read(params)?,
+            activations: fields.activations()?,
+            architecture: fields.architecture(&data)?,
+            initialization: fields.initialization,
+            peak: fields.peak_flops_per_second,
+            load_weights: fields.load_weights,
+            save_weights: fields.save_weights,
+            seed: fields.seed,
             data,
-            seed,
         })
     }
 }
 
-impl WeightFiles {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        let path = |name| text(params, name).map(PathBuf::from);
-        let save = path("save_weights");
-        if let Some(path) = &save {
-            let usable = weights::can_save(path);
-            usable.map_err(|error| LabError::contradiction(["save_weights"], error.to_string()))?;
-        }
-        Ok(Self { load: path("load_weights"), save })
-    }
-}
-
 pub(super) fn read_knobs(params: &Params) -> Result<Knobs, LabError> {
-    let dataset = pick(params, "dataset", &DATASETS)?;
-    let count = |name| params.size(name).map(|count| count as u64);
+    let fields: Fields = params.read()?;
     Ok(Knobs {
-        noise: params.optional_float("noise").map_or(dataset.default_noise(), |noise| noise as f32),
-        jitter: params.float("jitter")? as f32,
-        activation: pick(params, "activation", &ACTIVATIONS)?,
-        rule: pick(params, "optimizer", &RULES)?,
+        noise: fields.noise.unwrap_or(fields.dataset.default_noise()),
+        jitter: fields.jitter,
+        activation: fields.activation,
+        rule: fields.optimizer,
         update: UpdateKnobs {
-            learning_rate: params.float("learning_rate")?,
-            weight_decay: params.float("weight_decay")?,
-            gradient_clip: params.optional_float("gradient_clip"),
+            learning_rate: fields.learning_rate,
+            weight_decay: fields.weight_decay,
+            gradient_clip: fields.gradient_clip,
         },
-        batch_size: params.size("batch_size")?,
-        steps: count("steps")?,
-        evaluate_every: count("evaluate_every")?,
-        record_every: count("record_every")?,
-        timing: if params.bool("profile")? { Timing::Phases } else { Timing::Steps },
+        batch_size: fields.batch_size,
+        steps: fields.steps,
+        evaluate_every: fields.evaluate_every,
+        record_every: fields.record_every,
+        timing: if fields.profile { Timing::Phases } else { Timing::Steps },
     })
 }
 
-fn activations(params: &Params) -> Result<Activations, LabError> {
-    let recomputed = pick(params, "recompute_unit", &UNITS)?;
-    if !params.bool("recompute")? {
-        return Ok(Activations::Kept);
-    }
-    match (recomputed, pick(params, "model", &MODELS)?) {
-        (Activations::OfBlocks, Model::Mlp | Model::Cnn) => Err(LabError::contradiction(
-            ["recompute_unit", "model"],
-            "only a transformer has blocks; take elementwise, or model=transformer",
-        )),
-        _ => Ok(recomputed),
-    }
-}
-
-fn architecture(params: &Params, data: &DataConfig) -> Result<Architecture, LabError> {
-    let form = data.dataset.form();
-    let outputs = data.classes().map_err(data_error)?;
-    match (pick(params, "model", &MODELS)?, form) {
-        (Model::Mlp, Form::Points | Form::Images) => {
-            let depth = size_or(params, "depth", if form == Form::Points { 2 } else { 1 })?;
-            let width = size_or(params, "width", 32)?;
-            Ok(Architecture::Mlp(MlpConfig {
-                inputs: data.features(),
-                hidden: vec![width; depth],
-                outputs,
-            }))
+impl Fields {
+    fn activations(&self) -> Result<Activations, LabError> {
+        match (self.recompute, self.recompute_unit, self.model) {
+            (false, _, _) => Ok(Activations::Kept),
+            (true, RecomputeUnit::Elementwise, _) => Ok(Activations::Recomputed),
+            (true, RecomputeUnit::Blocks, Model::Transformer) => Ok(Activations::OfBlocks),
+            (true, RecomputeUnit::Blocks, Model::Mlp | Model::Cnn) => Err(LabError::contradiction(
+                ["recompute_unit", "model"],
+                "only a transformer has blocks; take elementwise, or model=transformer",
+            )),
         }
-        (Model::Cnn, Form::Images) => Ok(Architecture::Cnn(CnnConfig {
-            edge: data.features().isqrt(),
-            width: size_or(params, "width", 8)?,
-            depth: size_or(params, "depth", 2)?,
-            outputs,
-        })),
-        (Model::Transformer, Form::Tokens) => transformer(params, outputs),
-        (Model::Cnn, Form::Points) => Err(LabError::contradiction(
-            ["dataset", "model"],
-            "a cnn slides windows over images, and this data set is points in the plane; \
+    }
+
+    fn architecture(&self, data: &DataConfig) -> Result<Architecture, LabError> {
+        let form = data.dataset.form();
+        let outputs = data.classes().map_err(data_error)?;
+        match (self.model, form) {
+            (Model::Mlp, Form::Points | Form::Images) => {
+                let depth = self.depth.unwrap_or(if form == Form::Points { 2 } else { 1 });
+                let width = self.width.unwrap_or(32);
+                Ok(Architecture::Mlp(MlpConfig {
+                    inputs: data.features(),
+                    hidden: vec![width; depth],
+                    outputs,
+                }))
+            }
+            (Model::Cnn, Form::Images) => Ok(Architecture::Cnn(CnnConfig {
+                edge: data.features().isqrt(),
+                width: self.width.unwrap_or(8),
+                depth: self.depth.unwrap_or(2),
+                outputs,
+            })),
+            (Model::Transformer, Form::Tokens) => {
+                let width = self.width.unwrap_or(32);
+                cases::transformer(TransformerConfig {
+                    vocab: outputs,
+                    width,
+                    depth: self.depth.unwrap_or(2),
+                    heads: self.heads,
+                    kv_heads: self.kv_heads,
+                    ffn: TransformerConfig::gated(width),
+                    context: self.context,
+                })
+            }
+            (Model::Cnn, Form::Points) => Err(LabError::contradiction(
+                ["dataset", "model"],
+                "a cnn slides windows over images, and this data set is points in the plane; \
              set dataset to digits, or model to mlp",
-        )),
-        (Model::Mlp | Model::Cnn, Form::Tokens) => Err(LabError::contradiction(
-            ["dataset", "model"],
-            "this data set is a sequence of tokens, and only a transformer reads those; set model to transformer, \
+            )),
+            (Model::Mlp | Model::Cnn, Form::Tokens) => Err(LabError::contradiction(
+                ["dataset", "model"],
+                "this data set is a sequence of tokens, and only a transformer reads those; set model to transformer, \
              or dataset to spiral or digits",
-        )),
-        (Model::Transformer, Form::Points | Form::Images) => Err(LabError::contradiction(
-            ["dataset", "model"],
-            "a transformer reads sequences of tokens, and this data set has none; set dataset to chain, sums or text, \
+            )),
+            (Model::Transformer, Form::Points | Form::Images) => Err(LabError::contradiction(
+                ["dataset", "model"],
+                "a transformer reads sequences of tokens, and this data set has none; set dataset to chain, sums or text, \
              or model to mlp",
-        )),
+            )),
+        }
     }
 }
 
-fn transformer(params: &Params, vocab: usize) -> Result<Architecture, LabError> {
-    let width = size_or(params, "width", 32)?;
-    let config = TransformerConfig {
-        vocab,
-        width,
-        depth: size_or(params, "depth", 2)?,
-        heads: params.size("heads")?,
-        kv_heads: params.size("kv_heads")?,
-        ffn: TransformerConfig::gated(width),
-        context: params.size("context")?,
-    };
-    cases::transformer(config)
-}
-
-fn text(params: &Params, name: &str) -> Option<String> {
-    let value = params.get(name)?;
-    value.as_str().map(str::to_owned)
-}
-
-fn size_or(params: &Params, name: &str, default: usize) -> Result<usize, LabError> {
-    match params.get(name) {
-        Some(_) => params.size(name),
-        None => Ok(default),
-    }
-}
-
-// The memory that training takes.
-
-/// The parameters of lab `train` that bear on it.
+/// The parameters that bear on the memory that training takes.
 pub(super) fn smaller(architecture: &Architecture) -> &'static str {
     match architecture {
         Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
@@ -202,27 +196,13 @@ pub(super) fn smaller(architecture: &Architecture) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_device::choice::assert_choices_listed;
-    use mlsys_lab::{Lab, Params, Settings, Tables};
-    use mlsys_nn::train::{Knobs, training_bytes};
+    use mlsys_nn::train::training_bytes;
 
     use crate::train::lab;
-
-    #[test]
-    fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let train = lab().unwrap();
-        assert_choices_listed(&train, "dataset", &DATASETS);
-        assert_choices_listed(&train, "model", &MODELS);
-        assert_choices_listed(&train, "activation", &ACTIVATIONS);
-        assert_choices_listed(&train, "initialization", &INITIALIZATIONS);
-        assert_choices_listed(&train, "optimizer", &RULES);
-        assert_choices_listed(&train, "recompute_unit", &UNITS);
-    }
+    use crate::trial::params;
 
     fn read(settings: &[&str]) -> (Setup, Knobs) {
-        let train = lab().unwrap();
-        let settings = Settings::from_pairs(settings.iter().copied()).unwrap();
-        let params = Params::resolve(train.schema(), &settings, Tables::builtin(), None).unwrap();
+        let params = params(&lab().unwrap(), settings);
         (Setup::read(&params).unwrap(), read_knobs(&params).unwrap())
     }
 

@@ -63,7 +63,6 @@ impl Session {
         self.report_progress(run);
     }
 
-    /// Reports what is known at any step.
     pub(super) fn report_progress(&mut self, run: &mut Run<'_>) {
         let step = self.steps.done;
         point(run, "samples_seen", step, self.samples_seen as f64);
@@ -92,7 +91,6 @@ impl Session {
         }
     }
 
-    /// Reports what a step held.
     pub(super) fn report_memory(&mut self, run: &mut Run<'_>, held: StepMemory) {
         self.weighings += 1;
         self.most = self.most.max(held.most.saturating_sub(self.found));
@@ -150,7 +148,6 @@ impl Session {
         }
     }
 
-    /// Reports the sizes that follow from the knobs.
     pub(super) fn report_sizes(&self, run: &mut Run<'_>) {
         const BYTES: u64 = 4;
         let parameters = self.architecture.parameters();

@@ -11,11 +11,9 @@ use mlsys_nn::random::Stream;
 
 use super::panels::most_likely;
 
-/// Tokens that are read.
 const READ: usize = 16;
 /// Positions of the table, the last ones read.
 const POSITIONS: usize = 12;
-/// Heads shown, from the first block on.
 const MOST_HEADS: usize = 16;
 /// Tokens that may come next, the likeliest.
 const GUESSES: usize = 8;
@@ -153,7 +151,6 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 
 // Text that the model writes, and what it wrote before: one sees it learn.
 
-/// Characters written.
 const CHARACTERS: usize = 140;
 /// Symbols written, where tokens are numbers.
 const SYMBOLS: usize = 32;
@@ -161,9 +158,7 @@ const SYMBOLS: usize = 32;
 const GIVEN: usize = 12;
 /// Below 1, likely tokens are drawn more often than the model says: fewer slips, less variety.
 const TEMPERATURE: f64 = 0.8;
-/// Earlier texts shown above the latest.
 const EARLIER: usize = 4;
-/// Characters shown of an earlier text.
 const SHORT: usize = 64;
 
 /// Writes on from a few held-out tokens.

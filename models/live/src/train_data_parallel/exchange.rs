@@ -133,7 +133,6 @@ fn samples(scheme: &Scheme, gradient: &[f32]) -> Vec<f32> {
 
 // Gradient compression.
 
-/// How a gradient is made smaller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Compression {
     /// Not at all.
@@ -150,7 +149,6 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    /// Bytes of a gradient with this many entries.
     pub(super) fn bytes(self, entries: usize) -> u64 {
         let bytes = match self {
             Self::None => 4 * entries,
@@ -161,7 +159,6 @@ impl Compression {
         bytes as u64
     }
 
-    /// What is sent for a gradient.
     pub(super) fn pack(self, gradient: &[f32]) -> Payload {
         match self {
             Self::None => Payload::Floats(gradient.to_vec()),

@@ -86,7 +86,6 @@ struct Session {
     steps: Steps,
     replicas: Replicas,
     measured: Measured,
-    /// What is free.
     budget: MemoryBudget,
     replicas_go: Going,
     /// From one sum over all to the next, at the last.
@@ -150,7 +149,6 @@ impl Session {
         Ok(session)
     }
 
-    /// What is averaged at the end of a step.
     fn average(&self, step: u64) -> Average {
         match self.knobs.every {
             0 | 1 => Average::Gradients,
@@ -324,7 +322,6 @@ fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &St
 // Metrics of a run.
 
 impl Session {
-    /// Reports what follows from the parameters alone.
     fn report_sizes(&self, run: &mut Run<'_>) {
         let model = &self.setup.model;
         let batch = self.knobs.batch as u64;
@@ -385,7 +382,6 @@ impl Session {
         Flow { messages: most.messages, bytes: most.bytes / steps.max(1) }
     }
 
-    /// What a worker held at most.
     fn held(&self) -> HeldBytes {
         let most = |of: fn(&HeldBytes) -> u64| {
             let held = self.answers.iter().map(|answer| of(&answer.held));
@@ -400,13 +396,11 @@ impl Session {
         }
     }
 
-    /// Bytes of activations of a worker.
     fn activation_bytes(&self) -> u64 {
         let each = self.knobs.batch / self.setup.workers / self.knobs.pieces.max(1);
         self.setup.model.activation_bytes(each as u64)
     }
 
-    /// Reports what was counted and measured.
     fn report_results(&self, run: &mut Run<'_>) {
         if self.steps.done == 0 {
             return;
@@ -433,12 +427,10 @@ impl Session {
         run.scalar("reference_activation_bytes", activations as i64);
     }
 
-    /// The median wall time of a step of the workers.
     fn seconds(&self) -> Option<f64> {
         self.measured.workers()
     }
 
-    /// The same of one worker alone.
     fn seconds_of_one(&self) -> Option<f64> {
         self.measured.one()
     }

@@ -128,7 +128,6 @@ impl Session {
         })
     }
 
-    /// Memory of each worker, compared with a single worker.
     fn memory(&self) -> Frame {
         let stack = |label: String, held: HeldBytes, activations: u64| {
             let all = [
@@ -183,7 +182,6 @@ impl Session {
         (held, model.activation_bytes(self.knobs.batch as u64))
     }
 
-    /// What a thread of the run is called.
     pub(super) fn name(&self, rank: usize) -> String {
         if rank < self.setup.workers { format!("worker {rank}") } else { "server".to_owned() }
     }
@@ -303,7 +301,6 @@ impl Clock<'_> {
         }
     }
 
-    /// When the slowest worker is done.
     fn latest(&self) -> f64 {
         self.done.iter().copied().fold(0.0, f64::max)
     }

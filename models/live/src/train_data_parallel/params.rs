@@ -14,7 +14,6 @@ use mlsys_sim::network::Network;
 
 use super::exchange::Compression;
 
-/// What cannot change during a run.
 pub(super) struct Setup {
     pub(super) workers: usize,
     pub(super) model: Model,
@@ -24,7 +23,6 @@ pub(super) struct Setup {
     pub(super) beside: ReferenceWorker,
 }
 
-/// What the model learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// What symbol comes next.
@@ -49,7 +47,6 @@ pub(super) enum Overlap {
     Together,
 }
 
-/// What may change between two steps.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Knobs {
     /// Examples of a step over all workers.
@@ -111,7 +108,6 @@ impl Setup {
         Ok(knobs)
     }
 
-    /// Bytes that a run takes, about.
     pub(super) fn bytes(&self, knobs: &Knobs) -> u64 {
         let alone = match self.beside {
             ReferenceWorker::OneWorker => 1,
@@ -252,9 +248,7 @@ fn zero(params: &Params) -> Result<Zero, LabError> {
 /// What is sharded over workers (Rajbhandari et al. 2020). Each stage shards what the one before does, and more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Zero {
-    /// Nothing.
     Nothing,
-    /// The optimizer's state.
     Optimizer,
     /// And gradients.
     Gradients,
@@ -271,7 +265,6 @@ pub(super) enum LeftOut {
     Kept,
 }
 
-/// What the workers agree on besides what each holds.
 #[derive(Clone, Debug)]
 pub(super) struct Scheme {
     /// The sum over all, to all.
@@ -291,16 +284,13 @@ pub(super) struct Scheme {
 /// What is averaged at the end of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Average {
-    /// Gradients, before the update.
     #[default]
     Gradients,
     /// Nothing: each goes its own way.
     Nothing,
-    /// Weights, after the update.
     Weights,
 }
 
-/// One step.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     /// The examples of the whole batch; worker `r` of `p` takes the `r`th of `p` equal parts.
@@ -316,7 +306,6 @@ pub(super) struct Task {
 /// How the workers begin a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// As they are.
     AsTheyAre,
     /// Alike: they went their own ways, and from now on share gradients.
     Together,
@@ -330,14 +319,12 @@ pub(super) enum Want {
     Yes,
 }
 
-/// What a worker is told.
 #[derive(Clone, Debug)]
 pub(super) enum WorkerOrder {
     /// Do a step. What there is to say of it is asked for by itself, so that a step takes no longer for being watched.
     Train(Task),
     /// Tell of the last step, and of gradient and weights if they are wanted.
     Tell(Want),
-    /// Show the weights.
     Show,
 }
 
@@ -359,7 +346,6 @@ pub(super) struct Answer {
 /// Numbers of a chunk that pictures show.
 pub(super) const SAMPLED: usize = 3;
 
-/// Whether weights are still numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Broken {
     #[default]
@@ -374,9 +360,7 @@ pub(super) struct HeldBytes {
     pub(super) weights: u64,
     /// Of this step, once it is summed.
     pub(super) gradient: u64,
-    /// State tensors.
     pub(super) optimizer: u64,
-    /// What compression left out.
     pub(super) left_out: u64,
     /// Gradients that wait for their step.
     pub(super) late: u64,
@@ -386,9 +370,7 @@ pub(super) struct HeldBytes {
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) range: Range<usize>,
-    /// The gradient that was applied.
     pub(super) gradient: Vec<f32>,
-    /// After the update.
     pub(super) weights: Vec<f32>,
 }
 

@@ -12,7 +12,6 @@ use super::params::{Knobs, Overlap, Scheme, Setup, Zero};
 /// Bytes of an f32.
 const WIDTH: f64 = 4.0;
 
-/// Seconds of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Modelled {
     /// Forward and backward of a worker that is not slow.
@@ -21,7 +20,6 @@ pub(super) struct Modelled {
     pub(super) compute: f64,
     /// Messages, averaged over a synchronisation period.
     pub(super) communication: f64,
-    /// All of it.
     pub(super) step: f64,
     /// One worker's compute over it.
     pub(super) speedup: f64,
@@ -50,7 +48,6 @@ impl Modelled {
     }
 }
 
-/// Where in a step a collective stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CollectivePosition {
     /// Before a pass: weights are gathered.
@@ -61,7 +58,6 @@ pub(super) enum CollectivePosition {
     After,
 }
 
-/// One collective of a step.
 pub(super) struct Send<'a> {
     /// What passes, for pictures.
     pub(super) what: &'static str,
@@ -78,7 +74,6 @@ impl Send<'_> {
         self.place == CollectivePosition::Before
     }
 
-    /// Whether everybody's numbers become one sum.
     pub(super) fn sums(&self) -> bool {
         self.place == CollectivePosition::Sum
     }
@@ -147,7 +142,6 @@ pub(super) struct Measured {
     knobs: KnobState,
 }
 
-/// One step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) workers: f64,
@@ -155,7 +149,6 @@ pub(super) struct Times {
     pub(super) one: Option<f64>,
 }
 
-/// Whether knobs were turned since the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum KnobState {
     #[default]
@@ -169,7 +162,6 @@ impl Measured {
         self.knobs = KnobState::Turned;
     }
 
-    /// A step was done.
     pub(super) fn push(&mut self, times: Times) {
         if std::mem::take(&mut self.knobs) == KnobState::Turned {
             self.steps.clear();
@@ -180,12 +172,10 @@ impl Measured {
         self.steps.push_back(times);
     }
 
-    /// The median of the workers.
     pub(super) fn workers(&self) -> Option<f64> {
         median(self.steps.iter().map(|times| times.workers))
     }
 
-    /// The median of one alone.
     pub(super) fn one(&self) -> Option<f64> {
         median(self.steps.iter().filter_map(|times| times.one))
     }

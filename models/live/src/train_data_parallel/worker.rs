@@ -24,12 +24,14 @@ pub(super) const GRADIENT: &str = "part of the gradient";
 pub(super) const WEIGHTS: &str = "part of the weights";
 pub(super) const STATE: &str = "part of the optimizer's state";
 
-/// One thread of the run.
 pub(super) enum Member {
-    /// It trains.
     Replica(Box<Replica>),
     /// It only sums what it is sent, where an algorithm asks for a server.
-    Server { parameters: usize, rule: Rule, zero: Zero },
+    Server {
+        parameters: usize,
+        rule: Rule,
+        zero: Zero,
+    },
 }
 
 /// A worker that trains, with what it holds.
@@ -48,11 +50,9 @@ pub(super) struct Replica {
     /// Its own weights, where weights are sharded; else nothing.
     shard: Vec<f32>,
     pub(super) optimizer: Optimizer,
-    /// What compression has left out so far.
     pub(super) left_out: Vec<f32>,
     /// Gradients that wait for their step.
     pub(super) late: VecDeque<Vec<f32>>,
-    /// Of its last step.
     left: Left,
 }
 
@@ -344,7 +344,6 @@ pub(super) struct Left {
 }
 
 impl Replica {
-    /// What it has to say of the step that it did last.
     pub(super) fn tell(&mut self, rows: Want) -> Result<Answer, CommError> {
         let left = std::mem::take(&mut self.left);
         let row = match rows {

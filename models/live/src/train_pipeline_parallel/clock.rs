@@ -15,7 +15,6 @@ fn played_steps(setup: &Setup) -> usize {
     2 + setup.stages.div_ceil(setup.microbatches)
 }
 
-/// A step on a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Modelled {
     /// As it goes on the cluster; of an asynchronous pipeline its beginning.
@@ -70,7 +69,6 @@ impl Modelled {
     }
 }
 
-/// What is played.
 fn plan(setup: &Setup) -> Result<Plan, LabError> {
     match setup.schedule {
         Schedule::Asynchronous => {
@@ -108,7 +106,6 @@ fn step(setup: &Setup, played: &Played) -> f64 {
 /// While a step goes on, its timeline is drawn so often.
 const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
-/// Draws a step's timeline while it goes on.
 pub(super) struct Watch<'a> {
     pub(super) sink: &'a mut dyn Sink,
     pub(super) drawn: Instant,

@@ -96,7 +96,6 @@ impl SavedForward {
         (output, Self { kind, version })
     }
 
-    /// The number of updates before the forward pass.
     pub(super) fn version(&self) -> u64 {
         self.version
     }

@@ -185,7 +185,6 @@ impl Session {
         *diary = vec![Vec::new(); self.setup.stages];
     }
 
-    /// What the panels go by.
     fn shown(&self) -> &Played {
         match self.knobs.clock {
             Clock::Modelled => &self.modelled.played,
@@ -326,7 +325,6 @@ fn whole(count: u64) -> i64 {
 }
 
 impl Session {
-    /// What the parameters alone say.
     fn report_sizes(&self, run: &mut Run<'_>) {
         run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
         run.scalar("parameters", whole(self.model.parameters()));
@@ -334,7 +332,6 @@ impl Session {
         run.scalar("model_flops", whole(flops));
     }
 
-    /// What the modelled clock says.
     fn report_model(&self, run: &mut Run<'_>) {
         let modelled = &self.modelled;
         run.scalar("bubble_fraction", modelled.bubble_fraction);
@@ -382,13 +379,11 @@ impl Session {
         }
     }
 
-    /// Most microbatches in flight on a stage.
     fn peak(&self, stage: usize) -> f64 {
         let peak = self.answers.get(stage).map_or(0, |answer| answer.peak);
         peak as f64 / self.setup.chunks as f64
     }
 
-    /// What each stage keeps, and what one worker would.
     fn memory(&self) -> (Vec<Memory>, Memory) {
         let setup = &self.setup;
         let parts = setup.stages * setup.chunks;
@@ -440,7 +435,6 @@ impl Session {
         (stages, alone)
     }
 
-    /// Weights that lie on a stage.
     fn weights_of(&self, stage: usize) -> u64 {
         let config = &self.setup.config;
         let with = |depth| {

@@ -32,7 +32,6 @@ pub(super) fn activations(setup: &Setup, clock: Clock, played: &Played) -> Frame
     by(clock, places("seconds", setup.chunks, played))
 }
 
-/// Who sent how many bytes to whom.
 pub(super) fn traffic(traffic: &Traffic) -> Frame {
     let stages = traffic.workers();
     let names: Vec<String> = (0..stages).map(|stage| format!("stage {stage}")).collect();
@@ -66,7 +65,6 @@ pub(super) struct Memory {
     pub(super) peak: f64,
 }
 
-/// Memory of each stage, compared with a single worker.
 pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
     let stack = |label: String, of: &Memory, remark: String| Stack {
         label,

@@ -33,7 +33,6 @@ pub(super) struct Setup {
     pub(super) plan: Plan,
 }
 
-/// What a stage keeps of a forward pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Saving {
     /// All that the backward pass needs.
@@ -51,21 +50,18 @@ pub(super) enum Stash {
     Nothing,
 }
 
-/// Whether a single worker runs for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     OneWorker,
     Nobody,
 }
 
-/// The clock of the timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clock {
     Measured,
     Modelled,
 }
 
-/// What may be turned while the run goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Knobs {
     pub(super) learning_rate: f64,
@@ -143,7 +139,6 @@ impl Setup {
         self.schedule == Schedule::Asynchronous
     }
 
-    /// Sequences of a step.
     pub(super) fn batch(&self) -> usize {
         self.sequences * self.microbatches
     }
@@ -252,7 +247,6 @@ fn bytes(setup: &Setup, model: &Model) -> u64 {
 pub(super) struct Microbatches {
     batches: Batches,
     sequences: usize,
-    /// Of a step.
     each: usize,
     /// How many a stage runs ahead into the next step.
     ahead: usize,

@@ -16,7 +16,6 @@ pub(super) struct StageModel {
     head: Option<Param<Tensor<2>>>,
 }
 
-/// What a part is given.
 #[derive(Clone, Debug)]
 pub(super) enum Input {
     /// The first: tokens `[batch, time]`.
@@ -25,7 +24,6 @@ pub(super) enum Input {
     Vectors(Tensor<3>),
 }
 
-/// What a part makes of it.
 #[derive(Clone, Debug)]
 pub(super) enum Output {
     /// The last: the mean loss of the microbatch over the microbatches of a step, `[1]`.
@@ -137,7 +135,6 @@ pub(super) struct SplitSaved {
     /// `[rows]`, on the first part.
     tokens: Option<Tensor<1, Int>>,
     blocks: Vec<BlockSaved>,
-    /// On the last part.
     end: Option<End>,
     shape: [usize; 3],
 }
@@ -247,7 +244,6 @@ impl Pending {
         self.rows = Some(Rows { embedding: embedding.clone(), tokens, slope });
     }
 
-    /// Numbers that wait.
     pub(super) fn numbers(&self) -> usize {
         let of = |x: &Tensor<2>| x.shape().num_elements();
         let products = self.products.iter().map(|p| of(&p.x) + of(&p.slope));
@@ -274,7 +270,6 @@ impl Pending {
     }
 }
 
-/// What a norm keeps.
 pub(super) struct NormSaved {
     /// x / size, `[rows, width]`.
     normal: Tensor<2>,
@@ -307,7 +302,6 @@ impl NormSaved {
     }
 }
 
-/// What a block keeps.
 pub(super) struct BlockSaved {
     attention_norm: NormSaved,
     /// What attention is given, `[rows, width]`.

@@ -22,16 +22,13 @@ use super::part::{Answers, Input, Output, Pending, StageModel};
 /// What all stages have done in the step that goes on.
 pub(super) type Diary = Arc<Mutex<Vec<Vec<Slot>>>>;
 
-/// What a stage is told for one step.
 #[derive(Clone, Debug)]
 pub(super) struct StageOrder {
-    /// What to do.
     pub(super) operations: Vec<Operation>,
     /// The examples of each microbatch that the step touches, and the number of the first of them.
     pub(super) examples: Arc<(usize, Vec<Vec<usize>>)>,
     pub(super) rate: f64,
     pub(super) wanted: Detail,
-    /// When the step began.
     pub(super) begun: Instant,
 }
 
@@ -42,7 +39,6 @@ pub(super) enum Detail {
     Counts,
 }
 
-/// What a stage found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     /// What it did, in seconds since the step began.
@@ -73,7 +69,6 @@ struct Chunk {
     optimizer: Optimizer,
 }
 
-/// The worker.
 pub(super) struct Stage {
     setup: Arc<Setup>,
     stage: usize,
@@ -86,7 +81,6 @@ pub(super) struct Stage {
     data: Arc<Data>,
     /// Without autodiff.
     device: Device,
-    /// Updates done.
     version: u64,
     diary: Diary,
 }
@@ -140,7 +134,6 @@ impl Stage {
         })
     }
 
-    /// Its place in the line of all parts.
     fn place(&self, chunk: usize) -> usize {
         chunk * self.setup.stages + self.stage
     }

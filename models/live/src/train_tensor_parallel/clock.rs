@@ -10,26 +10,19 @@ const NUMBER: f64 = 4.0;
 /// One thing that every rank does, in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ModelledPhase {
-    /// Forward through a part of the network: operations of all ranks together.
     Forward(f64, What),
-    /// Backward through it.
     Backward(f64, What),
     /// Messages of a rank, and their bytes.
     Send(Operation, f64, f64),
 }
 
-/// A part of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// Attention of a block.
     Attention(usize),
-    /// The gated layer of a block.
     Mlp(usize),
-    /// The output head.
     Head,
 }
 
-/// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     AllReduce,
@@ -42,7 +35,6 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    /// What it is called.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "all-reduce",
@@ -179,7 +171,6 @@ fn block_weights(setup: &Setup) -> f64 {
     (width * (2 * width + 2 * keys + 3 * ffn)) as f64
 }
 
-/// Bytes of the weights that a rank has.
 pub(super) fn weight_bytes(setup: &Setup) -> f64 {
     let config = &setup.config;
     let around = config.width * (2 * config.vocab + 2 * config.depth + 1);
@@ -230,7 +221,6 @@ pub(super) fn state_bytes(setup: &Setup) -> f64 {
 
 /// Floating-point operations of a forward pass, by part; a backward pass takes twice as many.
 struct Flops {
-    /// Of one block.
     attention: f64,
     mlp: f64,
     head: f64,

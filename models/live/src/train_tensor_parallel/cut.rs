@@ -17,7 +17,6 @@ pub(super) struct Weight {
     pub(super) name: &'static str,
     /// Rows and columns; a row of factors is one row.
     pub(super) shape: [usize; 2],
-    /// How ranks share it.
     pub(super) cut: Cut,
 }
 
@@ -59,18 +58,15 @@ impl Layout {
         Self { config: config.clone(), mode, ranks, weights }
     }
 
-    /// The matrices of the first block.
     pub(super) fn of_block(&self) -> impl Iterator<Item = &Weight> {
         let block = self.weights.iter().skip(1).take(9);
         block.filter(|weight| weight.shape[0] > 1)
     }
 
-    /// Numbers of the whole transformer.
     pub(super) fn len(&self) -> usize {
         self.weights.iter().map(Weight::len).sum()
     }
 
-    /// Numbers of a rank's part.
     pub(super) fn part_len(&self) -> usize {
         let own = self.weights.iter().map(|weight| self.own_len(weight));
         own.sum()
@@ -146,7 +142,6 @@ impl Layout {
         }
     }
 
-    /// Rows and columns of a rank's part of a weight.
     fn own_shape(&self, weight: &Weight) -> [usize; 2] {
         let [rows, columns] = weight.shape;
         match weight.cut {

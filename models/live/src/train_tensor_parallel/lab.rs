@@ -59,12 +59,10 @@ struct Session {
     model: Model,
     layout: Layout,
     pool: WorkerPool<Rank>,
-    /// All weights, put together.
     weights: Arc<[f32]>,
     one: Option<One>,
     batches: Batches,
     steps: Steps,
-    /// Of the last step.
     last: Option<Last>,
 }
 
@@ -77,7 +75,6 @@ struct One {
     checks: WorkerPool<Rank>,
 }
 
-/// What the last step showed.
 struct Last {
     done: Done,
     traffic: Traffic,
@@ -101,7 +98,6 @@ struct ReferenceStep {
     weight: f64,
 }
 
-/// Modelled seconds.
 #[derive(Clone, Copy, Debug)]
 struct Modelled {
     compute: f64,

@@ -10,7 +10,6 @@ use mlsys_sim::collective::{Algorithm, Plan, PlanError, Split};
 use super::pass::{Slopes, leaf, slope_of};
 use super::ring::{AttentionOutput, Looking};
 
-/// Numbers of each chunk that the picture of a ring shows.
 pub(super) const SAMPLED: usize = 2;
 
 /// A rank's hold on all others. All ranks do the same operations in the same order.
@@ -25,7 +24,6 @@ pub(super) struct Link<'a> {
     pub(super) samples: Vec<f32>,
 }
 
-/// How many collective operations of each kind were done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) all_reduces: i64,
@@ -75,7 +73,6 @@ impl<'a> Link<'a> {
         self.carry_out(plan, "part of what all have", row)
     }
 
-    /// Keeps a few numbers of the step's first sum.
     fn sample(&mut self, row: &[f32]) {
         if !self.samples.is_empty() {
             return;
@@ -145,7 +142,6 @@ impl<'a> Link<'a> {
         self.endpoint.receive_floats(before, tag, count)
     }
 
-    /// A tensor of this shape on the rank's device.
     pub(super) fn tensor<const D: usize>(&self, row: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
         Tensor::from_data(TensorData::new(row, shape), &self.device)
     }
@@ -175,9 +171,7 @@ fn by_rank(x: Tensor<2>, batch: usize, ranks: usize) -> Tensor<4> {
 struct Ran {
     /// A leaf: rows that came in, before attention.
     x: Tensor<2>,
-    /// Queries, keys and values of them.
     looking: Looking,
-    /// What attention found.
     found: AttentionOutput,
     /// Leaves again: the rows past attention, and what its heads found.
     past: Tensor<2>,
@@ -186,11 +180,9 @@ struct Ran {
     end: Tensor<2>,
 }
 
-/// A rank's way through the blocks.
 pub(super) struct BlockPass<'a, 'p> {
     pub(super) network: &'a Transformer,
     pub(super) link: &'a mut Link<'p>,
-    /// Sequences.
     pub(super) batch: usize,
 }
 

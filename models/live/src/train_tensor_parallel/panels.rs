@@ -61,7 +61,6 @@ impl Session {
         Frame::Panes(panes)
     }
 
-    /// A step of every rank to the modelled clock.
     fn timeline(&self) -> Frame {
         let parts = clock::parts(&self.setup, self.knobs.sums);
         let (mut classes, mut spans) = (Vec::new(), Vec::new());
@@ -121,7 +120,6 @@ impl Session {
         }))
     }
 
-    /// Memory of each rank, compared with a single worker.
     fn memory(&self) -> Frame {
         let alone = Setup { ranks: 1, ..self.setup.clone() };
         let weights = |setup: &Setup| clock::weight_bytes(setup);

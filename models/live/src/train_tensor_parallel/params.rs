@@ -7,7 +7,6 @@ use mlsys_nn::flat_params::{RULES, Rule};
 use mlsys_nn::networks::TransformerConfig;
 use mlsys_sim::network::Network;
 
-/// How a layer is shared by ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Matrices are cut, what lies between them is the same on every rank.
@@ -33,7 +32,6 @@ impl Mode {
         }
     }
 
-    /// Whether matrices are cut.
     pub(super) fn cuts_matrices(self) -> bool {
         match self {
             Self::Tensor | Self::TensorSequence => true,
@@ -42,7 +40,6 @@ impl Mode {
     }
 }
 
-/// What stays as it is while a run goes on.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) ranks: usize,
@@ -55,14 +52,12 @@ pub(super) struct Setup {
     pub(super) seed: u64,
 }
 
-/// Whether a single worker runs the same steps for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparing {
     Yes,
     No,
 }
 
-/// What may be turned while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Knobs {
     pub(super) learning_rate: f64,

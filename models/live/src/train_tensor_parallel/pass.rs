@@ -30,7 +30,6 @@ use super::params::{Mode, Sums};
 struct Half {
     /// A leaf: rows that came in, own rows.
     x: Tensor<2>,
-    /// The norm of it.
     normal: Tensor<2>,
     /// A leaf: what came of its messages, all rows.
     entered: Tensor<2>,
@@ -44,7 +43,6 @@ pub(super) struct BlockPass<'a, 'p> {
     pub(super) link: &'a mut Link<'p>,
     pub(super) mode: Mode,
     pub(super) sums: Sums,
-    /// Sequences.
     pub(super) batch: usize,
 }
 
@@ -151,7 +149,6 @@ impl BlockPass<'_, '_> {
 
 // Where burn's graph begins and ends: leaves, and the slopes of a rank's weights, collected piece by piece.
 
-/// Slopes of weights so far.
 pub(super) struct Slopes(GradientsParams);
 
 impl Slopes {
@@ -189,7 +186,6 @@ pub(super) fn leaf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     x.autodiff().require_grad()
 }
 
-/// The slope of a leaf.
 pub(super) fn slope_of<const D: usize>(
     leaf: &Tensor<D>,
     gradients: &mut Gradients,

@@ -20,7 +20,6 @@ use super::{link, pass};
 /// What a rank is told.
 #[derive(Clone)]
 pub(super) struct StepOrder {
-    /// The sequences of the step.
     pub(super) indices: Arc<[usize]>,
     pub(super) learning_rate: f64,
     pub(super) sums: Sums,
@@ -32,17 +31,14 @@ pub(super) struct StepOrder {
 /// How much a rank tells of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// The loss.
     Loss,
     /// All that can be compared.
     All,
 }
 
-/// What a rank found.
 pub(super) struct Answer {
     /// The mean loss over its own tokens, times their share of all.
     pub(super) loss: f64,
-    /// Collective operations of the blocks.
     pub(super) done: Done,
     /// A few numbers of what it gave to the first sum of the step, where there is one.
     pub(super) samples: Vec<f32>,

@@ -6,10 +6,11 @@ use std::str::FromStr;
 
 use ::safetensors::SafeTensorError;
 use mlsys_lab::Artifact;
+use serde::de::DeserializeOwned;
+use serde::de::value::{self, StrDeserializer};
 
 use super::{Recipe, Trained};
-use crate::cases::ACTIVATIONS;
-use crate::data::{DATASETS, DataConfig, Dataset};
+use crate::data::{DataConfig, Dataset};
 use crate::networks::{Architecture, CnnConfig, MlpConfig, TransformerConfig};
 use crate::weights::safetensors::{self, Opened};
 use crate::weights::{self, DecodeError};
@@ -26,13 +27,10 @@ const PREFIX: &str = "mlsys.";
 /// Larger networks are not kept for others: 16 MB.
 const MOST_PARAMETERS: u64 = 4_000_000;
 
-/// More neurons, tokens or channels than any network here has: what claims more is refused before it is reckoned with.
 const LARGEST: usize = 1 << 21;
 
-/// More layers or blocks than any network here has.
 const DEEPEST: usize = 1024;
 
-/// As many examples as any data set here has.
 const MOST_SAMPLES: usize = 100_000;
 
 /// Why bytes are no network that a lab can start from.
@@ -64,13 +62,12 @@ impl Trained {
         safetensors::encode(&self.weights, &self.architecture, self.described())
     }
 
-    /// Everything but the weights, by name.
     fn described(&self) -> HashMap<String, String> {
         let mut pairs: Vec<(&str, String)> = vec![
             ("format", FORMAT.to_owned()),
             ("steps", self.steps.to_string()),
-            ("activation", name_of(&ACTIVATIONS, self.activation)),
-            ("dataset", name_of(&DATASETS, self.data.dataset)),
+            ("activation", self.activation.to_string()),
+            ("dataset", self.data.dataset.to_string()),
             ("samples", self.data.samples.to_string()),
             ("noise", self.data.noise.to_string()),
             ("jitter", self.data.jitter.to_string()),
@@ -131,7 +128,6 @@ impl Trained {
         Self::said_by(&file)
     }
 
-    /// The network of an artifact of our own.
     pub fn parse(bytes: &[u8]) -> Result<Self, ArtifactError> {
         Self::said_by(&safetensors::open(bytes)?)
     }
@@ -157,7 +153,7 @@ impl Trained {
         Ok(Self {
             weights: file.row(&architecture)?,
             architecture,
-            activation: said.case("activation", &ACTIVATIONS)?,
+            activation: said.case("activation")?,
             data,
             steps: said.number("steps")?,
         })
@@ -206,14 +202,15 @@ impl Said<'_> {
         bounded(name, size, most)
     }
 
-    fn case<T: Copy>(&self, name: &str, cases: &[(&str, T)]) -> Result<T, ArtifactError> {
+    /// An enum by its serde name.
+    fn case<T: DeserializeOwned>(&self, name: &str) -> Result<T, ArtifactError> {
         let text = self.text(name)?;
-        let found = cases.iter().find(|(case, _)| *case == text);
-        found.map(|(_, case)| *case).ok_or_else(|| unreadable(name, text))
+        let found = T::deserialize(StrDeserializer::<value::Error>::new(text));
+        found.map_err(|_| unreadable(name, text))
     }
 
     fn data(&self) -> Result<DataConfig, ArtifactError> {
-        let dataset = self.case("dataset", &DATASETS)?;
+        let dataset: Dataset = self.case("dataset")?;
         let samples = self.number("samples")?;
         Ok(DataConfig {
             // A text is taken whole.
@@ -303,7 +300,7 @@ impl Said<'_> {
         Err(ArtifactError::Broken(format!(
             "it says that it is a {} that learned {}, whose examples have {features} numbers and {classes} classes",
             architecture.in_words(),
-            name_of(&DATASETS, data.dataset),
+            data.dataset,
         )))
     }
 }
@@ -323,10 +320,4 @@ fn bounded(name: &str, size: usize, most: usize) -> Result<usize, ArtifactError>
     Err(ArtifactError::Broken(format!(
         "it says that its '{name}' is {size}, and no network here has more than {most}"
     )))
-}
-
-/// The name of a case.
-pub(super) fn name_of<T: PartialEq + Copy>(cases: &[(&str, T)], wanted: T) -> String {
-    let found = cases.iter().find(|(_, case)| *case == wanted);
-    found.map_or_else(String::new, |(name, _)| (*name).to_owned())
 }

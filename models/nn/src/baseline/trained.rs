@@ -15,9 +15,7 @@ pub struct Trained {
     pub architecture: Architecture,
     /// Between its layers; a transformer has its own.
     pub activation: Activation,
-    /// What it learned.
     pub data: DataConfig,
-    /// Steps that it learned for.
     pub steps: u64,
     /// Weights and biases as one row, in the order of [`flat`].
     pub weights: Vec<f32>,
@@ -35,12 +33,10 @@ impl Trained {
         flat_params::with_weights(network, row)
     }
 
-    /// The same with other weights.
     pub fn with_weights(&self, weights: Vec<f32>) -> Self {
         Self { weights, ..self.clone() }
     }
 
-    /// Its matrices, from the input on.
     pub fn layers(&self) -> Vec<Layer> {
         layers_of(&self.architecture)
     }
@@ -78,7 +74,6 @@ pub struct Layer {
     pub inputs: usize,
     /// Outputs; of a convolution channels.
     pub outputs: usize,
-    /// Where its weights lie in the row.
     pub weights: Range<usize>,
     /// Where its biases lie in the row, `[outputs]`.
     pub biases: Option<Range<usize>>,

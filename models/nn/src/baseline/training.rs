@@ -17,23 +17,18 @@ use std::time::Duration;
 /// Images that a network learns from, where a lab trains one before it changes it.
 const IMAGES: usize = 4000;
 
-/// Classes of digits.
 const DIGITS: usize = 10;
 
 /// What to train, and how: Adam on batches of one size, weights as He starts them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    /// What it learns.
     pub data: DataConfig,
-    /// The network.
     pub architecture: Architecture,
     /// Between its layers.
     pub activation: Activation,
     /// Adam's.
     pub learning_rate: f64,
-    /// Examples of a step.
     pub batch_size: usize,
-    /// Steps.
     pub steps: u64,
     /// Chooses initial weights and the order of examples; the data have their own, which is the same.
     pub seed: u64,
@@ -46,7 +41,6 @@ pub struct Sizes {
     pub depth: usize,
     pub heads: usize,
     pub kv_heads: usize,
-    /// Tokens of a training sequence.
     pub context: usize,
 }
 
@@ -137,7 +131,6 @@ impl Recipe {
         })
     }
 
-    /// The recipe as the training lab's knobs.
     pub fn knobs(&self) -> Knobs {
         Knobs {
             noise: self.data.noise,

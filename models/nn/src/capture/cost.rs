@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is counted how; all of it may be changed without recording anew.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostModel {
-    /// Of one number.
     pub bytes: u64,
     pub fusing: Fusing,
     pub recompute: Recompute,
@@ -26,7 +25,6 @@ pub struct CostModel {
 pub enum Fusing {
     /// Every operation reads its operands and writes its result.
     Apart,
-    /// A chain reads what comes in and writes what goes out.
     Chains,
 }
 
@@ -52,17 +50,14 @@ pub struct FusedOp {
 }
 
 impl FusedOp {
-    /// Seconds under a roof.
     pub fn seconds(&self, roof: &Roof) -> f64 {
         roof.seconds(self.flops as f64, self.bytes as f64)
     }
 
-    /// Whether memory limits it.
     pub fn is_memory_bound(&self, roof: &Roof) -> bool {
         roof.is_memory_bound(self.flops as f64, self.bytes as f64)
     }
 
-    /// Operations per byte.
     pub fn intensity(&self) -> f64 {
         self.flops as f64 / (self.bytes as f64).max(1.0)
     }
@@ -258,12 +253,10 @@ impl Costs {
         }
     }
 
-    /// Bytes that the forward pass moves.
     pub fn moved_bytes(&self) -> u64 {
         self.units.iter().map(|unit| unit.bytes).sum()
     }
 
-    /// Operations per byte of the forward pass.
     pub fn intensity(&self) -> f64 {
         (self.matmul_flops + self.other_flops) as f64 / (self.moved_bytes() as f64).max(1.0)
     }

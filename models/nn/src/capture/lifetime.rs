@@ -17,7 +17,6 @@ pub struct Lifetime {
     pub phase: Phase,
 }
 
-/// Why something is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Gone before the backward pass.
@@ -30,14 +29,11 @@ pub enum Phase {
     Gradient,
 }
 
-/// The lives of one training step.
 pub struct Step {
     pub lives: Vec<Lifetime>,
     /// Operations of the forward pass; the backward pass begins there.
     pub forward: usize,
-    /// Operations of both.
     pub length: usize,
-    /// Numbers kept for the backward pass.
     pub kept: u64,
     /// Operations that are done once more.
     pub recomputed_flops: u64,

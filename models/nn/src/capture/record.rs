@@ -14,7 +14,8 @@ use burn::backend::ops::FloatTensorOps;
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, AutodiffBackend, Capture, DispatchDevice};
 use burn::module::{Module, ModuleVisitor, Param};
-use burn::optim::{AdamConfig, Optimizer, SgdConfig};
+use burn::optim::momentum::MomentumConfig;
+use burn::optim::{AdamConfig, AdamWConfig, Optimizer, RmsPropConfig, SgdConfig};
 use burn::tensor::{Device, FloatDType, Int, Shape, Tensor, TensorData};
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,11 +25,9 @@ pub struct Forward {
     pub operations: Vec<OperationIr>,
     /// Values that the code itself supplied.
     pub values: BTreeMap<TensorId, TensorData>,
-    /// The model's input.
     pub input: TensorId,
     /// The right classes.
     pub labels: TensorId,
-    /// The model's output.
     pub logits: TensorId,
     /// The mean cross-entropy.
     pub loss: TensorId,
@@ -36,7 +35,6 @@ pub struct Forward {
     pub parameters: Vec<Parameter>,
 }
 
-/// A parameter of the recorded network.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// Where the network holds it, such as `layers.0.weight`.
@@ -159,7 +157,6 @@ pub struct Training {
     pub operations: Vec<(RecordedPhase, OperationIr)>,
     /// The tensors of the forward record, by their names in this one.
     pub same: HashMap<TensorId, TensorId>,
-    /// The gradient of every parameter that has one.
     pub gradients: Vec<Option<TensorId>>,
 }
 
@@ -168,11 +165,9 @@ pub struct Training {
 pub enum RecordedPhase {
     /// It is part of what this operation of the forward record asked for.
     Forward(usize),
-    /// It was asked for by autodiff.
     Backward,
     /// The first step of the optimizer, which makes its moments: not part of a usual step.
     Warming,
-    /// The update of this parameter.
     Update(usize),
 }
 
@@ -294,7 +289,6 @@ struct Update {
     signs: Signs,
     leaves: Vec<Recorded>,
     gradients: Vec<Option<Recorded>>,
-    /// Parameters seen.
     seen: usize,
 }
 
@@ -308,13 +302,16 @@ impl ModuleVisitor for Update {
         };
         let weights = Tensor::<D>::from_primitive::<Capture>(leaf.clone());
         let gradient = Tensor::<D>::from_primitive::<Capture>(gradient.clone());
+        let signs = &mut self.signs;
         match self.rule {
-            Rule::Sgd => {
-                usual(&SgdConfig::new().build(), index, &mut self.signs, weights, gradient)
+            Rule::Sgd => usual(&SgdConfig::new().build(), index, signs, weights, gradient),
+            Rule::Momentum => {
+                let sgd = SgdConfig::new().with_momentum(Some(MomentumConfig::new()));
+                usual(&sgd.build(), index, signs, weights, gradient);
             }
-            Rule::Adam => {
-                usual(&AdamConfig::new().build(), index, &mut self.signs, weights, gradient)
-            }
+            Rule::RmsProp => usual(&RmsPropConfig::new().build(), index, signs, weights, gradient),
+            Rule::Adam => usual(&AdamConfig::new().build(), index, signs, weights, gradient),
+            Rule::AdamW => usual(&AdamWConfig::new().build(), index, signs, weights, gradient),
         }
     }
 }

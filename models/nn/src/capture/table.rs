@@ -17,17 +17,14 @@ pub struct Table {
     pub nodes: Vec<Node>,
     /// In the order in which the network holds them.
     pub parameters: Vec<Parameter>,
-    /// The tensors of the parameters.
     pub weights: Vec<usize>,
     /// The gradient of each parameter that has one.
     pub gradients: Vec<Option<usize>>,
-    /// The model's output.
     pub logits: usize,
     /// The mean cross-entropy.
     pub loss: usize,
 }
 
-/// A tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     pub shape: Vec<usize>,
@@ -38,20 +35,16 @@ pub struct Tensor {
     pub real: bool,
 }
 
-/// Where a tensor comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The model's input.
     Input,
     /// The right classes.
     Labels,
-    /// A parameter.
     Parameter(usize),
     /// The same in every step: a mask, an angle, a number.
     Constant,
     /// What the optimizer remembers from the steps before.
     Moment,
-    /// The result of a node.
     Node(usize),
     /// A result inside of a node of the forward pass, which autodiff does in several operations.
     Inside(usize),
@@ -60,17 +53,12 @@ pub enum Source {
 /// Which part of a step a node is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepPhase {
-    /// The model.
     Forward,
-    /// The loss over the model's output.
     Loss,
-    /// Derivatives.
     Backward,
-    /// The optimizer's change of a parameter.
     Update(usize),
 }
 
-/// An operation.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// burn's name for it, such as `matmul`.
@@ -88,7 +76,6 @@ pub struct Node {
 }
 
 impl Tensor {
-    /// Its numbers.
     pub fn numbers(&self) -> u64 {
         self.shape.iter().map(|&size| size as u64).product()
     }
@@ -100,7 +87,6 @@ impl Tensor {
 }
 
 impl Node {
-    /// All its operations.
     pub fn flops(&self) -> u64 {
         self.matmul_flops + self.other_flops
     }
@@ -156,7 +142,6 @@ impl Table {
         self.forward().filter(|(_, node)| !node.is_view())
     }
 
-    /// The memory that a tensor looks into.
     pub fn storage(&self, tensor: usize) -> usize {
         self.tensors[tensor].storage
     }
@@ -170,7 +155,6 @@ impl Table {
     }
 }
 
-/// A table in the making.
 #[derive(Default)]
 struct Builder {
     tensors: Vec<Tensor>,

@@ -11,9 +11,7 @@ mod glyphs;
 
 /// The digits 0 to 9.
 pub(super) const CLASSES: usize = 10;
-/// Pixels along either side of an image.
 pub(super) const SIDE: usize = 28;
-/// Pixels of an image.
 pub(super) const PIXELS: usize = SIDE * SIDE;
 
 /// Every ten images hold each digit once, in random order.
@@ -75,11 +73,9 @@ const RADIUS: f32 = 1.1;
 /// Half the width of the thinnest stroke.
 const THINNEST: f32 = 0.5;
 
-/// How one digit as a whole is written.
 struct Hand {
     /// Turn, scale and shear about the middle of the glyph.
     linear: [[f32; 2]; 2],
-    /// Where the middle of the glyph lies on the image.
     middle: Point,
     /// Half the width of a stroke.
     radius: f32,
@@ -168,7 +164,6 @@ fn capsule(from: Point, to: Point, radius: f32, image: &mut [f32]) {
     }
 }
 
-/// The distance of a point from a segment.
 fn distance(point: Point, from: Point, to: Point) -> f32 {
     let along = [to[0] - from[0], to[1] - from[1]];
     let offset = [point[0] - from[0], point[1] - from[1]];

@@ -2,7 +2,6 @@
 
 use crate::random::Stream;
 
-/// Examples of one data set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Examples {
     /// Inputs, each with a class.
@@ -11,14 +10,12 @@ pub enum Examples {
     Sequence(Sequence),
 }
 
-/// Numbers with a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labelled {
     /// Inputs, row-major: `[len, features]`.
     pub inputs: Vec<f32>,
     /// The class of each example: `[len]`.
     pub labels: Vec<i32>,
-    /// Numbers per example.
     pub features: usize,
 }
 
@@ -39,7 +36,6 @@ pub struct Sequence {
 pub enum Numbers {
     /// Coordinates or pixels.
     Floats(Vec<f32>),
-    /// Tokens.
     Tokens(Vec<i32>),
 }
 
@@ -57,7 +53,6 @@ pub struct Batch {
 }
 
 impl Examples {
-    /// The number of examples.
     pub fn len(&self) -> usize {
         match self {
             Self::Labelled(labelled) => labelled.len(),
@@ -113,7 +108,6 @@ impl Examples {
 }
 
 impl Labelled {
-    /// The number of examples.
     pub fn len(&self) -> usize {
         self.labels.len()
     }

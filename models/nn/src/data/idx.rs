@@ -111,7 +111,6 @@ fn read_pair(images: &Path, labels: &Path) -> Result<Pair, Vec<DataError>> {
     }
 }
 
-/// The elements of one file.
 fn read(path: &Path, content: Content) -> Result<Vec<u8>, DataError> {
     let fault = |fault| DataError::File { path: path.to_owned(), fault };
     let system = |error: io::Error| fault(IdxFault::Unreadable(error.to_string()));
@@ -160,7 +159,6 @@ pub(super) const MOST_ITEMS: u32 = 1_000_000;
 
 const UNSIGNED_BYTE: u8 = 0x08;
 
-/// What a file holds.
 #[derive(Clone, Copy, PartialEq)]
 enum Content {
     Images,

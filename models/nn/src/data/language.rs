@@ -13,10 +13,8 @@ pub(super) struct Row {
     pub(super) floor: Option<f64>,
 }
 
-/// What is known of the tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Language {
-    /// What they are called.
     pub vocabulary: Vocabulary,
     /// Nats a token, on the half held out, of a model that knows how often each token comes.
     pub unigram_entropy: f64,
@@ -60,7 +58,6 @@ impl Vocabulary {
         }
     }
 
-    /// The number of tokens.
     pub fn len(&self) -> usize {
         self.names.len()
     }
@@ -70,7 +67,6 @@ impl Vocabulary {
         self.names.is_empty()
     }
 
-    /// Whether tokens are characters.
     pub fn is_characters(&self) -> bool {
         match self.spelling {
             Spelling::Characters(_) => true,

@@ -42,7 +42,6 @@ pub(super) fn chain(config: &DataConfig) -> Row {
     }
 }
 
-/// Four different symbols.
 fn distinct(symbols: usize, stream: &mut Stream) -> [usize; 4] {
     let mut chosen: Vec<usize> = Vec::with_capacity(4);
     while chosen.len() < 4.min(symbols) {
@@ -171,7 +170,6 @@ pub(super) fn sums(config: &DataConfig) -> Row {
     }
 }
 
-/// Which labels of the half held out are the answers of sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answers(Vec<Range<usize>>);
 

@@ -10,11 +10,8 @@ use burn::tensor::Device;
 /// A network's sizes, before it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Architecture {
-    /// A multi-layer perceptron.
     Mlp(MlpConfig),
-    /// A convolutional network.
     Cnn(CnnConfig),
-    /// A chain of filters of any form.
     Filters(FilterNetConfig),
     /// A decoder in the manner of Llama. Its batches are of sequences, and it has one activation of its own.
     Transformer(TransformerConfig),
@@ -23,15 +20,11 @@ pub enum Architecture {
 /// The sizes of one layer for one example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layer {
-    /// Numbers that come in.
     inputs: u64,
-    /// Numbers that go out.
     outputs: u64,
-    /// Weights and biases.
     parameters: u64,
     /// Multiply-adds of its matrix product or convolution.
     products: u64,
-    /// Whether an activation follows.
     activated: bool,
 }
 
@@ -83,7 +76,6 @@ impl Architecture {
         }
     }
 
-    /// Trainable weights and biases.
     pub fn parameters(&self) -> u64 {
         match self {
             Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => {

@@ -12,24 +12,18 @@ pub struct CnnConfig {
     pub edge: usize,
     /// Channels of the first convolution.
     pub width: usize,
-    /// Convolutions.
     pub depth: usize,
-    /// Classes.
     pub outputs: usize,
 }
 
 /// The shape of one convolution of a [`CnnConfig`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConvShape {
-    /// Channels that come in.
     pub channels_in: usize,
-    /// Channels that go out.
     pub channels_out: usize,
     /// How far the window moves: 2 halves the image.
     pub stride: usize,
-    /// Edge of the image that comes in.
     pub edge_in: usize,
-    /// Edge of the image that goes out.
     pub edge_out: usize,
 }
 
@@ -55,7 +49,6 @@ pub struct Conv {
 pub struct Cnn {
     /// From the input on.
     pub convolutions: Vec<Conv>,
-    /// The last layer.
     pub head: Linear,
     edge: usize,
 }
@@ -81,7 +74,6 @@ impl CnnConfig {
         shapes
     }
 
-    /// Inputs of the last layer.
     pub fn flat(&self) -> usize {
         let last = self
             .convolutions()
@@ -90,7 +82,6 @@ impl CnnConfig {
         last.0 * last.1 * last.1
     }
 
-    /// The network with its initial weights.
     pub fn init(&self, initial: &mut Initializer<'_>) -> Cnn {
         let window = KERNEL * KERNEL;
         let convolutions = self.convolutions().into_iter().map(|shape| Conv {

@@ -13,14 +13,12 @@ pub struct FilterNetConfig {
     pub edge: usize,
     /// The filters, from the input on; each takes the channels that the one before gives.
     pub filters: Vec<FilterShape>,
-    /// Classes.
     pub outputs: usize,
 }
 
 /// One filter of a [`FilterNetConfig`]: a convolution without bias, whose margin of zeros keeps the size of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FilterShape {
-    /// Channels that come in.
     pub channels_in: usize,
     /// Channels that go out; of a filter per channel as many as come in.
     pub channels_out: usize,
@@ -41,16 +39,11 @@ pub enum ReceptiveField {
     Own,
 }
 
-/// What a filter does to one image of a given edge, counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterCost {
-    /// Numbers that come in.
     pub inputs: u64,
-    /// Numbers that go out.
     pub outputs: u64,
-    /// Weights.
     pub weights: u64,
-    /// Multiply-adds.
     pub products: u64,
 }
 
@@ -68,13 +61,11 @@ pub struct Filter {
 pub struct FilterNet {
     /// From the input on.
     pub filters: Vec<Filter>,
-    /// The last layer.
     pub head: Linear,
     edge: usize,
 }
 
 impl FilterShape {
-    /// Channels that one output sees.
     fn seen(&self) -> usize {
         match self.sight {
             ReceptiveField::All => self.channels_in,
@@ -88,7 +79,6 @@ impl FilterShape {
         self.channels_out * self.seen() * height * width
     }
 
-    /// Edge of the image that goes out.
     pub fn edge_out(&self, edge_in: usize) -> usize {
         edge_in.div_ceil(self.stride)
     }
@@ -105,7 +95,6 @@ impl FilterShape {
         }
     }
 
-    /// The filter with its initial weights.
     pub fn init(&self, initial: &mut Initializer<'_>) -> Filter {
         let [height, width] = self.window;
         let spread = match self.sight {
@@ -151,7 +140,6 @@ impl FilterNetConfig {
         filters.collect()
     }
 
-    /// Inputs of the last layer.
     pub fn flat(&self) -> usize {
         let last = self.edges().pop();
         last.map_or(self.edge * self.edge, |(shape, edge)| {
@@ -200,7 +188,6 @@ impl FilterNetConfig {
         4 * images * layers.max().unwrap_or(0)
     }
 
-    /// The network with its initial weights.
     pub fn init(&self, initial: &mut Initializer<'_>) -> FilterNet {
         let filters = self.filters.iter().map(|shape| shape.init(initial));
         let filters = filters.collect();

@@ -117,7 +117,6 @@ struct Move<'a> {
     by: f64,
     /// What the numbers become; what they were, if none.
     format: Option<DType>,
-    /// Parameters seen.
     seen: usize,
 }
 

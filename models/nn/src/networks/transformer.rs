@@ -38,11 +38,9 @@ pub struct Transformer {
 /// One block: attention looks at other tokens, the gated layer at each token alone; both add to what came in.
 #[derive(Module, Debug)]
 pub struct Block {
-    /// Before attention.
     pub attention_norm: RmsNorm,
     /// What tokens look at in one another.
     pub attention: Attention,
-    /// Before the gated layer.
     pub mlp_norm: RmsNorm,
     /// What each token makes of what it has seen.
     pub mlp: SwiGlu,
@@ -66,9 +64,7 @@ pub struct Attention {
     pub value: Param<Tensor<2>>,
     /// `[heads * head, width]`.
     pub output: Param<Tensor<2>>,
-    /// Query heads.
     pub heads: usize,
-    /// Key/value heads.
     pub kv_heads: usize,
 }
 
@@ -95,7 +91,6 @@ pub struct ForwardTrace {
 }
 
 impl TransformerConfig {
-    /// The transformer with its initial weights.
     pub fn init(&self, initial: &mut Initializer<'_>) -> Transformer {
         let (width, keys, ffn, vocab) = (self.width, self.keys(), self.ffn, self.vocab);
         Transformer {
@@ -215,7 +210,6 @@ impl RmsNorm {
 }
 
 impl Attention {
-    /// Numbers per head.
     fn head(&self) -> usize {
         let [columns, _] = self.output.dims();
         columns / self.heads
@@ -291,14 +285,11 @@ impl SwiGlu {
 
 // The sizes of a transformer, and what must hold between them.
 
-/// The sizes of a transformer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransformerConfig {
-    /// Different tokens.
     pub vocab: usize,
     /// Numbers that stand for one token on its way through the blocks.
     pub width: usize,
-    /// Blocks.
     pub depth: usize,
     /// Query heads; they divide the width into parts of an even size.
     pub heads: usize,
@@ -306,7 +297,6 @@ pub struct TransformerConfig {
     pub kv_heads: usize,
     /// Units of the gated layer of each block.
     pub ffn: usize,
-    /// Tokens of a training sequence.
     pub context: usize,
 }
 
@@ -340,7 +330,6 @@ impl TransformerConfig {
         Ok(())
     }
 
-    /// Numbers per head.
     pub fn head(&self) -> usize {
         self.width / self.heads
     }
@@ -354,7 +343,6 @@ impl TransformerConfig {
 // More tokens of sequences that are already under way: what generation does, with the keys and values of earlier tokens at
 // hand or without.
 
-/// What came of more tokens.
 pub struct Extended {
     /// The scores of what follows the last of them, `[batch, scored, vocab]`.
     pub logits: Tensor<3>,

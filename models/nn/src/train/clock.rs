@@ -17,14 +17,12 @@ pub enum Phase {
     Forward,
     /// Gradients.
     Backward,
-    /// The optimizer.
     Update,
 }
 
 impl Phase {
     pub const ALL: [Self; 4] = [Self::Data, Self::Forward, Self::Backward, Self::Update];
 
-    /// The metric that reports it.
     pub fn metric(self) -> &'static str {
         match self {
             Self::Data => "data_seconds",
@@ -63,7 +61,6 @@ impl<'a> Stopwatch<'a> {
         self.lap = Instant::now();
     }
 
-    /// Seconds of every phase.
     pub fn phases(self) -> [f64; 4] {
         self.phases
     }
@@ -77,7 +74,6 @@ impl<'a> Stopwatch<'a> {
     }
 }
 
-/// The times of the last steps.
 #[derive(Default)]
 pub struct StepTimes {
     recent: VecDeque<StepTime>,
@@ -138,7 +134,6 @@ impl StepTimes {
         self.window = None;
     }
 
-    /// Median seconds of a step.
     pub fn seconds_per_step(&self) -> Option<f64> {
         median(self.recent.iter().map(|time| match time {
             StepTime::Whole(seconds) => *seconds,
@@ -146,7 +141,6 @@ impl StepTimes {
         }))
     }
 
-    /// Median seconds of a phase.
     pub fn seconds_of(&self, phase: Phase) -> Option<f64> {
         median(self.recent.iter().filter_map(|time| match time {
             StepTime::Whole(_) => None,

@@ -18,7 +18,6 @@ pub struct EvaluationSet {
     len: usize,
 }
 
-/// How well a network does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// Mean cross-entropy in nats.

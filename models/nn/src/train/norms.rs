@@ -79,18 +79,14 @@ pub struct StepNorms {
     changes: Vec<Tensor<1>>,
 }
 
-/// The norms of one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Norms {
     /// Of the gradient, by layer from the input on.
     pub gradient_of_layer: Vec<f64>,
-    /// Of the whole gradient.
     pub gradient: f64,
     /// Of the weights and biases before the update, by layer from the input on.
     pub weights_of_layer: Vec<f64>,
-    /// Of all weights before the update.
     pub weights: f64,
-    /// Of the update.
     pub update: f64,
     /// Of the difference between the weights after the update and the first ones.
     pub change: f64,

@@ -7,24 +7,10 @@ use burn::tensor::Tensor;
 
 use mlsys_lab::DeviceId;
 
+use crate::flat_params::Rule;
 use crate::networks::Network;
 use crate::train::norms;
 use mlsys_device::Adam;
-
-/// How a gradient becomes an update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// The gradient itself.
-    Sgd,
-    /// A running sum of gradients, each 0.9 of the last.
-    Momentum,
-    /// The gradient over the root of its running mean square.
-    RmsProp,
-    /// A running mean of gradients over the root of their running mean square.
-    Adam,
-    /// Adam, with weight decay taken from the weights instead of put into the gradient.
-    AdamW,
-}
 
 /// What may be turned without losing the optimizer's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,17 +32,6 @@ enum Moments {
     Adam(Adam),
 }
 
-impl Rule {
-    /// Numbers kept for every weight.
-    pub fn moments(self) -> u64 {
-        match self {
-            Self::Sgd => 0,
-            Self::Momentum | Self::RmsProp => 1,
-            Self::Adam | Self::AdamW => 2,
-        }
-    }
-}
-
 impl Optimizer {
     /// The rule with fresh state. Decay and clipping stay outside it, because turning those knobs must not
     /// cost the state.
@@ -74,7 +49,6 @@ impl Optimizer {
         Self { rule, moments }
     }
 
-    /// The network after one update.
     pub fn update(
         &mut self,
         network: Network,

@@ -43,7 +43,6 @@ pub struct Step {
     pub norms: Option<StepNorms>,
     /// What forward and backward held, where the device tells.
     pub held: Option<StepMemory>,
-    /// Seconds of every phase.
     pub phases: [f64; 4],
 }
 
@@ -67,7 +66,6 @@ impl Trainer {
         }
     }
 
-    /// One step on the next examples.
     pub fn step(&mut self, examples: &Examples, knobs: &Knobs, measuring: Measuring) -> Step {
         let mut gauge = match measuring {
             Measuring::NormsAndMemory => MemoryGauge::open(&self.device, self.id),
@@ -106,7 +104,6 @@ impl Trainer {
         Step { loss: loss.without_autodiff(), norms, held, phases: watch.phases() }
     }
 
-    /// Starts the optimizer's state afresh.
     pub fn reset_optimizer(&mut self, knobs: &Knobs) {
         self.optimizer = Optimizer::new(knobs.rule, self.id);
     }

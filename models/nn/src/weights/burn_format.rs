@@ -12,7 +12,6 @@ const MOST_SHOWN: usize = 12;
 /// What the names of the network's tensors begin with in a file.
 const OF_THE_NETWORK: &str = "network.";
 
-/// What a file holds.
 #[derive(Module, Debug)]
 struct Saved {
     network: Network,
@@ -20,12 +19,10 @@ struct Saved {
     heads: Param<Tensor<1, Int>>,
 }
 
-/// The whole file.
 pub fn encode(network: &Network, architecture: &Architecture) -> Result<Bytes, RecordError> {
     saved(network.clone(), architecture).into_record().into_bytes()
 }
 
-/// The network with the weights of a file.
 pub(super) fn decode(
     bytes: Vec<u8>,
     network: Network,

@@ -176,7 +176,6 @@ fn metadata(architecture: &Architecture) -> HashMap<String, String> {
 /// The edge of a convolution's window.
 const KERNEL: usize = 3;
 
-/// A tensor of a network.
 struct Named {
     name: String,
     /// As it is in the file.
@@ -202,7 +201,6 @@ impl Named {
         Self { name: name.into(), shape: vec![outputs, inputs], lies: Lies::Turned }
     }
 
-    /// Numbers.
     fn len(&self) -> usize {
         self.shape.iter().product()
     }

@@ -96,7 +96,6 @@ fn answers(network: &Network, architecture: &Architecture) -> TensorData {
     network.forward(inputs, Activation::Tanh).into_data()
 }
 
-/// What is said to a network that tries to take a file's weights.
 fn refusal(architecture: &Architecture, path: &Path) -> String {
     let loaded = load(made(architecture, 2), architecture, path);
     loaded.err().unwrap().to_string()

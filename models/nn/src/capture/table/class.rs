@@ -2,14 +2,11 @@
 
 use burn::backend::ir::OperationIr;
 
-/// A kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// A matrix product or a convolution.
     Product,
     /// One result per number.
     Elementwise,
-    /// Many numbers into few.
     Reduction,
     /// Reductions and elementwise work over rows, done as one.
     Rows,
@@ -22,7 +19,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// The kind of an operation.
     pub fn of(name: &str) -> Self {
         match name {
             "matmul" | "linear" | "conv2d" => Self::Product,

@@ -7,12 +7,9 @@
 pub(super) type Point = [f32; 2];
 type Variant = &'static [&'static [Point]];
 
-/// Width of the box around a glyph.
 pub(super) const WIDTH: f32 = 14.0;
-/// Height of the box around a glyph.
 pub(super) const HEIGHT: f32 = 20.0;
 
-/// The variants of each digit.
 pub(super) const VARIANTS: [&[Variant]; super::CLASSES] = [ZERO, ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT, NINE];
 
 const ZERO: &[Variant] = &[

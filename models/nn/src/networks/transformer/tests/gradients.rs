@@ -5,8 +5,8 @@ use crate::networks::transformer::{
     Block, Positions, RmsNorm, SwiGlu, Transformer, TransformerConfig,
 };
 use crate::networks::{
-    Activation, Initialization, Initializer, cross_entropy, directional_error, element_error,
-    in_f64,
+    Activation, Architecture, CnnConfig, Initialization, Initializer, Network, cross_entropy,
+    directional_error, element_error, in_f64,
 };
 use burn::module::{Module, Param};
 use burn::tensor::ops::ConvOptions;
@@ -17,7 +17,6 @@ fn small() -> TransformerConfig {
     TransformerConfig { vocab: 5, width: 8, depth: 2, heads: 4, kv_heads: 2, ffn: 8, context: 4 }
 }
 
-/// Mean cross-entropy of a few tokens.
 fn loss(transformer: &Transformer) -> Tensor<1> {
     let device = transformer.head.val().device();
     let inputs = tokens(&[0, 3, 1, 4, 2, 2, 0, 3], 2, &device);
@@ -236,4 +235,19 @@ struct Composite {
     norm: RmsNorm,
     gated: SwiGlu,
     x: Param<Tensor<2>>,
+}
+
+#[test]
+fn a_convolutional_network_has_the_right_gradients() {
+    let device = Device::flex().autodiff();
+    // 8 pixels are halved to 4, which stay 4.
+    let cnn = Architecture::Cnn(CnnConfig { edge: 8, width: 2, depth: 2, outputs: 3 });
+    let pixels: Vec<f64> = (0..5 * 64).map(|index| (1.7 * f64::from(index) + 0.3).sin()).collect();
+    let images = Tensor::<2>::from_data(TensorData::new(pixels, [5, 64]), (&device, DType::F64));
+    let network = in_f64(cnn.init(Initialization::Xavier, 3, &device));
+    let error = element_error(&network, |network: &Network| {
+        let logits = network.forward(images.clone(), Activation::Tanh);
+        cross_entropy(logits, indices(&[0, 1, 2, 0, 1]))
+    });
+    assert!(error <= 1e-6, "{error:e}");
 }

@@ -6,10 +6,8 @@ use crate::networks::transformer::{Transformer, TransformerConfig};
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 
-/// Rows of numbers.
 pub(super) type Matrix = Vec<Vec<f64>>;
 
-/// The decoder's weights.
 pub(super) struct Plain {
     embedding: Matrix,
     blocks: Vec<PlainBlock>,
@@ -31,7 +29,6 @@ struct PlainBlock {
     down: Matrix,
 }
 
-/// What it finds.
 pub(super) struct Found {
     /// `[time][vocab]`.
     pub(super) logits: Matrix,

@@ -1,9 +1,6 @@
 //! Transformers on sequences.
 
-use mlsys_lab::frame::Frame;
-use mlsys_lab::{LabError, Value};
-
-use crate::harness::{Outcome, first_difference, train, try_train};
+use super::*;
 
 /// A transformer so small that tests stay quick.
 const TINY: [&str; 9] = [
@@ -18,15 +15,8 @@ const TINY: [&str; 9] = [
     "record_every=5",
 ];
 
-fn tiny(more: &[&str]) -> Outcome {
-    train(&tiny_but(more))
-}
-
-/// The tiny transformer's settings, but for those that are set otherwise.
-fn tiny_but<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    let name = |setting: &&str| setting.split('=').next().unwrap().to_owned();
-    let kept = TINY.iter().filter(|setting| !more.iter().any(|other| name(other) == name(setting)));
-    kept.chain(more).copied().collect()
+fn tiny(more: &[&str]) -> RunData {
+    train(&over(&TINY, more))
 }
 
 fn refused(settings: &[&str]) -> LabError {
@@ -42,35 +32,35 @@ fn the_default_transformer_comes_near_the_entropy_of_the_chain() {
         "steps=200",
         "batch_size=16",
     ]);
-    let (loss, floor) = (run.number("validation_loss"), run.number("loss_floor"));
+    let (loss, floor) = (number(&run, "validation_loss"), number(&run, "loss_floor"));
     assert!((floor - 1.1369).abs() < 1e-4, "{floor}");
     // 4992 held-out symbols: three standard errors of their -ln p are 0.03.
     assert!(loss <= floor + 0.15 && loss >= floor - 0.03, "{loss} {floor}");
     for (name, expected) in
         [("parameters", 27_296.0), ("samples_seen", 3200.0), ("epochs", 3200.0 * 32.0 / 20_000.0)]
     {
-        assert_eq!(run.number(name), expected, "{name}");
+        assert_eq!(number(&run, name), expected, "{name}");
     }
-    assert!((run.number("bigram_entropy") - floor).abs() < 0.03);
-    assert!(run.number("unigram_entropy") > 3.0);
+    assert!((number(&run, "bigram_entropy") - floor).abs() < 0.03);
+    assert!(number(&run, "unigram_entropy") > 3.0);
 }
 
 #[test]
 fn tiny_transformer_beats_bigrams() {
     let run = tiny(&["dataset=text", "width=32", "steps=300", "evaluate_every=100"]);
-    let losses = run.values("validation_loss");
-    let (unigrams, bigrams) = (run.number("unigram_entropy"), run.number("bigram_entropy"));
+    let losses = values(&run, "validation_loss");
+    let (unigrams, bigrams) = (number(&run, "unigram_entropy"), number(&run, "bigram_entropy"));
     assert!(bigrams < unigrams - 0.5, "{bigrams} {unigrams}");
     assert!(losses[0] > unigrams, "{losses:?}");
     assert!(losses[losses.len() - 1] < bigrams - 0.1, "{losses:?} {bigrams}");
-    let bits = run.number("bits_per_character");
-    assert!((bits - run.number("validation_loss") / 2.0_f64.ln()).abs() < 1e-12);
+    let bits = number(&run, "bits_per_character");
+    assert!((bits - number(&run, "validation_loss") / 2.0_f64.ln()).abs() < 1e-12);
 }
 
 #[test]
 fn sums_are_learned_as_far_as_their_look() {
     let run = tiny(&["dataset=sums", "steps=150"]);
-    assert!(run.number("validation_loss") < run.number("bigram_entropy"));
+    assert!(number(&run, "validation_loss") < number(&run, "bigram_entropy"));
 }
 
 #[test]
@@ -78,7 +68,7 @@ fn one_seed_gives_one_series_and_text() {
     let settings = ["dataset=text", "steps=12", "seed=3"];
     let (one, other) = (tiny(&settings), tiny(&settings));
     assert_eq!(first_difference(&one, &other), None);
-    assert_eq!(one.data.frames, other.data.frames);
+    assert_eq!(one.frames, other.frames);
     let third = tiny(&["dataset=text", "steps=12", "seed=4"]);
     assert_ne!(first_difference(&one, &third), None);
 }
@@ -86,9 +76,9 @@ fn one_seed_gives_one_series_and_text() {
 #[test]
 fn what_is_computed_again_changes_no_gradient() {
     for settings in [
-        tiny_but(&["dataset=chain", "steps=10"]),
-        tiny_but(&["dataset=chain", "steps=5", "optimizer=adamw", "weight_decay=0.1"]),
-        tiny_but(&["dataset=chain", "steps=5", "optimizer=momentum"]),
+        over(&TINY, &["dataset=chain", "steps=10"]),
+        over(&TINY, &["dataset=chain", "steps=5", "optimizer=adamw", "weight_decay=0.1"]),
+        over(&TINY, &["dataset=chain", "steps=5", "optimizer=momentum"]),
         vec!["dataset=digits", "learning_rate=0.003", "steps=10", "depth=2"],
         vec!["dataset=digits", "model=cnn", "width=2", "steps=3"],
     ] {
@@ -97,9 +87,9 @@ fn what_is_computed_again_changes_no_gradient() {
         assert_eq!(first_difference(&kept, &recomputed), None, "{settings:?}");
     }
     for settings in [
-        tiny_but(&["dataset=chain", "steps=10"]),
-        tiny_but(&["dataset=text", "steps=3", "depth=0"]),
-        tiny_but(&["dataset=sums", "steps=3", "depth=3", "optimizer=momentum"]),
+        over(&TINY, &["dataset=chain", "steps=10"]),
+        over(&TINY, &["dataset=text", "steps=3", "depth=0"]),
+        over(&TINY, &["dataset=sums", "steps=3", "depth=3", "optimizer=momentum"]),
     ] {
         let kept = train(&settings);
         let by_blocks = ["recompute=true", "recompute_unit=blocks"];
@@ -126,8 +116,8 @@ fn transformer_metrics_match_the_schema() {
         vec!["dataset=chain", "steps=2", "depth=0"],
     ] {
         let run = tiny(&settings);
-        run.assert_declared();
-        let reported = |name: &str| run.data.metric(name).is_some();
+        must_be_reported(&lab(), &run);
+        let reported = |name: &str| run.metric(name).is_some();
         let has = |setting: &str| settings.contains(&setting);
         for (name, expected) in [
             ("tokens_per_second", true),
@@ -142,19 +132,19 @@ fn transformer_metrics_match_the_schema() {
         }
     }
     for name in ["tokens_per_second", "bigram_entropy", "mfu"] {
-        assert!(train(&["steps=1"]).data.metric(name).is_none(), "{name}");
+        assert!(train(&["steps=1"]).metric(name).is_none(), "{name}");
     }
 }
 
 #[test]
 fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
     let run = tiny(&["dataset=sums", "steps=3"]);
-    let names: Vec<&str> = run.data.frames.keys().map(|name| name.as_ref()).collect();
+    let names: Vec<&str> = run.frames.keys().map(|name| name.as_ref()).collect();
     assert_eq!(
         names,
         ["attention", "confusion", "logit-lens", "next-token", "text", "weight-spread", "weights"]
     );
-    let frame = |panel: &str| &run.data.frames[panel].1;
+    let frame = |panel: &str| &run.frames[panel].1;
     let Frame::Text(text) = frame("text") else { panic!("no text") };
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("     0: "), "{text}");
@@ -180,18 +170,18 @@ fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
 fn what_is_guessed_and_written_is_not_hidden_by_what_was_given() {
     // Numbers are long: two of them, and the guess.
     let chain = tiny(&["dataset=chain", "steps=1"]);
-    let Frame::Bars(next) = &chain.data.frames["next-token"].1 else { panic!("no bars") };
+    let Frame::Bars(next) = &chain.frames["next-token"].1 else { panic!("no bars") };
     assert!(next.bars.iter().all(|bar| bar.label.len() <= "10 10|10".len()), "{next:?}");
     // The tales have empty lines between them; a text begins with a letter.
     let text = tiny(&["dataset=text", "steps=1"]);
-    let Frame::Text(written) = &text.data.frames["text"].1 else { panic!("no text") };
+    let Frame::Text(written) = &text.frames["text"].1 else { panic!("no text") };
     assert!(written.contains("\n     1: When"), "{written}");
 }
 
 #[test]
 fn small_perceptron_shows_weights_and_gradients() {
     let run = train(&["dataset=xor", "width=8", "initialization=zeros", "steps=1"]);
-    let Frame::Panes(panes) = &run.data.frames["network"].1 else { panic!("no panes") };
+    let Frame::Panes(panes) = &run.frames["network"].1 else { panic!("no panes") };
     let titles: Vec<&str> = panes.iter().map(|pane| pane.title.as_str()).collect();
     assert_eq!(titles.len(), 6);
     assert_eq!(titles[..2], ["layer1 weights", "layer1 gradients"]);
@@ -199,7 +189,7 @@ fn small_perceptron_shows_weights_and_gradients() {
     assert_eq!((first.rows, first.columns), (8, 3));
     // Nothing breaks the symmetry of zeros: no gradient reaches the first layer.
     assert!(first.cells.iter().all(|&cell| cell == 0.0));
-    assert!(!train(&["steps=1", "width=40"]).data.frames.contains_key("network"));
+    assert!(!train(&["steps=1", "width=40"]).frames.contains_key("network"));
 }
 
 #[test]
@@ -227,7 +217,7 @@ fn models_and_data_that_make_no_sense_together_are_refused() {
 fn own_corpus_is_learned() {
     let own = format!("corpus={}", "so it goes, and on it goes. ".repeat(40));
     let run = tiny(&["dataset=text", "steps=40", &own]);
-    assert!(run.number("validation_loss") < run.number("unigram_entropy"));
+    assert!(number(&run, "validation_loss") < number(&run, "unigram_entropy"));
     for (corpus, words) in [
         ("corpus=", "corpus: the text is empty"),
         ("corpus=too short", "corpus: the text has 9 characters"),
@@ -241,5 +231,5 @@ fn own_corpus_is_learned() {
 #[test]
 fn a_transformer_that_diverges_says_so() {
     let run = tiny(&["dataset=chain", "optimizer=sgd", "learning_rate=100", "steps=60"]);
-    assert_eq!(run.data.metric("diverged"), Some(Value::Bool(true)));
+    assert_eq!(run.metric("diverged"), Some(Value::Bool(true)));
 }
