@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
 use mlsys_device as device;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::baseline::{Layer, NetworkSource, Recipe, Sizes, Trained};

@@ -8,16 +8,16 @@ mod rounding;
 mod tests;
 
 use mlsys_device as device;
-use mlsys_device::choice::pick;
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::{Data, DataConfig, Dataset};
 use mlsys_nn::divergence::DivergenceCheck;
-use mlsys_nn::flat_params::{RULES, Rule};
+use mlsys_nn::flat_params::Rule;
 use mlsys_nn::networks::MlpConfig;
 use mlsys_nn::{data, divergence};
 use mlsys_sim::formats::Format;
+use serde::Deserialize;
 
 use self::learner::{Judged, Learner, Tally};
 use crate::stepped;
@@ -28,7 +28,7 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Fields>()
 }
 
 // Parameters.
@@ -50,6 +50,43 @@ struct Knobs {
     steps: u64,
     /// The weight that the number line shows.
     watch: Option<usize>,
+}
+
+/// The parameters.
+#[derive(Deserialize)]
+struct Fields {
+    dataset: Dataset,
+    width: usize,
+    optimizer: Rule,
+    #[serde(with = "FormatName")]
+    weight_format: Format,
+    #[serde(with = "FormatName")]
+    gradient_format: Format,
+    #[serde(with = "FormatName")]
+    activation_format: Format,
+    #[serde(with = "FormatName")]
+    accumulate_format: Format,
+    master_weights: bool,
+    stochastic_rounding: bool,
+    loss_scale: f32,
+    learning_rate: f64,
+    batch_size: usize,
+    steps: u64,
+    watch: Option<usize>,
+    seed: u64,
+}
+
+/// The names of [`Format`].
+#[derive(Deserialize)]
+#[serde(remote = "Format", rename_all = "kebab-case")]
+enum FormatName {
+    Fp32,
+    Bf16,
+    Fp16,
+    #[serde(rename = "fp8-e4m3")]
+    E4m3,
+    #[serde(rename = "fp8-e5m2")]
+    E5m2,
 }
 
 /// Which numbers are kept in which format.
@@ -80,50 +117,46 @@ enum Rounding {
     AtRandom,
 }
 
-const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("spiral", Dataset::Spiral)];
-
-const FORMATS: [(&str, Format); 5] = [
-    ("fp32", Format::Fp32),
-    ("bf16", Format::Bf16),
-    ("fp16", Format::Fp16),
-    ("fp8-e4m3", Format::E4m3),
-    ("fp8-e5m2", Format::E5m2),
-];
-
-const SUMS: [(&str, Format); 3] =
-    [("fp32", Format::Fp32), ("fp16", Format::Fp16), ("bf16", Format::Bf16)];
-
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let dataset = pick(params, "dataset", &DATASETS)?;
-        let seed = params.int("seed")?.unsigned_abs();
-        let data = DataConfig::new(dataset, seed);
+        let fields: Fields = params.read()?;
+        let data = DataConfig::new(fields.dataset, fields.seed);
         // As many layers as lab `train` gives this data set.
-        let depth = if dataset.is_points() { 2 } else { 1 };
+        let depth = if fields.dataset.is_points() { 2 } else { 1 };
         let outputs = data.classes();
         Ok(Self {
             sizes: MlpConfig {
                 inputs: data.features(),
-                hidden: vec![params.size("width")?; depth],
+                hidden: vec![fields.width; depth],
                 outputs: outputs.map_err(|error| LabError::Data(error.to_string()))?,
             },
-            rule: pick(params, "optimizer", &RULES)?,
-            sums: pick(params, "accumulate_format", &SUMS)?,
+            rule: fields.optimizer,
+            sums: fields.accumulate_format,
             data,
-            seed,
+            seed: fields.seed,
         })
     }
 }
 
 impl Knobs {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let watch = params.optional_int("watch");
+        let fields: Fields = params.read()?;
         Ok(Self {
-            numbers: Numbers::read(params)?,
-            learning_rate: params.float("learning_rate")?,
-            batch_size: params.size("batch_size")?,
-            steps: params.size("steps")? as u64,
-            watch: watch.map(|weight| usize::try_from(weight).unwrap_or(usize::MAX)),
+            numbers: Numbers {
+                weights: fields.weight_format,
+                gradients: fields.gradient_format,
+                activations: fields.activation_format,
+                master: if fields.master_weights { Master::Kept } else { Master::None },
+                rounding: match fields.stochastic_rounding {
+                    true => Rounding::AtRandom,
+                    false => Rounding::Nearest,
+                },
+                loss_scale: fields.loss_scale,
+            },
+            learning_rate: fields.learning_rate,
+            batch_size: fields.batch_size,
+            steps: fields.steps,
+            watch: fields.watch,
         })
     }
 }
@@ -138,21 +171,6 @@ impl Numbers {
         rounding: Rounding::Nearest,
         loss_scale: 1.0,
     };
-
-    fn read(params: &Params) -> Result<Self, LabError> {
-        Ok(Self {
-            weights: pick(params, "weight_format", &FORMATS)?,
-            gradients: pick(params, "gradient_format", &FORMATS)?,
-            activations: pick(params, "activation_format", &FORMATS)?,
-            master: if params.bool("master_weights")? { Master::Kept } else { Master::None },
-            rounding: if params.bool("stochastic_rounding")? {
-                Rounding::AtRandom
-            } else {
-                Rounding::Nearest
-            },
-            loss_scale: params.float("loss_scale")? as f32,
-        })
-    }
 
     /// Whether there is a master copy in 32 bits; weights of 32 bits are their own.
     fn has_copy(&self) -> bool {

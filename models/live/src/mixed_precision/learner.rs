@@ -166,7 +166,7 @@ impl Learner {
         }
         let weights = before.iter().zip(&self.weights);
         for ((moved, slope), (before, after)) in self.moved.iter_mut().zip(slopes).zip(weights) {
-            *moved = *slope != 0.0 || self.rule == Rule::Adam && *moved;
+            *moved = *slope != 0.0 || self.rule.moments() > 0 && *moved;
             tally.updates += u64::from(*moved);
             tally.stalled += u64::from(*moved && before == after);
         }

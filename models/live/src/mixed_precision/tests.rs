@@ -1,6 +1,5 @@
 //! The lab from outside: what it promises of its numbers.
 
-use mlsys_device::choice::assert_choices_listed;
 use mlsys_lab::RunData;
 use mlsys_sim::formats::Format;
 
@@ -140,20 +139,6 @@ fn numbers_too_large_for_their_format_end_the_run_with_a_reason() {
     assert_eq!(metric(&data, "steps_done"), 1.0);
     let small = try_run(&lab().unwrap(), &["loss_scale=1", "batch_size=1", "width=1", "steps=3"]);
     assert!(small.is_ok());
-}
-
-#[test]
-fn the_schema_lists_exactly_the_cases_that_are_read() {
-    let lab = lab().unwrap();
-    assert_choices_listed(&lab, "dataset", &DATASETS);
-    for name in ["weight_format", "gradient_format", "activation_format"] {
-        assert_choices_listed(&lab, name, &FORMATS);
-    }
-    assert_choices_listed(&lab, "accumulate_format", &SUMS);
-    assert_choices_listed(&lab, "optimizer", &RULES);
-    for (name, format) in FORMATS {
-        assert_eq!(format.name(), name);
-    }
 }
 
 #[test]

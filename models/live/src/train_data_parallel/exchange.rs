@@ -4,7 +4,7 @@ use mlsys_distributed::collective::{carry_out, share};
 use mlsys_distributed::transport::{CommError, Endpoint, Payload, Tag};
 use mlsys_nn::flat_params;
 
-use super::params::{Answer, LeftOut, Row, SAMPLED, Scheme, Zero};
+use super::params::{Answer, Row, SAMPLED, Scheme, Zero};
 use super::worker::{GRADIENT, Replica, STATE, WEIGHTS, cut};
 
 impl Replica {
@@ -48,9 +48,9 @@ impl Replica {
             *g += left;
         }
         let packed = scheme.compression.pack(gradient);
-        self.left_out = match scheme.left_out {
-            LeftOut::Lost => Vec::new(),
-            LeftOut::Kept => {
+        self.left_out = match scheme.error_feedback {
+            false => Vec::new(),
+            true => {
                 let mut sent = vec![0.0; gradient.len()];
                 packed.add_to(&mut sent);
                 let pairs = gradient.iter().zip(sent);

@@ -33,8 +33,7 @@ use mlsys_sim::collective::Algorithm;
 
 use self::exchange::{Compression, Whole};
 use self::params::{
-    Answer, Average, Begin, Broken, HeldBytes, Kind, Knobs, ReferenceWorker, Scheme, Setup, Task,
-    Want, WorkerOrder, Zero,
+    Answer, Average, Begin, HeldBytes, Kind, Knobs, Scheme, Setup, Task, WorkerOrder, Zero,
 };
 use self::timing::{Measured, Modelled, Times};
 use self::worker::Member;
@@ -46,7 +45,7 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
 // The run.
@@ -81,7 +80,7 @@ struct Session {
     scheme: Arc<Scheme>,
     modelled: Modelled,
     pool: WorkerPool<Member>,
-    beside: Option<Reference>,
+    reference: Option<Reference>,
     batches: Batches,
     steps: Steps,
     replicas: Replicas,
@@ -110,15 +109,15 @@ impl Session {
         let workers = setup.workers;
         let places = contexts(run, workers + 1)?;
         let limit = timeout(setup.model.flops(knobs.batch as u64) as f64);
-        let beside = match (setup.beside, places.first()) {
-            (ReferenceWorker::OneWorker, Some(context)) => Some(Reference::start(
+        let reference = match (setup.compare, places.first()) {
+            (true, Some(context)) => Some(Reference::start(
                 run.device,
                 context.clone(),
                 &setup.model,
                 setup.rule,
                 limit,
             )?),
-            (ReferenceWorker::OneWorker | ReferenceWorker::Nobody, _) => None,
+            (true | false, _) => None,
         };
         let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
         let make = move |spec| Member::new(spec, workers, &model, rule, zero);
@@ -134,7 +133,7 @@ impl Session {
             knobs,
             scheme,
             pool,
-            beside,
+            reference,
             replicas: Replicas::Identical,
             measured: Measured::default(),
             budget,
@@ -205,7 +204,7 @@ impl SteppedLab for Session {
         let flops = self.setup.model.flops(self.knobs.batch as u64);
         let limit = timeout(flops as f64);
         self.pool.set_timeout(limit);
-        if let Some(one) = &self.beside {
+        if let Some(one) = &self.reference {
             one.set_timeout(limit);
         }
         self.measured.turn();
@@ -230,18 +229,17 @@ impl SteppedLab for Session {
                 | (Average::Nothing | Average::Weights, _) => Begin::AsTheyAre,
             },
         };
-        let rows = match self.beside {
-            Some(_) => Want::Yes,
-            None => Want::No,
-        };
         let interrupted = || run.control.interrupted();
         let begun = Instant::now();
         let orders = std::iter::repeat_n(WorkerOrder::Train(task), self.pool.len());
         self.pool.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let orders = std::iter::repeat_n(WorkerOrder::Tell(rows), self.pool.len());
+        let orders = std::iter::repeat_n(
+            WorkerOrder::Tell { rows: self.reference.is_some() },
+            self.pool.len(),
+        );
         let answers = self.pool.act(step, orders, interrupted)?;
-        let alone = match &mut self.beside {
+        let alone = match &mut self.reference {
             Some(one) => Some(one.step(step, &indices, self.knobs.rate, interrupted)?),
             None => None,
         };
@@ -266,9 +264,8 @@ impl SteppedLab for Session {
         if let Some(alone) = alone {
             compare_with_one(run, step, &answers, &alone);
         }
-        let broken = answers.iter().any(|answer| answer.broken == Broken::Yes);
+        let broken = answers.iter().find_map(|answer| answer.broken);
         self.answers = answers;
-        let broken = broken.then_some("a weight is no longer a finite number");
         let Knobs { delay, rate, .. } = self.knobs;
         self.steps.judge(run, &[loss], broken, |what| {
             let reason = divergence::at_rate(what, rate);

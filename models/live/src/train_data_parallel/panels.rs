@@ -2,12 +2,13 @@
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::message_trace::{Begins, Layout, MessageTrace};
-use mlsys_lab::frame::{HeatMap, Milestone, Span, Stack, Stacks, Timeline};
+use mlsys_lab::frame::{Milestone, Span, Timeline};
 
 use super::exchange::Compression;
-use super::params::{HeldBytes, Overlap, SAMPLED};
+use super::params::{HeldBytes, SAMPLED};
 use super::timing::{Send, sends};
 use super::{Sent, Session, Zero};
+use crate::parallel;
 
 type Picture = fn(&Session) -> Frame;
 
@@ -110,39 +111,14 @@ impl Session {
             Some(_) | None => workers,
         };
         let names: Vec<String> = (0..all).map(|rank| self.name(rank)).collect();
-        let bytes = |(from, to)| traffic.flow(from, to).bytes as f32;
-        let pairs = (0..all).flat_map(|from| (0..all).map(move |to| (from, to)));
-        let cells: Vec<f32> = pairs.map(bytes).collect();
-        Frame::HeatMap(HeatMap {
-            columns: all,
-            rows: all,
-            low: 0.0,
-            high: cells.iter().copied().fold(1.0, f32::max),
-            cells,
-            x: (0.0, all as f32),
-            y: (0.0, all as f32),
-            column_labels: names.clone(),
-            row_labels: names,
-            points: Vec::new(),
-            legend: "bytes sent by a row to a column in a step".to_owned(),
-        })
+        parallel::traffic(traffic, names, 0.0, "bytes sent by a row to a column in a step")
     }
 
     fn memory(&self) -> Frame {
         let stack = |label: String, held: HeldBytes, activations: u64| {
-            let all = [
-                held.weights,
-                held.gradient,
-                held.optimizer,
-                activations,
-                held.left_out,
-                held.late,
-            ];
-            Stack {
-                label,
-                values: all.iter().map(|&bytes| Some(bytes as f64)).collect(),
-                remark: String::new(),
-            }
+            let HeldBytes { weights, gradient, optimizer, left_out, late } = held;
+            let bytes = [weights, gradient, optimizer, activations, left_out, late];
+            parallel::stack(label, bytes.map(|bytes| bytes as f64), String::new())
         };
         let (alone, activations) = self.alone();
         let mut stacks = vec![stack("one worker".to_owned(), alone, activations)];
@@ -160,13 +136,8 @@ impl Session {
             "left out by compression",
             "late gradients",
         ];
-        Frame::Stacks(Stacks {
-            unit: "bytes".to_owned(),
-            parts: parts.map(str::to_owned).to_vec(),
-            stacks,
-            limit: None,
-            note: "Weights, gradients and state as they are held; activations by the rules of lab capture.".to_owned(),
-        })
+        let note = "Weights, gradients and state as they are held; activations by the rules of lab capture.";
+        parallel::memory(parts, stacks, note)
     }
 
     /// What one worker with the whole batch holds, and its activations.
@@ -224,7 +195,7 @@ impl Session {
         clock.compute("backward", BACKWARD, 2.0 / 3.0);
         clock.meet();
         let backward_ends = clock.at;
-        if self.knobs.overlap == Overlap::Together {
+        if self.knobs.overlap {
             clock.at = forward_ends;
         }
         for send in after {
@@ -259,10 +230,7 @@ impl Session {
 
     /// The lane in which worker 0 sends.
     fn first_sender(&self) -> usize {
-        match self.knobs.overlap {
-            Overlap::Apart => 0,
-            Overlap::Together => self.setup.workers,
-        }
+        if self.knobs.overlap { self.setup.workers } else { 0 }
     }
 
     fn lane(&self, lane: usize) -> String {

@@ -3,16 +3,63 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use mlsys_device::choice::pick;
 use mlsys_distributed::model;
 use mlsys_distributed::model::Model;
 use mlsys_lab::{LabError, Params};
-use mlsys_nn::flat_params::{RULES, Rule};
+use mlsys_nn::flat_params::Rule;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_sim::collective::{Algorithm, Plan};
 use mlsys_sim::network::Network;
 
+use serde::Deserialize;
+
 use super::exchange::Compression;
+
+/// The parameters, without the sizes of the model and the link.
+#[derive(Deserialize)]
+pub(super) struct Fields {
+    workers: usize,
+    model: Kind,
+    global_batch: usize,
+    accumulate: usize,
+    optimizer: Rule,
+    learning_rate: f64,
+    steps: u64,
+    #[serde(with = "AlgorithmName")]
+    algorithm: Algorithm,
+    zero_stage: u8,
+    compression: CompressionName,
+    keep_fraction: f64,
+    error_feedback: bool,
+    synchronize_every: u64,
+    delay: usize,
+    slow_worker_factor: f64,
+    overlap: bool,
+    worker_flops_per_second: f64,
+    compare: bool,
+    seed: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum CompressionName {
+    None,
+    Int8,
+    Sign,
+    TopK,
+}
+
+/// The names of [`Algorithm`].
+#[derive(Deserialize)]
+#[serde(remote = "Algorithm", rename_all = "kebab-case")]
+enum AlgorithmName {
+    Ring,
+    RecursiveHalvingDoubling,
+    Tree,
+    DoubleTree,
+    ParameterServer,
+    ShardedParameterServer,
+}
 
 pub(super) struct Setup {
     pub(super) workers: usize,
@@ -20,31 +67,18 @@ pub(super) struct Setup {
     pub(super) task: Kind,
     pub(super) rule: Rule,
     pub(super) zero: Zero,
-    pub(super) beside: ReferenceWorker,
+    /// Whether a single worker runs the same steps.
+    pub(super) compare: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum Kind {
     /// What symbol comes next.
+    #[serde(rename = "transformer")]
     Chain,
     /// Which digit an image shows.
+    #[serde(rename = "mlp")]
     Digits,
-}
-
-/// Whether a single worker runs for comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReferenceWorker {
-    Nobody,
-    OneWorker,
-}
-
-/// Whether gradients travel while the backward pass still runs, in the modelled clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Overlap {
-    /// They wait for its end.
-    Apart,
-    /// They do.
-    Together,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -57,42 +91,31 @@ pub(super) struct Knobs {
     pub(super) rate: f64,
     pub(super) algorithm: Algorithm,
     pub(super) compression: Compression,
-    pub(super) left_out: LeftOut,
+    /// Whether what compression leaves out is added to the next step's gradient.
+    pub(super) error_feedback: bool,
     /// Steps from one average to the next.
     pub(super) every: u64,
     pub(super) delay: usize,
     pub(super) slow: f64,
-    pub(super) overlap: Overlap,
+    /// Whether gradients travel while the backward pass still runs, in the modelled clock.
+    pub(super) overlap: bool,
     pub(super) flops_per_second: f64,
     pub(super) network: Network,
 }
 
-pub(super) const KINDS: [(&str, Kind); 2] = [("transformer", Kind::Chain), ("mlp", Kind::Digits)];
-
-pub(super) const COMPRESSIONS: [(&str, Compression); 4] = [
-    ("none", Compression::None),
-    ("int8", Compression::Int8),
-    ("sign", Compression::Sign),
-    ("top-k", Compression::TopK { share: 0.0 }),
-];
-
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let seed = params.int("seed")?.unsigned_abs();
-        let task = pick(params, "model", &KINDS)?;
+        let fields: Fields = params.read()?;
         Ok(Self {
-            workers: params.size("workers")?,
-            model: match task {
-                Kind::Chain => Model::transformer(model::transformer(params)?, seed)?,
-                Kind::Digits => Model::digits(seed)?,
+            workers: fields.workers,
+            model: match fields.model {
+                Kind::Chain => Model::transformer(model::transformer(params)?, fields.seed)?,
+                Kind::Digits => Model::digits(fields.seed)?,
             },
-            task,
-            rule: pick(params, "optimizer", &RULES)?,
-            zero: zero(params)?,
-            beside: match params.bool("compare")? {
-                true => ReferenceWorker::OneWorker,
-                false => ReferenceWorker::Nobody,
-            },
+            task: fields.model,
+            rule: fields.optimizer,
+            zero: fields.zero_stage.into(),
+            compare: fields.compare,
         })
     }
 
@@ -109,10 +132,7 @@ impl Setup {
     }
 
     pub(super) fn bytes(&self, knobs: &Knobs) -> u64 {
-        let alone = match self.beside {
-            ReferenceWorker::OneWorker => 1,
-            ReferenceWorker::Nobody => 0,
-        };
+        let alone = u64::from(self.compare);
         // Weights, gradients, the next weights and what is sent of them, besides the optimizer's moments.
         let copies = 6 + self.rule.moments() + knobs.delay as u64;
         let holders = self.workers as u64 + alone;
@@ -125,48 +145,36 @@ impl Setup {
     /// # Errors
     /// If the algorithm does not support this number of workers.
     pub(super) fn scheme(&self, knobs: &Knobs) -> Result<Scheme, LabError> {
-        Scheme::new(
-            knobs.algorithm,
-            self.workers,
-            self.model.parameters() as usize,
-            knobs.compression,
-            knobs.left_out,
-            knobs.delay,
-        )
+        let parameters = self.model.parameters() as usize;
+        Scheme::new(self.workers, parameters, knobs)
     }
 }
 
 impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let workers = params.size("workers")?;
+        let fields: Fields = params.read()?;
         let knobs = Self {
-            batch: params.size("global_batch")?,
-            pieces: params.size("accumulate")?,
-            steps: params.size("steps")? as u64,
-            rate: params.float("learning_rate")?,
-            algorithm: algorithm(params)?,
-            compression: match pick(params, "compression", &COMPRESSIONS)? {
-                Compression::TopK { .. } => {
-                    Compression::TopK { share: params.float("keep_fraction")? }
-                }
-                other @ (Compression::None | Compression::Int8 | Compression::Sign) => other,
+            batch: fields.global_batch,
+            pieces: fields.accumulate,
+            steps: fields.steps,
+            rate: fields.learning_rate,
+            algorithm: fields.algorithm,
+            compression: match fields.compression {
+                CompressionName::None => Compression::None,
+                CompressionName::Int8 => Compression::Int8,
+                CompressionName::Sign => Compression::Sign,
+                CompressionName::TopK => Compression::TopK { share: fields.keep_fraction },
             },
-            left_out: match params.bool("error_feedback")? {
-                true => LeftOut::Kept,
-                false => LeftOut::Lost,
-            },
-            every: params.size("synchronize_every")? as u64,
-            delay: params.size("delay")?,
-            slow: params.float("slow_worker_factor")?,
-            overlap: match params.bool("overlap")? {
-                true => Overlap::Together,
-                false => Overlap::Apart,
-            },
-            flops_per_second: params.float("worker_flops_per_second")?,
+            error_feedback: fields.error_feedback,
+            every: fields.synchronize_every,
+            delay: fields.delay,
+            slow: fields.slow_worker_factor,
+            overlap: fields.overlap,
+            flops_per_second: fields.worker_flops_per_second,
             network: Network::read(params)?,
         };
-        knobs.must_divide(workers)?;
-        knobs.must_agree(workers, zero(params)?)?;
+        knobs.must_divide(fields.workers)?;
+        knobs.must_agree(fields.workers, fields.zero_stage.into())?;
         Ok(knobs)
     }
 
@@ -225,22 +233,15 @@ impl Knobs {
     }
 }
 
-fn algorithm(params: &Params) -> Result<Algorithm, LabError> {
-    let name = params.text("algorithm")?;
-    Algorithm::named(name).ok_or_else(|| {
-        let known = Algorithm::ALL.map(Algorithm::name);
-        let message = format!("'{name}' is none of {}", known.join(", "));
-        LabError::contradiction(["algorithm"], message)
-    })
-}
-
-fn zero(params: &Params) -> Result<Zero, LabError> {
-    Ok(match params.int("zero_stage")? {
-        ..=0 => Zero::Nothing,
-        1 => Zero::Optimizer,
-        2 => Zero::Gradients,
-        3.. => Zero::Weights,
-    })
+impl From<u8> for Zero {
+    fn from(stage: u8) -> Self {
+        match stage {
+            0 => Self::Nothing,
+            1 => Self::Optimizer,
+            2 => Self::Gradients,
+            3.. => Self::Weights,
+        }
+    }
 }
 
 // Orders to the workers and their answers.
@@ -256,15 +257,6 @@ pub(super) enum Zero {
     Weights,
 }
 
-/// What becomes of what compression leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LeftOut {
-    /// It is lost.
-    Lost,
-    /// It is added to the next step's gradient.
-    Kept,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Scheme {
     /// The sum over all, to all.
@@ -276,7 +268,8 @@ pub(super) struct Scheme {
     /// Everybody's compressed gradient to all; an element a worker.
     pub(super) share: Plan,
     pub(super) compression: Compression,
-    pub(super) left_out: LeftOut,
+    /// Whether what compression leaves out is added to the next step's gradient.
+    pub(super) error_feedback: bool,
     /// Steps that a gradient is late.
     pub(super) delay: usize,
 }
@@ -311,20 +304,14 @@ pub(super) enum Begin {
     Together,
 }
 
-/// Whether a step should tell more than its loss.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Want {
-    #[default]
-    No,
-    Yes,
-}
-
 #[derive(Clone, Debug)]
 pub(super) enum WorkerOrder {
     /// Do a step. What there is to say of it is asked for by itself, so that a step takes no longer for being watched.
     Train(Task),
     /// Tell of the last step, and of gradient and weights if they are wanted.
-    Tell(Want),
+    Tell {
+        rows: bool,
+    },
     Show,
 }
 
@@ -335,8 +322,8 @@ pub(super) struct Answer {
     pub(super) loss: Option<f64>,
     /// A number that all weights together give: the same for the same bits, and hardly ever for others.
     pub(super) digest: Option<u64>,
-    /// Whether a weight is no finite number any more.
-    pub(super) broken: Broken,
+    /// Why its weights are of no use any more.
+    pub(super) broken: Option<&'static str>,
     pub(super) held: HeldBytes,
     pub(super) row: Option<Row>,
     /// The first [`SAMPLED`] numbers of each chunk of what it gave into the sum, before it was summed.
@@ -345,13 +332,6 @@ pub(super) struct Answer {
 
 /// Numbers of a chunk that pictures show.
 pub(super) const SAMPLED: usize = 3;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Broken {
-    #[default]
-    No,
-    Yes,
-}
 
 /// Bytes of the numbers that a worker really holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -379,25 +359,18 @@ impl Scheme {
     ///
     /// # Errors
     /// If the algorithm does not support this number of workers.
-    pub(super) fn new(
-        algorithm: Algorithm,
-        workers: usize,
-        parameters: usize,
-        compression: Compression,
-        left_out: LeftOut,
-        delay: usize,
-    ) -> Result<Self, LabError> {
+    fn new(workers: usize, parameters: usize, knobs: &Knobs) -> Result<Self, LabError> {
         let plan = |plan: Result<Plan, mlsys_sim::collective::PlanError>| {
             plan.map_err(|error| error.told(["algorithm", "workers"]))
         };
         Ok(Self {
-            all_reduce: plan(Plan::all_reduce(algorithm, workers, parameters))?,
+            all_reduce: plan(Plan::all_reduce(knobs.algorithm, workers, parameters))?,
             scatter: plan(Plan::reduce_scatter(workers, parameters))?,
             gather: plan(Plan::all_gather(workers, parameters))?,
             share: plan(Plan::all_gather(workers, workers))?,
-            compression,
-            left_out,
-            delay,
+            compression: knobs.compression,
+            error_feedback: knobs.error_feedback,
+            delay: knobs.delay,
         })
     }
 }

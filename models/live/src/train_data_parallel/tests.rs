@@ -1,12 +1,10 @@
-use mlsys_device::choice::assert_choices_listed;
 use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::{Frame, RunData, Value};
-use mlsys_nn::flat_params::RULES;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::random::Stream;
 use mlsys_sim::collective::Algorithm;
 
-use super::params::{COMPRESSIONS, KINDS, Setup};
+use super::params::Setup;
 use crate::stepped::LiveLab;
 use crate::trial::{
     ended_within_a_step, last, most, must_be_declared, number, params, run, steered, try_run, turn,
@@ -19,15 +17,6 @@ fn lab() -> LiveLab {
 
 fn identical(data: &RunData) -> bool {
     data.metric("replicas_identical") == Some(Value::Bool(true))
-}
-
-#[test]
-fn the_schema_lists_exactly_the_cases_that_are_read() {
-    assert_choices_listed(&lab(), "model", &KINDS);
-    assert_choices_listed(&lab(), "compression", &COMPRESSIONS);
-    assert_choices_listed(&lab(), "optimizer", &RULES);
-    let algorithms = Algorithm::ALL.map(|one| (one.name(), one));
-    assert_choices_listed(&lab(), "algorithm", &algorithms);
 }
 
 #[test]

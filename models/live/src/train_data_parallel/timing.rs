@@ -7,7 +7,7 @@ use mlsys_sim::collective::{Plan, Tally};
 use mlsys_sim::network::Network;
 
 use super::exchange::Compression;
-use super::params::{Knobs, Overlap, Scheme, Setup, Zero};
+use super::params::{Knobs, Scheme, Setup, Zero};
 
 /// Bytes of an f32.
 const WIDTH: f64 = 4.0;
@@ -40,9 +40,9 @@ impl Modelled {
         let (before, after) = (seconds(before), seconds(after));
         let communication = before + after;
         let step = match knobs.overlap {
-            Overlap::Apart => compute + communication,
+            false => compute + communication,
             // No pass begins before its weights are there.
-            Overlap::Together => before + compute / 3.0 + after.max(compute * 2.0 / 3.0),
+            true => before + compute / 3.0 + after.max(compute * 2.0 / 3.0),
         };
         Self { compute_of_others, compute, communication, step, speedup: alone / step }
     }

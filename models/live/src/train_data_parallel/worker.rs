@@ -10,14 +10,12 @@ use mlsys_distributed::model::Model;
 use mlsys_distributed::transport::{CommError, Endpoint};
 use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::Data;
-use mlsys_nn::flat_params;
 use mlsys_nn::flat_params::{Optimizer, Rule};
 use mlsys_nn::networks::{Architecture, Network};
+use mlsys_nn::{divergence, flat_params};
 
 use super::exchange::Compression;
-use super::params::{
-    Answer, Average, Begin, Broken, HeldBytes, Row, Scheme, Task, Want, WorkerOrder, Zero,
-};
+use super::params::{Answer, Average, Begin, HeldBytes, Row, Scheme, Task, WorkerOrder, Zero};
 
 /// What messages carry, as they are called where one is missing.
 pub(super) const GRADIENT: &str = "part of the gradient";
@@ -107,7 +105,7 @@ impl Worker for Member {
                 replica.train(&task, endpoint)?;
                 Ok(Answer::default())
             }
-            (Self::Replica(replica), WorkerOrder::Tell(rows)) => replica.tell(rows),
+            (Self::Replica(replica), WorkerOrder::Tell { rows }) => replica.tell(rows),
             (Self::Replica(replica), WorkerOrder::Show) => replica.show(),
             (Self::Server { parameters, rule, zero }, WorkerOrder::Train(task)) => {
                 endpoint.doing("serving sums");
@@ -116,7 +114,7 @@ impl Worker for Member {
                 }
                 Ok(Answer::default())
             }
-            (Self::Server { .. }, WorkerOrder::Show | WorkerOrder::Tell(_)) => {
+            (Self::Server { .. }, WorkerOrder::Show | WorkerOrder::Tell { .. }) => {
                 Ok(Answer::default())
             }
         }
@@ -344,12 +342,9 @@ pub(super) struct Left {
 }
 
 impl Replica {
-    pub(super) fn tell(&mut self, rows: Want) -> Result<Answer, CommError> {
+    pub(super) fn tell(&mut self, rows: bool) -> Result<Answer, CommError> {
         let left = std::mem::take(&mut self.left);
-        let row = match rows {
-            Want::Yes => self.row(left.applied, left.average)?,
-            Want::No => None,
-        };
+        let row = if rows { self.row(left.applied, left.average)? } else { None };
         let weights = match &self.network {
             Some(network) => flat_params::weights(network)?,
             None => self.shard.clone(),
@@ -357,11 +352,7 @@ impl Replica {
         Ok(Answer {
             loss: left.loss,
             digest: Some(hash(left.seen.as_ref().unwrap_or(&weights))),
-            broken: if weights.iter().all(|weight| weight.is_finite()) {
-                Broken::No
-            } else {
-                Broken::Yes
-            },
+            broken: divergence::check_weights(&weights),
             held: HeldBytes {
                 weights: bytes(weights.len()),
                 gradient: left.gradient,

@@ -35,7 +35,7 @@ use mlsys_sim::pipeline::Played;
 
 use self::clock::{Modelled, Watch};
 use self::panels::Memory;
-use self::params::{Clock, Comparison, Knobs, Microbatches, Saving, Setup};
+use self::params::{Clock, Knobs, Microbatches, Saving, Setup};
 use self::stage::{Answer, Detail, Diary, Stage, StageOrder};
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
@@ -44,7 +44,7 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
 // The run.
@@ -94,14 +94,14 @@ impl Session {
         let contexts = contexts(run, setup.stages)?;
         let pool = WorkerPool::start(run.device, contexts, limit, make)?;
         run.scalar("worker_devices", pool.devices(setup.stages));
-        let reference = match setup.comparison {
-            Comparison::OneWorker => {
+        let reference = match setup.compare {
+            true => {
                 let place = run.device.to_string();
                 let context = WorkerContext { device, place };
                 let alone = Reference::start(run.device, context, &model, setup.rule, limit)?;
                 Some(alone)
             }
-            Comparison::Nobody => None,
+            false => None,
         };
         run.sink.report(Report::Status(String::new()));
         let mut session = Self {

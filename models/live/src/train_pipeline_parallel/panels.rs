@@ -1,11 +1,12 @@
 //! What the stages of a pipeline did, as pictures.
 
 use mlsys_distributed::transport::Traffic;
-use mlsys_lab::frame::{HeatMap, Limit, Stack, Stacks, Table, Timeline};
+use mlsys_lab::frame::{Table, Timeline};
 use mlsys_lab::{Frame, Value};
 use mlsys_sim::pipeline::{Played, label, lanes, places};
 
 use super::params::{Clock, Saving, Setup};
+use crate::parallel;
 
 /// Operations of a stage that the table of the order shows.
 const SHOWN: usize = 400;
@@ -33,23 +34,9 @@ pub(super) fn activations(setup: &Setup, clock: Clock, played: &Played) -> Frame
 }
 
 pub(super) fn traffic(traffic: &Traffic) -> Frame {
-    let stages = traffic.workers();
-    let names: Vec<String> = (0..stages).map(|stage| format!("stage {stage}")).collect();
-    let pairs = (0..stages).flat_map(|from| (0..stages).map(move |to| (from, to)));
-    let cells: Vec<f32> = pairs.map(|(from, to)| traffic.flow(from, to).bytes as f32).collect();
-    Frame::HeatMap(HeatMap {
-        columns: stages,
-        rows: stages,
-        low: 0.0,
-        high: cells.iter().copied().fold(0.0, f32::max),
-        cells,
-        x: (0.0, stages as f32),
-        y: (0.0, stages as f32),
-        column_labels: names.clone(),
-        row_labels: names,
-        points: Vec::new(),
-        legend: "bytes sent in a step, from the stage of the row to that of the column".to_owned(),
-    })
+    let names = (0..traffic.workers()).map(|stage| format!("stage {stage}")).collect();
+    let legend = "bytes sent in a step, from the stage of the row to that of the column";
+    parallel::traffic(traffic, names, 0.0, legend)
 }
 
 /// What each stage keeps in bytes.
@@ -66,15 +53,9 @@ pub(super) struct Memory {
 }
 
 pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
-    let stack = |label: String, of: &Memory, remark: String| Stack {
-        label,
-        values: vec![
-            Some(of.weights as f64),
-            Some(of.stashed as f64),
-            Some(of.activations as f64),
-            Some(of.waiting as f64),
-        ],
-        remark,
+    let stack = |label: String, of: &Memory, remark: String| {
+        let bytes = [of.weights, of.stashed, of.activations, of.waiting];
+        parallel::stack(label, bytes.map(|bytes| bytes as f64), remark)
     };
     let mut stacks =
         vec![stack("one worker".to_owned(), alone, "the whole batch at once".to_owned())];
@@ -86,17 +67,9 @@ pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame 
         let remark = format!("{} in flight{kept}", mlsys_lab::value::number(of.peak));
         stack(format!("stage {stage}"), of, remark)
     }));
-    Frame::Stacks(Stacks {
-        unit: "bytes".to_owned(),
-        parts: ["weights", "stashed weights", "activations", "waiting for W"]
-            .map(str::to_owned)
-            .to_vec(),
-        stacks,
-        limit: None::<Limit>,
-        note: "activations by the rules of kind capture; gradients and optimizer state are not shown: they are as \
-               large as the weights, and twice as large"
-            .to_owned(),
-    })
+    let note = "activations by the rules of kind capture; gradients and optimizer state are not shown: they are as \
+                large as the weights, and twice as large";
+    parallel::memory(["weights", "stashed weights", "activations", "waiting for W"], stacks, note)
 }
 
 /// What each stage did, in order.

@@ -2,16 +2,54 @@
 
 use std::collections::VecDeque;
 
-use mlsys_device::choice::pick;
 use mlsys_distributed::model;
 use mlsys_distributed::model::Model;
 use mlsys_lab::{DeviceId, LabError, Params};
 use mlsys_nn::data::Batches;
-use mlsys_nn::flat_params::{RULES, Rule};
+use mlsys_nn::flat_params::Rule;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::networks::TransformerConfig;
 use mlsys_sim::network::Network;
 use mlsys_sim::pipeline::{Operation, Plan, Schedule, stream};
+use serde::Deserialize;
+
+/// The parameters, without the sizes of the model and the link.
+#[derive(Deserialize)]
+pub(super) struct Fields {
+    #[serde(with = "ScheduleName")]
+    schedule: Schedule,
+    stages: usize,
+    microbatches: usize,
+    chunks_per_stage: usize,
+    global_batch: usize,
+    recompute: bool,
+    stash_weights: bool,
+    optimizer: Rule,
+    compare: bool,
+    seed: u64,
+    learning_rate: f64,
+    steps: u64,
+    worker_flops_per_second: f64,
+    clock: Clock,
+}
+
+/// The names of [`Schedule`].
+#[derive(Deserialize)]
+#[serde(remote = "Schedule")]
+enum ScheduleName {
+    #[serde(rename = "gpipe")]
+    GPipe,
+    #[serde(rename = "1f1b")]
+    OneForwardOneBackward,
+    #[serde(rename = "interleaved-1f1b")]
+    Interleaved,
+    #[serde(rename = "zb-h1")]
+    ZeroBubbleH1,
+    #[serde(rename = "zb-h2")]
+    ZeroBubbleH2,
+    #[serde(rename = "asynchronous")]
+    Asynchronous,
+}
 
 /// What does not change while the run goes on.
 #[derive(Clone, Debug)]
@@ -25,9 +63,12 @@ pub(super) struct Setup {
     /// Sequences of a microbatch.
     pub(super) sequences: usize,
     pub(super) kept: Saving,
-    pub(super) stash: Stash,
+    /// Whether a backward pass of an asynchronous pipeline uses the weights of its forward pass, instead of those that
+    /// are there.
+    pub(super) stash_weights: bool,
     pub(super) rule: Rule,
-    pub(super) comparison: Comparison,
+    /// Whether a single worker runs the same steps.
+    pub(super) compare: bool,
     pub(super) seed: u64,
     /// The order of a step; of an asynchronous pipeline that of its first microbatches.
     pub(super) plan: Plan,
@@ -41,22 +82,8 @@ pub(super) enum Saving {
     Inputs,
 }
 
-/// Which weights a backward pass of an asynchronous pipeline uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stash {
-    /// Those of its forward pass.
-    Copies,
-    /// Those that are there.
-    Nothing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
-    OneWorker,
-    Nobody,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Clock {
     Measured,
     Modelled,
@@ -74,15 +101,13 @@ pub(super) struct Knobs {
 
 impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let fields: Fields = params.read()?;
         Ok(Self {
-            learning_rate: params.float("learning_rate")?,
-            steps: params.int("steps")?.unsigned_abs(),
-            flops_per_second: params.float("worker_flops_per_second")?,
+            learning_rate: fields.learning_rate,
+            steps: fields.steps,
+            flops_per_second: fields.worker_flops_per_second,
             network: Network::read(params)?,
-            clock: match params.text("clock")? {
-                "modelled" => Clock::Modelled,
-                _ => Clock::Measured,
-            },
+            clock: fields.clock,
         })
     }
 }
@@ -90,14 +115,10 @@ impl Knobs {
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let config = model::transformer(params)?;
-        let name = params.text("schedule")?;
-        // The schema knows no name but these.
-        let schedule = Schedule::named(name).unwrap_or(Schedule::GPipe);
-        let stages = params.size("stages")?;
-        let microbatches = params.size("microbatches")?;
-        let batch = params.size("global_batch")?;
+        let fields: Fields = params.read()?;
+        let Fields { schedule, stages, microbatches, global_batch: batch, .. } = fields;
         let chunks = match schedule {
-            Schedule::Interleaved => params.size("chunks_per_stage")?,
+            Schedule::Interleaved => fields.chunks_per_stage,
             Schedule::GPipe
             | Schedule::OneForwardOneBackward
             | Schedule::ZeroBubbleH1
@@ -122,15 +143,11 @@ impl Setup {
             microbatches,
             chunks,
             sequences: batch / microbatches,
-            kept: if params.bool("recompute")? { Saving::Inputs } else { Saving::Everything },
-            stash: if params.bool("stash_weights")? { Stash::Copies } else { Stash::Nothing },
-            rule: pick(params, "optimizer", &RULES)?,
-            comparison: if params.bool("compare")? {
-                Comparison::OneWorker
-            } else {
-                Comparison::Nobody
-            },
-            seed: params.int("seed")?.unsigned_abs(),
+            kept: if fields.recompute { Saving::Inputs } else { Saving::Everything },
+            stash_weights: fields.stash_weights,
+            rule: fields.optimizer,
+            compare: fields.compare,
+            seed: fields.seed,
         })
     }
 
@@ -146,7 +163,7 @@ impl Setup {
     /// Whether the backward pass is by our own formulas instead of burn's autodiff: where it runs in two halves, and
     /// where it uses other weights than the forward pass.
     pub(super) fn is_apart(&self) -> bool {
-        self.schedule.splits_backward() || (self.is_asynchronous() && self.stash == Stash::Nothing)
+        self.schedule.splits_backward() || (self.is_asynchronous() && !self.stash_weights)
     }
 
     /// What a stage does in a step, counted from 0. Microbatches of an asynchronous pipeline are counted through all
@@ -222,10 +239,10 @@ fn bytes(setup: &Setup, model: &Model) -> u64 {
     // Weights and gradients, on the host and on the device, and the next weights.
     let stashed = if setup.is_asynchronous() { setup.stages as u64 - 1 } else { 0 };
     let own = 5 + setup.rule.moments();
-    let (copies, alone) = match setup.comparison {
+    let (copies, alone) = match setup.compare {
         // It has a model of its own, and keeps the activations of the whole batch, after the stages have used theirs.
-        Comparison::OneWorker => (2 * own + stashed, setup.batch()),
-        Comparison::Nobody => (own + stashed, 0),
+        true => (2 * own + stashed, setup.batch()),
+        false => (own + stashed, 0),
     };
     let split = match setup.kept {
         // The stages together keep the whole model's activations of the microbatches that are in flight.

@@ -38,7 +38,7 @@ use mlsys_nn::{divergence, flat_params};
 
 use self::cut::Layout;
 use self::link::Done;
-use self::params::{Comparing, Knobs, Mode, Setup, Sums};
+use self::params::{Knobs, Mode, Setup, Sums};
 use self::worker::{Answer, Detail, Rank, StepOrder};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
@@ -48,7 +48,7 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
 // The run.
@@ -140,8 +140,8 @@ impl Session {
         let pool = start(run, setup.ranks)?;
         run.scalar("worker_devices", pool.devices(setup.ranks));
         let one = match setup.compare {
-            Comparing::Yes => Some(One { trains: start(run, 1)?, checks: start(run, 1)? }),
-            Comparing::No => None,
+            true => Some(One { trains: start(run, 1)?, checks: start(run, 1)? }),
+            false => None,
         };
         status(run, "");
         if setup.mode == Mode::Context && knobs.sums == Sums::LeftOut {
@@ -196,10 +196,7 @@ impl SteppedLab for Session {
             indices: self.batches.next(self.setup.batch).into(),
             learning_rate: self.knobs.learning_rate,
             sums: self.knobs.sums,
-            telling: match self.setup.compare {
-                Comparing::Yes => Detail::All,
-                Comparing::No => Detail::Loss,
-            },
+            detail: if self.setup.compare { Detail::All } else { Detail::Loss },
             from: None,
         };
         let interrupted = || run.control.interrupted();
@@ -250,11 +247,8 @@ impl SteppedLab for Session {
 /// All workers of a run share the memory of one machine: refuses what it does not have.
 fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
     let alone = Setup { ranks: 1, ..setup.clone() };
-    let beside = match setup.compare {
-        Comparing::Yes => 2.0 * clock::state_bytes(&alone),
-        Comparing::No => 0.0,
-    };
-    let needed = setup.ranks as f64 * clock::state_bytes(setup) + beside;
+    let reference = if setup.compare { 2.0 * clock::state_bytes(&alone) } else { 0.0 };
+    let needed = setup.ranks as f64 * clock::state_bytes(setup) + reference;
     let who = format!("{} workers with this model", setup.ranks);
     let smaller = "global_batch, context, hidden or layers";
     MemoryBudget::of(run.device).require(needed as u64, &who, smaller)

@@ -4,9 +4,7 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::message_trace::{
     Action, Begins, Chunk, Layout, Message, MessageTrace, Round,
 };
-use mlsys_lab::frame::{
-    Cell, CellRow, Cells, HeatMap, Kind, Pane, Span, Stack, Stacks, Timeline, Tone,
-};
+use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Pane, Span, Timeline, Tone};
 use mlsys_lab::value::number;
 use mlsys_sim::collective::{Algorithm, Plan};
 use mlsys_sim::slices::{self, Cut, Region, Weight};
@@ -16,6 +14,7 @@ use super::link::SAMPLED;
 use super::params::{Mode, Setup};
 use super::ring::holder;
 use super::{Last, Session};
+use crate::parallel;
 
 type Picture = fn(&Session) -> Option<Frame>;
 
@@ -97,48 +96,22 @@ impl Session {
     /// Bytes of the last step by who sent them to whom.
     fn traffic(&self) -> Option<Frame> {
         let last = self.last.as_ref()?;
-        let ranks = self.setup.ranks;
-        let bytes = |from: usize, to: usize| last.traffic.flow(from, to).bytes as f32;
-        let cells: Vec<f32> = (0..ranks)
-            .flat_map(|from| (0..ranks).map(move |to| (from, to)))
-            .map(|(from, to)| if from == to { f32::NAN } else { bytes(from, to) })
-            .collect();
-        let most = cells.iter().copied().fold(0.0, f32::max);
-        let labels: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
-        Some(Frame::HeatMap(HeatMap {
-            columns: ranks,
-            rows: ranks,
-            cells,
-            low: 0.0,
-            high: most.max(1.0),
-            x: (0.0, ranks as f32),
-            y: (0.0, ranks as f32),
-            column_labels: labels.clone(),
-            row_labels: labels,
-            points: Vec::new(),
-            legend: "bytes of the last step from worker (row) to worker (column)".to_owned(),
-        }))
+        let names = (0..self.setup.ranks).map(|rank| rank.to_string()).collect();
+        let legend = "bytes of the last step from worker (row) to worker (column)";
+        Some(parallel::traffic(&last.traffic, names, f32::NAN, legend))
     }
 
     fn memory(&self) -> Frame {
         let alone = Setup { ranks: 1, ..self.setup.clone() };
-        let weights = |setup: &Setup| clock::weight_bytes(setup);
         let moments = self.setup.rule.moments() as f64;
-        let values = |setup: &Setup| {
-            let weights = weights(setup);
-            let parts = [weights, weights, moments * weights, clock::activation_bytes(setup)];
-            parts.map(Some).to_vec()
+        let stack = |label: String, setup: &Setup| {
+            let weights = clock::weight_bytes(setup);
+            let bytes = [weights, weights, moments * weights, clock::activation_bytes(setup)];
+            parallel::stack(label, bytes, String::new())
         };
-        let mut stacks = vec![Stack {
-            label: "one worker".to_owned(),
-            values: values(&alone),
-            remark: String::new(),
-        }];
-        stacks.extend((0..self.setup.ranks).map(|rank| Stack {
-            label: format!("worker {rank}"),
-            values: values(&self.setup),
-            remark: String::new(),
-        }));
+        let mut stacks = vec![stack("one worker".to_owned(), &alone)];
+        let ranks = 0..self.setup.ranks;
+        stacks.extend(ranks.map(|rank| stack(format!("worker {rank}"), &self.setup)));
         let note = match self.setup.mode {
             Mode::Tensor => {
                 "Matrices and what lies inside them are shared; norms and residuals are whole on every worker."
@@ -150,15 +123,7 @@ impl Session {
                 "All activations are shared by tokens; every worker has all weights, gradients and optimizer state."
             }
         };
-        Frame::Stacks(Stacks {
-            unit: "bytes".to_owned(),
-            parts: ["weights", "gradients", "optimizer state", "activations"]
-                .map(str::to_owned)
-                .to_vec(),
-            stacks,
-            limit: None,
-            note: note.to_owned(),
-        })
+        parallel::memory(["weights", "gradients", "optimizer state", "activations"], stacks, note)
     }
 }
 

@@ -1,13 +1,29 @@
 //! What is asked of a run, read and checked.
 
-use mlsys_device::choice::pick;
 use mlsys_distributed::model;
 use mlsys_lab::{LabError, Params};
-use mlsys_nn::flat_params::{RULES, Rule};
+use mlsys_nn::flat_params::Rule;
 use mlsys_nn::networks::TransformerConfig;
 use mlsys_sim::network::Network;
+use serde::Deserialize;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The parameters, without the sizes of the model and the link.
+#[derive(Deserialize)]
+pub(super) struct Fields {
+    ranks: usize,
+    mode: Mode,
+    global_batch: usize,
+    optimizer: Rule,
+    compare: bool,
+    seed: u64,
+    learning_rate: f64,
+    steps: u64,
+    skip_all_reduce: bool,
+    worker_flops_per_second: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Mode {
     /// Matrices are cut, what lies between them is the same on every rank.
     Tensor,
@@ -18,12 +34,6 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    const ALL: [(&'static str, Self); 3] = [
-        ("tensor", Self::Tensor),
-        ("tensor-sequence", Self::TensorSequence),
-        ("context", Self::Context),
-    ];
-
     /// Whether each rank computes some of the tokens only, outside the cut matrices.
     pub(super) fn cuts_tokens(self) -> bool {
         match self {
@@ -48,14 +58,9 @@ pub(super) struct Setup {
     /// Sequences of a step.
     pub(super) batch: usize,
     pub(super) rule: Rule,
-    pub(super) compare: Comparing,
+    /// Whether a single worker runs the same steps.
+    pub(super) compare: bool,
     pub(super) seed: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparing {
-    Yes,
-    No,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,18 +87,9 @@ impl Setup {
     /// If ranks do not divide what the mode cuts.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let config = model::transformer(params)?;
-        let mode = pick(params, "mode", &Mode::ALL)?;
-        let ranks = params.size("ranks")?;
+        let Fields { ranks, mode, global_batch, optimizer, compare, seed, .. } = params.read()?;
         check(&config, mode, ranks)?;
-        Ok(Self {
-            ranks,
-            mode,
-            config,
-            batch: params.size("global_batch")?,
-            rule: pick(params, "optimizer", &RULES)?,
-            compare: if params.bool("compare")? { Comparing::Yes } else { Comparing::No },
-            seed: params.int("seed")?.unsigned_abs(),
-        })
+        Ok(Self { ranks, mode, config, batch: global_batch, rule: optimizer, compare, seed })
     }
 }
 
@@ -157,12 +153,13 @@ impl Knobs {
     /// # Errors
     /// If the modelled network carries nothing.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let fields: Fields = params.read()?;
         Ok(Self {
-            learning_rate: params.float("learning_rate")?,
-            steps: params.int("steps")?.unsigned_abs(),
-            sums: if params.bool("skip_all_reduce")? { Sums::LeftOut } else { Sums::Done },
+            learning_rate: fields.learning_rate,
+            steps: fields.steps,
+            sums: if fields.skip_all_reduce { Sums::LeftOut } else { Sums::Done },
             network: Network::read(params)?,
-            rate: params.float("worker_flops_per_second")?,
+            rate: fields.worker_flops_per_second,
         })
     }
 }

@@ -18,7 +18,7 @@ use mlsys_nn::random::Stream;
 
 use super::clock;
 use super::cut::Layout;
-use super::params::{Comparing, Knobs, Mode, Setup, Sums};
+use super::params::{Knobs, Mode, Setup, Sums};
 use super::worker::{Answer, Detail, Rank, StepOrder};
 use crate::stepped::LiveLab;
 use crate::trial::{
@@ -242,7 +242,7 @@ fn step(setup: &Setup, model: &Model, sums: Sums) -> (Layout, Vec<Answer>) {
         indices: (0..setup.batch).collect(),
         learning_rate: 0.1,
         sums,
-        telling: Detail::All,
+        detail: Detail::All,
         from: None,
     };
     let orders = std::iter::repeat_n(order, setup.ranks);
@@ -285,7 +285,7 @@ fn random(stream: &mut Stream) -> Setup {
         },
         batch: 1 + stream.below(3),
         rule: Rule::Sgd,
-        compare: Comparing::Yes,
+        compare: true,
         seed: stream.bits() >> 12,
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct StepOrder {
     pub(super) indices: Arc<[usize]>,
     pub(super) learning_rate: f64,
     pub(super) sums: Sums,
-    pub(super) telling: Detail,
+    pub(super) detail: Detail,
     /// All weights to begin from, in place of those that it has.
     pub(super) from: Option<Arc<[f32]>>,
 }
@@ -267,7 +267,7 @@ impl Worker for Rank {
         let rate = order.learning_rate;
         self.optimizer.update(&mut self.weights, &passed.gradient, rate);
         self.network = flat_params::with_weights(self.network.clone(), &self.weights);
-        let all = match order.telling {
+        let all = match order.detail {
             Detail::Loss => None,
             Detail::All => {
                 let [rows, vocab] = passed.logits.dims();

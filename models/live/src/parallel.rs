@@ -1,0 +1,42 @@
+//! What the labs that split training over workers share: pictures of traffic and memory.
+
+use mlsys_distributed::transport::Traffic;
+use mlsys_lab::Frame;
+use mlsys_lab::frame::{HeatMap, Stack, Stacks};
+
+/// Bytes by sender (row) and receiver (column); what a worker sends itself is `own`.
+pub(crate) fn traffic(traffic: &Traffic, names: Vec<String>, own: f32, legend: &str) -> Frame {
+    let workers = names.len();
+    let pairs = (0..workers).flat_map(|from| (0..workers).map(move |to| (from, to)));
+    let bytes = |(from, to)| if from == to { own } else { traffic.flow(from, to).bytes as f32 };
+    let cells: Vec<f32> = pairs.map(bytes).collect();
+    Frame::HeatMap(HeatMap {
+        columns: workers,
+        rows: workers,
+        low: 0.0,
+        high: cells.iter().copied().fold(1.0, f32::max),
+        cells,
+        x: (0.0, workers as f32),
+        y: (0.0, workers as f32),
+        column_labels: names.clone(),
+        row_labels: names,
+        points: Vec::new(),
+        legend: legend.to_owned(),
+    })
+}
+
+/// A worker's memory, bytes by part.
+pub(crate) fn stack<const N: usize>(label: String, bytes: [f64; N], remark: String) -> Stack {
+    Stack { label, values: bytes.map(Some).to_vec(), remark }
+}
+
+/// Memory of each worker by part.
+pub(crate) fn memory<const N: usize>(parts: [&str; N], stacks: Vec<Stack>, note: &str) -> Frame {
+    Frame::Stacks(Stacks {
+        unit: "bytes".to_owned(),
+        parts: parts.map(str::to_owned).to_vec(),
+        stacks,
+        limit: None,
+        note: note.to_owned(),
+    })
+}
