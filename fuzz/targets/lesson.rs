@@ -8,14 +8,14 @@ use mlsys_fuzz::{LABS, is_printable};
 use mlsys_lesson::{Answer, Lesson, LessonEnv, Parsed, Progress, overflow, read, self_test};
 
 fuzz_target!(|data: &[u8]| {
-    let mut parts = data.splitn(2, |&byte| byte == 0xff);
-    let file = parts.next().unwrap_or_default();
+    let end = data.iter().position(|&byte| byte == 0xff);
+    let (file, answers) = end.map_or((data, &[][..]), |end| (&data[..end], &data[end + 1..]));
     let parsed = read("f.md", file, &LABS);
     told(file, &parsed);
     let Some(lesson) = parsed.lesson else {
         return;
     };
-    let text = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
+    let text = String::from_utf8_lossy(answers).into_owned();
     graded(&lesson, &text);
     let env = LessonEnv::unrun(&lesson);
     for diagnostic in self_test(&lesson, &env, &LABS).iter().chain(&overflow(&lesson)) {

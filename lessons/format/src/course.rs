@@ -68,7 +68,7 @@ impl Course {
 
     /// The lessons of a module, in order.
     pub fn lessons_of(&self, module: &Module) -> &[Lesson] {
-        self.lessons.get(module.lessons.clone()).unwrap_or_default()
+        &self.lessons[module.lessons.clone()]
     }
 
     /// The lesson of an id.
@@ -150,7 +150,7 @@ fn cycles(lessons: &[&Lesson]) -> Vec<Diagnostic> {
                 break;
             };
             if let Some(first) = path.iter().position(|seen| seen.front.id == next.front.id) {
-                let cycle = path.get(first..).unwrap_or_default();
+                let cycle = &path[first..];
                 let names: Vec<_> =
                     cycle.iter().chain([&next]).map(|l| l.front.id.as_str()).collect();
                 let message = format!("lessons require each other: {}", names.join(" -> "));

@@ -219,7 +219,7 @@ impl Source {
 
     /// The text of a place; empty if the place is not in this file.
     pub fn slice(&self, place: Place) -> &str {
-        self.text.get(place.start..place.end).unwrap_or_default()
+        self.text.get(place.start..place.end).unwrap_or("")
     }
 
     /// An error at a place.
@@ -245,7 +245,7 @@ impl Source {
         message: String,
     ) -> Diagnostic {
         let (line, column) = self.locate(place.start);
-        let source_line = self.text.lines().nth(line - 1).unwrap_or_default();
+        let source_line = self.text.lines().nth(line - 1).unwrap_or("");
         let rest_of_line = source_line.chars().count().saturating_sub(column - 1);
         let length = self.slice(place).chars().count();
         Diagnostic {
@@ -262,12 +262,8 @@ impl Source {
     }
 
     fn before(&self, byte: usize) -> &str {
-        let mut end = byte.min(self.text.len());
         // A place inside a character counts as its first byte.
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        self.text.get(..end).unwrap_or_default()
+        &self.text[..self.text.floor_char_boundary(byte)]
     }
 }
 

@@ -264,9 +264,11 @@ fn judge_withheld(given: &Answer, asked: &Asked) -> Judgement {
             Some(_) | None => malformed("all choices that are right"),
         },
         Asked::Order { choices } => {
-            let order = given.many().unwrap_or_default();
-            let is_there = |choice: &String| order.iter().any(|text| same(text, choice));
-            if order.len() == choices.len() && choices.iter().all(is_there) {
+            let is_whole = given.many().is_some_and(|order| {
+                let is_there = |choice: &String| order.iter().any(|text| same(text, choice));
+                order.len() == choices.len() && choices.iter().all(is_there)
+            });
+            if is_whole {
                 Judgement::Recorded
             } else {
                 malformed("all the texts, each once, in order")

@@ -117,8 +117,8 @@ impl SelfTest<'_> {
         let problem = match grade.verdict {
             Verdict::Right => Some("is accepted as right".to_owned()),
             Verdict::Malformed => {
-                let why = grade.feedback.unwrap_or_default();
-                Some(format!("cannot be given: {why}"))
+                let why = grade.feedback.map_or_else(String::new, |why| format!(": {why}"));
+                Some(format!("cannot be given{why}"))
             }
             Verdict::Recorded => None,
             Verdict::Wrong if grade.feedback.as_deref() == Some(say) => None,

@@ -83,7 +83,7 @@ impl Writer {
 
     /// Every directive stands in the skeleton, since it divides the prose.
     fn directive(&mut self, block: &Block, body: &str) {
-        let (name, id) = (block.directive(), block.id().unwrap_or_default());
+        let (name, id) = (block.directive(), block.id().unwrap_or(""));
         let marks = "`".repeat(longest_fence(body).max(2) + 1);
         self.paragraph(&format!("{marks}{{{name}}} {id}\n{body}{marks}"));
     }

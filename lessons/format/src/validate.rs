@@ -386,9 +386,10 @@ impl Validation<'_> {
         let usable = earlier.iter().filter(|other| leaves(other));
         let usable: Vec<&str> = usable.map(|other| other.id.as_str()).collect();
         let help = |usable: &[&str]| match usable {
-            [] => format!("no lab before this one leaves a {kind}; put one there, such as train"),
-            _ => suggestion(name, usable.iter().copied(), "labs before it that leave one are")
-                .unwrap_or_default(),
+            [] => Some(format!(
+                "no lab before this one leaves a {kind}; put one there, such as train"
+            )),
+            _ => suggestion(name, usable.iter().copied(), "labs before it that leave one are"),
         };
         if let Some(other) = earlier.iter().find(|other| other.id == name) {
             if !leaves(other) {
@@ -398,7 +399,7 @@ impl Validation<'_> {
                     other.kind.value
                 );
                 let help = help(&usable);
-                self.error(Code::BadParam, place, message, Some(help));
+                self.error(Code::BadParam, place, message, help);
             }
             return;
         }
@@ -418,11 +419,11 @@ impl Validation<'_> {
             );
             let help = help(&usable);
             let warning = self.source.warning(Code::BadParam, place, message);
-            self.found.push(warning.help(help));
+            self.found.push(warning.maybe_help(help));
             return;
         };
         let help = help(&usable);
-        self.error(Code::BadParam, place, message, Some(help));
+        self.error(Code::BadParam, place, message, help);
     }
 }
 
@@ -458,7 +459,9 @@ pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
             };
             let width = line.chars().count();
             if fixed && width > PROSE_COLUMNS {
-                let start = starts.get(prose.line + offset - 1).copied().unwrap_or_default();
+                let Some(&start) = starts.get(prose.line + offset - 1) else {
+                    continue;
+                };
                 let message =
                     format!("this line has {width} columns and is cut off at {PROSE_COLUMNS}");
                 let place = Place::new(start, start + line.len());

@@ -150,8 +150,8 @@ fn replaced(source: &Source, blocks: &[Block], with: impl Fn(&Block) -> Option<S
 fn asked(question: &Question, lesson: &Lesson) -> String {
     let original = lesson.source.slice(question.place);
     let mut lines = original.lines();
-    let opening = lines.next().unwrap_or_default();
-    let closing = lines.next_back().unwrap_or_default();
+    // A directive that was read has both of its fences.
+    let (opening, closing) = (lines.next().unwrap_or("```"), lines.next_back().unwrap_or("```"));
     let mut keys = vec![
         format!("type = {}", toml_string(question.kind.name())),
         "withheld = true".to_owned(),

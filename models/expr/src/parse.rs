@@ -432,8 +432,9 @@ mod tests {
         ] {
             let found = parse(source, Dialect::Lesson)
                 .err()
-                .map(|error| (error.column(source), error.message, error.help.unwrap_or_default()));
-            assert_eq!(found, Some((column, message.to_owned(), help.to_owned())), "{source}");
+                .map(|error| (error.column(source), error.message, error.help));
+            let help = (!help.is_empty()).then(|| help.to_owned());
+            assert_eq!(found, Some((column, message.to_owned(), help)), "{source}");
         }
     }
 

@@ -74,42 +74,27 @@ pub enum Frame {
 impl Frame {
     /// The field, if the picture is one.
     pub fn heat_map(&self) -> Option<&HeatMap> {
-        let Self::HeatMap(map) = self else {
-            return None;
-        };
-        Some(map)
+        if let Self::HeatMap(map) = self { Some(map) } else { None }
     }
 
     /// The table, if the picture is one.
     pub fn table(&self) -> Option<&Table> {
-        let Self::Table(table) = self else {
-            return None;
-        };
-        Some(table)
+        if let Self::Table(table) = self { Some(table) } else { None }
     }
 
     /// The graph, if the picture is one.
     pub fn graph(&self) -> Option<&Graph> {
-        let Self::Graph(graph) = self else {
-            return None;
-        };
-        Some(graph)
+        if let Self::Graph(graph) = self { Some(graph) } else { None }
     }
 
     /// The timeline, if the picture is one.
     pub fn timeline(&self) -> Option<&Timeline> {
-        let Self::Timeline(timeline) = self else {
-            return None;
-        };
-        Some(timeline)
+        if let Self::Timeline(timeline) = self { Some(timeline) } else { None }
     }
 
     /// The kernel, if the picture is one that can be stepped through.
     pub fn kernel(&self) -> Option<&kernel::Kernel> {
-        let Self::Kernel(kernel) = self else {
-            return None;
-        };
-        Some(kernel)
+        if let Self::Kernel(kernel) = self { Some(kernel) } else { None }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::schema::{Param, Schema, Type};
 use crate::tables::Tables;
 use crate::value::Value;
 
-pub use settings::{Given, Settings, allowed};
+pub use settings::{Given, NoValue, Settings, allowed};
 
 /// Where a parameter's value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,13 +154,9 @@ impl Params {
                 && !matches!(self.origin(&param.name), Some(Origin::Set | Origin::Seed));
             if follows {
                 match self.supplied(schema, param, tables, None) {
-                    Some(found) => {
-                        self.values.insert(param.name.clone(), found);
-                    }
-                    None => {
-                        self.values.remove(&param.name);
-                    }
-                }
+                    Some(found) => self.values.insert(param.name.clone(), found),
+                    None => self.values.remove(&param.name),
+                };
             }
         }
     }
@@ -185,12 +181,8 @@ impl Params {
     /// A non-negative integer as a size, or the error that it is unset.
     pub fn size(&self, name: &str) -> Result<usize, LabError> {
         let value = self.int(name)?;
-        usize::try_from(value).map_err(|_| {
-            LabError::contradiction(
-                [name],
-                format!("{name} is {value}, and a size is not negative"),
-            )
-        })
+        let negative = || format!("{name} is {value}, and a size is not negative");
+        usize::try_from(value).map_err(|_| LabError::contradiction([name], negative()))
     }
 
     /// A number, or the error that it is unset.
@@ -201,14 +193,8 @@ impl Params {
 
     /// A boolean, or the error that it is unset.
     pub fn bool(&self, name: &str) -> Result<bool, LabError> {
-        match self.need(name)? {
-            Value::Bool(b) => Ok(*b),
-            other @ (Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Array(_)
-            | Value::Table(_)) => Err(wrong(name, Type::Bool, other)),
-        }
+        let value = self.need(name)?;
+        if let Value::Bool(b) = value { Ok(*b) } else { Err(wrong(name, Type::Bool, value)) }
     }
 
     /// A text or the name of an enum's case, or the error that it is unset.
@@ -296,11 +282,10 @@ min = 0
 about = "seed"
 "#;
 
-    fn resolve(pairs: &[&str]) -> Result<Params, Vec<String>> {
+    fn resolve(pairs: &[&str]) -> Result<Params, Vec<ParamError>> {
         let schema = Schema::parse(SCHEMA).unwrap();
         let settings = Settings::from_pairs(pairs.iter().copied()).unwrap();
         Params::resolve(&schema, &settings, Tables::builtin(), None)
-            .map_err(|errors| errors.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -338,7 +323,7 @@ about = "seed"
         let errors =
             resolve(&["sns=1", "rate=2", "mode=fats", "sms=1.5", "inputs.x=a"]).unwrap_err();
         assert_eq!(
-            errors,
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
                 "parameter 'sns': no such parameter; did you mean 'sms'?",
                 "parameter 'rate': 2 is outside 0 to 1",

@@ -37,17 +37,13 @@ impl Value {
 
     /// The value as text, if it is text.
     pub fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Array(_) | Self::Table(_) => None,
-        }
+        if let Self::Text(text) = self { Some(text) } else { None }
     }
 
     /// A value inside, by a dotted path such as `path.fp32.clock_hertz`.
     pub fn at(&self, path: &str) -> Option<&Self> {
-        path.split('.').try_fold(self, |value, part| match value {
-            Self::Table(entries) => entries.get(part),
-            Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Text(_) | Self::Array(_) => None,
+        path.split('.').try_fold(self, |value, part| {
+            if let Self::Table(entries) = value { entries.get(part) } else { None }
         })
     }
 
@@ -69,13 +65,13 @@ impl Value {
             Self::Float(x) => format!("{x:?}"),
             Self::Text(text) => toml_string(text),
             Self::Array(items) => {
-                format!("[{}]", items.iter().map(Self::to_toml).collect::<Vec<_>>().join(", "))
+                format!("[{}]", joined(items.iter().map(Self::to_toml)))
             }
             Self::Table(entries) => {
                 let entry = |(name, value): (&String, &Self)| {
                     format!("{} = {}", toml_string(name), value.to_toml())
                 };
-                format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+                format!("{{ {} }}", joined(entries.iter().map(entry)))
             }
         }
     }
@@ -100,59 +96,30 @@ impl fmt::Display for Value {
             Self::Int(i) => write!(f, "{i}"),
             Self::Float(x) => f.write_str(&number(*x)),
             Self::Text(text) => f.write_str(text),
-            Self::Array(items) => {
-                f.write_str("[")?;
-                for (i, item) in items.iter().enumerate() {
-                    if i > 0 {
-                        f.write_str(", ")?;
-                    }
-                    write!(f, "{item}")?;
-                }
-                f.write_str("]")
-            }
+            Self::Array(items) => write!(f, "[{}]", joined(items)),
             Self::Table(entries) => {
-                f.write_str("{ ")?;
-                for (i, (name, value)) in entries.iter().enumerate() {
-                    if i > 0 {
-                        f.write_str(", ")?;
-                    }
-                    write!(f, "{name} = {value}")?;
-                }
-                f.write_str(" }")
+                let entries = entries.iter().map(|(name, value)| format!("{name} = {value}"));
+                write!(f, "{{ {} }}", joined(entries))
             }
         }
     }
 }
 
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
+fn joined(items: impl IntoIterator<Item = impl fmt::Display>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-impl From<i64> for Value {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
+macro_rules! from {
+    ($($ty:ty => $variant:ident),*) => {$(
+        impl From<$ty> for Value {
+            fn from(value: $ty) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*};
 }
 
-impl From<f64> for Value {
-    fn from(value: f64) -> Self {
-        Self::Float(value)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(value: String) -> Self {
-        Self::Text(value)
-    }
-}
+from!(bool => Bool, i64 => Int, f64 => Float, &str => Text, String => Text);
 
 /// JSON has no NaN: what was not finite was written as null and is read as NaN.
 pub(crate) fn gaps_as_nan<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>

@@ -68,7 +68,8 @@ fn resolve(lab: &Lab) -> Result<(), String> {
     let schema = found.schema();
     // A file of the reader's is not here.
     let set = lab.set.iter().map(String::as_str);
-    let mut settings = Settings::from_pairs(set.filter(|set| !set.contains("=@")))?;
+    let given = Settings::from_pairs(set.filter(|set| !set.contains("=@")));
+    let mut settings = given.map_err(|error| error.to_string())?;
     if let Some(name) = &lab.preset {
         let preset = schema.preset(name).map_err(|error| error.to_string())?;
         settings = preset.settings().overlaid(&settings);

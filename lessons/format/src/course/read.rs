@@ -226,7 +226,7 @@ fn id_place(lesson: &Lesson) -> Place {
 fn disorder(lessons: &[Lesson]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, lesson) in lessons.iter().enumerate() {
-        let later = lessons.get(index + 1..).unwrap_or_default();
+        let later = &lessons[index + 1..];
         for required in &lesson.front.requires {
             if later.iter().any(|other| other.front.id == required.value) {
                 let message = format!(

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_expr::{Env, LookupError, Value as Known, evaluate};
+use mlsys_expr::{Env, EvalError, LookupError, Value as Known, evaluate};
 use mlsys_lab::lab::Lab;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;
 use mlsys_lab::value::{Value, number};
-use mlsys_lab::{LabError, Registry};
+use mlsys_lab::{LabError, Registry, UnknownKind};
 
 use crate::env::LessonEnv;
 use crate::grade::answer::Judgement;
@@ -63,7 +63,7 @@ pub(super) fn judge(
 ) -> (Judgement, Vec<Case>) {
     let bench = match Bench::new(task, lesson, registry) {
         Ok(bench) => bench,
-        Err(message) => return (Judgement::Malformed(message), Vec::new()),
+        Err(error) => return (Judgement::Malformed(error.to_string()), Vec::new()),
     };
     let mut cases = Vec::new();
     let mut first = None;
@@ -110,9 +110,8 @@ impl<'a> Bench<'a> {
         task: &'a KernelTask,
         lesson: &'a dyn Env,
         registry: &'a Registry,
-    ) -> Result<Self, String> {
-        let lab = registry.find(KIND).map_err(|error| error.to_string())?;
-        Ok(Self { lab, task, lesson })
+    ) -> Result<Self, UnknownKind> {
+        Ok(Self { lab: registry.find(KIND)?, task, lesson })
     }
 
     /// Where a kernel fails first, if it does.
@@ -145,7 +144,7 @@ impl<'a> Bench<'a> {
         }
         let wanted = match self.wanted(test) {
             Ok(wanted) => wanted,
-            Err(message) => return Tried::Malformed(message),
+            Err(error) => return Tried::Malformed(error.to_string()),
         };
         for (buffer, wanted) in &wanted {
             let given = contents(&data, buffer);
@@ -188,7 +187,7 @@ impl<'a> Bench<'a> {
     }
 
     /// What each buffer must hold: by the test's own word, or as the reference leaves it.
-    fn wanted(&self, test: &KernelTest) -> Result<Vec<(String, Vec<Value>)>, String> {
+    fn wanted(&self, test: &KernelTest) -> Result<Vec<(String, Vec<Value>)>, ExpectedError> {
         if !test.expect.is_empty() {
             let expect = test.expect.iter();
             return expect
@@ -199,9 +198,7 @@ impl<'a> Bench<'a> {
                 .collect();
         }
         let reference = self.task.reference.as_ref().unwrap_or(&self.task.answer);
-        let data = self
-            .run(&reference.value, test)
-            .map_err(|error| format!("the reference cannot be run: {error}"))?;
+        let data = self.run(&reference.value, test).map_err(ExpectedError::Reference)?;
         let metrics = data.metrics();
         let buffers = metrics.keys().filter_map(|name| name.strip_prefix("buffer."));
         Ok(buffers.map(|buffer| (buffer.to_owned(), contents(&data, buffer))).collect())
@@ -303,28 +300,43 @@ pub(crate) fn launch(test: &KernelTest) -> Settings {
     given
 }
 
+/// Why it is not known what a buffer must hold.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ExpectedError {
+    #[error("the test has no arguments")]
+    NoArguments,
+    #[error("no argument is a buffer called '{0}'")]
+    NoBuffer(String),
+    #[error("{0} is no number")]
+    NotANumber(&'static str),
+    #[error("{0}")]
+    NoValue(EvalError),
+    #[error("the reference cannot be run: {0}")]
+    Reference(LabError),
+}
+
 /// The elements that a formula gives for a buffer.
 pub(crate) fn expected(
     test: &KernelTest,
     buffer: &str,
     value: &Formula,
-) -> Result<Vec<Value>, String> {
+) -> Result<Vec<Value>, ExpectedError> {
     let arguments = test.set.iter().find(|setting| setting.name == "arguments");
     let Some(Value::Table(arguments)) = arguments.map(|setting| &setting.value) else {
-        return Err("the test has no arguments".to_owned());
+        return Err(ExpectedError::NoArguments);
     };
     let count = match arguments.get(buffer) {
         Some(Value::Table(fields)) => fields.get("buffer").and_then(Value::as_f64),
         Some(_) | None => None,
     };
     let Some(count) = count else {
-        return Err(format!("no argument is a buffer called '{buffer}'"));
+        return Err(ExpectedError::NoBuffer(buffer.to_owned()));
     };
     (0..(count as usize).min(SHOWN))
         .map(|i| match evaluate(&value.expr, &AtElement { arguments, i }) {
             Ok(Known::Number(x)) => Ok(Value::Float(x)),
-            Ok(other) => Err(format!("{} is no number", other.kind())),
-            Err(error) => Err(error.to_string()),
+            Ok(other) => Err(ExpectedError::NotANumber(other.kind())),
+            Err(error) => Err(ExpectedError::NoValue(error)),
         })
         .collect()
 }

@@ -8,7 +8,6 @@ use mlsys_lab::device::DeviceId;
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::Schema;
 use mlsys_lab::{LabError, Registry, Tables};
 
 use crate::env::LessonEnv;
@@ -46,11 +45,18 @@ pub(super) fn judge(
     env: &dyn Env,
     registry: &Registry,
 ) -> Judgement {
-    let (schema, data) = match run(text, task, registry) {
-        Ok(run) => run,
-        Err(message) => return Judgement::Malformed(message),
+    let lab = match registry.find(task.kind) {
+        Ok(lab) => lab,
+        Err(error) => return Judgement::Malformed(error.to_string()),
     };
-    let env = AnswerEnv { answer: LessonEnv::new().with_run("answer", schema, &data), lesson: env };
+    let mut answer = Settings::new();
+    answer.push(task.param, Given::Value(text.into()));
+    let data = match run_once(lab, &settings(task.set).overlaid(&answer)) {
+        Ok(data) => data,
+        Err(error) => return Judgement::Malformed(error.to_string()),
+    };
+    let answer = LessonEnv::new().with_run("answer", lab.schema(), &data);
+    let env = AnswerEnv { answer, lesson: env };
     match evaluate(&task.accept.expr, &env) {
         Ok(Value::Bool(true)) => Judgement::Right,
         Ok(Value::Number(x)) if x != 0.0 => Judgement::Right,
@@ -61,21 +67,6 @@ pub(super) fn judge(
         // The learner's text reads but lacks what the condition is about, such as an input.
         Err(error) => Judgement::Wrong(Some(error.to_string())),
     }
-}
-
-/// Runs the lab once with the learner's text; a mistake in the text is the message.
-fn run<'r>(
-    text: &str,
-    task: &Task<'_>,
-    registry: &'r Registry,
-) -> Result<(&'r Schema, RunData), String> {
-    let lab = registry.find(task.kind).map_err(|error| error.to_string())?;
-    let schema = lab.schema();
-    let mut answer = Settings::new();
-    answer.push(task.param, Given::Value(text.into()));
-    let settings = settings(task.set).overlaid(&answer);
-    let data = run_once(lab, &settings).map_err(|error| error.to_string())?;
-    Ok((schema, data))
 }
 
 /// Runs a lab to its end, on the CPU.

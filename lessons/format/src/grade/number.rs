@@ -50,14 +50,23 @@ fn without_separators(text: &str) -> String {
     plain
 }
 
+/// Why a stated answer cannot be compared with a learner's number.
+#[derive(Debug, thiserror::Error)]
+enum NoNumber<'f> {
+    #[error("`{}` is {kind}, not a number", .formula.source)]
+    OtherKind { formula: &'f Formula, kind: &'static str },
+    #[error("{}", error_text(.0, .1))]
+    NoValue(&'f Formula, EvalError),
+}
+
 /// The value of a stated answer.
-pub(crate) fn value_of(formula: &Formula, env: &dyn Env) -> Result<f64, String> {
+fn value_of<'f>(formula: &'f Formula, env: &dyn Env) -> Result<f64, NoNumber<'f>> {
     match evaluate(&formula.expr, env) {
         Ok(Value::Number(x)) => Ok(x),
         Ok(other @ (Value::Text(_) | Value::Bool(_) | Value::Series(_))) => {
-            Err(format!("`{}` is {}, not a number", formula.source, other.kind()))
+            Err(NoNumber::OtherKind { formula, kind: other.kind() })
         }
-        Err(error) => Err(error_text(formula, &error)),
+        Err(error) => Err(NoNumber::NoValue(formula, error)),
     }
 }
 
@@ -103,18 +112,19 @@ pub(super) fn judge_list(
             format!("{} numbers are asked for, and these are {}", answer.len(), given.len());
         return Judgement::Malformed(message);
     }
-    let all = |formulas: &[Formula]| formulas.iter().map(|f| value_of(f, env)).collect();
+    fn all<'f>(formulas: &'f [Formula], env: &dyn Env) -> Result<Vec<f64>, NoNumber<'f>> {
+        formulas.iter().map(|formula| value_of(formula, env)).collect()
+    }
     let near = |values: &[f64]| {
         values.len() == given.len()
             && given.iter().zip(values).all(|(&given, &value)| tolerance.accepts(given, value))
     };
-    let values: Result<Vec<f64>, String> = all(answer);
-    match values {
+    match all(answer, env) {
         Err(reason) => Judgement::Malformed(undecided(&reason)),
         Ok(values) if near(&values) => Judgement::Right,
         Ok(values) => {
             let stated =
-                wrong.iter().find(|wrong| all(&wrong.value).is_ok_and(|values| near(&values)));
+                wrong.iter().find(|wrong| all(&wrong.value, env).is_ok_and(|values| near(&values)));
             let first_wrong = given
                 .iter()
                 .zip(&values)
@@ -129,7 +139,7 @@ pub(super) fn judge_list(
 }
 
 /// The answer depends on a run that has not been made.
-fn undecided(reason: &str) -> String {
+fn undecided(reason: &NoNumber<'_>) -> String {
     format!("this cannot be graded yet: {reason}")
 }
 

@@ -145,7 +145,7 @@ impl From<CourseId> for String {
 /// The lesson's path and the language of a translation, such as `gpu/warps.fr.md`.
 pub fn translated(path: &str) -> Option<(String, &str)> {
     let (base, language) = path.strip_suffix(".md")?.rsplit_once('.')?;
-    let main = language.split('-').next().unwrap_or_default();
+    let main = language.split_once('-').map_or(language, |(main, _)| main);
     let is_language = (2..=3).contains(&main.len())
         && main.chars().all(|c| c.is_ascii_lowercase())
         && language.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');

@@ -48,10 +48,9 @@ impl Directives {
         let block = match name.value.as_str() {
             "notes" => return Some(notes(fence, problems)),
             "lab" | "predict" | "question" | "check" => {
-                let id = self.id(fence, problems);
-                block(&name.value, id.clone().unwrap_or_default(), fence, problems)
-                    // A directive without a usable id is read for its errors alone.
-                    .filter(|_| id.is_some())
+                let is_named = self.has_own_id(fence, problems);
+                // A directive without a usable id is read for its errors alone.
+                block(fence, problems).filter(|_| is_named)
             }
             unknown => {
                 let help = match nearest(unknown, DIRECTIVES) {
@@ -74,14 +73,14 @@ impl Directives {
         self.unread
     }
 
-    /// The id of a directive, if it has one that is well-formed and its own.
-    fn id(&mut self, fence: &Directive, problems: &mut Problems<'_>) -> Option<String> {
+    /// Whether a directive has an id that is well-formed and its own.
+    fn has_own_id(&mut self, fence: &Directive, problems: &mut Problems<'_>) -> bool {
         let (id, kind) = (&fence.id, &fence.name.value);
         if id.value.is_empty() {
             let message = format!("this {{{kind}}} has no id");
             let help = format!("write {{{kind}}} and a name, such as {{{kind}}} first");
             problems.error(Code::BadId, fence.opening, message, help);
-            return None;
+            return false;
         }
         let well_formed = id.value.starts_with(|c: char| c.is_ascii_lowercase())
             && id.value.len() <= 40
@@ -95,20 +94,21 @@ impl Directives {
             };
             let help = "an id begins with a lower-case letter and has only those, digits and _, at most 40";
             problems.error(Code::BadId, id.place, message, help);
-            return None;
+            return false;
         }
         if let Some(first) = self.ids.iter().find(|other| other.value == id.value) {
             let line = problems.source().line(first.place.start);
             let message = format!("the id `{}` is already that of line {line}", id.value);
             problems.error(Code::DuplicateId, id.place, message, "give it another one");
-            return None;
+            return false;
         }
         self.ids.push(id.clone());
-        Some(id.value.clone())
+        true
     }
 }
 
-fn block(name: &str, id: String, fence: &Directive, problems: &mut Problems<'_>) -> Option<Block> {
+fn block(fence: &Directive, problems: &mut Problems<'_>) -> Option<Block> {
+    let (name, id) = (fence.name.value.as_str(), fence.id.value.clone());
     let what = format!("this {{{name}}}");
     let mut fields = Fields::read(fence.body, fence.opening, &what, problems)?;
     let place = fence.place;
@@ -142,15 +142,13 @@ pub(super) fn notes(fence: &Directive, problems: &mut Problems<'_>) -> Block {
 fn check(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Check> {
     fields.require(&[("assert", "assert = \"run.accuracy >= 0.9\"")]);
     let assert = fields.formula("assert");
-    let class = fields.line("class").and_then(|class| {
-        let classes = [Class::Exact, Class::Seeded, Class::Hardware];
-        one_of(&class, classes, |class| class.to_string(), fields)
-    });
+    let class = fields.line("class");
+    let class = class.and_then(|class| one_of(&class, Class::ALL, Class::name, fields));
     let why = fields.text("why");
     Some(Check {
         id,
         assert: assert?,
-        class: class.unwrap_or_default(),
+        class: class.unwrap_or(Class::Exact),
         why: why.map(|why| why.value),
         place,
     })
@@ -198,7 +196,7 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
         }
         Some(_) | None => {
             if let Some(ty) = &ty {
-                one_of(ty, ["numeric", "choice"], str::to_owned, fields);
+                one_of(ty, ["numeric", "choice"], |name| name, fields);
             }
             for key in ["choices", "unit", "answer"] {
                 fields.ignore(key);
@@ -307,7 +305,7 @@ fn devices(fields: &mut Fields<'_, '_>) -> Vec<DeviceName> {
     }
     let mut devices = Vec::new();
     for name in &names {
-        let Some(device) = one_of(name, DeviceName::ALL, |d| d.name().to_owned(), fields) else {
+        let Some(device) = one_of(name, DeviceName::ALL, DeviceName::name, fields) else {
             continue;
         };
         if devices.contains(&device) {

@@ -45,8 +45,9 @@ impl<'p, 's> Fields<'p, 's> {
         let (table, errors) = DeTable::parse_recoverable(&text);
         let mut lines_told = Vec::new();
         for error in errors.iter().take(MOST_ERRORS) {
-            let span = error.span().unwrap_or_default();
-            let place = Place::new(body.start + span.start, body.start + span.end);
+            let place = error.span().map_or(Place::new(body.start, body.start), |span| {
+                Place::new(body.start + span.start, body.start + span.end)
+            });
             // The parser's second complaint about a line is mostly an echo of its first.
             let line = problems.source().line(place.start);
             if !lines_told.contains(&line) {
@@ -122,6 +123,12 @@ impl<'p, 's> Fields<'p, 's> {
             return None;
         }
         Some(text)
+    }
+
+    /// Takes a list of texts without their places; none where the key is missing or wrong.
+    pub(super) fn strings(&mut self, key: &'static str) -> Vec<String> {
+        let texts = self.texts(key).into_iter().flatten();
+        texts.map(|text| text.value).collect()
     }
 
     /// Takes a list of texts.
@@ -267,7 +274,10 @@ impl<'p, 's> Fields<'p, 's> {
     ) -> Vec<T> {
         let example = format!("tables, each beginning with [[{key}]]");
         let mut found = Vec::new();
-        for item in self.items(key, &example).unwrap_or_default() {
+        let Some(items) = self.items(key, &example) else {
+            return found;
+        };
+        for item in items {
             if let Some(mut fields) = self.inner(key, item, format!("this `{key}`")) {
                 found.extend(read(&mut fields));
                 fields.finish();

@@ -36,7 +36,7 @@ pub(super) fn fenced(source: &Source, problems: &mut Problems<'_>) -> Fenced {
     let mut lines = Lines { source, at: 0 };
     let first = lines.find(|line| !source.slice(*line).trim().is_empty());
     let Some(opening) = first.filter(|line| source.slice(*line).trim_end() == "+++") else {
-        let place = first.unwrap_or_default();
+        let place = first.unwrap_or(Place::new(0, 0));
         problems.error(Code::FrontMatter, place, "the lesson has no front matter", EXAMPLE);
         return Fenced { body: None, place: Place::default(), end: 0 };
     };
@@ -75,14 +75,12 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
     let id = fields.text("id").and_then(|text| lesson_id(&text, &mut fields));
     let title = fields.line("title");
     let minutes = fields.integer("minutes", 1..=600);
-    let requires = fields.texts("requires").unwrap_or_default();
-    let requires = requires
-        .iter()
-        .filter_map(|text| {
-            Some(Located { value: lesson_id(text, &mut fields)?, place: text.place })
-        })
-        .collect();
-    let teaches = fields.texts("teaches").unwrap_or_default();
+    let mut requires = Vec::new();
+    for text in fields.texts("requires").iter().flatten() {
+        requires
+            .extend(lesson_id(text, &mut fields).map(|value| Located { value, place: text.place }));
+    }
+    let teaches = fields.strings("teaches");
     let terms = terms(&mut fields);
     // TOML integers are signed, and so is the parameter that the seed becomes.
     let seed = fields.integer("seed", 0..=i64::MAX as u64);
@@ -94,7 +92,7 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
         lang: None,
         minutes: minutes.map_or(0, |minutes| minutes.value as u32),
         requires,
-        teaches: teaches.into_iter().map(|idea| idea.value).collect(),
+        teaches,
         terms,
         seed: seed.map_or(1, |seed| seed.value),
         place: body,
@@ -113,9 +111,9 @@ pub(super) fn terms(fields: &mut Fields<'_, '_>) -> Vec<Term> {
             ("about", "about = \"...\", what it is in a sentence or two"),
         ]);
         let name = fields.line("name");
-        let aliases = fields.texts("aliases").unwrap_or_default();
+        let aliases = fields.texts("aliases");
         let about = fields.line("about");
-        for spelling in name.iter().chain(&aliases) {
+        for spelling in name.iter().chain(aliases.iter().flatten()) {
             let folded = spelling.value.to_lowercase();
             if names.contains(&folded) {
                 fields.error(
@@ -138,7 +136,7 @@ pub(super) fn terms(fields: &mut Fields<'_, '_>) -> Vec<Term> {
         }
         Some(Term {
             name: name?.value,
-            aliases: aliases.into_iter().map(|alias| alias.value).collect(),
+            aliases: aliases.into_iter().flatten().map(|alias| alias.value).collect(),
             about: about?.value,
         })
     })
@@ -203,7 +201,7 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
     let title = fields.line("title");
     let about = fields.line("about");
     let license = fields.line("license");
-    let authors = fields.texts("authors").unwrap_or_default();
+    let authors = fields.strings("authors");
     let modules = fields.tables("module", module);
     let mut seen: Vec<&str> = Vec::new();
     for (module, place) in &modules {
@@ -217,11 +215,11 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
     fields.finish();
     Some(Manifest {
         source: source.clone(),
-        id: id.unwrap_or_default(),
+        id: id.unwrap_or_else(CourseId::built_in),
         title: title.map_or_else(String::new, |title| title.value),
         about: about.map_or_else(String::new, |about| about.value),
         license: license.map(|license| license.value),
-        authors: authors.into_iter().map(|author| author.value).collect(),
+        authors,
         modules: modules.into_iter().map(|(module, _)| module).collect(),
     })
 }
@@ -245,15 +243,15 @@ fn module(fields: &mut Fields<'_, '_>) -> Option<(ListedModule, Place)> {
     let id = fields.line("id");
     let title = fields.line("title");
     let about = fields.line("about");
-    let lessons = fields.texts("lessons").unwrap_or_default();
-    let lessons = lessons.into_iter().filter(|listed| is_listable(listed, fields)).collect();
+    let mut lessons = fields.texts("lessons");
+    lessons.iter_mut().for_each(|lessons| lessons.retain(|listed| is_listable(listed, fields)));
     let id = id?;
     Some((
         ListedModule {
             id: id.value,
             title: title.map_or_else(String::new, |title| title.value),
             about: about.map_or_else(String::new, |about| about.value),
-            lessons,
+            lessons: lessons.into_iter().flatten().collect(),
         },
         id.place,
     ))

@@ -38,7 +38,7 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
     let ty = fields.line("type");
     let prompt = fields.text("prompt");
     let points = fields.integer("points", 0..=1000);
-    let hints = fields.texts("hints").unwrap_or_default();
+    let hints = fields.strings("hints");
     let explain = fields.text("explain");
     let is_withheld = fields.has("withheld") && fields.flag("withheld");
     let kind = ty.and_then(|ty| match TYPES.iter().find(|name| **name == ty.value) {
@@ -50,7 +50,7 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
         prompt: prompt?.value,
         kind: kind?,
         points: points.map_or(1, |points| points.value as u32),
-        hints: hints.into_iter().map(|hint| hint.value).collect(),
+        hints,
         explain: explain.map(|text| text.value),
         wording: BTreeMap::new(),
         place,
@@ -58,7 +58,7 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
 }
 
 fn kind(ty: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
-    let name = one_of(ty, TYPES, str::to_owned, fields);
+    let name = one_of(ty, TYPES, |name| name, fields);
     if let Some(name) = name {
         fields.rename(&format!("a question of type {name}"));
     }
@@ -134,7 +134,7 @@ fn matching(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         let (left, right) = (fields.line("left"), fields.line("right"));
         Some((left?, right?.value))
     });
-    let extra = fields.texts("extra").unwrap_or_default();
+    let extra = fields.strings("extra");
     if let (Some(place), 0 | 1) = (place, pairs.len()) {
         let message = "a question of type match needs two pairs at least";
         fields.error(Code::BadValue, place, message, format!("add {EXAMPLE}"));
@@ -142,7 +142,7 @@ fn matching(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     distinct(Some(pairs.iter().map(|(left, _)| left.clone()).collect()), 0, fields);
     Some(QuestionKind::Match {
         pairs: pairs.into_iter().map(|(left, right)| Match { left: left.value, right }).collect(),
-        extra: extra.into_iter().map(|text| text.value).collect(),
+        extra,
     })
 }
 
@@ -216,13 +216,9 @@ fn expression(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
 fn text(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     fields.require(&[("answer", "answer = \"...\"")]);
     let answer = fields.line("answer");
-    let accept = fields.texts("accept").unwrap_or_default();
+    let accept = fields.strings("accept");
     let wrong = wrong_texts(fields);
-    Some(QuestionKind::Text {
-        answer: answer?.value,
-        accept: accept.into_iter().map(|text| text.value).collect(),
-        wrong,
-    })
+    Some(QuestionKind::Text { answer: answer?.value, accept, wrong })
 }
 
 /// Tests that one question has at most: each is a run, and an answer is graded at once.
@@ -413,18 +409,18 @@ pub(super) fn settings(fields: &mut Fields<'_, '_>) -> Vec<Setting> {
 pub(super) fn one_of<T: Copy, const N: usize>(
     text: &Located<String>,
     known: [T; N],
-    name: impl Fn(T) -> String,
+    name: impl Fn(T) -> &'static str,
     fields: &mut Fields<'_, '_>,
 ) -> Option<T> {
-    let names: Vec<String> = known.iter().map(|&known| name(known)).collect();
-    let at = names.iter().position(|name| *name == text.value);
-    if at.is_none() {
-        let help = match nearest(&text.value, names.iter().map(String::as_str)) {
+    let found = known.into_iter().find(|known| name(*known) == text.value);
+    if found.is_none() {
+        let names = known.map(name);
+        let help = match nearest(&text.value, names) {
             Some(name) => format!("did you mean \"{name}\"?"),
             None => format!("write one of \"{}\"", names.join("\", \"")),
         };
         let message = format!("\"{}\" is not known here", shortened(&text.value));
         fields.error(Code::BadValue, text.place, message, help);
     }
-    at.and_then(|at| known.get(at).copied())
+    found
 }

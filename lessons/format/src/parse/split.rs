@@ -130,7 +130,7 @@ fn head(source: &Source, info: Place) -> Directive {
         None => (text.len(), text.len()),
     };
     let located = |from: usize, to: usize| {
-        let raw = text.get(from..to).unwrap_or_default();
+        let raw = text.get(from..to).unwrap_or("");
         let value = raw.trim();
         let start = info.start + from + (raw.len() - raw.trim_start().len());
         Located { value: value.to_owned(), place: Place::new(start, start + value.len()) }
@@ -199,7 +199,7 @@ pub(super) fn text_of(file: &str, bytes: &[u8], what: &str) -> Result<String, Bo
         ),
         Ok(text) => Ok(text.to_owned()),
         Err(error) => {
-            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let (valid, rest) = bytes.split_at(error.valid_up_to());
             let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
             let start = valid.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
             let message = if bytes.contains(&0) {
@@ -207,7 +207,7 @@ pub(super) fn text_of(file: &str, bytes: &[u8], what: &str) -> Result<String, Bo
             } else {
                 format!(
                     "the file is not UTF-8 text: line {line} has the byte 0x{:02x} at offset {}",
-                    bytes.get(valid.len()).copied().unwrap_or_default(),
+                    rest[0],
                     valid.len() - start,
                 )
             };

@@ -188,7 +188,7 @@ impl Reader<'_> {
             let Some(id) = block.id() else { continue };
             let is_seen = self.seen.iter().any(|seen| seen.value == id);
             if !is_seen && directive::has_texts(block) {
-                let line = self.original.source.line(block.place().unwrap_or_default().start);
+                let line = block.place().map_or(1, |place| self.original.source.line(place.start));
                 let message = format!(
                     "{{{}}} {id} is not translated: it stands on line {line} of the original",
                     block.directive()
@@ -223,20 +223,25 @@ fn merge_prose(
         match block.id().map(str::to_owned) {
             None => stretch.push(block),
             Some(id) => {
-                let own = runs.remove(&Some(id.clone())).unwrap_or_default();
+                let own = runs.remove(&Some(id.clone()));
                 let stretch = std::mem::take(&mut stretch);
                 merged.extend(merge_stretch(stretch, own, |line| missing(Some(&id), line)));
                 merged.push(block);
             }
         }
     }
-    let own = runs.remove(&None).unwrap_or_default();
+    let own = runs.remove(&None);
     merged.extend(merge_stretch(stretch, own, |line| missing(None, line)));
     merged
 }
 
 /// One stretch: the translation's prose if it has any, and its notes if it has any.
-fn merge_stretch(original: Vec<Block>, own: Vec<Block>, missing: impl FnOnce(usize)) -> Vec<Block> {
+fn merge_stretch(
+    original: Vec<Block>,
+    own: Option<Vec<Block>>,
+    missing: impl FnOnce(usize),
+) -> Vec<Block> {
+    let own: Vec<Block> = own.into_iter().flatten().collect();
     let is_prose = |block: &&Block| matches!(block, Block::Prose(_));
     let is_notes = |block: &&Block| matches!(block, Block::Notes(_));
     let has_prose = own.iter().any(|block| is_prose(&block));

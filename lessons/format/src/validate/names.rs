@@ -173,7 +173,7 @@ impl Validation<'_> {
                 });
                 let place = if is_buffer { expect.value.place } else { buffer.place };
                 let help = "an expected value speaks of i, of the numbers among the arguments, and of what buffers filled with index, ones or zeros hold at i";
-                self.error(Code::UnknownName, place, reason, Some(help.to_owned()));
+                self.error(Code::UnknownName, place, reason.to_string(), Some(help.to_owned()));
             }
         }
     }

@@ -7,7 +7,7 @@ mod subject;
 mod tests;
 
 use mlsys_lab::frame::Table;
-use mlsys_lab::frame::table::{Filter, Sort, SortOrder};
+use mlsys_lab::frame::table::{Filter, FilterError, Sort, SortOrder};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
@@ -49,16 +49,16 @@ struct Asked {
 
 impl Asked {
     fn read(params: &Params, subject: &Subject, table: &Table) -> Result<Self, LabError> {
-        let wrong =
-            |param: &'static str, message: String| LabError::contradiction([param], message);
+        let wrong = |param: &'static str, error: FilterError| {
+            LabError::contradiction([param], error.to_string())
+        };
         let column = |param: &'static str| {
             let name = given(params, param);
-            let found =
-                name.map(|name| table.column(name).map_err(|message| wrong(param, message)));
+            let found = name.map(|name| table.column(name).map_err(|error| wrong(param, error)));
             found.transpose()
         };
         let own = |title: &str, param: &'static str| {
-            table.column(title).map_err(|message| wrong(param, message))
+            table.column(title).map_err(|error| wrong(param, error))
         };
         let order = match params.text("order")? {
             "ascending" => SortOrder::Ascending,
@@ -80,7 +80,7 @@ impl Asked {
         let filter = Filter::read(given(params, "filter").unwrap_or(""), &table.columns);
         Ok(Self {
             sort: column("sort")?.map(|column| Sort { column, order }),
-            filter: filter.map_err(|message| wrong("filter", message))?,
+            filter: filter.map_err(|error| wrong("filter", error))?,
             x: axis("x", "x_scale", &subject.plotted[0])?,
             y: axis("y", "y_scale", &subject.plotted[1])?,
             group: match (column("group")?, &subject.grouped) {

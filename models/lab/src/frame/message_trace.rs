@@ -162,9 +162,8 @@ impl MessageTrace {
         let first = rank
             .checked_mul(self.chunks.len())
             .and_then(|first| first.checked_add(chunk)?.checked_mul(self.sampled));
-        let found =
-            first.and_then(|first| self.samples.get(first..first.checked_add(self.sampled)?));
-        found.unwrap_or_default()
+        let own = first.and_then(|first| self.samples.get(first..first.checked_add(self.sampled)?));
+        own.unwrap_or(&[])
     }
 
     /// Takes the first numbers of every chunk from what each rank holds, `count` of each; ranks come in their order.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::named_enum;
 use crate::value::Value;
 
 /// Rows and columns of values.
@@ -27,22 +28,14 @@ pub struct Sort {
     pub order: SortOrder,
 }
 
-/// The order of sorted rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SortOrder {
-    /// The smallest first.
-    Ascending,
-    /// The largest first.
-    Descending,
-}
-
-impl SortOrder {
-    /// The order in words.
-    pub fn said(self) -> &'static str {
-        match self {
-            Self::Ascending => "smallest first",
-            Self::Descending => "largest first",
-        }
+named_enum! {
+    /// The order of sorted rows.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SortOrder {
+        /// The smallest first.
+        Ascending = "smallest first",
+        /// The largest first.
+        Descending = "largest first",
     }
 }
 
@@ -89,7 +82,7 @@ impl Table {
     ///
     /// # Errors
     /// There is none, or there are several; the message lists all.
-    pub fn column(&self, name: &str) -> Result<usize, String> {
+    pub fn column(&self, name: &str) -> Result<usize, FilterError> {
         column(name, &self.columns)
     }
 
@@ -130,24 +123,44 @@ impl Table {
     }
 }
 
-/// The column that is meant: by its whole title, its title without the unit, or the one title that begins so.
-fn column(name: &str, columns: &[String]) -> Result<usize, String> {
+/// Why a text names no column, or is no filter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    /// Nothing stands before the comparison; all columns.
+    #[error("a column stands before the comparison: {0}")]
+    NoColumn(String),
+    /// Several columns begin so: the name, all columns.
+    #[error("several columns begin with '{0}': {1}")]
+    SeveralColumns(String, String),
+    /// No column is called so: the name, all columns.
+    #[error("there is no column '{0}'; there are: {1}")]
+    UnknownColumn(String, String),
+    /// Nothing stands behind this sign.
+    #[error("a number stands behind {0}, such as {0} 3")]
+    NoNumber(&'static str),
+    /// This text stands behind a sign that compares numbers.
+    #[error("'{0}' is not a number, and {1} compares numbers")]
+    NotANumber(String, &'static str),
+}
+
+fn column(name: &str, columns: &[String]) -> Result<usize, FilterError> {
     let all = || columns.join(", ");
     if name.is_empty() {
-        return Err(format!("a column stands before the comparison: {}", all()));
+        return Err(FilterError::NoColumn(all()));
     }
     let name = name.to_lowercase();
     let titles: Vec<String> = columns.iter().map(|title| title.to_lowercase()).collect();
-    let bare = |title: &String| title.split(" (").next().unwrap_or_default() == name;
+    let is_bare =
+        |title: &String| title.strip_prefix(&name).is_some_and(|unit| unit.starts_with(" ("));
     let whole = titles.iter().position(|title| *title == name);
-    if let Some(found) = whole.or_else(|| titles.iter().position(bare)) {
+    if let Some(found) = whole.or_else(|| titles.iter().position(is_bare)) {
         return Ok(found);
     }
     let mut begin = titles.iter().enumerate().filter(|(_, t)| t.starts_with(&name));
     match (begin.next(), begin.next()) {
         (Some((found, _)), None) => Ok(found),
-        (Some(_), Some(_)) => Err(format!("several columns begin with '{name}': {}", all())),
-        (None, _) => Err(format!("there is no column '{name}'; there are: {}", all())),
+        (Some(_), Some(_)) => Err(FilterError::SeveralColumns(name, all())),
+        (None, _) => Err(FilterError::UnknownColumn(name, all())),
     }
 }
 
@@ -217,7 +230,10 @@ const SIGNS: [(&str, Comparison); 7] = [
 
 impl Filter {
     /// Reads `column > 3`, `column = name`, or a text that any cell may contain; nothing from an empty text.
-    pub fn read(text: &str, columns: &[String]) -> Result<Option<Self>, String> {
+    ///
+    /// # Errors
+    /// An unknown column, or no number where one is compared.
+    pub fn read(text: &str, columns: &[String]) -> Result<Option<Self>, FilterError> {
         let text = text.trim();
         if text.is_empty() {
             return Ok(None);
@@ -229,11 +245,10 @@ impl Filter {
         let test = match signs.min_by_key(|(at, longest, ..)| (*at, *longest)) {
             None => Test::Contains(text.to_lowercase()),
             Some((at, _, sign, comparison)) => {
-                let name = text.get(..at).unwrap_or_default().trim();
-                let with = text.get(at + sign.len()..).unwrap_or_default().trim();
+                let (name, with) = (&text[..at], &text[at + sign.len()..]);
                 Test::Compare {
-                    column: column(name, columns)?,
-                    with: operand(with, sign, comparison)?,
+                    column: column(name.trim(), columns)?,
+                    with: operand(with.trim(), sign, comparison)?,
                     comparison,
                 }
             }
@@ -269,14 +284,14 @@ impl Filter {
     }
 }
 
-fn operand(text: &str, sign: &str, comparison: Comparison) -> Result<Operand, String> {
+fn operand(text: &str, sign: &'static str, comparison: Comparison) -> Result<Operand, FilterError> {
     match (text.replace('_', "").parse::<f64>(), comparison) {
         (Ok(x), _) if x.is_finite() => Ok(Operand::Number(x)),
         (_, Comparison::Equal | Comparison::NotEqual) if !text.is_empty() => {
             Ok(Operand::Text(text.to_lowercase()))
         }
-        _ if text.is_empty() => Err(format!("a number stands behind {sign}, such as {sign} 3")),
-        _ => Err(format!("'{text}' is not a number, and {sign} compares numbers")),
+        _ if text.is_empty() => Err(FilterError::NoNumber(sign)),
+        _ => Err(FilterError::NotANumber(text.to_owned(), sign)),
     }
 }
 
@@ -447,11 +462,12 @@ mod tests {
             ("rate < nan", "'nan' is not a number, and < compares numbers"),
             ("=", "a column stands before the comparison: device, memory (GB), rate"),
         ] {
-            assert_eq!(Filter::read(text, &table.columns).unwrap_err(), reason);
+            let error = Filter::read(text, &table.columns).unwrap_err();
+            assert_eq!(error.to_string(), reason);
         }
         let columns = ["rate a", "rate b"].map(str::to_owned);
         let error = Filter::read("ra > 1", &columns).unwrap_err();
-        assert_eq!(error, "several columns begin with 'ra': rate a, rate b");
+        assert_eq!(error.to_string(), "several columns begin with 'ra': rate a, rate b");
     }
 
     #[test]

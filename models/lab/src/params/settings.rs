@@ -24,6 +24,14 @@ pub enum Given {
     Value(Value),
 }
 
+/// A setting without a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' has no value: write NAME=VALUE")]
+pub struct NoValue {
+    /// The setting as it was given.
+    pub text: String,
+}
+
 /// Parameters that were set, in the order they were set; later layers win over earlier ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
@@ -36,13 +44,16 @@ impl Settings {
         Self::default()
     }
 
-    /// Reads `name=value` texts, as `--set` takes them; the error is a text without `=`.
-    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+    /// Reads `name=value` texts, as `--set` takes them.
+    ///
+    /// # Errors
+    /// The first text without `=`.
+    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = &'a str>) -> Result<Self, NoValue> {
         let mut settings = Self::new();
         for pair in pairs {
             match pair.split_once('=') {
                 Some((name, value)) => settings.push(name.trim(), Given::Text(value.to_owned())),
-                None => return Err(pair.to_owned()),
+                None => return Err(NoValue { text: pair.to_owned() }),
             }
         }
         Ok(settings)
@@ -189,18 +200,16 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
     let fail = |problem| ParamError { param: name.to_owned(), problem };
     let entry_of_table = param.ty == Type::Table && name.contains('.');
     if param.entries == Entries::Texts {
-        return texts(name, given)
-            .map_err(|found| fail(Problem::WrongType { expected: param.ty, found }));
+        return texts(name, given).map_err(fail);
     }
     let ty = if entry_of_table { Type::Float } else { param.ty };
     let value = match given {
         Given::Value(value) => value,
-        Given::Text(text) | Given::File { text, .. } => read(ty, &text).ok_or_else(|| {
-            fail(Problem::WrongType { expected: ty, found: format!("'{}'", text.escape_debug()) })
-        })?,
+        Given::Text(text) | Given::File { text, .. } => {
+            read(ty, &text).ok_or_else(|| fail(wrong(ty, quoted(&text))))?
+        }
     };
-    let value =
-        coerce(ty, value).map_err(|found| fail(Problem::WrongType { expected: ty, found }))?;
+    let value = coerce(ty, value).map_err(fail)?;
     if let Some(x) = value.as_f64() {
         let below = param.min.is_some_and(|min| x < min);
         let above = param.max.is_some_and(|max| x > max);
@@ -221,29 +230,38 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
     Ok(value)
 }
 
+fn wrong(expected: Type, found: String) -> Problem {
+    Problem::WrongType { expected, found }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.escape_debug())
+}
+
 /// A table of numbers and texts, or one entry of it.
-fn texts(name: &str, given: Given) -> Result<Value, String> {
+fn texts(name: &str, given: Given) -> Result<Value, Problem> {
+    let is_entry = name.contains('.');
     let value = match given {
         Given::Value(value) => value,
         Given::Text(text) | Given::File { text, .. } => match read(Type::Float, &text) {
             Some(value) => value,
-            None if name.contains('.') => Value::Text(text),
-            None => return Err(format!("'{}'", text.escape_debug())),
+            None if is_entry => Value::Text(text),
+            None => return Err(wrong(Type::Table, quoted(&text))),
         },
     };
-    match (&value, name.contains('.')) {
+    match (&value, is_entry) {
         (Value::Table(_), _) => {
             let mut flat = BTreeMap::new();
             flatten(String::new(), value, &mut flat)?;
             Ok(Value::Table(flat))
         }
         (Value::Int(_) | Value::Float(_) | Value::Text(_), true) => Ok(value),
-        _ => Err(value.type_name().to_owned()),
+        _ => Err(wrong(Type::Table, value.type_name().to_owned())),
     }
 }
 
 /// Entries of tables inside a table, by dotted names.
-fn flatten(name: String, value: Value, into: &mut BTreeMap<String, Value>) -> Result<(), String> {
+fn flatten(name: String, value: Value, into: &mut BTreeMap<String, Value>) -> Result<(), Problem> {
     match value {
         Value::Table(entries) => entries.into_iter().try_for_each(|(entry, value)| {
             let dot = if name.is_empty() { "" } else { "." };
@@ -254,7 +272,7 @@ fn flatten(name: String, value: Value, into: &mut BTreeMap<String, Value>) -> Re
             Ok(())
         }
         Value::Bool(_) | Value::Array(_) => {
-            Err(format!("{} as its entry '{name}'", value.type_name()))
+            Err(wrong(Type::Table, format!("{} as its entry '{name}'", value.type_name())))
         }
     }
 }
@@ -283,35 +301,36 @@ fn read(ty: Type, text: &str) -> Option<Value> {
 }
 
 /// Fits a value to a type: an int takes a float with a whole value, a float takes an int.
-fn coerce(ty: Type, value: Value) -> Result<Value, String> {
+fn coerce(ty: Type, value: Value) -> Result<Value, Problem> {
     // Beyond 2^63 an integral float is no longer a count that can be held exactly.
     const WHOLE: f64 = 9.2e18;
     match (ty, value) {
         (Type::Int, Value::Float(x)) if x.fract() == 0.0 && x.abs() < WHOLE => {
             Ok(Value::Int(x as i64))
         }
-        (Type::Int, Value::Int(i)) => Ok(Value::Int(i)),
         (Type::Float, Value::Int(i)) => Ok(Value::Float(i as f64)),
-        (Type::Float, Value::Float(x)) => Ok(Value::Float(x)),
-        (Type::Bool, Value::Bool(b)) => Ok(Value::Bool(b)),
-        (Type::String | Type::Enum, Value::Text(text)) => Ok(Value::Text(text)),
-        (Type::Array, Value::Array(items)) => Ok(Value::Array(items)),
         (Type::Table, Value::Table(entries)) => {
-            let mut numbers = BTreeMap::new();
-            for (name, entry) in entries {
-                let entry = coerce(Type::Float, entry)
-                    .map_err(|found| format!("{found} as its entry '{name}'"))?;
-                numbers.insert(name, entry);
-            }
-            Ok(Value::Table(numbers))
+            let number = |(name, entry): (String, Value)| match entry.as_f64() {
+                Some(x) => Ok((name, Value::Float(x))),
+                None => Err(wrong(ty, format!("{} as its entry '{name}'", described(&entry)))),
+            };
+            entries.into_iter().map(number).collect::<Result<_, _>>().map(Value::Table)
         }
-        (_, Value::Float(x)) => Err(format!("the number {}", crate::value::number(x))),
-        (_, other) => Err(match &other {
-            Value::Text(text) => format!("the text '{}'", text.escape_debug()),
-            value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_)) => {
-                format!("{} ({value})", value.type_name())
-            }
-            value @ (Value::Array(_) | Value::Table(_)) => value.type_name().to_owned(),
-        }),
+        (Type::Int, value @ Value::Int(_))
+        | (Type::Float, value @ Value::Float(_))
+        | (Type::Bool, value @ Value::Bool(_))
+        | (Type::String | Type::Enum, value @ Value::Text(_))
+        | (Type::Array, value @ Value::Array(_)) => Ok(value),
+        (_, other) => Err(wrong(ty, described(&other))),
+    }
+}
+
+/// A value for a message that it is none of the type.
+fn described(value: &Value) -> String {
+    match value {
+        Value::Float(x) => format!("the number {}", crate::value::number(*x)),
+        Value::Text(text) => format!("the text {}", quoted(text)),
+        Value::Bool(_) | Value::Int(_) => format!("{} ({value})", value.type_name()),
+        Value::Array(_) | Value::Table(_) => value.type_name().to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use crate::params::{Given, ParamError, Params, Settings};
-use crate::schema::{Attempts, DeviceNeed, Draw, Form, Metric, Preset, Schema, SchemaError};
+use crate::schema::{DeviceNeed, Draw, Form, Metric, Preset, Schema, SchemaError};
 use crate::tables::Tables;
 
 /// Metrics that every live lab emits besides its own.
@@ -34,10 +34,14 @@ impl Schema {
     /// # Errors
     /// The first of them that is not.
     pub fn checked(self) -> Result<Self, SchemaError> {
-        match self.check_presets().and_then(|()| self.check_attempts()) {
-            Ok(()) => Ok(self),
-            Err(message) => Err(SchemaError { kind: self.kind, message }),
-        }
+        self.check_presets()?;
+        self.check_attempts()?;
+        Ok(self)
+    }
+
+    /// An error in this schema.
+    pub(crate) fn error(&self, message: String) -> SchemaError {
+        SchemaError { kind: self.kind.clone(), message }
     }
 
     /// Whether a run with these parameters needs a device to be chosen; every live lab does.
@@ -49,70 +53,67 @@ impl Schema {
         self.is_live() || self.device.as_ref().is_some_and(needs)
     }
 
-    /// What is wrong with the presets, if anything: their names, their parameters or their values.
-    fn check_presets(&self) -> Result<(), String> {
+    /// Checks the presets: their names, their parameters and their values.
+    fn check_presets(&self) -> Result<(), SchemaError> {
         let mut names = BTreeSet::new();
         for preset in &self.presets {
-            let wrong = |message: String| Err(format!("preset '{}': {message}", preset.name));
+            let wrong =
+                |message: &str| Err(self.error(format!("preset '{}': {message}", preset.name)));
             if !names.insert(&preset.name) {
-                return wrong("another has the same name".to_owned());
+                return wrong("another has the same name");
             }
             let local = |name: &&String| self.param(name).is_some_and(|p| p.command_line_only);
             if let Some(name) = preset.set.keys().find(local) {
-                return wrong(format!("{name} names something on a user's machine"));
+                return wrong(&format!("{name} names something on a user's machine"));
             }
             if let Err(errors) = Params::resolve(self, &preset.settings(), Tables::builtin(), None)
             {
                 let errors: Vec<_> = errors.iter().map(ParamError::to_string).collect();
-                return wrong(errors.join("; "));
+                return wrong(&errors.join("; "));
             }
         }
         Ok(())
     }
 
-    /// Whether panels over several runs say what they need; the sentence names the first that does not.
-    pub(super) fn check_attempts(&self) -> Result<(), String> {
+    /// Checks that panels over several runs declare what they need.
+    fn check_attempts(&self) -> Result<(), SchemaError> {
         for panel in &self.panels {
-            let wrong = match (panel.draw, &panel.attempts) {
-                (Draw::Attempts, None) => Some("it has no [panel.attempts]".to_owned()),
-                (Draw::Attempts, Some(attempts)) => self.trouble(attempts),
+            let wrong = |message: &str| Err(self.error(format!("panel {}: {message}", panel.name)));
+            match (panel.draw, &panel.attempts) {
+                (Draw::Attempts, None) => return wrong("it has no [panel.attempts]"),
+                (Draw::Attempts, Some(attempts)) => {
+                    if attempts.form == Form::Scatter && attempts.axes.len() != 2 {
+                        return wrong("a scatter has two axes");
+                    }
+                    if attempts.points.is_empty() {
+                        return wrong("a run gives no point");
+                    }
+                    for told in attempts.points.iter().chain(&attempts.reference) {
+                        if told.values.len() != attempts.axes.len() {
+                            return wrong("a point has one value for each axis");
+                        }
+                        for (name, _) in told.values.iter().flat_map(|term| term.0.names()) {
+                            let name = name.as_str();
+                            if self.metric(name).is_none() && self.param(name).is_none() {
+                                return wrong(&format!(
+                                    "{name} is neither a metric nor a parameter"
+                                ));
+                            }
+                        }
+                    }
+                }
                 (Draw::Line, Some(attempts)) => {
-                    let bare = attempts.axes.is_empty() && attempts.points.is_empty();
-                    (!bare).then(|| "a line panel has its curves as axes".to_owned())
+                    if !attempts.axes.is_empty() || !attempts.points.is_empty() {
+                        return wrong("a line panel has its curves as axes");
+                    }
                 }
                 (Draw::Frame | Draw::Bars | Draw::Table, Some(_)) => {
-                    Some("attempts need draw = \"attempts\" or \"line\"".to_owned())
+                    return wrong("attempts need draw = \"attempts\" or \"line\"");
                 }
-                (Draw::Line | Draw::Frame | Draw::Bars | Draw::Table, None) => None,
-            };
-            if let Some(wrong) = wrong {
-                return Err(format!("panel {}: {wrong}", panel.name));
+                (Draw::Line | Draw::Frame | Draw::Bars | Draw::Table, None) => {}
             }
         }
         Ok(())
-    }
-
-    fn trouble(&self, attempts: &Attempts) -> Option<String> {
-        if attempts.form == Form::Scatter && attempts.axes.len() != 2 {
-            return Some("a scatter has two axes".to_owned());
-        }
-        if attempts.points.is_empty() {
-            return Some("a run gives no point".to_owned());
-        }
-        let told = attempts.points.iter().chain(&attempts.reference);
-        for told in told {
-            if told.values.len() != attempts.axes.len() {
-                return Some("a point has one value for each axis".to_owned());
-            }
-            let names = told.values.iter().flat_map(|term| term.0.names());
-            for (name, _) in names {
-                let name = name.as_str();
-                if self.metric(name).is_none() && self.param(name).is_none() {
-                    return Some(format!("{name} is neither a metric nor a parameter"));
-                }
-            }
-        }
-        None
     }
 }
 
@@ -132,84 +133,72 @@ mod tests {
     use super::*;
     use crate::value::Value;
 
-    fn schema(preset: &str) -> Result<Schema, String> {
-        let text = format!(
-            "kind = \"k\"\ntitle = \"\"\nmodule = \"gpu\"\nabout = \"\"\nsource = \"\"\n\
-             [[param]]\nname = \"n\"\ntype = \"int\"\ndefault = 1\nmin = 0\nmax = 9\nabout = \"\"\n\
-             [[param]]\nname = \"folder\"\ntype = \"string\"\noptional = true\n\
-             command_line_only = true\nabout = \"\"\n{preset}"
-        );
-        Schema::parse(&text).map_err(|error| error.to_string())
+    fn schema(rest: &str) -> Result<Schema, SchemaError> {
+        Schema::parse(&format!(
+            "kind='k'\ntitle=''\nmodule='gpu'\nabout=''\nsource=''\n\
+             [[param]]\nname='n'\ntype='int'\ndefault=1\nmin=0\nmax=9\nabout=''\n\
+             [[param]]\nname='folder'\ntype='string'\noptional=true\ncommand_line_only=true\nabout=''\n\
+             [[metric]]\nname='bytes'\ntype='int'\nabout=''\n{rest}"
+        ))
     }
 
-    #[test]
-    fn what_a_preset_sets_is_checked_when_the_schema_is_read() {
-        let preset = |set: &str| format!("[[preset]]\nname = \"p\"\nabout = \"\"\nset = {set}\n");
-        assert!(schema(&preset("{ n = 3 }")).is_ok());
-        for (set, complaint) in [
-            ("{ n = 10 }", "preset 'p': "),
-            ("{ n = \"a\" }", "preset 'p': "),
-            ("{ m = 3 }", "m"),
-            ("{ folder = \"/data\" }", "user's machine"),
-        ] {
-            let error = schema(&preset(set)).unwrap_err();
-            assert!(error.contains(complaint), "{set}: {error}");
-        }
-        let twice = preset("{ n = 3 }").repeat(2);
-        assert!(schema(&twice).unwrap_err().contains("same name"));
+    fn preset(set: &str) -> String {
+        format!("[[preset]]\nname='p'\nabout=''\nset={set}\n")
     }
 
-    #[test]
-    fn a_preset_that_is_not_there_is_told_from_those_that_are() {
-        let schema =
-            schema("[[preset]]\nname = \"three\"\nabout = \"\"\nset = { n = 3 }\n").unwrap();
-        assert_eq!(schema.preset("three").unwrap().set["n"], Value::Int(3));
-        let error = schema.preset("four").unwrap_err().to_string();
-        assert_eq!(error, "lab k has no preset 'four'; it has: three");
+    fn panel(rest: &str) -> String {
+        format!("[[panel]]\nname='ledger'\nshows='runs'\n{rest}")
     }
-}
 
-#[cfg(test)]
-mod run_comparison_tests {
-    use super::*;
-
-    fn schema(panel: &str) -> Result<Schema, String> {
-        let text = format!(
-            "kind='t'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\n\
-             [[param]]\nname='width'\ntype='int'\nabout=''\n\
-             [[metric]]\nname='bytes'\ntype='int'\nabout=''\n\
-             [[panel]]\nname='ledger'\nshows='runs'\n{panel}"
-        );
-        Schema::parse(&text).map_err(|error| error.message)
+    fn attempts(rest: &str) -> String {
+        panel(&format!("draw='attempts'\n[panel.attempts]\n{rest}"))
     }
 
     const AXES: &str = "axes=[{name='a',scale='log',better='less'},{name='b',better='more'}]";
 
     #[test]
+    fn presets_and_panels_over_runs_are_checked() {
+        assert!(schema(&preset("{ n = 3 }")).is_ok());
+        for (rest, complaint) in [
+            (preset("{ n = 10 }"), "preset 'p': "),
+            (preset("{ n = 'a' }"), "preset 'p': "),
+            (preset("{ m = 3 }"), "m"),
+            (preset("{ folder = '/data' }"), "user's machine"),
+            (preset("{ n = 3 }").repeat(2), "same name"),
+            (attempts("axes=[]\npoints=[{values=[]}]"), "two axes"),
+            (attempts(AXES), "no point"),
+            (
+                attempts(&format!("{AXES}\npoints=[{{values=['bytes']}}]")),
+                "one value for each axis",
+            ),
+            (
+                attempts(&format!("{AXES}\npoints=[{{values=['bytes','speed']}}]")),
+                "speed is neither",
+            ),
+            (attempts(&format!("{AXES}\npoints=[{{values=['bytes','2 *']}}]")), "2 *"),
+            (panel("draw='attempts'"), "attempts"),
+            (panel("[panel.attempts]"), "attempts"),
+        ] {
+            let error = schema(&rest).unwrap_err().to_string();
+            assert!(error.contains(complaint), "{rest}: {error}");
+        }
+    }
+
+    #[test]
     fn a_panel_over_runs_names_metrics_and_parameters_of_its_lab() {
-        let text = format!(
-            "draw='attempts'\n[panel.attempts]\nkinds=['t','u']\n{AXES}\npoints=[{{values=['bytes','2*width']}}]"
-        );
-        let schema = schema(&text).unwrap();
+        let rest = format!("kinds=['k','u']\n{AXES}\npoints=[{{values=['bytes','2*n']}}]");
+        let schema = schema(&attempts(&rest)).unwrap();
         let attempts = schema.attempts("ledger").unwrap();
-        assert!(attempts.takes("t", "t") && attempts.takes("t", "u"));
-        assert!(!attempts.takes("t", "v"));
+        assert!(attempts.takes("k", "k") && attempts.takes("k", "u"));
+        assert!(!attempts.takes("k", "v"));
         assert!(schema.compares_runs());
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused() {
-        let of = |rest: &str| schema(&format!("draw='attempts'\n[panel.attempts]\n{rest}"));
-        let told = |rest: &str, part: &str| {
-            let message = of(rest).unwrap_err();
-            assert!(message.contains(part), "{message}");
-        };
-        told("axes=[]\npoints=[{values=[]}]", "two axes");
-        told(AXES, "no point");
-        told(&format!("{AXES}\npoints=[{{values=['bytes']}}]"), "one value for each axis");
-        told(&format!("{AXES}\npoints=[{{values=['bytes','speed']}}]"), "speed is neither");
-        told(&format!("{AXES}\npoints=[{{values=['bytes','2 *']}}]"), "2 *");
-        assert!(schema("draw='attempts'").unwrap_err().contains("attempts"));
-        assert!(schema("[panel.attempts]").is_err());
+    fn an_unknown_preset_lists_the_known_ones() {
+        let schema = schema(&preset("{ n = 3 }")).unwrap();
+        assert_eq!(schema.preset("p").unwrap().set["n"], Value::Int(3));
+        let error = schema.preset("four").unwrap_err().to_string();
+        assert_eq!(error, "lab k has no preset 'four'; it has: p");
     }
 }

@@ -383,7 +383,7 @@ pub(crate) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
     }
     if let Some(sort) = view.sort {
         let name = table.columns.get(sort.column).map_or("", String::as_str);
-        parts.push(format!("sorted by {name}, {}", sort.order.said()));
+        parts.push(format!("sorted by {name}, {}", sort.order));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }

@@ -136,7 +136,7 @@ impl FrameView {
         self.sort = Sort::next(self.sort, column);
         let name = columns.get(column).map_or("", String::as_str);
         match self.sort {
-            Some(sort) => format!("sorted by {name}, {}", sort.order.said()),
+            Some(sort) => format!("sorted by {name}, {}", sort.order),
             None => "rows stand as the lab sent them".to_owned(),
         }
     }

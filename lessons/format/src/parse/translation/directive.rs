@@ -129,7 +129,7 @@ impl Texts<'_, '_, '_> {
                 self.fields.inherited("starter");
                 self.say(&mut task.wrong);
                 let own = self.texts("limits", task.limits.len());
-                for (limit, say) in task.limits.iter_mut().zip(own.unwrap_or_default()) {
+                for (limit, say) in task.limits.iter_mut().zip(own.into_iter().flatten()) {
                     limit.say = say;
                 }
             }
@@ -161,8 +161,7 @@ impl Texts<'_, '_, '_> {
             }
             QuestionKind::Text { accept, wrong, .. } => {
                 // Readers of a translation answer in its language.
-                let own = self.fields.texts("accept").unwrap_or_default();
-                accept.extend(own.into_iter().map(|text| text.value));
+                accept.extend(self.fields.strings("accept"));
                 self.say(wrong);
             }
             QuestionKind::Withheld(asked) => match asked {
@@ -285,6 +284,5 @@ fn worded<'t>(
     original: impl IntoIterator<Item = &'t String>,
     own: Option<Vec<String>>,
 ) -> BTreeMap<String, String> {
-    let own = own.unwrap_or_default();
-    original.into_iter().cloned().zip(own).collect()
+    original.into_iter().cloned().zip(own.into_iter().flatten()).collect()
 }
