@@ -113,20 +113,17 @@ fn value_of(formula: &Formula, expr: &Expr, env: &dyn Env) -> String {
 
 /// An evaluation error with the part of the expression it is about.
 pub(crate) fn error_text(formula: &Formula, error: &EvalError) -> String {
-    match &error.kind {
-        // These name the part themselves.
+    let names_it = matches!(
+        error.kind,
         EvalErrorKind::UnknownName { .. }
-        | EvalErrorKind::Missing { .. }
-        | EvalErrorKind::EmptySeries { .. }
-        | EvalErrorKind::NoSuchStep { .. } => error.to_string(),
-        EvalErrorKind::Type { .. }
-        | EvalErrorKind::NegativeTolerance
-        | EvalErrorKind::NotFinite
-        | EvalErrorKind::DivisionByZero
-        | EvalErrorKind::NotAnInteger
-        | EvalErrorKind::TooLarge
-        | EvalErrorKind::NegativeExponent
-        | EvalErrorKind::Foreign { .. } => format!("{error}, in `{}`", part(formula, error.span)),
+            | EvalErrorKind::Missing { .. }
+            | EvalErrorKind::EmptySeries { .. }
+            | EvalErrorKind::NoSuchStep { .. }
+    );
+    if names_it {
+        error.to_string()
+    } else {
+        format!("{error}, in `{}`", part(formula, error.span))
     }
 }
 
@@ -207,12 +204,7 @@ fn comparison(
     } else {
         (op, left, right)
     };
-    Some(format!(
-        "{}, wanted {} {}",
-        side(formula, left, env),
-        op.symbol(),
-        side(formula, right, env)
-    ))
+    Some(format!("{}, wanted {} {}", side(formula, left, env), op, side(formula, right, env)))
 }
 
 fn closeness(

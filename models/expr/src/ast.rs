@@ -2,12 +2,12 @@
 use std::fmt::{self, Write};
 
 use crate::function::Function;
+use crate::named_enum;
 use crate::source::Span;
 
 /// An expression and where it stands. Two are equal when their trees are: places do not count.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// What it is.
     pub node: Node,
     /// Where it stands in the source, with the parentheses around it.
     pub span: Span,
@@ -26,7 +26,6 @@ pub enum Node {
     Number(f64),
     /// A text between double quotes.
     Text(String),
-    /// `true` or `false`.
     Bool(bool),
     /// A name to be looked up.
     Name(Name),
@@ -67,43 +66,29 @@ impl fmt::Display for Name {
 /// An operator before one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnaryOp {
-    /// `not a`
     Not,
-    /// `-a`
     Negate,
 }
 
-/// An operator between two operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BinaryOp {
-    /// `a or b`
-    Or,
-    /// `a and b`
-    And,
-    /// `a == b`
-    Equal,
-    /// `a != b`
-    NotEqual,
-    /// `a < b`
-    Less,
-    /// `a <= b`
-    LessOrEqual,
-    /// `a > b`
-    Greater,
-    /// `a >= b`
-    GreaterOrEqual,
-    /// `a + b`
-    Add,
-    /// `a - b`
-    Subtract,
-    /// `a * b`
-    Multiply,
-    /// `a / b`
-    Divide,
-    /// `a % b`
-    Remainder,
-    /// `a ^ b`
-    Power,
+named_enum! {
+    /// An operator between two operands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BinaryOp {
+        Or = "or",
+        And = "and",
+        Equal = "==",
+        NotEqual = "!=",
+        Less = "<",
+        LessOrEqual = "<=",
+        Greater = ">",
+        GreaterOrEqual = ">=",
+        Add = "+",
+        Subtract = "-",
+        Multiply = "*",
+        Divide = "/",
+        Remainder = "%",
+        Power = "^",
+    }
 }
 
 /// How tightly an operator holds its operands, loosest first.
@@ -138,51 +123,16 @@ impl Binding {
 impl UnaryOp {
     pub(super) const fn binding(self) -> Binding {
         match self {
-            UnaryOp::Not => Binding::Not,
-            UnaryOp::Negate => Binding::Negation,
+            Self::Not => Binding::Not,
+            Self::Negate => Binding::Negation,
         }
     }
 }
 
 impl BinaryOp {
     /// Whether it compares two values.
-    pub const fn is_comparison(self) -> bool {
-        match self {
-            Self::Equal
-            | Self::NotEqual
-            | Self::Less
-            | Self::LessOrEqual
-            | Self::Greater
-            | Self::GreaterOrEqual => true,
-            Self::Or
-            | Self::And
-            | Self::Add
-            | Self::Subtract
-            | Self::Multiply
-            | Self::Divide
-            | Self::Remainder
-            | Self::Power => false,
-        }
-    }
-
-    /// The operator as it is written.
-    pub const fn symbol(self) -> &'static str {
-        match self {
-            BinaryOp::Or => "or",
-            BinaryOp::And => "and",
-            BinaryOp::Equal => "==",
-            BinaryOp::NotEqual => "!=",
-            BinaryOp::Less => "<",
-            BinaryOp::LessOrEqual => "<=",
-            BinaryOp::Greater => ">",
-            BinaryOp::GreaterOrEqual => ">=",
-            BinaryOp::Add => "+",
-            BinaryOp::Subtract => "-",
-            BinaryOp::Multiply => "*",
-            BinaryOp::Divide => "/",
-            BinaryOp::Remainder => "%",
-            BinaryOp::Power => "^",
-        }
+    pub fn is_comparison(self) -> bool {
+        self.binding() == Binding::Comparison
     }
 
     pub(super) const fn binding(self) -> Binding {
@@ -244,7 +194,7 @@ impl fmt::Display for Expr {
             }
             Node::Binary(op, left, right) => binary(f, *op, left, right),
             Node::Call(function, arguments) => {
-                write!(f, "{}(", function.name())?;
+                write!(f, "{function}(")?;
                 for (index, argument) in arguments.iter().enumerate() {
                     f.write_str(if index == 0 { "" } else { ", " })?;
                     write!(f, "{argument}")?;
@@ -267,9 +217,9 @@ fn binary(f: &mut fmt::Formatter<'_>, op: BinaryOp, left: &Expr, right: &Expr) -
     };
     at_least(f, least_left, left)?;
     if binding >= Binding::Product {
-        f.write_str(op.symbol())?;
+        write!(f, "{op}")?;
     } else {
-        write!(f, " {} ", op.symbol())?;
+        write!(f, " {op} ")?;
     }
     at_least(f, least_right, right)
 }

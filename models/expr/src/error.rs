@@ -1,14 +1,13 @@
 //! What can be wrong with a source, and with a value.
-use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::ast::{BinaryOp, Expr};
-use crate::excerpt::Excerpt;
 use crate::function::Function;
-use crate::source::{Dialect, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_NODES, Span};
+use crate::source::{Dialect, Excerpt, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_NODES, Span};
 
 /// A source that is not an expression: what is wrong, where, and the way out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{}", in_parentheses(.help.as_deref()))]
 pub struct ExprError {
     /// What is wrong, without a full stop.
     pub message: String,
@@ -46,25 +45,19 @@ impl ExprError {
         } else {
             format!("column {}", column + 1)
         };
-        let help = self.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+        let help = in_parentheses(self.help.as_deref());
         format!("{}, at {place}{help}\n  {line}\n  {mark}", self.message)
     }
 }
 
-impl fmt::Display for ExprError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        match &self.help {
-            Some(help) => write!(f, " ({help})"),
-            None => Ok(()),
-        }
-    }
+/// The way out, behind a message.
+fn in_parentheses(help: Option<&str>) -> String {
+    help.map_or_else(String::new, |help| format!(" ({help})"))
 }
 
-impl std::error::Error for ExprError {}
-
 /// An expression without a value: why, and which part of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{kind}{}", in_parentheses(self.help().as_deref()))]
 pub struct EvalError {
     /// Why there is no value.
     pub kind: EvalErrorKind,
@@ -72,61 +65,38 @@ pub struct EvalError {
     pub span: Span,
 }
 
-/// Why an expression has no value.
-#[derive(Debug, Clone, PartialEq)]
+/// Why an expression has no value; names are given as they stand in the source.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EvalErrorKind {
-    /// There is no such name.
-    UnknownName {
-        /// The name as it stands in the source.
-        name: String,
-        /// The name that was perhaps meant.
-        nearest: Option<String>,
-    },
+    #[error("nothing is called `{name}`")]
+    UnknownName { name: String, nearest: Option<String> },
     /// The name is known but has no value here: a check that needs it is skipped.
-    Missing {
-        /// The name as it stands in the source.
-        name: String,
-        /// Why it has no value.
-        reason: String,
-    },
-    /// A value of another kind was needed.
-    Type {
-        /// The kind that was needed.
-        expected: &'static str,
-        /// The kind that was found.
-        found: &'static str,
-    },
-    /// A series without points has no value.
-    EmptySeries {
-        /// The name of the series.
-        name: String,
-    },
-    /// `at` asked for a step at which nothing was recorded.
-    NoSuchStep {
-        /// The name of the series.
-        name: String,
-        /// The step that was asked for.
-        step: f64,
-        /// The recorded step next to it.
-        nearest: u64,
-    },
-    /// The tolerance of `close` is less than zero.
+    #[error("`{name}` has no value here: {reason}")]
+    Missing { name: String, reason: String },
+    #[error("{expected} is needed, but this is {found}")]
+    Type { expected: &'static str, found: &'static str },
+    #[error("the series `{name}` has no points")]
+    EmptySeries { name: String },
+    /// `at` asked for a step at which nothing was recorded; `nearest` is the recorded step next to it.
+    #[error("the series `{name}` has no point at step {step}")]
+    NoSuchStep { name: String, step: f64, nearest: u64 },
+    #[error("the tolerance of `close` is negative")]
     NegativeTolerance,
-    /// The result is infinite or undefined, as of log(-1).
+    /// Infinite or undefined, as log(-1).
+    #[error("the result is not a finite number")]
     NotFinite,
-    /// Also of zero raised to a negative power.
+    /// Also zero raised to a negative power.
+    #[error("division by zero")]
     DivisionByZero,
-    /// In a pattern: a number that is no integer.
+    #[error("a pattern works in integers, and this is none")]
     NotAnInteger,
-    /// In a pattern: an integer beyond 2^53.
+    #[error("the integer is beyond 2^53")]
     TooLarge,
-    /// In a pattern: a power with a negative exponent.
+    #[error("the exponent of an integer power is negative")]
     NegativeExponent,
     /// A function of another dialect than the one evaluated.
-    Foreign {
-        /// The function that has no meaning here.
-        function: Function,
-    },
+    #[error("`{function}` has no meaning here")]
+    Foreign { function: Function },
 }
 
 impl EvalErrorKind {
@@ -158,45 +128,6 @@ impl EvalError {
     }
 }
 
-impl fmt::Display for EvalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            EvalErrorKind::UnknownName { name, .. } => write!(f, "nothing is called `{name}`")?,
-            EvalErrorKind::Missing { name, reason } => {
-                write!(f, "`{name}` has no value here: {reason}")?
-            }
-            EvalErrorKind::Type { expected, found } => {
-                write!(f, "{expected} is needed, but this is {found}")?
-            }
-            EvalErrorKind::EmptySeries { name } => write!(f, "the series `{name}` has no points")?,
-            EvalErrorKind::NoSuchStep { name, step, .. } => {
-                write!(f, "the series `{name}` has no point at step {step}")?;
-            }
-            EvalErrorKind::NegativeTolerance => {
-                f.write_str("the tolerance of `close` is negative")?
-            }
-            EvalErrorKind::NotFinite => f.write_str("the result is not a finite number")?,
-            EvalErrorKind::DivisionByZero => f.write_str("division by zero")?,
-            EvalErrorKind::NotAnInteger => {
-                f.write_str("a pattern works in integers, and this is none")?
-            }
-            EvalErrorKind::TooLarge => f.write_str("the integer is beyond 2^53")?,
-            EvalErrorKind::NegativeExponent => {
-                f.write_str("the exponent of an integer power is negative")?
-            }
-            EvalErrorKind::Foreign { function } => {
-                write!(f, "`{}` has no meaning here", function.name())?;
-            }
-        }
-        match self.help() {
-            Some(help) => write!(f, " ({help})"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for EvalError {}
-
 /// What other dialects have and this one lacks.
 pub(super) fn foreign(dialect: Dialect, place: Span, what: &str) -> ExprError {
     let functions: Vec<_> = Function::names_in(dialect).collect();
@@ -206,12 +137,12 @@ pub(super) fn foreign(dialect: Dialect, place: Span, what: &str) -> ExprError {
             "or and not == != < <= > >= + - * / % ^"
         }
     };
-    ExprError::new(place, format!("{} has no `{what}`", dialect.place()))
+    ExprError::new(place, format!("{dialect} has no `{what}`"))
         .help(format!("it has {operators} and {}", functions.join(", ")))
 }
 
 pub(super) fn dotted_name(dialect: Dialect, place: Span) -> ExprError {
-    ExprError::new(place, format!("a name in {} has no dots", dialect.place()))
+    ExprError::new(place, format!("a name in {dialect} has no dots"))
 }
 
 pub(super) fn unknown_function(dialect: Dialect, place: Span, name: &str) -> ExprError {
@@ -233,15 +164,13 @@ pub(super) fn wrong_arity(
         (least, most) if least == most => format!("{least} arguments"),
         (least, most) => format!("{least} to {most} arguments"),
     };
-    let name = function.name();
-    ExprError::new(place, format!("`{name}` takes {wanted}, not {found}"))
+    ExprError::new(place, format!("`{function}` takes {wanted}, not {found}"))
 }
 
 pub(super) fn no_series(function: Function, argument: &Expr) -> ExprError {
-    let name = function.name();
     let step = if function == Function::At { ", 100" } else { "" };
-    ExprError::new(argument.span, format!("`{name}` takes the name of a series here"))
-        .help(format!("for example {name}(run.loss{step})"))
+    ExprError::new(argument.span, format!("`{function}` takes the name of a series here"))
+        .help(format!("for example {function}(run.loss{step})"))
 }
 
 pub(super) fn stray_literal(place: Span) -> ExprError {
@@ -249,7 +178,6 @@ pub(super) fn stray_literal(place: Span) -> ExprError {
 }
 
 pub(super) fn chained(first: BinaryOp, second: BinaryOp, place: Span) -> ExprError {
-    let (first, second) = (first.symbol(), second.symbol());
     ExprError::new(place, "comparisons cannot be chained")
         .help(format!("join two comparisons: `a {first} b and b {second} c`"))
 }

@@ -101,7 +101,10 @@ fn call(
         (_, [argument]) if function.takes_series(1) => {
             finite(aggregate(function, argument, env)?, span)
         }
-        (_, [argument]) => finite(elementary(function, number(argument, env)?, span)?, span),
+        (_, [argument]) => {
+            let value = function.of_one(number(argument, env)?);
+            finite(value.ok_or_else(|| EvalErrorKind::Foreign { function }.at(span))?, span)
+        }
         (Function::At, [series, step]) => finite(value_at(series, step, env)?, span),
         (Function::Min, [a, b]) => Ok(Value::Number(number(a, env)?.min(number(b, env)?))),
         (Function::Max, [a, b]) => Ok(Value::Number(number(a, env)?.max(number(b, env)?))),
@@ -116,69 +119,31 @@ fn call(
     }
 }
 
-/// A function of one number; the result may not be finite.
-fn elementary(function: Function, x: f64, span: Span) -> Result<f64, EvalError> {
-    function.of_one(x).ok_or_else(|| EvalErrorKind::Foreign { function }.at(span))
+type OfSeries = fn(&[Point]) -> Option<f64>;
+
+/// The functions of a series; none has a value but `len` where the series has no points.
+const OF_SERIES: [(Function, OfSeries); 7] = [
+    (Function::First, |points| points.first().map(|point| point.1)),
+    (Function::Last, |points| points.last().map(|point| point.1)),
+    (Function::Min, |points| values(points).reduce(f64::min)),
+    (Function::Max, |points| values(points).reduce(f64::max)),
+    (Function::Mean, |points| {
+        values(points).reduce(|sum, value| sum + value).map(|sum| sum / points.len() as f64)
+    }),
+    (Function::Median, |points| median(values(points))),
+    (Function::Len, |points| Some(points.len() as f64)),
+];
+
+fn values(points: &[Point]) -> impl Iterator<Item = f64> {
+    points.iter().map(|point| point.1)
 }
 
 fn aggregate(function: Function, argument: &Expr, env: &dyn Env) -> Result<f64, EvalError> {
     let (name, points) = series(argument, env)?;
-    let count = points.len() as f64;
-    if function == Function::Len {
-        return Ok(count);
+    match OF_SERIES.iter().find(|(known, _)| *known == function) {
+        Some((_, value)) => value(&points).ok_or_else(|| empty(name, argument.span)),
+        None => Err(EvalErrorKind::Foreign { function }.at(argument.span)),
     }
-    let values = points.iter().map(|(_, value)| *value);
-    let value = match function {
-        Function::First => values.clone().next(),
-        Function::Last => values.clone().next_back(),
-        Function::Min => values.reduce(f64::min),
-        Function::Max => values.reduce(f64::max),
-        Function::Mean => values.reduce(|sum, value| sum + value).map(|sum| sum / count),
-        Function::Median => median(values),
-        Function::Len
-        | Function::At
-        | Function::Close
-        | Function::Abs
-        | Function::Sqrt
-        | Function::Exp
-        | Function::Log
-        | Function::Ln
-        | Function::Log2
-        | Function::Log10
-        | Function::Sin
-        | Function::Cos
-        | Function::Tanh
-        | Function::Sigmoid
-        | Function::Relu
-        | Function::Floor
-        | Function::Ceil
-        | Function::Round
-        | Function::Xor
-        | Function::If
-        | Function::Sum
-        | Function::Div
-        | Function::DivUp
-        | Function::RoundUp
-        | Function::Percent
-        | Function::Duration
-        | Function::Significant
-        | Function::IsSet
-        | Function::Default
-        | Function::Table
-        | Function::Names
-        | Function::Range
-        | Function::List
-        | Function::Count
-        | Function::IsNumber
-        | Function::Join
-        | Function::Column
-        | Function::AtLeast
-        | Function::Sorted
-        | Function::Before => {
-            return Err(EvalErrorKind::Foreign { function }.at(argument.span));
-        }
-    };
-    value.ok_or_else(|| empty(name, argument.span))
 }
 
 /// The middle value, or halfway between the middle two; none of none.

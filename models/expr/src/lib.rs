@@ -7,12 +7,9 @@
 //! The language is total: no I/O, no loops, no recursion, and a source is refused beyond [`MAX_BYTES`], [`MAX_NODES`]
 //! or [`MAX_DEPTH`], so that text from an untrusted lesson can be parsed, walked and dropped on any stack.
 
-#![warn(missing_docs)]
-
 mod ast;
 mod error;
 mod eval;
-mod excerpt;
 mod function;
 mod names;
 pub mod nearest;
@@ -28,12 +25,12 @@ mod token;
 pub use ast::{BinaryOp, Expr, Name, Node, UnaryOp};
 pub use error::{EvalError, EvalErrorKind, ExprError};
 pub use eval::{Env, LookupError, Point, Value, evaluate, median};
-pub use excerpt::{Excerpt, reorders};
 pub use function::Function;
 pub use names::UnknownName;
 pub use parse::parse;
 pub use pattern::evaluate_pattern;
 pub use program::{Program, Statement, parse_program, program_errors};
 pub use source::{
-    Dialect, MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_BYTES, MAX_PROGRAM_NODES, Span,
+    Dialect, Excerpt, MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_BYTES, MAX_PROGRAM_NODES, Span,
+    reorders,
 };

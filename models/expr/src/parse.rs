@@ -268,7 +268,7 @@ impl Parser {
     fn check_operator(&self, op: BinaryOp, place: Span) -> Result<(), ExprError> {
         let arithmetic = op.binding() >= Binding::Sum && op != BinaryOp::Remainder;
         if self.dialect == Dialect::Graph && !arithmetic {
-            return Err(error::foreign(self.dialect, place, op.symbol()));
+            return Err(error::foreign(self.dialect, place, op.name()));
         }
         Ok(())
     }

@@ -10,9 +10,6 @@ use crate::program::{parse_program, program_errors};
 use crate::random::SplitMix64;
 use crate::source::{Dialect, MAX_BYTES, MAX_DEPTH, MAX_NODES, Span};
 
-const DIALECTS: [Dialect; 4] =
-    [Dialect::Lesson, Dialect::Graph, Dialect::Pattern, Dialect::ClosedForm];
-
 struct Everything;
 
 impl Env for Everything {
@@ -29,7 +26,7 @@ impl Env for Everything {
 /// Does to a source all that can be done to it, and checks the places of what is wrong.
 fn exercise(source: &str) -> usize {
     let mut accepted = 0;
-    for dialect in DIALECTS {
+    for dialect in Dialect::ALL {
         match parse(source, dialect) {
             Ok(expr) => {
                 accepted += 1;
@@ -103,22 +100,6 @@ fn any_tokens_are_read_or_refused() {
 }
 
 const NOWHERE: Span = Span { start: 0, end: 0 };
-const OPERATORS: [BinaryOp; 14] = [
-    BinaryOp::Or,
-    BinaryOp::And,
-    BinaryOp::Equal,
-    BinaryOp::NotEqual,
-    BinaryOp::Less,
-    BinaryOp::LessOrEqual,
-    BinaryOp::Greater,
-    BinaryOp::GreaterOrEqual,
-    BinaryOp::Add,
-    BinaryOp::Subtract,
-    BinaryOp::Multiply,
-    BinaryOp::Divide,
-    BinaryOp::Remainder,
-    BinaryOp::Power,
-];
 
 fn random_name(random: &mut SplitMix64) -> Node {
     Node::Name(Name::new(random.pick(&["x", "run.loss", "a.b.c", "_y1", "notx", "e9"]).to_owned()))
@@ -153,7 +134,7 @@ fn random_tree(random: &mut SplitMix64, depth: usize) -> Expr {
             Node::Binary(BinaryOp::NotEqual, Box::new(left), Box::new(Expr { node, span: NOWHERE }))
         }
         _ => {
-            let op = random.pick(&OPERATORS);
+            let op = random.pick(&BinaryOp::ALL);
             Node::Binary(
                 op,
                 Box::new(random_tree(random, depth - 1)),

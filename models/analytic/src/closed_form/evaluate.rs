@@ -531,7 +531,7 @@ fn scalar(op: BinaryOp, left: &Value, right: &Value, span: Span) -> Result<Value
         BinaryOp::Divide => a / b,
         BinaryOp::Remainder => a % b,
         BinaryOp::Power => a.powf(b),
-        _ => return wrong(format!("`{}` gives no number", op.symbol()), span),
+        _ => return wrong(format!("`{op}` gives no number"), span),
     }))
 }
 
