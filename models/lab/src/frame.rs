@@ -1,31 +1,29 @@
 //! Typed pictures of a lab's state; how they look is the screen's business.
 
+mod bars;
 mod cells;
+mod distribution;
 mod graph;
-mod histogram;
 pub mod kernel;
 mod message_state;
 pub mod message_trace;
 mod scatter;
-mod stacks;
 pub mod table;
-mod timeline;
 
 use serde::{Deserialize, Serialize};
 
 use crate::value::gaps_as_nan;
 
+pub use bars::{Bar, Bars, Limit, Milestone, Span, Stack, Stacks, Timeline, Total};
 pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
+pub use distribution::{BoxPlot, Distribution, Histogram, Level, ValueSpread};
 pub use graph::{
     Direction, Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Place, Slot, Step,
 };
-pub use histogram::{Distribution, Histogram, Level};
 pub use message_state::{Arrived, ChunkState, Contributions, TraceState};
 pub use message_trace::MessageTrace;
 pub use scatter::{Better, Dimension, Scale, Scatter, ScatterLine, ScatterPoint};
-pub use stacks::{Limit, Stack, Stacks};
 pub use table::Table;
-pub use timeline::{Milestone, Span, Timeline, Total};
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,87 +133,6 @@ pub struct Point {
     pub y: f32,
     /// Its class.
     pub class: u8,
-}
-
-/// Box plots: the distributions of groups of values over one axis.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct BoxPlot {
-    /// What the values are, such as "weight".
-    pub quantity: String,
-    /// Their unit; empty if they have none.
-    #[serde(default)]
-    pub unit: String,
-    /// How the axis divides.
-    #[serde(default)]
-    pub scale: Scale,
-    /// The groups, from the top.
-    pub boxes: Vec<ValueSpread>,
-}
-
-/// How the values of a group are distributed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ValueSpread {
-    /// The group.
-    pub label: String,
-    /// How many values it has.
-    pub count: u64,
-    /// The smallest and the largest.
-    pub extremes: (f64, f64),
-    /// The furthest values within 1.5 times the distance of the outer quartiles from these.
-    pub whiskers: (f64, f64),
-    /// The values below which a quarter, a half and three quarters lie, interpolated.
-    pub quartiles: [f64; 3],
-    /// How many lie beyond the whiskers.
-    pub outliers: u64,
-}
-
-impl ValueSpread {
-    /// The distribution of the finite values; none without one.
-    pub fn of(label: &str, values: &[f64]) -> Option<Self> {
-        let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
-        sorted.sort_by(f64::total_cmp);
-        let (low, high) = (*sorted.first()?, *sorted.last()?);
-        let quartile = |share: f64| {
-            let at = share * (sorted.len() - 1) as f64;
-            let (below, above) = (sorted[at as usize], sorted[at.ceil() as usize]);
-            below + (above - below) * at.fract()
-        };
-        let quartiles = [quartile(0.25), quartile(0.5), quartile(0.75)];
-        let reach = 1.5 * (quartiles[2] - quartiles[0]);
-        let (from, to) = (quartiles[0] - reach, quartiles[2] + reach);
-        let inside = || sorted.iter().filter(|x| (from..=to).contains(*x));
-        let whiskers = (*inside().next().unwrap_or(&low), *inside().next_back().unwrap_or(&high));
-        Some(Self {
-            label: label.to_owned(),
-            count: sorted.len() as u64,
-            extremes: (low, high),
-            whiskers,
-            quartiles,
-            outliers: (sorted.len() - inside().count()) as u64,
-        })
-    }
-}
-
-/// Labelled lengths on one axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bars {
-    /// The unit of all values.
-    pub unit: String,
-    /// How the axis divides.
-    pub scale: Scale,
-    /// The bars, from the top.
-    pub bars: Vec<Bar>,
-}
-
-/// One labelled length.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bar {
-    /// What it is.
-    pub label: String,
-    /// Its length; absent if it is not finite or not known.
-    pub value: Option<f64>,
-    /// A label, such as "limits"; may be empty.
-    pub remark: String,
 }
 
 /// Small grey images of one size.

@@ -8,7 +8,6 @@
 
 #![warn(missing_docs)]
 
-pub mod artifact;
 pub mod control;
 pub mod device;
 pub mod error;
@@ -26,7 +25,6 @@ pub mod value;
 
 pub use mlsys_expr::{UnknownName, median, named_enum, nearest, random};
 
-pub use artifact::Artifact;
 pub use control::{Command, Control, Limits, NextStep, StopReason};
 pub use device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
 pub use error::{LabError, ParamError};
@@ -34,7 +32,7 @@ pub use frame::Frame;
 pub use lab::{Lab, Run};
 pub use params::{Params, Settings};
 pub use registry::{Registry, UnknownKind};
-pub use report::{Report, RunData, Series, Sink};
+pub use report::{Artifact, Report, RunData, Series, Sink};
 pub use schema::Schema;
 pub use tables::Tables;
 pub use value::Value;

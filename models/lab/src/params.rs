@@ -6,9 +6,9 @@ mod settings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::artifact::Artifact;
 use crate::error::LabError;
 pub use crate::error::{ParamError, Problem};
+use crate::report::Artifact;
 use crate::schema::{Param, Schema, Type};
 use crate::tables::Tables;
 use crate::value::Value;

@@ -97,7 +97,7 @@ impl Asked {
         let mut shown = Table::new(table.columns.clone(), Vec::new());
         for (row, place) in places.into_iter().enumerate() {
             for column in 0..table.columns.len() {
-                if let Some(note) = table.notes.of(place, column) {
+                if let Some(note) = table.notes.at(place, column) {
                     shown.notes.put(row, column, note);
                 }
             }

@@ -4,24 +4,21 @@ use serde::{Deserialize, Serialize};
 
 /// Cells in rows, each of one of a few kinds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cells {
     /// What is counted from the left, such as "lane"; empty if the columns have no numbers.
     pub across: String,
     /// The number of the first column, where not all are drawn.
-    #[serde(default)]
     pub first: usize,
     /// Columns between two lines down, such as the 8 floats of a sector; 0 for none.
-    #[serde(default)]
     pub group: usize,
     /// What a cell can be, for the legend.
     pub kinds: Vec<Kind>,
     /// The rows, from the top.
     pub rows: Vec<CellRow>,
     /// A sentence on what is seen; may be empty.
-    #[serde(default)]
     pub note: String,
     /// The row and the column that stay in sight where not all cells fit, such as where something happens right now.
-    #[serde(default)]
     pub focus: Option<(usize, usize)>,
 }
 

@@ -6,35 +6,31 @@ use crate::value::Value;
 
 /// A directed graph; edges run from what is computed first to what uses it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Graph {
     /// What is computed, each node after all that it reads from.
     pub nodes: Vec<Node>,
     /// What reads from what.
     pub edges: Vec<Edge>,
     /// What folds; empty if nothing does.
-    #[serde(default)]
     pub groups: Vec<Group>,
     /// The steps of a walk; empty if there is none.
-    #[serde(default)]
     pub walk: Vec<Step>,
 }
 
 /// One value of a graph and the operation that gives it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Node {
     /// Its name, such as "a" or "layer1".
     pub label: String,
     /// What it computes, such as "x^2" or "matmul [64, 784] x [784, 512]"; empty for an input.
-    #[serde(default)]
     pub operation: String,
     /// What it is.
-    #[serde(default)]
     pub kind: NodeKind,
     /// The group it folds into, as a place in [`Graph::groups`].
-    #[serde(default)]
     pub group: Option<usize>,
     /// Details shown when it is selected.
-    #[serde(default)]
     pub facts: Vec<Fact>,
 }
 
@@ -87,29 +83,27 @@ pub struct Edge {
 
 /// What folds into one: a layer and its operations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Group {
     /// What it is called.
     pub name: String,
     /// The group it lies in, as a place in [`Graph::groups`].
-    #[serde(default)]
     pub parent: Option<usize>,
     /// Details shown when it is selected and folded.
-    #[serde(default)]
     pub facts: Vec<Fact>,
 }
 
 /// One step of a walk; the picture at step k shows the marks of the steps 0 to k, the latest of a place and slot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Step {
     /// Which way the walk goes.
     pub pass: Direction,
     /// The node it is at.
     pub node: usize,
     /// The edge it goes along, if it goes along one.
-    #[serde(default)]
     pub edge: Option<usize>,
     /// What it leaves behind.
-    #[serde(default)]
     pub marks: Vec<Mark>,
     /// What is done, written out with its numbers.
     pub text: String,

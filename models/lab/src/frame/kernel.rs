@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::timeline::Timeline;
+use crate::frame::bars::Timeline;
 use crate::value::gaps_as_nan;
 
 /// A view of a kernel's launch; where in the run one stands is the business of who looks.
@@ -41,6 +41,7 @@ pub enum View {
 
 /// A launch, to be done again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Recipe {
     /// The text, CUDA C.
     pub source: String,
@@ -49,14 +50,12 @@ pub struct Recipe {
     /// Threads of a block in x, y and z.
     pub block_dim: [u32; 3],
     /// Bytes of shared memory asked for at launch.
-    #[serde(default)]
     pub dynamic_shared: u32,
     /// Who goes next.
     pub order: WarpOrder,
     /// Blocks in flight at once.
     pub concurrent_blocks: usize,
     /// Of the random order.
-    #[serde(default)]
     pub seed: u64,
     /// The arguments, as the kernel takes them.
     pub arguments: Vec<Argument>,
@@ -130,17 +129,15 @@ impl Fill {
 
 /// The result of a whole run, shown before any stepping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Whole {
     /// Warp instructions, each a step.
     pub steps: u64,
     /// What the lines cost; lines that nothing ran are left out.
-    #[serde(default)]
     pub lines: Vec<LineCost>,
     /// What went wrong, the first first.
-    #[serde(default)]
     pub problems: Vec<Problem>,
     /// The first instructions by warp, along steps; only for [`View::Timeline`].
-    #[serde(default)]
     pub order: Timeline,
 }
 
@@ -165,19 +162,17 @@ pub struct LineCost {
 
 /// Something that went wrong in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Problem {
     /// Warp instructions before it.
     pub step: u64,
     /// What kind it is of, such as "race".
-    #[serde(default)]
     pub fault: String,
     /// Its line.
     pub line: u32,
     /// The block, x, y and z.
-    #[serde(default)]
     pub block: [u32; 3],
     /// The thread, x, y and z.
-    #[serde(default)]
     pub thread: [u32; 3],
     /// What happened.
     pub sentence: String,

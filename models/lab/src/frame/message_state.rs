@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use crate::frame::message_trace::{Action, Begins, Message, MessageTrace, Round};
 
-/// Cells that are followed at once, ranks times chunks: a picture shows far fewer.
-const MOST: usize = 1 << 20;
-/// Work for following cells, in versions and numbers that arrive: what passes this could not be followed while one looks.
-const PATIENCE: usize = 1 << 22;
+/// Most cells that are followed at once, ranks times chunks: a picture shows far fewer.
+const MAX_CELLS: usize = 1 << 20;
+/// Most work for following cells, in versions and numbers that arrive, so that the picture answers at once.
+const WORK_LIMIT: usize = 1 << 22;
 
 /// What ranks hold of some chunks after a number of rounds, and what has been sent by then.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,20 +105,17 @@ impl MessageTrace {
         let cells = self.beginning(&chunks);
         let mut after = TraceState {
             rounds,
-            versions: match cells.is_empty() {
-                true => Vec::new(),
-                false => self.versions(&chunks),
-            },
+            versions: if cells.is_empty() { Vec::new() } else { self.versions(&chunks) },
             cells,
             chunks,
             sent: BTreeMap::new(),
         };
-        let mut patience = PATIENCE;
+        let mut work_left = WORK_LIMIT;
         let mut arrived = Vec::new();
         for round in &self.rounds[..rounds] {
             after.count(self, round);
-            match after.take(self, round, arrived, patience) {
-                Some((now, left)) => (arrived, patience) = (now, left),
+            match after.deliver(self, round, arrived, work_left) {
+                Some((now, left)) => (arrived, work_left) = (now, left),
                 None => {
                     after.cells = Vec::new();
                     arrived = Vec::new();
@@ -155,11 +152,11 @@ impl MessageTrace {
     }
 
     fn beginning(&self, chunks: &Range<usize>) -> Vec<ChunkState> {
-        let there = self.ranks.checked_mul(chunks.len());
-        if there.is_none_or(|there| there == 0 || there > MOST) {
+        let count = self.ranks.saturating_mul(chunks.len());
+        if count == 0 || count > MAX_CELLS {
             return Vec::new();
         }
-        let mut cells = vec![ChunkState::default(); there.unwrap_or(0)];
+        let mut cells = vec![ChunkState::default(); count];
         let mut begin = |rank: usize, chunk: usize| {
             let place = chunk.checked_sub(chunks.start);
             let place = place.filter(|place| *place < chunks.len() && rank < self.ranks);
@@ -216,24 +213,24 @@ impl TraceState {
     }
 
     /// Counts the bytes of a round.
-    fn count(&mut self, exchange: &MessageTrace, round: &Round) {
-        for message in round.messages.iter().filter(|m| is_real(exchange, m)) {
+    fn count(&mut self, trace: &MessageTrace, round: &Round) {
+        for message in round.messages.iter().filter(|m| is_real(trace, m)) {
             let sent = self.sent.entry((message.from, message.to)).or_default();
             *sent = sent.saturating_add(message.bytes);
         }
     }
 
-    /// Takes what arrives in a round, after that of the round before: the cells it came to, and the work that is left; nothing if
-    /// that is used up.
-    fn take(
+    /// Delivers the messages of a round: the cells that they came to, and the work that is left; nothing if that is used
+    /// up. `before` are the cells that those of the round before came to.
+    fn deliver(
         &mut self,
-        exchange: &MessageTrace,
+        trace: &MessageTrace,
         round: &Round,
         before: Vec<usize>,
-        mut patience: usize,
+        mut work_left: usize,
     ) -> Option<(Vec<usize>, usize)> {
         if self.cells.is_empty() {
-            return Some((before, patience));
+            return Some((before, work_left));
         }
         for at in before {
             if let Some(cell) = self.cells.get_mut(at) {
@@ -242,14 +239,14 @@ impl TraceState {
         }
         // What is under way was held before the round, whatever arrives in it.
         let mut arriving = Vec::new();
-        for message in round.messages.iter().filter(|m| is_real(exchange, m)) {
-            let carried = message.chunks(exchange.chunks.len());
+        for message in round.messages.iter().filter(|m| is_real(trace, m)) {
+            let carried = message.chunks(trace.chunks.len());
             let seen = carried.start.max(self.chunks.start)..carried.end.min(self.chunks.end);
             for chunk in seen {
                 let from = self.place(message.from, chunk).and_then(|at| self.cells.get(at));
                 if let (Some(from), Some(to)) = (from, self.place(message.to, chunk)) {
                     let work = 1 + from.from.stretches.len() + from.sample.len();
-                    patience = patience.checked_sub(work)?;
+                    work_left = work_left.checked_sub(work)?;
                     arriving.push((to, message.action, from.clone()));
                 }
             }
@@ -258,17 +255,17 @@ impl TraceState {
         for (to, action, what) in arriving {
             if let Some(cell) = self.cells.get_mut(to) {
                 // What is there is walked through as well.
-                patience = patience.checked_sub(cell.from.stretches.len())?;
+                work_left = work_left.checked_sub(cell.from.stretches.len())?;
                 cell.receive(action, what);
             }
         }
-        Some((came, patience))
+        Some((came, work_left))
     }
 }
 
 /// Whether a message goes from one rank that there is to another.
-fn is_real(exchange: &MessageTrace, message: &Message) -> bool {
-    message.from < exchange.ranks && message.to < exchange.ranks
+fn is_real(trace: &MessageTrace, message: &Message) -> bool {
+    message.from < trace.ranks && message.to < trace.ranks
 }
 
 impl ChunkState {
@@ -281,12 +278,8 @@ impl ChunkState {
                 }
                 self.arrived = Arrived::Added;
             }
-            Action::Add => {
-                *self = Self { arrived: Arrived::Added, ..what };
-            }
-            Action::Replace => {
-                *self = Self { arrived: Arrived::Replaced, ..what };
-            }
+            Action::Add => *self = Self { arrived: Arrived::Added, ..what },
+            Action::Replace => *self = Self { arrived: Arrived::Replaced, ..what },
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::value::gaps_as_nan;
 
 /// Messages between ranks, round by round.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct MessageTrace {
     /// What passes, such as "gradient of step 10".
     pub what: String,
@@ -20,26 +21,21 @@ pub struct MessageTrace {
     /// How many take part.
     pub ranks: usize,
     /// Their names, such as "server"; empty where they are told apart by their number alone.
-    #[serde(default)]
     pub names: Vec<String>,
     /// The pieces that the whole is cut into.
     pub chunks: Vec<Chunk>,
     /// Who holds what before the first round.
-    #[serde(default)]
     pub begins: Begins,
     /// What is sent: the messages of one round leave together, and arrive together.
     pub rounds: Vec<Round>,
     /// The rounds there are in all, where not all are listed; 0 where they are.
-    #[serde(default)]
     pub all_rounds: usize,
     /// Numbers given of each chunk of each rank; 0 for none.
-    #[serde(default)]
     pub sampled: usize,
     /// What each rank holds of its own: `sampled` numbers of each chunk, rank after rank. Empty for none.
-    #[serde(default, deserialize_with = "gaps_as_nan")]
+    #[serde(deserialize_with = "gaps_as_nan")]
     pub samples: Vec<f32>,
     /// A sentence on what is seen; may be empty.
-    #[serde(default)]
     pub note: String,
 }
 
@@ -197,7 +193,7 @@ impl Message {
 }
 
 /// Messages beyond which later rounds are left out of a picture, so that reports stay small.
-const MOST: usize = 20_000;
+const MAX_MESSAGES: usize = 20_000;
 
 /// A message about a range of elements, as plans of collectives have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,11 +223,11 @@ impl MessageTrace {
         rounds: impl IntoIterator<Item = (String, Vec<Ranged>)>,
     ) -> Self {
         let mut rounds = rounds.into_iter();
-        let (mut listed, mut held, mut all) = (Vec::new(), 0, 0);
+        let (mut listed, mut count, mut all) = (Vec::new(), 0, 0);
         while let Some((phase, messages)) = rounds.next() {
             all += 1;
-            held += messages.len();
-            if !listed.is_empty() && held > MOST {
+            count += messages.len();
+            if !listed.is_empty() && count > MAX_MESSAGES {
                 // The others are not made only to be counted: of many ranks each is long.
                 all += rounds.size_hint().0;
                 break;
@@ -306,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_leaves_every_rank_with_what_all_contributed_and_the_sum() {
+    fn a_ring_all_reduce_leaves_every_rank_with_the_sum() {
         for ranks in 1..=9 {
-            let mut exchange = ring(ranks);
+            let mut trace = ring(ranks);
             let own: Vec<Vec<f32>> = (0..ranks)
                 .map(|rank| (0..ranks).map(|chunk| (10 * rank + chunk) as f32).collect())
                 .collect();
-            exchange.sample_from(own.iter().map(Vec::as_slice), 1);
-            let after = exchange.after(usize::MAX, 0..ranks);
+            trace.sample_from(own.iter().map(Vec::as_slice), 1);
+            let after = trace.after(usize::MAX, 0..ranks);
             for rank in 0..ranks {
                 for chunk in 0..ranks {
                     let held = after.held(rank, chunk).unwrap();
@@ -324,14 +320,14 @@ mod tests {
             }
             let each = 4 * 2 * (ranks as u64 - 1);
             assert!(after.sent.values().all(|bytes| *bytes == each));
-            assert_eq!(after.bytes(), exchange.bytes());
+            assert_eq!(after.bytes(), trace.bytes());
         }
     }
 
     #[test]
     fn half_way_a_ring_has_one_whole_chunk_a_rank() {
-        let exchange = ring(4);
-        let after = exchange.after(3, 0..4);
+        let trace = ring(4);
+        let after = trace.after(3, 0..4);
         for rank in 0..4 {
             let counts: Vec<usize> =
                 (0..4).map(|chunk| after.held(rank, chunk).unwrap().from.count()).collect();
@@ -340,9 +336,9 @@ mod tests {
         }
         let arrived = after.held(0, 1).unwrap().arrived;
         assert_eq!(arrived, Arrived::Added);
-        assert_eq!(exchange.place_in_phase(2), Some((2, 3)));
-        assert_eq!(exchange.place_in_phase(3), Some((0, 3)));
-        assert_eq!(exchange.place_in_phase(6), None);
+        assert_eq!(trace.place_in_phase(2), Some((2, 3)));
+        assert_eq!(trace.place_in_phase(3), Some((0, 3)));
+        assert_eq!(trace.place_in_phase(6), None);
     }
 
     #[test]
@@ -355,9 +351,9 @@ mod tests {
             bytes: 4,
         };
         let rounds = [(String::new(), vec![swap(0), swap(1)])];
-        let mut exchange = MessageTrace::ranged("x", Layout::Mesh, 2, 1, rounds);
-        exchange.sample_from([&[1.0][..], &[2.0][..]], 1);
-        let after = exchange.after(1, 0..1);
+        let mut trace = MessageTrace::ranged("x", Layout::Mesh, 2, 1, rounds);
+        trace.sample_from([&[1.0][..], &[2.0][..]], 1);
+        let after = trace.after(1, 0..1);
         assert_eq!(after.held(0, 0).unwrap().sample, [3.0]);
         assert_eq!(after.held(1, 0).unwrap().sample, [3.0]);
     }
@@ -375,10 +371,10 @@ mod tests {
             (String::new(), vec![part(0, 0..6), part(1, 6..10)]),
             (String::new(), vec![part(0, 8..10), part(1, 0..0)]),
         ];
-        let exchange = MessageTrace::ranged("x", Layout::Mesh, 2, 10, rounds);
-        let sizes: Vec<u64> = exchange.chunks.iter().map(|chunk| chunk.elements).collect();
+        let trace = MessageTrace::ranged("x", Layout::Mesh, 2, 10, rounds);
+        let sizes: Vec<u64> = trace.chunks.iter().map(|chunk| chunk.elements).collect();
         assert_eq!(sizes, [6, 2, 2]);
-        let carried: Vec<(usize, usize)> = exchange
+        let carried: Vec<(usize, usize)> = trace
             .rounds
             .iter()
             .flat_map(|round| &round.messages)
@@ -388,27 +384,27 @@ mod tests {
     }
 
     #[test]
-    fn whoever_begins_with_something_is_whoever_the_beginning_names() {
-        let mut exchange = ring(3);
-        let holders = |exchange: &MessageTrace| -> Vec<(usize, usize)> {
-            let after = exchange.after(0, 0..3);
+    fn the_first_holders_are_those_that_begins_lists() {
+        let mut trace = ring(3);
+        let holders = |trace: &MessageTrace| -> Vec<(usize, usize)> {
+            let after = trace.after(0, 0..3);
             let cells = (0..3).flat_map(|rank| (0..3).map(move |chunk| (rank, chunk)));
             cells
                 .filter(|(rank, chunk)| !after.held(*rank, *chunk).unwrap().from.is_empty())
                 .collect()
         };
-        exchange.begins = Begins::Shards;
-        assert_eq!(holders(&exchange), [(0, 0), (1, 1), (2, 2)]);
-        exchange.begins = Begins::Only(1);
-        assert_eq!(holders(&exchange), [(1, 0), (1, 1), (1, 2)]);
-        exchange.begins = Begins::Listed(vec![vec![2], vec![], vec![0, 9]]);
-        assert_eq!(holders(&exchange), [(0, 2), (2, 0)]);
+        trace.begins = Begins::Shards;
+        assert_eq!(holders(&trace), [(0, 0), (1, 1), (2, 2)]);
+        trace.begins = Begins::Only(1);
+        assert_eq!(holders(&trace), [(1, 0), (1, 1), (1, 2)]);
+        trace.begins = Begins::Listed(vec![vec![2], vec![], vec![0, 9]]);
+        assert_eq!(holders(&trace), [(0, 2), (2, 0)]);
     }
 
     #[test]
-    fn what_points_nowhere_is_passed_over() {
-        let mut exchange = ring(3);
-        exchange.rounds[0].messages.push(Message {
+    fn messages_of_unknown_ranks_or_chunks_are_ignored() {
+        let mut trace = ring(3);
+        trace.rounds[0].messages.push(Message {
             from: 7,
             to: 1,
             chunk: usize::MAX,
@@ -416,14 +412,14 @@ mod tests {
             bytes: u64::MAX,
             action: Action::Add,
         });
-        exchange.rounds[0].messages.push(Message {
+        trace.rounds[0].messages.push(Message {
             to: 1,
             chunk: 2,
             count: usize::MAX,
             bytes: u64::MAX,
             ..Message::default()
         });
-        let after = exchange.after(usize::MAX, 1..usize::MAX);
+        let after = trace.after(usize::MAX, 1..usize::MAX);
         assert_eq!(after.held(0, 0), None);
         assert!(after.held(0, 1).is_some());
         assert_eq!(after.bytes(), u64::MAX);
@@ -432,34 +428,33 @@ mod tests {
 
     #[test]
     fn ten_thousand_ranks_are_cut_and_some_chunks_of_them_followed() {
-        let exchange = ring(10_000);
-        assert_eq!(exchange.rounds.len(), 2);
-        assert_eq!(exchange.rounds_in_all(), 19_998);
-        let after = exchange.after(2, 0..16);
+        let trace = ring(10_000);
+        assert_eq!(trace.rounds.len(), 2);
+        assert_eq!(trace.rounds_in_all(), 19_998);
+        let after = trace.after(2, 0..16);
         assert_eq!(after.held(1, 0).unwrap().from.count(), 2);
         assert_eq!(after.held(2, 0).unwrap().from.count(), 3);
-        assert!(!exchange.after(2, 0..10_000).is_followed());
+        assert!(!trace.after(2, 0..10_000).is_followed());
     }
 
-    /// A short file can tell of more than could be followed: it is said to be too much, and the bytes are counted all the same.
     #[test]
-    fn what_would_take_for_ever_is_not_followed() {
+    fn too_much_work_is_not_followed_but_its_bytes_are_counted() {
         let all = Message { from: 0, to: 1, count: usize::MAX, bytes: 1, ..Message::default() };
-        let mut exchange = MessageTrace {
+        let mut trace = MessageTrace {
             ranks: 2,
             chunks: vec![Chunk::default(); 2_000],
             rounds: vec![Round { messages: vec![all; 100], ..Round::default() }; 100],
             ..MessageTrace::default()
         };
-        let after = exchange.after(100, 0..2_000);
+        let after = trace.after(100, 0..2_000);
         assert!(!after.is_followed());
         assert_eq!(after.bytes(), 10_000);
         // Of a few chunks it is no work, however many go along.
-        assert!(exchange.after(100, 7..9).held(1, 8).is_some());
-        assert_eq!(exchange.after(1, 0..2_000).versions(3), 2);
+        assert!(trace.after(100, 7..9).held(1, 8).is_some());
+        assert_eq!(trace.after(1, 0..2_000).versions(3), 2);
         // What one rank lists many times is its own once.
-        exchange.begins = Begins::Listed(vec![vec![3; 50], vec![3, 4, 5_000], vec![3]]);
-        let after = exchange.after(0, 3..6);
+        trace.begins = Begins::Listed(vec![vec![3; 50], vec![3, 4, 5_000], vec![3]]);
+        let after = trace.after(0, 3..6);
         let versions: Vec<usize> = (2..7).map(|chunk| after.versions(chunk)).collect();
         assert_eq!(versions, [0, 3, 1, 0, 0]);
         assert_eq!(after.held(0, 3).unwrap().from, Contributions::only(0));
@@ -467,10 +462,10 @@ mod tests {
     }
 
     #[test]
-    fn what_came_is_marked_for_one_round_only() {
-        let exchange = ring(4);
+    fn arrivals_are_marked_for_one_round_only() {
+        let trace = ring(4);
         for round in 1..=6 {
-            let after = exchange.after(round, 0..4);
+            let after = trace.after(round, 0..4);
             let held = (0..4).flat_map(|rank| (0..4).map(move |chunk| (rank, chunk)));
             let came =
                 held.filter(|(r, c)| after.held(*r, *c).unwrap().arrived != Arrived::Nothing);
@@ -494,15 +489,15 @@ mod tests {
     }
 
     #[test]
-    fn it_survives_being_written_gaps_and_all() {
-        let mut exchange = ring(3);
-        exchange.sample_from([&[1.0, 2.0][..], &[3.0, 4.0, 5.0][..]], 2);
-        assert_eq!(exchange.sample(1, 2)[0], 5.0);
-        assert!(exchange.sample(1, 2)[1].is_nan());
-        assert!(exchange.sample(2, 0).is_empty());
-        let text = serde_json::to_string(&exchange).unwrap();
+    fn json_round_trip_keeps_gaps() {
+        let mut trace = ring(3);
+        trace.sample_from([&[1.0, 2.0][..], &[3.0, 4.0, 5.0][..]], 2);
+        assert_eq!(trace.sample(1, 2)[0], 5.0);
+        assert!(trace.sample(1, 2)[1].is_nan());
+        assert!(trace.sample(2, 0).is_empty());
+        let text = serde_json::to_string(&trace).unwrap();
         let read: MessageTrace = serde_json::from_str(&text).unwrap();
-        assert_eq!(read.rounds, exchange.rounds);
+        assert_eq!(read.rounds, trace.rounds);
         assert_eq!(read.sample(0, 0)[0], 1.0);
     }
 }

@@ -17,18 +17,17 @@ pub enum Scale {
 
 /// Points between two axes: any two columns of a table against each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Scatter {
     /// The horizontal axis.
     pub x: Dimension,
     /// The vertical axis.
     pub y: Dimension,
     /// Names of the groups that points belong to; empty if there is only one.
-    #[serde(default)]
     pub series: Vec<String>,
     /// The points.
     pub points: Vec<ScatterPoint>,
     /// Lines between the points, such as a roof that none can pass.
-    #[serde(default)]
     pub lines: Vec<ScatterLine>,
 }
 
@@ -43,24 +42,22 @@ pub struct ScatterLine {
 
 /// What an axis measures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Dimension {
     /// What it measures, such as "size".
     pub name: String,
     /// The unit; empty if there is none.
-    #[serde(default)]
     pub unit: String,
     /// How it divides.
-    #[serde(default)]
     pub scale: Scale,
     /// Which way is better.
-    #[serde(default)]
     pub better: Better,
     /// What stands at 0, 1, 2, ..., where these are names and no numbers; empty for numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
     /// The worst value that has a place of its own, if there is one: what is worse would press all others together, and
     /// is drawn at the edge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<f64>,
 }
 
@@ -90,16 +87,15 @@ pub enum Better {
 
 /// One named point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ScatterPoint {
     /// Where it lies across; absent if it is not finite or not known.
     pub x: Option<f64>,
     /// Where it lies upwards; absent if it is not finite or not known.
     pub y: Option<f64>,
     /// What it is.
-    #[serde(default)]
     pub label: String,
     /// The group it belongs to, as a place in [`Scatter::series`].
-    #[serde(default)]
     pub series: usize,
 }
 

@@ -111,7 +111,7 @@ impl Table {
         table.columns.push(title.to_owned());
         for (index, row) in table.rows.iter_mut().enumerate() {
             row.resize(self.columns.len(), Value::from(""));
-            row.push(self.notes.of_row(index, &self.columns, &say).into());
+            row.push(self.notes.row_text(index, &self.columns, &say).into());
         }
         table
     }
@@ -325,7 +325,7 @@ impl Notes {
     }
 
     /// What is said of a cell.
-    pub fn of(&self, row: usize, column: usize) -> Option<&str> {
+    pub fn at(&self, row: usize, column: usize) -> Option<&str> {
         let (_, _, place) = self.cells.get(self.find(row, column).ok()?)?;
         self.all.get(*place).map(String::as_str)
     }
@@ -337,27 +337,25 @@ impl Notes {
 
     /// What is said of a row's cells, each sentence as `say` gives it from its place and its text: first what most cells
     /// share, then the others with their column. Empty if nothing is said.
-    pub fn of_row(
+    fn row_text(
         &self,
         row: usize,
         columns: &[String],
         say: impl Fn(usize, &str) -> String,
     ) -> String {
         let from = self.cells.partition_point(|(other, ..)| *other < row);
-        let of_row = self.cells.iter().skip(from);
-        let of_row: Vec<(usize, usize)> = of_row
-            .take_while(|(other, ..)| *other == row)
-            .map(|(_, column, place)| (*column, *place))
-            .collect();
-        let uses = |place: usize| of_row.iter().filter(|(_, other)| *other == place).count();
+        let notes = self.cells[from..].iter().take_while(|(other, ..)| *other == row);
+        let notes: Vec<(usize, usize)> =
+            notes.map(|(_, column, place)| (*column, *place)).collect();
+        let uses = |place: usize| notes.iter().filter(|(_, other)| *other == place).count();
         // Of equally frequent ones the first.
-        let most = of_row.iter().map(|(_, place)| *place).rev();
+        let most = notes.iter().map(|(_, place)| *place).rev();
         let Some(most) = most.max_by_key(|place| uses(*place)) else {
             return String::new();
         };
         let said = |place: usize| say(place, self.all.get(place).map_or("", String::as_str));
         let mut parts = vec![said(most)];
-        for (column, place) in of_row.iter().filter(|(_, place)| *place != most) {
+        for (column, place) in notes.iter().filter(|(_, place)| *place != most) {
             let title = columns.get(*column).map_or("", String::as_str);
             parts.push(format!("{title}: {}", said(*place)));
         }
@@ -421,13 +419,13 @@ mod tests {
     #[test]
     fn notes_belong_to_cells_and_equal_ones_are_kept_once() {
         let mut table = table();
-        assert_eq!(table.notes.of(0, 0), None);
+        assert_eq!(table.notes.at(0, 0), None);
         table.notes.put(0, 1, "datasheet");
         table.notes.put(2, 1, "datasheet");
         table.notes.put(2, 2, "measured here");
-        assert_eq!(table.notes.of(2, 1), Some("datasheet"));
-        assert_eq!(table.notes.of(2, 0), None);
-        assert_eq!(table.notes.of(9, 9), None);
+        assert_eq!(table.notes.at(2, 1), Some("datasheet"));
+        assert_eq!(table.notes.at(2, 0), None);
+        assert_eq!(table.notes.at(9, 9), None);
         assert_eq!(table.notes.all(), ["datasheet", "measured here"]);
         let written = serde_json::to_string(&table).unwrap();
         assert_eq!(serde_json::from_str::<Table>(&written).unwrap(), table);

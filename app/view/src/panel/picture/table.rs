@@ -371,7 +371,7 @@ fn noted(table: &Table, view: &FrameView, width: u16, most: u16) -> Vec<String> 
 fn note<'a>(table: &'a Table, view: &FrameView, mark: Mark) -> Option<&'a str> {
     let shown = rows(table, view);
     let mark = mark.within(table.columns.len(), shown.len());
-    table.notes.of(*shown.get(mark.row)?, mark.column)
+    table.notes.at(*shown.get(mark.row)?, mark.column)
 }
 
 /// How a table is sorted and filtered, in words; nothing if it is as the lab sent it.

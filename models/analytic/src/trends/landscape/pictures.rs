@@ -102,7 +102,7 @@ pub(super) fn sources(rows: &Table) -> Frame {
         rows.notes.all().iter().map(|note| (0, note)).collect();
     for row in 0..rows.rows.len() {
         for column in 0..rows.columns.len() {
-            let said = rows.notes.of(row, column);
+            let said = rows.notes.at(row, column);
             if let Some(found) = counted.iter_mut().find(|(_, note)| Some(note.as_str()) == said) {
                 found.0 += 1;
             }

@@ -46,7 +46,7 @@ impl Sourced {
     pub(super) fn noted(&self) -> usize {
         let notes = &self.table.notes;
         self.places()
-            .filter(|(row, column)| notes.of(*row, *column).is_some_and(|note| !note.is_empty()))
+            .filter(|(row, column)| notes.at(*row, *column).is_some_and(|note| !note.is_empty()))
             .count()
     }
 

@@ -95,7 +95,7 @@ fn no_price_stands_without_date_and_source() {
             name.ends_with(", 2023)") && name.contains("slides") | name.contains("talk"),
             "{name}"
         );
-        let note = whole.table.notes.of(row, column("claim")).unwrap();
+        let note = whole.table.notes.at(row, column("claim")).unwrap();
         assert!(note.contains("2023"), "{note}");
     }
 }
@@ -115,7 +115,7 @@ fn values_are_those_of_the_files_and_quotients_say_so() {
     assert_eq!(value(cell("TPU v3", "SMs")), None);
     let ridge = cell("H100", "BF16 ridge");
     assert_eq!(value(ridge), Some(Value::Float(295.343)));
-    let note = gpu.table.notes.of(ridge.0, ridge.1).unwrap();
+    let note = gpu.table.notes.at(ridge.0, ridge.1).unwrap();
     assert!(note.starts_with("worked out here") && note.contains("H100 datasheet"), "{note}");
     // What a link's latency is not known to be is no zero.
     let link = sourced("link");

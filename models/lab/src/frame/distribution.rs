@@ -1,4 +1,4 @@
-//! How often values fall between edges.
+//! How values are distributed: histograms and box plots.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,28 +7,24 @@ use crate::value::gaps_as_nan;
 
 /// Counts of values by range, perhaps of two populations over the same ranges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Histogram {
     /// What was counted, such as "weight"; the name of the horizontal axis.
     pub quantity: String,
     /// The unit of the edges; empty if they have none.
-    #[serde(default)]
     pub unit: String,
     /// Ascending edges: one more than there are counts.
     #[serde(deserialize_with = "gaps_as_nan")]
     pub edges: Vec<f64>,
     /// How the axis of counts divides.
-    #[serde(default)]
     pub scale: Scale,
     /// The population drawn as columns.
     pub first: Distribution,
     /// Another population over the same edges, drawn as an outline.
-    #[serde(default)]
     pub second: Option<Distribution>,
     /// Values marked on the horizontal axis, such as the points of a quantisation grid.
-    #[serde(default)]
     pub levels: Vec<Level>,
     /// What the marked values are, such as "levels"; empty if there is no one word for them.
-    #[serde(default)]
     pub marked: String,
 }
 
@@ -122,6 +118,64 @@ impl Histogram {
     /// The ranges: from one edge to the next.
     pub fn ranges(&self) -> impl Iterator<Item = (f64, f64)> {
         self.edges.windows(2).map(|pair| (pair[0], pair[1]))
+    }
+}
+
+/// Box plots: the distributions of groups of values over one axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BoxPlot {
+    /// What the values are, such as "weight".
+    pub quantity: String,
+    /// Their unit; empty if they have none.
+    pub unit: String,
+    /// How the axis divides.
+    pub scale: Scale,
+    /// The groups, from the top.
+    pub boxes: Vec<ValueSpread>,
+}
+
+/// How the values of a group are distributed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ValueSpread {
+    /// The group.
+    pub label: String,
+    /// How many values it has.
+    pub count: u64,
+    /// The smallest and the largest.
+    pub extremes: (f64, f64),
+    /// The furthest values within 1.5 times the distance of the outer quartiles from these.
+    pub whiskers: (f64, f64),
+    /// The values below which a quarter, a half and three quarters lie, interpolated.
+    pub quartiles: [f64; 3],
+    /// How many lie beyond the whiskers.
+    pub outliers: u64,
+}
+
+impl ValueSpread {
+    /// The distribution of the finite values; none without one.
+    pub fn of(label: &str, values: &[f64]) -> Option<Self> {
+        let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (low, high) = (*sorted.first()?, *sorted.last()?);
+        let quartile = |share: f64| {
+            let at = share * (sorted.len() - 1) as f64;
+            let (below, above) = (sorted[at as usize], sorted[at.ceil() as usize]);
+            below + (above - below) * at.fract()
+        };
+        let quartiles = [quartile(0.25), quartile(0.5), quartile(0.75)];
+        let reach = 1.5 * (quartiles[2] - quartiles[0]);
+        let (from, to) = (quartiles[0] - reach, quartiles[2] + reach);
+        let inside = || sorted.iter().filter(|x| (from..=to).contains(*x));
+        let whiskers = (*inside().next().unwrap_or(&low), *inside().next_back().unwrap_or(&high));
+        Some(Self {
+            label: label.to_owned(),
+            count: sorted.len() as u64,
+            extremes: (low, high),
+            whiskers,
+            quartiles,
+            outliers: (sorted.len() - inside().count()) as u64,
+        })
     }
 }
 
