@@ -46,7 +46,6 @@ impl Adam {
     }
 }
 
-/// The one-pass form.
 #[derive(Default)]
 pub struct OnePass {
     moments: HashMap<ParamId, Moments>,

@@ -50,7 +50,6 @@ fn describe(id: DeviceId) -> DeviceInfo {
     }
 }
 
-/// Opens the card of this number.
 pub(super) fn open(index: usize) -> Result<Device, OpenError> {
     ready(index)?;
     let device = guarded(move || {
@@ -77,7 +76,6 @@ fn cards() -> Vec<Device> {
     Device::enumerate(DeviceType::Cuda).into_iter().collect()
 }
 
-/// The card's memory in bytes.
 fn memory(device: &Device) -> Option<u64> {
     let DispatchDevice::Cube(device) = device.as_dispatch() else {
         return None;

@@ -23,7 +23,6 @@ use crate::timing::{Pace, RepeatTimer};
 pub const PRECISIONS: [(&str, Precision); 3] =
     [("fp32", Precision::Fp32), ("fp16", Precision::Fp16), ("bf16", Precision::Bf16)];
 
-/// An element type that rates are measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     Fp32,
@@ -38,7 +37,6 @@ impl Precision {
         pick(params, "precision", &PRECISIONS)
     }
 
-    /// burn's name of it.
     pub fn dtype(self) -> DType {
         match self {
             Self::Fp32 => DType::F32,
@@ -47,7 +45,6 @@ impl Precision {
         }
     }
 
-    /// Bytes of one element.
     pub fn bytes(self) -> u64 {
         self.dtype().size() as u64
     }
@@ -96,7 +93,6 @@ const BANDWIDTH_PACE: Pace = Pace {
     most: Duration::from_millis(80),
 };
 
-/// A device about to be measured.
 pub struct Meter {
     device: Device,
     id: DeviceId,
@@ -120,7 +116,6 @@ impl Meter {
         &self.device
     }
 
-    /// Its name, as its maker gave it.
     pub fn name(&self) -> String {
         super::name(&self.device, self.id)
     }

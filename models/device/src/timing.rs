@@ -51,7 +51,6 @@ const AGREEING: usize = 3;
 /// Slices agree if their times are at most this multiple of the fastest.
 const AGREEMENT: f64 = 1.1;
 
-/// The times of one piece of work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timings {
     /// Bytes, floating-point operations or starts in a pass.

@@ -25,7 +25,6 @@ pub const PARAM: &str = "worker_urls";
 pub const BUILD: &str =
     "build mlsys with worker processes: cargo build --release --features remote";
 
-/// One worker's device.
 #[derive(Clone, Debug)]
 pub struct WorkerDevice {
     pub device: Device,
@@ -70,7 +69,6 @@ pub fn urls(list: &str) -> Result<String, AddressError> {
     Ok(places.join(","))
 }
 
-/// The addresses of a list.
 fn addresses(list: &str) -> Result<Vec<Address>, AddressError> {
     let read = |text: &str| Address::parse(text.trim());
     let addresses: Vec<Address> = list.split(',').map(read).collect::<Result<_, _>>()?;

@@ -225,7 +225,6 @@ const INFIX: [(&str, u8, Infix); 18] = [
     ("%", 10, arithmetic(Operation::Remainder)),
 ];
 
-/// The operator of a mark, and its rank.
 pub(super) fn infix(mark: &str) -> Option<(Infix, u8)> {
     INFIX.iter().find(|(own, ..)| *own == mark).map(|(_, rank, infix)| (*infix, *rank))
 }

@@ -31,6 +31,19 @@ pub(crate) enum IndexOperand {
     Long(Reg),
 }
 
+impl IndexOperand {
+    /// A register as an index of its type.
+    pub(crate) fn new(ty: Type, reg: Reg) -> Self {
+        match ty {
+            Type::Scalar(Scalar::Unsigned) => Self::Unsigned(reg),
+            Type::Scalar(Scalar::Long | Scalar::UnsignedLong) => Self::Long(reg),
+            Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
+                Self::Int(reg)
+            }
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Uniformity {
     Uniform,
@@ -138,6 +151,15 @@ pub(crate) enum VariableHome {
     Register(Reg),
     /// Bytes from the start of local memory.
     Local(u32),
+}
+
+impl VariableHome {
+    pub(crate) fn register(self) -> Option<Reg> {
+        match self {
+            Self::Register(reg) => Some(reg),
+            Self::Local(_) => None,
+        }
+    }
 }
 
 /// A kernel, ready to run.

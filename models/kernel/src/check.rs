@@ -1,8 +1,5 @@
 //! From syntax to types: names are resolved, conversions written out, and everything outside the language refused.
-//!
-//! A function as a whole: its value, its arguments, its body.
-//!
-//! Statements.
+//! Functions and statements; expressions are in the children.
 
 mod assign;
 mod call;
@@ -25,12 +22,13 @@ pub(super) const MOST_STATIC_SHARED: u32 = 48 * 1024;
 /// Bytes of arrays that one thread may keep to itself.
 pub(super) const MOST_LOCAL: u32 = 16 * 1024;
 
-/// Somewhere inside, something was complained about.
-struct Translated;
+/// Variables that every kernel has.
+const BUILTIN_NAMES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
-type Checked<T> = Result<T, Translated>;
+struct Reported;
 
-/// What a name stands for.
+type Checked<T> = Result<T, Reported>;
+
 #[derive(Clone, Copy)]
 enum Meaning {
     Variable(Index),
@@ -149,7 +147,7 @@ impl Checker {
         help: impl Into<String>,
     ) -> Checked<T> {
         self.complain(place, message, help);
-        Err(Translated)
+        Err(Reported)
     }
 
     fn meaning(&self, name: &str) -> Option<Meaning> {
@@ -157,7 +155,7 @@ impl Checker {
     }
 
     fn declare(&mut self, name: &str, place: Place, meaning: Meaning) {
-        let builtin = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"].contains(&name);
+        let builtin = BUILTIN_NAMES.contains(&name);
         let known = self.scopes.last().is_some_and(|scope| scope.contains_key(name));
         if builtin || known {
             self.complain(place, format!("'{name}' is declared already"), "choose another name");
@@ -211,7 +209,7 @@ impl Checker {
                         continue;
                     }
                     Ok(ty) => ty,
-                    Err(Translated) => continue,
+                    Err(Reported) => continue,
                 };
                 let index =
                     checker.variable(&param.name, param.place, ty, Initialization::WithValue);
@@ -264,7 +262,7 @@ impl Checker {
         let mut out = Vec::new();
         for statement in statements {
             match self.statement(statement, &mut out) {
-                Ok(()) | Err(Translated) => {}
+                Ok(()) | Err(Reported) => {}
             }
         }
         out
@@ -308,7 +306,7 @@ impl Checker {
                     let mut statements = Vec::new();
                     if let Some(first) = first {
                         match checker.statement(first, &mut statements) {
-                            Ok(()) | Err(Translated) => {}
+                            Ok(()) | Err(Reported) => {}
                         }
                     }
                     let condition = condition

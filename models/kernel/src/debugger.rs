@@ -29,7 +29,6 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// A launch that can be walked through both ways.
     pub fn new(machine: Machine) -> Self {
         Self {
             copies: vec![machine.clone()],

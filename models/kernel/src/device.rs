@@ -35,7 +35,6 @@ pub struct LaunchRequest<'a> {
     pub start: &'a Machine,
 }
 
-/// What a device made of a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchResult {
     /// The bytes of each buffer after the last launch, in the order of the arguments.
@@ -46,66 +45,42 @@ pub struct LaunchResult {
     pub clock: Clock,
 }
 
-/// What a launch is timed by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// The device's own, read just before and just after the kernel.
-    Device,
-    /// The processor's, from handing the launch over to hearing that it has ended.
-    Host,
-}
-
-impl Clock {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Device => "device",
-            Self::Host => "host",
-        }
+mlsys_lab::named_enum! {
+    /// What a launch is timed by.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Clock {
+        /// The device's own, read just before and just after the kernel.
+        Device = "device",
+        /// The processor's, from handing the launch over to hearing that it has ended.
+        Host = "host",
     }
 }
 
-/// Why a device did not run a kernel to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
     /// There is no such device, or nothing here runs kernels on it.
+    #[error("{0}")]
     NoDevice(String),
-    /// The kernel has no translation into the device's language.
-    Untranslated {
-        /// The name its text goes by.
-        file: String,
-        /// What stands in the way.
-        diagnostics: Vec<Diagnostic>,
-    },
+    #[error("the kernel has no translation into WGSL{}", listed(.file, .diagnostics))]
+    Untranslated { file: String, diagnostics: Vec<Diagnostic> },
     /// The launch is larger than the device takes.
+    #[error("{0}")]
     TooLarge(String),
     /// The interpreter found what may do harm on a device.
+    #[error("{0}")]
     Harmful(String),
     /// The device was given it, and failed.
+    #[error("{0}")]
     Failed(String),
 }
 
-impl std::fmt::Display for DeviceError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NoDevice(reason)
-            | Self::TooLarge(reason)
-            | Self::Harmful(reason)
-            | Self::Failed(reason) => f.write_str(reason),
-            Self::Untranslated { file, diagnostics } => {
-                f.write_str("the kernel has no translation into WGSL")?;
-                for Diagnostic { place, message, help } in diagnostics {
-                    write!(f, "; {file}:{}:{}: {message}", place.line, place.column)?;
-                    if !help.is_empty() {
-                        write!(f, " ({help})")?;
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
+fn listed(file: &str, diagnostics: &[Diagnostic]) -> String {
+    let line = |Diagnostic { place, message, help }: &Diagnostic| {
+        let help = if help.is_empty() { String::new() } else { format!(" ({help})") };
+        format!("; {file}:{}:{}: {message}{help}", place.line, place.column)
+    };
+    diagnostics.iter().map(line).collect()
 }
-
-impl std::error::Error for DeviceError {}
 
 /// Faults for which a kernel is not given to a device: it would write where it must not, wait for ever, or compute what
 /// depends on who comes first. The last four give a number that C leaves open: what the interpreter makes of it says
@@ -151,16 +126,13 @@ pub fn require_harmless(ended: &Machine) -> Result<(), DeviceError> {
 /// a contraction of `a * b + c`, and the order of floating-point atomics.
 pub const TOLERANCE: f64 = 1e-5;
 
-/// Where a device and the interpreter differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agreement {
     /// Elements that were compared: those that the kernel may write and that hold something by the interpreter.
     pub compared: u64,
     /// Elements that differ by more than the tolerance; whole numbers by anything.
     pub differing: u64,
-    /// The largest absolute difference between two finite elements.
     pub largest: f64,
-    /// The first element that differs.
     pub first: Option<Difference>,
 }
 
@@ -201,28 +173,20 @@ impl Agreement {
                 }
                 agreement.compared += 1;
                 let a = bits(here, element, of);
-                if there.len() < (element + 1) * size {
+                let b = (there.len() >= (element + 1) * size).then(|| bits(there, element, of));
+                if let Some(b) = b {
+                    let (x, y) = (real(a, of), real(b, of));
+                    if x.is_finite() && y.is_finite() {
+                        agreement.largest = agreement.largest.max((x - y).abs());
+                    }
+                }
+                if !b.is_some_and(|b| equal(a, b, of)) {
                     agreement.differing += 1;
                     agreement.first.get_or_insert_with(|| Difference {
                         buffer: name.to_owned(),
                         element,
                         interpreter: value(a, of),
-                        device: Value::from("nothing"),
-                    });
-                    continue;
-                }
-                let b = bits(there, element, of);
-                let (x, y) = (real(a, of), real(b, of));
-                if x.is_finite() && y.is_finite() {
-                    agreement.largest = agreement.largest.max((x - y).abs());
-                }
-                if !equal(a, b, of) {
-                    agreement.differing += 1;
-                    agreement.first.get_or_insert_with(|| Difference {
-                        buffer: name.to_owned(),
-                        element,
-                        interpreter: value(a, of),
-                        device: value(b, of),
+                        device: b.map_or(Value::from("nothing"), |b| value(b, of)),
                     });
                 }
             }
@@ -238,15 +202,7 @@ fn equal(a: u64, b: u64, of: Scalar) -> bool {
     }
     let (x, y) = (real(a, of), real(b, of));
     // A device may take a subnormal number for zero.
-    let least = match of {
-        Scalar::Double => f64::MIN_POSITIVE,
-        Scalar::Float
-        | Scalar::Bool
-        | Scalar::Int
-        | Scalar::Unsigned
-        | Scalar::Long
-        | Scalar::UnsignedLong => f64::from(f32::MIN_POSITIVE),
-    };
+    let least = if of == Scalar::Double { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
     // Infinities are equal to themselves only, and so are the two zeros to each other.
     x == y
         || (x.is_nan() && y.is_nan())

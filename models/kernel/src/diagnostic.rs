@@ -1,5 +1,3 @@
-//! The text of a kernel: places in it, what is wrong with it, and its tokens.
-//!
 //! What is wrong with a kernel, where, and what to do about it.
 
 use mlsys_expr::Excerpt;

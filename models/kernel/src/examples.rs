@@ -1,10 +1,9 @@
 //! The built-in kernels: their texts, what they are launched on, and what should come out.
 
 use crate::types::Scalar;
-use crate::{Launch, Values, recipe};
+use crate::{Launch, recipe};
 use mlsys_lab::frame::kernel::{Argument as BoundArgument, Fill};
 
-/// Sizes that the examples share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) elements: usize,
@@ -13,7 +12,6 @@ pub(crate) struct Sizes {
     pub(crate) radius: usize,
 }
 
-/// What kind of problem an example solves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
     VectorAdd,
@@ -27,7 +25,6 @@ pub(crate) enum Problem {
     Softmax,
 }
 
-/// A built-in kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Example {
     pub(crate) name: &'static str,
@@ -70,12 +67,10 @@ pub(crate) const EXAMPLES: [Example; 17] = [
 ];
 
 impl Example {
-    /// The example of a name.
     pub(crate) fn of(name: &str) -> Option<&'static Self> {
         EXAMPLES.iter().find(|example| example.name == name)
     }
 
-    /// The default block.
     pub(crate) fn usual_block(&self) -> [u32; 3] {
         match (self.block, self.problem) {
             (Some(block), _) => block,
@@ -153,7 +148,6 @@ impl Example {
         recipe::arguments(&kernel, &self.given(sizes, launch))
     }
 
-    /// Its inputs: how many elements, and which.
     fn inputs(&self, sizes: Sizes) -> Vec<(usize, Fill)> {
         let Sizes { elements, rows, columns, radius } = sizes;
         // Whole numbers that floats hold exactly, and that tell where they came from.
@@ -202,8 +196,10 @@ impl Example {
     /// What should come out, computed the plain way in 64 bits.
     pub(crate) fn reference(&self, sizes: Sizes, launch: &Launch) -> Vec<f64> {
         let Sizes { elements, rows, columns, radius } = sizes;
-        let inputs: Vec<Vec<f64>> =
-            self.inputs(sizes).iter().map(|(count, fill)| floats(fill, *count)).collect();
+        let inputs = self.inputs(sizes).into_iter();
+        let inputs: Vec<Vec<f64>> = inputs
+            .map(|(count, fill)| recipe::values(&fill, Scalar::Float, count).numbers())
+            .collect();
         // An example of one input has no `b`.
         let [a, b] = [0, 1].map(|index| inputs.get(index).map_or(&[][..], Vec::as_slice));
         match self.problem {
@@ -235,19 +231,5 @@ impl Example {
                 a.chunks(columns).flat_map(row).collect()
             }
         }
-    }
-}
-
-/// Floats of a fill, in 64 bits.
-fn floats(fill: &Fill, count: usize) -> Vec<f64> {
-    match recipe::values(fill, Scalar::Float, count) {
-        Values::Float(list) => list.into_iter().map(f64::from).collect(),
-        Values::Double(_)
-        | Values::Int(_)
-        | Values::Unsigned(_)
-        | Values::Long(_)
-        | Values::UnsignedLong(_)
-        | Values::Bool(_)
-        | Values::Poison(_) => Vec::new(),
     }
 }

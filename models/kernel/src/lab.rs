@@ -1,6 +1,4 @@
-//! The lab `kernel`: one launch, its counts, and what went wrong.
-//!
-//! What a launch reports: whether it is right, what went wrong, and what it cost.
+//! The lab `kernel`: one launch, whether it is right, what went wrong, and what it cost.
 
 mod arguments;
 mod device;

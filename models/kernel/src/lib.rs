@@ -1,12 +1,12 @@
 //! Kind `kernel`: CUDA C interpreted a warp at a time, with what each access costs and what goes wrong.
 //!
-//! A text becomes tokens (`lexer`, `preprocess`), a syntax tree (`parser`, `ast`), a tree in which every expression has its type
+//! A text becomes tokens (`lexer`), a syntax tree (`parser`, `ast`), a tree in which every expression has its type
 //! and every conversion is written out (`check`, `typed_ast`), and from there two things: instructions that each work on 32
 //! lanes (`lower`, `bytecode`), which a [`Machine`] runs on buffers, and WGSL text (`wgsl`).
 //!
 //! A step is one instruction of one warp. The next warp depends on nothing but the launch, so that a copy of a machine continues
 //! as the original does, and the debugger steps back by copies. Counts and faults are kept by instruction; lines and totals are
-//! sums. No text makes it panic: `tests/robust.rs` mutates kernels at random.
+//! sums. No text makes it panic: `tests.rs` mutates kernels at random.
 //!
 //! On a device the same launch goes to a launcher (`device`), after the interpreter has run it to its end without a fault; the
 //! results are compared. `models/device/tests/kernels` holds kernels that must mean the same on every device: a new construct
@@ -25,7 +25,6 @@ mod lower;
 mod machine;
 mod math;
 mod parser;
-mod preprocess;
 pub mod recipe;
 #[cfg(test)]
 mod tests;
@@ -90,7 +89,6 @@ impl Kernel {
         &self.code.name
     }
 
-    /// Names and types of its arguments.
     pub fn params(&self) -> impl Iterator<Item = (&str, Type)> {
         self.code.params.iter().map(|param| (param.name.as_str(), param.ty))
     }
@@ -109,7 +107,6 @@ impl Kernel {
     }
 }
 
-/// The text of a built-in kernel.
 pub fn example(name: &str) -> Option<&'static str> {
     examples::Example::of(name).map(|example| example.source)
 }

@@ -10,7 +10,8 @@ use crate::bytecode::{
 };
 use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
-    Expr, Function, Initialization, Memory, Mutability, Program, Stmt, StmtKind, Test, Variable,
+    Expr, Function, Initialization, Memory, Mutability, Program, Shared, Stmt, StmtKind, Test,
+    Variable,
 };
 use crate::types::Type;
 use std::collections::BTreeMap;
@@ -33,12 +34,6 @@ struct Residence {
     uniform: bool,
 }
 
-/// Jumps to the next reconvergence point.
-#[derive(Default)]
-struct Reconvergence {
-    skips: Vec<Pc>,
-}
-
 struct Lowering<'a> {
     program: &'a Program,
     instrs: Vec<Instr>,
@@ -51,7 +46,8 @@ struct Lowering<'a> {
     local: u32,
     shown: Vec<DebugVariable>,
     homes: Vec<Residence>,
-    reconvergences: Vec<Reconvergence>,
+    /// Of each nested construct, jumps to its next reconvergence point.
+    reconvergences: Vec<Vec<Pc>>,
     /// Calls that are being written out, and where each leaves its value.
     calls: Vec<Option<Reg>>,
     function: usize,
@@ -103,7 +99,7 @@ impl<'a> Lowering<'a> {
             local: 0,
             shown: Vec::new(),
             homes: Vec::new(),
-            reconvergences: vec![Reconvergence::default()],
+            reconvergences: vec![Vec::new()],
             calls: Vec::new(),
             function: program.kernel,
             at: Place::default(),
@@ -136,21 +132,15 @@ impl<'a> Lowering<'a> {
             });
             // An argument that nothing changes is read where it was given.
             if variable.in_memory == Memory::Register && variable.fate == Mutability::Kept {
-                let uniform = true;
-                self.homes[index] = Residence {
-                    home: VariableHome::Register(given),
-                    slot: None,
-                    mark: None,
-                    uniform,
-                };
-                self.shown[index].home = VariableHome::Register(given);
+                let home = VariableHome::Register(given);
+                self.homes[index] = Residence { home, slot: None, mark: None, uniform: true };
+                self.shown[index].home = home;
             } else {
                 self.write_home(index, variable.ty, given);
             }
         }
         self.statements(&kernel.body);
-        let end = self.here();
-        self.meet(end);
+        self.meet();
         self.emit(Instr::End);
         self.leave(0);
     }
@@ -231,17 +221,25 @@ impl<'a> Lowering<'a> {
     /// Emits a jump to the next reconvergence point.
     fn emit_skip(&mut self, instr: Instr) {
         let pc = self.emit(instr);
-        if let Some(reconvergence) = self.reconvergences.last_mut() {
-            reconvergence.skips.push(pc);
+        if let Some(skips) = self.reconvergences.last_mut() {
+            skips.push(pc);
         }
     }
 
     /// A reconvergence point: pending jumps come here.
-    fn meet(&mut self, at: Pc) {
-        let Some(reconvergence) = self.reconvergences.last_mut() else { return };
-        for pc in std::mem::take(&mut reconvergence.skips) {
-            self.patch(pc, at);
-        }
+    fn meet(&mut self) -> Pc {
+        let at = self.here();
+        let skips = self.reconvergences.last_mut().map_or_else(Vec::new, std::mem::take);
+        skips.into_iter().for_each(|pc| self.patch(pc, at));
+        at
+    }
+
+    /// Runs with registers of intermediate results that end with it.
+    fn scratch<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let (narrow, wide) = (self.narrow.next, self.wide.next);
+        let result = run(self);
+        (self.narrow.next, self.wide.next) = (narrow, wide);
+        result
     }
 
     fn patch(&mut self, pc: Pc, to: Pc) {
@@ -281,12 +279,8 @@ impl<'a> Lowering<'a> {
 
     fn code(self) -> Code {
         let program = self.program;
-        let shared = program
-            .shared
-            .iter()
-            .map(|shared| crate::typed_ast::Shared { name: shared.name.clone(), ..*shared });
-        let shared: Vec<_> = shared.collect();
-        let end = |shared: &crate::typed_ast::Shared| shared.offset + shared.bytes;
+        let shared = program.shared.clone();
+        let end = |shared: &Shared| shared.offset + shared.bytes;
         Code {
             name: program.name.clone(),
             params: program.params.clone(),
@@ -297,12 +291,7 @@ impl<'a> Lowering<'a> {
             wide: self.wide.most,
             slots: self.slots,
             local: self.local as usize,
-            static_shared: shared
-                .iter()
-                .filter(|shared| shared.bytes > 0)
-                .map(end)
-                .max()
-                .unwrap_or(0),
+            static_shared: shared.iter().filter(|one| one.bytes > 0).map(end).max().unwrap_or(0),
             shared,
             shown: self.shown,
         }
@@ -312,10 +301,7 @@ impl<'a> Lowering<'a> {
 impl Lowering<'_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
-            // Registers of intermediate results end with their statement.
-            let (narrow, wide) = (self.narrow.next, self.wide.next);
-            self.statement(statement);
-            (self.narrow.next, self.wide.next) = (narrow, wide);
+            self.scratch(|lowering| lowering.statement(statement));
         }
     }
 
@@ -356,23 +342,20 @@ impl Lowering<'_> {
     ) {
         let at = self.at;
         let branch = self.emit(Instr::If { condition, otherwise: 0, how });
-        self.reconvergences.push(Reconvergence::default());
+        self.reconvergences.push(Vec::new());
         then(self);
         self.at = at;
         if let Some(otherwise) = otherwise {
-            let middle = self.here();
-            self.meet(middle);
+            self.meet();
             let skip = self.emit(Instr::Else { end: 0 });
             let begin = self.here();
             self.patch(branch, begin);
             otherwise(self);
             self.at = at;
-            let end = self.here();
-            self.meet(end);
+            let end = self.meet();
             self.patch(skip, end);
         } else {
-            let end = self.here();
-            self.meet(end);
+            let end = self.meet();
             self.patch(branch, end);
         }
         self.reconvergences.pop();
@@ -391,18 +374,17 @@ impl Lowering<'_> {
         let mut leaves = Vec::new();
         let check = |lowering: &mut Self, condition: &Expr, leaves: &mut Vec<Pc>| {
             lowering.at = condition.place;
-            let (narrow, wide) = (lowering.narrow.next, lowering.wide.next);
-            let condition = lowering.value(condition);
-            leaves.push(lowering.emit(Instr::LoopTest { condition, end: 0 }));
-            (lowering.narrow.next, lowering.wide.next) = (narrow, wide);
+            lowering.scratch(|lowering| {
+                let condition = lowering.value(condition);
+                leaves.push(lowering.emit(Instr::LoopTest { condition, end: 0 }));
+            });
         };
         if let Some((condition, Test::Before)) = test {
             check(self, condition, &mut leaves);
         }
-        self.reconvergences.push(Reconvergence::default());
+        self.reconvergences.push(Vec::new());
         self.statements(body);
-        let next = self.here();
-        self.meet(next);
+        self.meet();
         self.reconvergences.pop();
         self.at = statement.place;
         leaves.push(self.emit(Instr::LoopNext { end: 0 }));
@@ -410,10 +392,8 @@ impl Lowering<'_> {
             check(self, condition, &mut leaves);
         }
         if let Some(step) = step {
-            let (narrow, wide) = (self.narrow.next, self.wide.next);
             self.at = step.place;
-            self.effect(step);
-            (self.narrow.next, self.wide.next) = (narrow, wide);
+            self.scratch(|lowering| lowering.effect(step));
         }
         self.at = statement.place;
         self.emit(Instr::LoopBack { top });
@@ -451,10 +431,7 @@ impl Lowering<'_> {
                 }
             }
             Some(value) => {
-                let into = match home {
-                    VariableHome::Register(reg) => Some(reg),
-                    VariableHome::Local(_) => None,
-                };
+                let into = home.register();
                 let given = self.value_into(value, into);
                 self.at = variable.place;
                 if into != Some(given) {
@@ -474,16 +451,16 @@ impl Lowering<'_> {
             return;
         };
         for element in 0..extents.elements() {
-            let (narrow, wide) = (self.narrow.next, self.wide.next);
-            let value = match values.get(element as usize) {
-                Some(value) => self.value(value),
-                None => self.zero(of),
-            };
-            if let VariableHome::Local(offset) = self.homes[index].home {
-                let at = self.local_at(offset + element as u32 * of.bytes());
-                self.emit(Instr::Store { ty: of, from: value, at });
-            }
-            (self.narrow.next, self.wide.next) = (narrow, wide);
+            self.scratch(|lowering| {
+                let from = match values.get(element as usize) {
+                    Some(value) => lowering.value(value),
+                    None => lowering.zero(of),
+                };
+                if let VariableHome::Local(offset) = lowering.homes[index].home {
+                    let at = lowering.local_at(offset + element as u32 * of.bytes());
+                    lowering.emit(Instr::Store { ty: of, from, at });
+                }
+            });
         }
     }
 }

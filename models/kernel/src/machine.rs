@@ -23,6 +23,7 @@ use crate::machine::memory::{Accessor, Store};
 use crate::machine::scheduler::Scheduler;
 use crate::machine::warp::{Start, Warp};
 use crate::types::Scalar;
+use std::mem::take;
 use std::sync::Arc;
 
 pub use crate::machine::counters::{Counts, Traffic};
@@ -47,7 +48,7 @@ pub(crate) struct Buffer {
 }
 
 /// A block in flight.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Resident {
     block: u32,
     /// Its number in the order in which blocks begin.
@@ -119,15 +120,10 @@ impl Machine {
         Some(Step {
             block,
             warp: warp as u32,
-            place: self.executed(pc),
+            place: self.code.place(pc as usize),
             event,
             found: self.findings.total() > found,
         })
-    }
-
-    /// The instruction that a warp at `pc` comes to first: what only keeps masks in order is passed over.
-    fn executed(&self, pc: u32) -> Place {
-        self.code.place(pc as usize)
     }
 
     /// Runs at most `steps` warp instructions.
@@ -174,28 +170,15 @@ impl Machine {
                 grid_dim: self.launch.grid_dim,
                 params: &self.params,
             };
-            let warps = self.launch.warps_per_block();
+            let (launch, code) = (&self.launch, &self.code);
             let resident = self.residents[slot].get_or_insert_with(|| Resident {
-                block,
-                turn,
-                id,
-                shared: Store::new(
-                    self.launch.shared_bytes(&self.code) as usize,
-                    self.code.shared_shift(),
-                ),
-                warps: (0..warps).map(|_| Warp::new(&self.code)).collect(),
-                epoch: 0,
-                waiting: 0,
-                done: 0,
-                split: None,
+                shared: Store::new(launch.shared_bytes(code) as usize, code.shared_shift()),
+                warps: (0..launch.warps_per_block()).map(|_| Warp::new(code)).collect(),
+                ..Resident::default()
             });
-            resident.block = block;
-            resident.turn = turn;
-            resident.id = id;
-            resident.epoch = 0;
-            resident.waiting = 0;
-            resident.done = 0;
-            resident.split = None;
+            // The memory of a block that has ended serves the next one.
+            let (shared, warps) = (take(&mut resident.shared), take(&mut resident.warps));
+            *resident = Resident { block, turn, id, shared, warps, ..Resident::default() };
             resident.shared.reset();
             for (index, warp) in resident.warps.iter_mut().enumerate() {
                 warp.start(&self.code, &start, index as u32);
@@ -306,10 +289,7 @@ impl Resident {
 impl Code {
     /// Bytes of a cell of shared memory, as a power of two: those of its smallest element.
     fn shared_shift(&self) -> u32 {
-        let of = |shared: &crate::typed_ast::Shared| match shared.ty {
-            crate::types::Type::Array { of, .. } | crate::types::Type::Scalar(of) => of.bytes(),
-            crate::types::Type::Void | crate::types::Type::Pointer { .. } => 4,
-        };
+        let of = |shared: &crate::typed_ast::Shared| shared.ty.element().map_or(4, Scalar::bytes);
         self.shared.iter().map(of).min().unwrap_or(4).trailing_zeros()
     }
 }

@@ -5,8 +5,7 @@ mod statement;
 
 use crate::ast::{TypeName, Unit};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::lexer::{Lexeme, Token};
-use crate::preprocess::tokens;
+use crate::lexer::{Lexeme, Token, tokens};
 use crate::types::{Access, Scalar};
 
 /// How deep brackets, blocks and operators may nest, so that no text exhausts the stack.
@@ -55,14 +54,7 @@ impl Parser {
     }
 
     pub(super) fn mark(&self) -> &'static str {
-        match self.token() {
-            Token::Mark(mark) => mark,
-            Token::Name(_)
-            | Token::Integer { .. }
-            | Token::Double(_)
-            | Token::Float(_)
-            | Token::End => "",
-        }
+        if let Token::Mark(mark) = self.token() { mark } else { "" }
     }
 
     pub(super) fn advance(&mut self) {
@@ -134,27 +126,19 @@ impl Parser {
 
     pub(super) fn name(&mut self, of: &str) -> Parsed<(String, Place)> {
         let place = self.place();
-        match self.token() {
-            Token::Name(name) if !is_keyword(name) => {
-                let name = name.clone();
-                self.advance();
-                Ok((name, place))
-            }
-            other @ (Token::Name(_)
-            | Token::Integer { .. }
-            | Token::Double(_)
-            | Token::Float(_)
-            | Token::Mark(_)
-            | Token::End) => {
-                let message = format!("the name of {of} is missing; here is {other}");
-                self.lose(message, "")
-            }
+        let token = self.token().clone();
+        if let Token::Name(name) = &token
+            && !is_keyword(name)
+        {
+            self.advance();
+            return Ok((name.clone(), place));
         }
+        self.lose(format!("the name of {of} is missing; here is {token}"), "")
     }
 
     /// Whether a type begins here.
     pub(super) fn at_type(&self) -> bool {
-        matches!(self.token(), Token::Name(name) if TYPE_WORDS.contains(&name.as_str()))
+        matches!(self.token(), Token::Name(name) if is_in(TYPE_WORDS, name))
     }
 
     /// A type's words, without a star.
@@ -167,36 +151,30 @@ impl Parser {
                 "const" | "constexpr" => access = Access::Constant,
                 // Every access reaches memory here anyway.
                 "volatile" => {}
-                word if TYPE_WORDS.contains(&word) => words.push(word.to_owned()),
+                word if is_in(TYPE_WORDS, word) => words.push(word.to_owned()),
                 _ => break,
             }
             self.advance();
         }
         words.sort();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let scalar = match words.as_slice() {
-            ["void"] => None,
-            ["bool"] => Some(Scalar::Bool),
-            ["int"] | ["signed"] | ["int", "signed"] => Some(Scalar::Int),
-            ["unsigned"] | ["int", "unsigned"] => Some(Scalar::Unsigned),
-            ["long", "long"] | ["int", "long", "long"] | ["long", "long", "signed"] => {
-                Some(Scalar::Long)
-            }
-            ["long", "long", "unsigned"] | ["int", "long", "long", "unsigned"] | ["size_t"] => {
+        let scalar = match words.join(" ").as_str() {
+            "void" => None,
+            "bool" => Some(Scalar::Bool),
+            "int" | "signed" | "int signed" => Some(Scalar::Int),
+            "unsigned" | "int unsigned" => Some(Scalar::Unsigned),
+            "long long" | "int long long" | "long long signed" => Some(Scalar::Long),
+            "long long unsigned" | "int long long unsigned" | "size_t" => {
                 Some(Scalar::UnsignedLong)
             }
-            ["float"] => Some(Scalar::Float),
-            ["double"] => Some(Scalar::Double),
-            ["long"] | ["int", "long"] | ["long", "unsigned"] | ["int", "long", "unsigned"] => {
-                self.complain(
-                    place,
-                    "long has 32 bits on some systems and 64 on others",
-                    "write int or long long",
-                );
+            "float" => Some(Scalar::Float),
+            "double" => Some(Scalar::Double),
+            "long" | "int long" | "long unsigned" | "int long unsigned" => {
+                let message = "long has 32 bits on some systems and 64 on others";
+                self.complain(place, message, "write int or long long");
                 return Err(Reported);
             }
             other => {
-                let message = match other.join(" ").as_str() {
+                let message = match other {
                     "" => format!("a type is missing; here is {}", self.token()),
                     other => format!("the type '{other}' is not part of this"),
                 };
@@ -205,6 +183,12 @@ impl Parser {
             }
         };
         Ok(TypeName { scalar, access, pointer: None })
+    }
+
+    /// A type with its stars.
+    pub(super) fn whole_type(&mut self) -> Parsed<TypeName> {
+        let plain = self.plain_type()?;
+        self.stars(plain)
     }
 
     /// Stars and what may stand behind them.
@@ -234,53 +218,18 @@ impl Parser {
     }
 }
 
-const TYPE_WORDS: [&str; 17] = [
-    "void",
-    "bool",
-    "int",
-    "unsigned",
-    "signed",
-    "long",
-    "float",
-    "double",
-    "const",
-    "constexpr",
-    "volatile",
-    "size_t",
-    "char",
-    "short",
-    "auto",
-    "float4",
-    "float2",
-];
+const TYPE_WORDS: &str = "void bool int unsigned signed long float double const constexpr volatile size_t char short \
+                          auto float4 float2";
 
-const KEYWORDS: [&str; 22] = [
-    "if",
-    "else",
-    "for",
-    "while",
-    "do",
-    "break",
-    "continue",
-    "return",
-    "true",
-    "false",
-    "sizeof",
-    "switch",
-    "case",
-    "goto",
-    "struct",
-    "class",
-    "template",
-    "typedef",
-    "using",
-    "namespace",
-    "enum",
-    "union",
-];
+const KEYWORDS: &str = "if else for while do break continue return true false sizeof switch case goto struct class \
+                        template typedef using namespace enum union";
+
+fn is_in(words: &str, name: &str) -> bool {
+    words.split_whitespace().any(|word| word == name)
+}
 
 pub(super) fn is_keyword(name: &str) -> bool {
-    KEYWORDS.contains(&name) || TYPE_WORDS.contains(&name)
+    is_in(KEYWORDS, name) || is_in(TYPE_WORDS, name)
 }
 
 /// What a word of C++ that is not part of the language should be instead.

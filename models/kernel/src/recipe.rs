@@ -100,18 +100,10 @@ pub(super) fn arguments(kernel: &Kernel, given: &[frame::Argument]) -> Vec<Argum
 
 /// A buffer with contents of its own, as a recipe carries it.
 pub(super) fn held(values: &Values) -> frame::Argument {
-    let list: Vec<f64> = match values {
-        Values::Float(list) => list.iter().map(|x| f64::from(*x)).collect(),
-        Values::Double(list) => list.clone(),
-        Values::Int(list) => list.iter().map(|x| f64::from(*x)).collect(),
-        Values::Unsigned(list) => list.iter().map(|x| f64::from(*x)).collect(),
-        Values::Long(list) => list.iter().map(|x| *x as f64).collect(),
-        Values::UnsignedLong(list) => list.iter().map(|x| *x as f64).collect(),
-        Values::Bool(list) => list.iter().map(|x| f64::from(u8::from(*x))).collect(),
-        Values::Poison(elements) => {
-            return frame::Argument::Buffer { elements: *elements, fill: Fill::Poison };
-        }
-    };
+    if let Values::Poison(elements) = values {
+        return frame::Argument::Buffer { elements: *elements, fill: Fill::Poison };
+    }
+    let list = values.numbers();
     frame::Argument::Buffer { elements: list.len(), fill: Fill::Values(list) }
 }
 
@@ -128,16 +120,7 @@ pub(super) fn values(fill: &Fill, of: Scalar, count: usize) -> Values {
         // A shorter list is padded with zeros.
         Fill::Values(list) => Box::new(|index| list.get(index).copied().unwrap_or(0.0)),
     };
-    let all = (0..count).map(number);
-    match of {
-        Scalar::Float => Values::Float(all.map(|x| x as f32).collect()),
-        Scalar::Double => Values::Double(all.collect()),
-        Scalar::Int => Values::Int(all.map(|x| x as i32).collect()),
-        Scalar::Unsigned => Values::Unsigned(all.map(|x| x as u32).collect()),
-        Scalar::Long => Values::Long(all.map(|x| x as i64).collect()),
-        Scalar::UnsignedLong => Values::UnsignedLong(all.map(|x| x as u64).collect()),
-        Scalar::Bool => Values::Bool(all.map(|x| x as u64 % 2 == 1).collect()),
-    }
+    Values::new(of, (0..count).map(number))
 }
 
 /// Numbers from 0 up to 1, or whole ones from 0 to 99.

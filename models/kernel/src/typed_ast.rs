@@ -25,7 +25,7 @@ pub(crate) struct Param {
     pub(crate) ty: Type,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shared {
     pub(crate) name: String,
     pub(crate) ty: Type,
@@ -131,7 +131,6 @@ pub(crate) enum Kind {
     Load(Box<Expr>),
     /// An address offset by a number of elements.
     Offset(Box<Expr>, Box<Expr>),
-    /// Elements between two addresses.
     Distance(Box<Expr>, Box<Expr>),
     Convert(Box<Expr>),
     Negate(Box<Expr>),
@@ -213,28 +212,22 @@ pub(crate) enum Comparison {
     LessEqual,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Special {
-    ThreadIdx,
-    BlockIdx,
-    BlockDim,
-    GridDim,
+mlsys_lab::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Special {
+        ThreadIdx = "threadIdx",
+        BlockIdx = "blockIdx",
+        BlockDim = "blockDim",
+        GridDim = "gridDim",
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Axis {
-    X,
-    Y,
-    Z,
-}
-
-impl Axis {
-    pub(crate) fn index(self) -> usize {
-        match self {
-            Self::X => 0,
-            Self::Y => 1,
-            Self::Z => 2,
-        }
+mlsys_lab::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Axis {
+        X = "x",
+        Y = "y",
+        Z = "z",
     }
 }
 
@@ -277,7 +270,7 @@ impl Target {
 
 impl Expr {
     /// The expressions right below, in the order of the text.
-    pub(crate) fn children(&self) -> Vec<&Self> {
+    fn children(&self) -> Vec<&Self> {
         match &self.kind {
             Kind::Whole(_)
             | Kind::Real(_)
@@ -339,33 +332,40 @@ impl Expr {
     }
 }
 
+impl Stmt {
+    /// The statements right below.
+    pub(crate) fn bodies(&self) -> [&[Self]; 2] {
+        if let StmtKind::If(_, then, otherwise) = &self.kind {
+            [then, otherwise]
+        } else if let StmtKind::Loop { body, .. } | StmtKind::Block(body) = &self.kind {
+            [body, &[]]
+        } else {
+            [&[], &[]]
+        }
+    }
+
+    /// The expressions right below.
+    fn expressions(&self) -> Vec<&Expr> {
+        match &self.kind {
+            StmtKind::Declare(_, value) | StmtKind::Return(value) => value.iter().collect(),
+            StmtKind::Fill(_, values) => values.iter().collect(),
+            StmtKind::Expr(value) | StmtKind::If(value, ..) => vec![value],
+            StmtKind::Loop { test, step, .. } => {
+                test.iter().map(|(test, _)| test).chain(step).collect()
+            }
+            StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => Vec::new(),
+        }
+    }
+}
+
 /// Hands on every expression of some statements, those below others included.
 pub(crate) fn each<'t>(statements: &'t [Stmt], visit: &mut dyn FnMut(&'t Expr)) {
-    fn expr<'t>(one: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
+    fn descend<'t>(one: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
         visit(one);
-        one.children().into_iter().for_each(|child| expr(child, visit));
+        one.children().into_iter().for_each(|child| descend(child, visit));
     }
     for statement in statements {
-        match &statement.kind {
-            StmtKind::Declare(_, value) | StmtKind::Return(value) => {
-                value.iter().for_each(|one| expr(one, visit))
-            }
-            StmtKind::Fill(_, values) => values.iter().for_each(|one| expr(one, visit)),
-            StmtKind::Expr(value) => expr(value, visit),
-            StmtKind::If(condition, then, otherwise) => {
-                expr(condition, visit);
-                each(then, visit);
-                each(otherwise, visit);
-            }
-            StmtKind::Loop { test, step, body } => {
-                let tests = test.iter().map(|(test, _)| test);
-                tests.chain(step).for_each(|one| expr(one, visit));
-                each(body, visit);
-            }
-            StmtKind::Block(inner) => {
-                each(inner, visit);
-            }
-            StmtKind::Break | StmtKind::Continue => {}
-        }
+        statement.expressions().into_iter().for_each(|one| descend(one, visit));
+        statement.bodies().into_iter().for_each(|body| each(body, visit));
     }
 }

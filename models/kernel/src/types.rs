@@ -2,18 +2,21 @@
 
 use std::fmt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scalar {
-    /// True or false, one byte in memory.
-    Bool,
-    Int,
-    Unsigned,
-    /// 64 bits, signed: `long long`.
-    Long,
-    /// 64 bits, unsigned: `unsigned long long`, also `size_t`.
-    UnsignedLong,
-    Float,
-    Double,
+mlsys_lab::named_enum! {
+    /// A number's type; of two that meet, the later one decides.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Scalar {
+        /// True or false, one byte in memory.
+        Bool = "bool",
+        Int = "int",
+        Unsigned = "unsigned",
+        /// 64 bits, signed.
+        Long = "long long",
+        /// 64 bits, unsigned; also `size_t`.
+        UnsignedLong = "unsigned long long",
+        Float = "float",
+        Double = "double",
+    }
 }
 
 impl Scalar {
@@ -25,12 +28,10 @@ impl Scalar {
         }
     }
 
-    /// Whether a register of 64 bits holds it.
     pub fn is_wide(self) -> bool {
         self.bytes() == 8
     }
 
-    /// Whether it has a fraction.
     pub fn is_real(self) -> bool {
         matches!(self, Self::Float | Self::Double)
     }
@@ -42,43 +43,13 @@ impl Scalar {
 
     /// Integer promotion: what is smaller than an int becomes one.
     pub(crate) fn promote(self) -> Self {
-        match self {
-            Self::Bool => Self::Int,
-            other @ (Self::Int
-            | Self::Unsigned
-            | Self::Long
-            | Self::UnsignedLong
-            | Self::Float
-            | Self::Double) => other,
-        }
+        self.max(Self::Int)
     }
 
-    /// The usual arithmetic conversions: the type in which two numbers meet.
+    /// The usual arithmetic conversions: the type in which two numbers meet. A long long holds every unsigned, so that the
+    /// higher rank alone decides.
     pub(crate) fn common_type(self, other: Self) -> Self {
-        let rank = |scalar: Self| match scalar {
-            Self::Bool | Self::Int => 0,
-            Self::Unsigned => 1,
-            Self::Long => 2,
-            Self::UnsignedLong => 3,
-            Self::Float => 4,
-            Self::Double => 5,
-        };
-        // A long long holds every unsigned, so that the higher rank alone decides.
-        if rank(self) >= rank(other) { self.promote() } else { other.promote() }
-    }
-}
-
-impl fmt::Display for Scalar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Bool => "bool",
-            Self::Int => "int",
-            Self::Unsigned => "unsigned",
-            Self::Long => "long long",
-            Self::UnsignedLong => "unsigned long long",
-            Self::Float => "float",
-            Self::Double => "double",
-        })
+        self.max(other).promote()
     }
 }
 
@@ -141,6 +112,14 @@ impl Type {
         match self {
             Self::Scalar(scalar) => Some(scalar),
             Self::Void | Self::Pointer { .. } | Self::Array { .. } => None,
+        }
+    }
+
+    /// What an array or a pointer has elements of, or a number's own type.
+    pub(crate) fn element(self) -> Option<Scalar> {
+        match self {
+            Self::Pointer { to: of, .. } | Self::Array { of, .. } | Self::Scalar(of) => Some(of),
+            Self::Void => None,
         }
     }
 

@@ -73,7 +73,6 @@ type Translated<T> = Result<T, Diagnostic>;
 /// A helper for certain arrays: its function, and what each of its pointers points into.
 type Variant = (usize, Vec<Option<Root>>);
 
-/// The module as it grows.
 struct Module<'a> {
     program: &'a Program,
     target: Target,

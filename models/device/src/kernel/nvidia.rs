@@ -55,7 +55,6 @@ enum Argument<B> {
     Number(u64),
 }
 
-/// A buffer on the card.
 struct OnCard {
     /// What the kernel is given.
     used: CudaSlice<u8>,
@@ -63,7 +62,6 @@ struct OnCard {
     pristine: Option<CudaSlice<u8>>,
 }
 
-/// A kernel on a card.
 struct Prepared {
     stream: Arc<CudaStream>,
     function: CudaFunction,

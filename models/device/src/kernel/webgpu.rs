@@ -76,13 +76,11 @@ enum LaunchError {
 struct OwnedLaunch {
     wgsl: Wgsl,
     grid: [u32; 3],
-    /// What each storage buffer holds before a launch.
     contents: Vec<Vec<u8>>,
     /// The numbers, one after the other, as the uniform holds them.
     numbers: Vec<u8>,
 }
 
-/// What a launch works on.
 struct Prepared {
     pipeline: ComputePipeline,
     group: BindGroup,
@@ -332,7 +330,6 @@ fn wait(opened: &OpenAdapter) -> Result<(), LaunchError> {
     }
 }
 
-/// The bytes of a buffer.
 fn read(opened: &OpenAdapter, buffer: &Buffer) -> Result<Vec<u8>, LaunchError> {
     let staging = opened.device.create_buffer(&BufferDescriptor {
         label: None,

@@ -259,7 +259,6 @@ fn run_chains(rounds: u64) {
     black_box(AutoArch::new().dispatch(Chains { rounds }));
 }
 
-/// Floating-point operations of one round: a multiply-add is two.
 fn flops_in_a_round() -> u64 {
     2 * CHAINS * LENGTH * AutoArch::new().dispatch(Lanes) as u64
 }

@@ -221,7 +221,6 @@ impl Token {
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// The letters and digits.
     pub fn text(&self) -> &str {
         &self.0
     }

@@ -1,6 +1,4 @@
-//! Assignments, steps and arithmetic with addresses.
-//!
-//! Conversions.
+//! Assignments, steps, conversions and arithmetic with addresses.
 
 use crate::ast;
 use crate::ast::{Binary, ExprKind, Fixity, Increment};

@@ -1,6 +1,4 @@
 //! Calls: helpers, mathematics, atomics, shuffles, votes and barriers.
-//!
-//! Calls that reach beyond one thread: barriers, shuffles and votes.
 
 use crate::ast;
 use crate::check::fold::{converted, loaded};
@@ -133,7 +131,7 @@ impl Checker {
         self.count(name, &values, if atomic == Atomic::CompareAndSwap { 3 } else { 2 }, place)?;
         let mut values = values.into_iter();
         let Some(address) = values.next() else {
-            return Err(crate::check::Translated);
+            return Err(crate::check::Reported);
         };
         let to = match address.ty {
             Type::Pointer { access: Access::Constant, .. } => {
@@ -244,12 +242,7 @@ fn atomic(name: &str) -> Option<(Atomic, &'static [Scalar])> {
 
 impl Checker {
     /// `__syncthreads` and its kin.
-    pub(super) fn barrier(
-        &mut self,
-        name: &str,
-        values: &[Expr],
-        place: Place,
-    ) -> Checked<Option<Expr>> {
+    fn barrier(&mut self, name: &str, values: &[Expr], place: Place) -> Checked<Option<Expr>> {
         let kind = match name {
             "__syncthreads" => {
                 self.count(name, values, 0, place)?;
@@ -265,11 +258,11 @@ impl Checker {
         Ok(Some(Expr { place, ty: Type::Void, kind }))
     }
 
-    pub(super) fn mask(&mut self, value: Expr) -> Checked<Expr> {
+    fn mask(&mut self, value: Expr) -> Checked<Expr> {
         self.convert(value, Type::Scalar(Scalar::Unsigned))
     }
 
-    pub(super) fn together(
+    fn together(
         &mut self,
         name: &str,
         shuffle: WarpCall,
@@ -285,7 +278,7 @@ impl Checker {
         self.count(name, &values, wanted, place)?;
         let mut values = values.into_iter();
         let Some(mask) = values.next() else {
-            return Err(crate::check::Translated);
+            return Err(crate::check::Reported);
         };
         let mut all = vec![self.mask(mask)?];
         match shuffle {
@@ -303,7 +296,7 @@ impl Checker {
             }
             WarpCall::Shuffle(shuffle) => {
                 let Some(value) = values.next() else {
-                    return Err(crate::check::Translated);
+                    return Err(crate::check::Reported);
                 };
                 let Some(scalar) = value.ty.scalar() else {
                     return self.tell(
@@ -340,7 +333,7 @@ pub(super) enum WarpCall {
     Barrier,
 }
 
-pub(super) fn warp_call(name: &str) -> Option<WarpCall> {
+fn warp_call(name: &str) -> Option<WarpCall> {
     Some(match name {
         "__shfl_sync" => WarpCall::Shuffle(Shuffle::Index),
         "__shfl_up_sync" => WarpCall::Shuffle(Shuffle::Up),

@@ -1,13 +1,11 @@
-//! Functions, arguments, variables, arrays and constants.
-//!
-//! Elements of arrays and pointers, and addresses.
+//! Functions, arguments, variables, arrays and constants; elements and addresses.
 
 use crate::ast;
 use crate::ast::{Declaration, Declarator, ExprKind, Initial, Storage, TypeName};
 use crate::check::fold::loaded;
 use crate::check::fold::{arithmetic, converted, scaled};
 use crate::check::{
-    Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Translated, known,
+    Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported, known,
 };
 use crate::diagnostic::Place;
 use crate::typed_ast::{
@@ -59,7 +57,7 @@ impl Checker {
             match self.declarator(declaration.storage, name) {
                 Ok(Some(kind)) => out.push(Stmt { place: name.place, kind }),
                 Ok(None) => {}
-                Err(Translated) => {
+                Err(Reported) => {
                     if self.scopes.last().is_some_and(|scope| !scope.contains_key(&name.name)) {
                         let scalar = name.ty.scalar.unwrap_or(Scalar::Int);
                         let ty = if name.extents.is_empty() && name.ty.pointer.is_none() {
@@ -292,7 +290,7 @@ impl Checker {
     /// `const int N = 4;` outside of functions.
     pub(super) fn global_constant(&mut self, name: &Declarator) -> Checked<()> {
         let Some(Initial::Value(value)) = &name.initial else {
-            return Err(Translated);
+            return Err(Reported);
         };
         let ty = self.type_of(name.ty, name.place, "a constant")?;
         let value = self.value(value)?;

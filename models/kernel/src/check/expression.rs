@@ -1,15 +1,14 @@
-//! Expressions: names, operators and addresses.
-//!
-//! Numbers, names and parts of names.
+//! Expressions: numbers, names and operators.
 
 use crate::ast;
 use crate::ast::{Binary, ExprKind, Unary};
 use crate::check::fold::{arithmetic, compared, converted, loaded, negated};
-use crate::check::{Checked, Checker, Meaning, Number};
+use crate::check::{BUILTIN_NAMES, Checked, Checker, Meaning, Number};
 use crate::diagnostic::Place;
 use crate::lexer::Suffix;
 use crate::typed_ast::{Axis, Expr, Kind, Operation, Special};
 use crate::types::{Access, Scalar, Type};
+use mlsys_lab::nearest::nearest;
 
 impl Checker {
     /// An expression in value context: arrays decay to the address of their first element.
@@ -132,13 +131,7 @@ impl Checker {
         }
     }
 
-    pub(super) fn binary(
-        &mut self,
-        operator: Binary,
-        left: Expr,
-        right: Expr,
-        place: Place,
-    ) -> Checked<Expr> {
+    fn binary(&mut self, operator: Binary, left: Expr, right: Expr, place: Place) -> Checked<Expr> {
         if matches!(left.ty, Type::Pointer { .. }) || matches!(right.ty, Type::Pointer { .. }) {
             return self.pointers(operator, left, right, place);
         }
@@ -204,13 +197,7 @@ impl Checker {
 }
 
 impl Checker {
-    pub(super) fn integer(
-        &mut self,
-        place: Place,
-        value: u64,
-        suffix: Suffix,
-        base: u32,
-    ) -> Checked<Expr> {
+    fn integer(&mut self, place: Place, value: u64, suffix: Suffix, base: u32) -> Checked<Expr> {
         let fits = |scalar: Scalar| match scalar {
             Scalar::Int => value <= i32::MAX as u64,
             Scalar::Unsigned => value <= u64::from(u32::MAX),
@@ -246,7 +233,7 @@ impl Checker {
             (None, "warpSize") => {
                 return Ok(Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::WarpSize });
             }
-            (None, "threadIdx" | "blockIdx" | "blockDim" | "gridDim") => {
+            (None, name) if name.parse::<Special>().is_ok() => {
                 return self.tell(
                     place,
                     format!("'{name}' has three parts"),
@@ -255,9 +242,7 @@ impl Checker {
             }
             (None, _) => {
                 let scopes = self.scopes.iter().flat_map(|scope| scope.keys().map(String::as_str));
-                let special = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
-                let near =
-                    mlsys_lab::nearest::nearest(name, scopes.chain(special)).map(str::to_owned);
+                let near = nearest(name, scopes.chain(BUILTIN_NAMES)).map(str::to_owned);
                 let help = near.map_or_else(
                     || "declare it before it is used".to_owned(),
                     |near| format!("did you mean '{near}'?"),
@@ -298,19 +283,13 @@ impl Checker {
         })
     }
 
-    pub(super) fn member(&mut self, of: &ast::Expr, member: &str, place: Place) -> Checked<Expr> {
+    fn member(&mut self, of: &ast::Expr, member: &str, place: Place) -> Checked<Expr> {
         let name = if let ExprKind::Name(name) = &of.kind {
             Some(name.as_str()).filter(|name| self.meaning(name).is_none())
         } else {
             None
         };
-        let special = match name {
-            Some("threadIdx") => Some(Special::ThreadIdx),
-            Some("blockIdx") => Some(Special::BlockIdx),
-            Some("blockDim") => Some(Special::BlockDim),
-            Some("gridDim") => Some(Special::GridDim),
-            Some(_) | None => None,
-        };
+        let special = name.and_then(|name| name.parse::<Special>().ok());
         let (Some(name), Some(special)) = (name, special) else {
             return self.tell(
                 place,
@@ -320,17 +299,9 @@ impl Checker {
                 "structures are not part of this",
             );
         };
-        let axis = match member {
-            "x" => Axis::X,
-            "y" => Axis::Y,
-            "z" => Axis::Z,
-            _ => {
-                return self.tell(
-                    place,
-                    format!("{name} has no part '{member}'"),
-                    "its parts are x, y and z",
-                );
-            }
+        let Ok(axis) = member.parse::<Axis>() else {
+            let message = format!("{name} has no part '{member}'");
+            return self.tell(place, message, "its parts are x, y and z");
         };
         Ok(Expr { place, ty: Type::Scalar(Scalar::Unsigned), kind: Kind::Special(special, axis) })
     }

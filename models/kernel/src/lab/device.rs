@@ -9,7 +9,6 @@ use mlsys_lab::device::Backend;
 use mlsys_lab::report::Report;
 use mlsys_lab::{LabError, Params, Run};
 
-/// What runs a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Execution {
     /// The interpreter alone.

@@ -1,6 +1,4 @@
-//! Networks that a kernel can be plugged into; the registry provides them.
-//!
-//! A kernel inside a network: what it is given there, and what the network makes of its result.
+//! A kernel in a network: what it is given there, and what the network makes of its result. The registry has the networks.
 
 use crate::examples::{Example, Problem};
 use crate::types::{Access, Scalar, Type};
@@ -51,7 +49,6 @@ pub enum NetworkError {
 
 /// A classifier of small grey images with one hidden layer.
 pub trait Classifier: Send + Sync {
-    /// Neurons of its hidden layer.
     fn hidden(&self) -> usize;
 
     /// Classifies `batch` fresh images up to the operation that a kernel is to do. The network and the images are
@@ -87,7 +84,6 @@ pub struct SuspendedForward {
 /// From `[batch * hidden]` to a class for each image.
 pub type ResumeForward = Box<dyn Fn(Vec<f32>) -> Result<Vec<usize>, NetworkError> + Send>;
 
-/// A forward pass that waits for a kernel.
 pub(super) struct PluggedKernel {
     pub(super) opened: SuspendedForward,
     /// Elements of the hidden layers of the batch.

@@ -1,10 +1,8 @@
 //! Expressions: each leaves its value in a register.
-//!
-//! What runs for some lanes only: `&&`, `||` and `?:`.
 
 use crate::bytecode::{BranchKind, InitialValue, Instr, Reg, VariableHome, address};
+use crate::lower::Lowering;
 use crate::lower::memory::element;
-use crate::lower::{Lowering, Reconvergence};
 use crate::typed_ast::{Expr, Kind, Special};
 use crate::types::{Scalar, Type};
 
@@ -29,19 +27,20 @@ impl Lowering<'_> {
     pub(super) fn value_into(&mut self, expr: &Expr, wanted: Option<Reg>) -> Reg {
         let ty = expr.ty;
         let before = self.at;
-        let instr = match &expr.kind {
+        let scalar = ty.scalar().unwrap_or(Scalar::Int);
+        let into = |lowering: &mut Self| wanted.unwrap_or_else(|| lowering.register(ty));
+        let (instr, into) = match &expr.kind {
             Kind::Whole(value) => return self.constant(ty, *value),
             Kind::Real(value) => {
-                return self.preset(match ty {
-                    Type::Scalar(Scalar::Float) => InitialValue::Narrow((*value as f32).to_bits()),
-                    Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
-                        InitialValue::Wide(value.to_bits())
-                    }
+                return self.preset(if ty == Type::Scalar(Scalar::Float) {
+                    InitialValue::Narrow((*value as f32).to_bits())
+                } else {
+                    InitialValue::Wide(value.to_bits())
                 });
             }
             Kind::WarpSize => return self.preset(InitialValue::Narrow(32)),
             Kind::Special(special, axis) => {
-                let axis = axis.index();
+                let axis = *axis as usize;
                 return self.preset(match special {
                     Special::ThreadIdx => InitialValue::ThreadIdx(axis),
                     Special::BlockIdx => InitialValue::BlockIdx(axis),
@@ -86,96 +85,13 @@ impl Lowering<'_> {
                 if same_bits(from, to) {
                     return of;
                 }
-                let into = wanted.unwrap_or_else(|| self.register(ty));
+                let into = into(self);
                 self.convert_into(from, to, into, of);
                 return into;
             }
             Kind::And(left, right) => return self.shortcut(left, right, expr, Shortcut::And),
             Kind::Or(left, right) => return self.shortcut(left, right, expr, Shortcut::Or),
             Kind::Conditional(condition, yes, no) => return self.choice(condition, yes, no, expr),
-            Kind::Load(address) => {
-                let at = self.at(address);
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Load { ty: ty.scalar().unwrap_or(Scalar::Int), into, at }
-            }
-            Kind::Offset(..) => {
-                let at = self.at(expr);
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Offset { into, at, bytes: element(ty) }
-            }
-            Kind::Distance(left, right) => {
-                let bytes = element(left.ty);
-                let (left, right) = (self.value(left), self.value(right));
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Distance { into, left, right, bytes }
-            }
-            Kind::Negate(of) => {
-                let reg = self.value(of);
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Negate(ty.scalar().unwrap_or(Scalar::Int), into, reg)
-            }
-            Kind::Complement(of) => {
-                let reg = self.value(of);
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Complement(ty.scalar().unwrap_or(Scalar::Int), into, reg)
-            }
-            Kind::Not(of) => {
-                let reg = self.value(of);
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Not(into, reg)
-            }
-            Kind::Arithmetic(operation, left, right) => {
-                let (left, right) = self.pair(left, right);
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Arithmetic(*operation, ty.scalar().unwrap_or(Scalar::Int), into, left, right)
-            }
-            Kind::Compare(comparison, left, right) => {
-                let scalar = left.ty.scalar().unwrap_or(Scalar::UnsignedLong);
-                let (left, right) = self.pair(left, right);
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Compare(*comparison, scalar, into, left, right)
-            }
-            Kind::Math(math, arguments) => {
-                let of = arguments.first().and_then(|a| a.ty.scalar()).unwrap_or(Scalar::Float);
-                let mut registers = [0; 3];
-                for (register, argument) in registers.iter_mut().zip(arguments) {
-                    *register = self.value(argument);
-                }
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Math(*math, of, into, registers)
-            }
-            Kind::Atomic(atomic, address, operands) => {
-                let mut registers = [0; 2];
-                for (register, operand) in registers.iter_mut().zip(operands) {
-                    *register = self.value(operand);
-                }
-                let at = self.at(address);
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Atomic {
-                    atomic: *atomic,
-                    ty: ty.scalar().unwrap_or(Scalar::Int),
-                    into,
-                    at,
-                    operands: registers,
-                }
-            }
-            Kind::Shuffle(shuffle, arguments) => {
-                let registers: Vec<Reg> =
-                    arguments.iter().map(|argument| self.value(argument)).collect();
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                let ty = ty.scalar().unwrap_or(Scalar::Int);
-                // The checker has counted the arguments.
-                let operands = [registers[0], registers[1], registers[2]];
-                let width = registers.get(3).copied();
-                Instr::Shuffle { shuffle: *shuffle, ty, into, operands, width }
-            }
-            Kind::Vote(vote, arguments) => {
-                let registers: Vec<Reg> =
-                    arguments.iter().map(|argument| self.value(argument)).collect();
-                let into = wanted.unwrap_or_else(|| self.register(ty));
-                // The checker has counted the arguments.
-                Instr::Vote { vote: *vote, into, mask: registers[0], value: registers[1] }
-            }
             Kind::Barrier => {
                 self.at = expr.place;
                 self.emit(Instr::Barrier);
@@ -187,31 +103,74 @@ impl Lowering<'_> {
                 self.emit(Instr::WarpBarrier(mask));
                 return 0;
             }
+            Kind::Load(address) => {
+                let (at, into) = (self.at(address), into(self));
+                (Instr::Load { ty: scalar, into, at }, into)
+            }
+            Kind::Offset(..) => {
+                let (at, into) = (self.at(expr), into(self));
+                (Instr::Offset { into, at, bytes: element(ty) }, into)
+            }
+            Kind::Distance(left, right) => {
+                let bytes = element(left.ty);
+                let (left, right, into) = (self.value(left), self.value(right), into(self));
+                (Instr::Distance { into, left, right, bytes }, into)
+            }
+            Kind::Negate(of) => {
+                let (of, into) = (self.value(of), into(self));
+                (Instr::Negate(scalar, into, of), into)
+            }
+            Kind::Complement(of) => {
+                let (of, into) = (self.value(of), into(self));
+                (Instr::Complement(scalar, into, of), into)
+            }
+            Kind::Not(of) => {
+                let (of, into) = (self.value(of), into(self));
+                (Instr::Not(into, of), into)
+            }
+            Kind::Arithmetic(operation, left, right) => {
+                let ((left, right), into) = (self.pair(left, right), into(self));
+                (Instr::Arithmetic(*operation, scalar, into, left, right), into)
+            }
+            Kind::Compare(comparison, left, right) => {
+                let of = left.ty.scalar().unwrap_or(Scalar::UnsignedLong);
+                let ((left, right), into) = (self.pair(left, right), into(self));
+                (Instr::Compare(*comparison, of, into, left, right), into)
+            }
+            Kind::Math(math, arguments) => {
+                let of = arguments.first().and_then(|a| a.ty.scalar()).unwrap_or(Scalar::Float);
+                let (registers, into) = (self.values(arguments), into(self));
+                (Instr::Math(*math, of, into, registers), into)
+            }
+            Kind::Atomic(atomic, address, operands) => {
+                let [a, b, _] = self.values(operands);
+                let (at, into) = (self.at(address), into(self));
+                (Instr::Atomic { atomic: *atomic, ty: scalar, into, at, operands: [a, b] }, into)
+            }
+            Kind::Shuffle(shuffle, arguments) => {
+                let operands = self.values(arguments);
+                let width = arguments.get(3).map(|width| self.value(width));
+                let into = into(self);
+                (Instr::Shuffle { shuffle: *shuffle, ty: scalar, into, operands, width }, into)
+            }
+            Kind::Vote(vote, arguments) => {
+                let ([mask, value, _], into) = (self.values(arguments), into(self));
+                (Instr::Vote { vote: *vote, into, mask, value }, into)
+            }
         };
         self.at = expr.place;
         self.emit(instr);
         self.at = before;
-        self.result(instr)
+        into
     }
 
-    fn result(&self, instr: Instr) -> Reg {
-        if let Instr::Arithmetic(_, _, into, ..)
-        | Instr::Compare(_, _, into, ..)
-        | Instr::Negate(_, into, _)
-        | Instr::Complement(_, into, _)
-        | Instr::Not(into, _)
-        | Instr::Math(_, _, into, _)
-        | Instr::Offset { into, .. }
-        | Instr::Distance { into, .. }
-        | Instr::Load { into, .. }
-        | Instr::Atomic { into, .. }
-        | Instr::Shuffle { into, .. }
-        | Instr::Vote { into, .. } = instr
-        {
-            into
-        } else {
-            0
+    /// The values of up to three expressions; the checker has counted them.
+    fn values(&mut self, list: &[Expr]) -> [Reg; 3] {
+        let mut registers = [0; 3];
+        for (register, expr) in registers.iter_mut().zip(list) {
+            *register = self.value(expr);
         }
+        registers
     }
 
     /// Two operands; the first is copied if evaluating the second may change the variable it was read from.
@@ -230,12 +189,9 @@ impl Lowering<'_> {
         self.preset(match ty {
             Type::Scalar(Scalar::Float) => float(value as f32),
             Type::Scalar(Scalar::Double) => InitialValue::Wide((value as f64).to_bits()),
+            _ if ty.is_wide() => InitialValue::Wide(value as u64),
             Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
-                if ty.is_wide() {
-                    InitialValue::Wide(value as u64)
-                } else {
-                    InitialValue::Narrow(value as u32)
-                }
+                InitialValue::Narrow(value as u32)
             }
         })
     }
@@ -263,10 +219,9 @@ impl Lowering<'_> {
         }
         self.calls.push((ty != Type::Void).then_some(into));
         self.emit(Instr::CallEnter);
-        self.reconvergences.push(Reconvergence::default());
+        self.reconvergences.push(Vec::new());
         self.statements(&callee.body);
-        let end = self.here();
-        self.meet(end);
+        self.meet();
         self.reconvergences.pop();
         self.calls.pop();
         self.at = expr.place;
@@ -288,17 +243,11 @@ fn same_bits(from: Scalar, to: Scalar) -> bool {
 }
 
 impl Lowering<'_> {
-    pub(super) fn shortcut(
-        &mut self,
-        left: &Expr,
-        right: &Expr,
-        expr: &Expr,
-        which: Shortcut,
-    ) -> Reg {
+    fn shortcut(&mut self, left: &Expr, right: &Expr, expr: &Expr, which: Shortcut) -> Reg {
         let one = self.value(left);
         self.at = expr.place;
         let into = self.narrow.take();
-        if self.require_harmless(right) {
+        if self.is_harmless(right) {
             let other = self.value(right);
             self.at = expr.place;
             self.emit(match which {
@@ -328,12 +277,12 @@ impl Lowering<'_> {
         into
     }
 
-    pub(super) fn choice(&mut self, condition: &Expr, yes: &Expr, no: &Expr, expr: &Expr) -> Reg {
+    fn choice(&mut self, condition: &Expr, yes: &Expr, no: &Expr, expr: &Expr) -> Reg {
         let condition = self.value(condition);
         self.at = expr.place;
         let ty = expr.ty;
         let into = self.register(ty);
-        if self.require_harmless(yes) && self.require_harmless(no) {
+        if self.is_harmless(yes) && self.is_harmless(no) {
             let (yes, no) = (self.value(yes), self.value(no));
             self.at = expr.place;
             self.emit(if ty.is_wide() {
@@ -359,60 +308,50 @@ impl Lowering<'_> {
     }
 
     /// Whether evaluating may be done for lanes that do not need it: no fault, no access, no change.
-    pub(super) fn require_harmless(&self, expr: &Expr) -> bool {
+    fn is_harmless(&self, expr: &Expr) -> bool {
         let signed = expr.ty.scalar().is_some_and(Scalar::is_signed);
-        match &expr.kind {
-            Kind::Whole(_)
-            | Kind::Real(_)
-            | Kind::Special(..)
-            | Kind::WarpSize
-            | Kind::Shared(_)
-            | Kind::Local(_) => true,
+        let all = |list: &[&Expr]| list.iter().all(|expr| self.is_harmless(expr));
+        match (&expr.kind, expr.ty.scalar()) {
+            (
+                Kind::Whole(_)
+                | Kind::Real(_)
+                | Kind::Special(..)
+                | Kind::WarpSize
+                | Kind::Shared(_)
+                | Kind::Local(_),
+                _,
+            ) => true,
             // Reading memory is an access, and a value that may be missing a fault.
-            Kind::Variable(index) => {
+            (Kind::Variable(index), _) => {
                 let home = self.homes[*index];
-                home.slot.is_none() && matches!(home.home, VariableHome::Register(_))
+                home.slot.is_none() && home.home.register().is_some()
             }
-            Kind::Convert(inner) => {
-                let from = inner.ty.scalar();
-                // A number that does not fit into a whole one is a fault.
-                let narrowing = from.is_some_and(Scalar::is_real)
-                    && expr.ty.scalar().is_some_and(|to| !to.is_real() && to != Scalar::Bool);
-                !narrowing && self.require_harmless(inner)
+            // A number that does not fit into a whole one is a fault.
+            (Kind::Convert(inner), Some(to))
+                if inner.ty.scalar().is_some_and(Scalar::is_real)
+                    && !to.is_real()
+                    && to != Scalar::Bool =>
+            {
+                false
             }
-            Kind::Not(a) | Kind::Complement(a) => self.require_harmless(a),
-            Kind::Negate(a) => !signed && self.require_harmless(a),
-            Kind::Arithmetic(operation, a, b) => {
+            (Kind::Convert(a) | Kind::Not(a) | Kind::Complement(a), _) => all(&[a]),
+            (Kind::Negate(a), _) => !signed && all(&[a]),
+            (Kind::Arithmetic(operation, a, b), scalar) => {
                 use crate::typed_ast::Operation as Op;
-                let real = expr.ty.scalar().is_some_and(Scalar::is_real);
                 let safe = match operation {
                     Op::And | Op::Or | Op::Xor => true,
                     Op::Add | Op::Subtract | Op::Multiply => !signed,
-                    Op::Divide => real,
+                    Op::Divide => scalar.is_some_and(Scalar::is_real),
                     Op::Remainder => false,
                     Op::Left | Op::Right => matches!(b.kind, Kind::Whole(_)),
                 };
-                safe && self.require_harmless(a) && self.require_harmless(b)
+                safe && all(&[a, b])
             }
-            Kind::Compare(_, a, b) | Kind::And(a, b) | Kind::Or(a, b) => {
-                self.require_harmless(a) && self.require_harmless(b)
+            (Kind::Compare(_, a, b) | Kind::And(a, b) | Kind::Or(a, b), _) => all(&[a, b]),
+            (Kind::Math(_, arguments), _) => {
+                !signed && arguments.iter().all(|argument| self.is_harmless(argument))
             }
-            Kind::Math(_, arguments) => {
-                !signed && arguments.iter().all(|argument| self.require_harmless(argument))
-            }
-            Kind::Load(_)
-            | Kind::Offset(..)
-            | Kind::Distance(..)
-            | Kind::Conditional(..)
-            | Kind::Comma(..)
-            | Kind::Assign(..)
-            | Kind::Update(..)
-            | Kind::Call(..)
-            | Kind::Atomic(..)
-            | Kind::Shuffle(..)
-            | Kind::Vote(..)
-            | Kind::Barrier
-            | Kind::WarpBarrier(_) => false,
+            (_, _) => false,
         }
     }
 }

@@ -101,28 +101,18 @@ impl Lowering<'_> {
             return inner;
         }
         let by = self.value(index);
-        let index = match index.ty.scalar() {
-            Some(Scalar::Unsigned) => IndexOperand::Unsigned(by),
-            Some(Scalar::Long | Scalar::UnsignedLong) => IndexOperand::Long(by),
-            Some(Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double) | None => {
-                IndexOperand::Int(by)
-            }
-        };
         self.at = address.place;
-        Address { index, ..inner }
+        Address { index: IndexOperand::new(index.ty, by), ..inner }
     }
 
     /// A value that is to last while an address is worked out, which may change the variable it was read from.
     fn value_before(&mut self, value: &Expr, address: &Expr) -> Reg {
         let from = self.value(value);
         let variables = &self.program.functions[self.function].variables;
-        let own = |(residence, variable): (&Residence, &Variable)| match residence.home {
-            VariableHome::Register(reg) => {
-                reg == from
-                    && variable.ty.is_wide() == value.ty.is_wide()
-                    && variable.fate == Mutability::Changed
-            }
-            VariableHome::Local(_) => false,
+        let own = |(residence, variable): (&Residence, &Variable)| {
+            residence.home.register() == Some(from)
+                && variable.ty.is_wide() == value.ty.is_wide()
+                && variable.fate == Mutability::Changed
         };
         if !address.changes_values() || !self.homes.iter().zip(variables).any(own) {
             return from;
@@ -135,10 +125,7 @@ impl Lowering<'_> {
     pub(super) fn assign(&mut self, target: &Target, value: &Expr) -> Reg {
         match target {
             Target::Variable(index) => {
-                let into = match self.homes[*index].home {
-                    VariableHome::Register(reg) => Some(reg),
-                    VariableHome::Local(_) => None,
-                };
+                let into = self.homes[*index].home.register();
                 let from = self.value_into(value, into);
                 if into == Some(from) {
                     self.learn(*index);
@@ -193,20 +180,13 @@ impl Lowering<'_> {
         self.at = place;
         // The variable's own register takes the result where nothing has to be converted back.
         let own = match target {
-            Target::Variable(index) => match self.homes[*index].home {
-                VariableHome::Register(reg) => Some(reg),
-                VariableHome::Local(_) => None,
-            },
+            Target::Variable(index) => self.homes[*index].home.register(),
             Target::Memory(_) => None,
         };
         let new = match (change, ty) {
             (CompoundOp::Advance, _) => {
                 let into = own.unwrap_or_else(|| self.register(ty));
-                let index = match value.ty.scalar() {
-                    Some(Scalar::Unsigned) => IndexOperand::Unsigned(operand),
-                    Some(Scalar::Long | Scalar::UnsignedLong) => IndexOperand::Long(operand),
-                    Some(_) | None => IndexOperand::Int(operand),
-                };
+                let index = IndexOperand::new(value.ty, operand);
                 let at = Address { pointer: old, index, base: Uniformity::Any };
                 self.emit(Instr::Offset { into, at, bytes: element(ty) });
                 into
@@ -251,8 +231,5 @@ impl Lowering<'_> {
 
 /// Bytes of what a pointer points to.
 pub(super) fn element(ty: Type) -> u32 {
-    match ty {
-        Type::Pointer { to, .. } | Type::Array { of: to, .. } => to.bytes(),
-        Type::Void | Type::Scalar(_) => 1,
-    }
+    ty.element().map_or(1, Scalar::bytes)
 }

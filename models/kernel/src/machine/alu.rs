@@ -1,8 +1,5 @@
-//! Arithmetic of 32 lanes: wrapping, truncating and rounding as C on a device does, with faults told.
-//!
-//! Conversions from type to type on 32 lanes.
-//!
-//! The mathematical functions on 32 lanes.
+//! Arithmetic, conversions and functions of 32 lanes: wrapping, truncating and rounding as C on a device does, with faults
+//! told.
 
 use crate::bytecode::{Reg, WARP};
 use crate::machine::execute::Executor;
@@ -291,7 +288,7 @@ impl Executor<'_> {
     }
 
     /// Towards zero; what does not fit becomes the nearest that does, as on a device, and is a fault.
-    pub(super) fn whole_from_real(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
+    fn whole_from_real(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
         let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
         for lane in lanes(self.warp.mask) {
             let x = match from {

@@ -327,7 +327,6 @@ impl Executor<'_> {
     }
 }
 
-/// A thread's place in its block.
 pub(crate) fn thread_of(thread: u32, dim: [u32; 3]) -> [u32; 3] {
     [thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1]]
 }

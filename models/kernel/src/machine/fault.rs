@@ -2,63 +2,30 @@
 
 use crate::diagnostic::Place;
 
-/// Kinds of what can go wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    /// A thread's access outside of its buffer, array or shared memory.
-    OutOfBounds,
-    /// A thread read an uninitialized cell or variable.
-    Uninitialized,
-    /// A cell that two threads touched with no barrier between, one of them writing.
-    Race,
-    /// A barrier that some live threads of its block did not reach.
-    BarrierDivergence,
-    /// A signed whole number that left its type, or a number that does not fit where it is converted to.
-    Overflow,
-    /// A whole number divided by zero.
-    DivisionByZero,
-    /// An address that is no multiple of what is read or written there.
-    Misaligned,
-    /// A shift by less than nothing or by all bits and more.
-    Shift,
-    /// A shuffle from a lane that takes no part, or a mask that does not name who takes part.
-    LostLane,
-    /// A NaN that came of numbers.
-    NotANumber,
-}
-
-impl Fault {
-    /// All kinds, in the order in which they are told.
-    pub const ALL: [Self; 10] = [
-        Self::OutOfBounds,
-        Self::Uninitialized,
-        Self::Race,
-        Self::BarrierDivergence,
-        Self::Overflow,
-        Self::DivisionByZero,
-        Self::Misaligned,
-        Self::Shift,
-        Self::LostLane,
-        Self::NotANumber,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OutOfBounds => "out of bounds",
-            Self::Uninitialized => "uninitialized read",
-            Self::Race => "race",
-            Self::BarrierDivergence => "barrier divergence",
-            Self::Overflow => "overflow",
-            Self::DivisionByZero => "division by zero",
-            Self::Misaligned => "misaligned access",
-            Self::Shift => "shift too far",
-            Self::LostLane => "lost lane",
-            Self::NotANumber => "NaN",
-        }
-    }
-
-    fn index(self) -> usize {
-        self as usize
+mlsys_lab::named_enum! {
+    /// Kinds of what can go wrong, in the order in which they are told.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Fault {
+        /// A thread's access outside of its buffer, array or shared memory.
+        OutOfBounds = "out of bounds",
+        /// A thread read an uninitialized cell or variable.
+        Uninitialized = "uninitialized read",
+        /// A cell that two threads touched with no barrier between, one of them writing.
+        Race = "race",
+        /// A barrier that some live threads of its block did not reach.
+        BarrierDivergence = "barrier divergence",
+        /// A signed whole number that left its type, or a number that does not fit where it is converted to.
+        Overflow = "overflow",
+        /// A whole number divided by zero.
+        DivisionByZero = "division by zero",
+        /// An address that is no multiple of what is read or written there.
+        Misaligned = "misaligned access",
+        /// A shift by less than nothing or by all bits and more.
+        Shift = "shift too far",
+        /// A shuffle from a lane that takes no part, or a mask that does not name who takes part.
+        LostLane = "lost lane",
+        /// A NaN that came of numbers.
+        NotANumber = "NaN",
     }
 }
 
@@ -76,7 +43,6 @@ pub struct Finding {
     pub sentence: String,
 }
 
-/// Findings of one kind that are told in full; of the others there is the count.
 const TOLD: usize = 64;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,7 +53,7 @@ pub struct Findings {
 
 impl Findings {
     pub fn count(&self, fault: Fault) -> u64 {
-        self.counts[fault.index()]
+        self.counts[fault as usize]
     }
 
     /// Whether nothing was found. A NaN is no fault by itself.
@@ -109,7 +75,7 @@ impl Findings {
     }
 
     pub(super) fn add(&mut self, fault: Fault, tell: impl FnOnce() -> Finding) {
-        let count = &mut self.counts[fault.index()];
+        let count = &mut self.counts[fault as usize];
         *count += 1;
         if *count <= TOLD as u64 {
             self.told.push(tell());

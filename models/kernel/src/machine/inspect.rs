@@ -1,8 +1,4 @@
 //! Looking at a machine: what a panel, a check or a test may read of it.
-//!
-//! What a thread holds and where its addresses point.
-//!
-//! Shared memory of a block, array by array, for views.
 
 use crate::bytecode::{VariableHome, address};
 use crate::diagnostic::Place;
@@ -104,7 +100,6 @@ impl Machine {
         Some(real(bits, buffer.of))
     }
 
-    /// The first elements of a buffer as values.
     pub fn contents(&self, buffer: &str, most: usize) -> Vec<Value> {
         let Some(buffer) = self.buffer(buffer) else {
             return Vec::new();
@@ -117,7 +112,6 @@ impl Machine {
             .collect()
     }
 
-    /// What happened to an element of a buffer.
     pub fn cell(&self, buffer: &str, element: usize) -> Option<CellState> {
         self.buffer(buffer)?.store.cells.get(element).map(crate::machine::memory::Cell::state)
     }
@@ -143,7 +137,6 @@ impl Machine {
             .find(|resident| resident.block == block && resident.done < resident.warps.len())
     }
 
-    /// Where a block of the grid stands.
     pub fn block_state(&self, block: u32) -> BlockState {
         if self.resident(block).is_some() {
             BlockState::Resident
@@ -154,17 +147,14 @@ impl Machine {
         }
     }
 
-    /// A block's place in the grid.
     pub fn block_id(&self, block: u32) -> [u32; 3] {
         crate::machine::execute::block_of(block, self.launch.grid_dim)
     }
 
-    /// Of a warp of a block in flight, what it does.
     pub fn warp_state(&self, block: u32, warp: usize) -> Option<WarpState> {
         Some(self.resident(block)?.warps.get(warp)?.state)
     }
 
-    /// What each thread of a block in flight is doing.
     pub fn threads(&self, block: u32) -> Vec<ThreadState> {
         let Some(resident) = self.resident(block) else {
             return Vec::new();
@@ -204,13 +194,10 @@ impl Machine {
 
     /// Where a warp comes to next; one that waits stands at its barrier still.
     fn stands(&self, warp: &crate::machine::Warp) -> Place {
-        match warp.state {
-            WarpState::Waiting => self.executed(warp.pc.saturating_sub(1)),
-            WarpState::Ready | WarpState::Done => self.executed(warp.pc),
-        }
+        let back = u32::from(warp.state == WarpState::Waiting);
+        self.code.place(warp.pc.saturating_sub(back) as usize)
     }
 
-    /// A thread's place in its block.
     pub fn thread(&self, thread: u32) -> [u32; 3] {
         thread_of(thread, self.launch.block_dim)
     }
@@ -247,7 +234,6 @@ impl Buffer {
     }
 }
 
-/// Bits of a type as a number.
 pub(crate) fn real(bits: u64, of: Scalar) -> f64 {
     match of {
         Scalar::Bool | Scalar::Unsigned => f64::from(bits as u32),
@@ -259,7 +245,6 @@ pub(crate) fn real(bits: u64, of: Scalar) -> f64 {
     }
 }
 
-/// Bits of a type as a value of a report.
 pub(crate) fn value(bits: u64, of: Scalar) -> Value {
     match of {
         Scalar::Bool => Value::Bool(bits != 0),
@@ -372,7 +357,6 @@ impl Machine {
     }
 }
 
-/// Where a lane's address points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// An element of a buffer; negative before its beginning.
@@ -417,11 +401,7 @@ impl Machine {
     pub fn shared_arrays(&self) -> Vec<SharedArray> {
         let all = self.shared_bytes();
         let array = |shared: &crate::typed_ast::Shared| {
-            let of = match shared.ty {
-                Type::Array { of, .. } | Type::Scalar(of) => of,
-                Type::Pointer { to, .. } => to,
-                Type::Void => return None,
-            };
+            let of = shared.ty.element()?;
             let bytes = match shared.bytes {
                 0 => all.saturating_sub(shared.offset),
                 bytes => bytes,

@@ -4,6 +4,7 @@
 
 use crate::bytecode::{Code, WARP, address};
 use crate::machine::fault::Findings;
+use crate::machine::inspect::real;
 use crate::machine::memory::Store;
 use crate::machine::scheduler::{Schedule, Scheduler};
 use crate::machine::{Buffer, Counts, Machine, NanWatch};
@@ -19,7 +20,6 @@ const MOST_SHARED: u32 = 227 * 1024;
 /// Buffers that addresses can tell apart.
 const MOST_BUFFERS: usize = 200;
 
-/// How a kernel is launched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     pub grid_dim: [u32; 3],
@@ -113,22 +113,14 @@ impl Launch {
 }
 
 /// A launch that cannot be: the parameters that do not fit, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct LaunchError {
     /// What would have to change, by the lab's names.
     pub params: &'static [&'static str],
     pub message: String,
 }
 
-impl std::fmt::Display for LaunchError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for LaunchError {}
-
-/// What a buffer holds at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     Float(Vec<f32>),
@@ -138,7 +130,6 @@ pub enum Values {
     Long(Vec<i64>),
     UnsignedLong(Vec<u64>),
     Bool(Vec<bool>),
-    /// Uninitialized elements of any type.
     Poison(usize),
 }
 
@@ -154,6 +145,27 @@ impl Values {
             Self::Bool(_) => Scalar::Bool,
             Self::Poison(_) => return None,
         })
+    }
+
+    /// Elements of a type that are nearest to some numbers; a bool is whether a number is odd.
+    pub fn new(of: Scalar, numbers: impl Iterator<Item = f64>) -> Self {
+        match of {
+            Scalar::Float => Self::Float(numbers.map(|x| x as f32).collect()),
+            Scalar::Double => Self::Double(numbers.collect()),
+            Scalar::Int => Self::Int(numbers.map(|x| x as i32).collect()),
+            Scalar::Unsigned => Self::Unsigned(numbers.map(|x| x as u32).collect()),
+            Scalar::Long => Self::Long(numbers.map(|x| x as i64).collect()),
+            Scalar::UnsignedLong => Self::UnsignedLong(numbers.map(|x| x as u64).collect()),
+            Scalar::Bool => Self::Bool(numbers.map(|x| x as u64 % 2 == 1).collect()),
+        }
+    }
+
+    /// The elements as numbers; uninitialized ones are left out.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        let Some(of) = self.scalar() else { return Vec::new() };
+        let bytes = self.bytes(of);
+        let count = bytes.len() / of.bytes() as usize;
+        (0..count).map(|element| real(bits(&bytes, element, of), of)).collect()
     }
 
     fn bytes(&self, of: Scalar) -> Vec<u8> {
@@ -276,7 +288,6 @@ fn whole(value: i64, scalar: Scalar) -> Option<u64> {
     })
 }
 
-/// An argument as it lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundArgument<'a> {
     Buffer {

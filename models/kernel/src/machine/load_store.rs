@@ -1,6 +1,5 @@
-//! Loads and stores: where each lane reaches, what that moves, and what is wrong with it.
-//!
-//! Loads and stores of 32 lanes, and the short way for lanes that stand side by side.
+//! Loads and stores of 32 lanes: where each reaches, what that moves, what is wrong with it; and the short way for lanes
+//! that stand side by side.
 
 use crate::bytecode::{Address, IndexOperand, Reg, Uniformity, WARP, address};
 use crate::machine::counters::{Moved, moved, replays};
@@ -71,7 +70,7 @@ impl Executor<'_> {
 
     /// The row that all lanes reach one after the other, if they do.
     #[inline(always)]
-    pub(super) fn row(&self, at: Address, ty: Scalar) -> Option<Row> {
+    fn row(&self, at: Address, ty: Scalar) -> Option<Row> {
         if self.warp.mask != u32::MAX || ty.bytes() != 4 || at.base != Uniformity::Uniform {
             return None;
         }
@@ -110,7 +109,7 @@ impl Executor<'_> {
 
     /// The bytes and cells that a row lies in.
     #[inline(always)]
-    pub(super) fn store_of(&mut self, row: Row) -> &mut Store {
+    fn store_of(&mut self, row: Row) -> &mut Store {
         match row.space {
             Space::Global(buffer) => &mut self.buffers[buffer].store,
             Space::Shared => self.shared,
@@ -118,7 +117,7 @@ impl Executor<'_> {
     }
 
     /// Counts and remembers the access to a row. Its 32 words lie in 32 banks, so that none waits in shared memory.
-    pub(super) fn swept(&mut self, row: Row, kind: AccessKind, pc: usize) {
+    fn swept(&mut self, row: Row, kind: AccessKind, pc: usize) {
         let begin = row.begin;
         let (base, moved) = match row.space {
             Space::Global(buffer) => {

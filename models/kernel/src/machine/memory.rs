@@ -178,7 +178,7 @@ pub struct CellState {
 }
 
 /// Bytes and their cells: a buffer in global memory, or a block's shared memory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Store {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cells: Vec<Cell>,

@@ -85,7 +85,7 @@ impl Executor<'_> {
     }
 
     /// Tells of reads of the thread's own arrays that it never wrote.
-    pub(super) fn own_written(&mut self, target: Target, bytes: u32, lane: usize) {
+    fn own_written(&mut self, target: Target, bytes: u32, lane: usize) {
         if let Target::Local { offset } = target {
             let at = lane * self.code.local + offset;
             if self.warp.written[at..at + bytes as usize].contains(&0) {

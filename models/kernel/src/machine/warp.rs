@@ -24,12 +24,10 @@ pub(crate) enum Frame {
     Call { entry: u32, returned: u32 },
 }
 
-/// The last access to memory of a warp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
     pub place: Place,
     pub kind: AccessKind,
-    /// Bytes of each lane's number.
     pub bytes: u32,
     /// Each lane's address; [`crate::machine::Reach`] says what it means. None for lanes that took no part.
     pub(crate) addresses: [u64; WARP],

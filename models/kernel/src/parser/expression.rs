@@ -143,24 +143,17 @@ impl Parser {
             if !self.at_type() {
                 return self.lose("sizeof takes a type here", "write sizeof(float)");
             }
-            let plain = self.plain_type()?;
-            let ty = self.stars(plain)?;
+            let ty = self.whole_type()?;
             self.need(")", "the type")?;
             return Ok(boxed(place, ExprKind::SizeOf(ty)));
         }
-        let cast = self.is("(") && {
-            self.advance();
-            let cast = self.at_type();
-            if !cast {
+        if self.take("(") {
+            if !self.at_type() {
                 let inner = self.expression()?;
                 self.need(")", "the expression")?;
                 return self.postfix(inner);
             }
-            cast
-        };
-        if cast {
-            let plain = self.plain_type()?;
-            let ty = self.stars(plain)?;
+            let ty = self.whole_type()?;
             self.need(")", "the type")?;
             let operand = self.unary()?;
             return Ok(boxed(place, ExprKind::Cast(ty, Box::new(operand))));

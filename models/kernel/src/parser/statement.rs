@@ -1,11 +1,10 @@
-//! What stands outside of functions: the kernel, its helpers, constants.
-//!
-//! Statements.
+//! Functions, declarations and statements.
 
 use crate::ast::{
-    Declaration, Declarator, Function, Initial, Param, Role, Statement, StatementKind, Storage,
-    TypeName, Unit,
+    Declaration, Declarator, Expr, Function, Initial, Param, Role, Statement, StatementKind,
+    Storage, TypeName, Unit,
 };
+use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, Reported, outside};
 use crate::types::Access;
@@ -157,12 +156,12 @@ impl Parser {
     }
 
     /// The rest of a declaration after its first name, with its semicolon.
-    pub(super) fn declarators(
+    fn declarators(
         &mut self,
         plain: TypeName,
         first: TypeName,
         name: String,
-        place: crate::diagnostic::Place,
+        place: Place,
     ) -> Parsed<Vec<Declarator>> {
         let mut names = Vec::new();
         let mut next = (name, place, first);
@@ -198,7 +197,7 @@ impl Parser {
         Ok(names)
     }
 
-    fn list(&mut self) -> Parsed<Vec<crate::ast::Expr>> {
+    fn list(&mut self) -> Parsed<Vec<Expr>> {
         self.need("{", "=")?;
         let mut values = Vec::new();
         while !self.is("}") {
@@ -247,7 +246,7 @@ impl Parser {
 
 impl Parser {
     /// A block in braces; after a mistake it goes on at the next statement.
-    pub(super) fn block(&mut self, of: &str) -> Parsed<Vec<Statement>> {
+    fn block(&mut self, of: &str) -> Parsed<Vec<Statement>> {
         self.need("{", of)?;
         let mut statements = Vec::new();
         while !self.is("}") {
@@ -264,7 +263,7 @@ impl Parser {
         Ok(statements)
     }
 
-    fn skip_statement(&mut self, before: crate::diagnostic::Place) {
+    fn skip_statement(&mut self, before: Place) {
         if self.place() == before && !self.is("}") {
             self.advance();
         }
@@ -395,7 +394,7 @@ impl Parser {
         Ok(Declaration { storage, names })
     }
 
-    fn condition(&mut self, of: &str) -> Parsed<crate::ast::Expr> {
+    fn condition(&mut self, of: &str) -> Parsed<Expr> {
         self.need("(", of)?;
         let condition = self.expression()?;
         self.need(")", "the condition")?;

@@ -1,6 +1,4 @@
-//! Texts that are refused: where, and with which words.
-//!
-//! Every kind of fault, where it happens and how often.
+//! Texts that are refused, and every kind of fault, where it happens and how often.
 
 use crate::tests::*;
 

@@ -1,6 +1,7 @@
 //! The rules of C: a table by hand, and random expressions against the host.
 
 use crate::tests::*;
+use mlsys_lab::random::SplitMix64;
 
 /// The value of an expression that a kernel stores into a buffer of a type.
 fn value(ty: &str, expression: &str) -> f64 {
@@ -120,16 +121,6 @@ fn statements_do_what_c_says() {
     }
 }
 
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 enum Host {
     Int(i32),
@@ -138,19 +129,19 @@ enum Host {
 }
 
 /// A random expression in `a` (int), `b` (unsigned) and `c` (float), and its value by the same rules on the host.
-fn random(dice: &mut Dice, depth: u64, a: i32, b: u32, c: f32) -> (String, Host) {
+fn random(dice: &mut SplitMix64, depth: u64, a: i32, b: u32, c: f32) -> (String, Host) {
     use Host::{Float, Int, Unsigned};
-    if depth == 0 || dice.roll(6) == 0 {
-        return match dice.roll(5) {
+    if depth == 0 || dice.below(6) == 0 {
+        return match dice.below(5) {
             0 => ("a".into(), Int(a)),
             1 => ("b".into(), Unsigned(b)),
             2 => ("c".into(), Float(c)),
             3 => {
-                let value = dice.roll(100) as i32;
+                let value = dice.below(100) as i32;
                 (value.to_string(), Int(value))
             }
             _ => {
-                let value = dice.roll(100) as f32 / 8.0;
+                let value = dice.below(100) as f32 / 8.0;
                 (format!("{value:?}f"), Float(value))
             }
         };
@@ -167,7 +158,7 @@ fn random(dice: &mut Dice, depth: u64, a: i32, b: u32, c: f32) -> (String, Host)
         Unsigned(x) => x,
         Float(_) => 0,
     };
-    let operator = ["+", "-", "*", "<", "==", "&", "?"][dice.roll(7) as usize];
+    let operator = ["+", "-", "*", "<", "==", "&", "?"][dice.below(7)];
     let text = match operator {
         "?" => format!("({left} < 3 ? {left} : {right})"),
         _ => format!("({left} {operator} {right})"),
@@ -225,12 +216,12 @@ fn random(dice: &mut Dice, depth: u64, a: i32, b: u32, c: f32) -> (String, Host)
 
 #[test]
 fn random_expressions_agree_with_the_host_bit_for_bit() {
-    let mut dice = Dice(7);
+    let mut dice = SplitMix64(7);
     for round in 0..400 {
         let (a, b, c) = (
-            dice.roll(200) as i32 - 100,
-            dice.roll(1 << 32) as u32,
-            dice.roll(1000) as f32 / 7.0 - 50.0,
+            dice.below(200) as i32 - 100,
+            dice.bits() as u32,
+            dice.below(1000) as f32 / 7.0 - 50.0,
         );
         let (expression, want) = random(&mut dice, 4, a, b, c);
         let ty = match want {

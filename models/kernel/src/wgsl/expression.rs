@@ -1,13 +1,9 @@
 //! Expressions: WGSL has the operators of C, but no assignments in them; those become lines before.
-//!
-//! What runs for some threads only: `&&`, `||` and `?:`.
-//!
-//! The mathematical functions: most have a name in WGSL, some are written out, a few have no counterpart that is as exact.
 
 use crate::ast::{Binary, Sides};
 use crate::diagnostic::Place;
 use crate::math::Math;
-use crate::typed_ast::{Axis, Comparison, Expr, Kind, Operation, Special, YieldedValue};
+use crate::typed_ast::{Comparison, Expr, Kind, Operation, YieldedValue};
 use crate::types::{Scalar, Type};
 use crate::wgsl::function::Writer;
 use crate::wgsl::names::{Fragment, arithmetic, binary, converted, signed, unequal, whole};
@@ -16,52 +12,31 @@ use crate::wgsl::{Translated, refuse, type_name};
 impl Writer<'_, '_> {
     /// An expression in void context.
     pub(super) fn effect(&mut self, expr: &Expr) -> Translated<()> {
-        match &expr.kind {
-            Kind::Assign(target, value) => {
+        match (&expr.kind, expr.ty) {
+            (Kind::Assign(target, value), _) => {
                 self.assign(target, value, expr)?;
             }
-            Kind::Update(target, change, value, _) => {
+            (Kind::Update(target, change, value, _), _) => {
                 self.update(target, *change, value, expr, YieldedValue::New)?;
             }
-            Kind::Comma(left, right) => {
+            (Kind::Comma(left, right), _) => {
                 self.effect(left)?;
                 self.effect(right)?;
             }
-            Kind::Barrier => {
+            (Kind::Barrier, _) => {
                 self.line("storageBarrier();");
                 self.line("workgroupBarrier();");
             }
-            Kind::WarpBarrier(_) => self.warp_barrier(expr.place)?,
-            Kind::Call(function, arguments) => {
+            (Kind::WarpBarrier(_), _) => self.warp_barrier(expr.place)?,
+            (Kind::Call(function, arguments), _) => {
                 let call = self.call(*function, arguments, expr.place)?;
                 self.line(&format!("{call};"));
             }
-            Kind::Atomic(..) => {
+            (Kind::Atomic(..), _) => {
                 self.value(expr)?;
             }
-            Kind::Convert(inner) if expr.ty == Type::Void => self.effect(inner)?,
-            Kind::Whole(_)
-            | Kind::Real(_)
-            | Kind::Variable(_)
-            | Kind::Special(..)
-            | Kind::WarpSize
-            | Kind::Shared(_)
-            | Kind::Local(_)
-            | Kind::Load(_)
-            | Kind::Offset(..)
-            | Kind::Distance(..)
-            | Kind::Convert(_)
-            | Kind::Negate(_)
-            | Kind::Complement(_)
-            | Kind::Not(_)
-            | Kind::Arithmetic(..)
-            | Kind::Compare(..)
-            | Kind::And(..)
-            | Kind::Or(..)
-            | Kind::Conditional(..)
-            | Kind::Math(..)
-            | Kind::Shuffle(..)
-            | Kind::Vote(..) => {
+            (Kind::Convert(inner), Type::Void) => self.effect(inner)?,
+            (_, _) => {
                 let value = self.value(expr)?;
                 self.line(&format!("_ = {};", value.text));
             }
@@ -77,20 +52,7 @@ impl Writer<'_, '_> {
             Kind::Whole(value) => whole(*value, scalar(expr), place),
             Kind::Real(value) => self.real(*value, scalar(expr), place),
             Kind::Variable(index) => Ok(Fragment::atom(self.locals[*index].clone())),
-            Kind::Special(special, axis) => {
-                let of = match special {
-                    Special::ThreadIdx => "threadIdx",
-                    Special::BlockIdx => "blockIdx",
-                    Special::BlockDim => "blockDim",
-                    Special::GridDim => "gridDim",
-                };
-                let axis = match axis {
-                    Axis::X => "x",
-                    Axis::Y => "y",
-                    Axis::Z => "z",
-                };
-                Ok(Fragment::atom(format!("{of}.{axis}")))
-            }
+            Kind::Special(special, axis) => Ok(Fragment::atom(format!("{special}.{axis}"))),
             Kind::WarpSize => Ok(Fragment::atom("32i")),
             Kind::Load(address) => self.load(address),
             Kind::Convert(inner) => {
@@ -202,12 +164,7 @@ impl Writer<'_, '_> {
 
 impl Writer<'_, '_> {
     /// `&&` and `||`: their right side may need lines of its own, which then run only where it is asked for.
-    pub(super) fn shortcut(
-        &mut self,
-        left: &Expr,
-        right: &Expr,
-        sign: &str,
-    ) -> Translated<Fragment> {
+    fn shortcut(&mut self, left: &Expr, right: &Expr, sign: &str) -> Translated<Fragment> {
         let one = self.value(left)?;
         if !right.has_effect() {
             let at = self.aside(|writer| writer.value(right))?;
@@ -234,7 +191,7 @@ impl Writer<'_, '_> {
         Ok(Fragment::atom(name))
     }
 
-    pub(super) fn choice(
+    fn choice(
         &mut self,
         condition: &Expr,
         yes: &Expr,
@@ -274,7 +231,7 @@ impl Writer<'_, '_> {
 }
 
 impl Writer<'_, '_> {
-    pub(super) fn math(
+    fn math(
         &mut self,
         math: Math,
         arguments: &[Expr],
@@ -309,7 +266,7 @@ impl Writer<'_, '_> {
 }
 
 impl Writer<'_, '_> {
-    pub(super) fn real(&mut self, value: f64, of: Scalar, place: Place) -> Translated<Fragment> {
+    fn real(&mut self, value: f64, of: Scalar, place: Place) -> Translated<Fragment> {
         type_name(of, place)?;
         if value.is_finite() {
             return Ok(signed(format!("{:?}f", value as f32)));
@@ -327,7 +284,7 @@ impl Writer<'_, '_> {
     }
 
     /// A result that is known: WGSL refuses constants that overflow or divide by zero, where C goes on.
-    pub(super) fn folded(
+    fn folded(
         &mut self,
         operation: Operation,
         left: &Expr,
@@ -336,40 +293,33 @@ impl Writer<'_, '_> {
     ) -> Option<Translated<Fragment>> {
         if let (Kind::Real(x), Kind::Real(y)) = (&left.kind, &right.kind) {
             let (x, y) = (*x as f32, *y as f32);
-            let result = match operation {
-                Operation::Add => x + y,
-                Operation::Subtract => x - y,
-                Operation::Multiply => x * y,
-                Operation::Divide => x / y,
-                Operation::Remainder
-                | Operation::And
-                | Operation::Or
-                | Operation::Xor
-                | Operation::Left
-                | Operation::Right => return None,
+            let result = if operation == Operation::Add {
+                x + y
+            } else if operation == Operation::Subtract {
+                x - y
+            } else if operation == Operation::Multiply {
+                x * y
+            } else {
+                // The checker lets numbers with a fraction have no other operation.
+                x / y
             };
             return Some(self.real(f64::from(result), Scalar::Float, expr.place));
         }
         if let (Kind::Whole(x), Kind::Whole(y), Type::Scalar(of)) =
             (&left.kind, &right.kind, expr.ty)
         {
-            let result = match operation {
-                Operation::Add => x.wrapping_add(*y),
-                Operation::Subtract => x.wrapping_sub(*y),
-                Operation::Multiply => x.wrapping_mul(*y),
-                Operation::Divide
-                | Operation::Remainder
-                | Operation::And
-                | Operation::Or
-                | Operation::Xor
-                | Operation::Left
-                | Operation::Right => return None,
-            };
-            let result = if of == Scalar::Unsigned {
-                i64::from(result as u32)
+            let result = if operation == Operation::Add {
+                x.wrapping_add(*y)
+            } else if operation == Operation::Subtract {
+                x.wrapping_sub(*y)
+            } else if operation == Operation::Multiply {
+                x.wrapping_mul(*y)
             } else {
-                i64::from(result as i32)
+                return None;
             };
+            let is_unsigned = of == Scalar::Unsigned;
+            let result =
+                if is_unsigned { i64::from(result as u32) } else { i64::from(result as i32) };
             return Some(whole(result, of, expr.place));
         }
         None

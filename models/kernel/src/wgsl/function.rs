@@ -1,6 +1,4 @@
-//! Functions: the entry point, and helpers, each once for the arrays it is given.
-//!
-//! Statements, line by line.
+//! Functions and statements: the entry point, and helpers, each once for the arrays it is given.
 
 use crate::diagnostic::Place;
 use crate::typed_ast::{
@@ -88,14 +86,10 @@ impl Writer<'_, '_> {
         match variable.ty {
             Type::Scalar(scalar) => {
                 let field = crate::wgsl::names::field(&variable.name);
-                let value = match scalar {
-                    Scalar::Bool => format!("(arguments.{field} != 0u)"),
-                    Scalar::Int
-                    | Scalar::Unsigned
-                    | Scalar::Long
-                    | Scalar::UnsignedLong
-                    | Scalar::Float
-                    | Scalar::Double => format!("arguments.{field}"),
+                let value = if scalar == Scalar::Bool {
+                    format!("(arguments.{field} != 0u)")
+                } else {
+                    format!("arguments.{field}")
                 };
                 let word = self.word(index);
                 self.line(&format!("{word} {name} = {value};"));
@@ -108,7 +102,7 @@ impl Writer<'_, '_> {
     }
 
     /// `var` for what may change later, else `let`.
-    pub(super) fn word(&self, index: usize) -> &'static str {
+    fn word(&self, index: usize) -> &'static str {
         let variable = &self.function.variables[index];
         let fixed = variable.fate == Mutability::Kept && variable.in_memory == Memory::Register;
         if fixed { "let" } else { "var" }
@@ -120,8 +114,7 @@ impl Writer<'_, '_> {
         let name = self.locals[index].clone();
         let ty = match variable.ty {
             Type::Scalar(scalar) => type_name(scalar, variable.place)?,
-            Type::Pointer { .. } => "i32",
-            Type::Void | Type::Array { .. } => "i32",
+            Type::Void | Type::Pointer { .. } | Type::Array { .. } => "i32",
         };
         if self.word(index) == "let" {
             return Ok(format!("{name}: {ty}"));
@@ -157,66 +150,35 @@ pub(super) fn roots(function: &Function, given: Vec<Option<Root>>) -> Vec<Option
 
 fn declared(statements: &[Stmt], roots: &mut [Option<Root>]) {
     for statement in statements {
-        match &statement.kind {
-            StmtKind::Declare(index, Some(value)) => {
-                if let (None, Type::Pointer { .. }) = (roots[*index], value.ty) {
-                    roots[*index] = root(value, roots);
-                }
-            }
-            StmtKind::If(_, then, otherwise) => {
-                declared(then, roots);
-                declared(otherwise, roots);
-            }
-            StmtKind::Loop { body, .. } | StmtKind::Block(body) => declared(body, roots),
-            StmtKind::Declare(_, None)
-            | StmtKind::Fill(..)
-            | StmtKind::Expr(_)
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Return(_) => {}
+        if let StmtKind::Declare(index, Some(value)) = &statement.kind
+            && let (None, Type::Pointer { .. }) = (roots[*index], value.ty)
+        {
+            roots[*index] = root(value, roots);
         }
+        statement.bodies().into_iter().for_each(|body| declared(body, roots));
     }
 }
 
 /// What an address points into, if its text tells.
 fn root(expr: &Expr, roots: &[Option<Root>]) -> Option<Root> {
-    match &expr.kind {
-        Kind::Variable(index) => roots[*index],
-        Kind::Shared(index) => Some(Root::Shared(*index)),
-        Kind::Local(index) => Some(Root::Local(*index)),
-        Kind::Offset(base, _) => root(base, roots),
-        Kind::Comma(_, last) => root(last, roots),
-        Kind::Conditional(_, yes, no) => root(yes, roots).or_else(|| root(no, roots)),
-        Kind::Assign(Target::Variable(index), _) | Kind::Update(Target::Variable(index), ..) => {
-            roots[*index]
-        }
-        Kind::Whole(_)
-        | Kind::Real(_)
-        | Kind::Special(..)
-        | Kind::WarpSize
-        | Kind::Load(_)
-        | Kind::Distance(..)
-        | Kind::Convert(_)
-        | Kind::Negate(_)
-        | Kind::Complement(_)
-        | Kind::Not(_)
-        | Kind::Arithmetic(..)
-        | Kind::Compare(..)
-        | Kind::And(..)
-        | Kind::Or(..)
-        | Kind::Assign(Target::Memory(_), _)
-        | Kind::Update(Target::Memory(_), ..)
-        | Kind::Call(..)
-        | Kind::Math(..)
-        | Kind::Atomic(..)
-        | Kind::Shuffle(..)
-        | Kind::Vote(..)
-        | Kind::Barrier
-        | Kind::WarpBarrier(_) => None,
+    if let Kind::Variable(index)
+    | Kind::Assign(Target::Variable(index), _)
+    | Kind::Update(Target::Variable(index), ..) = expr.kind
+    {
+        roots[index]
+    } else if let Kind::Shared(index) = expr.kind {
+        Some(Root::Shared(index))
+    } else if let Kind::Local(index) = expr.kind {
+        Some(Root::Local(index))
+    } else if let Kind::Offset(inner, _) | Kind::Comma(_, inner) = &expr.kind {
+        root(inner, roots)
+    } else if let Kind::Conditional(_, yes, no) = &expr.kind {
+        root(yes, roots).or_else(|| root(no, roots))
+    } else {
+        None
     }
 }
 
-/// One function as it is written.
 pub(super) struct Writer<'m, 'a> {
     pub(super) module: &'m mut Module<'a>,
     pub(super) function: &'a Function,
@@ -244,11 +206,10 @@ impl<'m, 'a> Writer<'m, 'a> {
         }
     }
 
-    pub(super) fn finish(self) -> String {
+    fn finish(self) -> String {
         self.text
     }
 
-    /// One line at the depth of the block at hand.
     pub(super) fn line(&mut self, line: &str) {
         self.text.push_str(&"  ".repeat(self.depth));
         self.text.push_str(line);
@@ -279,9 +240,9 @@ impl<'m, 'a> Writer<'m, 'a> {
 
     fn statement(&mut self, statement: &Stmt) -> Translated<()> {
         match &statement.kind {
-            StmtKind::Declare(index, value) => self.declaration(*index, value.as_ref()),
-            StmtKind::Fill(index, values) => self.fill(*index, values),
-            StmtKind::Expr(expr) => self.effect(expr),
+            StmtKind::Declare(index, value) => self.declaration(*index, value.as_ref())?,
+            StmtKind::Fill(index, values) => self.fill(*index, values)?,
+            StmtKind::Expr(expr) => self.effect(expr)?,
             StmtKind::If(condition, then, otherwise) => {
                 let condition = self.value(condition)?;
                 self.line(&format!("if {} {{", condition.inside()));
@@ -291,32 +252,21 @@ impl<'m, 'a> Writer<'m, 'a> {
                     self.block(otherwise);
                 }
                 self.line("}");
-                Ok(())
             }
-            StmtKind::Loop { test, step, body } => self.repeat(test.as_ref(), step.as_ref(), body),
+            StmtKind::Loop { test, step, body } => {
+                self.repeat(test.as_ref(), step.as_ref(), body)?
+            }
             // Every name is there once in a function, so that no block has to keep two apart.
-            StmtKind::Block(inner) => {
-                self.statements(inner);
-                Ok(())
-            }
-            StmtKind::Break => {
-                self.line("break;");
-                Ok(())
-            }
-            StmtKind::Continue => {
-                self.line("continue;");
-                Ok(())
-            }
-            StmtKind::Return(None) => {
-                self.line("return;");
-                Ok(())
-            }
+            StmtKind::Block(inner) => self.statements(inner),
+            StmtKind::Break => self.line("break;"),
+            StmtKind::Continue => self.line("continue;"),
+            StmtKind::Return(None) => self.line("return;"),
             StmtKind::Return(Some(value)) => {
                 let value = self.value(value)?;
                 self.line(&format!("return {};", value.text));
-                Ok(())
             }
         }
+        Ok(())
     }
 
     fn declaration(&mut self, index: usize, value: Option<&Expr>) -> Translated<()> {
@@ -435,7 +385,6 @@ impl<'m, 'a> Writer<'m, 'a> {
         Ok((written, done?))
     }
 
-    /// Lines that are indented already.
     pub(super) fn raw(&mut self, lines: &str) {
         self.text.push_str(lines);
     }

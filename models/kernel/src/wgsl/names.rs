@@ -7,7 +7,6 @@ use crate::types::Scalar;
 use crate::wgsl::{Translated, type_name};
 use std::collections::BTreeSet;
 
-/// The names given so far.
 #[derive(Default)]
 pub(super) struct Names {
     taken: BTreeSet<String>,
@@ -64,7 +63,6 @@ pub(super) fn whole(value: i64, of: Scalar, place: Place) -> Translated<Fragment
     })
 }
 
-/// An expression in WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fragment {
     pub(super) text: String,
@@ -81,7 +79,6 @@ impl Fragment {
         Self { text: text.into(), atom: false }
     }
 
-    /// As an operand.
     pub(super) fn operand(&self) -> String {
         if self.atom { self.text.clone() } else { format!("({})", self.text) }
     }

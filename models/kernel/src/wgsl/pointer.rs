@@ -1,6 +1,4 @@
-//! Addresses: an array that is known, and an index into it.
-//!
-//! Assignments become statements; their value is then a name.
+//! Addresses: an array that is known, and an index into it. Assignments become statements; their value is then a name.
 
 use crate::diagnostic::Place;
 use crate::typed_ast::{CompoundOp, Expr, Kind, Target, YieldedValue};
@@ -146,9 +144,9 @@ impl Writer<'_, '_> {
         };
         let (root, at) = self.pointer(address)?;
         let of = match root {
-            Root::Buffer(index) => element(self.module.program.params[index].ty),
-            Root::Shared(index) => element(self.module.program.shared[index].ty),
-            Root::Local(index) => element(self.function.variables[index].ty),
+            Root::Buffer(index) => self.module.program.params[index].ty.element(),
+            Root::Shared(index) => self.module.program.shared[index].ty.element(),
+            Root::Local(index) => self.function.variables[index].ty.element(),
         };
         if of != Some(to) {
             return refuse(
@@ -185,7 +183,7 @@ impl Writer<'_, '_> {
     }
 
     /// `p += n` and `p++`.
-    pub(super) fn advance(
+    fn advance(
         &mut self,
         target: &Target,
         by: &Expr,
@@ -203,16 +201,6 @@ impl Writer<'_, '_> {
         };
         self.line(&format!("{} += {};", name.text, by.text));
         Ok(old.unwrap_or(name))
-    }
-}
-
-/// The type of an array's or a pointer's elements, or a number's own.
-fn element(ty: Type) -> Option<Scalar> {
-    match ty {
-        Type::Pointer { to, .. } => Some(to),
-        Type::Array { of, .. } => Some(of),
-        Type::Scalar(of) => Some(of),
-        Type::Void => None,
     }
 }
 
@@ -250,7 +238,7 @@ impl MemoryRef {
         }
     }
 
-    pub(super) fn store(&self, writer: &mut Writer<'_, '_>, value: &Fragment) {
+    fn store(&self, writer: &mut Writer<'_, '_>, value: &Fragment) {
         let (name, value) = (&self.name, &value.text);
         writer.line(&match (self.atomic, self.of) {
             (Atomics::No, _) => format!("{name} = {value};"),

@@ -18,13 +18,11 @@ use crate::wgpu::{loader_lock, no_adapter};
 /// Threads of a warp.
 const WARP: u32 = 32;
 
-/// Adapters that are open.
 static ALL: Mutex<Vec<OpenAdapter>> = Mutex::new(Vec::new());
 
 /// The instance of each graphics API that was asked for, kept so that forgetting an adapter never destroys one.
 static INSTANCES: Mutex<Vec<(Backends, Instance)>> = Mutex::new(Vec::new());
 
-/// An adapter that is open.
 #[derive(Clone)]
 pub(super) struct OpenAdapter {
     index: usize,
