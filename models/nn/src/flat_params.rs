@@ -262,11 +262,12 @@ mod tests {
             let mut flat = Optimizer::new(rule);
             for step in 0..3 {
                 let x = Tensor::<2>::from_floats([[0.3, -0.7, 0.2 * step as f32]], &device);
-                let loss = network.forward(x, Activation::Tanh).square().sum();
-                let found = || GradientsParams::from_grads(loss.backward(), &network);
-                let slopes = gradients(&network, &mut found()).unwrap();
-                flat.update(&mut row, &slopes, 0.1);
-                let slopes = found();
+                let slopes = || {
+                    let loss = network.forward(x.clone(), Activation::Tanh).square().sum();
+                    GradientsParams::from_grads(loss.backward(), &network)
+                };
+                flat.update(&mut row, &gradients(&network, &mut slopes()).unwrap(), 0.1);
+                let slopes = slopes();
                 network = whole.update(network, slopes, knobs);
             }
             let apart = weights(&network).unwrap().into_iter().zip(&row);
