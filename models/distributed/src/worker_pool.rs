@@ -323,8 +323,7 @@ fn broke_off(payload: &(dyn Any + Send)) -> CommError {
     let text = payload
         .downcast_ref::<String>()
         .map(String::as_str)
-        .or_else(|| payload.downcast_ref::<&str>().copied())
-        .unwrap_or_default();
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+        .or_else(|| payload.downcast_ref::<&str>().copied());
+    let line = text.and_then(|text| text.lines().map(str::trim).find(|line| !line.is_empty()));
     CommError::Failed(format!("broke off: {}", line.unwrap_or("it gave no reason")))
 }

@@ -22,7 +22,7 @@ pub(crate) fn compared(params: &Params, precision: Precision) -> Result<Vec<Roof
     let known = Tables::builtin().names("gpu");
     let mut roofs = Vec::new();
     for name in names {
-        let name = name.as_str().unwrap_or_default();
+        let Some(name) = name.as_str() else { continue };
         if !known.contains(&name) {
             let hint = nearest(name, known.iter().copied())
                 .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));

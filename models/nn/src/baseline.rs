@@ -6,6 +6,7 @@
 pub use crate::baseline::artifact::ArtifactError;
 use crate::baseline::artifact::KIND;
 use crate::baseline::trained::FRESH;
+pub(crate) use crate::baseline::trained::transposed;
 pub use crate::baseline::trained::{Layer, Trained};
 pub use crate::baseline::training::{Recipe, Sizes};
 use crate::data::{DataConfig, Dataset};
@@ -194,10 +195,10 @@ enum Holds {
 
 /// The network that `model_from` names; none if it is not set.
 fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> {
-    let Some(value) = params.get(MODEL_FROM) else {
+    if params.get(MODEL_FROM).is_none() {
         return Ok(None);
-    };
-    let source = value.as_str().unwrap_or_default();
+    }
+    let source = params.text(MODEL_FROM)?;
     let refused = |reason: String| LabError::contradiction([MODEL_FROM], reason);
     let Some(artifact) = params.artifact(MODEL_FROM) else {
         return Err(refused(format!("'{source}' has left no network")));

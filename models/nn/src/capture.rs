@@ -26,7 +26,7 @@ pub fn forward_counts(
 ) -> Result<(u64, u64), record::RecordError> {
     let forward = record::forward(architecture, input, Activation::Relu)?;
     let training = record::training(&forward, architecture, record::Rule::Sgd)?;
-    let table = table::Table::new(&forward, &training);
+    let table = table::Table::new(&forward, &training)?;
     let weights = table.weights.iter().map(|place| table.tensors[*place].numbers());
     let flops = table.forward().map(|(_, node)| node.matmul_flops);
     Ok((weights.sum(), flops.sum()))

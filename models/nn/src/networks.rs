@@ -8,6 +8,8 @@ pub use crate::networks::filters::{
 pub use crate::networks::gradient_check::{
     directional_error, element_error, gradient, in_f64, max_error, perturbed,
 };
+#[cfg(test)]
+pub(crate) use crate::networks::transformer::tests::reference::{Matrix, Plain, PlainBlock};
 pub use crate::networks::transformer::{
     Attention, Block, CheckpointedPass, ForwardTrace, MASKED_SCORE, Positions, RMS_EPSILON,
     ROTARY_BASE, RmsNorm, SwiGlu, TokenPositions, Transformer, TransformerConfig,

@@ -56,8 +56,7 @@ impl Traffic {
     }
 
     pub fn flow(&self, from: usize, to: usize) -> Flow {
-        let flow = self.flows.get(from * self.workers + to);
-        flow.copied().unwrap_or_default()
+        self.flows[from * self.workers + to]
     }
 
     pub fn sent_by(&self, from: usize) -> Flow {
@@ -109,16 +108,12 @@ impl Ledger {
     }
 
     pub fn doing(&self, rank: usize) -> Activity {
-        self.open().doing.get(rank).copied().unwrap_or_default()
+        self.open().doing[rank]
     }
 
     /// What a worker is at from now on; gives back what it was at.
     pub fn set(&self, rank: usize, doing: Activity) -> Activity {
-        let mut book = self.open();
-        match book.doing.get_mut(rank) {
-            Some(place) => std::mem::replace(place, doing),
-            None => Activity::Nothing,
-        }
+        std::mem::replace(&mut self.open().doing[rank], doing)
     }
 
     pub(super) fn count(&self, from: usize, to: usize, payload: &Payload) {

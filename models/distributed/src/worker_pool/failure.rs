@@ -56,7 +56,7 @@ impl FailureReport {
             }
         }
         let culprit = self.silent();
-        let doing = self.doing.get(culprit).copied().unwrap_or_default();
+        let doing = self.doing[culprit];
         // A waiting worker began later than the lab's thread, and need not have timed out yet.
         let mut waiting = self.doing.iter().enumerate();
         let waiting = waiting.find_map(|(rank, doing)| match doing {
@@ -74,14 +74,15 @@ impl FailureReport {
             })
         };
         let waiting = waiting.or_else(gave_up);
-        let waiting =
-            waiting.map(|(rank, tag)| format!(", and {} waited for {tag} from it", name(rank)));
+        let waiting = waiting.map_or_else(String::new, |(rank, tag)| {
+            format!(", and {} waited for {tag} from it", name(rank))
+        });
         format!(
             "{} did not answer within {} s at step {step}: {doing}{}; it is left behind: run it again, with fewer workers \
              or a smaller batch if it was only slow",
             name(culprit),
             self.waited.as_secs_f64().round(),
-            waiting.unwrap_or_default()
+            waiting
         )
     }
 

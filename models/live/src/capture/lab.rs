@@ -194,7 +194,7 @@ impl Record {
     fn new(setup: Setup) -> Result<(Self, Forward), RecordError> {
         let forward = record::forward(&setup.architecture, setup.input(), setup.activation)?;
         let training = record::training(&forward, &setup.architecture, setup.rule)?;
-        let table = Table::new(&forward, &training);
+        let table = Table::new(&forward, &training)?;
         let record =
             Self { layers: Layers::of(&table), needs: GradientNeeds::of(&table), setup, table };
         Ok((record, forward))

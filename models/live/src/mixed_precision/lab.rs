@@ -19,7 +19,7 @@ use mlsys_nn::{data, divergence};
 use mlsys_sim::formats::Format;
 use serde::Deserialize;
 
-use self::learner::{Judged, Learner, Tally};
+use self::learner::{EvaluationData, Learner, Tally};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
@@ -191,7 +191,7 @@ struct Session {
     setup: Setup,
     knobs: Knobs,
     data: Data,
-    judged: Judged,
+    judged: EvaluationData,
     learner: Learner,
     /// The same run in 32 bits throughout.
     reference: Learner,
@@ -209,7 +209,7 @@ impl Session {
         let device = device::open(run.device)?;
         let data = data::load(&setup.data).map_err(|error| LabError::Data(error.to_string()))?;
         let session = Self {
-            judged: Judged::new(&data, &device),
+            judged: EvaluationData::new(&data, &device),
             learner: Learner::new(&setup, &data, &device)?,
             reference: Learner::new(&setup, &data, &device)?.wide(),
             steps: Steps::new([DivergenceCheck::new((setup.sizes.outputs as f64).ln())]),

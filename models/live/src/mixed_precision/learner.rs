@@ -184,7 +184,7 @@ impl Learner {
     /// The share of examples that it reads right with its numbers, all rounded to the nearest.
     pub(super) fn accuracy(
         &mut self,
-        judged: &Judged,
+        judged: &EvaluationData,
         numbers: &Numbers,
     ) -> Result<f64, CommError> {
         let used = self.used(numbers);
@@ -200,7 +200,7 @@ impl Learner {
 
     fn accuracy_when_rounded(
         &mut self,
-        judged: &Judged,
+        judged: &EvaluationData,
         numbers: &Numbers,
         used: &[f32],
         rounder: &mut Rounder,
@@ -253,14 +253,14 @@ impl Learner {
 }
 
 /// Held-out examples, on the host and on the device.
-pub(super) struct Judged {
+pub(super) struct EvaluationData {
     set: EvaluationSet,
     examples: Examples,
     /// Without autodiff.
     device: Device,
 }
 
-impl Judged {
+impl EvaluationData {
     pub(super) fn new(data: &Data, device: &Device) -> Self {
         Self {
             set: EvaluationSet::new(&data.held_out, device),

@@ -47,14 +47,14 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// Recorded steps at which memory is measured, until a knob is turned: it is the same in all, once the optimizer has its
 /// state, and asking for it takes as long as a step of a small network.
-const WEIGHINGS: u32 = 3;
+const MEMORY_MEASUREMENTS: u32 = 3;
 
 /// On an asynchronous device, losses are read after this many steps at the latest.
 const MOST_UNREAD: usize = 100;
 
 /// Whether a step follows at once on the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gait {
+enum PaceState {
     Steady,
     /// It was waited for: the device is idle.
     Paced,
@@ -67,13 +67,13 @@ struct Session {
     architecture: Architecture,
     config: DataConfig,
     data: Data,
-    judged: Judged,
+    judged: EvaluationData,
     trainer: Trainer,
     layers: Vec<usize>,
     knobs: Knobs,
     pictures: Pictures,
     times: StepTimes,
-    gait: Gait,
+    pace: PaceState,
     /// When the last step was over.
     left: Instant,
     /// Losses on their way from the device, `[1]` each, with their steps.
@@ -87,7 +87,7 @@ struct Session {
     /// Most bytes that a step held beyond them.
     most: u64,
     /// Memory measurements since a knob was turned.
-    weighings: u32,
+    memory_measurements: u32,
     /// The device's peak in flop/s, if given.
     peak: Option<f64>,
     /// The file for the weights at the end.
@@ -95,7 +95,7 @@ struct Session {
 }
 
 /// The examples that evaluations use, on the device.
-struct Judged {
+struct EvaluationData {
     held_out: EvaluationSet,
     /// Points are few: there accuracy is that on the training set. None for images.
     train: Option<EvaluationSet>,
@@ -114,7 +114,7 @@ impl Session {
             "weights, gradients and activations of training",
             smaller,
         )?;
-        run.sink.report(Report::Status("opening the device".to_owned()));
+        run.status("opening the device");
         let device = device::open(run.device)?;
         let found = device::memory::in_use(&device, run.device).unwrap_or(0);
         let data = load(&setup.data)?;
@@ -133,11 +133,11 @@ impl Session {
         let trainer =
             Trainer::new(network, &knobs, batches, (run.device, training), setup.activations);
         let status = if device::is_asynchronous(run.device) { "compiling kernels" } else { "" };
-        run.sink.report(Report::Status(status.to_owned()));
+        run.status(status);
 
         let mut session = Self {
             id: run.device,
-            judged: Judged::new(&setup.data, &data, &device),
+            judged: EvaluationData::new(&setup.data, &data, &device),
             layers: trainer.layers(),
             pictures: Pictures::new(&data, classes, setup.seed, &device),
             unread: Vec::new(),
@@ -149,14 +149,14 @@ impl Session {
             trainer,
             knobs,
             times: StepTimes::default(),
-            gait: Gait::Steady,
+            pace: PaceState::Steady,
             left: Instant::now(),
             samples_seen: 0,
             evaluated: 0,
             recorded: 0,
             found,
             most: 0,
-            weighings: 0,
+            memory_measurements: 0,
             peak: setup.peak,
             save_to: setup.save_weights,
         };
@@ -208,7 +208,7 @@ impl Session {
                 "{}: no weights were saved, because the run was stopped before its first step",
                 path.display()
             );
-            run.sink.report(Report::Notice(said));
+            run.notice(said);
             return Ok(());
         }
         if let Some(what) = self.steps.divergence() {
@@ -246,7 +246,7 @@ impl SteppedLab for Session {
                 ..self.config.clone()
             };
             self.data = load(&self.config)?;
-            self.judged = Judged::new(&self.config, &self.data, &self.device);
+            self.judged = EvaluationData::new(&self.config, &self.data, &self.device);
             let classes = self.config.classes().map_err(data_error)?;
             self.pictures = Pictures::new(&self.data, classes, self.config.seed, &self.device);
         }
@@ -256,17 +256,17 @@ impl SteppedLab for Session {
         if (before.batch_size, before.timing) != (self.knobs.batch_size, self.knobs.timing) {
             self.times.clear();
         }
-        self.weighings = 0;
+        self.memory_measurements = 0;
         self.report_sizes(run);
         Ok(())
     }
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.gait = if self.left.elapsed() > PAUSE {
+        self.pace = if self.left.elapsed() > PAUSE {
             self.times.void_window();
-            Gait::Paced
+            PaceState::Paced
         } else {
-            Gait::Steady
+            PaceState::Steady
         };
         let step = self.steps.done + 1;
         let is_due =
@@ -274,7 +274,7 @@ impl SteppedLab for Session {
         let (record, evaluate) =
             (is_due(self.knobs.record_every), is_due(self.knobs.evaluate_every));
         let measuring = match record {
-            true if self.weighings < WEIGHINGS => Measuring::NormsAndMemory,
+            true if self.memory_measurements < MEMORY_MEASUREMENTS => Measuring::NormsAndMemory,
             true => Measuring::Norms,
             false => Measuring::Nothing,
         };
@@ -296,7 +296,7 @@ impl SteppedLab for Session {
             (true, Timing::Steps)
                 if record
                     || evaluate
-                    || self.gait == Gait::Paced
+                    || self.pace == PaceState::Paced
                     || self.unread.len() >= MOST_UNREAD =>
             {
                 self.read_losses(run);
@@ -344,7 +344,7 @@ impl SteppedLab for Session {
     }
 }
 
-impl Judged {
+impl EvaluationData {
     fn new(config: &DataConfig, data: &Data, device: &Device) -> Self {
         Self {
             held_out: EvaluationSet::new(&data.held_out, device),

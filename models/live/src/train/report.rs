@@ -3,7 +3,7 @@
 use mlsys_device as device;
 use mlsys_device::memory::StepMemory;
 use mlsys_lab::Run;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_nn::train::Timing;
 use mlsys_nn::train::clock::Phase;
 use mlsys_nn::train::norms::{Norms, StepNorms};
@@ -18,7 +18,7 @@ impl Session {
         for (step, loss) in super::read(&mut self.unread) {
             if step == 1 {
                 // Whatever was compiled is compiled now.
-                run.sink.report(Report::Status(String::new()));
+                run.status("");
             }
             point(run, "loss", step, loss);
             if let Some(what) = self.steps.judge_loss(0, loss) {
@@ -92,7 +92,7 @@ impl Session {
     }
 
     pub(super) fn report_memory(&mut self, run: &mut Run<'_>, held: StepMemory) {
-        self.weighings += 1;
+        self.memory_measurements += 1;
         self.most = self.most.max(held.most.saturating_sub(self.found));
         run.scalar("kept_bytes", held.kept as i64);
         run.scalar("peak_memory_bytes", self.most as i64);
@@ -166,7 +166,7 @@ impl Session {
         }
         if self.knobs.timing == Timing::Phases && device::is_asynchronous(self.id) {
             let notice = "profile: waiting for the device between phases makes each step slower";
-            run.sink.report(Report::Notice(notice.to_owned()));
+            run.notice(notice);
         }
     }
 

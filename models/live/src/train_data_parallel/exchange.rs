@@ -5,7 +5,7 @@ use mlsys_distributed::transport::{CommError, Endpoint, Payload, Tag};
 use mlsys_nn::flat_params;
 
 use super::params::{Answer, Row, SAMPLED, Scheme, Zero};
-use super::worker::{GRADIENT, Replica, STATE, WEIGHTS, cut};
+use super::worker::{GRADIENT, Replica, STATE, WEIGHTS};
 
 impl Replica {
     /// From its own gradient to the mean of all, as far as it holds that. Gives back a few numbers of what it gave in.
@@ -31,7 +31,7 @@ impl Replica {
         match self.zero {
             Zero::Nothing | Zero::Optimizer => {}
             Zero::Gradients | Zero::Weights => {
-                *gradient = cut(gradient, scheme.gather.split().piece(self.rank));
+                *gradient = gradient[scheme.gather.split().piece(self.rank)].to_vec();
             }
         }
         Ok(samples)
@@ -90,7 +90,7 @@ impl Replica {
 
     /// Makes workers alike that went their own ways: weights and the optimizer's state become the mean of all. Gradients
     /// that still wait are each worker's own, of weights that no longer exist: they are dropped.
-    pub(super) fn join(
+    pub(super) fn synchronize(
         &mut self,
         scheme: &Scheme,
         endpoint: &mut Endpoint,
@@ -125,7 +125,7 @@ impl Replica {
 fn samples(scheme: &Scheme, gradient: &[f32]) -> Vec<f32> {
     let split = scheme.all_reduce.split();
     let chunk = |piece| {
-        let chunk = gradient.get(split.piece(piece)).unwrap_or_default();
+        let chunk = &gradient[split.piece(piece)];
         (0..SAMPLED).map(|k| chunk.get(k).copied().unwrap_or(f32::NAN))
     };
     (0..split.pieces()).flat_map(chunk).collect()
@@ -246,7 +246,7 @@ impl Whole {
 fn mean(rows: &[&Row], parameters: usize, of: impl Fn(&Row) -> &Vec<f32>) -> Vec<f32> {
     let mut sums = vec![(0.0_f64, 0_u32); parameters];
     for row in rows {
-        let places = sums.get_mut(row.range.clone()).unwrap_or_default();
+        let places = &mut sums[row.range.clone()];
         for ((sum, count), value) in places.iter_mut().zip(of(row)) {
             *sum += f64::from(*value);
             *count += 1;

@@ -20,7 +20,7 @@ use mlsys_device as device;
 use mlsys_distributed::reference::{Reference, Step, difference, relative_difference};
 use mlsys_distributed::transport::{Flow, Traffic};
 use mlsys_distributed::worker_pool::{WorkerPool, contexts, timeout};
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::Batches;
@@ -35,7 +35,7 @@ use self::exchange::{Compression, Whole};
 use self::params::{
     Answer, Average, Begin, HeldBytes, Kind, Knobs, Scheme, Setup, Task, WorkerOrder, Zero,
 };
-use self::timing::{Measured, Modelled, Times};
+use self::timing::{Measured, Modelled, StepSeconds};
 use self::worker::Member;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
@@ -52,7 +52,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 /// Whether the workers share every gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Going {
+enum Synchrony {
     Together,
     /// Each steps alone, with an optimizer's state of its own, and weights are averaged now and then.
     Apart,
@@ -86,7 +86,7 @@ struct Session {
     replicas: Replicas,
     measured: Measured,
     budget: MemoryBudget,
-    replicas_go: Going,
+    synchrony: Synchrony,
     /// From one sum over all to the next, at the last.
     sent: Option<Sent>,
     /// The step of that sum.
@@ -103,7 +103,7 @@ impl Session {
         let budget = MemoryBudget::of(run.device);
         let knobs = setup.knobs(&run.params, budget)?;
         let scheme = Arc::new(setup.scheme(&knobs)?);
-        run.sink.report(Report::Status("starting the workers".to_owned()));
+        run.status("starting the workers");
         let device = device::open(run.device)?;
         // One more where an algorithm asks for a server; it has nothing to do until one does.
         let workers = setup.workers;
@@ -123,7 +123,7 @@ impl Session {
         let make = move |spec| Member::new(spec, workers, &model, rule, zero);
         let pool = WorkerPool::start(run.device, places, limit, make)?;
         run.scalar("worker_devices", pool.devices(workers));
-        run.sink.report(Report::Status(String::new()));
+        run.status("");
         let mut session = Self {
             device,
             modelled: Modelled::of(&setup, &knobs, &scheme),
@@ -137,7 +137,7 @@ impl Session {
             replicas: Replicas::Identical,
             measured: Measured::default(),
             budget,
-            replicas_go: Going::Together,
+            synchrony: Synchrony::Together,
             sent: None,
             sent_at: 0,
             answers: Vec::new(),
@@ -223,9 +223,9 @@ impl SteppedLab for Session {
             pieces: self.knobs.pieces,
             scheme: Arc::clone(&self.scheme),
             average,
-            begin: match (average, self.replicas_go) {
-                (Average::Gradients, Going::Apart) => Begin::Together,
-                (Average::Gradients, Going::Together)
+            begin: match (average, self.synchrony) {
+                (Average::Gradients, Synchrony::Apart) => Begin::Together,
+                (Average::Gradients, Synchrony::Together)
                 | (Average::Nothing | Average::Weights, _) => Begin::AsTheyAre,
             },
         };
@@ -235,7 +235,7 @@ impl SteppedLab for Session {
         self.pool.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
         let orders = std::iter::repeat_n(
-            WorkerOrder::Tell { rows: self.reference.is_some() },
+            WorkerOrder::Report { rows: self.reference.is_some() },
             self.pool.len(),
         );
         let answers = self.pool.act(step, orders, interrupted)?;
@@ -245,11 +245,11 @@ impl SteppedLab for Session {
         };
         self.steps.done = step;
         self.measured
-            .push(Times { workers: seconds, one: alone.as_ref().map(|alone| alone.seconds) });
+            .push(StepSeconds { workers: seconds, one: alone.as_ref().map(|alone| alone.seconds) });
         point(run, "measured_step_seconds", step, seconds);
-        self.replicas_go = match average {
-            Average::Gradients => Going::Together,
-            Average::Nothing | Average::Weights => Going::Apart,
+        self.synchrony = match average {
+            Average::Gradients => Synchrony::Together,
+            Average::Nothing | Average::Weights => Synchrony::Apart,
         };
         if average != Average::Nothing {
             self.sent = Some(Sent { traffic: self.pool.traffic(), steps: step - self.sent_at });
@@ -338,7 +338,7 @@ impl Session {
         let ratio = 4.0 * model.parameters() as f64 / bytes as f64;
         run.scalar("compression_ratio", ratio);
         if let Some(notice) = self.notice() {
-            run.sink.report(Report::Notice(notice));
+            run.notice(notice);
         }
     }
 
@@ -365,18 +365,14 @@ impl Session {
     /// The most that a worker sent in a step, averaged over the steps from one sum to the next; and the messages of the
     /// step that sent them.
     fn sent(&self) -> Flow {
-        let workers = 0..self.setup.workers;
-        let most = self.sent.as_ref().map(|sent| {
-            workers.map(|rank| sent.traffic.sent_by(rank)).fold(Flow::default(), |most, flow| {
-                Flow {
-                    messages: most.messages.max(flow.messages),
-                    bytes: most.bytes.max(flow.bytes),
-                }
-            })
-        });
-        let most = most.unwrap_or_default();
-        let steps = self.sent.as_ref().map_or(1, |sent| sent.steps);
-        Flow { messages: most.messages, bytes: most.bytes / steps.max(1) }
+        let Some(Sent { traffic, steps }) = &self.sent else {
+            return Flow::default();
+        };
+        let workers = (0..self.setup.workers).map(|rank| traffic.sent_by(rank));
+        workers.fold(Flow::default(), |most, flow| Flow {
+            messages: most.messages.max(flow.messages),
+            bytes: most.bytes.max(flow.bytes / (*steps).max(1)),
+        })
     }
 
     fn held(&self) -> HeldBytes {

@@ -6,7 +6,7 @@ use mlsys_lab::frame::{Milestone, Span, Timeline};
 
 use super::exchange::Compression;
 use super::params::{HeldBytes, SAMPLED};
-use super::timing::{Send, sends};
+use super::timing::{CollectiveSend, sends};
 use super::{Sent, Session, Zero};
 use crate::parallel;
 
@@ -37,7 +37,7 @@ impl Session {
         Frame::MessageTrace(Box::new(exchange))
     }
 
-    fn exchange(&self, send: &Send<'_>) -> MessageTrace {
+    fn exchange(&self, send: &CollectiveSend<'_>) -> MessageTrace {
         let workers = self.setup.workers;
         let compressed = self.knobs.compression != Compression::None && self.knobs.every <= 1;
         let layout = if self.setup.zero == Zero::Nothing && !compressed {
@@ -285,7 +285,7 @@ impl Clock<'_> {
     }
 
     /// One collective, round by round. Between two averages of weights it takes its share of a step only.
-    fn send(&mut self, send: &Send<'_>) {
+    fn send(&mut self, send: &CollectiveSend<'_>) {
         let session = self.session;
         let (network, every) = (&session.knobs.network, session.knobs.every.max(1) as f64);
         let rounds = send.plan.rounds();

@@ -182,7 +182,7 @@ impl Knobs {
         let Self { batch, pieces, .. } = *self;
         if batch < workers {
             let message = format!(
-                "{workers} workers cannot share {batch} {}: {} of them would have nothing to do; set global_batch to \
+                "{workers} workers cannot share {batch} {}: {} of them would have lost_weights to do; set global_batch to \
                  {workers} or more, or take fewer workers",
                 if batch == 1 { "example" } else { "examples" },
                 workers - batch
@@ -309,7 +309,7 @@ pub(super) enum WorkerOrder {
     /// Do a step. What there is to say of it is asked for by itself, so that a step takes no longer for being watched.
     Train(Task),
     /// Tell of the last step, and of gradient and weights if they are wanted.
-    Tell {
+    Report {
         rows: bool,
     },
     Show,

@@ -32,8 +32,8 @@ impl Modelled {
         let compute_of_others = alone / setup.workers as f64;
         let compute = compute_of_others * knobs.slow;
         let (before, after): (Vec<_>, Vec<_>) =
-            sends(setup, knobs, scheme).into_iter().partition(Send::precedes);
-        let seconds = |sends: Vec<Send<'_>>| -> f64 {
+            sends(setup, knobs, scheme).into_iter().partition(CollectiveSend::precedes);
+        let seconds = |sends: Vec<CollectiveSend<'_>>| -> f64 {
             let all = sends.iter().map(|send| send.seconds(&knobs.network));
             all.sum::<f64>() / knobs.every as f64
         };
@@ -58,7 +58,7 @@ pub(super) enum CollectivePosition {
     After,
 }
 
-pub(super) struct Send<'a> {
+pub(super) struct CollectiveSend<'a> {
     /// What passes, for pictures.
     pub(super) what: &'static str,
     /// When it happens, and whether something is summed.
@@ -68,7 +68,7 @@ pub(super) struct Send<'a> {
     pub(super) width: f64,
 }
 
-impl Send<'_> {
+impl CollectiveSend<'_> {
     /// Whether it stands before a pass.
     pub(super) fn precedes(&self) -> bool {
         self.place == CollectivePosition::Before
@@ -97,8 +97,12 @@ impl Send<'_> {
 }
 
 /// The collectives of a step that synchronises, in their order.
-pub(super) fn sends<'a>(setup: &Setup, knobs: &Knobs, scheme: &'a Scheme) -> Vec<Send<'a>> {
-    let send = |what, place, plan| Send { what, place, plan, width: WIDTH };
+pub(super) fn sends<'a>(
+    setup: &Setup,
+    knobs: &Knobs,
+    scheme: &'a Scheme,
+) -> Vec<CollectiveSend<'a>> {
+    let send = |what, place, plan| CollectiveSend { what, place, plan, width: WIDTH };
     let gather = |what, place| send(what, place, &scheme.gather);
     let sum = match (knobs.every, knobs.compression, setup.zero) {
         (2.., _, _) => send("weights", CollectivePosition::Sum, &scheme.all_reduce),
@@ -108,12 +112,14 @@ pub(super) fn sends<'a>(setup: &Setup, knobs: &Knobs, scheme: &'a Scheme) -> Vec
         (_, Compression::None, Zero::Optimizer | Zero::Gradients | Zero::Weights) => {
             send("gradient", CollectivePosition::Sum, &scheme.scatter)
         }
-        (_, Compression::Int8 | Compression::Sign | Compression::TopK { .. }, _) => Send {
-            what: "compressed gradients",
-            place: CollectivePosition::Sum,
-            plan: &scheme.share,
-            width: knobs.compression.bytes(scheme.gather.elements()) as f64,
-        },
+        (_, Compression::Int8 | Compression::Sign | Compression::TopK { .. }, _) => {
+            CollectiveSend {
+                what: "compressed gradients",
+                place: CollectivePosition::Sum,
+                plan: &scheme.share,
+                width: knobs.compression.bytes(scheme.gather.elements()) as f64,
+            }
+        }
     };
     match setup.zero {
         Zero::Nothing => vec![sum],
@@ -138,12 +144,12 @@ const MOST: usize = 99;
 /// The wall seconds of the last steps with the knobs as they stand; of older ones until the first step with these.
 #[derive(Default)]
 pub(super) struct Measured {
-    steps: VecDeque<Times>,
+    steps: VecDeque<StepSeconds>,
     knobs: KnobState,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Times {
+pub(super) struct StepSeconds {
     pub(super) workers: f64,
     /// None without a reference worker.
     pub(super) one: Option<f64>,
@@ -162,7 +168,7 @@ impl Measured {
         self.knobs = KnobState::Turned;
     }
 
-    pub(super) fn push(&mut self, times: Times) {
+    pub(super) fn push(&mut self, times: StepSeconds) {
         if std::mem::take(&mut self.knobs) == KnobState::Turned {
             self.steps.clear();
         }
@@ -187,7 +193,7 @@ mod tests {
 
     fn push(measured: &mut Measured, workers: f64) {
         let one = Some(2.0 * workers);
-        measured.push(Times { workers, one });
+        measured.push(StepSeconds { workers, one });
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) struct Replica {
     pub(super) left_out: Vec<f32>,
     /// Gradients that wait for their step.
     pub(super) late: VecDeque<Vec<f32>>,
-    left: Left,
+    left: LastStep,
 }
 
 impl Member {
@@ -82,14 +82,14 @@ impl Member {
             optimizer: Optimizer::new(rule),
             left_out: Vec::new(),
             late: VecDeque::new(),
-            left: Left::default(),
+            left: LastStep::default(),
         };
         if zero == Zero::Weights
             && let Some(network) = replica.network.take()
         {
             let weights = flat_params::weights(&network)?;
             let split = mlsys_sim::collective::Split::new(weights.len(), workers);
-            replica.shard = cut(&weights, split.piece(spec.rank));
+            replica.shard = weights[split.piece(spec.rank)].to_vec();
         }
         Ok(Self::Replica(Box::new(replica)))
     }
@@ -105,7 +105,7 @@ impl Worker for Member {
                 replica.train(&task, endpoint)?;
                 Ok(Answer::default())
             }
-            (Self::Replica(replica), WorkerOrder::Tell { rows }) => replica.tell(rows),
+            (Self::Replica(replica), WorkerOrder::Report { rows }) => replica.report(rows),
             (Self::Replica(replica), WorkerOrder::Show) => replica.show(),
             (Self::Server { parameters, rule, zero }, WorkerOrder::Train(task)) => {
                 endpoint.doing("serving sums");
@@ -114,7 +114,7 @@ impl Worker for Member {
                 }
                 Ok(Answer::default())
             }
-            (Self::Server { .. }, WorkerOrder::Show | WorkerOrder::Tell { .. }) => {
+            (Self::Server { .. }, WorkerOrder::Show | WorkerOrder::Report { .. }) => {
                 Ok(Answer::default())
             }
         }
@@ -165,12 +165,12 @@ impl Replica {
             self.left_out.clear();
         }
         if task.begin == Begin::Together {
-            self.join(scheme, endpoint)?;
+            self.synchronize(scheme, endpoint)?;
         }
         let (loss, mut gradient, seen) = match self.zero {
             Zero::Nothing | Zero::Optimizer | Zero::Gradients => {
                 endpoint.doing("computing its gradient");
-                let network = self.network.as_ref().ok_or_else(nothing)?;
+                let network = self.network.as_ref().ok_or_else(lost_weights)?;
                 let (loss, gradient) = self.gradient(network, task)?;
                 (loss, gradient, None)
             }
@@ -188,7 +188,7 @@ impl Replica {
         if task.average == Average::Weights {
             samples = self.average_weights(scheme, endpoint)?;
         }
-        self.left = Left {
+        self.left = LastStep {
             loss: Some(loss),
             average: task.average,
             samples,
@@ -254,7 +254,7 @@ impl Replica {
         let plan = &scheme.gather;
         let mut weights = vec![0.0; plan.elements()];
         if let Some(own) = weights.get_mut(plan.split().piece(self.rank)) {
-            own.copy_from_slice(self.shard.get(..own.len()).ok_or_else(nothing)?);
+            own.copy_from_slice(self.shard.get(..own.len()).ok_or_else(lost_weights)?);
         }
         carry_out(plan, endpoint, what, &mut weights)?;
         let network = flat_params::with_weights(self.architecture.shapes(&self.device), &weights);
@@ -265,7 +265,7 @@ impl Replica {
     fn part<'a>(&self, task: &'a Task, piece: usize) -> &'a [usize] {
         let each = task.indices.len() / self.workers / task.pieces.max(1);
         let begin = (self.rank * task.pieces.max(1) + piece) * each;
-        task.indices.get(begin..begin + each).unwrap_or_default()
+        &task.indices[begin..begin + each]
     }
 
     /// Applies what is due to what it holds, and makes weights whole again where they are held whole. Gives back the
@@ -281,7 +281,7 @@ impl Replica {
         let piece = scheme.gather.split().piece(self.rank);
         self.late.push_back(match self.zero {
             Zero::Nothing | Zero::Gradients | Zero::Weights => gradient,
-            Zero::Optimizer => cut(&gradient, piece.clone()),
+            Zero::Optimizer => gradient[piece.clone()].to_vec(),
         });
         let mut weights = match &self.network {
             Some(network) => flat_params::weights(network)?,
@@ -292,7 +292,7 @@ impl Replica {
             Zero::Optimizer | Zero::Gradients => weights.get_mut(piece),
             Zero::Weights => Some(&mut self.shard[..]),
         };
-        let own = own.ok_or_else(nothing)?;
+        let own = own.ok_or_else(lost_weights)?;
         let mut applied = None;
         while self.late.len() > scheme.delay
             && let Some(due) = self.late.pop_front()
@@ -313,15 +313,11 @@ impl Replica {
     }
 }
 
-pub(super) fn cut(row: &[f32], range: std::ops::Range<usize>) -> Vec<f32> {
-    row.get(range).unwrap_or_default().to_vec()
-}
-
 fn bytes(numbers: usize) -> u64 {
     4 * numbers as u64
 }
 
-fn nothing() -> CommError {
+fn lost_weights() -> CommError {
     CommError::Failed("has lost its weights".to_owned())
 }
 
@@ -329,7 +325,7 @@ fn nothing() -> CommError {
 
 /// What a step leaves to be told.
 #[derive(Default)]
-pub(super) struct Left {
+pub(super) struct LastStep {
     pub(super) loss: Option<f64>,
     pub(super) average: Average,
     pub(super) samples: Vec<f32>,
@@ -342,7 +338,7 @@ pub(super) struct Left {
 }
 
 impl Replica {
-    pub(super) fn tell(&mut self, rows: bool) -> Result<Answer, CommError> {
+    pub(super) fn report(&mut self, rows: bool) -> Result<Answer, CommError> {
         let left = std::mem::take(&mut self.left);
         let row = if rows { self.row(left.applied, left.average)? } else { None };
         let weights = match &self.network {
@@ -395,7 +391,7 @@ impl Replica {
             Zero::Optimizer | Zero::Gradients | Zero::Weights => Row {
                 range: split.piece(self.rank),
                 gradient: Vec::new(),
-                weights: cut(&weights, split.piece(self.rank)),
+                weights: weights[split.piece(self.rank)].to_vec(),
             },
         })
     }

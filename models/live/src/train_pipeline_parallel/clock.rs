@@ -49,9 +49,9 @@ impl Modelled {
             latency: knobs.network.latency(),
         };
         let plan = plan(setup)?;
-        let run = |times, wire| play(&plan, times, wire).unwrap_or_default();
-        let played = run(times(each), Some(wire));
-        let alone = run(times(1.0), None);
+        let endless = || LabError::contradiction(["schedule"], "its stages wait for one another");
+        let played = play(&plan, times(each), Some(wire)).ok_or_else(endless)?;
+        let alone = play(&plan, times(1.0), None).ok_or_else(endless)?;
         let work = setup.microbatches as f64 * times(1.0).microbatch();
         let step_seconds = step(setup, &played);
         if !step_seconds.is_finite() {
@@ -87,12 +87,9 @@ fn step(setup: &Setup, played: &Played) -> f64 {
     if !setup.is_asynchronous() {
         return played.makespan();
     }
-    let first = played.stages.first();
-    let backwards = first.map(|slots| {
-        let done = slots.iter().filter(|slot| slot.operation.work.letter() == 'B');
-        done.map(|slot| slot.end).collect::<Vec<f64>>()
-    });
-    let ends = backwards.unwrap_or_default();
+    let first = played.stages.first().into_iter().flatten();
+    let backwards = first.filter(|slot| slot.operation.work.letter() == 'B');
+    let ends: Vec<f64> = backwards.map(|slot| slot.end).collect();
     let last = ends.len().checked_sub(1);
     let before = last.and_then(|last| last.checked_sub(setup.microbatches));
     match (last, before) {

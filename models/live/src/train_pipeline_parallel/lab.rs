@@ -2,16 +2,16 @@
 //!
 //! `mlsys_sim::pipeline` defines the order of operations of each stage; [`stage`] carries out the same lists on threads, and
 //! [`clock`] plays them with modelled times, so that the drawing and the run cannot differ. For the backward pass a stage
-//! saves a microbatch in one of three forms ([`held`]): burn's tape, cut at the stage's boundaries; the tensors that our own
-//! formulas need ([`part`]), where the backward pass runs in two halves or with other weights than the forward pass, whose
+//! saves a microbatch in one of three forms ([`saved_forward`]): burn's tape, cut at the stage's boundaries; the tensors that our own
+//! formulas need ([`stage_model`]), where the backward pass runs in two halves or with other weights than the forward pass, whose
 //! versions a tape would keep alive; or the input alone, to run forward again.
 
 mod clock;
-mod held;
 mod panels;
 mod params;
-mod part;
+mod saved_forward;
 mod stage;
+mod stage_model;
 #[cfg(test)]
 mod tests;
 
@@ -83,7 +83,7 @@ impl Session {
         let flops = model.flops(setup.batch() as u64);
         let modelled = Modelled::of(&setup, flops, &knobs)?;
         params::must_fit(run.device, &setup, &model)?;
-        run.sink.report(Report::Status("opening the device".to_owned()));
+        run.status("opening the device");
         let device = device::open(run.device)?;
         let limit = timeout(flops as f64);
         let diary = Diary::default();
@@ -103,7 +103,7 @@ impl Session {
             }
             false => None,
         };
-        run.sink.report(Report::Status(String::new()));
+        run.status("");
         let mut session = Self {
             batches: Microbatches::new(&setup, model.data.train.len()),
             steps: Steps::new([match setup.is_asynchronous() {
@@ -219,7 +219,7 @@ impl SteppedLab for Session {
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let begun = Instant::now();
         let examples = Arc::new(self.batches.of_step(self.steps.done));
-        let wanted = match self.reference {
+        let detail = match self.reference {
             Some(_) => Detail::Rows,
             None => Detail::Counts,
         };
@@ -228,7 +228,7 @@ impl SteppedLab for Session {
                 operations: self.setup.operations(stage, self.steps.done),
                 examples: Arc::clone(&examples),
                 rate: self.knobs.learning_rate,
-                wanted,
+                detail,
                 begun,
             })
             .collect();

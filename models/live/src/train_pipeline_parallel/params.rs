@@ -162,7 +162,7 @@ impl Setup {
 
     /// Whether the backward pass is by our own formulas instead of burn's autodiff: where it runs in two halves, and
     /// where it uses other weights than the forward pass.
-    pub(super) fn is_apart(&self) -> bool {
+    pub(super) fn splits_backward(&self) -> bool {
         self.schedule.splits_backward() || (self.is_asynchronous() && !self.stash_weights)
     }
 
@@ -214,10 +214,10 @@ fn divides_layers(layers: usize, stages: usize, chunks: usize) -> Result<(), Lab
     ))
 }
 
-/// The divisors of `of` next to `wanted`, in words.
-fn divisors(of: usize, wanted: usize) -> String {
-    let below = (1..wanted).rev().find(|&d| of.is_multiple_of(d));
-    let above = (wanted + 1..=of).find(|&d| of.is_multiple_of(d));
+/// The divisors of `of` next to `detail`, in words.
+fn divisors(of: usize, detail: usize) -> String {
+    let below = (1..detail).rev().find(|&d| of.is_multiple_of(d));
+    let above = (detail + 1..=of).find(|&d| of.is_multiple_of(d));
     match (below, above) {
         (Some(below), Some(above)) => format!("{below} or {above}"),
         (Some(one), None) | (None, Some(one)) => one.to_string(),

@@ -15,9 +15,9 @@ use mlsys_nn::train::batch;
 use mlsys_nn::{divergence, flat_params};
 use mlsys_sim::pipeline::{Operation, Slot, Work, waiting};
 
-use super::held::{BackwardMode, SavedForward, Tables};
 use super::params::{Saving, Setup};
-use super::part::{Answers, Input, Output, Pending, StageModel};
+use super::saved_forward::{BackwardMode, SavedForward, Tables};
+use super::stage_model::{Input, Labels, Output, Pending, StageModel};
 
 /// What all stages have done in the step that goes on.
 pub(super) type Diary = Arc<Mutex<Vec<Vec<Slot>>>>;
@@ -28,7 +28,7 @@ pub(super) struct StageOrder {
     /// The examples of each microbatch that the step touches, and the number of the first of them.
     pub(super) examples: Arc<(usize, Vec<Vec<usize>>)>,
     pub(super) rate: f64,
-    pub(super) wanted: Detail,
+    pub(super) detail: Detail,
     pub(super) begun: Instant,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Stage {
     held: HashMap<(usize, usize), SavedForward>,
     pending: HashMap<(usize, usize), Pending>,
     /// What parts of the same stage pass each other.
-    at_home: HashMap<(usize, &'static str, usize), Vec<f32>>,
+    own_messages: HashMap<(usize, &'static str, usize), Vec<f32>>,
     positions: Tables,
     data: Arc<Data>,
     /// Without autodiff.
@@ -125,7 +125,7 @@ impl Stage {
             chunks,
             held: HashMap::new(),
             pending: HashMap::new(),
-            at_home: HashMap::new(),
+            own_messages: HashMap::new(),
             positions,
             data: Arc::clone(&model.data),
             device: spec.device,
@@ -153,19 +153,25 @@ impl Stage {
         let input = match place.checked_sub(1) {
             None => Input::Tokens(self.examples(operation, order)?.0),
             Some(before) => {
-                Input::Vectors(self.take_in(operation, ACTIVATIONS, before, endpoint)?)
+                Input::Vectors(self.receive_input(operation, ACTIVATIONS, before, endpoint)?)
             }
         };
         let begun = Instant::now();
         endpoint.doing("computing a forward pass");
         let answers = if self.is_last(operation.chunk) {
-            Some(Answers { labels: self.examples(operation, order)?.1, share: self.setup.share() })
+            Some(Labels { labels: self.examples(operation, order)?.1, share: self.setup.share() })
         } else {
             None
         };
         let part = &self.chunks[operation.chunk].part;
-        let (output, held) =
-            SavedForward::forward(self.way(), part, input, answers, &self.positions, self.version);
+        let (output, held) = SavedForward::forward(
+            self.backward_mode(),
+            part,
+            input,
+            answers,
+            &self.positions,
+            self.version,
+        );
         let key = (operation.chunk, operation.microbatch);
         self.held.insert(key, held);
         match output {
@@ -176,14 +182,14 @@ impl Stage {
             }
             Output::Vectors(x) => {
                 let row = flat_params::numbers(x, self.setup.numbers())?;
-                self.hand_on(operation, row, endpoint);
+                self.send_on(operation, row, endpoint);
             }
         }
         Ok(begun)
     }
 
-    fn way(&self) -> BackwardMode {
-        match (self.setup.kept, self.setup.is_apart()) {
+    fn backward_mode(&self) -> BackwardMode {
+        match (self.setup.kept, self.setup.splits_backward()) {
             (Saving::Inputs, true) => BackwardMode::RecomputeSplit,
             (Saving::Inputs, false) => BackwardMode::Again,
             (Saving::Everything, true) => BackwardMode::SplitSaved,
@@ -201,7 +207,7 @@ impl Stage {
             None
         } else {
             let after = self.place(operation.chunk) + 1;
-            Some(self.take_in(operation, GRADIENTS, after, endpoint)?)
+            Some(self.receive_input(operation, GRADIENTS, after, endpoint)?)
         };
         let begun = Instant::now();
         endpoint.doing("computing a backward pass");
@@ -220,7 +226,7 @@ impl Stage {
             && self.place(operation.chunk) > 0
         {
             let row = flat_params::numbers(by_input, self.setup.numbers())?;
-            self.hand_on(operation, row, endpoint);
+            self.send_on(operation, row, endpoint);
         }
         if let Some(pending) = back.pending {
             self.pending.insert(key, pending);
@@ -246,13 +252,13 @@ impl Stage {
     }
 
     /// The rule applied to all that was summed up.
-    fn update(&mut self, rate: f64, wanted: Detail, answer: &mut Answer) {
+    fn update(&mut self, rate: f64, detail: Detail, answer: &mut Answer) {
         for chunk in &mut self.chunks {
             let gradient = std::mem::replace(&mut chunk.gradient, vec![0.0; chunk.weights.len()]);
             chunk.optimizer.update(&mut chunk.weights, &gradient, rate);
             // What is held keeps the part as it was.
             chunk.part = flat_params::with_weights(chunk.part.clone(), &chunk.weights);
-            if wanted == Detail::Rows && !self.setup.is_asynchronous() {
+            if detail == Detail::Rows && !self.setup.is_asynchronous() {
                 answer.gradients.push(gradient);
             }
         }
@@ -298,7 +304,7 @@ impl Worker for Stage {
             };
             self.count(&mut answer);
             if self.setup.is_asynchronous() && operation.work == Work::Backward {
-                self.update(order.rate, order.wanted, &mut answer);
+                self.update(order.rate, order.detail, &mut answer);
             }
             let slot = Slot {
                 operation,
@@ -309,11 +315,11 @@ impl Worker for Stage {
             answer.slots.push(slot);
         }
         if !self.setup.is_asynchronous() {
-            self.update(order.rate, order.wanted, &mut answer);
+            self.update(order.rate, order.detail, &mut answer);
         }
         let mut chunks = self.chunks.iter();
         answer.broken = chunks.find_map(|chunk| divergence::check_weights(&chunk.weights));
-        if order.wanted == Detail::Rows {
+        if order.detail == Detail::Rows {
             let rows = self.chunks.iter();
             answer.weights = rows.map(|chunk| chunk.weights.clone()).collect();
         }
@@ -339,7 +345,7 @@ impl Stage {
     }
 
     /// Sends a result to the stage that waits for it.
-    pub(super) fn hand_on(&mut self, operation: Operation, row: Vec<f32>, endpoint: &Endpoint) {
+    pub(super) fn send_on(&mut self, operation: Operation, row: Vec<f32>, endpoint: &Endpoint) {
         let (stages, chunks) = (self.setup.stages, self.setup.chunks);
         let Some((to, chunk)) = waiting(stages, chunks, self.stage, operation) else {
             return;
@@ -349,7 +355,7 @@ impl Stage {
             Work::Backward | Work::BackwardInput | Work::BackwardWeight => GRADIENTS,
         };
         if to == self.stage {
-            self.at_home.insert((chunk, what, operation.microbatch), row);
+            self.own_messages.insert((chunk, what, operation.microbatch), row);
         } else {
             let index = self.index(operation.microbatch, chunk);
             endpoint.send(to, Tag { what, index }, row);
@@ -357,7 +363,7 @@ impl Stage {
     }
 
     /// What the part at place `from` sent, `[sequences, time, width]`, without autodiff.
-    pub(super) fn take_in(
+    pub(super) fn receive_input(
         &mut self,
         operation: Operation,
         what: &'static str,
@@ -368,7 +374,7 @@ impl Stage {
         let count = self.setup.numbers();
         let row = if from == self.stage {
             let key = (operation.chunk, what, operation.microbatch);
-            self.at_home.remove(&key).ok_or_else(|| {
+            self.own_messages.remove(&key).ok_or_else(|| {
                 CommError::Failed(format!("has no {what} {}", operation.microbatch))
             })?
         } else {

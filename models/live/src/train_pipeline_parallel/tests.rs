@@ -131,7 +131,7 @@ fn began(data: &RunData) -> Vec<Vec<Done>> {
 }
 
 /// Everything runs forward after the stage before it and backward after the stage behind it, by the clock.
-fn must_wait_for_its_input(stages: &[Vec<Done>], name: &str) {
+fn assert_waits_for_its_input(stages: &[Vec<Done>], name: &str) {
     for (before, after) in stages.iter().zip(&stages[1..]) {
         for done in before.iter().filter(|done| !done.said.starts_with('W')) {
             let same = after.iter().find(|other| other.said == done.said).unwrap();
@@ -170,13 +170,13 @@ fn order_bubble_and_peaks_match_the_simulation() {
             });
             said.collect::<Vec<String>>()
         };
-        let wanted = (0..4).map(order).collect::<Vec<_>>();
-        assert_eq!(ran(&data), wanted, "{name}");
+        let detail = (0..4).map(order).collect::<Vec<_>>();
+        assert_eq!(ran(&data), detail, "{name}");
         let began = began(&data);
         let said = |done: &Vec<Done>| done.iter().map(|done| done.said.clone()).collect();
         let by_the_clock: Vec<Vec<String>> = began.iter().map(said).collect();
-        assert_eq!(by_the_clock, wanted, "{name}");
-        must_wait_for_its_input(&began, name);
+        assert_eq!(by_the_clock, detail, "{name}");
+        assert_waits_for_its_input(&began, name);
         let instant = mlsys_analytic::lab("pipeline").unwrap();
         let alone = run(&instant, &[&named, "microbatches=4"]);
         near(number(&data, "bubble_fraction"), number(&alone, "bubble_fraction"));
@@ -254,8 +254,7 @@ fn what_does_not_fit_together_is_refused_with_a_way_out() {
         (vec!["hidden=24"], "multiple of 16"),
         (vec!["bandwidth_bytes_per_second=0"], "bandwidth"),
     ] {
-        let error = try_run(&lab(), &set).err().map(|e| e.to_string());
-        let error = error.unwrap_or_default();
+        let error = try_run(&lab(), &set).unwrap_err().to_string();
         assert!(error.contains(want), "{set:?}: {error}");
     }
 }
@@ -308,7 +307,7 @@ fn a_learning_rate_far_too_large_ends_the_run_with_a_reason() {
             }
             Then::On
         });
-        let reason = reason.unwrap_or_default();
+        let reason = reason.unwrap();
         assert!(reason.contains("learning rate 10 ") && reason.contains(said), "{reason}");
         assert!(number(&data, "steps_done") < 30.0);
     }

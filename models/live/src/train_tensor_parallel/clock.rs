@@ -65,89 +65,60 @@ pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
         let bytes = passes * NUMBER * elements * (ranks - 1.0) / ranks;
         ModelledPhase::Send(operation, messages, bytes)
     };
-    let flops = Flops::of(setup);
-    let mut parts = Vec::new();
-    let alone = setup.ranks == 1;
-    let mut add = |part: ModelledPhase| match part {
-        ModelledPhase::Send(..) if alone => {}
-        ModelledPhase::Send(..) | ModelledPhase::Forward(..) | ModelledPhase::Backward(..) => {
-            parts.push(part)
-        }
-    };
     let (enter, leave, sum) = (
         pass(Operation::AllGather, 1.0, activation),
         pass(Operation::ReduceScatter, 1.0, activation),
         pass(Operation::AllReduce, 2.0, activation),
     );
     let keys = 2.0 * NUMBER * tokens / ranks * setup.config.keys() as f64;
-    let on = |bytes: f64| ModelledPhase::Send(Operation::Ring, 1.0, bytes);
-    let layers = setup.config.depth;
-    for block in 0..layers {
-        let halves = [(What::Attention(block), flops.attention), (What::Mlp(block), flops.mlp)];
-        for (what, flops) in halves {
-            match (setup.mode, what) {
-                (Mode::Tensor, _) => {
-                    add(ModelledPhase::Forward(flops, what));
-                    if sums == Sums::Done {
-                        add(sum);
+    let send_on = |bytes: f64| ModelledPhase::Send(Operation::Ring, 1.0, bytes);
+    type Compute = fn(f64, What) -> ModelledPhase;
+    let add_half = |parts: &mut Vec<_>, compute: Compute, what: What, flops: f64| {
+        let is_forward = matches!(compute(flops, what), ModelledPhase::Forward(..));
+        let is_summed = !is_forward || sums == Sums::CollectiveCounts;
+        match (setup.mode, what) {
+            (Mode::Tensor, _) => {
+                parts.push(compute(flops, what));
+                parts.extend(is_summed.then_some(sum));
+            }
+            (Mode::TensorSequence, _) => {
+                parts.extend([enter, compute(flops, what)]);
+                parts.extend(is_summed.then_some(leave));
+            }
+            (Mode::Context, What::Attention(_)) => {
+                for round in 1..=setup.ranks {
+                    parts.push(compute(flops / ranks, what));
+                    // Backward the keys and values go with their slopes, and in the last round the slopes alone.
+                    match (is_forward, round == setup.ranks) {
+                        (true, true) => {}
+                        (true, false) | (false, true) => parts.push(send_on(keys)),
+                        (false, false) => parts.push(send_on(2.0 * keys)),
                     }
-                }
-                (Mode::TensorSequence, _) => {
-                    add(enter);
-                    add(ModelledPhase::Forward(flops, what));
-                    if sums == Sums::Done {
-                        add(leave);
-                    }
-                }
-                (Mode::Context, What::Attention(_)) => {
-                    for round in 0..setup.ranks {
-                        add(ModelledPhase::Forward(flops / ranks, what));
-                        if round + 1 < setup.ranks {
-                            add(on(keys));
-                        }
-                    }
-                }
-                (Mode::Context, What::Mlp(_) | What::Head) => {
-                    add(ModelledPhase::Forward(flops, what))
                 }
             }
+            (Mode::Context, What::Mlp(_) | What::Head) => parts.push(compute(flops, what)),
         }
+    };
+    let flops = Flops::of(setup);
+    let halves = |block| [(What::Attention(block), flops.attention), (What::Mlp(block), flops.mlp)];
+    let halves: Vec<(What, f64)> = (0..setup.config.depth).flat_map(halves).collect();
+    let mut parts = Vec::new();
+    for &(what, flops) in &halves {
+        add_half(&mut parts, ModelledPhase::Forward, what, flops);
     }
-    add(ModelledPhase::Forward(flops.head, What::Head));
-    add(ModelledPhase::Backward(2.0 * flops.head, What::Head));
-    for block in (0..layers).rev() {
-        let halves =
-            [(What::Mlp(block), 2.0 * flops.mlp), (What::Attention(block), 2.0 * flops.attention)];
-        for (what, flops) in halves {
-            match (setup.mode, what) {
-                (Mode::Tensor, _) => {
-                    add(ModelledPhase::Backward(flops, what));
-                    add(sum);
-                }
-                (Mode::TensorSequence, _) => {
-                    add(enter);
-                    add(ModelledPhase::Backward(flops, what));
-                    add(leave);
-                }
-                (Mode::Context, What::Attention(_)) => {
-                    for round in 0..setup.ranks {
-                        add(ModelledPhase::Backward(flops / ranks, what));
-                        // Keys and values with their slopes; on the last step the slopes alone.
-                        let last = round + 1 == setup.ranks;
-                        add(on(if last { keys } else { 2.0 * keys }));
-                    }
-                }
-                (Mode::Context, What::Mlp(_) | What::Head) => {
-                    add(ModelledPhase::Backward(flops, what))
-                }
-            }
-        }
+    parts.push(ModelledPhase::Forward(flops.head, What::Head));
+    parts.push(ModelledPhase::Backward(2.0 * flops.head, What::Head));
+    for &(what, flops) in halves.iter().rev() {
+        add_half(&mut parts, ModelledPhase::Backward, what, 2.0 * flops);
     }
     match setup.mode {
         Mode::Tensor => {}
         Mode::TensorSequence | Mode::Context => {
-            add(pass(Operation::Gradients, 2.0, shared(setup)));
+            parts.push(pass(Operation::Gradients, 2.0, shared(setup)));
         }
+    }
+    if setup.ranks == 1 {
+        parts.retain(|part| !matches!(part, ModelledPhase::Send(..)));
     }
     parts
 }

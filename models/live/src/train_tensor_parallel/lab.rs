@@ -1,19 +1,19 @@
 //! Tensor parallelism: every layer split over ranks by Megatron's rule (Shoeybi et al. 2019), with gradients equal to
 //! those of a single worker.
 //!
-//! A rank's part of a transformer is a transformer with fewer heads and a narrower gated layer ([`cut`]), so that ranks and
+//! A rank's part of a transformer is a transformer with fewer heads and a narrower gated layer ([`layout`]), so that ranks and
 //! a single worker run the same modules. burn cannot differentiate a message: its graph ends at each collective and
-//! begins again behind it with a leaf ([`pass`]); the gradient crosses by the collective's transpose, which is again a message
-//! ([`link`]). Attention over a sequence split over ranks ([`ring`]) is the only backward pass written by hand. With one rank
+//! begins again behind it with a leaf ([`cut_pass`]); the gradient crosses by the collective's transpose, which is again a message
+//! ([`collectives`]). Attention over a sequence split over ranks ([`ring`]) is the only backward pass written by hand. With one rank
 //! nothing is cut, and the run is bit for bit the plain transformer's, which is also the comparison. [`clock`] predicts
 //! operations, messages and bytes by formula; [`worker`] does a step of one rank.
 
 mod clock;
-mod cut;
-mod link;
+mod collectives;
+mod cut_pass;
+mod layout;
 mod panels;
 mod params;
-mod pass;
 mod ring;
 #[cfg(test)]
 mod tests;
@@ -36,8 +36,8 @@ use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::{divergence, flat_params};
 
-use self::cut::Layout;
-use self::link::Done;
+use self::collectives::CollectiveCounts;
+use self::layout::Layout;
 use self::params::{Knobs, Mode, Setup, Sums};
 use self::worker::{Answer, Detail, Rank, StepOrder};
 use crate::stepped;
@@ -60,14 +60,14 @@ struct Session {
     layout: Layout,
     pool: WorkerPool<Rank>,
     weights: Arc<[f32]>,
-    one: Option<One>,
+    one: Option<ReferenceWorkers>,
     batches: Batches,
     steps: Steps,
-    last: Option<Last>,
+    last: Option<LastStep>,
 }
 
 /// One worker that does what all ranks do together, twice over.
-struct One {
+struct ReferenceWorkers {
     /// It trains by itself from the first weights on.
     trains: WorkerPool<Rank>,
     /// It is given the ranks' weights before each step, so that what it finds differs by what splitting changes in that step
@@ -75,8 +75,8 @@ struct One {
     checks: WorkerPool<Rank>,
 }
 
-struct Last {
-    done: Done,
+struct LastStep {
+    done: CollectiveCounts,
     traffic: Traffic,
     /// The largest over ranks.
     sent: Flow,
@@ -115,10 +115,7 @@ impl Session {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         must_fit(run, &setup)?;
-        let status = |run: &mut Run<'_>, said: &str| {
-            run.sink.report(Report::Status(said.to_owned()));
-        };
-        status(run, "opening the device");
+        run.status("opening the device");
         let device = device::open(run.device)?;
         let model = Model::transformer(setup.config.clone(), setup.seed)?;
         let network = model.network(&device.clone().autodiff());
@@ -140,16 +137,15 @@ impl Session {
         let pool = start(run, setup.ranks)?;
         run.scalar("worker_devices", pool.devices(setup.ranks));
         let one = match setup.compare {
-            true => Some(One { trains: start(run, 1)?, checks: start(run, 1)? }),
+            true => Some(ReferenceWorkers { trains: start(run, 1)?, checks: start(run, 1)? }),
             false => None,
         };
-        status(run, "");
+        run.status("");
         if setup.mode == Mode::Context && knobs.sums == Sums::LeftOut {
-            run.sink.report(Report::Notice(
+            run.notice(
                 "skip_all_reduce changes nothing in mode context: no matrix is split by rows there, so there is no sum to \
-                 leave out"
-                    .to_owned(),
-            ));
+                 leave out",
+            );
         }
         let mut session = Self {
             layout: Layout::new(&setup.config, setup.mode, setup.ranks),
@@ -223,8 +219,8 @@ impl SteppedLab for Session {
             first.map_or(f64::NAN, |answer| answer.loss)
         };
         self.steps.done = step;
-        self.last = Some(Last {
-            done: first.map_or_else(Done::default, |answer| answer.done),
+        self.last = Some(LastStep {
+            done: first.map_or_else(CollectiveCounts::default, |answer| answer.done),
             sent: traffic.most_sent(),
             traffic,
             loss,

@@ -10,10 +10,10 @@ use mlsys_sim::collective::{Algorithm, Plan};
 use mlsys_sim::slices::{self, Cut, Region, Weight};
 
 use super::clock::{self, ModelledPhase, What};
-use super::link::SAMPLED;
+use super::collectives::SAMPLED;
 use super::params::{Mode, Setup};
 use super::ring::holder;
-use super::{Last, Session};
+use super::{LastStep, Session};
 use crate::parallel;
 
 type Picture = fn(&Session) -> Option<Frame>;
@@ -67,7 +67,7 @@ impl Session {
         let mut at = 0.0;
         for part in parts {
             let end = at + clock::seconds(part, ranks, self.knobs.rate, &self.knobs.network);
-            let (class, label) = told(part);
+            let (class, label) = class_and_label(part);
             let known = classes.iter().position(|known| *known == class);
             let class = known.unwrap_or_else(|| {
                 classes.push(class);
@@ -128,7 +128,7 @@ impl Session {
 }
 
 /// The class of a part and what stands on its bar.
-fn told(part: ModelledPhase) -> (&'static str, String) {
+fn class_and_label(part: ModelledPhase) -> (&'static str, String) {
     let what = |what: What| match what {
         What::Attention(block) => format!("attention {}", block + 1),
         What::Mlp(block) => format!("mlp {}", block + 1),
@@ -164,7 +164,7 @@ impl Session {
         };
         let mut exchange = plan.ok()?.exchange(&what, Layout::Ring, 4);
         let own = SAMPLED * exchange.chunks.len();
-        let of_all = |last: &&Last| last.samples.iter().all(|samples| samples.len() == own);
+        let of_all = |last: &&LastStep| last.samples.iter().all(|samples| samples.len() == own);
         if let Some(last) = self.last.as_ref().filter(of_all) {
             exchange.sampled = SAMPLED;
             exchange.samples = last.samples.concat();

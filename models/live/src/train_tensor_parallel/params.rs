@@ -76,7 +76,7 @@ pub(super) struct Knobs {
 /// Whether partial results of the row-split matrices are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sums {
-    Done,
+    CollectiveCounts,
     LeftOut,
 }
 
@@ -157,7 +157,7 @@ impl Knobs {
         Ok(Self {
             learning_rate: fields.learning_rate,
             steps: fields.steps,
-            sums: if fields.skip_all_reduce { Sums::LeftOut } else { Sums::Done },
+            sums: if fields.skip_all_reduce { Sums::LeftOut } else { Sums::CollectiveCounts },
             network: Network::read(params)?,
             rate: fields.worker_flops_per_second,
         })

@@ -16,13 +16,14 @@
 use burn::tensor::{Bool, Tensor, TensorData};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
-use mlsys_nn::networks::MASKED_SCORE;
+use mlsys_nn::networks::{MASKED_SCORE, Positions, Transformer};
 
-use super::link::Link;
+use super::collectives::Collectives;
+use super::cut_pass::{WeightSlopes, leaf, slope_of};
 
 /// What queries, keys and values are, all without autodiff.
 #[derive(Clone)]
-pub(super) struct Looking {
+pub(super) struct QueryKeyValue {
     /// Of own tokens, `[batch, heads, own, head]`.
     pub(super) q: Tensor<4>,
     /// Of own tokens, `[batch, kv_heads, own, head]`.
@@ -51,29 +52,32 @@ enum MaskKind {
     Ahead,
 }
 
-impl Looking {
+impl QueryKeyValue {
     /// What each own token takes from all tokens that are not ahead of it.
     ///
     /// # Errors
     /// If a message does not come.
-    pub(super) fn forward(&self, link: &mut Link<'_>) -> Result<AttentionOutput, CommError> {
+    pub(super) fn forward(
+        &self,
+        collectives: &mut Collectives<'_>,
+    ) -> Result<AttentionOutput, CommError> {
         let (q, shape) = (self.stacked(self.q.clone()), self.q.dims());
         let (mut k, mut v) = (self.k.clone(), self.v.clone());
         let mut softmax: Option<Softmax> = None;
-        let ranks = link.ranks();
+        let ranks = collectives.ranks();
         for round in 0..ranks {
-            link.doing("computing attention");
+            collectives.doing("computing attention");
             // Own keys come first, so that every row has seen a key before it meets one that tells it nothing.
-            let standing = standing(link.rank(), round, ranks);
-            if standing != MaskKind::Ahead {
-                let scores = self.scores(&q, &k, standing);
+            let mask_kind = mask_kind(collectives.rank(), round, ranks);
+            if mask_kind != MaskKind::Ahead {
+                let scores = self.scores(&q, &k, mask_kind);
                 softmax = Some(match softmax {
                     None => Softmax::begin(scores, &v),
                     Some(softmax) => softmax.and(scores, &v),
                 });
             }
             if round + 1 < ranks {
-                [k, v] = together(link, "keys and values", [k, v])?;
+                [k, v] = exchange(collectives, "keys and values", [k, v])?;
             }
         }
         let Softmax { most, sum, weighted } =
@@ -92,8 +96,8 @@ impl Looking {
         &self,
         found: &AttentionOutput,
         slope: Tensor<4>,
-        link: &mut Link<'_>,
-    ) -> Result<Looking, CommError> {
+        collectives: &mut Collectives<'_>,
+    ) -> Result<QueryKeyValue, CommError> {
         let (q, shape) = (self.stacked(self.q.clone()), self.q.dims());
         let (slope, mixed) = (self.stacked(slope), self.stacked(found.mixed.clone()));
         let level = (slope.clone() * mixed).sum_dim(3); // D, [batch, kv_heads, group own, 1]
@@ -101,12 +105,12 @@ impl Looking {
         let mut dq = q.zeros_like();
         let (mut k, mut v) = (self.k.clone(), self.v.clone());
         let (mut dk, mut dv) = (k.zeros_like(), v.zeros_like());
-        let ranks = link.ranks();
+        let ranks = collectives.ranks();
         for round in 0..ranks {
-            link.doing("computing the backward pass of attention");
-            let standing = standing(link.rank(), round, ranks);
-            if standing != MaskKind::Ahead {
-                let shares = (self.scores(&q, &k, standing) - found.logarithm.clone()).exp();
+            collectives.doing("computing the backward pass of attention");
+            let mask_kind = mask_kind(collectives.rank(), round, ranks);
+            if mask_kind != MaskKind::Ahead {
+                let shares = (self.scores(&q, &k, mask_kind) - found.logarithm.clone()).exp();
                 dv = dv + shares.clone().swap_dims(2, 3).matmul(slope.clone());
                 let of_shares = slope.clone().matmul(v.clone().swap_dims(2, 3));
                 let of_scores = shares * (of_shares - level.clone()) * scale;
@@ -114,13 +118,14 @@ impl Looking {
                 dk = dk + of_scores.swap_dims(2, 3).matmul(q.clone());
             }
             if round + 1 < ranks {
-                [k, v, dk, dv] = together(link, "keys, values and their slopes", [k, v, dk, dv])?;
+                [k, v, dk, dv] =
+                    exchange(collectives, "keys, values and their slopes", [k, v, dk, dv])?;
             } else {
                 // The keys are not needed any more; their slopes go the last step home.
-                [dk, dv] = together(link, "slopes of keys and values", [dk, dv])?;
+                [dk, dv] = exchange(collectives, "slopes of keys and values", [dk, dv])?;
             }
         }
-        Ok(Looking { q: dq.reshape(shape), k: dk, v: dv })
+        Ok(QueryKeyValue { q: dq.reshape(shape), k: dk, v: dv })
     }
 
     /// `[batch, heads, own, head]` with the queries that share a key/value head together, `[batch, kv_heads, group own, head]`.
@@ -135,9 +140,9 @@ impl Looking {
     }
 
     /// q kᵀ / √head, `[batch, kv_heads, group own, own]`; forbidden where the key is ahead.
-    fn scores(&self, q: &Tensor<4>, k: &Tensor<4>, standing: MaskKind) -> Tensor<4> {
+    fn scores(&self, q: &Tensor<4>, k: &Tensor<4>, mask_kind: MaskKind) -> Tensor<4> {
         let scores = q.clone().matmul(k.clone().swap_dims(2, 3)) * self.scale();
-        match standing {
+        match mask_kind {
             MaskKind::Before | MaskKind::Ahead => scores,
             MaskKind::Same => {
                 let [_, _, rows, own] = scores.dims();
@@ -156,7 +161,7 @@ pub(super) fn holder(rank: usize, round: usize, ranks: usize) -> usize {
     (rank + ranks - round % ranks) % ranks
 }
 
-fn standing(rank: usize, round: usize, ranks: usize) -> MaskKind {
+fn mask_kind(rank: usize, round: usize, ranks: usize) -> MaskKind {
     match holder(rank, round, ranks).cmp(&rank) {
         std::cmp::Ordering::Less => MaskKind::Before,
         std::cmp::Ordering::Equal => MaskKind::Same,
@@ -165,8 +170,8 @@ fn standing(rank: usize, round: usize, ranks: usize) -> MaskKind {
 }
 
 /// Passes tensors of one shape on in one message and takes those that come.
-fn together<const N: usize>(
-    link: &mut Link<'_>,
+fn exchange<const N: usize>(
+    collectives: &mut Collectives<'_>,
     what: &'static str,
     tensors: [Tensor<4>; N],
 ) -> Result<[Tensor<4>; N], CommError> {
@@ -175,13 +180,13 @@ fn together<const N: usize>(
     let all: usize = shapes.iter().map(count).sum();
     let rows = tensors.map(|tensor| tensor.reshape([-1])).to_vec();
     let numbers: Vec<f32> = flat_params::numbers::<1>(Tensor::cat(rows, 0), all)?;
-    let came = link.pass_on(what, numbers)?;
+    let came = collectives.pass_on(what, numbers)?;
     let mut begin = 0;
     Ok(shapes.map(|shape| {
         let end = begin + count(&shape);
-        let own = came.get(begin..end).unwrap_or_default().to_vec();
+        let own = came[begin..end].to_vec();
         begin = end;
-        link.tensor(own, shape)
+        collectives.tensor(own, shape)
     }))
 }
 
@@ -215,6 +220,93 @@ impl Softmax {
     }
 }
 
+// Forward and backward where each rank has its part of every sequence and all weights: only attention looks at other
+// tokens, so only there anything is sent.
+
+/// A block that has run forward.
+struct SavedBlock {
+    /// A leaf: rows that came in, before attention.
+    x: Tensor<2>,
+    attended: QueryKeyValue,
+    found: AttentionOutput,
+    /// Leaves again: the rows past attention, and what its heads found.
+    past: Tensor<2>,
+    mixed: Tensor<4>,
+    /// The rows that the block ends with.
+    end: Tensor<2>,
+}
+
+pub(super) struct ContextPass<'a, 'p> {
+    pub(super) network: &'a Transformer,
+    pub(super) collectives: &'a mut Collectives<'p>,
+    pub(super) batch: usize,
+}
+
+/// All blocks, from the input on.
+pub(super) struct SavedBlocks(Vec<SavedBlock>);
+
+impl ContextPass<'_, '_> {
+    /// Own rows of vectors through all blocks, `[rows, width]` to the same, without autodiff.
+    pub(super) fn forward(
+        &mut self,
+        mut x: Tensor<2>,
+        at: &Positions,
+    ) -> Result<(Tensor<2>, SavedBlocks), CommError> {
+        let mut saved = Vec::with_capacity(self.network.blocks.len());
+        for block in &self.network.blocks {
+            self.collectives.doing("computing the forward pass of a block");
+            let own = leaf(x.clone());
+            let normal = block.attention_norm.forward(own.clone());
+            let (q, k, v) = block.attention.project(normal, self.batch, at);
+            let attended = QueryKeyValue { q, k, v };
+            let found = attended.without_autodiff().forward(self.collectives)?;
+            let (past, mixed) = (leaf(x), leaf(found.mixed.clone()));
+            let between = past.clone() + block.attention.join(mixed.clone());
+            let normal = block.mlp_norm.forward(between.clone());
+            let end = between + block.mlp.forward(normal);
+            x = end.clone().without_autodiff();
+            saved.push(SavedBlock { x: own, attended, found, past, mixed, end });
+        }
+        Ok((x, SavedBlocks(saved)))
+    }
+
+    /// The slope of the last rows to that of the first; slopes of all weights on the way are collected.
+    pub(super) fn backward(
+        &mut self,
+        saved: SavedBlocks,
+        mut slope: Tensor<2>,
+        slopes: &mut WeightSlopes,
+    ) -> Result<Tensor<2>, CommError> {
+        let network = self.network;
+        for (block, ran) in network.blocks.iter().zip(saved.0).rev() {
+            self.collectives.doing("computing the backward pass of a block");
+            let mut gradients = (ran.end * slope).sum().backward();
+            let past = slope_of(&ran.past, &mut gradients)?;
+            let mixed = slope_of(&ran.mixed, &mut gradients)?;
+            slopes.take(block, &mut gradients);
+            let plain = ran.attended.without_autodiff();
+            let back = plain.backward(&ran.found, mixed, self.collectives)?;
+            let attended = ran.attended;
+            let along = (attended.q * back.q).sum() + (attended.k * back.k).sum();
+            let mut gradients = (along + (attended.v * back.v).sum()).backward();
+            slope = past + slope_of(&ran.x, &mut gradients)?;
+            slopes.take(block, &mut gradients);
+        }
+        Ok(slope)
+    }
+}
+
+impl QueryKeyValue {
+    /// The same numbers outside burn's graph.
+    fn without_autodiff(&self) -> Self {
+        Self {
+            q: self.q.clone().without_autodiff(),
+            k: self.k.clone().without_autodiff(),
+            v: self.v.clone().without_autodiff(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,8 +316,8 @@ mod tests {
         let of = |rank| (0..4).map(|round| holder(rank, round, 4)).collect::<Vec<_>>();
         assert_eq!(of(0), [0, 3, 2, 1]);
         assert_eq!(of(2), [2, 1, 0, 3]);
-        assert_eq!(standing(2, 0, 4), MaskKind::Same);
-        assert_eq!(standing(2, 2, 4), MaskKind::Before);
-        assert_eq!(standing(2, 3, 4), MaskKind::Ahead);
+        assert_eq!(mask_kind(2, 0, 4), MaskKind::Same);
+        assert_eq!(mask_kind(2, 2, 4), MaskKind::Before);
+        assert_eq!(mask_kind(2, 3, 4), MaskKind::Ahead);
     }
 }

@@ -17,7 +17,7 @@ use mlsys_nn::networks::TransformerConfig;
 use mlsys_nn::random::Stream;
 
 use super::clock;
-use super::cut::Layout;
+use super::layout::Layout;
 use super::params::{Knobs, Mode, Setup, Sums};
 use super::worker::{Answer, Detail, Rank, StepOrder};
 use crate::stepped::LiveLab;
@@ -80,14 +80,19 @@ fn traffic_matches_the_formulas_in_every_mode() {
 fn collectives_of_a_layer_are_those_of_the_analytic_lab() {
     for (mode, sequence) in [("mode=tensor", false), ("mode=tensor-sequence", true)] {
         let data = run(&lab(), &[mode, "layers=3", "steps=1", "global_batch=2", "compare=false"]);
-        let told = analytic(sequence);
+        let class_and_label = analytic(sequence);
         let layers = 3.0;
-        let reduces = number(&told, "all_reduces_forward") + number(&told, "all_reduces_backward");
+        let reduces = number(&class_and_label, "all_reduces_forward")
+            + number(&class_and_label, "all_reduces_backward");
         assert_eq!(number(&data, "all_reduces"), layers * reduces);
         for metric in ["all_gathers", "reduce_scatters"] {
-            assert_eq!(number(&data, metric), layers * number(&told, metric), "{metric}");
+            assert_eq!(
+                number(&data, metric),
+                layers * number(&class_and_label, metric),
+                "{metric}"
+            );
         }
-        let blocks = layers * number(&told, "bytes_per_layer");
+        let blocks = layers * number(&class_and_label, "bytes_per_layer");
         // Besides, in mode tensor-sequence: the gradients of embedding, seven norms and head.
         let shared = if sequence { 2.0 * 0.75 * 4.0 * 64.0 * 135.0 } else { 0.0 };
         assert_eq!(number(&data, "bytes_sent_per_worker"), blocks + shared);
@@ -131,7 +136,7 @@ fn one_worker_keeps_what_lab_capture_counts() {
 
 #[test]
 fn what_cannot_be_shared_says_what_can() {
-    for (set, told) in [
+    for (set, class_and_label) in [
         (&["ranks=3"][..], &["ranks, hidden", "4 heads", "1, 2, 4 ranks"][..]),
         (&["kv_heads=2"], &["ranks, kv_heads", "a head cannot be halved", "1, 2 ranks"]),
         (&["kv_heads=3"], &["hidden, kv_heads", "cannot share"]),
@@ -144,8 +149,8 @@ fn what_cannot_be_shared_says_what_can() {
         let error = try_run(&lab(), set).unwrap_err();
         assert!(error.is_usage(), "{set:?}: {error}");
         let error = error.to_string();
-        for told in told {
-            assert!(error.contains(told), "{set:?}: {error}");
+        for class_and_label in class_and_label {
+            assert!(error.contains(class_and_label), "{set:?}: {error}");
         }
     }
 }
@@ -303,7 +308,7 @@ fn gradients_match_a_single_device() {
         let (loss, gradient) =
             model::gradient(&network, &model.data.train, &indices, &device).unwrap();
 
-        let (layout, answers) = step(&setup, &model, Sums::Done);
+        let (layout, answers) = step(&setup, &model, Sums::CollectiveCounts);
         let mut found = vec![f32::NAN; layout.len()];
         for (rank, answer) in answers.iter().enumerate() {
             layout.put(&mut found, rank, &answer.all.as_ref().unwrap().gradient);
@@ -328,7 +333,7 @@ fn what_all_ranks_have_is_the_same_on_all_bit_for_bit() {
     for _ in 0..9 {
         let setup = random(&mut stream);
         let model = Model::transformer(setup.config.clone(), setup.seed).unwrap();
-        let (layout, answers) = step(&setup, &model, Sums::Done);
+        let (layout, answers) = step(&setup, &model, Sums::CollectiveCounts);
         let weights = |rank: usize| {
             let mut whole = vec![0.0; layout.len()];
             layout.put(&mut whole, rank, &answers[rank].all.as_ref().unwrap().weights);

@@ -11,11 +11,11 @@ use mlsys_nn::flat_params::Optimizer;
 use mlsys_nn::networks::{Positions, Transformer, TransformerConfig, cross_entropy};
 use mlsys_nn::{divergence, flat_params};
 
-use super::cut::Layout;
-use super::link::{Done, Link};
+use super::collectives::{CollectiveCounts, Collectives};
+use super::cut_pass::{WeightSlopes, leaf, slope_of};
+use super::layout::Layout;
 use super::params::{Mode, Setup, Sums};
-use super::pass::{Slopes, leaf, slope_of};
-use super::{link, pass};
+use super::{cut_pass, ring};
 
 /// What a rank is told.
 #[derive(Clone)]
@@ -39,17 +39,17 @@ pub(super) enum Detail {
 pub(super) struct Answer {
     /// The mean loss over its own tokens, times their share of all.
     pub(super) loss: f64,
-    pub(super) done: Done,
+    pub(super) done: CollectiveCounts,
     /// A few numbers of what it gave to the first sum of the step, where there is one.
     pub(super) samples: Vec<f32>,
     /// Why its weights are of no use any more.
     pub(super) broken: Option<&'static str>,
     /// If all is told.
-    pub(super) all: Option<All>,
+    pub(super) all: Option<StepDetails>,
 }
 
 /// What two runs are compared by.
-pub(super) struct All {
+pub(super) struct StepDetails {
     /// The scores of its tokens, `[batch, own, vocab]`.
     pub(super) logits: Vec<f32>,
     /// The gradient of its part of the weights.
@@ -85,7 +85,7 @@ enum Replicas {
 }
 
 /// The tokens of a step that a rank has, with what comes after each.
-struct Own {
+struct OwnTokens {
     /// `[batch, own]`
     tokens: Tensor<2, Int>,
     /// `[batch * own]`
@@ -96,7 +96,7 @@ struct Own {
 }
 
 /// What both passes give.
-struct Passed {
+struct StepResult {
     loss: f64,
     logits: Tensor<2>,
     gradient: Vec<f32>,
@@ -123,7 +123,7 @@ impl Rank {
         }
     }
 
-    fn own_tokens(&self, indices: &[usize]) -> Result<Own, CommError> {
+    fn own_tokens(&self, indices: &[usize]) -> Result<OwnTokens, CommError> {
         let batch = self.data.train.gather(indices);
         let (count, time) = (batch.rows, batch.columns);
         let Numbers::Tokens(tokens) = batch.inputs else {
@@ -140,7 +140,7 @@ impl Rank {
         };
         let tokens = TensorData::new(cut(&tokens), [count, own]);
         let labels = TensorData::new(cut(&batch.labels), [count * own]);
-        Ok(Own {
+        Ok(OwnTokens {
             tokens: Tensor::from_data(tokens, &self.device),
             labels: Tensor::from_data(labels, &self.device),
             batch: count,
@@ -149,11 +149,11 @@ impl Rank {
     }
 
     /// Both passes of the transformer as it is.
-    fn alone(&self, own: Own) -> Result<Passed, CommError> {
+    fn alone(&self, own: OwnTokens) -> Result<StepResult, CommError> {
         let logits = self.network.forward(own.tokens).flatten(0, 1);
         let loss = cross_entropy(logits.clone(), own.labels);
         let mut slopes = GradientsParams::from_grads(loss.backward(), &self.network);
-        Ok(Passed {
+        Ok(StepResult {
             loss: number(loss)?,
             logits: logits.without_autodiff(),
             gradient: flat_params::gradients(&self.network, &mut slopes)?,
@@ -161,9 +161,14 @@ impl Rank {
     }
 
     /// Both passes of a part of it.
-    fn among_others(&self, own: Own, sums: Sums, link: &mut Link<'_>) -> Result<Passed, CommError> {
+    fn with_others(
+        &self,
+        own: OwnTokens,
+        sums: Sums,
+        collectives: &mut Collectives<'_>,
+    ) -> Result<StepResult, CommError> {
         let network = &self.network;
-        let Own { tokens, labels, batch, own } = own;
+        let OwnTokens { tokens, labels, batch, own } = own;
         let width = self.config.width;
         let embedded: Tensor<2> = network.embed(tokens).flatten(0, 1);
         let (first, time) = match self.mode {
@@ -173,7 +178,7 @@ impl Rank {
         let dtype = embedded.dtype();
         let at = Positions::from_position(first, time, self.config.head(), dtype, &self.device);
         let x = embedded.clone().without_autodiff();
-        let mut slopes = Slopes::none();
+        let mut slopes = WeightSlopes::none();
 
         // The end of the network is every rank's own: the mean over its tokens counts for their share.
         let share = if self.mode.cuts_tokens() { 1.0 / self.ranks as f64 } else { 1.0 };
@@ -190,56 +195,60 @@ impl Rank {
         let (loss, logits, slope) = match self.mode {
             Mode::Tensor | Mode::TensorSequence => {
                 let mode = self.mode;
-                let mut pass = pass::BlockPass { network, link, mode, sums, batch };
-                let (x, walked) = pass.forward(x, &at)?;
+                let mut pass = cut_pass::CutPass { network, collectives, mode, sums, batch };
+                let (x, saved) = pass.forward(x, &at)?;
                 let (loss, logits, slope) = end(x)?;
-                (loss, logits, pass.backward(walked, slope, &mut slopes)?)
+                (loss, logits, pass.backward(saved, slope, &mut slopes)?)
             }
             Mode::Context => {
-                let mut pass = link::BlockPass { network, link, batch };
-                let (x, walked) = pass.forward(x, &at)?;
+                let mut pass = ring::ContextPass { network, collectives, batch };
+                let (x, saved) = pass.forward(x, &at)?;
                 let (loss, logits, slope) = end(x)?;
-                (loss, logits, pass.backward(walked, slope, &mut slopes)?)
+                (loss, logits, pass.backward(saved, slope, &mut slopes)?)
             }
         };
         slopes.take(network, &mut (embedded * slope).sum().backward());
         let mut gradient = slopes.row(network)?;
-        self.sum_shared(&mut gradient, link)?;
-        Ok(Passed { loss, logits, gradient })
+        self.sum_shared(&mut gradient, collectives)?;
+        Ok(StepResult { loss, logits, gradient })
     }
 
     /// Makes the weights that each rank has whole the same on all again, once sums are done again: those of rank 0.
     /// Without sums each rank goes on with rows of its own, and finds another gradient by them than the others.
-    fn agree(&mut self, sums: Sums, link: &mut Link<'_>) -> Result<(), CommError> {
+    fn agree(&mut self, sums: Sums, collectives: &mut Collectives<'_>) -> Result<(), CommError> {
         match (sums, self.mode, self.replicas) {
             (Sums::LeftOut, Mode::Tensor, _) => self.replicas = Replicas::Apart,
-            (Sums::Done, _, Replicas::Apart) => {
-                link.doing("making the weights that all have the same again");
+            (Sums::CollectiveCounts, _, Replicas::Apart) => {
+                collectives.doing("making the weights that all have the same again");
                 let whole = self.layout.replicated();
                 let state = self.optimizer.state(self.weights.len());
                 for row in std::iter::once(self.weights.as_mut_slice()).chain(state) {
                     let mut numbers = flat_params::gather(row, &whole);
-                    link.spread(&mut numbers)?;
+                    collectives.spread(&mut numbers)?;
                     flat_params::scatter(row, &whole, &numbers);
                 }
                 self.network = flat_params::with_weights(self.network.clone(), &self.weights);
                 self.replicas = Replicas::Same;
             }
-            (Sums::Done, _, Replicas::Same)
+            (Sums::CollectiveCounts, _, Replicas::Same)
             | (Sums::LeftOut, Mode::TensorSequence | Mode::Context, _) => {}
         }
         Ok(())
     }
 
     /// Sums the slopes of which each rank has found its tokens' part only.
-    fn sum_shared(&self, gradient: &mut [f32], link: &mut Link<'_>) -> Result<(), CommError> {
+    fn sum_shared(
+        &self,
+        gradient: &mut [f32],
+        collectives: &mut Collectives<'_>,
+    ) -> Result<(), CommError> {
         let shared = self.layout.shared();
         if shared.is_empty() {
             return Ok(());
         }
-        link.doing("summing gradients of the weights that all have");
+        collectives.doing("summing gradients of the weights that all have");
         let mut row = flat_params::gather(gradient, &shared);
-        link.sum(&mut row)?;
+        collectives.sum(&mut row)?;
         flat_params::scatter(gradient, &shared, &row);
         Ok(())
     }
@@ -255,15 +264,15 @@ impl Worker for Rank {
             self.network = flat_params::with_weights(self.network.clone(), &self.weights);
         }
         let own = self.own_tokens(&order.indices)?;
-        let mut link = Link::new(endpoint, self.device.clone().without_autodiff());
+        let mut collectives = Collectives::new(endpoint, self.device.clone().without_autodiff());
         let passed = if self.ranks == 1 {
-            link.doing("computing both passes of the whole batch");
+            collectives.doing("computing both passes of the whole batch");
             self.alone(own)?
         } else {
-            self.agree(order.sums, &mut link)?;
-            self.among_others(own, order.sums, &mut link)?
+            self.agree(order.sums, &mut collectives)?;
+            self.with_others(own, order.sums, &mut collectives)?
         };
-        link.doing("changing its weights");
+        collectives.doing("changing its weights");
         let rate = order.learning_rate;
         self.optimizer.update(&mut self.weights, &passed.gradient, rate);
         self.network = flat_params::with_weights(self.network.clone(), &self.weights);
@@ -271,7 +280,7 @@ impl Worker for Rank {
             Detail::Loss => None,
             Detail::All => {
                 let [rows, vocab] = passed.logits.dims();
-                Some(All {
+                Some(StepDetails {
                     logits: flat_params::numbers(passed.logits, rows * vocab)?,
                     gradient: passed.gradient,
                     weights: self.weights.clone(),
@@ -280,8 +289,8 @@ impl Worker for Rank {
         };
         Ok(Answer {
             loss: passed.loss,
-            done: link.done,
-            samples: link.samples,
+            done: collectives.done,
+            samples: collectives.samples,
             broken: divergence::check_weights(&self.weights),
             all,
         })

@@ -125,15 +125,15 @@ impl Trained {
         if !file.metadata.contains_key(&format!("{PREFIX}format")) {
             return Ok(Self::of_recipe(recipe, file.row(&recipe.architecture)?));
         }
-        Self::said_by(&file)
+        Self::described_by(&file)
     }
 
     pub fn parse(bytes: &[u8]) -> Result<Self, ArtifactError> {
-        Self::said_by(&safetensors::open(bytes)?)
+        Self::described_by(&safetensors::open(bytes)?)
     }
 
-    fn said_by(file: &Opened<'_>) -> Result<Self, ArtifactError> {
-        let said = Said(file);
+    fn described_by(file: &Opened<'_>) -> Result<Self, ArtifactError> {
+        let said = Description(file);
         let format = said.text("format")?;
         if format != FORMAT {
             return Err(ArtifactError::Broken(format!(
@@ -183,9 +183,9 @@ impl From<DecodeError> for ArtifactError {
 }
 
 /// What a file says of its network.
-struct Said<'a>(&'a Opened<'a>);
+struct Description<'a>(&'a Opened<'a>);
 
-impl Said<'_> {
+impl Description<'_> {
     fn text(&self, name: &str) -> Result<&str, ArtifactError> {
         let text = self.0.metadata.get(&format!("{PREFIX}{name}"));
         let text = text.map(String::as_str);

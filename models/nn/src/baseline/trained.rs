@@ -77,12 +77,12 @@ pub struct Layer {
     pub weights: Range<usize>,
     /// Where its biases lie in the row, `[outputs]`.
     pub biases: Option<Range<usize>>,
-    order: Order,
+    order: MatrixOrder,
 }
 
 /// How a matrix lies in the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+enum MatrixOrder {
     /// `[inputs, outputs]`
     Inputs,
     /// `[outputs, inputs]`
@@ -90,60 +90,52 @@ enum Order {
 }
 
 impl Layer {
-    /// Its weights, row-major `[inputs, outputs]`; zero where the row ends too early.
+    /// Its weights in the row of a network, row-major `[inputs, outputs]`.
     pub fn matrix(&self, row: &[f32]) -> Vec<f32> {
-        let own = row.get(self.weights.clone()).unwrap_or_default();
+        let own = &row[self.weights.clone()];
         match self.order {
-            Order::Inputs => {
-                let mut matrix = own.to_vec();
-                matrix.resize(self.inputs * self.outputs, 0.0);
-                matrix
-            }
-            Order::Outputs => turned(own, self.outputs, self.inputs),
+            MatrixOrder::Inputs => own.to_vec(),
+            MatrixOrder::Outputs => transposed(own, self.inputs),
         }
     }
 
     /// Puts weights `[inputs, outputs]` in their place.
     pub fn put(&self, row: &mut [f32], matrix: &[f32]) {
-        let Some(own) = row.get_mut(self.weights.clone()) else {
-            return;
-        };
-        let matrix = match self.order {
-            Order::Inputs => matrix.to_vec(),
-            Order::Outputs => turned(matrix, self.inputs, self.outputs),
-        };
-        own.iter_mut().zip(matrix).for_each(|(own, new)| *own = new);
+        let own = &mut row[self.weights.clone()];
+        match self.order {
+            MatrixOrder::Inputs => own.copy_from_slice(matrix),
+            MatrixOrder::Outputs => own.copy_from_slice(&transposed(matrix, self.outputs)),
+        }
     }
 
     /// Its biases, `[outputs]`; none where it has none.
     pub fn bias<'a>(&self, row: &'a [f32]) -> &'a [f32] {
-        let biases = self.biases.clone().and_then(|range| row.get(range));
-        biases.unwrap_or_default()
+        self.biases.clone().map_or(&[], |range| &row[range])
     }
 }
 
-/// A matrix `[rows, columns]` as `[columns, rows]`; what is missing is zero.
-fn turned(matrix: &[f32], rows: usize, columns: usize) -> Vec<f32> {
-    let at = |column, row| matrix.get(row * columns + column).copied().unwrap_or(0.0);
-    (0..columns).flat_map(|column| (0..rows).map(move |row| at(column, row))).collect()
+/// A matrix `[rows, columns]` as `[columns, rows]`.
+pub(crate) fn transposed(matrix: &[f32], columns: usize) -> Vec<f32> {
+    let column = |column| matrix.iter().skip(column).step_by(columns);
+    (0..columns).flat_map(column).copied().collect()
 }
 
 /// Hands out places in the row, one after the other.
 #[derive(Default)]
-struct Places {
+struct LayerBuilder {
     end: usize,
     layers: Vec<Layer>,
 }
 
-impl Places {
-    fn take(&mut self, count: usize) -> Range<usize> {
+impl LayerBuilder {
+    fn reserve(&mut self, count: usize) -> Range<usize> {
         let begin = self.end;
         self.end += count;
         begin..self.end
     }
 
-    fn matrix(&mut self, what: String, [inputs, outputs]: [usize; 2], order: Order) {
-        let weights = self.take(inputs * outputs);
+    fn matrix(&mut self, what: String, [inputs, outputs]: [usize; 2], order: MatrixOrder) {
+        let weights = self.reserve(inputs * outputs);
         self.layers.push(Layer {
             name: format!("layer{}", self.layers.len() + 1),
             what,
@@ -158,7 +150,7 @@ impl Places {
     /// The biases of the last matrix.
     fn biases(&mut self) {
         let outputs = self.layers.last().map_or(0, |layer| layer.outputs);
-        let biases = self.take(outputs);
+        let biases = self.reserve(outputs);
         if let Some(layer) = self.layers.last_mut() {
             layer.biases = Some(biases);
         }
@@ -167,7 +159,7 @@ impl Places {
 
 /// The matrices of a network in the order of its row.
 pub(super) fn layers_of(architecture: &Architecture) -> Vec<Layer> {
-    let mut places = Places::default();
+    let mut builder = LayerBuilder::default();
     match architecture {
         Architecture::Mlp(config) => {
             let sizes = config.layers();
@@ -178,54 +170,54 @@ pub(super) fn layers_of(architecture: &Architecture) -> Vec<Layer> {
                     (false, 2) => "hidden layer".to_owned(),
                     (false, _) => format!("hidden layer {}", index + 1),
                 };
-                places.matrix(what, size, Order::Inputs);
-                places.biases();
+                builder.matrix(what, size, MatrixOrder::Inputs);
+                builder.biases();
             }
         }
         Architecture::Cnn(config) => {
             for (index, shape) in config.convolutions().into_iter().enumerate() {
                 let sizes = [shape.channels_in * WINDOW, shape.channels_out];
-                places.matrix(format!("convolution {}", index + 1), sizes, Order::Outputs);
-                places.biases();
+                builder.matrix(format!("convolution {}", index + 1), sizes, MatrixOrder::Outputs);
+                builder.biases();
             }
             let sizes = [config.flat(), config.outputs];
-            places.matrix("output layer".to_owned(), sizes, Order::Inputs);
-            places.biases();
+            builder.matrix("output layer".to_owned(), sizes, MatrixOrder::Inputs);
+            builder.biases();
         }
         Architecture::Filters(config) => {
             for (index, shape) in config.filters.iter().enumerate() {
                 // A filter per channel is a matrix with one column of inputs for each.
                 let sizes = [shape.weights() / shape.channels_out, shape.channels_out];
-                places.matrix(format!("filter {}", index + 1), sizes, Order::Outputs);
+                builder.matrix(format!("filter {}", index + 1), sizes, MatrixOrder::Outputs);
             }
             let sizes = [config.flat(), config.outputs];
-            places.matrix("output layer".to_owned(), sizes, Order::Inputs);
-            places.biases();
+            builder.matrix("output layer".to_owned(), sizes, MatrixOrder::Inputs);
+            builder.biases();
         }
-        Architecture::Transformer(config) => transformer(config, &mut places),
+        Architecture::Transformer(config) => transformer(config, &mut builder),
     }
-    places.layers
+    builder.layers
 }
 
-fn transformer(config: &TransformerConfig, places: &mut Places) {
+fn transformer(config: &TransformerConfig, builder: &mut LayerBuilder) {
     let TransformerConfig { vocab, width, ffn, .. } = *config;
     let keys = config.keys();
-    places.matrix("embedding".to_owned(), [vocab, width], Order::Inputs);
+    builder.matrix("embedding".to_owned(), [vocab, width], MatrixOrder::Inputs);
     for block in 1..=config.depth {
-        let matrix = |places: &mut Places, part, sizes| {
-            places.matrix(format!("block {block}, {part}"), sizes, Order::Inputs);
+        let matrix = |builder: &mut LayerBuilder, part, sizes| {
+            builder.matrix(format!("block {block}, {part}"), sizes, MatrixOrder::Inputs);
         };
         // The scales of the norms are in the row and in no layer.
-        places.take(width);
-        matrix(places, "query", [width, width]);
-        matrix(places, "key", [width, keys]);
-        matrix(places, "value", [width, keys]);
-        matrix(places, "attention output", [width, width]);
-        places.take(width);
-        matrix(places, "gate", [width, ffn]);
-        matrix(places, "up", [width, ffn]);
-        matrix(places, "down", [ffn, width]);
+        builder.reserve(width);
+        matrix(builder, "query", [width, width]);
+        matrix(builder, "key", [width, keys]);
+        matrix(builder, "value", [width, keys]);
+        matrix(builder, "attention output", [width, width]);
+        builder.reserve(width);
+        matrix(builder, "gate", [width, ffn]);
+        matrix(builder, "up", [width, ffn]);
+        matrix(builder, "down", [ffn, width]);
     }
-    places.take(width);
-    places.matrix("output head".to_owned(), [width, vocab], Order::Inputs);
+    builder.reserve(width);
+    builder.matrix("output head".to_owned(), [width, vocab], MatrixOrder::Inputs);
 }

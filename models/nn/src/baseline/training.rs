@@ -157,11 +157,12 @@ impl Recipe {
 const MOST: usize = 24;
 
 /// How often a run that waits for another's training looks whether it is to end.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-static KNOWN: Known = Known { entries: Mutex::new(Vec::new()), changed: Condvar::new() };
+static CACHE: TrainedCache =
+    TrainedCache { entries: Mutex::new(Vec::new()), changed: Condvar::new() };
 
-struct Known {
+struct TrainedCache {
     entries: Mutex<Vec<Entry>>,
     /// Told when a training is over.
     changed: Condvar,
@@ -195,7 +196,7 @@ pub(super) fn cached(
             Some(Some(trained)) => return Ok(Some(trained)),
             Some(None) => {
                 // Which of the two woke it does not matter: it looks again.
-                let waited = KNOWN.changed.wait_timeout(entries, LOOK);
+                let waited = CACHE.changed.wait_timeout(entries, POLL_INTERVAL);
                 drop(waited.unwrap_or_else(PoisonError::into_inner));
                 if !has_next(0) {
                     return Ok(None);
@@ -237,13 +238,13 @@ impl Claim<'_> {
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         lock().retain(|entry| entry.trained.is_some() || !entry.is(self.recipe, self.device));
-        KNOWN.changed.notify_all();
+        CACHE.changed.notify_all();
     }
 }
 
 /// The entries. A panic while the lock was held leaves them consistent, so poison is ignored.
 fn lock() -> MutexGuard<'static, Vec<Entry>> {
-    KNOWN.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    CACHE.entries.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 // Training by a recipe.

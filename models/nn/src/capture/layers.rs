@@ -80,7 +80,7 @@ impl Layers {
 fn names(table: &Table, holders: &[Vec<String>]) -> Vec<String> {
     let parameters = table.parameters.iter().zip(holders);
     let name = |(parameter, holder): (&super::record::Parameter, &Vec<String>)| {
-        let own = parameter.path.rsplit('.').next().unwrap_or_default();
+        let own = parameter.path.rsplit_once('.').map_or(&*parameter.path, |(_, own)| own);
         let is_own_holder = parameter.path.split('.').count() <= 2;
         let own = if is_own_holder { "weights" } else { own };
         format!("{}.{own}", holder.join("."))

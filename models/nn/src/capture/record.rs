@@ -69,7 +69,7 @@ pub fn forward(
     let device = Device::capture();
     let mut found = None;
     let graph = device.capture_scope(|scope| {
-        found = Some(ask(architecture, input, activation, &device));
+        found = Some(record_forward(architecture, input, activation, &device));
         scope.complete([], [])
     });
     let graph = graph.map_err(|error| RecordError::Refused(error.to_string()))?;
@@ -78,7 +78,7 @@ pub fn forward(
 }
 
 /// What is recorded: the same code that trains.
-fn ask(
+fn record_forward(
     architecture: &Architecture,
     input: [usize; 2],
     activation: Activation,
@@ -184,11 +184,11 @@ pub fn training(
         scope.complete([], [])
     });
     let graph = graph.map_err(|error| RecordError::Refused(error.to_string()))?;
-    let (mut training, signs) = found.unwrap_or_else(|| Err(mismatch()))?;
+    let (mut training, markers) = found.unwrap_or_else(|| Err(mismatch()))?;
     let mut part = RecordedPhase::Warming;
     for operation in graph.graph.operations {
-        let sign = operation.outputs().find_map(|out| signs.get(&out.id));
-        match sign {
+        let marker = operation.outputs().find_map(|out| markers.get(&out.id));
+        match marker {
             Some(next) => part = *next,
             None => training.operations.push((part, operation)),
         }
@@ -202,15 +202,15 @@ type Recorder = Autodiff<Capture>;
 type Recorded = FloatTensor<Capture>;
 
 /// Tensors that are made for nothing but their place in the record: what follows belongs to this part.
-struct Signs {
+struct Markers {
     parts: HashMap<TensorId, RecordedPhase>,
     capture: burn::backend::tensor::Device<Capture>,
 }
 
-impl Signs {
+impl Markers {
     fn put(&mut self, part: RecordedPhase) {
-        let sign = Capture::float_empty(Shape::new([1]), &self.capture, FloatDType::F32);
-        self.parts.insert(sign.id(), part);
+        let marker = Capture::float_empty(Shape::new([1]), &self.capture, FloatDType::F32);
+        self.parts.insert(marker.id(), part);
     }
 }
 
@@ -225,7 +225,7 @@ fn train(
         DispatchDevice::Capture(capture) => *capture,
         _ => return Err(mismatch()),
     };
-    let mut signs = Signs { parts: HashMap::new(), capture };
+    let mut markers = Markers { parts: HashMap::new(), capture };
     let mut machine = Machine::<Recorder>::new(capture);
     for (id, data) in &forward.values {
         machine.put_data(*id, data.clone());
@@ -236,7 +236,7 @@ fn train(
     let mut same = HashMap::new();
     let mut loss = None;
     for (index, operation) in forward.operations.iter().enumerate() {
-        signs.put(RecordedPhase::Forward(index));
+        markers.put(RecordedPhase::Forward(index));
         let out = operation.outputs().next().ok_or_else(mismatch)?;
         if let Some(&place) = places.get(&out.id) {
             let empty = Recorder::float_empty(out.shape.clone(), &capture, out.dtype.into());
@@ -257,7 +257,7 @@ fn train(
     }
     let leaves: Vec<_> = leaves.into_iter().collect::<Option<_>>().ok_or_else(mismatch)?;
 
-    signs.put(RecordedPhase::Backward);
+    markers.put(RecordedPhase::Backward);
     let gradients: Gradients = Recorder::backward(loss.ok_or_else(mismatch)?);
     let gradients = leaves.iter().map(|leaf| Recorder::grad(leaf, &gradients));
     let gradients: Vec<Option<Recorded>> = gradients.collect();
@@ -266,13 +266,13 @@ fn train(
     let training = Training { operations: Vec::new(), same, gradients: ids.collect() };
     let mut update = Update {
         rule,
-        signs,
+        markers,
         leaves: leaves.into_iter().map(|leaf| leaf.into_primitive()).collect(),
         gradients,
         seen: 0,
     };
     architecture.shapes(device).visit(&mut update);
-    Ok((training, update.signs.parts))
+    Ok((training, update.markers.parts))
 }
 
 fn id_of(handle: &Handle<Recorder>) -> TensorId {
@@ -286,7 +286,7 @@ fn id_of(handle: &Handle<Recorder>) -> TensorId {
 /// burn's own optimizer on every parameter, which the network tells the rank of.
 struct Update {
     rule: Rule,
-    signs: Signs,
+    markers: Markers,
     leaves: Vec<Recorded>,
     gradients: Vec<Option<Recorded>>,
     seen: usize,
@@ -302,31 +302,39 @@ impl ModuleVisitor for Update {
         };
         let weights = Tensor::<D>::from_primitive::<Capture>(leaf.clone());
         let gradient = Tensor::<D>::from_primitive::<Capture>(gradient.clone());
-        let signs = &mut self.signs;
+        let markers = &mut self.markers;
         match self.rule {
-            Rule::Sgd => usual(&SgdConfig::new().build(), index, signs, weights, gradient),
+            Rule::Sgd => {
+                record_update(&SgdConfig::new().build(), index, markers, weights, gradient)
+            }
             Rule::Momentum => {
                 let sgd = SgdConfig::new().with_momentum(Some(MomentumConfig::new()));
-                usual(&sgd.build(), index, signs, weights, gradient);
+                record_update(&sgd.build(), index, markers, weights, gradient);
             }
-            Rule::RmsProp => usual(&RmsPropConfig::new().build(), index, signs, weights, gradient),
-            Rule::Adam => usual(&AdamConfig::new().build(), index, signs, weights, gradient),
-            Rule::AdamW => usual(&AdamWConfig::new().build(), index, signs, weights, gradient),
+            Rule::RmsProp => {
+                record_update(&RmsPropConfig::new().build(), index, markers, weights, gradient)
+            }
+            Rule::Adam => {
+                record_update(&AdamConfig::new().build(), index, markers, weights, gradient)
+            }
+            Rule::AdamW => {
+                record_update(&AdamWConfig::new().build(), index, markers, weights, gradient)
+            }
         }
     }
 }
 
 /// A step that is not the first: the optimizer has its moments.
-fn usual<const D: usize>(
+fn record_update<const D: usize>(
     optimizer: &impl Optimizer,
     index: usize,
-    signs: &mut Signs,
+    markers: &mut Markers,
     weights: Tensor<D>,
     gradient: Tensor<D>,
 ) {
     const LEARNING_RATE: f64 = 0.001;
-    signs.put(RecordedPhase::Warming);
+    markers.put(RecordedPhase::Warming);
     let (_, state) = optimizer.step(LEARNING_RATE, weights.clone(), gradient.clone(), None);
-    signs.put(RecordedPhase::Update(index));
+    markers.put(RecordedPhase::Update(index));
     let _updated = optimizer.step(LEARNING_RATE, weights, gradient, state);
 }

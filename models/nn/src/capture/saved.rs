@@ -22,7 +22,7 @@ pub enum Saved {
 }
 
 /// Several nodes that are kept for as one.
-struct Whole {
+struct FusedFunction {
     /// The node that has the result.
     last: usize,
     /// All of them.
@@ -41,15 +41,16 @@ impl GradientNeeds {
             let wanted = node.inputs.iter().any(|&input| gradient[input]);
             gradient[node.output] = wanted && table.tensors[node.output].real;
         }
-        let wholes = wholes(table);
-        let inside: BTreeSet<usize> = wholes.iter().flat_map(|whole| whole.nodes.clone()).collect();
+        let fused_functions = fused_functions(table);
+        let inside: BTreeSet<usize> =
+            fused_functions.iter().flat_map(|whole| whole.nodes.clone()).collect();
         let mut kept: BTreeMap<usize, Vec<Saved>> = BTreeMap::new();
         for (index, node) in table.forward() {
             if gradient[node.output] && !inside.contains(&index) {
                 kept.insert(index, kept_by(node, &gradient));
             }
         }
-        for whole in wholes {
+        for whole in fused_functions {
             if gradient[table.nodes[whole.last].output] {
                 kept.insert(whole.last, whole.kept);
             }
@@ -109,7 +110,7 @@ fn kept_by(node: &Node, gradient: &[bool]) -> Vec<Saved> {
 }
 
 /// The functions that are recorded as several operations and kept for as one: silu and RMS norm.
-fn wholes(table: &Table) -> Vec<Whole> {
+fn fused_functions(table: &Table) -> Vec<FusedFunction> {
     let producer = |tensor: usize| match table.tensors[table.storage(tensor)].source {
         Source::Node(node) => Some((node, &table.nodes[node])),
         Source::Input
@@ -120,7 +121,7 @@ fn wholes(table: &Table) -> Vec<Whole> {
         | Source::Inside(_) => None,
     };
     let named = |tensor: usize, name: &str| producer(tensor).filter(|(_, node)| node.name == name);
-    let mut wholes = Vec::new();
+    let mut fused_functions = Vec::new();
     for (index, node) in table.operations() {
         let &[first, second] = node.inputs.as_slice() else {
             continue;
@@ -131,7 +132,7 @@ fn wholes(table: &Table) -> Vec<Whole> {
                 if let Some((sigmoid, inner)) = named(second, "sigmoid")
                     && inner.inputs == [first]
                 {
-                    wholes.push(Whole {
+                    fused_functions.push(FusedFunction {
                         last: index,
                         nodes: vec![sigmoid, index],
                         kept: vec![Saved::Tensor(first)],
@@ -154,7 +155,7 @@ fn wholes(table: &Table) -> Vec<Whole> {
                     });
                     let last = scale.map_or(index, |(scale, _)| scale);
                     let rows = table.tensors[table.nodes[mean.0].output].numbers();
-                    wholes.push(Whole {
+                    fused_functions.push(FusedFunction {
                         last,
                         nodes: vec![square.0, mean.0, shifted.0, root.0, index, last],
                         kept: vec![Saved::Tensor(first), Saved::Numbers(rows)],
@@ -164,11 +165,11 @@ fn wholes(table: &Table) -> Vec<Whole> {
             _ => {}
         }
     }
-    wholes
+    fused_functions
 }
 
 /// The functions that are recorded as several operations: the last node of each, and all of them.
 pub fn parts(table: &Table) -> Vec<(usize, Vec<usize>)> {
-    let wholes = wholes(table).into_iter();
-    wholes.map(|whole| (whole.last, whole.nodes)).collect()
+    let fused_functions = fused_functions(table).into_iter();
+    fused_functions.map(|whole| (whole.last, whole.nodes)).collect()
 }

@@ -142,8 +142,8 @@ fn read(path: &Path, content: Content) -> Result<Vec<u8>, DataError> {
 }
 
 fn gzip(path: &Path) -> DataError {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    DataError::File { path: path.to_owned(), fault: IdxFault::Gzip(name) }
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    DataError::File { path: path.to_owned(), fault: IdxFault::Gzip(name.into_owned()) }
 }
 
 #[cfg(test)]

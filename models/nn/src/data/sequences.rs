@@ -79,8 +79,7 @@ pub(super) fn text_vocabulary(corpus: Option<&str>) -> Result<Vocabulary, DataEr
         return Err(CorpusFault::Empty.into());
     }
     for (line, row) in text.lines().enumerate() {
-        if let Some(column) = row.chars().position(is_no_text) {
-            let found = row.chars().nth(column).unwrap_or_default();
+        if let Some((column, found)) = row.chars().enumerate().find(|(_, c)| is_no_text(*c)) {
             return Err(CorpusFault::NotText {
                 line: line + 1,
                 column: column + 1,
@@ -155,7 +154,7 @@ pub(super) fn sums(config: &DataConfig) -> Row {
         let mut stream = Stream::new(config.seed, &format!("data/{name}/shape"));
         let mut text = String::with_capacity(characters + 16);
         while text.len() < characters {
-            let pair = stream.choice(pairs).copied().unwrap_or_default();
+            let pair = pairs[stream.below(pairs.len())];
             let (a, b) = (pair / BOUND, pair % BOUND);
             text.push_str(&format!("{a}+{b}={}\n", a + b));
         }

@@ -13,7 +13,7 @@ use burn::tensor::{Int, Tensor, activation};
 mod checkpointing;
 mod positions;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
 pub const RMS_EPSILON: f64 = 1e-5;

@@ -4,6 +4,7 @@
 //! Our matrices are `[inputs, outputs]` and go out as `[outputs, inputs]`. Rotary positions turn number i of a head with
 //! number i + head / 2, as that library does, so that queries and keys go out as they are.
 
+use crate::baseline::transposed;
 use crate::networks::{
     Architecture, CnnConfig, FilterNetConfig, MlpConfig, RMS_EPSILON, ROTARY_BASE, ReceptiveField,
     TransformerConfig,
@@ -31,7 +32,7 @@ pub fn encode(
         })?;
         rest = after;
         let bytes: Vec<u8> = match tensor.columns() {
-            Some(columns) => turned(own, columns),
+            Some(columns) => transposed(own, columns),
             None => own.to_vec(),
         }
         .into_iter()
@@ -96,7 +97,7 @@ impl Opened<'_> {
             }
             // In the file a matrix has its outputs as rows.
             match tensor.columns() {
-                Some(_) => row.extend(turned(&numbers, tensor.rows())),
+                Some(_) => row.extend(transposed(&numbers, tensor.rows())),
                 None => row.extend(numbers),
             }
         }
@@ -138,13 +139,6 @@ impl Opened<'_> {
     }
 }
 
-/// The transpose of a matrix with `columns` columns.
-fn turned(matrix: &[f32], columns: usize) -> Vec<f32> {
-    let rows = matrix.len() / columns.max(1);
-    let column = |column| (0..rows).filter_map(move |row| matrix.get(row * columns + column));
-    (0..columns).flat_map(column).copied().collect()
-}
-
 /// The sizes, under the names of a Llama model's `config.json`.
 fn metadata(architecture: &Architecture) -> HashMap<String, String> {
     let mut pairs = vec![("format", "pt".to_owned()), ("description", architecture.in_words())];
@@ -180,25 +174,28 @@ struct Named {
     name: String,
     /// As it is in the file.
     shape: Vec<usize>,
-    lies: Lies,
+    orientation: Orientation,
 }
 
 /// How a tensor is laid out in the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lies {
-    Alike,
-    /// Rows are columns.
-    Turned,
+enum Orientation {
+    Same,
+    Transposed,
 }
 
 impl Named {
     fn plain(name: impl Into<String>, shape: &[usize]) -> Self {
-        Self { name: name.into(), shape: shape.to_vec(), lies: Lies::Alike }
+        Self { name: name.into(), shape: shape.to_vec(), orientation: Orientation::Same }
     }
 
     /// A matrix that is `[inputs, outputs]` in the network.
-    fn turned(name: impl Into<String>, [inputs, outputs]: [usize; 2]) -> Self {
-        Self { name: name.into(), shape: vec![outputs, inputs], lies: Lies::Turned }
+    fn transposed(name: impl Into<String>, [inputs, outputs]: [usize; 2]) -> Self {
+        Self {
+            name: name.into(),
+            shape: vec![outputs, inputs],
+            orientation: Orientation::Transposed,
+        }
     }
 
     fn len(&self) -> usize {
@@ -207,9 +204,9 @@ impl Named {
 
     /// Columns in the network, if the file has them as rows.
     fn columns(&self) -> Option<usize> {
-        match self.lies {
-            Lies::Alike => None,
-            Lies::Turned => self.shape.first().copied(),
+        match self.orientation {
+            Orientation::Same => None,
+            Orientation::Transposed => self.shape.first().copied(),
         }
     }
 
@@ -234,7 +231,7 @@ fn of_mlp(config: &MlpConfig) -> Vec<Named> {
     layers
         .flat_map(|(index, size)| {
             [
-                Named::turned(format!("layers.{index}.weight"), size),
+                Named::transposed(format!("layers.{index}.weight"), size),
                 Named::plain(format!("layers.{index}.bias"), &size[1..]),
             ]
         })
@@ -250,7 +247,7 @@ fn of_cnn(config: &CnnConfig) -> Vec<Named> {
         all.push(Named::plain(name("weight"), &window));
         all.push(Named::plain(name("bias"), &[shape.channels_out]));
     }
-    all.push(Named::turned("head.weight", [config.flat(), config.outputs]));
+    all.push(Named::transposed("head.weight", [config.flat(), config.outputs]));
     all.push(Named::plain("head.bias", &[config.outputs]));
     all
 }
@@ -268,7 +265,7 @@ fn of_filters(config: &FilterNetConfig) -> Vec<Named> {
             Named::plain(format!("filters.{index}.weight"), &window)
         })
         .collect();
-    all.push(Named::turned("head.weight", [config.flat(), config.outputs]));
+    all.push(Named::transposed("head.weight", [config.flat(), config.outputs]));
     all.push(Named::plain("head.bias", &[config.outputs]));
     all
 }
@@ -281,17 +278,17 @@ fn of_transformer(config: &TransformerConfig) -> Vec<Named> {
         let name = |part: &str| format!("model.layers.{index}.{part}.weight");
         all.extend([
             Named::plain(name("input_layernorm"), &[width]),
-            Named::turned(name("self_attn.q_proj"), [width, width]),
-            Named::turned(name("self_attn.k_proj"), [width, keys]),
-            Named::turned(name("self_attn.v_proj"), [width, keys]),
-            Named::turned(name("self_attn.o_proj"), [width, width]),
+            Named::transposed(name("self_attn.q_proj"), [width, width]),
+            Named::transposed(name("self_attn.k_proj"), [width, keys]),
+            Named::transposed(name("self_attn.v_proj"), [width, keys]),
+            Named::transposed(name("self_attn.o_proj"), [width, width]),
             Named::plain(name("post_attention_layernorm"), &[width]),
-            Named::turned(name("mlp.gate_proj"), [width, ffn]),
-            Named::turned(name("mlp.up_proj"), [width, ffn]),
-            Named::turned(name("mlp.down_proj"), [ffn, width]),
+            Named::transposed(name("mlp.gate_proj"), [width, ffn]),
+            Named::transposed(name("mlp.up_proj"), [width, ffn]),
+            Named::transposed(name("mlp.down_proj"), [ffn, width]),
         ]);
     }
     all.push(Named::plain("model.norm.weight", &[width]));
-    all.push(Named::turned("lm_head.weight", [width, vocab]));
+    all.push(Named::transposed("lm_head.weight", [width, vocab]));
     all
 }

@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 mod gradients;
-mod reference;
+pub(crate) mod reference;
 
 /// A small one with 11 tokens.
 fn config(heads: usize, kv_heads: usize) -> TransformerConfig {

@@ -6,14 +6,13 @@ use ::safetensors::{Dtype, SafeTensors};
 use burn::module::Param;
 
 use super::*;
+use crate::networks::{Matrix, Plain, PlainBlock};
 
 /// The same network, as another program would compute it: from names, shapes and conventions of a Llama model alone.
 struct Theirs {
     bytes: Vec<u8>,
     sizes: HashMap<String, String>,
 }
-
-type Rows = Vec<Vec<f64>>;
 
 impl Theirs {
     fn read(path: &Path) -> Self {
@@ -38,95 +37,48 @@ impl Theirs {
         (tensor.shape().to_vec(), numbers.collect())
     }
 
-    fn rows(&self, name: &str) -> Rows {
+    /// A matrix as the file has it.
+    fn rows(&self, name: &str) -> Matrix {
         let (shape, numbers) = self.tensor(name);
         numbers.chunks(shape[1]).map(<[f64]>::to_vec).collect()
     }
 
-    fn norm(&self, name: &str, x: &Rows) -> Rows {
-        let (_, scale) = self.tensor(name);
-        let epsilon: f64 = self.sizes["rms_norm_eps"].parse().unwrap();
-        let row = |row: &Vec<f64>| {
-            let mean = row.iter().map(|x| x * x).sum::<f64>() / row.len() as f64;
-            let values = row.iter().zip(&scale);
-            values.map(|(x, s)| x / (mean + epsilon).sqrt() * s).collect()
-        };
-        x.iter().map(row).collect()
+    /// A `torch.nn.Linear`, which computes x Wᵀ, as the W of x W.
+    fn linear(&self, name: &str) -> Matrix {
+        let rows = self.rows(name);
+        (0..rows[0].len()).map(|column| rows.iter().map(|row| row[column]).collect()).collect()
     }
 
-    /// x Wᵀ, as `torch.nn.Linear` has it.
-    fn linear(&self, name: &str, x: &Rows) -> Rows {
-        let weight = self.rows(name);
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum();
-        let row = |x: &Vec<f64>| weight.iter().map(|w| dot(x, w)).collect();
-        x.iter().map(row).collect()
-    }
-
-    /// q cos + rotate_half(q) sin, with rotate_half(x) = (-x[half..], x[..half]).
-    fn turned(&self, head: &[f64], position: usize) -> Vec<f64> {
-        let (size, half) = (head.len(), head.len() / 2);
-        let theta: f64 = self.sizes["rope_theta"].parse().unwrap();
-        let number = |i: usize| {
-            let pair = (i % half) as f64;
-            let angle = position as f64 * theta.powf(-2.0 * pair / size as f64);
-            let rotated = if i < half { -head[i + half] } else { head[i - half] };
-            head[i] * angle.cos() + rotated * angle.sin()
-        };
-        (0..size).map(number).collect()
-    }
-
-    fn attention(&self, layer: &str, x: &Rows) -> Rows {
-        let part = |name: &str| self.linear(&format!("{layer}.self_attn.{name}_proj.weight"), x);
-        let (q, k, v) = (part("q"), part("k"), part("v"));
-        let heads = self.size("num_attention_heads");
-        let shared = heads / self.size("num_key_value_heads");
-        let size = self.size("hidden_size") / heads;
-        let mut mixed = vec![vec![0.0; heads * size]; x.len()];
-        for (now, mixed) in mixed.iter_mut().enumerate() {
-            for head in 0..heads {
-                let (of_q, of_k) = (head * size, head / shared * size);
-                let query = self.turned(&q[now][of_q..][..size], now);
-                let score = |then: usize| {
-                    let key = self.turned(&k[then][of_k..][..size], then);
-                    let dot: f64 = query.iter().zip(&key).map(|(a, b)| a * b).sum();
-                    (dot / (size as f64).sqrt()).exp()
-                };
-                let scores: Vec<f64> = (0..=now).map(score).collect();
-                let total: f64 = scores.iter().sum();
-                for (then, score) in scores.iter().enumerate() {
-                    for i in 0..size {
-                        mixed[of_q + i] += score / total * v[then][of_k + i];
-                    }
-                }
-            }
-        }
-        self.linear(&format!("{layer}.self_attn.o_proj.weight"), &mixed)
-    }
-
-    fn logits(&self, tokens: &[usize]) -> Rows {
-        let embedding = self.rows("model.embed_tokens.weight");
-        let mut x: Rows = tokens.iter().map(|token| embedding[*token].clone()).collect();
-        for index in 0..self.size("num_hidden_layers") {
+    /// The plain decoder, whose rotary positions are those of Llama: q cos + rotate_half(q) sin, with
+    /// rotate_half(x) = (-x[half..], x[..half]).
+    fn decoder(&self) -> Plain {
+        assert_eq!(self.sizes["rms_norm_eps"].parse(), Ok(1e-5));
+        assert_eq!(self.sizes["rope_theta"].parse(), Ok(10_000.0));
+        let norm = |name: String| self.tensor(&name).1;
+        let block = |index: usize| {
             let layer = format!("model.layers.{index}");
-            let normal = self.norm(&format!("{layer}.input_layernorm.weight"), &x);
-            x = sum(&x, &self.attention(&layer, &normal));
-            let normal = self.norm(&format!("{layer}.post_attention_layernorm.weight"), &x);
-            let gate = self.linear(&format!("{layer}.mlp.gate_proj.weight"), &normal);
-            let up = self.linear(&format!("{layer}.mlp.up_proj.weight"), &normal);
-            let gated = gate.iter().zip(&up).map(|(gate, up)| {
-                let pairs = gate.iter().zip(up);
-                pairs.map(|(g, u)| g / (1.0 + (-g).exp()) * u).collect()
-            });
-            let down = format!("{layer}.mlp.down_proj.weight");
-            x = sum(&x, &self.linear(&down, &gated.collect()));
+            let part = |name: &str| self.linear(&format!("{layer}.{name}_proj.weight"));
+            PlainBlock {
+                attention_norm: norm(format!("{layer}.input_layernorm.weight")),
+                query: part("self_attn.q"),
+                key: part("self_attn.k"),
+                value: part("self_attn.v"),
+                output: part("self_attn.o"),
+                heads: self.size("num_attention_heads"),
+                kv_heads: self.size("num_key_value_heads"),
+                mlp_norm: norm(format!("{layer}.post_attention_layernorm.weight")),
+                gate: part("mlp.gate"),
+                up: part("mlp.up"),
+                down: part("mlp.down"),
+            }
+        };
+        Plain {
+            embedding: self.rows("model.embed_tokens.weight"),
+            blocks: (0..self.size("num_hidden_layers")).map(block).collect(),
+            norm: norm("model.norm.weight".to_owned()),
+            head: self.linear("lm_head.weight"),
         }
-        self.linear("lm_head.weight", &self.norm("model.norm.weight", &x))
     }
-}
-
-fn sum(a: &Rows, b: &Rows) -> Rows {
-    let row = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a + b).collect();
-    a.iter().zip(b).map(row).collect()
 }
 
 /// A llama whose norms are not all one.
@@ -153,9 +105,9 @@ fn exported_llama_matches_hugging_face_conventions() {
         let network = Network::Transformer(stirred(&architecture));
         save(&network, &architecture, &path).unwrap();
         let ours = answers(&network, &architecture);
-        let theirs = Theirs::read(&path);
-        let first = theirs.logits(&[3, 1, 4, 1, 5, 9, 2]);
-        let second = theirs.logits(&[6, 5, 3, 5, 10, 0, 7]);
+        let theirs = Theirs::read(&path).decoder();
+        let first = theirs.forward(&[3, 1, 4, 1, 5, 9, 2]).logits;
+        let second = theirs.forward(&[6, 5, 3, 5, 10, 0, 7]).logits;
         let theirs = [first, second].concat().concat();
         let largest = theirs.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         for (ours, theirs) in ours.iter::<f64>().zip(&theirs) {

@@ -6,32 +6,32 @@ use crate::networks::transformer::{Transformer, TransformerConfig};
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 
-pub(super) type Matrix = Vec<Vec<f64>>;
+pub(crate) type Matrix = Vec<Vec<f64>>;
 
-pub(super) struct Plain {
-    embedding: Matrix,
-    blocks: Vec<PlainBlock>,
-    norm: Vec<f64>,
-    head: Matrix,
+pub(crate) struct Plain {
+    pub(crate) embedding: Matrix,
+    pub(crate) blocks: Vec<PlainBlock>,
+    pub(crate) norm: Vec<f64>,
+    pub(crate) head: Matrix,
 }
 
-struct PlainBlock {
-    attention_norm: Vec<f64>,
-    query: Matrix,
-    key: Matrix,
-    value: Matrix,
-    output: Matrix,
-    heads: usize,
-    kv_heads: usize,
-    mlp_norm: Vec<f64>,
-    gate: Matrix,
-    up: Matrix,
-    down: Matrix,
+pub(crate) struct PlainBlock {
+    pub(crate) attention_norm: Vec<f64>,
+    pub(crate) query: Matrix,
+    pub(crate) key: Matrix,
+    pub(crate) value: Matrix,
+    pub(crate) output: Matrix,
+    pub(crate) heads: usize,
+    pub(crate) kv_heads: usize,
+    pub(crate) mlp_norm: Vec<f64>,
+    pub(crate) gate: Matrix,
+    pub(crate) up: Matrix,
+    pub(crate) down: Matrix,
 }
 
-pub(super) struct Found {
+pub(crate) struct Found {
     /// `[time][vocab]`.
-    pub(super) logits: Matrix,
+    pub(crate) logits: Matrix,
     /// `[block][head][time][time]`.
     pub(super) attention: Vec<Vec<Matrix>>,
     /// `[block][time][width]`.
@@ -61,7 +61,7 @@ impl Plain {
         }
     }
 
-    pub(super) fn forward(&self, tokens: &[i32]) -> Found {
+    pub(crate) fn forward(&self, tokens: &[i32]) -> Found {
         let mut x: Matrix =
             tokens.iter().map(|&token| self.embedding[token as usize].clone()).collect();
         let (mut attention, mut streams) = (Vec::new(), Vec::new());

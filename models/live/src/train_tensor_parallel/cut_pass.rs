@@ -23,11 +23,11 @@ use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::{Positions, RmsNorm, Transformer};
 
-use super::link::Link;
+use super::collectives::Collectives;
 use super::params::{Mode, Sums};
 
 /// A half of a block that has run forward.
-struct Half {
+struct SavedHalf {
     /// A leaf: rows that came in, own rows.
     x: Tensor<2>,
     normal: Tensor<2>,
@@ -38,24 +38,24 @@ struct Half {
 }
 
 /// A rank's way through the blocks.
-pub(super) struct BlockPass<'a, 'p> {
+pub(super) struct CutPass<'a, 'p> {
     pub(super) network: &'a Transformer,
-    pub(super) link: &'a mut Link<'p>,
+    pub(super) collectives: &'a mut Collectives<'p>,
     pub(super) mode: Mode,
     pub(super) sums: Sums,
     pub(super) batch: usize,
 }
 
 /// All halves of all blocks, from the input on.
-pub(super) struct Walked(Vec<Half>);
+pub(super) struct SavedBlocks(Vec<SavedHalf>);
 
-impl BlockPass<'_, '_> {
+impl CutPass<'_, '_> {
     /// Rows of vectors through all blocks, `[rows, width]` to the same, without autodiff.
     pub(super) fn forward(
         &mut self,
         mut x: Tensor<2>,
         at: &Positions,
-    ) -> Result<(Tensor<2>, Walked), CommError> {
+    ) -> Result<(Tensor<2>, SavedBlocks), CommError> {
         let mut halves = Vec::with_capacity(2 * self.network.blocks.len());
         let (network, batch) = (self.network, self.batch);
         for block in &network.blocks {
@@ -64,22 +64,22 @@ impl BlockPass<'_, '_> {
             let change = |rows| block.mlp.forward(rows);
             x = self.half(x, &block.mlp_norm, change, &mut halves)?;
         }
-        Ok((x, Walked(halves)))
+        Ok((x, SavedBlocks(halves)))
     }
 
     /// The slope of the last rows to that of the first; slopes of all weights on the way are collected.
     pub(super) fn backward(
         &mut self,
-        walked: Walked,
+        saved: SavedBlocks,
         mut slope: Tensor<2>,
-        found: &mut Slopes,
+        found: &mut WeightSlopes,
     ) -> Result<Tensor<2>, CommError> {
         let network = self.network;
-        for (index, half) in walked.0.into_iter().enumerate().rev() {
+        for (index, half) in saved.0.into_iter().enumerate().rev() {
             let Some(block) = network.blocks.get(index / 2) else {
                 continue;
             };
-            self.link.doing("computing the backward pass of a block");
+            self.collectives.doing("computing the backward pass of a block");
             let whole = self.leave_back(slope.clone())?;
             let mut gradients = (half.term * whole).sum().backward();
             let entering = slope_of(&half.entered, &mut gradients)?;
@@ -103,55 +103,61 @@ impl BlockPass<'_, '_> {
         x: Tensor<2>,
         norm: &RmsNorm,
         cut: impl Fn(Tensor<2>) -> Tensor<2>,
-        halves: &mut Vec<Half>,
+        halves: &mut Vec<SavedHalf>,
     ) -> Result<Tensor<2>, CommError> {
-        self.link.doing("computing the forward pass of a block");
+        self.collectives.doing("computing the forward pass of a block");
         let own = leaf(x.clone());
         let normal = norm.forward(own.clone());
         let entered = leaf(self.enter(normal.clone().without_autodiff())?);
         let term = cut(entered.clone());
         let sum = self.leave(term.clone().without_autodiff())?;
-        halves.push(Half { x: own, normal, entered, term });
+        halves.push(SavedHalf { x: own, normal, entered, term });
         Ok(x + sum)
     }
 
     fn enter(&mut self, normal: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match self.mode {
             Mode::Tensor | Mode::Context => Ok(normal),
-            Mode::TensorSequence => self.link.all_gather(normal, self.batch),
+            Mode::TensorSequence => self.collectives.all_gather(normal, self.batch),
         }
     }
 
     fn enter_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match self.mode {
-            Mode::Tensor | Mode::Context => self.link.all_reduce(slope),
-            Mode::TensorSequence => self.link.reduce_scatter(slope, self.batch),
+            Mode::Tensor | Mode::Context => self.collectives.all_reduce(slope),
+            Mode::TensorSequence => self.collectives.reduce_scatter(slope, self.batch),
         }
     }
 
     fn leave(&mut self, term: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match (self.mode, self.sums) {
-            (Mode::Tensor | Mode::Context, Sums::Done) => self.link.all_reduce(term),
-            (Mode::TensorSequence, Sums::Done) => self.link.reduce_scatter(term, self.batch),
+            (Mode::Tensor | Mode::Context, Sums::CollectiveCounts) => {
+                self.collectives.all_reduce(term)
+            }
+            (Mode::TensorSequence, Sums::CollectiveCounts) => {
+                self.collectives.reduce_scatter(term, self.batch)
+            }
             // One term of the sum for the sum.
             (Mode::Tensor | Mode::Context, Sums::LeftOut) => Ok(term),
-            (Mode::TensorSequence, Sums::LeftOut) => Ok(self.link.own_tokens(term, self.batch)),
+            (Mode::TensorSequence, Sums::LeftOut) => {
+                Ok(self.collectives.own_tokens(term, self.batch))
+            }
         }
     }
 
     fn leave_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match self.mode {
             Mode::Tensor | Mode::Context => Ok(slope),
-            Mode::TensorSequence => self.link.all_gather(slope, self.batch),
+            Mode::TensorSequence => self.collectives.all_gather(slope, self.batch),
         }
     }
 }
 
 // Where burn's graph begins and ends: leaves, and the slopes of a rank's weights, collected piece by piece.
 
-pub(super) struct Slopes(GradientsParams);
+pub(super) struct WeightSlopes(GradientsParams);
 
-impl Slopes {
+impl WeightSlopes {
     /// None yet.
     pub(super) fn none() -> Self {
         Self(GradientsParams::new())

@@ -7,7 +7,7 @@ use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::Positions;
 
-use super::part::{Answers, Input, Output, Pending, SplitSaved, StageModel};
+use super::stage_model::{Input, Labels, Output, Pending, SplitSaved, StageModel};
 
 /// How a backward pass is made possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ enum Kind {
         /// The weights of the forward pass, if those are to be used again.
         part: Option<StageModel>,
         input: Input,
-        answers: Option<Answers>,
+        answers: Option<Labels>,
     },
 }
 
@@ -54,7 +54,7 @@ struct Recorded {
 }
 
 /// What a backward pass found.
-pub(super) struct Back {
+pub(super) struct BackwardResult {
     /// By the input, `[sequences, time, width]`.
     pub(super) by_input: Option<Tensor<3>>,
     /// By the weights, in their order.
@@ -66,14 +66,14 @@ pub(super) struct Back {
 impl SavedForward {
     /// Runs forward; what comes out is without autodiff. `part` has autodiff.
     pub(super) fn forward(
-        way: BackwardMode,
+        backward_mode: BackwardMode,
         part: &StageModel,
         input: Input,
-        answers: Option<Answers>,
+        answers: Option<Labels>,
         at: &Tables,
         version: u64,
     ) -> (Output, Self) {
-        let (output, kind) = match way {
+        let (output, kind) = match backward_mode {
             BackwardMode::Recorded => {
                 let recorded = Recorded::forward(part, input, answers, at);
                 let output = match recorded.output.clone() {
@@ -83,12 +83,12 @@ impl SavedForward {
                 (output, Kind::Recorded(recorded))
             }
             BackwardMode::SplitSaved => {
-                let (output, apart) = part.valid().forward_apart(input, answers, &at.plain);
-                (output, Kind::SplitSaved(Box::new(apart)))
+                let (output, split_saved) = part.valid().forward_split(input, answers, &at.plain);
+                (output, Kind::SplitSaved(Box::new(split_saved)))
             }
             BackwardMode::Again | BackwardMode::RecomputeSplit => {
                 let output = part.valid().forward(input.clone(), answers.clone(), &at.plain);
-                let part = (way == BackwardMode::Again).then(|| part.clone());
+                let part = (backward_mode == BackwardMode::Again).then(|| part.clone());
                 let kind = Kind::Again { part, input, answers };
                 (output, kind)
             }
@@ -116,33 +116,33 @@ impl SavedForward {
         now: &StageModel,
         slope: Option<Tensor<3>>,
         at: &Tables,
-    ) -> Result<Back, CommError> {
+    ) -> Result<BackwardResult, CommError> {
         match self.kind {
             Kind::Recorded(recorded) => recorded.backward(slope),
-            Kind::SplitSaved(apart) => apart_back(*apart, now, slope, at),
+            Kind::SplitSaved(split_saved) => split_backward(*split_saved, now, slope, at),
             Kind::Again { part, input, answers } => match part {
                 Some(part) => Recorded::forward(&part, input, answers, at).backward(slope),
                 None => {
-                    let (_, apart) = now.valid().forward_apart(input, answers, &at.plain);
-                    apart_back(apart, now, slope, at)
+                    let (_, split_saved) = now.valid().forward_split(input, answers, &at.plain);
+                    split_backward(split_saved, now, slope, at)
                 }
             },
         }
     }
 }
 
-fn apart_back(
-    apart: SplitSaved,
+fn split_backward(
+    split_saved: SplitSaved,
     now: &StageModel,
     slope: Option<Tensor<3>>,
     at: &Tables,
-) -> Result<Back, CommError> {
-    let (by_input, pending) = apart.backward(&now.valid(), slope, &at.plain)?;
-    Ok(Back { by_input: Some(by_input), gradients: None, pending: Some(pending) })
+) -> Result<BackwardResult, CommError> {
+    let (by_input, pending) = split_saved.backward(&now.valid(), slope, &at.plain)?;
+    Ok(BackwardResult { by_input: Some(by_input), gradients: None, pending: Some(pending) })
 }
 
 impl Recorded {
-    fn forward(part: &StageModel, input: Input, answers: Option<Answers>, at: &Tables) -> Self {
+    fn forward(part: &StageModel, input: Input, answers: Option<Labels>, at: &Tables) -> Self {
         let (leaf, input) = match input {
             Input::Tokens(tokens) => (None, Input::Tokens(tokens)),
             Input::Vectors(x) => {
@@ -153,7 +153,7 @@ impl Recorded {
         Self { output: part.forward(input, answers, &at.recorded), part: part.clone(), leaf }
     }
 
-    fn backward(self, slope: Option<Tensor<3>>) -> Result<Back, CommError> {
+    fn backward(self, slope: Option<Tensor<3>>) -> Result<BackwardResult, CommError> {
         let mut slopes = match (self.output, slope) {
             (Output::Loss(loss), _) => loss.backward(),
             // With s the gradient by y, the gradient of sum(y * s) by anything is that of the loss.
@@ -164,7 +164,7 @@ impl Recorded {
         };
         let by_input = self.leaf.and_then(|leaf| leaf.grad_remove(&mut slopes));
         let mut slopes = GradientsParams::from_grads(slopes, &self.part);
-        Ok(Back {
+        Ok(BackwardResult {
             by_input,
             gradients: Some(flat_params::gradients(&self.part, &mut slopes)?),
             pending: None,

@@ -34,7 +34,7 @@ pub(super) enum Output {
 
 /// The right answers `[batch * time]`, and by how much a microbatch's mean counts.
 #[derive(Clone, Debug)]
-pub(super) struct Answers {
+pub(super) struct Labels {
     pub(super) labels: Tensor<1, Int>,
     pub(super) share: f64,
 }
@@ -63,7 +63,7 @@ impl StageModel {
     }
 
     /// Forward; recorded for the way back if the part's parameters are.
-    pub(super) fn forward(&self, input: Input, answers: Option<Answers>, at: &Positions) -> Output {
+    pub(super) fn forward(&self, input: Input, answers: Option<Labels>, at: &Positions) -> Output {
         let mut x = self.embed(input);
         for block in &self.blocks {
             (x, _) = block.forward(x, at);
@@ -96,10 +96,10 @@ impl StageModel {
     }
 
     /// Forward with nothing recorded: what [`SplitSaved::backward`] needs is kept instead. The part is without autodiff.
-    pub(super) fn forward_apart(
+    pub(super) fn forward_split(
         &self,
         input: Input,
-        answers: Option<Answers>,
+        answers: Option<Labels>,
         at: &Positions,
     ) -> (Output, SplitSaved) {
         let tokens = match &input {
@@ -120,13 +120,13 @@ impl StageModel {
                 let logits = normal.clone().matmul(head.val()); // [rows, vocab]
                 let loss = cross_entropy(logits.clone(), answers.labels.clone());
                 let loss = loss.mul_scalar(answers.share);
-                let end = End { norm: kept, normal, logits, answers };
+                let end = SavedEnd { norm: kept, normal, logits, answers };
                 (Output::Loss(loss), Some(end))
             }
             _ => (Output::Vectors(x), None),
         };
-        let apart = SplitSaved { tokens, blocks, end, shape: [batch, time, width] };
-        (output, apart)
+        let split_saved = SplitSaved { tokens, blocks, end, shape: [batch, time, width] };
+        (output, split_saved)
     }
 }
 
@@ -135,17 +135,17 @@ pub(super) struct SplitSaved {
     /// `[rows]`, on the first part.
     tokens: Option<Tensor<1, Int>>,
     blocks: Vec<BlockSaved>,
-    end: Option<End>,
+    end: Option<SavedEnd>,
     shape: [usize; 3],
 }
 
-struct End {
+struct SavedEnd {
     norm: NormSaved,
     /// `[rows, width]`.
     normal: Tensor<2>,
     /// `[rows, vocab]`.
     logits: Tensor<2>,
-    answers: Answers,
+    answers: Labels,
 }
 
 impl SplitSaved {

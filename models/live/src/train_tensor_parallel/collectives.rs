@@ -4,37 +4,33 @@ use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_distributed::collective::carry_out;
 use mlsys_distributed::transport::{CommError, Endpoint, Tag};
 use mlsys_nn::flat_params;
-use mlsys_nn::networks::{Positions, Transformer};
 use mlsys_sim::collective::{Algorithm, Plan, PlanError, Split};
-
-use super::pass::{Slopes, leaf, slope_of};
-use super::ring::{AttentionOutput, Looking};
 
 pub(super) const SAMPLED: usize = 2;
 
 /// A rank's hold on all others. All ranks do the same operations in the same order.
-pub(super) struct Link<'a> {
+pub(super) struct Collectives<'a> {
     endpoint: &'a mut Endpoint,
     /// Without autodiff.
     device: Device,
     /// Collective operations of the blocks so far.
-    pub(super) done: Done,
+    pub(super) done: CollectiveCounts,
     /// The first [`SAMPLED`] numbers of every chunk of what the rank gave to the first sum of the step, for pictures;
     /// gaps are no numbers.
     pub(super) samples: Vec<f32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Done {
+pub(super) struct CollectiveCounts {
     pub(super) all_reduces: i64,
     pub(super) all_gathers: i64,
     pub(super) reduce_scatters: i64,
 }
 
-impl<'a> Link<'a> {
+impl<'a> Collectives<'a> {
     /// A new step over a port.
     pub(super) fn new(endpoint: &'a mut Endpoint, device: Device) -> Self {
-        Self { endpoint, device, done: Done::default(), samples: Vec::new() }
+        Self { endpoint, device, done: CollectiveCounts::default(), samples: Vec::new() }
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -79,7 +75,7 @@ impl<'a> Link<'a> {
         }
         let chunks = Split::new(row.len(), self.ranks());
         for rank in 0..self.ranks() {
-            let chunk = row.get(chunks.piece(rank)).unwrap_or_default();
+            let chunk = &row[chunks.piece(rank)];
             let first = (0..SAMPLED).map(|at| chunk.get(at).copied().unwrap_or(f32::NAN));
             self.samples.extend(first);
         }
@@ -162,91 +158,4 @@ fn by_rank(x: Tensor<2>, batch: usize, ranks: usize) -> Tensor<4> {
     let [rows, width] = x.dims();
     let by_sequence = x.reshape([batch, ranks, rows / batch / ranks, width]);
     by_sequence.swap_dims(0, 1)
-}
-
-// Forward and backward where each rank has its part of every sequence and all weights: only attention looks at other
-// tokens, so only there anything is sent.
-
-/// A block that has run forward.
-struct Ran {
-    /// A leaf: rows that came in, before attention.
-    x: Tensor<2>,
-    looking: Looking,
-    found: AttentionOutput,
-    /// Leaves again: the rows past attention, and what its heads found.
-    past: Tensor<2>,
-    mixed: Tensor<4>,
-    /// The rows that the block ends with.
-    end: Tensor<2>,
-}
-
-pub(super) struct BlockPass<'a, 'p> {
-    pub(super) network: &'a Transformer,
-    pub(super) link: &'a mut Link<'p>,
-    pub(super) batch: usize,
-}
-
-/// All blocks, from the input on.
-pub(super) struct Walked(Vec<Ran>);
-
-impl BlockPass<'_, '_> {
-    /// Own rows of vectors through all blocks, `[rows, width]` to the same, without autodiff.
-    pub(super) fn forward(
-        &mut self,
-        mut x: Tensor<2>,
-        at: &Positions,
-    ) -> Result<(Tensor<2>, Walked), CommError> {
-        let mut walked = Vec::with_capacity(self.network.blocks.len());
-        for block in &self.network.blocks {
-            self.link.doing("computing the forward pass of a block");
-            let own = leaf(x.clone());
-            let normal = block.attention_norm.forward(own.clone());
-            let (q, k, v) = block.attention.project(normal, self.batch, at);
-            let looking = Looking { q, k, v };
-            let found = looking.without_autodiff().forward(self.link)?;
-            let (past, mixed) = (leaf(x), leaf(found.mixed.clone()));
-            let between = past.clone() + block.attention.join(mixed.clone());
-            let normal = block.mlp_norm.forward(between.clone());
-            let end = between + block.mlp.forward(normal);
-            x = end.clone().without_autodiff();
-            walked.push(Ran { x: own, looking, found, past, mixed, end });
-        }
-        Ok((x, Walked(walked)))
-    }
-
-    /// The slope of the last rows to that of the first; slopes of all weights on the way are collected.
-    pub(super) fn backward(
-        &mut self,
-        walked: Walked,
-        mut slope: Tensor<2>,
-        slopes: &mut Slopes,
-    ) -> Result<Tensor<2>, CommError> {
-        let network = self.network;
-        for (block, ran) in network.blocks.iter().zip(walked.0).rev() {
-            self.link.doing("computing the backward pass of a block");
-            let mut gradients = (ran.end * slope).sum().backward();
-            let past = slope_of(&ran.past, &mut gradients)?;
-            let mixed = slope_of(&ran.mixed, &mut gradients)?;
-            slopes.take(block, &mut gradients);
-            let plain = ran.looking.without_autodiff();
-            let back = plain.backward(&ran.found, mixed, self.link)?;
-            let looking = ran.looking;
-            let along = (looking.q * back.q).sum() + (looking.k * back.k).sum();
-            let mut gradients = (along + (looking.v * back.v).sum()).backward();
-            slope = past + slope_of(&ran.x, &mut gradients)?;
-            slopes.take(block, &mut gradients);
-        }
-        Ok(slope)
-    }
-}
-
-impl Looking {
-    /// The same numbers outside burn's graph.
-    fn without_autodiff(&self) -> Self {
-        Self {
-            q: self.q.clone().without_autodiff(),
-            k: self.k.clone().without_autodiff(),
-            v: self.v.clone().without_autodiff(),
-        }
-    }
 }

@@ -119,7 +119,7 @@ impl Layout {
             Mode::Context => 1,
         };
         let (heads, kv_heads) = (self.config.heads / divided, self.config.kv_heads / divided);
-        let mut maker = Maker { layout: self, rest: part, next: 0, device };
+        let mut maker = ModuleBuilder { layout: self, rest: part, next: 0, device };
         Transformer {
             embedding: maker.matrix(),
             blocks: (0..self.config.depth)
@@ -187,14 +187,14 @@ impl Weight {
 }
 
 /// Makes parameters from a row of numbers, one weight of the layout after the other.
-struct Maker<'a> {
+struct ModuleBuilder<'a> {
     layout: &'a Layout,
     rest: &'a [f32],
     next: usize,
     device: &'a Device,
 }
 
-impl Maker<'_> {
+impl ModuleBuilder<'_> {
     fn take(&mut self) -> (Vec<f32>, [usize; 2]) {
         let weights = &self.layout.weights;
         let shape = weights.get(self.next).map_or([0, 0], |weight| self.layout.own_shape(weight));
