@@ -187,8 +187,9 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                 })?;
             }
             let mut panes = sorted(panes);
-            // Of panes that stand only under conditions, one that is left needs no title.
-            if rows.len() > 1 && panes.len() == 1 {
+            // One pane that is left of several possible ones needs no title.
+            let several = rows.len() > 1 || rows.iter().any(|row| !row.each.is_empty());
+            if several && panes.len() == 1 {
                 return Ok(panes.remove(0).frame);
             }
             Ok(Frame::Panes(panes))

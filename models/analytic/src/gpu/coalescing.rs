@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use mlsys_lab::frame::{Cells, Tone};
-use mlsys_lab::{Frame, LabError, Run, Value};
+use mlsys_lab::{LabError, Run, Value, picture};
+use mlsys_sim::pattern::{OF_A_WARP, Pattern};
 
 use crate::closed_form::Values;
-use mlsys_lab::picture;
-use mlsys_lab::steps::{Steps, percent};
-use mlsys_sim::pattern::{OF_A_WARP, Pattern};
 
 /// Bytes of a sector, the least that moves between memory and a multiprocessor.
 const SECTOR: i64 = 32;
@@ -16,23 +13,8 @@ const SECTOR: i64 = 32;
 /// Bytes of a cache line.
 const LINE: i64 = 128;
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
-    let mut values = Values::default();
-    let source = run.params.text("byte_address")?;
-    let pattern = Pattern::read("byte_address", source, &OF_A_WARP)?;
-    let load = Load { first: pattern.lanes("the address")?, size: run.params.int("access_bytes")? };
-    let moved = load.moved();
-    values.set("sectors", moved.sectors.len() as i64);
-    values.set("cache_lines", moved.lines);
-    values.set("used_bytes", moved.used);
-    values.set("moved_bytes", moved.bytes());
-    values.set("efficiency", moved.efficiency());
-    picture::offer(run, "sectors", || load.sectors(&moved));
-    picture::offer(run, "lanes", || load.lanes());
-    picture::offer(run, "strides", || load.strides());
-    picture::offer(run, "steps", || moved.steps());
-    Ok(values)
-}
+/// Distances between neighbouring lanes, in elements, that are compared.
+const STRIDES: [i64; 8] = [1, 2, 3, 4, 8, 16, 32, 1024];
 
 /// A load of one warp: the first byte of each lane, and how many it reads from there.
 struct Load {
@@ -40,107 +22,48 @@ struct Load {
     size: i64,
 }
 
-/// What a load moves.
-struct Moved {
-    sectors: BTreeSet<i64>,
-    lines: i64,
-    used: i64,
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let source = run.params.text("byte_address")?;
+    let pattern = Pattern::read("byte_address", source, &OF_A_WARP)?;
+    let load = Load { first: pattern.lanes("the address")?, size: run.params.int("access_bytes")? };
+    let bytes = load.bytes();
+    let rows = units(&bytes, SECTOR).into_iter().map(|sector| {
+        let first = sector * SECTOR;
+        let used = (first..first + SECTOR).map(|byte| bytes.contains(&byte));
+        let lanes = load.first.iter().enumerate();
+        let lanes = lanes.filter(|(_, at)| **at < first + SECTOR && **at + load.size > first);
+        let lanes: Vec<usize> = lanes.map(|(lane, _)| lane).collect();
+        let lanes = picture::index_ranges("lane", &lanes);
+        [first.into(), Value::Array(used.map(Value::Bool).collect()), lanes.into()]
+    });
+    let strides = STRIDES.map(|stride| {
+        let lanes = 0..load.first.len() as i64;
+        let first = lanes.map(|lane| lane * stride * load.size).collect();
+        let other = Load { first, size: load.size };
+        let bytes = other.bytes();
+        let moved = SECTOR * units(&bytes, SECTOR).len() as i64;
+        let efficiency = bytes.len() as f64 / moved as f64;
+        [stride.into(), efficiency.into(), (other.first == load.first).into()]
+    });
+    let mut values = Values::default();
+    values.set("sectors", units(&bytes, SECTOR).len() as i64);
+    values.set("cache_lines", units(&bytes, LINE).len() as i64);
+    values.set("used_bytes", bytes.len() as i64);
+    values.records("rows", ["first", "used", "lanes"], rows);
+    values.list("addresses", load.first.iter().copied());
+    values.records("strides", ["stride", "efficiency", "own"], strides);
+    Ok(values)
 }
 
 impl Load {
     fn bytes(&self) -> BTreeSet<i64> {
-        let of = |&first: &i64| first..first + self.size;
-        self.first.iter().flat_map(of).collect()
-    }
-
-    fn moved(&self) -> Moved {
-        let bytes = self.bytes();
-        let of = |size: i64| -> BTreeSet<i64> { bytes.iter().map(|byte| byte / size).collect() };
-        Moved { sectors: of(SECTOR), lines: of(LINE).len() as i64, used: bytes.len() as i64 }
-    }
-
-    /// Each sector's bytes in a row, and the lanes that use them.
-    fn sectors(&self, moved: &Moved) -> Frame {
-        let bytes = self.bytes();
-        let row = |sector: &i64| {
-            let first = sector * SECTOR;
-            let all = first..first + SECTOR;
-            let used = all.clone().filter(|byte| bytes.contains(byte)).count();
-            let cells = all.map(|byte| Some(usize::from(!bytes.contains(&byte))));
-            let lanes = self.first.iter().enumerate();
-            let lanes = lanes.filter(|(_, at)| **at < first + SECTOR && **at + self.size > first);
-            let lanes: Vec<usize> = lanes.map(|(lane, _)| lane).collect();
-            let remark =
-                format!("{used} of {SECTOR} used, {}", picture::index_ranges("lane", &lanes));
-            picture::row(format!("byte {first}"), cells, remark)
-        };
-        Frame::Cells(Cells {
-            across: "sector at".to_owned(),
-            group: 4,
-            first: 0,
-            kinds: picture::kinds([("used", Tone::First), ("moved for nothing", Tone::Faint)]),
-            rows: moved.sectors.iter().map(row).collect(),
-            note: format!(
-                "The warp asks once, for {} bytes of {} lanes. Memory answers in whole sectors of {SECTOR} bytes: {} of them, {} bytes, of which {} are used.",
-                self.size,
-                self.first.len(),
-                moved.sectors.len(),
-                moved.bytes(),
-                percent(moved.efficiency()),
-            ),
-            ..Cells::default()
-        })
-    }
-
-    fn lanes(&self) -> Frame {
-        let row = |(lane, first): (usize, &i64)| {
-            let last = first + self.size - 1;
-            let (one, other) = (first / SECTOR, last / SECTOR);
-            let sectors = if one == other { one.to_string() } else { format!("{one} and {other}") };
-            [Value::Int(lane as i64), Value::Int(*first), Value::Int(last), Value::from(sectors)]
-        };
-        let rows = self.first.iter().enumerate().map(row).collect();
-        picture::table(["lane", "first byte", "last byte", "sector"], rows)
-    }
-
-    fn strides(&self) -> Frame {
-        let bar = |stride: i64| {
-            let other = Self {
-                first: (0..self.first.len() as i64).map(|lane| lane * stride * self.size).collect(),
-                size: self.size,
-            };
-            let remark = if other.first == self.first { "this one" } else { "" };
-            let label = format!("stride {stride}");
-            picture::bar(label, other.moved().efficiency(), remark)
-        };
-        let bars = [1, 2, 3, 4, 8, 16, 32, 1024].into_iter().map(bar).collect();
-        picture::bars("used over moved", bars)
+        self.first.iter().flat_map(|&first| first..first + self.size).collect()
     }
 }
 
-impl Moved {
-    /// moved_bytes = 32*sectors
-    fn bytes(&self) -> i64 {
-        SECTOR * self.sectors.len() as i64
-    }
-
-    fn efficiency(&self) -> f64 {
-        self.used as f64 / self.bytes() as f64
-    }
-
-    fn steps(&self) -> Frame {
-        let mut steps = Steps::default();
-        let sectors = self.sectors.len() as i64;
-        steps.add("sectors", "distinct floor(byte/32)", "", sectors);
-        steps.add("cache_lines", "distinct floor(byte/128)", "", self.lines);
-        steps.add("used_bytes", "distinct bytes that a lane reads", "", self.used);
-        let numbers = format!("32*{sectors}");
-        steps.add("moved_bytes", "32*sectors", numbers, self.bytes());
-        let numbers = format!("{}/{}", self.used, self.bytes());
-        let efficiency = self.efficiency();
-        steps.add("efficiency", "used_bytes/moved_bytes", numbers, efficiency);
-        steps.table()
-    }
+/// The aligned units of memory that bytes lie in.
+fn units(bytes: &BTreeSet<i64>, size: i64) -> BTreeSet<i64> {
+    bytes.iter().map(|byte| byte / size).collect()
 }
 
 #[cfg(test)]
@@ -148,18 +71,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_moves_is_what_the_kernel_machine_counts() {
+    fn sectors_lines_and_bytes_are_those_of_the_kernel_machine() {
         // The same rule at two places: here over sets of bytes, there over sorted addresses.
         for (stride, offset, size) in [(4, 0, 4), (4, 4, 4), (12, 3, 8), (0, 31, 16), (129, 1, 1)] {
             let load = Load { first: (0..32).map(|lane| offset + stride * lane).collect(), size };
             let mut addresses: Vec<u64> = load.first.iter().map(|&byte| byte as u64).collect();
             let counted = mlsys_kernel::traffic_of(&mut addresses, size as u64);
-            let moved = load.moved();
-            assert_eq!(
-                (moved.sectors.len() as u64, moved.lines as u64, moved.used as u64),
-                counted,
-                "{stride} {offset} {size}"
-            );
+            let bytes = load.bytes();
+            let [sectors, lines] = [SECTOR, LINE].map(|size| units(&bytes, size).len() as u64);
+            assert_eq!((sectors, lines, bytes.len() as u64), counted, "{stride} {offset} {size}");
         }
     }
 }
