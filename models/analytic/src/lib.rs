@@ -8,10 +8,9 @@
 pub mod closed_form;
 
 mod compression {
+    pub(crate) mod codebooks;
     pub(crate) mod integer_matmul;
-    pub(crate) mod kmeans_quantize;
     pub(crate) mod nested;
-    pub(crate) mod nf4;
     pub(crate) mod prune;
     pub(crate) mod quantize;
 }
@@ -66,9 +65,9 @@ const SIMULATIONS: [(&str, Simulation); 17] = [
     ("divergence", gpu::divergence::run),
     ("double-binary-tree", interconnect::double_binary_tree::run),
     ("integer-matmul", compression::integer_matmul::run),
-    ("kmeans-quantize", compression::kmeans_quantize::run),
+    ("kmeans-quantize", compression::codebooks::kmeans),
     ("landscape", trends::landscape::run),
-    ("nf4", compression::nf4::run),
+    ("nf4", compression::codebooks::nf4),
     ("online-softmax", inference::online_softmax::run),
     ("parallel-plan", parallel::parallel_plan::run),
     ("pipeline", parallel::pipeline::run),

@@ -21,15 +21,16 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
     let outcome = |s: i64| {
         let taken = |tid| Ok(pattern.at(&[tid, tid % LANES, tid / LANES, LANES, s])? != 0);
         let taken = (0..threads).map(taken).collect::<Result<Vec<bool>, LabError>>()?;
-        let diverges = |warp: &[bool]| warp.contains(&true) && warp.contains(&false);
-        let warps: Vec<bool> = taken.chunks(LANES as usize).map(diverges).collect();
-        let divergent = warps.iter().filter(|diverges| **diverges).count();
+        let warps = taken.chunks(LANES as usize);
+        let diverges = |warp: &&[bool]| warp.contains(&true) && warp.contains(&false);
+        let divergent = warps.clone().filter(diverges).count();
         let taking = taken.iter().filter(|taken| **taken).count();
-        let flags = |flags: Vec<bool>| Value::Array(flags.into_iter().map(Value::Bool).collect());
+        // By lane: 0 takes the branch, 1 does not, 2 is no thread of the block.
+        let lane = |taken: Option<&bool>| Value::Int(taken.map_or(2, |taken| i64::from(!taken)));
+        let lanes = |warp: &[bool]| (0..LANES as usize).map(|i| lane(warp.get(i))).collect();
         Ok([
             s.into(),
-            flags(taken),
-            flags(warps),
+            Value::Array(warps.map(|warp| Value::Array(lanes(warp))).collect()),
             Value::Int(taking as i64),
             Value::Int(divergent as i64),
         ])
@@ -38,7 +39,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
     let mut values = Values::default();
     values
         .list("divergent_warps_per_step", outcomes.iter().map(|[.., divergent]| divergent.clone()));
-    values.records("outcomes", ["s", "taken", "warps", "taking", "divergent"], outcomes);
+    values.records("outcomes", ["s", "warps", "taking", "divergent"], outcomes);
     Ok(values)
 }
 

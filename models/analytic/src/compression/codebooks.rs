@@ -1,0 +1,133 @@
+//! Kinds `nf4` and `kmeans-quantize`: weights stored as codes of a book, sixteen levels of a normal distribution or the
+//! centroids of their own clusters.
+
+use mlsys_lab::frame::{Distribution, Histogram, Level};
+use mlsys_lab::value::number;
+use mlsys_lab::{Frame, LabError, Run, Value, picture};
+use mlsys_sim::quantizer::{Codebook, Listed, cluster_sums, nf4_levels};
+
+use crate::closed_form::Values;
+use crate::compression::nested::Nested;
+
+/// Values in blocks, each divided by its largest and rounded to the nearest level of 4-bit NormalFloat.
+pub(crate) fn nf4(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let given = Nested::read(&run.params, "values")?;
+    let levels = nf4_levels()?;
+    let (mut scales, mut codes, mut back) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rows: Vec<[Value; 6]> = Vec::new();
+    for block in given.flat.chunks(run.params.size("block_size")?.max(1)) {
+        let scale = block.iter().map(|x| x.abs()).fold(0.0, f64::max);
+        let scaled = Listed::nf4(scale);
+        scales.push(scale);
+        for value in block {
+            let code = scaled.code(*value);
+            let (level, near) = (number(levels[code]), scaled.value(code));
+            let error = near - value;
+            rows.push([
+                (*value).into(),
+                scale.into(),
+                Value::Int(code as i64),
+                level.into(),
+                near.into(),
+                error.into(),
+            ]);
+            codes.push(code);
+            back.push(near);
+        }
+    }
+    let errors = given.flat.iter().zip(&back).map(|(x, y)| (y - x) * (y - x));
+    let mean = errors.sum::<f64>() / given.flat.len() as f64;
+    picture::offer(run, "levels", || counts(&codes, &levels));
+    let mut values = Values::default();
+    values.list("levels", levels);
+    values.list("scales", scales);
+    values.set("codes", given.like(codes.iter().map(|code| *code as i64)));
+    values.set("dequantized", given.like(back));
+    values.records("rows", ["value", "scale", "code", "level", "back", "error"], rows);
+    values.finite("mean_squared_error", mean, || "these values".to_owned())?;
+    Ok(values)
+}
+
+/// How many values take each level.
+fn counts(codes: &[usize], levels: &[f64]) -> Frame {
+    let mut counts = vec![0_u64; levels.len()];
+    for code in codes {
+        counts[*code] += 1;
+    }
+    // Between two levels lies the edge at which the nearer one changes.
+    let mut edges = vec![-1.0 - (levels[1] - levels[0]) / 2.0];
+    edges.extend(levels.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])));
+    let last = levels.len() - 1;
+    edges.push(1.0 + (levels[last] - levels[last - 1]) / 2.0);
+    Frame::Histogram(Histogram {
+        quantity: "value / largest of its block".to_owned(),
+        edges,
+        first: Distribution { name: "values".to_owned(), counts },
+        marked: "levels".to_owned(),
+        levels: levels.iter().map(|at| Level { at: *at, label: String::new() }).collect(),
+        ..Histogram::default()
+    })
+}
+
+/// Weights that share the centroids of their clusters (Deep Compression), and a step of the centroids along the sums of
+/// their gradients.
+pub(crate) fn kmeans(run: &mut Run<'_>) -> Result<Values, LabError> {
+    let params = &run.params;
+    let weights = Nested::read(params, "weights")?;
+    let start = match Nested::optional(params, "centroids")? {
+        Some(given) => given.flat,
+        // As many as asked for, spread evenly from the least weight to the greatest.
+        None => Codebook::spread(&weights.flat, params.size("clusters")?),
+    };
+    let codebook = Codebook::fit(&weights.flat, start, params.size("iterations")?);
+    let Codebook { centroids, indices } = &codebook;
+    let mut values = Values::default();
+    values.list("centroids", centroids.iter().copied());
+    values.set("indices", weights.like(indices.iter().map(|i| *i as i64)));
+    values.set("index_bits", i64::from(codebook.index_bits()));
+    values.set("weight_count", weights.flat.len() as i64);
+    let errors = weights.flat.iter().zip(indices).map(|(weight, index)| centroids[*index] - weight);
+    let mean = errors.map(|error| error * error).sum::<f64>() / weights.flat.len() as f64;
+    values.finite("mean_squared_error", mean, || "these weights".to_owned())?;
+    let mut gradients = Vec::new();
+    if let Some(given) = Nested::optional(params, "gradients")? {
+        if !given.alike(&weights) {
+            let message =
+                "gradients has another shape than weights; give one gradient for each weight";
+            return Err(LabError::contradiction(["gradients", "weights"], message));
+        }
+        gradients = cluster_sums(&given.flat, indices, centroids.len());
+        values.list("centroid_gradients", gradients.iter().copied());
+    }
+    let clusters = (0..centroids.len()).map(|cluster| {
+        let own = weights.flat.iter().zip(indices).filter(|(_, index)| **index == cluster);
+        let names: Vec<String> = own.clone().map(|(weight, _)| number(*weight)).take(9).collect();
+        let names = match names.len() {
+            0 => "no weight".to_owned(),
+            9 => format!("{}, ...", names[..8].join(", ")),
+            _ => names.join(", "),
+        };
+        let gradient = gradients.get(cluster).copied().map_or("".into(), Value::Float);
+        [
+            Value::Int(cluster as i64),
+            centroids[cluster].into(),
+            Value::Int(own.count() as i64),
+            names.into(),
+            gradient,
+        ]
+    });
+    values.records("rows", ["c", "centroid", "count", "names", "gradient"], clusters);
+    let mut at = 0;
+    let rows = weights.rows().into_iter().map(|length| {
+        let (own, indices) = (&weights.flat[at..at + length], &indices[at..at + length]);
+        at += length;
+        let join = |numbers: Vec<String>| Value::from(numbers.join(" "));
+        [
+            join(own.iter().map(|x| number(*x)).collect()),
+            join(indices.iter().map(usize::to_string).collect()),
+            join(indices.iter().map(|i| number(centroids[*i])).collect()),
+        ]
+    });
+    values.records("matrix", ["weights", "indices", "back"], rows);
+    Ok(values)
+}
