@@ -61,7 +61,7 @@ pub struct LessonReport {
 }
 
 /// What a cohort answered.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct QuestionReport {
     /// The question's id.
     pub id: String,
@@ -91,7 +91,7 @@ pub struct WrongReport {
 }
 
 /// What a cohort predicted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PredictionReport {
     /// The prediction's id.
     pub id: String,
@@ -164,6 +164,10 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Regist
         let id = &lesson.front.id;
         let mut points = Vec::new();
         let mut completed = 0;
+        let blank = |question: &Question| QuestionReport {
+            id: question.id.clone(),
+            ..QuestionReport::default()
+        };
         let mut questions: Vec<QuestionReport> = lesson.questions().map(blank).collect();
         for ((_, answers), learner) in learners.iter().zip(&mut names) {
             let details = answers.details.get(id);
@@ -224,18 +228,6 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Regist
     Cohort { course: course.id.to_string(), learners: learners.len(), lessons, names }
 }
 
-fn blank(question: &Question) -> QuestionReport {
-    QuestionReport {
-        id: question.id.clone(),
-        answered: 0,
-        right_first: 0,
-        right: 0,
-        hinted: 0,
-        hints: 0,
-        wrong: Vec::new(),
-    }
-}
-
 fn prediction(
     lesson: &Lesson,
     predict: &Predict,
@@ -247,13 +239,7 @@ fn prediction(
         let details = answers.details.get(&lesson.front.id)?;
         details.predictions.get(&predict.id)
     });
-    let mut report = PredictionReport {
-        id: predict.id.clone(),
-        made: 0,
-        relative_error: None,
-        choices: BTreeMap::new(),
-        came_out: 0,
-    };
+    let mut report = PredictionReport { id: predict.id.clone(), ..PredictionReport::default() };
     let mut errors = Vec::new();
     for made in made {
         report.made += 1;

@@ -1,13 +1,14 @@
-//! The course: modules, the order of their lessons, and what comes before what.
+//! The course: from its files to its modules and the order of their lessons, or to everything that is wrong with it.
 
-pub(crate) mod read;
-
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 
-use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{CourseId, Lesson, LessonId};
+use crate::diagnostic::{Code, Diagnostic, Located, Place, Source};
+use crate::model::{CourseId, Lesson, LessonId, ListedModule, Manifest, translated};
+use crate::parse::{Parsed, manifest_draft, read};
 
 /// Lessons in the order in which they are best taken, by modules.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -160,6 +161,237 @@ fn cycles(lessons: &[&Lesson]) -> Vec<Diagnostic> {
                 break;
             }
             path.push(next);
+        }
+    }
+    problems
+}
+
+/// The file that makes a folder a course.
+pub const COURSE_FILE: &str = "course.toml";
+
+/// A file of a course.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CourseFile {
+    /// The name that messages about it begin with.
+    pub name: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// The files of a course by their paths within it, with `/` between folders.
+pub type CourseFiles = BTreeMap<String, CourseFile>;
+
+/// What came of the files of a course.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParsedCourse {
+    /// The course with the lessons that read, unless `course.toml` has an error.
+    pub course: Option<Course>,
+    /// The lessons that are listed and there, by their paths, in order.
+    pub lessons: Vec<(String, Parsed)>,
+    /// What is wrong with `course.toml` and between the lessons.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl ParsedCourse {
+    /// Everything that is wrong: with the course, then with each lesson.
+    pub fn all_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        let lessons = self.lessons.iter();
+        self.diagnostics.iter().chain(lessons.flat_map(|(_, parsed)| &parsed.diagnostics))
+    }
+}
+
+/// Reads a course and all its lessons.
+pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
+    let Some(file) = files.get(COURSE_FILE) else {
+        let source = Source { file: COURSE_FILE.to_owned(), text: String::new() };
+        let error =
+            source.error(Code::MissingKey, Place::default(), format!("there is no {COURSE_FILE}"));
+        return ParsedCourse {
+            course: None,
+            lessons: Vec::new(),
+            diagnostics: vec![
+                error.help("`mlsys course new FOLDER` writes a course to start from"),
+            ],
+        };
+    };
+    let (manifest, mut diagnostics) = manifest_draft(&file.name, &file.bytes);
+    let Some(manifest) = manifest else {
+        return ParsedCourse { course: None, lessons: Vec::new(), diagnostics };
+    };
+    let mut reading = Reading {
+        files,
+        manifest: &manifest,
+        registry,
+        listed: Vec::new(),
+        read: Vec::new(),
+        problems: Vec::new(),
+    };
+    let modules = reading.modules();
+    reading.unlisted();
+    let Reading { read, problems, .. } = reading;
+    let lessons: Vec<Lesson> =
+        read.iter().filter_map(|(_, parsed)| parsed.lesson.clone()).collect();
+    let is_sound = !diagnostics.iter().any(Diagnostic::is_error);
+    diagnostics.extend(problems);
+    let unread: Vec<&str> = read
+        .iter()
+        .filter(|(_, parsed)| parsed.lesson.is_none())
+        .filter_map(|(path, _)| path.strip_suffix(".md"))
+        .collect();
+    let between = between_also(&lessons, &unread);
+    // Lessons in a cycle stand in no right order.
+    if !between.iter().any(|problem| problem.code == Code::Cycle) {
+        diagnostics.extend(disorder(&lessons));
+    }
+    diagnostics.extend(between);
+    let course = is_sound.then(|| Course {
+        id: manifest.id.clone(),
+        title: manifest.title.clone(),
+        about: manifest.about.clone(),
+        license: manifest.license.clone(),
+        authors: manifest.authors.clone(),
+        modules,
+        lessons,
+    });
+    ParsedCourse { course, lessons: read, diagnostics }
+}
+
+struct Reading<'a> {
+    files: &'a CourseFiles,
+    manifest: &'a Manifest,
+    registry: &'a Registry,
+    /// Paths listed so far.
+    listed: Vec<String>,
+    read: Vec<(String, Parsed)>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Reading<'_> {
+    /// Reads what each module lists; a module's lessons follow each other.
+    fn modules(&mut self) -> Vec<Module> {
+        let manifest = self.manifest;
+        let mut modules = Vec::new();
+        let mut count = 0;
+        for module in &manifest.modules {
+            let first = count;
+            for listed in &module.lessons {
+                count += usize::from(self.lesson(listed));
+            }
+            modules.push(Module {
+                id: module.id.clone(),
+                title: module.title.clone(),
+                about: module.about.clone(),
+                lessons: first..count,
+            });
+        }
+        modules
+    }
+
+    /// Reads a lesson that is listed; whether it is one of the course.
+    fn lesson(&mut self, listed: &Located<String>) -> bool {
+        let path = ListedModule::path_of(&listed.value);
+        if self.listed.contains(&path) {
+            let message = format!("`{}` is listed twice", listed.value);
+            self.error(Code::DuplicateId, listed, message, "remove one of the two");
+            return false;
+        }
+        self.listed.push(path.clone());
+        let Some(file) = self.files.get(&path) else {
+            let message = format!("there is no lesson file {path}");
+            let known = self.files.keys().filter(|known| is_lesson_path(known));
+            let help = match nearest(&path, known.map(String::as_str)) {
+                Some(known) => format!("did you mean \"{}\"?", known.trim_end_matches(".md")),
+                None => {
+                    format!("write the file, as with `mlsys lesson new {path}`, or remove the line")
+                }
+            };
+            self.error(Code::MissingLesson, listed, message, &help);
+            return false;
+        };
+        let mut parsed = read(&file.name, &file.bytes, self.registry);
+        if let Some(lesson) = &parsed.lesson
+            && path == format!("{}.md", listed.value)
+            && lesson.front.id.as_str() != listed.value
+        {
+            let message = format!("this lesson is listed as `{}`", listed.value);
+            let place = id_place(lesson);
+            let error = lesson.source.error(Code::IdMismatch, place, message);
+            let help = format!("write id = \"{}\", or list it as \"{path}\"", listed.value);
+            parsed.diagnostics.push(error.help(help));
+            parsed.lesson = None;
+        }
+        let twin = parsed.lesson.as_ref().is_some_and(|lesson| {
+            let ids = self.read.iter().filter_map(|(_, other)| other.lesson.as_ref());
+            ids.into_iter().any(|other| other.front.id == lesson.front.id)
+        });
+        if twin {
+            let message = format!("the lesson in {path} has the id of one above");
+            self.error(Code::DuplicateId, listed, message, "give it an id of its own");
+            parsed.lesson = None;
+        }
+        let is_one = parsed.lesson.is_some();
+        self.read.push((path, parsed));
+        is_one
+    }
+
+    /// Lesson files that the course does not list; a translation belongs to its lesson.
+    fn unlisted(&mut self) {
+        let end = self.manifest.source.text.len();
+        for (path, file) in self.files {
+            let is_listed = |path: &str| self.listed.iter().any(|listed| listed == path);
+            let translates = translated(path).is_some_and(|(lesson, _)| is_listed(&lesson));
+            if !is_lesson_path(path)
+                || is_listed(path)
+                || translates
+                || !file.bytes.trim_ascii_start().starts_with(b"+++")
+            {
+                continue;
+            }
+            let warning = self.manifest.source.warning(
+                Code::UnlistedFile,
+                Place::new(end, end),
+                format!("the lesson file {path} is not listed, and is no part of the course"),
+            );
+            self.problems
+                .push(warning.help("add it to the lessons of a [[module]], or remove the file"));
+        }
+    }
+
+    fn error(&mut self, code: Code, at: &Located<String>, message: String, help: &str) {
+        let error = self.manifest.source.error(code, at.place, message);
+        self.problems.push(error.help(help));
+    }
+}
+
+fn is_lesson_path(path: &str) -> bool {
+    path.ends_with(".md")
+}
+
+/// Where a lesson names its id.
+fn id_place(lesson: &Lesson) -> Place {
+    let front = lesson.front.place;
+    let id = format!("\"{}\"", lesson.front.id);
+    lesson
+        .source
+        .slice(front)
+        .find(&id)
+        .map_or(front, |at| Place::new(front.start + at, front.start + at + id.len()))
+}
+
+/// Lessons that stand before one they require.
+fn disorder(lessons: &[Lesson]) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for (index, lesson) in lessons.iter().enumerate() {
+        let later = &lessons[index + 1..];
+        for required in &lesson.front.requires {
+            if later.iter().any(|other| other.front.id == required.value) {
+                let message = format!(
+                    "the course lists `{}` before `{}`, which it requires",
+                    lesson.front.id, required.value
+                );
+                let warning = lesson.source.warning(Code::LessonOrder, required.place, message);
+                problems.push(warning.help("list them the other way round in course.toml"));
+            }
         }
     }
     problems

@@ -11,7 +11,7 @@ use answer::{Judgement, chosen, malformed, same, say, verdict};
 use mlsys_expr::Env;
 use mlsys_lab::Registry;
 
-use crate::model::{Asked, Match, Question, QuestionKind, Wrong};
+use crate::model::{Asked, Match, Question, QuestionKind, QuestionType, Wrong};
 
 pub use answer::Answer;
 pub use kernel::{Case, CaseResult};
@@ -61,7 +61,7 @@ impl Question {
             QuestionKind::Kernel(task) => kernel::judge(text, task, env, registry),
             QuestionKind::Withheld(asked @ Asked::Kernel { .. }) => {
                 let given = Answer::One(text.to_owned());
-                (judge_withheld(&given, asked), Vec::new())
+                (judge_withheld(&given, asked, QuestionType::Kernel), Vec::new())
             }
             QuestionKind::Withheld(_)
             | QuestionKind::Numeric { .. }
@@ -94,11 +94,11 @@ impl Question {
         match &self.kind {
             QuestionKind::Numeric { answer, tolerance, wrong, .. } => match given.one() {
                 Some(text) => number::judge(text, answer, *tolerance, wrong, env),
-                None => malformed("a number"),
+                None => malformed(QuestionType::Numeric),
             },
             QuestionKind::List { answer, tolerance, wrong } => match given.many() {
                 Some(texts) => number::judge_list(&texts, answer, *tolerance, wrong, env),
-                None => malformed("numbers with commas between them"),
+                None => malformed(QuestionType::List),
             },
             QuestionKind::Choice { answer, wrong } => {
                 let others = wrong.iter().map(|wrong| wrong.value.as_str());
@@ -107,7 +107,7 @@ impl Question {
                     .and_then(|text| chosen(text, [answer.as_str()].into_iter().chain(others)))
                 {
                     Some(choice) => verdict(choice == answer, choice, wrong),
-                    None => malformed("one of the choices"),
+                    None => malformed(QuestionType::Choice),
                 }
             }
             QuestionKind::Multiple { answer, wrong } => judge_multiple(given, answer, wrong),
@@ -118,20 +118,20 @@ impl Question {
                     let right = [answer].into_iter().chain(accept).any(|known| same(known, text));
                     verdict(right, text, wrong)
                 }
-                None => malformed("a word or a short text"),
+                None => malformed(QuestionType::Text),
             },
             QuestionKind::Expression { lab, param, set, accept, wrong, .. } => match given.one() {
                 Some(text) => {
                     let task = lab::Task { kind: &lab.value, param: &param.value, set, accept };
                     lab::judge(text, &task, wrong, env, registry)
                 }
-                None => malformed("an expression"),
+                None => malformed(QuestionType::Expression),
             },
             QuestionKind::Kernel(task) => match given.one() {
                 Some(text) => kernel::judge(text, task, env, registry).0,
-                None => malformed("a kernel"),
+                None => malformed(QuestionType::Kernel),
             },
-            QuestionKind::Withheld(asked) => judge_withheld(given, asked),
+            QuestionKind::Withheld(asked) => judge_withheld(given, asked, self.kind.ty()),
         }
     }
 
@@ -158,7 +158,7 @@ impl Question {
 
 fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) -> Judgement {
     let Some(texts) = given.many() else {
-        return malformed("all choices that are right");
+        return malformed(QuestionType::Multiple);
     };
     let all = || answer.iter().chain(wrong.iter().map(|wrong| &wrong.value)).map(String::as_str);
     let mut taken: Vec<&str> = Vec::new();
@@ -166,7 +166,7 @@ fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) ->
         match chosen(text, all()) {
             Some(choice) if !taken.contains(&choice) => taken.push(choice),
             Some(_) => {}
-            None => return malformed("all choices that are right"),
+            None => return malformed(QuestionType::Multiple),
         }
     }
     if let Some(mistake) = taken.iter().find(|taken| !answer.iter().any(|right| right == *taken)) {
@@ -174,7 +174,7 @@ fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) ->
     }
     match answer.len() - taken.len() {
         0 => Judgement::Right,
-        _ if taken.is_empty() => malformed("all choices that are right"),
+        _ if taken.is_empty() => malformed(QuestionType::Multiple),
         1 => Judgement::Wrong(Some("these are right, but one more is".to_owned())),
         missing => Judgement::Wrong(Some(format!("these are right, but {missing} more are"))),
     }
@@ -182,7 +182,7 @@ fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) ->
 
 fn judge_match(given: &Answer, pairs: &[Match], extra: &[String]) -> Judgement {
     let Answer::Pairs(given) = given else {
-        return malformed("a right side for each left side");
+        return malformed(QuestionType::Match);
     };
     let known = |text: &str| {
         let rights = pairs.iter().map(|pair| &pair.right).chain(extra);
@@ -193,7 +193,7 @@ fn judge_match(given: &Answer, pairs: &[Match], extra: &[String]) -> Judgement {
         match given.iter().find(|(left, _)| same(left, &pair.left)) {
             Some((_, right)) if same(right, &pair.right) => {}
             Some((_, right)) if known(right) => wrong.push(pair.left.as_str()),
-            Some(_) | None => return malformed("a right side for each left side"),
+            Some(_) | None => return malformed(QuestionType::Match),
         }
     }
     match wrong.len() {
@@ -205,19 +205,18 @@ fn judge_match(given: &Answer, pairs: &[Match], extra: &[String]) -> Judgement {
 }
 
 fn judge_order(given: &Answer, answer: &[String], wrong: &[Wrong<Vec<String>>]) -> Judgement {
-    const WANTED: &str = "all the texts, each once, in order";
     let Some(texts) = given.many() else {
-        return malformed(WANTED);
+        return malformed(QuestionType::Order);
     };
     let mut order: Vec<&str> = Vec::new();
     for text in &texts {
         match chosen(text, answer.iter().map(String::as_str)) {
             Some(known) if !order.contains(&known) => order.push(known),
-            Some(_) | None => return malformed(WANTED),
+            Some(_) | None => return malformed(QuestionType::Order),
         }
     }
     if order.len() != answer.len() {
-        return malformed(WANTED);
+        return malformed(QuestionType::Order);
     }
     if order == *answer {
         return Judgement::Right;
@@ -235,70 +234,42 @@ fn pair_map(pairs: &[Match]) -> BTreeMap<String, String> {
     pairs.iter().map(|pair| (pair.left.clone(), pair.right.clone())).collect()
 }
 
-fn judge_withheld(given: &Answer, asked: &Asked) -> Judgement {
+/// Whether an answer could be one to a question that is graded elsewhere.
+fn judge_withheld(given: &Answer, asked: &Asked, ty: QuestionType) -> Judgement {
     let among =
         |text: &str, choices: &[String]| chosen(text, choices.iter().map(String::as_str)).is_some();
-    match asked {
+    let is_answer = match asked {
         Asked::Numeric { .. } => match given.one().map(read_number) {
-            Some(Ok(_)) => Judgement::Recorded,
-            Some(Err(error)) => Judgement::Malformed(error.to_string()),
-            None => malformed("a number"),
+            Some(Err(error)) => return Judgement::Malformed(error.to_string()),
+            found => found.is_some(),
         },
         Asked::List => {
-            let Some(texts) = given.many().filter(|texts| !texts.is_empty()) else {
-                return malformed("numbers with commas between them");
-            };
-            match texts.into_iter().find_map(|text| read_number(text).err()) {
-                Some(error) => Judgement::Malformed(error.to_string()),
-                None => Judgement::Recorded,
+            let texts = given.many().filter(|texts| !texts.is_empty());
+            let numbers = texts
+                .map(|texts| texts.into_iter().try_for_each(|text| read_number(text).map(|_| ())));
+            match numbers {
+                Some(Err(error)) => return Judgement::Malformed(error.to_string()),
+                found => found.is_some(),
             }
         }
-        Asked::Choice { choices } => match given.one() {
-            Some(text) if among(text, choices) => Judgement::Recorded,
-            Some(_) | None => malformed("one of the choices"),
-        },
-        Asked::Multiple { choices } => match given.many() {
-            Some(texts) if !texts.is_empty() && texts.iter().all(|text| among(text, choices)) => {
-                Judgement::Recorded
-            }
-            Some(_) | None => malformed("all choices that are right"),
-        },
-        Asked::Order { choices } => {
-            let is_whole = given.many().is_some_and(|order| {
-                let is_there = |choice: &String| order.iter().any(|text| same(text, choice));
-                order.len() == choices.len() && choices.iter().all(is_there)
-            });
-            if is_whole {
-                Judgement::Recorded
-            } else {
-                malformed("all the texts, each once, in order")
-            }
-        }
+        Asked::Choice { choices } => given.one().is_some_and(|text| among(text, choices)),
+        Asked::Multiple { choices } => given.many().is_some_and(|texts| {
+            !texts.is_empty() && texts.iter().all(|text| among(text, choices))
+        }),
+        Asked::Order { choices } => given.many().is_some_and(|order| {
+            let is_there = |choice: &String| order.iter().any(|text| same(text, choice));
+            order.len() == choices.len() && choices.iter().all(is_there)
+        }),
         Asked::Match { left, choices } => {
-            let Answer::Pairs(pairs) = given else {
-                return malformed("a right side for each left side");
-            };
-            let has_side = |left: &String| {
+            let has_side = |pairs: &BTreeMap<String, String>, left: &String| {
                 let mut pairs = pairs.iter();
                 pairs.any(|(own, right)| same(own, left) && among(right, choices))
             };
-            if left.iter().all(has_side) {
-                Judgement::Recorded
-            } else {
-                malformed("a right side for each left side")
-            }
+            matches!(given, Answer::Pairs(pairs) if left.iter().all(|left| has_side(pairs, left)))
         }
-        Asked::Expression => match given.one() {
-            Some(text) if !text.trim().is_empty() => Judgement::Recorded,
-            Some(_) | None => malformed("an expression"),
-        },
-        Asked::Kernel { .. } => match given.one() {
-            Some(text) if !text.trim().is_empty() => Judgement::Recorded,
-            Some(_) | None => malformed("a kernel"),
-        },
-        Asked::Text => match given.one() {
-            Some(text) if !text.trim().is_empty() => Judgement::Recorded,
-            Some(_) | None => malformed("a word or a short text"),
-        },
-    }
+        Asked::Expression | Asked::Kernel { .. } | Asked::Text => {
+            given.one().is_some_and(|text| !text.trim().is_empty())
+        }
+    };
+    if is_answer { Judgement::Recorded } else { malformed(ty) }
 }

@@ -23,8 +23,9 @@ mod withhold;
 
 pub use check::{CheckOutcome, Subexpression};
 pub use cohort::{Cohort, LessonReport, PredictionReport, QuestionReport, Spread, cohort};
-pub use course::read::{COURSE_FILE, CourseFile, CourseFiles, ParsedCourse, read_course};
-pub use course::{Course, Module, between};
+pub use course::{
+    COURSE_FILE, Course, CourseFile, CourseFiles, Module, ParsedCourse, between, read_course,
+};
 pub use diagnostic::{Code, Diagnostic, Located, Place, Severity, Source};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
 pub use grade::{
@@ -35,7 +36,7 @@ pub use model::{
     Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter, Goal,
     KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError, Limit,
     ListedModule, Manifest, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question,
-    QuestionKind, Setting, Target, Term, Tolerance, Wrong, is_inside, translated,
+    QuestionKind, QuestionType, Setting, Target, Term, Tolerance, Wrong, is_inside, translated,
 };
 pub use parse::translation::read_translation;
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};

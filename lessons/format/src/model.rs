@@ -14,7 +14,7 @@ pub use id::{CourseId, CourseIdError, LessonId, LessonIdError, is_inside, transl
 pub use lab::{DeviceName, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use question::{
     Asked, Expected, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind,
-    Tolerance, Wrong,
+    QuestionType, Tolerance, Wrong,
 };
 
 pub(crate) use lab::settings;

@@ -19,7 +19,7 @@ use crate::validate::validate;
 pub use directive::MAX_DIRECTIVES;
 pub use fields::FORMAT;
 pub(crate) use front::manifest_draft;
-pub(crate) use question::{TYPED, TYPES as QUESTION_TYPES};
+pub(crate) use question::TYPED;
 pub use split::MAX_FILE_BYTES;
 
 /// What came of a lesson file.

@@ -1,11 +1,11 @@
 //! The lesson format as JSON Schema, for editors.
 
 use mlsys_lab::Registry;
-use mlsys_lab::schema::Type;
+use mlsys_lab::schema::{Class, Type};
 use serde_json::{Value, json};
 
-use crate::model::DeviceName;
-use crate::parse::{FORMAT, QUESTION_TYPES, TYPED};
+use crate::model::{DeviceName, QuestionType};
+use crate::parse::{FORMAT, TYPED};
 
 /// A JSON Schema (2020-12) with one definition for the front matter and one for each directive.
 ///
@@ -165,7 +165,7 @@ fn question(registry: &Registry) -> Value {
     let mut question = object(
         &["type", "prompt"],
         json!({
-            "type": { "enum": QUESTION_TYPES },
+            "type": { "enum": QuestionType::ALL.map(QuestionType::name) },
             "prompt": text(),
             "points": { "type": "integer", "minimum": 0, "maximum": 1000 },
             "hints": texts(),
@@ -237,7 +237,7 @@ fn check() -> Value {
         &["assert"],
         json!({
             "assert": expression(),
-            "class": { "enum": ["exact", "seeded", "hardware"] },
+            "class": { "enum": Class::ALL.map(Class::name) },
             "why": text(),
         }),
     )

@@ -4,9 +4,7 @@
 use mlsys_lab::value::toml_lines;
 
 use crate::diagnostic::one_line;
-use crate::model::{
-    Asked, Block, Lesson, LessonId, Predict, PredictKind, Question, QuestionKind, Wrong,
-};
+use crate::model::{Asked, Block, Lesson, LessonId, Predict, PredictKind, Question, QuestionKind};
 use crate::parse::FORMAT;
 
 impl Lesson {
@@ -111,63 +109,35 @@ fn predict_texts(predict: &Predict) -> String {
 }
 
 fn question_texts(question: &Question) -> String {
-    let mut body = String::new();
+    let (mut body, kind) = (String::new(), &question.kind);
     line(&mut body, "prompt", Some(&question.prompt));
-    match &question.kind {
-        QuestionKind::Choice { answer, wrong } => {
-            list(&mut body, "choices", [answer].into_iter().chain(values(wrong)));
-            list(&mut body, "say", says(wrong));
-        }
-        QuestionKind::Multiple { answer, wrong } => {
-            list(&mut body, "choices", answer.iter().chain(values(wrong)));
-            list(&mut body, "say", says(wrong));
-        }
-        QuestionKind::Order { answer, wrong } => {
-            list(&mut body, "choices", answer);
-            list(&mut body, "say", says(wrong));
-        }
+    match kind {
         QuestionKind::Match { pairs, extra } => {
             list(&mut body, "left", pairs.iter().map(|pair| &pair.left));
             list(&mut body, "right", pairs.iter().map(|pair| &pair.right));
             list(&mut body, "extra", extra);
         }
-        QuestionKind::Numeric { wrong, .. } => list(&mut body, "say", says(wrong)),
-        QuestionKind::List { wrong, .. } => list(&mut body, "say", says(wrong)),
-        QuestionKind::Expression { wrong, .. } => list(&mut body, "say", says(wrong)),
-        QuestionKind::Kernel(task) => {
-            list(&mut body, "say", says(&task.wrong));
-            list(&mut body, "limits", task.limits.iter().map(|limit| &limit.say));
-        }
-        QuestionKind::Text { answer, wrong, .. } => {
-            list(&mut body, "accept", [answer]);
-            list(&mut body, "say", says(wrong));
-        }
-        QuestionKind::Withheld(asked) => match asked {
-            Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
-                list(&mut body, "choices", choices);
-            }
-            Asked::Match { left, choices } => {
-                list(&mut body, "left", left);
-                list(&mut body, "choices", choices);
-            }
-            Asked::Numeric { .. }
-            | Asked::List
-            | Asked::Expression
-            | Asked::Text
-            | Asked::Kernel { .. } => {}
-        },
+        QuestionKind::Withheld(Asked::Match { left, .. }) => list(&mut body, "left", left),
+        QuestionKind::Text { answer, .. } => list(&mut body, "accept", [answer]),
+        QuestionKind::Numeric { .. }
+        | QuestionKind::Choice { .. }
+        | QuestionKind::Multiple { .. }
+        | QuestionKind::Order { .. }
+        | QuestionKind::List { .. }
+        | QuestionKind::Expression { .. }
+        | QuestionKind::Kernel(_)
+        | QuestionKind::Withheld(_) => {}
+    }
+    if !matches!(kind, QuestionKind::Match { .. }) {
+        list(&mut body, "choices", kind.choices());
+    }
+    list(&mut body, "say", kind.says());
+    if let QuestionKind::Kernel(task) = kind {
+        list(&mut body, "limits", task.limits.iter().map(|limit| &limit.say));
     }
     list(&mut body, "hints", &question.hints);
     line(&mut body, "explain", question.explain.as_deref());
     body
-}
-
-fn values(wrong: &[Wrong<String>]) -> impl Iterator<Item = &String> {
-    wrong.iter().map(|wrong| &wrong.value)
-}
-
-fn says<T>(wrong: &[Wrong<T>]) -> impl Iterator<Item = &String> {
-    wrong.iter().map(|wrong| &wrong.say)
 }
 
 fn line(body: &mut String, key: &str, text: Option<&str>) {

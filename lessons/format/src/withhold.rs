@@ -6,7 +6,7 @@ use mlsys_lab::value::toml_string;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Place, Source};
-use crate::model::{Asked, Block, CourseId, Lesson, LessonId, Question, QuestionKind};
+use crate::model::{Asked, Block, CourseId, Lesson, LessonId, Question};
 
 /// The version of key files that this program reads and writes.
 const FORMAT: u32 = 1;
@@ -130,14 +130,7 @@ fn replaced(source: &Source, blocks: &[Block], with: impl Fn(&Block) -> Option<S
         let Some(replacement) = with(block) else {
             continue;
         };
-        let place = match block {
-            Block::Question(question) => question.place,
-            Block::Notes(notes) => notes.place,
-            Block::Lab(lab) => lab.place,
-            Block::Predict(predict) => predict.place,
-            Block::Check(check) => check.place,
-            Block::Prose(_) => continue,
-        };
+        let Some(place) = block.place() else { continue };
         text.push_str(source.slice(Place::new(at, place.start)));
         text.push_str(&replacement);
         at = place.end;
@@ -153,7 +146,7 @@ fn asked(question: &Question, lesson: &Lesson) -> String {
     // A directive that was read has both of its fences.
     let (opening, closing) = (lines.next().unwrap_or("```"), lines.next_back().unwrap_or("```"));
     let mut keys = vec![
-        format!("type = {}", toml_string(question.kind.name())),
+        format!("type = {}", toml_string(question.kind.ty().name())),
         "withheld = true".to_owned(),
         format!("prompt = {}", toml_string(&question.prompt)),
         format!("points = {}", question.points),
@@ -190,36 +183,4 @@ fn sorted(texts: &[String]) -> impl Iterator<Item = &str> {
 fn list<'t>(key: &str, texts: impl Iterator<Item = &'t str>) -> String {
     let texts: Vec<String> = texts.map(toml_string).collect();
     format!("{key} = [{}]", texts.join(", "))
-}
-
-impl QuestionKind {
-    /// What a learner must know of it to answer.
-    pub fn asked(&self) -> Asked {
-        let others = |wrong: &[crate::model::Wrong<String>]| -> Vec<String> {
-            wrong.iter().map(|wrong| wrong.value.clone()).collect()
-        };
-        match self {
-            Self::Numeric { unit, .. } => Asked::Numeric { unit: unit.clone() },
-            Self::Choice { answer, wrong } => {
-                Asked::Choice { choices: [vec![answer.clone()], others(wrong)].concat() }
-            }
-            Self::Multiple { answer, wrong } => {
-                Asked::Multiple { choices: [answer.clone(), others(wrong)].concat() }
-            }
-            Self::Match { pairs, extra } => Asked::Match {
-                left: pairs.iter().map(|pair| pair.left.clone()).collect(),
-                choices: pairs
-                    .iter()
-                    .map(|pair| pair.right.clone())
-                    .chain(extra.iter().cloned())
-                    .collect(),
-            },
-            Self::Order { answer, .. } => Asked::Order { choices: answer.clone() },
-            Self::List { .. } => Asked::List,
-            Self::Expression { .. } => Asked::Expression,
-            Self::Text { .. } => Asked::Text,
-            Self::Kernel(task) => Asked::Kernel { starter: task.starter.clone() },
-            Self::Withheld(asked) => asked.clone(),
-        }
-    }
 }

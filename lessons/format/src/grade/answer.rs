@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mlsys_lab::random::SplitMix64;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Asked, LessonId, Question, QuestionKind, Wrong};
+use crate::model::{LessonId, Question, QuestionKind, QuestionType, Wrong};
 
 /// An answer to a question or a prediction. In JSON: a text or number, a list of those, or an object of left sides
 /// with their right sides.
@@ -100,42 +100,13 @@ impl Question {
     ///
     /// The order depends on lesson and question alone, so that it is the same in every session and on paper.
     pub fn shown_choices(&self, lesson: &LessonId) -> Vec<&str> {
-        let mut texts: Vec<&str> = match &self.kind {
-            QuestionKind::Choice { answer, wrong } => [answer]
-                .into_iter()
-                .chain(wrong.iter().map(|w| &w.value))
-                .map(String::as_str)
-                .collect(),
-            QuestionKind::Multiple { answer, wrong } => {
-                answer.iter().chain(wrong.iter().map(|w| &w.value)).map(String::as_str).collect()
+        let mut texts: Vec<&str> = Vec::new();
+        for choice in self.kind.choices() {
+            // Two left sides of a match may have the same right side.
+            if !texts.contains(&choice.as_str()) {
+                texts.push(choice);
             }
-            QuestionKind::Match { pairs, extra } => {
-                let mut rights: Vec<&str> = Vec::new();
-                for right in pairs.iter().map(|pair| &pair.right).chain(extra) {
-                    if !rights.contains(&right.as_str()) {
-                        rights.push(right);
-                    }
-                }
-                rights
-            }
-            QuestionKind::Order { answer, .. } => answer.iter().map(String::as_str).collect(),
-            QuestionKind::Numeric { .. }
-            | QuestionKind::List { .. }
-            | QuestionKind::Expression { .. }
-            | QuestionKind::Text { .. }
-            | QuestionKind::Kernel(_) => Vec::new(),
-            QuestionKind::Withheld(asked) => match asked {
-                Asked::Choice { choices }
-                | Asked::Multiple { choices }
-                | Asked::Match { choices, .. }
-                | Asked::Order { choices } => choices.iter().map(String::as_str).collect(),
-                Asked::Numeric { .. }
-                | Asked::List
-                | Asked::Expression
-                | Asked::Text
-                | Asked::Kernel { .. } => Vec::new(),
-            },
-        };
+        }
         let unmixed = texts.clone();
         shuffle(&mut texts, seed(lesson.as_str(), &self.id));
         // What is to be put in order must not already be.
@@ -171,8 +142,8 @@ pub(super) enum Judgement {
     Malformed(String),
 }
 
-pub(super) fn malformed(wanted: &str) -> Judgement {
-    Judgement::Malformed(format!("the answer to this question is {wanted}"))
+pub(super) fn malformed(ty: QuestionType) -> Judgement {
+    Judgement::Malformed(format!("the answer to this question is {}", ty.wanted()))
 }
 
 /// Right, or wrong with what to say to this text if that is stated.

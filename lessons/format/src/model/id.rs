@@ -5,6 +5,41 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// What an id that is read from a text has besides: its text, and the conversions that serde uses.
+macro_rules! text_id {
+    ($id:ident, $error:ident) => {
+        impl $id {
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $id {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, $error> {
+                text.parse()
+            }
+        }
+
+        impl From<$id> for String {
+            fn from(id: $id) -> Self {
+                id.0
+            }
+        }
+    };
+}
+
+text_id!(LessonId, LessonIdError);
+text_id!(CourseId, CourseIdError);
+
 /// A lesson's name, `module/name`, each part of lower-case letters, digits and hyphens.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -23,11 +58,6 @@ impl LessonId {
         Self("unread/unread".to_owned())
     }
 
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// The part before the slash.
     pub fn module(&self) -> &str {
         self.0.split_once('/').map_or("", |(module, _)| module)
@@ -36,12 +66,6 @@ impl LessonId {
     /// The part after the slash.
     pub fn name(&self) -> &str {
         self.0.split_once('/').map_or("", |(_, name)| name)
-    }
-}
-
-impl fmt::Display for LessonId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -62,20 +86,6 @@ impl FromStr for LessonId {
     }
 }
 
-impl TryFrom<String> for LessonId {
-    type Error = LessonIdError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<LessonId> for String {
-    fn from(id: LessonId) -> Self {
-        id.0
-    }
-}
-
 /// A course's name, of lower-case letters, digits and hyphens; progress is kept under it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -93,22 +103,11 @@ impl CourseId {
     pub fn built_in() -> Self {
         Self("mlsys".to_owned())
     }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl Default for CourseId {
     fn default() -> Self {
         Self::built_in()
-    }
-}
-
-impl fmt::Display for CourseId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -125,20 +124,6 @@ impl FromStr for CourseId {
         } else {
             Err(CourseIdError { text: text.chars().take(60).collect() })
         }
-    }
-}
-
-impl TryFrom<String> for CourseId {
-    type Error = CourseIdError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<CourseId> for String {
-    fn from(id: CourseId) -> Self {
-        id.0
     }
 }
 

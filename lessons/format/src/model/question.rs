@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use mlsys_expr::Expr;
+use mlsys_lab::named_enum;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::lab::Setting;
@@ -201,35 +202,159 @@ impl Question {
     }
 }
 
+named_enum! {
+    /// The types of questions in lesson files.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum QuestionType {
+        /// A number.
+        Numeric = "numeric",
+        /// One of several texts.
+        Choice = "choice",
+        /// All that are right out of several texts.
+        Multiple = "multiple",
+        /// Each left side with its right side.
+        Match = "match",
+        /// Texts to be put in order.
+        Order = "order",
+        /// Several numbers.
+        List = "list",
+        /// An expression that a lab evaluates.
+        Expression = "expression",
+        /// A word or a short text.
+        Text = "text",
+        /// A kernel in CUDA C.
+        Kernel = "kernel",
+    }
+}
+
+impl QuestionType {
+    /// What an answer looks like.
+    pub(crate) const fn wanted(self) -> &'static str {
+        match self {
+            Self::Numeric => "a number",
+            Self::Choice => "one of the choices",
+            Self::Multiple => "all choices that are right",
+            Self::Match => "a right side for each left side",
+            Self::Order => "all the texts, each once, in order",
+            Self::List => "numbers with commas between them",
+            Self::Expression => "an expression",
+            Self::Text => "a word or a short text",
+            Self::Kernel => "a kernel",
+        }
+    }
+}
+
+/// The sentences of all recognised wrong answers, borrowed by `iter` or `iter_mut`.
+macro_rules! says {
+    ($kind:expr, $iter:ident) => {
+        match $kind {
+            Self::Numeric { wrong, .. } => wrong.$iter().map(|Wrong { say, .. }| say).collect(),
+            Self::List { wrong, .. } => wrong.$iter().map(|Wrong { say, .. }| say).collect(),
+            Self::Order { wrong, .. } => wrong.$iter().map(|Wrong { say, .. }| say).collect(),
+            Self::Choice { wrong, .. }
+            | Self::Multiple { wrong, .. }
+            | Self::Expression { wrong, .. }
+            | Self::Text { wrong, .. } => wrong.$iter().map(|Wrong { say, .. }| say).collect(),
+            Self::Kernel(task) => task.wrong.$iter().map(|Wrong { say, .. }| say).collect(),
+            Self::Match { .. } | Self::Withheld(_) => Vec::new(),
+        }
+    };
+}
+
 impl QuestionKind {
     /// Whether its answer is kept elsewhere.
     pub const fn is_withheld(&self) -> bool {
         matches!(self, Self::Withheld(_))
     }
 
-    /// The name of the type in a lesson file.
-    pub const fn name(&self) -> &'static str {
+    /// Its type in a lesson file.
+    pub const fn ty(&self) -> QuestionType {
         match self {
-            Self::Numeric { .. } => "numeric",
-            Self::Choice { .. } => "choice",
-            Self::Multiple { .. } => "multiple",
-            Self::Match { .. } => "match",
-            Self::Order { .. } => "order",
-            Self::List { .. } => "list",
-            Self::Expression { .. } => "expression",
-            Self::Text { .. } => "text",
-            Self::Kernel(_) => "kernel",
+            Self::Numeric { .. } => QuestionType::Numeric,
+            Self::Choice { .. } => QuestionType::Choice,
+            Self::Multiple { .. } => QuestionType::Multiple,
+            Self::Match { .. } => QuestionType::Match,
+            Self::Order { .. } => QuestionType::Order,
+            Self::List { .. } => QuestionType::List,
+            Self::Expression { .. } => QuestionType::Expression,
+            Self::Text { .. } => QuestionType::Text,
+            Self::Kernel(_) => QuestionType::Kernel,
             Self::Withheld(asked) => match asked {
-                Asked::Numeric { .. } => "numeric",
-                Asked::Choice { .. } => "choice",
-                Asked::Multiple { .. } => "multiple",
-                Asked::Match { .. } => "match",
-                Asked::Order { .. } => "order",
-                Asked::List => "list",
-                Asked::Expression => "expression",
-                Asked::Text => "text",
-                Asked::Kernel { .. } => "kernel",
+                Asked::Numeric { .. } => QuestionType::Numeric,
+                Asked::Choice { .. } => QuestionType::Choice,
+                Asked::Multiple { .. } => QuestionType::Multiple,
+                Asked::Match { .. } => QuestionType::Match,
+                Asked::Order { .. } => QuestionType::Order,
+                Asked::List => QuestionType::List,
+                Asked::Expression => QuestionType::Expression,
+                Asked::Text => QuestionType::Text,
+                Asked::Kernel { .. } => QuestionType::Kernel,
             },
+        }
+    }
+
+    /// The texts to choose from, to put in order, or on the right of a match, the right ones first; empty for other
+    /// types.
+    pub(crate) fn choices(&self) -> Vec<&String> {
+        match self {
+            Self::Choice { answer, wrong } => {
+                [answer].into_iter().chain(wrong.iter().map(|wrong| &wrong.value)).collect()
+            }
+            Self::Multiple { answer, wrong } => {
+                answer.iter().chain(wrong.iter().map(|wrong| &wrong.value)).collect()
+            }
+            Self::Match { pairs, extra } => {
+                pairs.iter().map(|pair| &pair.right).chain(extra).collect()
+            }
+            Self::Order { answer: choices, .. }
+            | Self::Withheld(
+                Asked::Choice { choices }
+                | Asked::Multiple { choices }
+                | Asked::Match { choices, .. }
+                | Asked::Order { choices },
+            ) => choices.iter().collect(),
+            Self::Numeric { .. }
+            | Self::List { .. }
+            | Self::Expression { .. }
+            | Self::Text { .. }
+            | Self::Kernel(_)
+            | Self::Withheld(
+                Asked::Numeric { .. }
+                | Asked::List
+                | Asked::Expression
+                | Asked::Text
+                | Asked::Kernel { .. },
+            ) => Vec::new(),
+        }
+    }
+
+    /// What is said to each recognised wrong answer, in file order.
+    pub(crate) fn says(&self) -> Vec<&String> {
+        says!(self, iter)
+    }
+
+    /// The same, to be replaced by a translation.
+    pub(crate) fn says_mut(&mut self) -> Vec<&mut String> {
+        says!(self, iter_mut)
+    }
+
+    /// What a learner must know of it to answer.
+    pub fn asked(&self) -> Asked {
+        let choices = || self.choices().into_iter().cloned().collect();
+        match self {
+            Self::Numeric { unit, .. } => Asked::Numeric { unit: unit.clone() },
+            Self::Choice { .. } => Asked::Choice { choices: choices() },
+            Self::Multiple { .. } => Asked::Multiple { choices: choices() },
+            Self::Match { pairs, .. } => Asked::Match {
+                left: pairs.iter().map(|pair| pair.left.clone()).collect(),
+                choices: choices(),
+            },
+            Self::Order { .. } => Asked::Order { choices: choices() },
+            Self::List { .. } => Asked::List,
+            Self::Expression { .. } => Asked::Expression,
+            Self::Text { .. } => Asked::Text,
+            Self::Kernel(task) => Asked::Kernel { starter: task.starter.clone() },
+            Self::Withheld(asked) => asked.clone(),
         }
     }
 }

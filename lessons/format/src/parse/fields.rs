@@ -1,4 +1,6 @@
 //! The keys of one TOML table, taken one by one.
+//!
+//! serde stops at the first error; here every mistake of a file is told at once, each at its place.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +10,7 @@ use mlsys_lab::value::Value;
 use toml::de::DeTable;
 
 use crate::diagnostic::{Code, Located, Place, Problems, shortened};
-use crate::model::Formula;
+use crate::model::{Expected, Formula};
 use crate::parse::characters;
 use crate::parse::tree::{self, Entry, Item, Node};
 
@@ -152,15 +154,14 @@ impl<'p, 's> Fields<'p, 's> {
         formulas.into_iter().collect()
     }
 
-    /// Takes a table of expressions under names, in file order.
-    pub(super) fn formula_map(&mut self, key: &'static str) -> Vec<(Located<String>, Formula)> {
-        let mut map = Vec::new();
-        for Entry { key: name, node } in self.free(key, "a table, such as { C = \"A + B\" }") {
-            if let Some(formula) = self.as_formula(&name.value, &node) {
-                map.push((name, formula));
-            }
+    /// Takes a table of expressions under the names of buffers, in file order.
+    pub(super) fn expected(&mut self, key: &'static str) -> Vec<Expected> {
+        let mut expected = Vec::new();
+        for Entry { key: buffer, node } in self.free(key, "a table, such as { C = \"A + B\" }") {
+            let value = self.as_formula(&buffer.value, &node);
+            expected.extend(value.map(|value| Expected { buffer, value }));
         }
-        map
+        expected
     }
 
     /// Takes the version of the format, and says so if it is not the one read here.

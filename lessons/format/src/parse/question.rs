@@ -6,14 +6,10 @@ use mlsys_lab::nearest::nearest;
 
 use crate::diagnostic::{Code, Located, Place, shortened};
 use crate::model::{
-    Asked, Expected, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind,
+    Asked, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind, QuestionType,
     Setting, Tolerance, Wrong,
 };
 use crate::parse::fields::Fields;
-
-/// The types of questions in lesson files.
-pub(crate) const TYPES: [&str; 9] =
-    ["numeric", "choice", "multiple", "match", "order", "list", "expression", "text", "kernel"];
 
 /// Keys that only some types have.
 pub(crate) const TYPED: [&str; 14] = [
@@ -41,9 +37,14 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
     let hints = fields.strings("hints");
     let explain = fields.text("explain");
     let is_withheld = fields.has("withheld") && fields.flag("withheld");
-    let kind = ty.and_then(|ty| match TYPES.iter().find(|name| **name == ty.value) {
-        Some(&name) if is_withheld => withheld(name, fields).map(QuestionKind::Withheld),
-        Some(_) | None => kind(&ty, fields),
+    let kind = ty.and_then(|ty| match one_of(&ty, QuestionType::ALL, QuestionType::name, fields) {
+        Some(ty) if is_withheld => withheld(ty, fields).map(QuestionKind::Withheld),
+        Some(ty) => kind(ty, fields),
+        None => {
+            // Which keys it may have is not known, so none of them is blamed.
+            TYPED.into_iter().for_each(|key| fields.ignore(key));
+            None
+        }
     });
     Some(Question {
         id,
@@ -57,28 +58,18 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
     })
 }
 
-fn kind(ty: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
-    let name = one_of(ty, TYPES, |name| name, fields);
-    if let Some(name) = name {
-        fields.rename(&format!("a question of type {name}"));
-    }
-    match name {
-        Some("numeric") => numeric(fields),
-        Some("choice") => choice(fields),
-        Some("multiple") => multiple(fields),
-        Some("match") => matching(fields),
-        Some("order") => order(fields),
-        Some("list") => list(fields),
-        Some("expression") => expression(fields),
-        Some("text") => text(fields),
-        Some("kernel") => kernel(fields),
-        _ => {
-            // Which keys it may have is not known, so none of them is blamed.
-            for key in TYPED {
-                fields.ignore(key);
-            }
-            None
-        }
+fn kind(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.rename(&format!("a question of type {ty}"));
+    match ty {
+        QuestionType::Numeric => numeric(fields),
+        QuestionType::Choice => choice(fields),
+        QuestionType::Multiple => multiple(fields),
+        QuestionType::Match => matching(fields),
+        QuestionType::Order => order(fields),
+        QuestionType::List => list(fields),
+        QuestionType::Expression => expression(fields),
+        QuestionType::Text => text(fields),
+        QuestionType::Kernel => kernel(fields),
     }
 }
 
@@ -227,7 +218,7 @@ const MOST_TESTS: usize = 16;
 /// How near a float must come where nothing is said: sums in another order differ by this much.
 const NEAR: Tolerance = Tolerance::Relative(1e-5);
 
-pub(super) fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     fields.require(&[
         ("answer", "answer = '''__global__ void ...'''"),
         ("test", "[[test]] with set = { arguments = { ... } }"),
@@ -267,13 +258,9 @@ fn kernel_test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest>
     Some(KernelTest {
         name: name.map_or_else(|| format!("test {number}"), |name| name.value),
         set: settings(fields),
-        expect: fields.formula_map("expect").into_iter().map(expected).collect(),
+        expect: fields.expected("expect"),
         place,
     })
-}
-
-fn expected((buffer, value): (Located<String>, Formula)) -> Expected {
-    Expected { buffer, value }
 }
 
 fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {
@@ -285,24 +272,28 @@ fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {
 }
 
 /// Reads what is asked; such a question has no key that says what is right.
-pub(super) fn withheld(ty: &str, fields: &mut Fields<'_, '_>) -> Option<Asked> {
+fn withheld(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<Asked> {
     fields.rename(&format!("a question of type {ty} without its answer"));
     Some(match ty {
-        "numeric" => Asked::Numeric { unit: fields.line("unit").map(|unit| unit.value) },
-        "choice" => Asked::Choice { choices: choices(2, fields)? },
-        "multiple" => Asked::Multiple { choices: choices(2, fields)? },
-        "order" => Asked::Order { choices: choices(2, fields)? },
-        "match" => {
+        QuestionType::Numeric => {
+            Asked::Numeric { unit: fields.line("unit").map(|unit| unit.value) }
+        }
+        QuestionType::Choice => Asked::Choice { choices: choices(2, fields)? },
+        QuestionType::Multiple => Asked::Multiple { choices: choices(2, fields)? },
+        QuestionType::Order => Asked::Order { choices: choices(2, fields)? },
+        QuestionType::Match => {
             fields.require(&[("left", "left = [\"...\", \"...\"]")]);
             let left = fields.texts("left");
             let left = distinct(left, 2, fields);
             let choices = choices(1, fields);
             Asked::Match { left: left?, choices: choices? }
         }
-        "list" => Asked::List,
-        "expression" => Asked::Expression,
-        "kernel" => Asked::Kernel { starter: fields.text("starter").map(|text| text.value) },
-        _ => Asked::Text,
+        QuestionType::List => Asked::List,
+        QuestionType::Expression => Asked::Expression,
+        QuestionType::Kernel => {
+            Asked::Kernel { starter: fields.text("starter").map(|text| text.value) }
+        }
+        QuestionType::Text => Asked::Text,
     })
 }
 
@@ -312,7 +303,7 @@ fn choices(least: usize, fields: &mut Fields<'_, '_>) -> Option<Vec<String>> {
     distinct(choices, least, fields)
 }
 
-pub(super) fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
+fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
     fields.tables("wrong", |fields| {
         wrong(fields, |fields| {
             let text = fields.text("value")?;
@@ -322,7 +313,7 @@ pub(super) fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
 }
 
 /// One `[[wrong]]`: a value, read by the caller, and what to say to it.
-pub(super) fn wrong<T>(
+fn wrong<T>(
     fields: &mut Fields<'_, '_>,
     value: impl FnOnce(&mut Fields<'_, '_>) -> Option<(T, Place)>,
 ) -> Option<Wrong<T>> {
@@ -336,7 +327,7 @@ pub(super) fn wrong<T>(
     Some(Wrong { value, say: say?.value, place })
 }
 
-pub(super) fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {
+fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {
     let tolerance = fields.table("tolerance", |fields| {
         let owner = fields.owner();
         let (relative, absolute) = (fields.number("rel"), fields.number("abs"));
@@ -389,7 +380,7 @@ pub(super) fn distinct(
     Some(seen)
 }
 
-pub(super) fn located(wrong: &[Wrong<String>]) -> impl Iterator<Item = Located<String>> {
+fn located(wrong: &[Wrong<String>]) -> impl Iterator<Item = Located<String>> {
     wrong.iter().map(|wrong| Located { value: wrong.value.clone(), place: wrong.place })
 }
 

@@ -168,7 +168,7 @@ fn a_lesson_without_answers_asks_the_same_and_tells_nothing() {
             (&asked.id, &asked.prompt, &asked.hints),
             (&question.id, &question.prompt, &question.hints)
         );
-        assert_eq!(asked.kind.name(), question.kind.name());
+        assert_eq!(asked.kind.ty(), question.kind.ty());
         assert!(asked.kind.is_withheld() && asked.explain.is_none());
         let sorted = |question: &mlsys_lesson::Question| {
             let mut shown: Vec<String> =

@@ -215,8 +215,7 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
         1 => "1 point".to_owned(),
         points => format!("{points} points"),
     };
-    let mut lines =
-        vec![format!("Question {place} of {all} ({}, {points}).", question.kind.name())];
+    let mut lines = vec![format!("Question {place} of {all} ({}, {points}).", question.kind.ty())];
     lines.extend(markdown(&question.prompt));
     if let QuestionKind::Match { pairs, .. } = &question.kind {
         for (index, pair) in pairs.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Place, Problems};
 use crate::model::{
-    Asked, Block, Check, LabDirective, Predict, PredictKind, Question, QuestionKind, Wrong,
+    Asked, Block, Check, LabDirective, Predict, PredictKind, Question, QuestionKind,
 };
 use crate::parse::fields::Fields;
 use crate::parse::split::Directive;
@@ -114,73 +114,52 @@ impl Texts<'_, '_, '_> {
             question.hints = hints;
         }
         self.optional("explain", &mut question.explain);
-        match &mut question.kind {
-            QuestionKind::Numeric { unit, wrong, .. } => {
+        let kind = &mut question.kind;
+        match kind {
+            QuestionKind::Numeric { unit, .. }
+            | QuestionKind::Withheld(Asked::Numeric { unit }) => {
                 self.unit(unit);
-                self.say(wrong);
             }
-            QuestionKind::List { wrong, .. } => self.say(wrong),
-            QuestionKind::Expression { wrong, .. } => {
-                self.fields.inherited("accept");
-                self.say(wrong);
-            }
-            QuestionKind::Kernel(task) => {
-                // Kernels stay as they are; only what is said about them is translated.
-                self.fields.inherited("starter");
-                self.say(&mut task.wrong);
-                let own = self.texts("limits", task.limits.len());
-                for (limit, say) in task.limits.iter_mut().zip(own.into_iter().flatten()) {
-                    limit.say = say;
-                }
-            }
-            QuestionKind::Order { answer, wrong } => {
-                let own = self.texts("choices", answer.len());
-                question.wording = worded(answer.iter(), own);
-                self.say(wrong);
-            }
-            QuestionKind::Choice { answer, wrong } => {
-                let all = [&*answer].into_iter().chain(wrong.iter().map(|w| &w.value));
-                let own = self.texts("choices", 1 + wrong.len());
-                question.wording = worded(all, own);
-                self.say(wrong);
-            }
-            QuestionKind::Multiple { answer, wrong } => {
-                let own = self.texts("choices", answer.len() + wrong.len());
-                let all = answer.iter().chain(wrong.iter().map(|w| &w.value));
-                question.wording = worded(all, own);
-                self.say(wrong);
-            }
+            QuestionKind::Expression { .. } => self.fields.inherited("accept"),
+            // Kernels stay as they are; only what is said about them is translated.
+            QuestionKind::Kernel(_) => self.fields.inherited("starter"),
+            // Readers of a translation answer in its language.
+            QuestionKind::Text { accept, .. } => accept.extend(self.fields.strings("accept")),
             QuestionKind::Match { pairs, extra } => {
                 let left = self.texts("left", pairs.len());
                 let right = self.texts("right", pairs.len());
                 let others = self.texts("extra", extra.len());
-                let mut wording = worded(pairs.iter().map(|pair| &pair.left), left);
-                wording.extend(worded(pairs.iter().map(|pair| &pair.right), right));
-                wording.extend(worded(extra.iter(), others));
-                question.wording = wording;
+                question.wording = worded(pairs.iter().map(|pair| &pair.left), left);
+                question.wording.extend(worded(pairs.iter().map(|pair| &pair.right), right));
+                question.wording.extend(worded(extra.iter(), others));
+                return;
             }
-            QuestionKind::Text { accept, wrong, .. } => {
-                // Readers of a translation answer in its language.
-                accept.extend(self.fields.strings("accept"));
-                self.say(wrong);
+            QuestionKind::Withheld(Asked::Match { left, .. }) => {
+                let own = self.texts("left", left.len());
+                question.wording = worded(left.iter(), own);
             }
-            QuestionKind::Withheld(asked) => match asked {
-                Asked::Numeric { unit } => self.unit(unit),
-                Asked::Choice { choices }
-                | Asked::Multiple { choices }
-                | Asked::Order { choices } => {
-                    let own = self.texts("choices", choices.len());
-                    question.wording = worded(choices.iter(), own);
-                }
-                Asked::Match { left, choices } => {
-                    let own = self.texts("left", left.len());
-                    let mut wording = worded(left.iter(), own);
-                    let own = self.texts("choices", choices.len());
-                    wording.extend(worded(choices.iter(), own));
-                    question.wording = wording;
-                }
-                Asked::List | Asked::Expression | Asked::Text | Asked::Kernel { .. } => {}
-            },
+            QuestionKind::List { .. }
+            | QuestionKind::Order { .. }
+            | QuestionKind::Choice { .. }
+            | QuestionKind::Multiple { .. }
+            | QuestionKind::Withheld(_) => {}
+        }
+        let choices = kind.choices();
+        if !choices.is_empty() {
+            let own = self.texts("choices", choices.len());
+            question.wording.extend(worded(choices, own));
+        }
+        if kind.is_withheld() {
+            return;
+        }
+        let says = kind.says_mut();
+        if let Some(own) = self.texts("say", says.len()) {
+            says.into_iter().zip(own).for_each(|(say, own)| *say = own);
+        }
+        if let QuestionKind::Kernel(task) = kind
+            && let Some(own) = self.texts("limits", task.limits.len())
+        {
+            task.limits.iter_mut().zip(own).for_each(|(limit, own)| limit.say = own);
         }
     }
 
@@ -251,14 +230,6 @@ impl Texts<'_, '_, '_> {
             return None;
         }
         Some(own)
-    }
-
-    fn say<T>(&mut self, wrong: &mut [Wrong<T>]) {
-        if let Some(own) = self.texts("say", wrong.len()) {
-            for (wrong, say) in wrong.iter_mut().zip(own) {
-                wrong.say = say;
-            }
-        }
     }
 
     fn unwanted(&mut self, key: &'static str) {
