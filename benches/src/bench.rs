@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs, io, process};
 
+use mlsys_lab::Registry;
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
-use mlsys_lab::registry::Registry;
 use mlsys_lesson::{Lesson, Progress};
 use mlsys_run::console::Console;
 use mlsys_run::process::Failure;

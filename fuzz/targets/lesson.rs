@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     Progress::default().summary(&lesson);
 });
 
-/// Whatever is said about a file has a place in it and can be printed.
+/// Every diagnostic of a file has a place in it and can be printed.
 fn told(file: &[u8], parsed: &Parsed) {
     let lines = file.iter().filter(|&&byte| byte == b'\n').count() + 1;
     for diagnostic in &parsed.diagnostics {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use mlsys_lab::LabError;
+use mlsys_lab::UnknownKind;
 use mlsys_lab::device::NoDevice;
-use mlsys_lab::registry::UnknownKind;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 

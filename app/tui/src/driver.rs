@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
+use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceChoice;
-use mlsys_lab::registry::Registry;
 use mlsys_lesson::{Course, Lesson, Progress};
 use mlsys_run::settings::KnobTurn;
 use mlsys_run::storage::Drafts;

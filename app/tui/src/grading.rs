@@ -1,7 +1,7 @@
 //! The open lesson judged: answers graded, predictions compared, checks decided, all by the lesson crate.
 
+use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::registry::Registry;
 use mlsys_lesson::{
     Answer, Asked, Block, CheckOutcome, DeviceFacts, Event, Grade, LessonEnv, Predict, Progress,
     Question, Target, Verdict,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mlsys_lab::registry::Registry;
+use mlsys_lab::Registry;
 
 use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_view::attempts::{FinishedRun, OWN_PAGES};

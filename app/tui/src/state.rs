@@ -7,8 +7,8 @@ pub mod page;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use mlsys_lab::Registry;
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
-use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Diagnostic, Lesson, LessonId, Module, Progress};
 use mlsys_run::devices::Peaks;

@@ -135,7 +135,7 @@ pub struct Spread {
 
 impl Spread {
     /// The spread of these values; nothing if there are none.
-    pub fn of(mut values: Vec<f64>) -> Option<Self> {
+    pub fn new(mut values: Vec<f64>) -> Option<Self> {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
@@ -203,7 +203,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Regist
             opened: points.len(),
             completed,
             of: lesson.points(),
-            points: Spread::of(points),
+            points: Spread::new(points),
             questions,
             predictions: lesson
                 .predictions()
@@ -262,7 +262,7 @@ fn prediction(
             }
         }
     }
-    report.relative_error = Spread::of(errors);
+    report.relative_error = Spread::new(errors);
     report
 }
 

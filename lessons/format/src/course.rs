@@ -85,7 +85,7 @@ impl Course {
     }
 }
 
-/// What is wrong between these lessons, each thing told once: of two lessons with one id the second is, and then
+/// Errors between these lessons, each reported once: of two lessons with one id the second is, and then
 /// passed over.
 pub fn between(lessons: &[Lesson]) -> Vec<Diagnostic> {
     between_also(lessons, &[])
@@ -188,7 +188,7 @@ pub struct ParsedCourse {
     pub course: Option<Course>,
     /// The lessons that are listed and there, by their paths, in order.
     pub lessons: Vec<(String, Parsed)>,
-    /// What is wrong with `course.toml` and between the lessons.
+    /// Errors in `course.toml` and between the lessons.
     pub diagnostics: Vec<Diagnostic>,
 }
 

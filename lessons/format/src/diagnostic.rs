@@ -1,4 +1,4 @@
-//! What is wrong with a lesson file: what, where, and the way out.
+//! Errors in a lesson file: what, where, and the way out.
 
 use std::fmt;
 
@@ -293,7 +293,7 @@ pub(crate) fn one_line(text: &str) -> String {
 /// the memory with them.
 const MOST: usize = 60;
 
-/// Collects what is wrong with one file.
+/// Collects the errors of one file.
 pub(crate) struct Problems<'s> {
     source: &'s Source,
     found: Vec<Diagnostic>,

@@ -20,7 +20,7 @@ pub struct DeviceFacts {
     pub name: String,
     /// The back end: `cuda`, `wgpu` or `cpu`.
     pub backend: String,
-    /// Memory in bytes, where the driver tells.
+    /// Memory in bytes, where the driver reports it.
     pub memory_bytes: Option<u64>,
     /// Highest rate measured on it, in flop/s, once a saved run has one.
     pub peak_flops_per_second: Option<f64>,

@@ -49,7 +49,7 @@ impl Question {
         self.grade_of(judgement)
     }
 
-    /// Grades a kernel as [`Self::grade`] does, and tells what came of each test; none for a question of another
+    /// Grades a kernel as [`Self::grade`] does, with the result of each test; none for a question of another
     /// type, no tests where the right answer is kept elsewhere or the text is no kernel.
     pub fn try_kernel(
         &self,

@@ -1,8 +1,9 @@
-//! The lesson format: what a lesson file says, what is wrong with it, and how what a learner answers is judged.
+//! The lesson format: model, parser with diagnostics, validation against the labs, grading, and progress.
 //!
-//! [`parse`] reads a file into a [`Lesson`] and tells all its errors at once; [`validate`] compares it with the labs
+//! [`parse`] reads a file into a [`Lesson`] and reports all its errors at once; [`validate`] compares it with the labs
 //! there are. A lesson is untrusted text: it declares and is never executed. This crate does no I/O and knows no
-//! terminal; the screen and the headless runner both stand on it, so that they cannot disagree.
+//! terminal; the screen and the headless runner both use it, so that they cannot disagree. Errors and help texts may name
+//! a command of `mlsys` where that is the way out: authors and learners read them in a terminal.
 
 #![warn(missing_docs)]
 

@@ -108,7 +108,7 @@ pub struct Notes {
 pub struct Predict {
     /// Its name in this lesson.
     pub id: String,
-    /// What is asked.
+    /// The question, in Markdown.
     pub prompt: String,
     /// How it is answered.
     pub kind: PredictKind,
@@ -171,7 +171,7 @@ impl Lesson {
         self.blocks.iter().filter_map(Block::as_lab)
     }
 
-    /// What is to be reached in pictures of this name, which all labs that have one share.
+    /// The goals of pictures of this name, which all labs that have one share.
     pub fn goals(&self, panel: &str) -> &[Goal] {
         let panels = self.labs().flat_map(|lab| &lab.panels);
         let mut goals = panels.filter(|one| one.name == panel).map(|one| &one.goals);

@@ -225,8 +225,8 @@ fn question(registry: &Registry) -> Value {
     question
 }
 
-/// Keys that say what is right, which a question without its answer does not have: those of some types, but for what
-/// is shown to who answers.
+/// Keys with the answer, which a withheld question does not have: those of some types, except
+/// those that the learner sees.
 fn right() -> impl Iterator<Item = &'static str> {
     let shown = ["unit", "starter"];
     TYPED.into_iter().filter(move |key| !shown.contains(key))

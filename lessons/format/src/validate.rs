@@ -341,7 +341,7 @@ fn start(param: &Param, lab: &LabDirective, knob: &Knob) -> Option<(Value, &'sta
     let Some((_, entry)) = knob.param.split_once('.') else {
         return own.or(set).or(whole);
     };
-    // One entry of a table: what is set of a table replaces its default.
+    // One entry of a table: a table that is set replaces its default.
     let table = lab.set.iter().find(|setting| setting.name == param.name);
     let table = table.map(|setting| (setting.value.clone(), "the value that `set` gives"));
     let (value, origin) = set.or(table).or(whole)?;

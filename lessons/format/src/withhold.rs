@@ -53,7 +53,7 @@ pub fn withheld(lesson: &Lesson) -> String {
 
 impl Key {
     /// The key of these lessons.
-    pub fn of<'l>(course: CourseId, lessons: impl IntoIterator<Item = &'l Lesson>) -> Self {
+    pub fn new<'l>(course: CourseId, lessons: impl IntoIterator<Item = &'l Lesson>) -> Self {
         let questions = |lesson: &Lesson| {
             let text = |question: &Question| {
                 let text = lesson.source.slice(question.place).to_owned();
@@ -72,9 +72,9 @@ impl Key {
     /// Reads a key file.
     ///
     /// # Errors
-    /// What is not as it should be.
+    /// Invalid JSON or another format.
     pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
-        /// What is read before anything else, so that a later file is named as one.
+        /// Read first, so that a file of a later version is reported as one.
         #[derive(Deserialize)]
         struct Head {
             format: u32,
@@ -139,7 +139,7 @@ fn replaced(source: &Source, blocks: &[Block], with: impl Fn(&Block) -> Option<S
     text
 }
 
-/// The directive of a question with what is asked and without what is right, between its own fences.
+/// The directive of a question without its answer, between its own fences.
 fn asked(question: &Question, lesson: &Lesson) -> String {
     let original = lesson.source.slice(question.place);
     let mut lines = original.lines();
@@ -172,7 +172,7 @@ fn asked(question: &Question, lesson: &Lesson) -> String {
     format!("{opening}\n{}\n{closing}{end}", keys.join("\n"))
 }
 
-/// Texts in an order that tells nothing of which is right.
+/// Texts in an order that does not show which is right.
 fn sorted(texts: &[String]) -> impl Iterator<Item = &str> {
     let mut sorted: Vec<&str> = texts.iter().map(String::as_str).collect();
     sorted.sort_unstable();

@@ -63,13 +63,13 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_kind_is_told_its_neighbour() {
+    fn a_misspelt_kind_suggests_the_nearest() {
         let error = built_in().find("ocupancy").err().map(|error| error.to_string());
         assert_eq!(error.as_deref(), Some("there is no lab 'ocupancy'; did you mean 'occupancy'?"));
     }
 
     #[test]
-    fn labs_whose_runs_are_shown_together_tell_the_same_of_them() {
+    fn labs_compared_with_each_other_have_the_same_axes() {
         for lab in built_in().iter() {
             let schema = lab.schema();
             for panel in &schema.panels {

@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_apart_from_what_fails() -> Result<(), crate::ExprError> {
+    fn missing_values_are_no_failures() -> Result<(), crate::ExprError> {
         let peak = evaluate(&parse("device.peak_flops_per_second > 1", Dialect::Lesson)?, &Lesson);
         assert_eq!(
             peak.as_ref().err().and_then(|error| error.missing()),

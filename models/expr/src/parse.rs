@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_function_is_told_apart_from_an_unknown_one() {
+    fn foreign_and_unknown_functions_have_their_own_errors() {
         let complaint =
             |source, dialect| parse(source, dialect).err().map(|error| error.to_string());
         assert_eq!(

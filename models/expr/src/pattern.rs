@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_integers_cannot_do() -> Result<(), ExprError> {
+    fn refuses_invalid_integer_arithmetic() -> Result<(), ExprError> {
         for (source, expected) in [
             ("1/lane", EvalErrorKind::DivisionByZero),
             ("1%lane", EvalErrorKind::DivisionByZero),

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_errors_are_reported_at_once() {
         let told = |source: &str| -> Vec<(usize, String)> {
             let errors = program_errors(source);
             errors.iter().map(|e| (e.column(source), e.message.clone())).collect()
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_graph() {
+    fn refuses_invalid_graphs() {
         for (source, column, message) in [
             ("", 1, "a value is missing at the end"),
             (";", 1, "a statement is missing before `;`"),

@@ -47,11 +47,11 @@ pub struct DeviceInfo {
     pub id: DeviceId,
     /// The name its maker gave it.
     pub name: String,
-    /// Memory in bytes, where the driver tells.
+    /// Memory in bytes, where the driver reports it.
     pub memory_bytes: Option<u64>,
     /// Number formats it computes with, such as `f32`.
     pub precisions: Vec<String>,
-    /// Driver or back end version, where it tells.
+    /// Driver or back end version, where it is known.
     pub driver: Option<String>,
     /// Whether labs can run on it.
     pub state: DeviceState,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_takes_the_best_usable_device_and_no_software_adapter() {
+    fn auto_picks_the_best_usable_device_and_no_software_adapter() {
         let cpu = info(Backend::Cpu, 0, DeviceState::Usable);
         let software = info(Backend::Wgpu, 0, DeviceState::Software);
         let gpu = info(Backend::Wgpu, 1, DeviceState::Usable);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lesson_that_needs_cuda_says_what_is_there() {
+    fn a_missing_device_lists_the_usable_ones() {
         let cpu = info(Backend::Cpu, 0, DeviceState::Usable);
         let error = choose(DeviceChoice::Auto, &[cpu], &[Backend::Cuda]).unwrap_err();
         assert_eq!(

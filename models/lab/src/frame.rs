@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_with_a_hole_survives_being_written() {
+    fn a_heat_map_with_a_gap_round_trips() {
         let map = HeatMap {
             columns: 2,
             rows: 1,
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_end_stands_the_last_picture() {
+    fn a_place_beyond_the_end_is_the_last_picture() {
         let still =
             |title: &str| Pane { title: title.to_owned(), frame: Frame::Text(String::new()) };
         let film = FrameSequence { stills: vec![still("a"), still("b")], cover: 0 };

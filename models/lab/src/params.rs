@@ -307,7 +307,7 @@ about = "seed"
     }
 
     #[test]
-    fn the_runs_seed_fills_an_unset_seed_only() {
+    fn the_seed_of_the_run_fills_an_unset_seed_only() {
         let schema = Schema::parse(SCHEMA).unwrap();
         let seeded = |pairs: &[&str]| {
             let settings = Settings::from_pairs(pairs.iter().copied()).unwrap();
@@ -319,7 +319,7 @@ about = "seed"
     }
 
     #[test]
-    fn every_error_is_reported_and_says_what_would_do() {
+    fn all_errors_are_reported_with_suggestions() {
         let errors =
             resolve(&["sns=1", "rate=2", "mode=fats", "sms=1.5", "inputs.x=a"]).unwrap_err();
         assert_eq!(
@@ -364,7 +364,7 @@ about = "seed"
     }
 
     #[test]
-    fn what_an_entry_supplies_follows_another_entry_unless_somebody_set_it() {
+    fn table_values_follow_the_entry_unless_set() {
         let schema = Schema::parse(
             r#"
         kind = "k"

@@ -144,7 +144,7 @@ pub fn row(
 ) -> CellRow {
     CellRow {
         label: label.into(),
-        cells: kinds.into_iter().map(|kind| kind.map(Cell::of)).collect(),
+        cells: kinds.into_iter().map(|kind| kind.map(Cell::new)).collect(),
         remark: remark.into(),
     }
 }

@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clone_stays_as_it_was() {
+    fn a_clone_does_not_change() {
         let mut series = Series::default();
         series.push(1, 0.5);
         let before = series.clone();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn many_values_at_once_are_as_one_by_one() {
+    fn extend_equals_repeated_push() {
         let values = (0..1000_u64).map(|step| match step % 7 {
             0 => (step, f64::NAN),
             _ => (step, (step as f64).sin()),

@@ -203,7 +203,7 @@ fn write_key(file: &Path, course: &Course) -> Result<(), Failure> {
             lesson.front.id
         )));
     }
-    let key = Key::of(course.id.clone(), course.lessons());
+    let key = Key::new(course.id.clone(), course.lessons());
     let text = key.to_json().map_err(|error| Failure::Run(error.to_string()))?;
     write_file(file, text.as_bytes())
 }

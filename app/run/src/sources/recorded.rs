@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use mlsys_lab::Artifact;
+use mlsys_lab::UnknownKind;
 use mlsys_lab::nearest::nearest;
-use mlsys_lab::registry::UnknownKind;
 
 use super::Sources;
 use crate::record::{self, RecordError, RunStatus};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use mlsys_lab::Registry;
 use mlsys_lab::control::{Command, Limits, StopReason};
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::registry::Registry;
 use mlsys_lab::report::Report;
 use mlsys_run::outcome::{Outcome, RecordedOutcome};
 use mlsys_run::process::BackgroundTasks;

@@ -5,12 +5,12 @@ pub mod knob;
 
 use std::time::Duration;
 
+use mlsys_lab::Registry;
 use mlsys_lab::Schema;
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::params::{Given, ParamError, Params, Settings, allowed};
-use mlsys_lab::registry::Registry;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::tables::Tables;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mlsys_lab::registry::Registry;
+use mlsys_lab::Registry;
 use mlsys_lesson::{Answer, Block, Event, Lesson, Predict, Question, Target};
 use mlsys_run::glossary::Glossary;
 use mlsys_run::settings;

@@ -17,7 +17,7 @@ use crate::model::{Formula, KernelTask, KernelTest, Limit, Tolerance, settings};
 /// The kind of lab that runs kernels.
 pub(crate) const KIND: &str = "kernel";
 
-/// Counts of what goes wrong, by which two failures are told apart.
+/// Counts of faults, by which two failures are distinguished.
 const FAULTS: [&str; 8] = [
     "out_of_bounds",
     "uninitialized_reads",
@@ -54,7 +54,7 @@ enum Tried {
     Malformed(String),
 }
 
-/// Judges a kernel, and tells what came of each test.
+/// Judges a kernel, with the result of each test.
 pub(super) fn judge(
     text: &str,
     task: &KernelTask,
@@ -204,7 +204,7 @@ impl<'a> Bench<'a> {
         Ok(buffers.map(|buffer| (buffer.to_owned(), contents(&data, buffer))).collect())
     }
 
-    /// What to say to a failure: what is stated for a wrong kernel that reads the same, or that fails in the same way.
+    /// The feedback on a failure: of a stated wrong kernel that reads the same, or that fails in the same way.
     fn recognised(&self, text: &str, failure: Failure) -> String {
         let wrong = &self.task.wrong;
         if let Some(stated) =

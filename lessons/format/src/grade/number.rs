@@ -148,7 +148,7 @@ fn undecided(reason: &NoNumber<'_>) -> String {
 pub struct Comparison {
     /// What was predicted.
     pub predicted: String,
-    /// What theory says, where the lesson tells.
+    /// The value from theory, where the lesson gives one.
     pub theory: Option<String>,
     /// What the run showed, or the stated answer.
     pub actual: String,
@@ -159,7 +159,7 @@ pub struct Comparison {
 /// Why there is nothing to compare.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PredictionError {
-    /// What was predicted is no answer to what is asked.
+    /// The prediction is not a number or not one of the choices.
     #[error("{0}")]
     Malformed(String),
     /// The truth is not known here.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What an id that is read from a text has besides: its text, and the conversions that serde uses.
+/// The text of an id, and the conversions that serde uses.
 macro_rules! text_id {
     ($id:ident, $error:ident) => {
         impl $id {

@@ -7,7 +7,7 @@ use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Located, Place};
 
-/// An experiment: a kind of lab, what is set, what may be turned and what is shown.
+/// An experiment: a kind of lab, its settings, its knobs and its panels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabDirective {
     /// Its name in this lesson, with which expressions begin.
@@ -100,7 +100,7 @@ named_enum! {
 }
 
 impl LabDirective {
-    /// What is set, with the knobs' own starting values over it.
+    /// The parameters set, with the knobs' starting values over them.
     pub fn settings(&self) -> Settings {
         let mut settings = settings(&self.set);
         let mut knobs = Settings::new();

@@ -24,7 +24,7 @@ pub struct Formula {
 pub struct Question {
     /// Its name in this lesson.
     pub id: String,
-    /// What is asked.
+    /// The question, in Markdown.
     pub prompt: String,
     /// How it is answered and graded.
     pub kind: QuestionKind,
@@ -131,7 +131,7 @@ pub enum Asked {
     },
     /// One of several texts.
     Choice {
-        /// The texts, in no order that tells anything.
+        /// The texts, in an order that does not show which is right.
         choices: Vec<String>,
     },
     /// All that are right out of several texts.
@@ -178,9 +178,9 @@ pub struct Wrong<T> {
 /// Two texts that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// What is given.
+    /// The left side.
     pub left: String,
-    /// What is to be found.
+    /// The right side.
     pub right: String,
 }
 

@@ -9,7 +9,7 @@ pub(super) fn harmful(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || reorders(c)
 }
 
-/// Whether a text certainly has none of them and no carriage return: told from its bytes alone, so that the whole of a
+/// Whether a text certainly has none of them and no carriage return, by its bytes alone, so that the whole of a
 /// course is looked at in no time before the first frame.
 fn is_plain(text: &str) -> bool {
     // Among the first bytes of longer characters, C2 begins the other controls and E2 what reorders text.
@@ -99,12 +99,12 @@ pub(super) fn blanked(text: &str) -> String {
     blank
 }
 
-/// Tells of harmful characters in prose, where they are left out; what reorders text is an error even there.
+/// Warns of harmful characters in prose, where they are left out; what reorders text is an error even there.
 pub(super) fn warn(place: Place, problems: &mut Problems<'_>) {
     report(place, problems, Where::Prose);
 }
 
-/// Tells of harmful characters in a directive or the front matter, where they are errors.
+/// Reports harmful characters in a directive or the front matter, where they are errors.
 pub(super) fn refuse(place: Place, problems: &mut Problems<'_>) {
     report(place, problems, Where::Directive);
 }
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_plain_has_nothing_to_leave_out() {
+    fn plain_text_has_nothing_to_remove() {
         let characters = (0..=0xffff_u32).chain([0x1_f600]).filter_map(char::from_u32);
         for c in characters {
             let text = format!("a{c}b");

@@ -270,7 +270,7 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
     })
 }
 
-/// What is to be reached in a panel.
+/// A goal of a panel.
 fn goal(fields: &mut Fields<'_, '_>) -> Option<Goal> {
     fields.require(&[
         ("name", "name = \"silver\""),

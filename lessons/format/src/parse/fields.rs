@@ -1,6 +1,6 @@
 //! The keys of one TOML table, taken one by one.
 //!
-//! serde stops at the first error; here every mistake of a file is told at once, each at its place.
+//! serde stops at the first error; here all errors of a file are reported at once, each at its place.
 
 use std::ops::RangeInclusive;
 
@@ -136,7 +136,7 @@ impl<'p, 's> Fields<'p, 's> {
     /// Takes a list of texts.
     pub(super) fn texts(&mut self, key: &'static str) -> Option<Vec<Located<String>>> {
         let items = self.items(key, "texts, such as [\"a\", \"b\"]")?;
-        // Every item is looked at before any is missed, so that every mistake is told.
+        // All items are read before any is missed, so that all errors are reported.
         let texts: Vec<_> = items.iter().map(|item| self.as_text(key, item)).collect();
         texts.into_iter().collect()
     }

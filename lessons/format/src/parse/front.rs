@@ -20,7 +20,7 @@ pub(super) struct Fenced {
     pub(super) end: usize,
 }
 
-/// Reads it; what is missing or wrong is reported and stands in as a blank, so that the rest can be read too.
+/// Reads it; missing or wrong keys are reported and become blanks, so that the rest can be read too.
 pub(super) fn read(source: &Source, problems: &mut Problems<'_>) -> Front {
     let fenced = fenced(source, problems);
     let matter = fenced.body.and_then(|(body, opening)| matter(body, opening, problems));

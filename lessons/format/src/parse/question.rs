@@ -215,7 +215,7 @@ fn text(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
 /// Tests that one question has at most: each is a run, and an answer is graded at once.
 const MOST_TESTS: usize = 16;
 
-/// How near a float must come where nothing is said: sums in another order differ by this much.
+/// How near a float must come by default: sums in another order differ by this much.
 const NEAR: Tolerance = Tolerance::Relative(1e-5);
 
 fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
@@ -271,7 +271,7 @@ fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {
     Some(Limit { assert: assert?, say: say?.value })
 }
 
-/// Reads what is asked; such a question has no key that says what is right.
+/// Reads a withheld question, which has no key with its answer.
 fn withheld(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<Asked> {
     fields.rename(&format!("a question of type {ty} without its answer"));
     Some(match ty {

@@ -38,7 +38,7 @@ struct Fence {
 
 impl Fence {
     /// As CommonMark has it: up to three spaces, three or more of one mark, and no backtick after backticks.
-    fn of(line: &str, start: usize) -> Option<Self> {
+    fn parse(line: &str, start: usize) -> Option<Self> {
         let text = line.trim_start_matches(' ');
         let indent = line.len() - text.len();
         let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -71,7 +71,7 @@ pub(super) fn split(source: &Source, start: usize, problems: &mut Problems<'_>) 
     let mut lines = Lines { source, at: start };
     while let Some(line) = lines.next() {
         let text = source.slice(line);
-        let Some(fence) = Fence::of(text, line.start) else {
+        let Some(fence) = Fence::parse(text, line.start) else {
             warn_of_indented_directive(text, line, problems);
             continue;
         };
@@ -107,7 +107,7 @@ pub(super) fn split(source: &Source, start: usize, problems: &mut Problems<'_>) 
 fn fenced(source: &Source, opened: &Fence, lines: &mut Lines<'_>) -> (Place, Option<usize>) {
     let start = lines.at;
     while let Some(line) = lines.next() {
-        let Some(fence) = Fence::of(source.slice(line), line.start) else {
+        let Some(fence) = Fence::parse(source.slice(line), line.start) else {
             continue;
         };
         if fence.closes(opened) {

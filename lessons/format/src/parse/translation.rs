@@ -17,7 +17,7 @@ use crate::validate::overflow;
 
 /// Reads a translation of a lesson: the lesson that comes of it has the original's ids, answers and runs.
 ///
-/// What is wrong with the file is told with its places in that file. An error leaves no lesson; where a text is
+/// Errors have places in this file. An error leaves no lesson; where a text is
 /// missing or no longer fits, the original's stands in, with a warning.
 pub fn read_translation(file: &str, bytes: &[u8], original: &Lesson) -> Parsed {
     let text = match text_of(file, bytes, "lesson") {
@@ -180,7 +180,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The whole lesson in the other language; what is missing is told where the file ends.
+    /// The whole lesson in the other language; missing texts are reported at the end of the file.
     fn finish(mut self, end: Place, problems: &mut Problems<'_>) -> Lesson {
         let last = std::mem::take(&mut self.run);
         self.runs.insert(None, last);
@@ -211,7 +211,7 @@ impl Reader<'_> {
 }
 
 /// The blocks in the original's order, with each stretch of prose before a directive replaced by the translation's.
-/// `missing` hears of stretches that the translation lacks: the directive they stand before, and their line.
+/// `missing` is called for stretches that the translation lacks: the directive they stand before, and their line.
 fn merge_prose(
     blocks: Vec<Block>,
     mut runs: BTreeMap<Option<String>, Vec<Block>>,

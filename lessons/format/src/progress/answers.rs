@@ -85,7 +85,7 @@ pub enum AnswersError {
     OtherCourse {
         /// Theirs.
         theirs: CourseId,
-        /// The one at hand.
+        /// The course of the lessons.
         own: CourseId,
     },
 }
@@ -93,13 +93,13 @@ pub enum AnswersError {
 impl Progress {
     /// All answers that count and how they came about, as `mlsys run --answers` and `mlsys progress cohort` read them.
     pub fn answers(&self) -> Answers {
-        Answers::of(self)
+        Answers::new(self)
     }
 }
 
 impl Answers {
     /// What a learner's progress holds.
-    fn of(progress: &Progress) -> Self {
+    fn new(progress: &Progress) -> Self {
         let mut answers =
             Self { format: Some(FORMAT), course: Some(progress.course.clone()), ..Self::default() };
         for (id, lesson) in progress.lessons() {
@@ -110,7 +110,7 @@ impl Answers {
             if !given.is_empty() {
                 answers.lessons.insert(id.clone(), given);
             }
-            answers.details.insert(id.clone(), Details::of(lesson));
+            answers.details.insert(id.clone(), Details::new(lesson));
         }
         answers
     }
@@ -118,9 +118,9 @@ impl Answers {
     /// Reads a file's bytes.
     ///
     /// # Errors
-    /// What is not as it should be, with line and column.
+    /// Invalid JSON or another format, with line and column.
     pub fn parse(bytes: &[u8]) -> Result<Self, AnswersError> {
-        /// What is read before anything else, so that a later file is named as one.
+        /// Read first, so that a file of a later version is reported as one.
         #[derive(Deserialize)]
         struct Head {
             format: Option<u32>,
@@ -182,7 +182,7 @@ impl Answers {
 }
 
 impl Details {
-    fn of(lesson: &LessonProgress) -> Self {
+    fn new(lesson: &LessonProgress) -> Self {
         let prediction = |(id, given): (&String, &Answer)| {
             let made =
                 PredictionMade { given: given.clone(), actual: lesson.outcomes.get(id).cloned() };

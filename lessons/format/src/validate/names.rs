@@ -36,7 +36,7 @@ impl Validation<'_> {
             Some(_) | None => match self.lesson.lab(stem) {
                 Some(lab) => match self.registry.find(&lab.kind.value) {
                     Ok(lab) => lab.schema(),
-                    // Said where the kind stands.
+                    // Reported at the kind.
                     Err(_) => return,
                 },
                 None if self.lesson.unread.iter().any(|id| id == stem) => return,

@@ -16,7 +16,7 @@ fn run(accuracies: &[f64]) -> RunData {
 }
 
 #[test]
-fn checks_say_what_stood_and_what_was_wanted() {
+fn checks_report_actual_and_expected_values() {
     let (registry, run) = (registry(), run(&[0.5, 0.61]));
     let schema = |kind: &str| registry.find(kind).unwrap().schema();
     let mut sizes = RunData::default();
@@ -117,7 +117,7 @@ fn checks_say_what_stood_and_what_was_wanted() {
 }
 
 #[test]
-fn a_prediction_stands_beside_theory_and_measurement() {
+fn a_prediction_is_compared_with_theory_and_measurement() {
     let lesson = everything();
     let registry = registry();
     let statement = |accuracies: &[f64], given: &str| {
@@ -158,7 +158,7 @@ fn a_prediction_stands_beside_theory_and_measurement() {
 }
 
 #[test]
-fn the_parts_of_a_check_are_told_with_their_values() {
+fn parts_of_a_check_have_values() {
     let (registry, run) = (registry(), run(&[0.5, 0.61]));
     let schema = registry.find("train").unwrap().schema();
     let env = LessonEnv::new()

@@ -20,7 +20,7 @@ fn told(problems: &[Diagnostic]) -> Vec<String> {
 }
 
 #[test]
-fn cycles_unknown_and_double_lessons_are_told_once() {
+fn cycles_unknown_and_duplicate_lessons_are_reported_once() {
     let problems = between(&[
         lesson("gpu/a", &["gpu/c"]),
         lesson("gpu/b", &["gpu/a"]),
@@ -100,7 +100,7 @@ fn a_course_has_its_lessons_in_the_order_it_lists_them() {
 }
 
 #[test]
-fn everything_wrong_with_a_course_is_told_at_once_with_its_place() {
+fn all_errors_of_a_course_are_reported_with_places() {
     let toml = r#"format = 1
 id = "Mine"
 title = "Mine"
@@ -167,7 +167,7 @@ fn a_lesson_before_one_it_requires_is_worth_a_warning() {
 }
 
 #[test]
-fn what_is_no_course_toml_is_told() {
+fn an_invalid_course_toml_is_reported() {
     for (toml, said) in [
         (
             "title = \n[[module\n",

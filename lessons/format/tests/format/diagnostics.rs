@@ -18,7 +18,7 @@ fn every_valid_sample_is_valid() {
 }
 
 #[test]
-fn ten_errors_are_told_at_once_as_a_compiler_tells_them() {
+fn ten_errors_are_printed_at_once() {
     let text = std::fs::read(folder("invalid").join("ten-errors.md")).unwrap();
     let parsed = read("ten-errors.md", &text, &registry());
     assert!(parsed.lesson.is_none());
@@ -245,7 +245,7 @@ fn predictions_and_checks() {
 }
 
 #[test]
-fn a_lab_starts_from_one_before_it_that_leaves_what_it_needs() {
+fn a_lab_starts_from_an_earlier_lab_with_the_right_artifact() {
     let of = |before: &str, name: &str, after: &str| {
         found(&with_body(&format!(
             "{before}```{{lab}} half\nkind = \"prune-model\"\nset = {{ model_from = \"{name}\" }}\n```\n{after}"

@@ -160,7 +160,7 @@ fn without_answers() -> Lesson {
 }
 
 #[test]
-fn a_lesson_without_answers_asks_the_same_and_tells_nothing() {
+fn a_withheld_lesson_asks_the_same_without_answers() {
     let (whole, given) = (everything(), without_answers());
     assert_eq!(given.points(), whole.points());
     for (question, asked) in whole.questions().zip(given.questions()) {
@@ -200,7 +200,7 @@ fn a_lesson_without_answers_asks_the_same_and_tells_nothing() {
 #[test]
 fn a_key_makes_it_whole_again_and_fits_no_other() {
     let (whole, given) = (everything(), without_answers());
-    let key = Key::of("mine".parse().unwrap(), [&whole]);
+    let key = Key::new("mine".parse().unwrap(), [&whole]);
     let key = Key::parse(key.to_json().unwrap().as_bytes()).unwrap();
     let text = key.complete(&given).unwrap();
     let complete = read("c.md", text.as_bytes(), &registry()).lesson.unwrap();
@@ -212,7 +212,7 @@ fn a_key_makes_it_whole_again_and_fits_no_other() {
     let changed = read("w.md", changed.as_bytes(), &registry()).lesson.unwrap();
     let told = key.complete(&changed).unwrap_err().to_string();
     assert!(told.contains("of another version"), "{told}");
-    let stranger = Key::of("mine".parse().unwrap(), []);
+    let stranger = Key::new("mine".parse().unwrap(), []);
     assert!(stranger.complete(&given).unwrap_err().to_string().contains("no answers for it"));
     for (bytes, said) in [("", "no key"), ("{}", "no key"), ("{\"format\": 7}", "format 7")] {
         let told = Key::parse(bytes.as_bytes()).unwrap_err().to_string();

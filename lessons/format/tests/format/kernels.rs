@@ -134,7 +134,7 @@ fn a_kernel_is_graded_by_what_it_does() {
 }
 
 #[test]
-fn a_value_that_is_wrong_is_told_beside_the_one_that_is_right() {
+fn a_wrong_value_is_reported_with_the_right_one() {
     let lesson = lesson(REVERSE);
     let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n) B[n - 1 - i] = i == 2 ? 9.0f : A[i];";
     let feedback = graded(&lesson, &kernel(line)).feedback.unwrap();
@@ -145,7 +145,7 @@ fn a_value_that_is_wrong_is_told_beside_the_one_that_is_right() {
 }
 
 #[test]
-fn a_limit_tells_what_a_right_result_cost_too_much() {
+fn a_missed_limit_reports_the_cost() {
     let strided = REVERSE.replace("sectors_per_load <= 1", "global_loads < 8");
     let lesson = lesson(&strided);
     let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n) B[n - 1 - i] = A[i];";
@@ -180,7 +180,7 @@ fn the_answer_must_pass_and_every_wrong_kernel_must_fail() {
 }
 
 #[test]
-fn what_a_test_cannot_be_is_told_at_its_place() {
+fn invalid_tests_are_reported_at_their_place() {
     for (from, to, message) in [
         (
             "set = { block_dim = [4], grid_dim",
@@ -215,7 +215,7 @@ fn what_a_test_cannot_be_is_told_at_its_place() {
 }
 
 #[test]
-fn without_its_answer_it_keeps_the_starter_and_in_a_translation_the_kernels() {
+fn a_withheld_kernel_question_keeps_its_starter() {
     let whole = lesson(REVERSE);
     let pack = withheld(&whole);
     assert!(pack.contains("starter = ") && !pack.contains("n - 1 - i"), "{pack}");
@@ -229,7 +229,7 @@ fn without_its_answer_it_keeps_the_starter_and_in_a_translation_the_kernels() {
 }
 
 #[test]
-fn each_test_tells_its_own_result_and_what_it_cost() {
+fn each_test_has_its_result_and_cost() {
     let lesson = lesson(REVERSE);
     let question = lesson.questions().next().unwrap();
     let env = LessonEnv::unrun(&lesson);

@@ -125,7 +125,7 @@ fn answers_go_out_and_come_back() {
 }
 
 #[test]
-fn answers_of_another_hand_another_time_or_another_length_are_told_apart() {
+fn foreign_newer_and_truncated_answers_have_their_own_errors() {
     let newer = br#"{"format": 2, "lessons": {"a/b": {"q": {"unheard": 1}}}, "more": 1}"#;
     let error = Answers::parse(newer).unwrap_err().to_string();
     assert!(error.contains("a newer mlsys") && error.contains("an update reads it"), "{error}");

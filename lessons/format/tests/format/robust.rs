@@ -152,7 +152,7 @@ fn columns_count_characters_and_carriage_returns_do_not_count() {
 }
 
 #[test]
-fn what_would_act_on_a_terminal_is_made_harmless_or_refused() {
+fn terminal_control_characters_are_removed_or_refused() {
     let text = with_body("before \u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}after\u{9b}2J\u{8}\n");
     assert_eq!(found(&text), [("control-character", 7, 8)]);
     let prose = parse("t.md", &text).lesson.unwrap();
@@ -184,7 +184,7 @@ fn files_that_are_no_lessons_are_refused_with_a_reason() {
 }
 
 #[test]
-fn there_is_an_end_to_directives_depth_and_messages() {
+fn directives_depth_and_messages_are_limited() {
     let many: String = (0..=MAX_DIRECTIVES)
         .map(|i| format!("```{{check}} c{i}\nassert = \"1 < 2\"\n```\n"))
         .collect();

@@ -71,7 +71,7 @@ fn the_lesson_to_start_from_is_sound() {
 }
 
 #[test]
-fn code_and_tables_too_wide_for_a_small_terminal_are_told() {
+fn too_wide_code_and_tables_are_reported() {
     let wide = "x".repeat(77);
     let front = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"t\"\nminutes = 1\n+++\n\n";
     let text = format!("{front}{wide}\n\n```\nok\n{wide}\n```\n\n| {wide} |\n");

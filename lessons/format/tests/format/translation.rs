@@ -183,7 +183,7 @@ fn grades_and_answers_are_the_same_in_both_languages() {
 }
 
 #[test]
-fn what_is_missing_stands_in_the_original_s_words_with_a_warning() {
+fn missing_texts_fall_back_to_the_original_with_a_warning() {
     for (part, by, expected) in [
         ("prompt = \"Lequel ?\"\n", "", vec![("untranslated", 24)]),
         ("hints = [\"chaud\"]\n", "", vec![("untranslated", 24)]),
@@ -216,7 +216,7 @@ fn what_is_missing_stands_in_the_original_s_words_with_a_warning() {
 }
 
 #[test]
-fn what_is_not_a_translation_s_to_say_is_an_error() {
+fn keys_of_the_original_are_errors_in_a_translation() {
     for (part, by, expected) in [
         (
             "prompt = \"Lequel ?\"",

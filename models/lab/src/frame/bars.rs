@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_length_adds_nothing() {
+    fn invalid_lengths_count_as_zero() {
         let odd = stack(&[Some(2.0), None, Some(f64::NAN), Some(-3.0), Some(1.0)]);
         assert_eq!(odd.total(), 3.0);
         assert_eq!(stack(&[Some(f64::INFINITY)]).total(), 0.0);

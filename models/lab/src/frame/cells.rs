@@ -120,7 +120,7 @@ impl CellRow {
 
 impl Cell {
     /// A cell of a kind with nothing in it.
-    pub fn of(kind: usize) -> Self {
+    pub fn new(kind: usize) -> Self {
         Self { kind, text: String::new() }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     fn a_row_falls_into_stretches_of_one_kind() {
         let kinds = [Some(1), Some(1), None, Some(0), Some(1)];
         let row =
-            CellRow { cells: kinds.map(|kind| kind.map(Cell::of)).to_vec(), ..CellRow::default() };
+            CellRow { cells: kinds.map(|kind| kind.map(Cell::new)).to_vec(), ..CellRow::default() };
         let found: Vec<(usize, usize, Option<usize>)> =
             row.alike().iter().map(|a| (a.first, a.last, a.kind)).collect();
         assert_eq!(found, [(0, 1, Some(1)), (2, 2, None), (3, 3, Some(0)), (4, 4, Some(1))]);
@@ -143,12 +143,12 @@ mod tests {
     #[test]
     fn the_longest_row_counts() {
         let row = |length: usize| CellRow {
-            cells: vec![Some(Cell::of(0)); length],
+            cells: vec![Some(Cell::new(0)); length],
             ..CellRow::default()
         };
         let cells = Cells { rows: vec![row(2), row(5), row(0)], ..Cells::default() };
         assert_eq!(cells.columns(), 5);
         assert!(cells.at(0, 2).is_none() && cells.at(9, 0).is_none());
-        assert_eq!(cells.name(&Cell::of(3)), "");
+        assert_eq!(cells.name(&Cell::new(3)), "");
     }
 }

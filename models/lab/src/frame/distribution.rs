@@ -64,7 +64,7 @@ impl Distribution {
 impl Histogram {
     /// Counts values into `bins` ranges of equal width between the smallest and the largest; values that are not finite
     /// are left out, and without a finite value there is no histogram.
-    pub fn of(quantity: &str, unit: &str, values: &[f64], bins: usize) -> Option<Self> {
+    pub fn new(quantity: &str, unit: &str, values: &[f64], bins: usize) -> Option<Self> {
         let finite = values.iter().copied().filter(|x| x.is_finite());
         let (low, high) =
             finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
@@ -154,7 +154,7 @@ pub struct ValueSpread {
 
 impl ValueSpread {
     /// The distribution of the finite values; none without one.
-    pub fn of(label: &str, values: &[f64]) -> Option<Self> {
+    pub fn new(label: &str, values: &[f64]) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
         let (low, high) = (*sorted.first()?, *sorted.last()?);
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn every_finite_value_is_counted_once() {
         let values = [-1.0, -0.5, 0.0, 0.5, 1.0, f64::NAN, f64::INFINITY];
-        let histogram = Histogram::of("weight", "", &values, 4).unwrap();
+        let histogram = Histogram::new("weight", "", &values, 4).unwrap();
         assert_eq!(histogram.first.counts, [1, 1, 1, 2]);
         assert_eq!(histogram.edges, [-1.0, -0.5, 0.0, 0.5, 1.0]);
         let shares: Vec<f64> = histogram.first.shares().collect();
@@ -195,11 +195,11 @@ mod tests {
 
     #[test]
     fn odd_values_still_make_a_histogram() {
-        assert_eq!(Histogram::of("x", "", &[], 4), None);
-        assert_eq!(Histogram::of("x", "", &[f64::NAN], 4), None);
+        assert_eq!(Histogram::new("x", "", &[], 4), None);
+        assert_eq!(Histogram::new("x", "", &[f64::NAN], 4), None);
         for values in [&[0.0][..], &[7.0; 3], &[f64::MAX, f64::MIN], &[5e-324, 0.0]] {
             for bins in [0, 1, 2, 15] {
-                let histogram = Histogram::of("x", "s", values, bins).unwrap();
+                let histogram = Histogram::new("x", "s", values, bins).unwrap();
                 assert_eq!(histogram.first.total(), values.len() as u64);
                 assert_eq!(histogram.edges.len(), histogram.first.counts.len() + 1);
                 assert!(histogram.edges.iter().all(|edge| edge.is_finite()), "{histogram:?}");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_of_the_file_is_empty() {
+    fn missing_fields_read_as_empty() {
         let text = r#"{"quantity":"w","edges":[0,1],"first":{"counts":[3]}}"#;
         let read: Histogram = serde_json::from_str(text).unwrap();
         assert_eq!(read.first.counts, [3]);

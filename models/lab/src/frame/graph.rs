@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_finite_is_a_word_and_survives_being_written() {
+    fn values_that_are_not_finite_round_trip_as_words() {
         let graph = Graph {
             nodes: vec![Node::default()],
             walk: vec![Step {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_mark_of_a_slot_stands_and_one_of_nowhere_does_not() {
+    fn the_latest_mark_wins_and_unknown_places_are_ignored() {
         let step = |marks: &[(Place, Slot, f64)]| Step {
             marks: marks.iter().map(|(place, slot, x)| Mark::new(*place, *slot, *x)).collect(),
             ..Step::default()
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_of_the_file_is_empty() {
+    fn missing_fields_read_as_empty() {
         let text = r#"{"nodes":[{"label":"x"},{"label":"y"}],"edges":[{"from":0,"to":1}]}"#;
         let read: Graph = serde_json::from_str(text).unwrap();
         assert_eq!(read.nodes[1].kind, NodeKind::Operation);

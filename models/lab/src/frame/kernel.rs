@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recipe_is_small_and_survives_being_written() {
+    fn a_recipe_is_small_and_round_trips() {
         let recipe = Recipe {
             source: "__global__ void k(float *x) { x[0] = 1.0f; }".to_owned(),
             grid_dim: [1000, 1000, 1],

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_one_round_carry_what_was_held_before_it() {
+    fn messages_carry_the_state_before_their_round() {
         let swap = |from: usize| Ranged {
             from,
             to: 1 - from,

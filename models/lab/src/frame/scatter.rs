@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_is_what_nothing_beats_whichever_way_is_better() {
+    fn the_pareto_front_matches_its_definition() {
         use Better::{Less, More};
         let mut seed = 1_u64;
         for count in 0..40 {

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_stays_at_the_end_both_ways() {
+    fn missing_values_sort_last_both_ways() {
         let row = |name: &str, value: Value| vec![name.into(), value];
         let rows =
             vec![row("none", "".into()), row("large", 3_i64.into()), row("small", 1_i64.into())];
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_compare_or_look_for_text_and_say_what_is_wrong() {
+    fn filters_compare_or_search_and_report_errors() {
         let table = table();
         for (text, expected) in [
             ("", "A100 H200 T4 a10"),

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn any_stretch_is_summarised_as_if_every_point_were_looked_at() {
+    fn summaries_match_a_scan_of_all_points() {
         let mut next = numbers(3);
         for count in [0, 1, 31, 32, 33, 255, 256, 257, 2048, 2049, 5000] {
             for lowest in [-50, 1, -1000, -96] {
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_that_is_not_there_has_no_summary() {
+    fn an_empty_stretch_has_no_summary() {
         let mut series = Series::default();
         (0..100).for_each(|step| series.push(step, -1.0));
         assert_eq!(series.summary(100..200, Among::All), None);

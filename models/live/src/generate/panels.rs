@@ -67,7 +67,7 @@ pub(super) fn cache(of: &PanelData<'_>) -> Frame {
         Some(_) => ADDED,
     };
     let last = all.min(first + COLUMNS);
-    let cells: Vec<Option<Cell>> = (first..last).map(|at| Some(Cell::of(kind(at)))).collect();
+    let cells: Vec<Option<Cell>> = (first..last).map(|at| Some(Cell::new(kind(at)))).collect();
     let rows = (1..=of.config.depth).map(|block| CellRow {
         label: format!("block {block}"),
         cells: cells.clone(),
@@ -89,7 +89,7 @@ pub(super) fn cache(of: &PanelData<'_>) -> Frame {
         .collect();
     let place = |cell: &Option<Cell>| {
         let cell = cell.as_ref()?;
-        present.iter().position(|kind| *kind == cell.kind).map(Cell::of)
+        present.iter().position(|kind| *kind == cell.kind).map(Cell::new)
     };
     let rows = rows.map(|row| CellRow { cells: row.cells.iter().map(place).collect(), ..row });
     let kinds = named.into_iter().filter(|(kind, ..)| present.contains(kind));

@@ -91,7 +91,7 @@ fn pages(of: &Serving) -> Frame {
     };
     let cell = |owner: &Option<(usize, usize)>| {
         Some(match owner {
-            None => Cell::of(2),
+            None => Cell::new(2),
             Some((request, tokens)) => Cell {
                 kind: usize::from(*tokens < size),
                 text: format!("{}:{tokens}", request + 1),

@@ -387,7 +387,7 @@ pub(super) fn draw_weights(network: &Network) -> Option<Frame> {
 fn weight_spread(network: &Network) -> Option<Frame> {
     fn layer<const D: usize>(name: String, weights: Tensor<D>) -> Option<ValueSpread> {
         let weights: Vec<f64> = values(weights).into_iter().map(f64::from).collect();
-        ValueSpread::of(&name, &weights)
+        ValueSpread::new(&name, &weights)
     }
     let numbered = |place: usize| format!("layer{}", place + 1);
     let boxes: Vec<Option<ValueSpread>> = match network {

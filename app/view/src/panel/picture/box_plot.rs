@@ -186,7 +186,7 @@ mod tests {
 
     fn plot() -> BoxPlot {
         let values: Vec<f64> = (0..=100).map(f64::from).chain([400.0]).collect();
-        let spread = ValueSpread::of("layer1", &values);
+        let spread = ValueSpread::new("layer1", &values);
         BoxPlot {
             quantity: "weight".to_owned(),
             boxes: spread.into_iter().collect(),

@@ -219,7 +219,7 @@ fn cells_of_a_few_kinds() {
 fn of_many_cells_the_marked_one_is_in_sight_and_groups_begin_where_they_end() {
     let mut cells = warps("");
     for row in &mut cells.rows {
-        row.cells = vec![Some(Cell::of(0)); 300];
+        row.cells = vec![Some(Cell::new(0)); 300];
     }
     cells.rows = vec![cells.rows[0].clone(); 50];
     let look = look(ColorDepth::None, GlyphSet::Ascii);

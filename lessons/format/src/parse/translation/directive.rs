@@ -121,7 +121,7 @@ impl Texts<'_, '_, '_> {
                 self.unit(unit);
             }
             QuestionKind::Expression { .. } => self.fields.inherited("accept"),
-            // Kernels stay as they are; only what is said about them is translated.
+            // Kernels stay as they are; only the sentences about them are translated.
             QuestionKind::Kernel(_) => self.fields.inherited("starter"),
             // Readers of a translation answer in its language.
             QuestionKind::Text { accept, .. } => accept.extend(self.fields.strings("accept")),

@@ -80,7 +80,7 @@ pub(super) fn sectors(debugger: &KernelDebugger) -> Frame {
         let cell = |byte: i64| {
             let at = sector * SECTOR + byte;
             let is_outside = at < 0 || at >= end;
-            Some(Cell::of(match (request.bytes.contains(&byte), is_outside) {
+            Some(Cell::new(match (request.bytes.contains(&byte), is_outside) {
                 (true, false) => 0,
                 (true, true) => 2,
                 (false, false) => 1,
@@ -161,7 +161,7 @@ fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
         requested += banks.iter().map(BTreeMap::len).sum::<usize>();
         for pass in 0..banks.iter().map(BTreeMap::len).max().unwrap_or(0) {
             let lanes = banks.iter().map(|words| words.values().nth(pass));
-            let cells = lanes.map(|lanes| lanes.map(|lanes| Cell::of(usize::from(*lanes > 1))));
+            let cells = lanes.map(|lanes| lanes.map(|lanes| Cell::new(usize::from(*lanes > 1))));
             let cells: Vec<Option<Cell>> = cells.collect();
             let busy = cells.iter().flatten().count();
             let label = format!("pass {}", rows.len() + 1);
@@ -200,7 +200,7 @@ fn words(machine: &Machine, block: u32) -> Frame {
         // The number that the word belongs to.
         let byte = start + (word * 4 - start) / scalar.bytes().max(1) * scalar.bytes();
         let (state, _) = machine.shared_cell(block, byte, scalar)?;
-        Some(Cell::of(kind(state)))
+        Some(Cell::new(kind(state)))
     };
     let row = |first: u32| {
         let byte = 4 * first;

@@ -170,7 +170,7 @@ impl Buffer {
         lanes: &BTreeMap<usize, Vec<usize>>,
     ) -> Cell {
         let Some((state, value)) = self.value(machine, here, element) else {
-            return Cell::of(4);
+            return Cell::new(4);
         };
         let mut text = if state.defined { short(&value) } else { "?".to_owned() };
         match lanes.get(&element).map(Vec::as_slice) {
