@@ -26,7 +26,7 @@ fn recordings() -> Result<(), Box<dyn Error>> {
         if !recording.is_dir() {
             continue;
         }
-        let name = recording.file_name().unwrap_or_default().to_string_lossy();
+        let name = name_of(&recording);
         let file = |file: &str| {
             let path = recording.join(file).display().to_string();
             format!("include_bytes!({path:?})")
@@ -48,8 +48,7 @@ fn recordings() -> Result<(), Box<dyn Error>> {
 fn add(folder: &Path, prefix: &str, list: &mut String) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
     for path in sorted(folder)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = format!("{prefix}{name}");
+        let name = format!("{prefix}{}", name_of(&path));
         if path.is_dir() {
             add(&path, &format!("{name}/"), list)?;
         } else if name == "course.toml" || name.ends_with(".md") {
@@ -59,6 +58,10 @@ fn add(folder: &Path, prefix: &str, list: &mut String) -> Result<(), Box<dyn Err
         }
     }
     Ok(())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 fn sorted(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {

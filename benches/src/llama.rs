@@ -27,120 +27,66 @@ pub struct Options {
     pub rounds: u32,
 }
 
-/// Measures the step and its parts and prints milliseconds a step.
+/// Milliseconds a step: the whole step by phases, then every part's share of it, then its matrix products alone.
+///
+/// A part's result is summed, and the sum's gradient taken: that is one pass over the result more than in the step.
 pub fn run(options: &Options, device: DeviceInfo) -> Result<Vec<Sample>, Failure> {
-    Ok(figures(&measure(device.id, options.rounds).map_err(failed)?))
-}
-
-/// The whole step by phases, then every part's share of it, then its matrix products alone.
-fn figures(parts: &Parts) -> Vec<Sample> {
-    let whole = sums([&parts.step.forward, &parts.step.backward, &parts.update]);
-    let rate = whole.iter().map(|seconds| 1.0 / seconds).collect();
-    let mut samples = vec![
-        milliseconds("step", 1, &whole),
-        milliseconds("step: forward", 1, &parts.step.forward),
-        milliseconds("step: backward", 1, &parts.step.backward),
-        milliseconds("step: update", 1, &parts.update),
-        Sample::new("steps", "1/s", rate),
-    ];
-    for Part { name, times, timed } in &parts.parts {
-        let name = match times {
-            1 => (*name).to_owned(),
-            times => format!("{name}, {times} times"),
-        };
-        samples.push(milliseconds(&format!("{name}: forward"), *times, &timed.forward));
-        samples.push(milliseconds(&format!("{name}: backward"), *times, &timed.backward));
+    let mut inputs = Inputs::new(device.id).map_err(failed)?;
+    let names: Vec<(&str, usize)> =
+        inputs.parts().iter().map(|(name, times, _)| (*name, *times)).collect();
+    let mut rounds = Vec::new();
+    for _ in 0..=options.rounds {
+        let round;
+        (inputs, round) = inputs.round().map_err(failed)?;
+        rounds.push(round);
     }
-    let products = &parts.products;
-    samples.push(milliseconds("all matrix products: forward", 1, &products.forward));
-    samples.push(milliseconds("all matrix products: backward", 1, &products.backward));
-    samples
-}
-
-fn milliseconds(name: &str, times: usize, seconds: &[f64]) -> Sample {
-    let each = seconds.iter().map(|one| 1e3 * one * times as f64);
-    Sample::new(name, "ms a step", each.collect())
-}
-
-/// The sum of every round.
-fn sums(phases: [&Vec<f64>; 3]) -> Vec<f64> {
-    let [forward, backward, update] = phases;
-    let rounds = forward.iter().zip(backward).zip(update);
-    rounds.map(|((a, b), c)| a + b + c).collect()
+    // The first round warms caches and clocks up.
+    rounds.remove(0);
+    let sample = |name: &str, times: usize, seconds: &dyn Fn(&Round) -> f64| {
+        let each = rounds.iter().map(|round| 1e3 * seconds(round) * times as f64);
+        Sample::new(name, "ms a step", each.collect())
+    };
+    let mut samples = vec![
+        sample("step", 1, &Round::whole_step),
+        sample("step: forward", 1, &|round| round.step.forward),
+        sample("step: backward", 1, &|round| round.step.backward),
+        sample("step: update", 1, &|round| round.update),
+    ];
+    let rates = rounds.iter().map(|round| 1.0 / round.whole_step());
+    samples.push(Sample::new("steps", "1/s", rates.collect()));
+    for (at, (name, times)) in names.into_iter().enumerate() {
+        let label = if times == 1 { name.to_owned() } else { format!("{name}, {times} times") };
+        let forward = |round: &Round| round.parts[at].forward;
+        let backward = |round: &Round| round.parts[at].backward;
+        samples.push(sample(&format!("{label}: forward"), times, &forward));
+        samples.push(sample(&format!("{label}: backward"), times, &backward));
+    }
+    samples.push(sample("all matrix products: forward", 1, &|round| round.products.forward));
+    samples.push(sample("all matrix products: backward", 1, &|round| round.products.backward));
+    Ok(samples)
 }
 
 /// Characters of the project's tales.
 const VOCAB: usize = 52;
 
-/// Seconds of every round.
-#[derive(Clone, Debug, Default)]
+/// Seconds of a computation: from the inputs to the result, and from its gradient to those of inputs and weights.
 struct Timed {
-    /// From the inputs to the result.
-    forward: Vec<f64>,
-    /// From the result's gradient to those of inputs and weights.
-    backward: Vec<f64>,
+    forward: f64,
+    backward: f64,
 }
 
-/// A part of a step.
-#[derive(Clone, Debug)]
-struct Part {
-    name: &'static str,
-    /// How often it runs in a step.
-    times: usize,
-    timed: Timed,
-}
-
-/// The whole step and its parts.
-#[derive(Clone, Debug)]
-struct Parts {
+/// One measurement of everything, the parts in the order of the forward pass.
+struct Round {
     step: Timed,
-    update: Vec<f64>,
-    /// In the order of the forward pass.
-    parts: Vec<Part>,
-    /// All matrix products of the step and nothing else.
+    update: f64,
+    parts: Vec<Timed>,
     products: Timed,
 }
 
-impl Parts {
-    /// The first round warms caches and clocks up.
-    fn forget_the_first(&mut self) {
-        let parts = self.parts.iter_mut().map(|part| &mut part.timed);
-        for timed in parts.chain([&mut self.step, &mut self.products]) {
-            timed.forward.drain(..1);
-            timed.backward.drain(..1);
-        }
-        self.update.drain(..1);
+impl Round {
+    fn whole_step(&self) -> f64 {
+        self.step.forward + self.step.backward + self.update
     }
-}
-
-/// Measures everything in turn, `rounds` times after one that does not count.
-///
-/// A part's result is summed, and the sum's gradient taken: that is one pass over the result more than in the step.
-///
-/// # Errors
-/// If the device cannot be opened or is lost.
-fn measure(id: DeviceId, rounds: u32) -> Result<Parts, LabError> {
-    let mut inputs = Inputs::new(id)?;
-    let mut measured = Parts {
-        step: Timed::default(),
-        update: Vec::new(),
-        parts: inputs.parts().into_iter().map(|(part, _)| part).collect(),
-        products: Timed::default(),
-    };
-    for _ in 0..=rounds {
-        let gradients = inputs.time(&mut measured.step, || inputs.loss())?;
-        let gradients = GradientsParams::from_grads(gradients, &inputs.llama);
-        let start = Instant::now();
-        inputs.llama = inputs.adam.step(0.001, inputs.llama, gradients);
-        device::sync(&inputs.device, id)?;
-        measured.update.push(start.elapsed().as_secs_f64());
-        for (part, (_, work)) in measured.parts.iter_mut().zip(inputs.parts()) {
-            inputs.time(&mut part.timed, work)?;
-        }
-        inputs.time(&mut measured.products, || inputs.products())?;
-    }
-    measured.forget_the_first();
-    Ok(measured)
 }
 
 /// A part's work, as a sum of what it makes.
@@ -205,14 +151,14 @@ impl Inputs {
         cross_entropy(logits.flatten(0, 1), self.labels())
     }
 
-    /// Every part with its work.
-    fn parts(&self) -> Vec<(Part, Work<'_>)> {
+    /// Every part: its name, how often it runs in a step, and its work.
+    fn parts(&self) -> Vec<(&'static str, usize, Work<'_>)> {
         let (depth, batch) = (self.config.depth, LLAMA_BATCH);
         let Some(block) = self.llama.blocks.first() else {
             return Vec::new();
         };
         let attention = &block.attention;
-        let work: [(&str, usize, Work<'_>); 9] = [
+        let parts: [(&str, usize, Work<'_>); 9] = [
             (
                 "embedding",
                 1,
@@ -246,11 +192,7 @@ impl Inputs {
             ("output head", 1, Box::new(|| self.x.clone().matmul(self.llama.head.val()).sum())),
             ("loss", 1, Box::new(|| cross_entropy(self.logits.clone(), self.labels()))),
         ];
-        let part = |(name, times, work)| {
-            let timed = Timed::default();
-            (Part { name, times, timed }, work)
-        };
-        work.into_iter().map(part).collect()
+        parts.into()
     }
 
     /// Every matrix product of a step.
@@ -276,16 +218,30 @@ impl Inputs {
         total
     }
 
-    fn time(&self, timed: &mut Timed, work: impl Fn() -> Tensor<1>) -> Result<Gradients, LabError> {
+    /// Measures everything once.
+    fn round(mut self) -> Result<(Self, Round), LabError> {
+        let (step, gradients) = self.time(|| self.loss())?;
+        let gradients = GradientsParams::from_grads(gradients, &self.llama);
+        let start = Instant::now();
+        self.llama = self.adam.step(0.001, self.llama, gradients);
+        device::sync(&self.device, self.id)?;
+        let update = start.elapsed().as_secs_f64();
+        let parts = self.parts().into_iter().map(|(_, _, work)| Ok(self.time(work)?.0));
+        let parts = parts.collect::<Result<_, LabError>>()?;
+        let (products, _) = self.time(|| self.products())?;
+        Ok((self, Round { step, update, parts, products }))
+    }
+
+    fn time(&self, work: impl Fn() -> Tensor<1>) -> Result<(Timed, Gradients), LabError> {
         let start = Instant::now();
         let result = work();
         device::sync(&self.device, self.id)?;
-        timed.forward.push(start.elapsed().as_secs_f64());
+        let forward = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let gradients = result.backward();
         device::sync(&self.device, self.id)?;
-        timed.backward.push(start.elapsed().as_secs_f64());
-        Ok(gradients)
+        let backward = start.elapsed().as_secs_f64();
+        Ok((Timed { forward, backward }, gradients))
     }
 }
 

@@ -37,13 +37,10 @@ Exit codes, the first that applies of 130, 2, 3, 4, 1:
   4    a run failed: out of memory, device lost, too slow, not finite
   130  interrupted; a second Ctrl-C ends at once")]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Where and from which random numbers the workbench runs labs.
     #[command(flatten)]
     pub machine: Machine,
-    /// How the workbench is shown.
     #[command(flatten)]
     pub display: Display,
     /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
@@ -58,12 +55,10 @@ pub struct Cli {
     /// each, because other accounts of this machine can see what is typed here.
     #[arg(long, global = true, value_name = "URL,URL", value_parser = mlsys_run::settings::workers)]
     pub workers: Option<String>,
-    /// For whom lessons are shown.
     #[command(flatten)]
     pub reader: Reader,
 }
 
-/// For whom lessons are shown.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Reader {
     /// Allow the instructor view: key i shows notes and answers; nothing that is answered is kept
@@ -71,7 +66,6 @@ pub struct Reader {
     pub instructor: bool,
 }
 
-/// How the workbench is shown.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Display {
     /// Colours: auto, dark, light, another theme's name, or a theme file
@@ -84,7 +78,6 @@ pub struct Display {
     pub plain: bool,
 }
 
-/// What can be asked for.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Open the workbench at a lesson
@@ -125,7 +118,6 @@ pub enum Command {
     Bench(Bench),
 }
 
-/// Themes.
 #[derive(Debug, Subcommand)]
 pub enum Theme {
     /// List all themes
@@ -143,20 +135,24 @@ pub enum Theme {
     },
 }
 
-/// Where a run takes place and from which random numbers.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Machine {
     /// Where to run: auto, cpu, wgpu, wgpu:N, cuda or cuda:N
     ///
     /// auto takes CUDA if a driver and a device answer, else a GPU through wgpu, else the processor.
-    #[arg(long, env = "MLSYS_DEVICE", value_name = "DEVICE", default_value_t, hide_default_value = true, value_parser = device)]
+    #[arg(
+        long,
+        env = "MLSYS_DEVICE",
+        value_name = "DEVICE",
+        default_value_t,
+        hide_default_value = true
+    )]
     pub device: DeviceChoice,
     /// The seed of everything drawn at random: data, first weights, shuffles
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
 }
 
-/// Serves a device.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(after_help = "\
 A lab that splits its work over workers uses devices of other processes, in turn:
@@ -176,11 +172,16 @@ pub struct Worker {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4100", value_parser = mlsys_device::workers::listening)]
     pub listen: SocketAddr,
     /// The device that is served: auto, cpu, wgpu, wgpu:N, cuda or cuda:N
-    #[arg(long, env = "MLSYS_DEVICE", value_name = "DEVICE", default_value_t, hide_default_value = true, value_parser = device)]
+    #[arg(
+        long,
+        env = "MLSYS_DEVICE",
+        value_name = "DEVICE",
+        default_value_t,
+        hide_default_value = true
+    )]
     pub device: DeviceChoice,
 }
 
-/// Opens a lesson.
 #[derive(Debug, Args)]
 pub struct Open {
     /// A lesson's id, such as systems/training-loop, or the path of a lesson file
@@ -202,18 +203,21 @@ pub struct Open {
     pub reader: Reader,
 }
 
-/// Reads a size such as `120x40`; what no screen has is refused.
-fn size(text: &str) -> Result<(u16, u16), String> {
+/// A size that no screen has, or none at all.
+#[derive(Debug, thiserror::Error)]
+#[error("write columns and rows, such as 120x40")]
+struct BadSize;
+
+fn size(text: &str) -> Result<(u16, u16), BadSize> {
     let parsed = text.split_once('x').and_then(|(width, height)| {
         Some((width.parse::<u16>().ok()?, height.parse::<u16>().ok()?))
     });
     match parsed {
         Some((width @ 20..=500, height @ 5..=200)) => Ok((width, height)),
-        Some(_) | None => Err("write columns and rows, such as 120x40".to_owned()),
+        Some(_) | None => Err(BadSize),
     }
 }
 
-/// Prints something for people or for programs.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Listing {
     /// Print one JSON object
@@ -221,7 +225,6 @@ pub struct Listing {
     pub json: bool,
 }
 
-/// Asks what a term means.
 #[derive(Debug, Args)]
 pub struct AskGlossary {
     /// The term, by any of its names; all terms without it
@@ -230,7 +233,6 @@ pub struct AskGlossary {
     pub listing: Listing,
 }
 
-/// Shows the keys.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Keys {
     /// As the page docs/keys.md
@@ -238,7 +240,6 @@ pub struct Keys {
     pub markdown: bool,
 }
 
-/// Writes a page about a run or a lesson.
 #[derive(Debug, Args)]
 pub struct Report {
     /// A lesson's id, or a run as `mlsys runs show` takes it, such as last
@@ -249,7 +250,6 @@ pub struct Report {
     pub output: PathBuf,
 }
 
-/// Answers and progress.
 #[derive(Debug, Subcommand)]
 pub enum Progress {
     /// Show points and answers by lesson
@@ -278,10 +278,6 @@ pub fn meant(error: &clap::Error) -> Option<String> {
     let known = Cli::command();
     let names: Vec<&str> = known.get_subcommands().map(clap::Command::get_name).collect();
     nearest(typed, names).map(str::to_owned)
-}
-
-fn device(text: &str) -> Result<DeviceChoice, String> {
-    text.parse().map_err(|error: mlsys_lab::device::ParseDeviceError| error.to_string())
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
 //! The commands, one module a family.
 
-mod bench;
 mod course;
-mod doctor;
 mod lab;
 mod lesson;
+mod machine;
 mod open;
 mod progress;
 mod reference;
 mod report;
 mod run;
 mod runs;
-mod worker;
 
 use std::path::PathBuf;
 
@@ -61,12 +59,12 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Theme(asked)) => reference::theme(&asked, &mut context),
         Some(Command::Keys(options)) => reference::keys(options, context.console),
         Some(Command::Course(asked)) => course::run(&asked, &mut context),
-        Some(Command::Worker(options)) => worker::run(options, &mut context),
-        Some(Command::Doctor(listing)) => doctor::run(listing, &mut context),
+        Some(Command::Worker(options)) => machine::worker(options, &mut context),
+        Some(Command::Doctor(listing)) => machine::doctor(listing, &mut context),
         Some(Command::Runs(asked)) => runs::run(&asked, &mut context),
         Some(Command::Report(options)) => report::run(&options, &mut context),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut context),
-        Some(Command::Bench(asked)) => bench::run(&asked, &mut context),
+        Some(Command::Bench(asked)) => machine::bench(&asked, &mut context),
     }
 }
 

@@ -8,28 +8,25 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
+use mlsys_lab::nearest::nearest;
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::process::Failure;
 use mlsys_run::results::{Item, Kind, LessonResult, Results, Verdict};
 use mlsys_view::text::cell;
 
-/// A report that is wanted, and where.
+/// A requested report, and where it goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub format: Format,
-    /// Its file; none is standard output.
+    /// None is standard output.
     pub file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// JUnit XML, for CI.
     Junit,
-    /// Everything, for programs.
     Json,
-    /// Gradescope's results.json.
     Gradescope,
-    /// For people, on a code-hosting page.
     Markdown,
 }
 
@@ -46,20 +43,31 @@ impl Format {
     }
 }
 
+/// Why `FORMAT=FILE` cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    #[error("write FORMAT=FILE, with one of {}", Format::ALL.map(Format::name).join(", "))]
+    Shape,
+    #[error("there is no report '{name}'; did you mean '{near}'?")]
+    Misspelt { name: String, near: &'static str },
+    #[error("there is no report '{name}'; there are {}", Format::ALL.map(Format::name).join(", "))]
+    Unknown { name: String },
+}
+
 impl Target {
     /// Reads `format=file`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let names = || Format::ALL.map(Format::name).join(", ");
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
         let Some((name, file)) = text.split_once('=').filter(|(_, file)| !file.is_empty()) else {
-            return Err(format!("write FORMAT=FILE, with one of {}", names()));
+            return Err(TargetError::Shape);
         };
-        let format =
-            Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-                match mlsys_lab::nearest::nearest(name, Format::ALL.map(Format::name)) {
-                    Some(near) => format!("there is no report '{name}'; did you mean '{near}'?"),
-                    None => format!("there is no report '{name}'; there are {}", names()),
-                }
-            })?;
+        let format = Format::ALL.into_iter().find(|format| format.name() == name);
+        let format = format.ok_or_else(|| {
+            let (name, names) = (name.to_owned(), Format::ALL.map(Format::name));
+            match nearest(&name, names) {
+                Some(near) => TargetError::Misspelt { name, near },
+                None => TargetError::Unknown { name },
+            }
+        })?;
         Ok(Self { format, file: (file != "-").then(|| PathBuf::from(file)) })
     }
 }

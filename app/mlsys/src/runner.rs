@@ -1,6 +1,5 @@
 //! Lessons without a screen: every lab is run, every prediction measured, every check tried, every answer graded.
 
-mod ends;
 mod grade;
 mod plan;
 
@@ -10,32 +9,35 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grade::{check_item, predict_item, question_items};
-use mlsys_lab::device::DeviceChoice;
-use mlsys_lab::params::Settings;
-use mlsys_lab::schema::Draw;
-use mlsys_lesson::Lesson;
+use mlsys_lab::control::{Limits, StopReason};
+use mlsys_lab::device::{DeviceChoice, DeviceInfo};
+use mlsys_lab::params::{Params, Settings};
+use mlsys_lab::schema::{Draw, Param, Type};
+use mlsys_lab::tables::Tables;
+use mlsys_lab::value::Value;
+use mlsys_lesson::{Knob, Lesson};
 use mlsys_run::outcome::Outcome;
 use mlsys_run::process::Failure;
 use mlsys_run::results::{Comparison, Item, Kind, LessonResult, Results};
+use mlsys_run::session::{RunRequest, execute};
 use mlsys_run::settings;
 use mlsys_view::attempts::{FinishedRun, RunComparison, lines};
-use plan::{Plan, Ran, Work};
+use plan::{Plan, Ran, Runs};
 
 use crate::context::Context;
 
 pub use grade::{Graders, HardwareRule};
 
-/// What to run lessons with.
+/// The options of a run of lessons.
 pub struct Request {
     pub device: DeviceChoice,
-    /// The seed that was asked for; else each lesson's own.
+    /// Without one each lesson has its own.
     pub seed: Option<u64>,
-    /// Parameters that were asked for, by the lab's name in its lesson.
+    /// Parameters by the lab's name in its lesson.
     pub set: BTreeMap<String, Settings>,
     pub data_dir: Option<PathBuf>,
-    /// Worker processes, as `--workers` names them, for labs that split their work.
+    /// Worker processes, as `--workers` names them, for labs that split their runs.
     pub workers: Option<String>,
-    /// What becomes of hardware checks that fail each time.
     pub hardware: HardwareRule,
     pub graders: Graders,
     /// The folder for records of the runs; none keeps none.
@@ -59,13 +61,13 @@ pub fn run(
             "--workers changes nothing here: no lab of these lessons splits its work over workers",
         ));
     }
-    let mut work = Work::new(request.records.clone());
+    let mut runs = Runs::new(request.records.clone());
     let mut results = Results::default();
     for (lesson, plan) in lessons.iter().zip(plans) {
         if context.interrupt.is_asked() {
             break;
         }
-        results.lessons.push(run_lesson(lesson, &plan, request, &mut work, context));
+        results.lessons.push(run_lesson(lesson, &plan, request, &mut runs, context));
     }
     Ok(results)
 }
@@ -74,7 +76,7 @@ fn run_lesson(
     lesson: &Lesson,
     plan: &[Plan<'_>],
     request: &Request,
-    work: &mut Work,
+    runs: &mut Runs,
     context: &mut Context<'_>,
 ) -> LessonResult {
     let id = lesson.front.id.as_str();
@@ -82,7 +84,7 @@ fn run_lesson(
     let mut ran = BTreeMap::new();
     for plan in plan {
         let started = Instant::now();
-        let one = work.once(id, plan, context);
+        let one = runs.once(id, plan, context);
         items.push(lab_item(plan, &one, started.elapsed()));
         ran.insert(plan.id, one);
     }
@@ -92,7 +94,7 @@ fn run_lesson(
     items.extend(lesson.predictions().map(|predict| predict_item(predict, &env)));
     let setting =
         grade::Setting { lesson: id, plan, ran: &ran, facts: &facts, rule: request.hardware };
-    items.extend(lesson.checks().map(|check| check_item(check, setting, work, context)));
+    items.extend(lesson.checks().map(|check| check_item(check, setting, runs, context)));
     items.extend(question_items(lesson, &request.graders, &env, context.registry));
     LessonResult {
         id: id.to_owned(),
@@ -122,37 +124,8 @@ fn lab_item(plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> Item {
     }
 }
 
-/// What breaks when each knob of a lesson's labs is put to its ends.
-pub fn knob_troubles(
-    lesson: &Lesson,
-    request: &Request,
-    context: &mut Context<'_>,
-) -> Result<Vec<KnobFailure>, Failure> {
-    let plans = plan::of_lesson(lesson, request, context)?;
-    let mut troubles = Vec::new();
-    for (directive, plan) in lesson.labs().zip(&plans) {
-        let found = ends::troubles(directive, plan, lesson.front.seed, context);
-        troubles.extend(found.into_iter().map(|message| KnobFailure {
-            line: lesson.source.line(directive.place.start),
-            message,
-        }));
-    }
-    Ok(troubles)
-}
-
-/// Something that breaks, and the line of the directive that leads to it.
-pub struct KnobFailure {
-    pub line: usize,
-    /// What breaks, and how.
-    pub message: String,
-}
-
 /// The pictures of several runs that any lab of the lesson declares, each once.
-pub fn comparisons(
-    lesson: &Lesson,
-    plans: &[Plan<'_>],
-    ran: &BTreeMap<&str, Ran>,
-) -> Vec<Comparison> {
+fn comparisons(lesson: &Lesson, plans: &[Plan<'_>], ran: &BTreeMap<&str, Ran>) -> Vec<Comparison> {
     let finished = plans.iter().filter_map(|plan| match ran.get(plan.id)? {
         Ran::Finished(finished, _) if matches!(finished.outcome, Outcome::Finished) => {
             let params = plan.params.iter();
@@ -179,4 +152,148 @@ pub fn comparisons(
         }
     }
     found
+}
+
+/// The steps and time of a live lab with a knob at its end: enough to fail where it cannot start.
+const LIMITS: Limits = Limits { steps: Some(3), time: Some(Duration::from_secs(1)) };
+
+/// What breaks when each knob of a lesson's labs is set to its ends, the others where they start.
+pub fn knob_failures(
+    lesson: &Lesson,
+    request: &Request,
+    context: &mut Context<'_>,
+) -> Result<Vec<KnobFailure>, Failure> {
+    let plans = plan::of_lesson(lesson, request, context)?;
+    let mut failures = Vec::new();
+    for (directive, plan) in lesson.labs().zip(&plans) {
+        let (Ok(device), schema) = (plan::device_of(plan), plan.schema()) else { continue };
+        for knob in &directive.knobs {
+            let ends = schema.param(&knob.param).map_or_else(Vec::new, |param| ends(knob, param));
+            for end in ends {
+                if context.interrupt.is_asked() {
+                    return Ok(failures);
+                }
+                let label = format!("{} {} = {end}", directive.id, knob.param);
+                let settings = directive.settings().turned(schema, &knob.param, end.clone());
+                let seed = Some(lesson.front.seed);
+                let failure = match Params::resolve(schema, &settings, Tables::builtin(), seed) {
+                    Err(errors) => {
+                        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                        Some(errors.join("; "))
+                    }
+                    Ok(params) => failure_of_run(&label, plan, params, device.clone(), context),
+                };
+                failures.extend(failure.map(|why| KnobFailure {
+                    line: lesson.source.line(directive.place.start),
+                    message: format!("lab {} with {} = {end}: {why}", directive.id, knob.param),
+                }));
+            }
+        }
+    }
+    Ok(failures)
+}
+
+/// Something that breaks, and the line of the directive that leads to it.
+pub struct KnobFailure {
+    /// From 1.
+    pub line: usize,
+    pub message: String,
+}
+
+fn failure_of_run(
+    label: &str,
+    plan: &Plan<'_>,
+    params: Params,
+    device: DeviceInfo,
+    context: &mut Context<'_>,
+) -> Option<String> {
+    let request = RunRequest {
+        label,
+        lab: plan.lab,
+        params,
+        device,
+        limits: LIMITS,
+        lesson: None,
+        runs: None,
+        sources: plan.sources.clone(),
+    };
+    let finished = execute(request, &context.interrupt, context.console);
+    match finished.outcome {
+        // Three steps may take longer than the second they get.
+        Outcome::Stopped(StopReason::TimeLimit) => None,
+        Outcome::Finished | Outcome::Stopped(_) | Outcome::Failed(_) | Outcome::Panicked(_) => {
+            finished.trouble()
+        }
+    }
+}
+
+/// The ends of a knob: smallest and largest, or each of its names, which have no order.
+fn ends(knob: &Knob, param: &Param) -> Vec<Value> {
+    if let Some(values) = &knob.values {
+        return match values.as_slice() {
+            [first, .., last] if first.as_f64().is_some() => vec![first.clone(), last.clone()],
+            values => values.to_vec(),
+        };
+    }
+    let numbers = |ends: [Option<f64>; 2]| ends.into_iter().flatten().map(Value::Float).collect();
+    match param.ty {
+        Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
+        Type::Enum => match &param.values_from {
+            Some(table) => Tables::builtin().names(table).into_iter().map(Value::from).collect(),
+            None => param.values.iter().map(|name| Value::from(name.as_str())).collect(),
+        },
+        Type::Int | Type::Float => numbers([knob.min.or(param.min), knob.max.or(param.max)]),
+        // A knob for one entry of a table has the ends that the lesson gives it.
+        Type::Table => numbers([knob.min, knob.max]),
+        Type::String | Type::Array => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_lab::schema::Schema;
+    use mlsys_lesson::Place;
+
+    fn schema() -> Schema {
+        Schema::parse(
+            "kind='t'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\n\
+             [[param]]\nname='n'\ntype='int'\nmin=1.0\nmax=9.0\nabout=''\n\
+             [[param]]\nname='name'\ntype='enum'\nvalues=['a','b']\nabout=''\n\
+             [[param]]\nname='open'\ntype='float'\nmin=0.0\nabout=''\n\
+             [[param]]\nname='flag'\ntype='bool'\nabout=''",
+        )
+        .unwrap()
+    }
+
+    fn knob(param: &str) -> Knob {
+        Knob {
+            param: param.to_owned(),
+            values: None,
+            min: None,
+            max: None,
+            default: None,
+            place: Place::default(),
+        }
+    }
+
+    #[test]
+    fn knob_ends_come_from_lesson_then_parameter() {
+        let schema = schema();
+        let ends_of = |knob: Knob| ends(&knob, schema.param(&knob.param).unwrap());
+        assert_eq!(ends_of(knob("n")), [Value::Float(1.0), Value::Float(9.0)]);
+        assert_eq!(
+            ends_of(Knob { max: Some(4.0), ..knob("n") }),
+            [Value::Float(1.0), Value::Float(4.0)]
+        );
+        assert_eq!(ends_of(knob("name")), [Value::from("a"), Value::from("b")]);
+        assert_eq!(
+            ends_of(Knob { values: Some(vec!["b".into()]), ..knob("name") }),
+            [Value::from("b")]
+        );
+        let values = Some(vec![Value::Int(1), Value::Int(2), Value::Int(4)]);
+        assert_eq!(ends_of(Knob { values, ..knob("n") }), [Value::Int(1), Value::Int(4)]);
+        assert_eq!(ends_of(knob("open")), [Value::Float(0.0)]);
+        assert_eq!(ends_of(knob("flag")), [Value::Bool(false), Value::Bool(true)]);
+    }
 }

@@ -53,6 +53,11 @@ impl Console {
         Ok(writeln!(self.out, "{text}")?)
     }
 
+    /// The lines of a result.
+    pub fn lines(&mut self, lines: impl IntoIterator<Item = impl Display>) -> Result<(), Failure> {
+        lines.into_iter().try_for_each(|line| self.line(line))
+    }
+
     /// A result as it stands, without a line end of ours.
     pub fn raw(&mut self, text: &str) -> Result<(), Failure> {
         Ok(self.out.write_all(text.as_bytes())?)

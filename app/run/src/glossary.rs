@@ -220,15 +220,11 @@ impl Matcher {
                 let Some(first) = words.first() else {
                     continue;
                 };
-                let rest = words
-                    .windows(2)
-                    .filter_map(|pair| {
-                        let [before, word] = pair else { return None };
-                        let between = name.get(before.end..word.start)?;
-                        Some((between.to_owned(), folded(name.get(word.clone())?)))
-                    })
-                    .collect();
-                let first = folded(name.get(first.clone()).unwrap_or_default());
+                let gaps = words.iter().zip(words.iter().skip(1));
+                let rest = gaps.map(|(before, word)| {
+                    (name[before.end..word.start].to_owned(), folded(&name[word.clone()]))
+                });
+                let (first, rest) = (folded(&name[first.clone()]), rest.collect());
                 names.entry(first).or_default().push(Name { rest, term });
             }
         }
@@ -247,7 +243,7 @@ impl Matcher {
         let mut first = String::new();
         let mut at = 0;
         while let Some(word) = words.get(at) {
-            let spelled = text.get(word.clone()).unwrap_or_default();
+            let spelled = &text[word.clone()];
             if !self.beginnings.may_begin(spelled) {
                 at += 1;
                 continue;
@@ -386,7 +382,7 @@ mod tests {
                 let known = glossary.terms().iter().any(|t| t.name == *other);
                 assert!(known && *other != term.name, "{}: {other}", term.name);
             }
-            let module = term.lesson.split('/').next().unwrap_or_default();
+            let (module, _) = term.lesson.split_once('/').unwrap();
             let taught = course.modules().iter().any(|m| m.id == module);
             assert!(taught, "{}: {}", term.name, term.lesson);
         }

@@ -25,16 +25,15 @@ impl Lab for Replayed {
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let mut steps = self.steps();
         let mut done = 0;
-        while let Some((&next, _)) = steps.first_key_value() {
+        while let Some(next) = steps.first_entry() {
             match run.control.next_step(done) {
                 // Knobs change nothing that has been.
                 NextStep::Go(_) => {}
                 NextStep::Redraw(_) => continue,
                 NextStep::Stop(_) => return Ok(()),
             }
-            let reports = steps.remove(&next).unwrap_or_default();
-            done = next;
-            reports.into_iter().for_each(|report| run.sink.report(report));
+            done = *next.key();
+            next.remove().into_iter().for_each(|report| run.sink.report(report));
         }
         for (name, value) in &self.data.scalars {
             run.scalar(name, value.clone());

@@ -216,9 +216,9 @@ pub fn read_from(pairs: &[String], error: &LabError) -> String {
 mod tests {
     use super::*;
 
-    fn read(pairs: &[&str]) -> Result<Settings, String> {
+    fn read(pairs: &[&str]) -> Result<Settings, Failure> {
         let pairs: Vec<String> = pairs.iter().map(ToString::to_string).collect();
-        for_lab(&pairs).map_err(|failure| failure.to_string())
+        for_lab(&pairs)
     }
 
     #[test]
@@ -244,11 +244,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_says_what_to_write() {
-        assert!(read(&["steps"]).unwrap_err().contains("write NAME=VALUE"));
-        assert!(read(&["=1"]).unwrap_err().contains("write NAME=VALUE"));
-        let error = read(&["a=@/no/such/file"]).unwrap_err();
+        assert!(read(&["steps"]).unwrap_err().to_string().contains("write NAME=VALUE"));
+        assert!(read(&["=1"]).unwrap_err().to_string().contains("write NAME=VALUE"));
+        let error = read(&["a=@/no/such/file"]).unwrap_err().to_string();
         assert!(error.contains("--set a: file '/no/such/file' cannot be read"), "{error}");
-        assert!(read(&["a=@/"]).unwrap_err().contains("is a folder"));
+        assert!(read(&["a=@/"]).unwrap_err().to_string().contains("is a folder"));
     }
 
     #[test]

@@ -279,6 +279,25 @@ fn file_name(name: &str) -> String {
     }
 }
 
+/// Writes a new file and the folders it needs; a file that exists is left alone.
+pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let create = || {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut file = File::options().write(true).create_new(true).open(path)?;
+        file.write_all(text.as_bytes())
+    };
+    create().map_err(|error: io::Error| {
+        let reason = if error.kind() == io::ErrorKind::AlreadyExists {
+            "it exists, and nothing is overwritten".to_owned()
+        } else {
+            error.to_string()
+        };
+        Failure::Usage(format!("'{}' was not written: {reason}", path.display()))
+    })
+}
+
 /// The bytes of a file of at most `max` bytes; `what` it is stands in the messages.
 pub fn read_bounded(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {
     let failed = |reason: String| {

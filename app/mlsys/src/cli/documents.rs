@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use mlsys_harness::sandbox::words;
 use mlsys_lab::{Params, Settings, Tables};
 use mlsys_registry::built_in;
 
@@ -28,7 +29,7 @@ fn commands() -> Vec<(String, Cli)> {
         let text = text.replace("\\\n", "");
         for line in text.lines().filter(|line| line.starts_with("    mlsys ")) {
             let place = format!("{}: {}", path.display(), line.trim());
-            let read = Cli::try_parse_from(words(line.trim()));
+            let read = Cli::try_parse_from(command_words(line.trim()));
             let read = read.map_err(|error| format!("{place}\n{error}"));
             all.push((place, read.unwrap()));
         }
@@ -36,20 +37,11 @@ fn commands() -> Vec<(String, Cli)> {
     all
 }
 
-/// The words of a command, as a shell takes them apart; what stands behind a wide gap says what it is for.
-fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
-    for letter in line.split("   ").next().unwrap().chars() {
-        match letter {
-            '\'' => quoted = !quoted,
-            ' ' if !quoted => words.push(std::mem::take(&mut word)),
-            other => word.push(other),
-        }
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    let goes_on = |word: &String| !["#", "|", ">"].contains(&word.as_str());
-    words.into_iter().take_while(goes_on).collect()
+/// The words of a command, without its comment, behind a wide gap or a `#`, and without what its output goes into.
+fn command_words(line: &str) -> Vec<String> {
+    let command = line.split("   ").next().unwrap();
+    let is_of_the_command = |word: &String| !["#", "|", ">"].contains(&word.as_str());
+    words(command).into_iter().take_while(is_of_the_command).collect()
 }
 
 /// The first cell of each row of the table that begins so.
@@ -59,39 +51,34 @@ fn first_cells<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
     rows.map(|row| row.split('|').nth(1).unwrap().trim()).collect()
 }
 
-/// Resolves what a command sets.
-fn resolve(lab: &Lab) -> Result<(), String> {
-    let Some(kind) = &lab.kind else {
-        return Ok(());
-    };
-    let found = built_in().find(kind).map_err(|error| error.to_string())?;
-    let schema = found.schema();
+/// Resolves the settings of a command.
+fn assert_resolves(lab: &Lab, place: &str) {
+    let Some(kind) = &lab.kind else { return };
+    let schema = built_in().find(kind).unwrap().schema();
     // A file of the reader's is not here.
     let set = lab.set.iter().map(String::as_str);
-    let given = Settings::from_pairs(set.filter(|set| !set.contains("=@")));
-    let mut settings = given.map_err(|error| error.to_string())?;
+    let mut settings = Settings::from_pairs(set.filter(|set| !set.contains("=@"))).unwrap();
     if let Some(name) = &lab.preset {
-        let preset = schema.preset(name).map_err(|error| error.to_string())?;
-        settings = preset.settings().overlaid(&settings);
+        settings = schema.preset(name).unwrap().settings().overlaid(&settings);
     }
     let read = Params::resolve(schema, &settings, Tables::builtin(), None);
-    read.map(|_| ()).map_err(|errors| format!("{errors:?}"))
+    assert!(read.is_ok(), "{place}: {read:?}");
 }
 
 #[test]
-fn every_command_can_be_typed_and_every_lab_in_them_set_so() {
+fn every_documented_command_parses_and_its_settings_resolve() {
     let mut labs = 0;
     for (place, cli) in commands() {
         if let Some(Command::Lab(lab)) = cli.command {
             labs += 1;
-            assert_eq!(resolve(&lab), Ok(()), "{place}");
+            assert_resolves(&lab, &place);
         }
     }
     assert!(labs > 80, "{labs}");
 }
 
 #[test]
-fn every_lesson_is_named_and_every_name_is_one() {
+fn every_lesson_is_documented_and_every_named_lesson_exists() {
     let lessons = Library::built_in(built_in()).into_lessons();
     let fronts: Vec<_> = lessons.into_iter().map(|parsed| parsed.lesson.unwrap().front).collect();
     let titles: Vec<&str> = fronts.iter().map(|front| front.title.as_str()).collect();
@@ -128,7 +115,7 @@ fn paths(folder: &Path, all: &mut Vec<String>) {
 }
 
 #[test]
-fn the_map_names_files_that_are_there() {
+fn the_map_names_existing_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut there = Vec::new();
     paths(&root, &mut there);

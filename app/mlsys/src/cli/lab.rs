@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 
 use super::{Listing, Machine};
 
-/// Runs or explains labs.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
@@ -50,7 +49,6 @@ pub struct Lab {
     pub machine: Machine,
 }
 
-/// What can be asked about labs.
 #[derive(Debug, Subcommand)]
 pub enum AboutLabs {
     /// Check files of labs that are data: every mistake at once, and a run with the defaults and each preset
@@ -70,7 +68,6 @@ pub enum AboutLabs {
     },
 }
 
-/// Past runs.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 RUN is a run's name as `mlsys runs list` shows it, the beginning of one, the path of its folder, or last, last-1, last-2
@@ -108,7 +105,6 @@ pub enum Runs {
     },
 }
 
-/// Lists recorded runs.
 #[derive(Debug, Args)]
 pub struct ListRuns {
     /// Only runs of this kind of lab
@@ -124,7 +120,6 @@ pub struct ListRuns {
     pub listing: Listing,
 }
 
-/// Writes a run for other programs.
 #[derive(Debug, Args)]
 pub struct ExportRun {
     /// The run
@@ -137,7 +132,6 @@ pub struct ExportRun {
     pub output: PathBuf,
 }
 
-/// The forms in which a run is written for other programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum RunFormat {
     /// Comma-separated values with a header.
@@ -148,7 +142,6 @@ pub enum RunFormat {
     Tensorboard,
 }
 
-/// What can be measured.
 #[derive(Debug, Subcommand)]
 pub enum Bench {
     /// Training steps: a loop written by hand, the same without a screen, and on the screen

@@ -6,7 +6,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::Machine;
 
-/// Runs lessons without a screen.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without --answers, the answers that the lesson itself states are tried on its own questions. With --answers, a
@@ -48,7 +47,6 @@ pub struct RunLessons {
     pub machine: Machine,
 }
 
-/// What an author of lessons needs.
 #[derive(Debug, Subcommand)]
 pub enum Lesson {
     /// Check lessons: all mistakes at once, and whether labs, checks and answers hold
@@ -79,7 +77,6 @@ pub enum Lesson {
     },
 }
 
-/// Checks lessons.
 #[derive(Debug, Args)]
 pub struct CheckLessons {
     /// Lesson files, or folders with lesson files
@@ -95,7 +92,6 @@ pub struct CheckLessons {
     pub machine: Machine,
 }
 
-/// What an author of courses needs.
 #[derive(Debug, Subcommand)]
 pub enum Course {
     /// Check a course: all mistakes in its course.toml, between its lessons and in them, and whether they hold
@@ -112,7 +108,6 @@ pub enum Course {
     },
 }
 
-/// Checks a course.
 #[derive(Debug, Args)]
 pub struct CheckCourse {
     /// A folder with a course.toml, or an archive that `mlsys course pack` wrote
@@ -125,7 +120,6 @@ pub struct CheckCourse {
     pub machine: Machine,
 }
 
-/// Packs a course.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Packed are course.toml, the lessons it lists with their translations, README.md and licences, and a manifest.json with
@@ -152,14 +146,12 @@ pub struct PackCourse {
     pub key: Option<PathBuf>,
 }
 
-/// A service that runs workflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Ci {
     /// GitHub Actions
     Github,
 }
 
-/// Reports on a cohort.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Files are what `mlsys progress export` writes, of the course that is worked on. One that is something else, is cut off
@@ -182,7 +174,6 @@ pub struct CohortOf {
     pub output: Option<PathBuf>,
 }
 
-/// How a cohort's report is written; without any, as text.
 #[derive(Clone, Copy, Debug, Args)]
 #[group(multiple = false)]
 pub struct CohortFormat {

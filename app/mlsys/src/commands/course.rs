@@ -1,8 +1,7 @@
 //! `mlsys course`: new courses, packed courses, and checks of all lessons.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::fs;
 use std::path::Path;
 
 use mlsys_lesson::{
@@ -12,6 +11,7 @@ use mlsys_run::archive::{Manifest, Withheld};
 use mlsys_run::console::Console;
 use mlsys_run::library::{Library, labs};
 use mlsys_run::process::{Exit, Failure};
+use mlsys_run::storage::write_new;
 
 use super::lesson::{Depth, Trial, check_course};
 use crate::cli::{self, Ci, PackCourse};
@@ -58,9 +58,8 @@ pub fn write_course(folder: &Path, ci: Option<Ci>, console: &mut Console) -> Res
         ("README.md".to_owned(), fill(README)),
         (".gitignore".to_owned(), fill(IGNORED)),
     ];
-    match ci {
-        Some(Ci::Github) => files.push((GITHUB_FILE.to_owned(), fill(GITHUB))),
-        None => {}
+    if let Some(Ci::Github) = ci {
+        files.push((GITHUB_FILE.to_owned(), fill(GITHUB)));
     }
     if let Some((path, _)) = files.iter().find(|(path, _)| folder.join(path).exists()) {
         return Err(Failure::Usage(format!(
@@ -73,34 +72,17 @@ pub fn write_course(folder: &Path, ci: Option<Ci>, console: &mut Console) -> Res
         console.line(folder.join(path).display())?;
     }
     let shown = folder.display();
-    console.line("What next:")?;
-    console.line(format_args!("  mlsys course check {shown}"))?;
-    console.line(format_args!("  mlsys --course {shown}"))?;
-    console.line(format_args!("  mlsys course pack {shown} -o {id}.tar.gz"))?;
+    console.line(format_args!(
+        "What next:\n  mlsys course check {shown}\n  mlsys --course {shown}\n  mlsys course pack {shown} -o {id}.tar.gz"
+    ))?;
     Ok(Exit::Passed)
-}
-
-fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        let reason = if error.kind() == ErrorKind::AlreadyExists {
-            "it exists, and nothing is overwritten".to_owned()
-        } else {
-            error.to_string()
-        };
-        Failure::Usage(format!("'{}' was not written: {reason}", path.display()))
-    };
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let mut file = File::options().write(true).create_new(true).open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
 }
 
 /// The title that a folder's name makes: letters, digits and spaces.
 fn title_of(folder: &Path) -> String {
     let whole = fs::canonicalize(folder);
     let named = whole.as_deref().unwrap_or(folder).file_name();
-    let name = named.unwrap_or_default().to_string_lossy();
+    let name = named.map_or("".into(), |name| name.to_string_lossy());
     let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();
     let text = words.join(" ");

@@ -1,7 +1,5 @@
 //! `mlsys lab`: one lab run and printed, or labs listed and explained.
 
-mod check;
-
 use std::collections::BTreeMap;
 
 use mlsys_lab::control::Limits;
@@ -23,6 +21,7 @@ use mlsys_tui::{Opening, own_page};
 use mlsys_view::text::{aligned, cell, wrapped};
 use serde_json::{Value as Json, json};
 
+use super::lesson::check_labs;
 use super::open;
 use crate::cli::{self, AboutLabs, Listing};
 use crate::context::Context;
@@ -38,7 +37,7 @@ pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failur
     }
     match (&options.about, &options.kind) {
         (Some(AboutLabs::List(listing)), _) => list_labs(*listing, context),
-        (Some(AboutLabs::Check { paths }), _) => check::run(paths, context),
+        (Some(AboutLabs::Check { paths }), _) => check_labs(paths, context),
         (Some(AboutLabs::Show { kind, listing }), _) => show_lab(kind, *listing, context),
         (None, Some(kind)) => run_one(kind, options, context),
         (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),
@@ -140,9 +139,7 @@ fn list_labs(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failur
         let pace = if schema.is_live() { "live" } else { "instant" };
         vec![schema.kind.clone(), pace.to_owned(), schema.module.clone(), schema.title.clone()]
     };
-    for line in aligned(&schemas.iter().map(row).collect::<Vec<_>>()) {
-        console.line(line)?;
-    }
+    console.lines(aligned(&schemas.iter().map(row).collect::<Vec<_>>()))?;
     Ok(Exit::Passed)
 }
 
@@ -153,9 +150,7 @@ fn show_lab(kind: &str, listing: Listing, context: &mut Context<'_>) -> Result<E
     if listing.json {
         console.line(description(schema))?;
     } else {
-        for line in page(schema) {
-            console.line(line)?;
-        }
+        console.lines(page(schema))?;
     }
     Ok(Exit::Passed)
 }
@@ -263,7 +258,7 @@ fn param_row(param: &Param) -> Vec<String> {
     if param.command_line_only {
         about.push_str(" [command line only]");
     }
-    let unit = param.unit.clone().unwrap_or_default();
+    let unit = param.unit.as_deref().unwrap_or("").to_owned();
     vec![param.name.clone(), param.ty.to_string(), default, unit, cell(&range(param), 48), about]
 }
 
@@ -302,7 +297,7 @@ fn metric_row(metric: &Metric) -> Vec<String> {
     vec![
         metric.name.clone(),
         kind,
-        metric.unit.clone().unwrap_or_default(),
+        metric.unit.as_deref().unwrap_or("").to_owned(),
         metric.class.to_string(),
         about,
     ]
@@ -317,10 +312,9 @@ pub fn print_finished(
     data: &RunData,
     console: &mut Console,
 ) -> Result<(), Failure> {
-    for line in aligned(&metric_rows(schema, data)) {
-        console.line(line)?;
-    }
-    if let Some(table) = printed(schema, data) {
+    console.lines(aligned(&metric_rows(schema, data)))?;
+    let printed = schema.prints.as_deref().and_then(|panel| data.frames.get(panel));
+    if let Some(table) = printed.and_then(|(_, frame)| frame.table()) {
         print_table(table, console)?;
     }
     if let Some((step, reason)) = &data.diverged {
@@ -332,12 +326,6 @@ pub fn print_finished(
     Ok(())
 }
 
-/// The table that the lab has for print.
-fn printed<'a>(schema: &Schema, data: &'a RunData) -> Option<&'a Table> {
-    let (_, frame) = data.frames.get(schema.prints.as_deref()?)?;
-    frame.table()
-}
-
 /// All rows, and their notes by number.
 fn print_table(table: &Table, console: &mut Console) -> Result<(), Failure> {
     let (table, notes) = table.numbered();
@@ -347,16 +335,11 @@ fn print_table(table: &Table, console: &mut Console) -> Result<(), Failure> {
         cells.collect()
     }));
     console.line("")?;
-    for line in aligned(&rows) {
-        console.line(line)?;
-    }
+    console.lines(aligned(&rows))?;
     if !notes.is_empty() {
         console.line("")?;
     }
-    for note in &notes {
-        console.line(harmless(note))?;
-    }
-    Ok(())
+    console.lines(notes.iter().map(|note| harmless(note)))
 }
 
 fn metric_rows(schema: &Schema, data: &RunData) -> Vec<Vec<String>> {
@@ -373,7 +356,7 @@ fn metric_rows(schema: &Schema, data: &RunData) -> Vec<Vec<String>> {
         .filter_map(|name| {
             let value = cell(&metrics.get(name)?.to_string(), MAX_VALUE);
             let unit =
-                schema.metric(name).and_then(|metric| metric.unit.clone()).unwrap_or_default();
+                schema.metric(name).iter().flat_map(|metric| &metric.unit).cloned().collect();
             Some(vec![name.to_owned(), value, unit, remark(data, name)])
         })
         .collect()

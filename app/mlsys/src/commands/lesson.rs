@@ -2,8 +2,6 @@
 
 mod check;
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mlsys_lab::Registry;
@@ -11,6 +9,7 @@ use mlsys_lesson::{LessonId, translated};
 use mlsys_run::console::Console;
 use mlsys_run::library::{self, languages};
 use mlsys_run::process::{Exit, Failure};
+use mlsys_run::storage::write_new;
 use mlsys_tui::Follow;
 use mlsys_tui::message::PreviewState;
 
@@ -19,7 +18,7 @@ use crate::cli::{self, Machine};
 use crate::commands::open;
 use crate::context::Context;
 
-pub use check::{Depth, Trial, course as check_course};
+pub use check::{Depth, Trial, course as check_course, labs as check_labs};
 
 pub fn run(asked: &cli::Lesson, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
@@ -46,26 +45,17 @@ const MODULE: &str = "systems";
 
 /// Writes the file; one that exists is left alone.
 pub fn write_lesson(path: &Path, console: &mut Console) -> Result<Exit, Failure> {
-    let failed =
-        |reason: String| Failure::Usage(format!("'{}' was not written: {reason}", path.display()));
     let id = id_for(path).ok_or_else(|| {
-        failed("the file's name becomes the lesson's id; write one such as my-lesson.md".to_owned())
+        Failure::Usage(format!(
+            "'{}' was not written: the file's name becomes the lesson's id; write one such as my-lesson.md",
+            path.display()
+        ))
     })?;
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
-    }
-    let mut file = File::options().write(true).create_new(true).open(path).map_err(|error| {
-        if error.kind() == ErrorKind::AlreadyExists {
-            failed("it exists, and nothing is overwritten".to_owned())
-        } else {
-            failed(error.to_string())
-        }
-    })?;
-    file.write_all(mlsys_lesson::new_lesson(&id, &title_of(&id)).as_bytes())
-        .map_err(|error| failed(error.to_string()))?;
-    console.line(format_args!("{} is lesson {id}. What next:", path.display()))?;
-    console.line(format_args!("  mlsys lesson check {}", path.display()))?;
-    console.line(format_args!("  mlsys lesson preview {}", path.display()))?;
+    write_new(path, &mlsys_lesson::new_lesson(&id, &title_of(&id)))?;
+    let shown = path.display();
+    console.line(format_args!(
+        "{shown} is lesson {id}. What next:\n  mlsys lesson check {shown}\n  mlsys lesson preview {shown}"
+    ))?;
     Ok(Exit::Passed)
 }
 
@@ -160,23 +150,13 @@ pub fn translate(path: &Path, lang: &str, context: &mut Context<'_>) -> Result<E
             lang.escape_debug()
         )));
     }
-    let failed = |error: std::io::Error| {
-        Failure::Usage(if error.kind() == ErrorKind::AlreadyExists {
-            format!("'{}' was not written: it exists, and nothing is overwritten", file.display())
-        } else {
-            format!("'{}' was not written: {error}", file.display())
-        })
-    };
-    let mut out = File::options().write(true).create_new(true).open(&file).map_err(failed)?;
-    out.write_all(mlsys_lesson::skeleton(&lesson, lang).as_bytes()).map_err(failed)?;
+    write_new(&file, &mlsys_lesson::skeleton(&lesson, lang))?;
     debug_assert!(languages::original_of(&file).is_some());
     let shown = file.display();
     context.console.line(format_args!(
-        "{shown} has every text of {}, to be written over. What next:",
+        "{shown} has every text of {}, to be written over. What next:\n  mlsys lesson preview {shown}\n  mlsys lesson check {shown}",
         lesson.front.id
     ))?;
-    context.console.line(format_args!("  mlsys lesson preview {shown}"))?;
-    context.console.line(format_args!("  mlsys lesson check {shown}"))?;
     Ok(Exit::Passed)
 }
 

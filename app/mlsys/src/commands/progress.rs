@@ -33,7 +33,7 @@ fn show(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
         context.console.line(json!({ "lessons": lessons }))?;
     } else {
         let rows: Vec<_> = course.lessons().iter().map(|lesson| row(lesson, &progress)).collect();
-        aligned(&rows).into_iter().try_for_each(|line| context.console.line(line))?;
+        context.console.lines(aligned(&rows))?;
     }
     Ok(Exit::Passed)
 }
@@ -98,7 +98,8 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     if let Some(trouble) = &trouble {
         context.console.warn(trouble);
     }
-    let mut log = log.ok_or_else(|| Failure::usage(trouble.unwrap_or_default()))?;
+    // A log that cannot be opened says why.
+    let mut log = log.ok_or_else(|| Failure::Usage(trouble.into_iter().collect()))?;
     let (mut taken, mut kept) = (0, 0);
     for (id, given) in &answers.lessons {
         let Some(lesson) = course.find(id) else {

@@ -42,9 +42,7 @@ pub fn list(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure
         }))?;
         return Ok(Exit::Passed);
     }
-    for line in lines(&course, progress.as_ref()) {
-        context.console.line(line)?;
-    }
+    context.console.lines(lines(&course, progress.as_ref()))?;
     Ok(Exit::Passed)
 }
 
@@ -63,8 +61,8 @@ pub fn lines(course: &Course, progress: Option<&Progress>) -> Vec<String> {
         lines.push(String::new());
         let facts = facts(lessons, progress);
         lines.push(format!("{}{about} ({facts})", module.title));
-        let rows = rows.get(module.lessons.clone()).unwrap_or_default();
-        lines.extend(rows.iter().map(|row| format!("  {row}")));
+        let rows = rows.iter().skip(module.lessons.start).take(lessons.len());
+        lines.extend(rows.map(|row| format!("  {row}")));
     }
     lines
 }
@@ -147,9 +145,7 @@ pub fn glossary(asked: &AskGlossary, console: &mut Console) -> Result<Exit, Fail
         if index > 0 {
             console.line("")?;
         }
-        for line in term_lines(term) {
-            console.line(line)?;
-        }
+        console.lines(term_lines(term))?;
     }
     Ok(Exit::Passed)
 }
@@ -214,9 +210,7 @@ pub fn keys(options: Keys, console: &mut Console) -> Result<Exit, Failure> {
         let rows: Vec<Vec<String>> = rows
             .map(|row| vec![row.keys_text(), row.label.to_owned(), row.help.to_owned()])
             .collect();
-        for line in aligned(&rows) {
-            console.line(format_args!("  {line}"))?;
-        }
+        console.lines(aligned(&rows).iter().map(|line| format!("  {line}")))?;
     }
     Ok(Exit::Passed)
 }

@@ -34,12 +34,18 @@ pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure>
             let past =
                 super::runs::past(&runs, &options.subject, context.console).map_err(|failure| {
                     let near = course.nearest(&options.subject);
-                    let hint = near.map(|id| format!("; there is a lesson '{id}'"));
-                    Failure::Usage(format!("{failure}{}", hint.unwrap_or_default()))
+                    let hint =
+                        near.map_or_else(String::new, |id| format!("; there is a lesson '{id}'"));
+                    Failure::Usage(format!("{failure}{hint}"))
                 })?;
-            let all = compared_runs(&runs, &past, context.registry);
-            let others = Others { all: &all, lesson: None, registry: context.registry };
-            run_page(&past, &others)
+            let others = Others {
+                all: compared_runs(&runs, &past, context.registry),
+                lesson: None,
+                registry: context.registry,
+            };
+            let mut body = String::new();
+            run_section(&past, &others, &mut body);
+            document(&format!("Run {}", past.summary.name), &body)
         }
     };
     if options.output == Path::new("-") {
@@ -60,10 +66,10 @@ fn of_lesson(
     runs: &Path,
     context: &mut Context<'_>,
 ) -> String {
-    let names = record::list(runs).unwrap_or_default();
+    let names = record::list(runs);
     let id = lesson.front.id.as_str();
     let mut newest: Vec<RecordedRun> = Vec::new();
-    for name in names.iter().rev() {
+    for name in names.iter().flatten().rev() {
         let Ok(summary) = record::summary(&runs.join(name)) else {
             continue;
         };
@@ -81,8 +87,11 @@ fn of_lesson(
         lesson: Some(id.to_owned()),
         kinds: lesson.labs().map(|lab| lab.kind.value.clone()).collect(),
     };
-    let all = attempts(runs, &wanted, context.registry);
-    let others = Others { all: &all, lesson: Some(lesson), registry: context.registry };
+    let others = Others {
+        all: attempts(runs, &wanted, context.registry),
+        lesson: Some(lesson),
+        registry: context.registry,
+    };
     lesson_page(lesson, progress, &newest, &others)
 }
 
@@ -106,24 +115,19 @@ fn compared_runs(
 }
 
 fn attempts(runs: &Path, wanted: &Wanted, registry: &'static Registry) -> Vec<Arc<FinishedRun>> {
-    let compares = |kind: &String| {
-        let lab = registry.find(kind);
-        lab.is_ok_and(|lab| lab.schema().compares_runs())
-    };
+    let compares =
+        |kind: &String| registry.find(kind).is_ok_and(|lab| lab.schema().compares_runs());
     if !wanted.kinds.iter().any(compares) {
         return Vec::new();
     }
-    let found = recall(runs, wanted, registry);
-    found.into_iter().map(Arc::new).collect()
+    recall(runs, wanted, registry).into_iter().map(Arc::new).collect()
 }
 
-/// The runs that pictures of several show, and the lesson they belong to.
-pub struct Others<'a> {
-    /// The runs, the oldest first.
-    pub all: &'a [Arc<FinishedRun>],
-    /// The lesson that says what they are to reach.
-    pub lesson: Option<&'a Lesson>,
-    pub registry: &'static Registry,
+/// The runs in pictures of several, the oldest first, and the lesson that sets their goals.
+struct Others<'a> {
+    all: Vec<Arc<FinishedRun>>,
+    lesson: Option<&'a Lesson>,
+    registry: &'static Registry,
 }
 
 const STYLE: &str = "\
@@ -139,16 +143,8 @@ th{color:var(--dim);font-weight:600}.dim{color:var(--dim)}.good{color:var(--good
 @media print{body{margin:0;max-width:none;font-size:11pt}h2,h3{break-after:avoid}tr{break-inside:avoid}
 :root{--ink:#000;--dim:#444;--paper:#fff;--rule:#bbb;--good:#000;--bad:#000}}";
 
-/// A run; the others of its lesson are told with it where its lab has a picture of several.
-pub fn run_page(past: &RecordedRun, others: &Others<'_>) -> String {
-    let title = format!("Run {}", past.summary.name);
-    let mut body = String::new();
-    run_section(past, others, &mut body);
-    document(&title, &body)
-}
-
 /// A lesson: points, predictions, answers, checks, and the newest run of each lab.
-pub fn lesson_page(
+fn lesson_page(
     lesson: &Lesson,
     progress: &Progress,
     runs: &[RecordedRun],
@@ -171,7 +167,7 @@ pub fn lesson_page(
     answers(lesson, done, &mut body);
     checks(lesson, done, &mut body);
     for past in runs {
-        let lab = past.summary.about["lesson"]["lab"].as_str().unwrap_or_default();
+        let lab = past.summary.about["lesson"]["lab"].as_str().unwrap_or("");
         let _ = writeln!(body, "<h2>Lab {}</h2>", escaped(lab));
         run_section(past, others, &mut body);
     }
@@ -194,7 +190,7 @@ fn document(title: &str, body: &str) -> String {
 
 fn predictions(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
     let rows = lesson.predictions().map(|predict| {
-        let text = |answer: Option<&Answer>| answer.map(words).unwrap_or_default();
+        let text = |answer: Option<&Answer>| answer.map_or_else(String::new, words);
         vec![
             predict.prompt.clone(),
             text(done.predictions.get(&predict.id)),
@@ -212,8 +208,8 @@ fn answers(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
             Some(answered) if answered.right => format!("right, {} points", answered.points),
             Some(answered) => format!("wrong, {} points", answered.points),
         };
-        let given = answered.map(|answered| words(&answered.given));
-        vec![question.prompt.clone(), given.unwrap_or_default(), verdict]
+        let given = answered.map_or_else(String::new, |answered| words(&answered.given));
+        vec![question.prompt.clone(), given, verdict]
     });
     section("Answers", &["Asked", "Answered", ""], rows.collect(), body);
 }
@@ -288,7 +284,7 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
         let view = View::of(panel);
         let scene = Scene {
             company: RunComparison {
-                all: others.all,
+                all: &others.all,
                 own: None,
                 goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),
             },
@@ -310,20 +306,18 @@ fn section(title: &str, head: &[&str], rows: Vec<Vec<String>>, body: &mut String
 fn table(head: &[&str], rows: Vec<Vec<String>>, body: &mut String) {
     body.push_str("<table>\n");
     if !head.is_empty() {
-        body.push_str("<tr>");
-        head.iter().for_each(|cell| {
-            let _ = write!(body, "<th>{}</th>", escaped(cell));
-        });
-        body.push_str("</tr>\n");
+        row("th", head, body);
     }
-    for row in rows {
-        body.push_str("<tr>");
-        for cell in row {
-            let _ = write!(body, "<td>{}</td>", escaped(&cell));
-        }
-        body.push_str("</tr>\n");
-    }
+    rows.iter().for_each(|cells| row("td", cells, body));
     body.push_str("</table>\n");
+}
+
+fn row(element: &str, cells: &[impl AsRef<str>], body: &mut String) {
+    body.push_str("<tr>");
+    for cell in cells {
+        let _ = write!(body, "<{element}>{}</{element}>", escaped(cell.as_ref()));
+    }
+    body.push_str("</tr>\n");
 }
 
 #[cfg(test)]

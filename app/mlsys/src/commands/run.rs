@@ -109,7 +109,7 @@ impl Grading {
             return context.library().map(Self::Course);
         };
         let failed =
-            |reason: String| Failure::Usage(format!("the key '{}': {reason}", path.display()));
+            |error: KeyError| Failure::Usage(format!("the key '{}': {error}", path.display()));
         let is_course = path.is_dir() || {
             let bytes = read_bounded(path, "key", MAX_KEY_BYTES)?;
             bytes.starts_with(&[0x1f, 0x8b])
@@ -117,15 +117,14 @@ impl Grading {
         if is_course {
             let complete = context.open_course(path)?;
             if context.course.is_some() {
-                let (own, theirs) = (context.library()?.id(), complete.id());
-                same_course(theirs.as_ref(), own.as_ref()).map_err(failed)?;
+                same_course(complete.id(), context.library()?.id()).map_err(failed)?;
             }
             return Ok(Self::Course(complete));
         }
         let key = Key::parse(&read_bounded(path, "key", MAX_KEY_BYTES)?)
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| failed(error.into()))?;
         let library = context.library()?;
-        same_course(Some(&key.course), library.id().as_ref()).map_err(failed)?;
+        same_course(Some(key.course.clone()), library.id()).map_err(failed)?;
         Ok(Self::Key(library, Box::new(key)))
     }
 
@@ -150,11 +149,20 @@ impl Grading {
     }
 }
 
-fn same_course(theirs: Option<&CourseId>, own: Option<&CourseId>) -> Result<(), String> {
+/// Why a key cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum KeyError {
+    #[error(
+        "it is of the course {0}, and the lessons are of the course {1}; name the right course with --course"
+    )]
+    OtherCourse(CourseId, CourseId),
+    #[error(transparent)]
+    Unreadable(#[from] mlsys_lesson::KeyError),
+}
+
+fn same_course(theirs: Option<CourseId>, own: Option<CourseId>) -> Result<(), KeyError> {
     match (theirs, own) {
-        (Some(theirs), Some(own)) if theirs != own => Err(format!(
-            "it is of the course {theirs}, and the lessons are of the course {own}; name the right course with --course"
-        )),
+        (Some(theirs), Some(own)) if theirs != own => Err(KeyError::OtherCourse(theirs, own)),
         (Some(_) | None, _) => Ok(()),
     }
 }
@@ -168,11 +176,7 @@ fn completed(lesson: Lesson, key: &Key, registry: &Registry) -> Result<Lesson, F
     let Parsed { lesson: complete, diagnostics } =
         mlsys_lesson::read(file, text.as_bytes(), registry);
     complete.ok_or_else(|| {
-        let first = diagnostics.first().map(ToString::to_string);
-        Failure::Usage(format!(
-            "the key's answers for {} do not read: {}",
-            lesson.front.id,
-            first.unwrap_or_default()
-        ))
+        let first: String = diagnostics.iter().take(1).map(ToString::to_string).collect();
+        Failure::Usage(format!("the key's answers for {} do not read: {first}", lesson.front.id))
     })
 }

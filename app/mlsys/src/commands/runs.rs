@@ -128,13 +128,12 @@ fn list(
         ));
     }
     let first = meant.len().saturating_sub(options.limit.unwrap_or(usize::MAX));
-    let shown = meant.get(first..).unwrap_or_default();
+    let shown = meant.into_iter().skip(first);
     if options.listing.json {
-        let objects: Vec<_> = shown.iter().map(|summary| object(summary)).collect();
+        let objects: Vec<Json> = shown.map(object).collect();
         console.line(json!({ "runs": objects }))?;
     } else {
-        let rows: Vec<_> = shown.iter().map(|summary| row(summary)).collect();
-        aligned(&rows).into_iter().try_for_each(|line| console.line(line))?;
+        console.lines(aligned(&shown.map(row).collect::<Vec<_>>()))?;
     }
     Ok(Exit::Passed)
 }
@@ -144,7 +143,7 @@ fn row(summary: &Summary) -> Vec<String> {
     let word = |text: &str| cell(text, 60);
     vec![
         cell(&summary.name, 120),
-        word(summary.lesson().unwrap_or_default()),
+        word(summary.lesson().unwrap_or("")),
         word(device),
         word(summary.status.word()),
     ]
@@ -173,7 +172,7 @@ pub fn show(past: &RecordedRun, listing: Listing, console: &mut Console) -> Resu
     }
     let notices = past.data.notices.iter();
     lines.extend(notices.map(|notice| format!("\n{}", harmless(notice))));
-    lines.into_iter().try_for_each(|line| console.line(line))?;
+    console.lines(lines)?;
     Ok(Exit::Passed)
 }
 
@@ -260,7 +259,7 @@ pub fn metrics(past: &RecordedRun) -> Vec<Vec<String>> {
         let mut row = vec![cell(name, 60), cell(&value.to_string(), 60)];
         if let Some(series) = past.data.series.get(name) {
             let (least, most) = ends(series);
-            let text = |x: Option<f64>| x.map(number).unwrap_or_default();
+            let text = |x: Option<f64>| x.map_or_else(String::new, number);
             let gaps = series.gaps().len();
             let gaps = if gaps > 0 { format!(", {gaps} not finite") } else { String::new() };
             row.extend([text(least), text(most), format!("{}{gaps}", series.points().len())]);

@@ -151,7 +151,7 @@ fn targets_read_and_misspellings_are_told() {
     assert_eq!(Target::parse("junit=-"), Ok(Target { format: Format::Junit, file: None }));
     let file = Some(PathBuf::from("a=b.md"));
     assert_eq!(Target::parse("markdown=a=b.md"), Ok(Target { format: Format::Markdown, file }));
-    assert!(Target::parse("juint=x").unwrap_err().contains("did you mean 'junit'?"));
-    assert!(Target::parse("json").unwrap_err().contains("write FORMAT=FILE"));
+    assert!(Target::parse("juint=x").unwrap_err().to_string().contains("did you mean 'junit'?"));
+    assert!(Target::parse("json").unwrap_err().to_string().contains("write FORMAT=FILE"));
     assert!(Target::parse("json=").is_err());
 }

@@ -13,13 +13,13 @@ use mlsys_lesson::{
 };
 use mlsys_run::results::{Item, Kind, Verdict};
 
-use super::plan::{Plan, Ran, Work, env};
+use super::plan::{Plan, Ran, Runs, env};
 use crate::context::Context;
 
-/// What becomes of a hardware check that fails each time.
+/// The verdict on a hardware check that fails each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HardwareRule {
-    /// It is reported as unstable.
+    /// Unstable, which is no failure.
     Report,
     Fail,
 }
@@ -27,14 +27,13 @@ pub enum HardwareRule {
 /// How often a hardware check that fails is tried again.
 const RETRIES: u32 = 2;
 
-/// What checks of a lesson are tried on.
+/// The labs of a lesson with their runs, on which its checks are tried.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
     pub lesson: &'a str,
     pub plan: &'a [Plan<'a>],
     pub ran: &'a BTreeMap<&'a str, Ran>,
     pub facts: &'a Option<DeviceFacts>,
-    /// What becomes of hardware checks that fail.
     pub rule: HardwareRule,
 }
 
@@ -42,7 +41,7 @@ pub struct Setting<'a> {
 pub fn check_item(
     check: &Check,
     setting: Setting<'_>,
-    work: &mut Work,
+    runs: &mut Runs,
     context: &mut Context<'_>,
 ) -> Item {
     let started = Instant::now();
@@ -54,7 +53,7 @@ pub fn check_item(
             && !context.interrupt.is_asked()
         {
             tries += 1;
-            let fresh = fresh_runs(&check.assert.expr, setting, work, context);
+            let fresh = fresh_runs(&check.assert.expr, setting, runs, context);
             verdict = judged(check, &fresh, setting);
         }
         verdict = match (verdict, setting.rule) {
@@ -78,16 +77,16 @@ pub fn check_item(
 fn fresh_runs<'a>(
     condition: &Expr,
     setting: Setting<'a>,
-    work: &mut Work,
+    runs: &mut Runs,
     context: &mut Context<'_>,
 ) -> BTreeMap<&'a str, Ran> {
     let named = labs_of(condition);
     let again = |plan: &&Plan<'_>| named.contains(plan.id) && plan.schema().is_live();
-    let mut runs = setting.ran.clone();
+    let mut ran = setting.ran.clone();
     for plan in setting.plan.iter().filter(again) {
-        runs.insert(plan.id, work.again(setting.lesson, plan, context));
+        ran.insert(plan.id, runs.again(setting.lesson, plan, context));
     }
-    runs
+    ran
 }
 
 fn judged(check: &Check, ran: &BTreeMap<&str, Ran>, setting: Setting<'_>) -> Verdict {

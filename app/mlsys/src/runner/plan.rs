@@ -30,16 +30,13 @@ pub struct Plan<'a> {
     pub lab: &'static dyn Lab,
     pub params: Params,
     pub place: Place,
-    /// Where it gets what its parameters name.
     pub sources: Sources,
 }
 
-/// Where a lab runs.
 #[derive(Clone, Debug)]
 pub enum Place {
     /// It answers at once, anywhere.
     Anywhere,
-    /// On this device.
     On(DeviceInfo),
     /// Nowhere: the device is missing.
     Nowhere(NoDevice),
@@ -48,7 +45,6 @@ pub enum Place {
 }
 
 impl Plan<'_> {
-    /// The lab's schema.
     pub fn schema(&self) -> &'static Schema {
         self.lab.schema()
     }
@@ -89,7 +85,7 @@ fn of_lab<'a>(
 ) -> Result<Plan<'a>, Failure> {
     let lab = context.registry.find(&directive.kind.value)?;
     let schema = lab.schema();
-    let mut asked = request.set.get(&directive.id).cloned().unwrap_or_default();
+    let mut asked = request.set.get(&directive.id).cloned().unwrap_or_else(Settings::new);
     if settings::takes_data_dir(schema) {
         settings::set_data_dir(&mut asked, request.data_dir.as_deref());
     }
@@ -115,11 +111,11 @@ fn seeded(settings: Settings, seed: Option<u64>) -> Settings {
     if seed.is_none() {
         return settings;
     }
-    let mut kept = Settings::new();
+    let mut others = Settings::new();
     for (name, given) in settings.iter().filter(|(name, _)| *name != "seed") {
-        kept.push(name, given.clone());
+        others.push(name, given.clone());
     }
-    kept
+    others
 }
 
 fn place(directive: &LabDirective, choice: DeviceChoice, context: &Context<'_>) -> Place {
@@ -183,7 +179,7 @@ pub enum Ran {
 }
 
 /// The runs of one invocation.
-pub struct Work {
+pub struct Runs {
     records: Option<PathBuf>,
     done: Vec<Done>,
 }
@@ -211,7 +207,7 @@ impl Ran {
     }
 }
 
-impl Work {
+impl Runs {
     /// No runs yet; records go into this folder, if there is one.
     pub fn new(records: Option<PathBuf>) -> Self {
         Self { records, done: Vec::new() }
@@ -270,7 +266,7 @@ impl Work {
     }
 }
 
-pub(super) fn device_of(plan: &Plan<'_>) -> Result<DeviceInfo, Verdict> {
+pub fn device_of(plan: &Plan<'_>) -> Result<DeviceInfo, Verdict> {
     match &plan.place {
         Place::Anywhere => Ok(processor()),
         Place::On(device) => Ok(device.clone()),

@@ -2,8 +2,6 @@
 
 #[cfg(all(unix, feature = "remote"))]
 mod elsewhere;
-#[cfg(all(unix, feature = "remote"))]
-mod liar;
 
 use std::fs;
 

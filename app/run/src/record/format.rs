@@ -225,6 +225,12 @@ pub enum LineError {
     Json(#[from] serde_json::Error),
     #[error("its values or their steps do not read")]
     Points,
+    #[error("it is too long")]
+    TooLong,
+    #[error("there are too many metrics")]
+    TooManyMetrics,
+    #[error("the steps of '{}' go backwards", .0.escape_debug())]
+    Backwards(String),
 }
 
 /// Reads a line.

@@ -121,7 +121,7 @@ impl Summary {
     /// The device: its name on the command line and the one its maker gave it.
     pub fn device(&self) -> Option<(&str, &str)> {
         let device = &self.about["device"];
-        Some((device["id"].as_str()?, device["name"].as_str().unwrap_or_default()))
+        Some((device["id"].as_str()?, device["name"].as_str().unwrap_or("")))
     }
 
     /// How long it took, if it has ended.
@@ -153,7 +153,7 @@ impl Summary {
 
     /// When it started, as `2026-11-21 09:06` in universal time.
     pub fn started(&self) -> String {
-        let started = self.about["started"].as_str().unwrap_or_default();
+        let started = self.about["started"].as_str().unwrap_or("");
         started.chars().take(16).collect::<String>().replace('T', " ")
     }
 }

@@ -252,8 +252,8 @@ fn runs_are_found_by_what_people_write() {
         fs::write(scratch.0.join(name).join(ABOUT), "{\"format\": 2}").unwrap();
     }
     let found = |asked: &str| {
-        let found = find(&scratch.0, asked).map_err(|error| error.to_string())?;
-        Ok::<_, String>(found.file_name().unwrap().to_str().unwrap().to_owned())
+        let found = find(&scratch.0, asked)?;
+        Ok::<_, RecordError>(found.file_name().unwrap().to_str().unwrap().to_owned())
     };
     for (asked, name) in [
         ("last", "2026-01-02-train-3"),
@@ -262,7 +262,7 @@ fn runs_are_found_by_what_people_write() {
         ("2026-01-02-train-2", "2026-01-02-train-2"),
         (scratch.0.join("2026-01-01-train-1").to_str().unwrap(), "2026-01-01-train-1"),
     ] {
-        assert_eq!(found(asked).as_deref(), Ok(name));
+        assert_eq!(found(asked).unwrap(), name);
     }
     for (asked, reason) in [
         ("last-3", "the first is 'last-2'"),
@@ -272,7 +272,7 @@ fn runs_are_found_by_what_people_write() {
         ("train", "see `mlsys runs list`"),
         ("no/where", "no folder"),
     ] {
-        let error = found(asked).unwrap_err();
+        let error = found(asked).unwrap_err().to_string();
         assert!(error.contains(reason), "{asked}: {error}");
     }
     let odd = |asked: &str| {

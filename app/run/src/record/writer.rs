@@ -202,8 +202,7 @@ impl Shared {
             .wait_timeout_while(waiting, PERIOD, gathering)
             .unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(entries, &mut waiting.entries);
-        let new = waiting.names.get(names.len()..).unwrap_or_default();
-        names.extend(new.iter().cloned());
+        names.extend(waiting.names.iter().skip(names.len()).cloned());
         waiting.closing
     }
 }

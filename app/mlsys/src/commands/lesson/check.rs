@@ -1,10 +1,11 @@
-//! `mlsys lesson check`: everything that can be wrong with lessons, in one go.
+//! `mlsys lesson check`, `course check` and `lab check`: everything that is wrong with lessons, courses and labs, in one go.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mlsys_lab::Registry;
+use mlsys_analytic::closed_form::MAX_BYTES;
+use mlsys_lab::{Lab, Registry};
 use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
 
 use crate::cli::{CheckLessons, Machine};
@@ -13,6 +14,7 @@ use crate::runner::{self, Graders, HardwareRule, Request};
 use mlsys_run::library::{self, Library, labs, languages};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::results::{Kind, LessonResult, Verdict};
+use mlsys_run::storage::read_bounded;
 
 /// How lessons are tried.
 #[derive(Clone, Copy, Debug)]
@@ -210,7 +212,7 @@ fn check(
     for result in &results.lessons {
         exit = exit.and(tell_results(lesson, result, context));
     }
-    for trouble in runner::knob_troubles(lesson, request, context)? {
+    for trouble in runner::knob_failures(lesson, request, context)? {
         context
             .console
             .note(format_args!("error: {}\n --> {file}:{}\n", trouble.message, trouble.line));
@@ -262,4 +264,33 @@ fn line_of(lesson: &Lesson, kind: &Kind, id: &str) -> usize {
 
 fn count(lessons: usize) -> String {
     if lessons == 1 { "1 lesson".to_owned() } else { format!("{lessons} lessons") }
+}
+
+/// Reads each file, runs what reads with its defaults and presets, and tells all that is wrong.
+pub fn labs(paths: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let mut exit = Exit::Passed;
+    for path in paths {
+        let name = path.display().to_string();
+        let bytes = read_bounded(path, "lab", MAX_BYTES as u64)?;
+        let (lab, mut problems) = labs::read(&name, &bytes, context.built_in);
+        if let Some(lab) = &lab {
+            problems.extend(labs::tried(&name, &bytes, lab));
+        }
+        for problem in &problems {
+            context.console.note(format_args!("{problem}\n"));
+        }
+        if problems.iter().any(Diagnostic::is_error) {
+            exit = exit.and(Exit::Usage);
+        } else if let Some(lab) = lab {
+            let schema = lab.schema();
+            context.console.line(format_args!(
+                "{name}: the lab {} reads and runs: {} parameters, {} metrics, {} panels",
+                schema.kind,
+                schema.params.len(),
+                schema.metrics.len(),
+                schema.panels.len()
+            ))?;
+        }
+    }
+    Ok(exit)
 }

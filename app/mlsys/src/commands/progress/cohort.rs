@@ -58,17 +58,18 @@ pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failur
     Ok(Exit::Usage)
 }
 
-fn answers(file: &Path, course: &CourseId) -> Result<Answers, String> {
-    let bytes = read_bounded(file, "progress file", MOST).map_err(|failure| failure.to_string())?;
-    let named = |error: mlsys_lesson::AnswersError| format!("'{}': {error}", file.display());
+fn answers(file: &Path, course: &CourseId) -> Result<Answers, Failure> {
+    let bytes = read_bounded(file, "progress file", MOST)?;
+    let named = |error: mlsys_lesson::AnswersError| {
+        Failure::Usage(format!("'{}': {error}", file.display()))
+    };
     let answers = Answers::parse(&bytes).map_err(named)?;
     answers.refuse_other_course(Some(course)).map_err(named)?;
     Ok(answers)
 }
 
 fn name(file: &Path) -> String {
-    let stem = file.file_stem().unwrap_or_default();
-    stem.to_string_lossy().into_owned()
+    file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
 /// Facts of a report, one a row: lesson, what it is about, which one, what is measured, and the value.
@@ -76,9 +77,7 @@ fn rows(cohort: &Cohort) -> Vec<[String; 5]> {
     let mut rows = Vec::new();
     for lesson in &cohort.lessons {
         let mut row = |about: &str, id: &str, measure: &str, value: String| {
-            let cells = [lesson.id.as_str(), about, id, measure];
-            let [a, b, c, d] = cells.map(str::to_owned);
-            rows.push([a, b, c, d, value]);
+            rows.push(cells(&lesson.id, about, id, measure, value));
         };
         row("lesson", "", "opened", lesson.opened.to_string());
         row("lesson", "", "completed", lesson.completed.to_string());
@@ -118,15 +117,16 @@ fn rows(cohort: &Cohort) -> Vec<[String; 5]> {
         }
     }
     for learner in &cohort.names {
-        let about = |measure: &str, value: String| {
-            let cells = ["", "learner", learner.name.as_str(), measure];
-            let [a, b, c, d] = cells.map(str::to_owned);
-            [a, b, c, d, value]
-        };
-        rows.push(about("completed", learner.completed.to_string()));
-        rows.push(about("points", learner.points.to_string()));
+        let name = &learner.name;
+        rows.push(cells("", "learner", name, "completed", learner.completed.to_string()));
+        rows.push(cells("", "learner", name, "points", learner.points.to_string()));
     }
     rows
+}
+
+fn cells(lesson: &str, about: &str, id: &str, measure: &str, value: String) -> [String; 5] {
+    let [lesson, about, id, measure] = [lesson, about, id, measure].map(str::to_owned);
+    [lesson, about, id, measure, value]
 }
 
 fn spread(spread: &Spread) -> Vec<(&'static str, String)> {

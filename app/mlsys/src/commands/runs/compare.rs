@@ -24,7 +24,7 @@ pub fn run(runs: &[RecordedRun], listing: Listing, console: &mut Console) -> Res
     if listing.json {
         console.line(compared(runs))?;
     } else {
-        lines(runs).into_iter().try_for_each(|line| console.line(line))?;
+        console.lines(lines(runs))?;
     }
     Ok(Exit::Passed)
 }
@@ -122,7 +122,7 @@ fn table(runs: &[RecordedRun], letters: &[String]) -> Vec<Vec<String>> {
     let titles = titles.chain(others().map(|letter| format!("{letter}/A")));
     let titles = titles.chain(letters.iter().map(|letter| format!("{letter} min")));
     let mut rows = vec![header("Metric", titles)];
-    let text = |x: Option<f64>| x.map(number).unwrap_or_default();
+    let text = |x: Option<f64>| x.map_or_else(String::new, number);
     for (name, figures) in figures(runs) {
         let first = figures.first().and_then(|figure| figure.last);
         let lasts = figures.iter().map(|figure| text(figure.last));

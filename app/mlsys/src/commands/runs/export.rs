@@ -67,10 +67,10 @@ fn event_file(past: &RecordedRun, folder: &Path) -> PathBuf {
 
 /// When the run started, in seconds since 1970; 0 if it does not say.
 fn seconds(past: &RecordedRun) -> f64 {
-    let started = past.summary.about["started"].as_str().unwrap_or_default();
-    let started = humantime::parse_rfc3339(started).ok();
+    let started = past.summary.about["started"].as_str();
+    let started = started.and_then(|text| humantime::parse_rfc3339(text).ok());
     let since = started.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    since.unwrap_or_default().as_secs_f64()
+    since.map_or(0.0, |since| since.as_secs_f64())
 }
 
 /// The values of all series by step; NaN where one was not finite.
