@@ -8,170 +8,98 @@ pub enum GlyphSet {
     Ascii,
 }
 
-#[derive(Clone, Debug)]
-pub struct Glyphs {
-    pub set: GlyphSet,
-    pub vertical: &'static str,
-    pub horizontal: &'static str,
-    /// Corners of a box: top left, top right, bottom left, bottom right.
-    pub corners: [&'static str; 4],
-    pub tick_left: &'static str,
-    pub tick_below: &'static str,
-    /// The line at a step where a knob was turned.
-    pub change: &'static str,
-    /// The line at a step where a value was not finite.
-    pub not_finite: &'static str,
-    /// The line at the step that charts point at.
-    pub cursor: &'static str,
-    /// Where that line stands on the axis.
-    pub cursor_foot: &'static str,
-    /// The value of a curve at that step.
-    pub reading: &'static str,
-    /// Stands for text that was cut off.
-    pub ellipsis: &'static str,
-    pub separator: &'static str,
-    /// Points of a data set, by class; taken in turn.
-    pub classes: [&'static str; 6],
-    pub ascending: &'static str,
-    pub descending: &'static str,
-    /// Where the mark stands in a field.
-    pub mark: &'static str,
-    /// A point on the Pareto front.
-    pub front: &'static str,
-    /// A point of a lone curve, where a cell holds no dots; several curves are drawn with their letters.
-    pub point: &'static str,
-    /// A point of unsmoothed data, where a cell holds no dots.
-    pub faint_point: &'static str,
-    pub right: &'static str,
-    pub wrong: &'static str,
-    /// Before an entry of a list.
-    pub bullet: &'static str,
-    /// A task not done.
-    pub open: &'static str,
-    /// A task that needs another one first.
-    pub locked: &'static str,
-    pub running: &'static str,
-    pub paused: &'static str,
-    pub arrow: &'static str,
-    /// The prefix of a millionth.
-    pub micro: &'static str,
-    /// From empty to full, for fields without colour.
-    pub shades: &'static [&'static str],
-    /// Bars that end inside a cell, from narrow to full.
-    pub lengths: &'static [&'static str],
-    /// Columns that end inside a cell, from low to full.
-    pub heights: &'static [&'static str],
-    /// A bar of a quantity that was computed, not measured.
-    pub modelled: &'static str,
-    /// What bars of a timeline are filled with, by class; taken in turn.
-    pub fills: [&'static str; 6],
-    /// Lines of a graph, light, heavy and double, by the sides at which they leave a cell: left 1, right 2, up 4, down 8.
-    pub strokes: [[&'static str; 16]; 3],
-    /// Corners of the box of what is given rather than computed, in the order of [`Glyphs::corners`].
-    pub square: [&'static str; 4],
-    /// Where a line of a graph arrives.
-    pub arrival: &'static str,
-    /// Along the edge that a walk goes forward, and back.
-    pub forward: &'static str,
-    /// Along the edge that a walk goes back.
-    pub back: &'static str,
-    /// Before a derivative.
-    pub partial: &'static str,
+type Glyph = &'static str;
+
+/// The table of all characters: each with its type, its Unicode form and its ASCII form.
+macro_rules! glyphs {
+    ($($(#[$about:meta])* $name:ident: $type:ty = $unicode:expr, $ascii:expr;)*) => {
+        /// Characters by what they are for.
+        #[derive(Clone, Debug)]
+        pub struct Glyphs {
+            pub set: GlyphSet,
+            $($(#[$about])* pub $name: $type,)*
+        }
+        const UNICODE: Glyphs = Glyphs { set: GlyphSet::Unicode, $($name: $unicode,)* };
+        const ASCII: Glyphs = Glyphs { set: GlyphSet::Ascii, $($name: $ascii,)* };
+    };
 }
 
-const UNICODE: Glyphs = Glyphs {
-    set: GlyphSet::Unicode,
-    vertical: "│",
-    horizontal: "─",
-    corners: ["╭", "╮", "╰", "╯"],
-    tick_left: "┤",
-    tick_below: "┬",
-    change: "┊",
-    not_finite: "╳",
-    cursor: "┃",
-    cursor_foot: "┻",
-    reading: "◆",
-    ellipsis: "…",
-    separator: " · ",
-    classes: ["●", "✕", "▲", "■", "◆", "+"],
-    ascending: "▲",
-    descending: "▼",
-    mark: "┼",
-    front: "★",
-    point: "•",
-    faint_point: "·",
-    right: "✓",
-    wrong: "✗",
-    bullet: "•",
-    open: "○",
-    locked: "◌",
-    running: "▶",
-    paused: "‖",
-    arrow: "→",
-    micro: "µ",
-    shades: &[" ", "░", "▒", "▓", "█"],
-    lengths: &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
-    heights: &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
-    modelled: "▒",
-    fills: ["█", "▓", "▒", "░", "═", "▪"],
-    strokes: [
+glyphs! {
+    vertical: Glyph = "│", "|";
+    horizontal: Glyph = "─", "-";
+    /// Corners of a box: top left, top right, bottom left, bottom right.
+    corners: [Glyph; 4] = ["╭", "╮", "╰", "╯"], ["+", "+", "+", "+"];
+    tick_left: Glyph = "┤", "+";
+    tick_below: Glyph = "┬", "+";
+    /// The line at a step where a knob was turned.
+    change: Glyph = "┊", ":";
+    /// The line at a step where a value was not finite.
+    not_finite: Glyph = "╳", "!";
+    /// The line at the step that charts point at.
+    cursor: Glyph = "┃", "|";
+    /// Where that line stands on the axis.
+    cursor_foot: Glyph = "┻", "^";
+    /// The value of a curve at that step.
+    reading: Glyph = "◆", "@";
+    /// Stands for text that was cut off.
+    ellipsis: Glyph = "…", "~";
+    separator: Glyph = " · ", " | ";
+    /// Points of a data set, by class; taken in turn.
+    classes: [Glyph; 6] = ["●", "✕", "▲", "■", "◆", "+"], ["o", "x", "^", "#", "*", "+"];
+    ascending: Glyph = "▲", "^";
+    descending: Glyph = "▼", "v";
+    /// Where the mark stands in a field.
+    mark: Glyph = "┼", "+";
+    /// A point on the Pareto front.
+    front: Glyph = "★", "@";
+    /// A point of a lone curve, where a cell holds no dots; several curves are drawn with their letters.
+    point: Glyph = "•", "*";
+    /// A point of unsmoothed data, where a cell holds no dots.
+    faint_point: Glyph = "·", ".";
+    right: Glyph = "✓", "+";
+    wrong: Glyph = "✗", "X";
+    /// Before an entry of a list.
+    bullet: Glyph = "•", "*";
+    /// A task not done.
+    open: Glyph = "○", "o";
+    /// A task that needs another one first.
+    locked: Glyph = "◌", "-";
+    running: Glyph = "▶", ">";
+    paused: Glyph = "‖", "=";
+    arrow: Glyph = "→", "->";
+    /// The prefix of a millionth.
+    micro: Glyph = "µ", "u";
+    /// From empty to full, for fields without colour.
+    shades: &'static [Glyph] = &[" ", "░", "▒", "▓", "█"], &[" ", ".", ":", "+", "#"];
+    /// Bars that end inside a cell, from narrow to full.
+    lengths: &'static [Glyph] = &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"], &["#"];
+    /// Columns that end inside a cell, from low to full.
+    heights: &'static [Glyph] = &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"], &["_", ".", "-", "=", "+", "*", "#"];
+    /// A bar of a quantity that was computed, not measured.
+    modelled: Glyph = "▒", "=";
+    /// What bars of a timeline are filled with, by class; taken in turn.
+    fills: [Glyph; 6] = ["█", "▓", "▒", "░", "═", "▪"], ["#", "=", "+", ":", "%", "o"];
+    /// Lines of a graph, light, heavy and double, by the sides at which they leave a cell: left 1, right 2, up 4, down 8.
+    strokes: [[Glyph; 16]; 3] = [
         [" ", "─", "─", "─", "│", "╯", "╰", "┴", "│", "╮", "╭", "┬", "│", "┤", "├", "┼"],
         [" ", "━", "━", "━", "┃", "┛", "┗", "┻", "┃", "┓", "┏", "┳", "┃", "┫", "┣", "╋"],
         [" ", "═", "═", "═", "║", "╝", "╚", "╩", "║", "╗", "╔", "╦", "║", "╣", "╠", "╬"],
-    ],
-    square: ["┌", "┐", "└", "┘"],
-    arrival: "▸",
-    forward: "▶",
-    back: "◀",
-    partial: "∂",
-};
-
-const ASCII: Glyphs = Glyphs {
-    set: GlyphSet::Ascii,
-    vertical: "|",
-    horizontal: "-",
-    corners: ["+", "+", "+", "+"],
-    tick_left: "+",
-    tick_below: "+",
-    change: ":",
-    not_finite: "!",
-    cursor: "|",
-    cursor_foot: "^",
-    reading: "@",
-    ellipsis: "~",
-    separator: " | ",
-    classes: ["o", "x", "^", "#", "*", "+"],
-    ascending: "^",
-    descending: "v",
-    mark: "+",
-    front: "@",
-    point: "*",
-    faint_point: ".",
-    right: "+",
-    wrong: "X",
-    bullet: "*",
-    open: "o",
-    locked: "-",
-    running: ">",
-    paused: "=",
-    arrow: "->",
-    micro: "u",
-    shades: &[" ", ".", ":", "+", "#"],
-    lengths: &["#"],
-    heights: &["_", ".", "-", "=", "+", "*", "#"],
-    modelled: "=",
-    fills: ["#", "=", "+", ":", "%", "o"],
-    strokes: [
+    ], [
         [" ", "-", "-", "-", "|", "+", "+", "+", "|", "+", "+", "+", "|", "+", "+", "+"],
         [" ", "=", "=", "=", "H", "+", "+", "+", "H", "+", "+", "+", "H", "+", "+", "+"],
         [" ", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#"],
-    ],
-    square: [".", ".", "'", "'"],
-    arrival: ">",
-    forward: ">",
-    back: "<",
-    partial: "d",
-};
+    ];
+    /// Corners of the box of what is given rather than computed, in the order of [`Glyphs::corners`].
+    square: [Glyph; 4] = ["┌", "┐", "└", "┘"], [".", ".", "'", "'"];
+    /// Where a line of a graph arrives.
+    arrival: Glyph = "▸", ">";
+    /// Along the edge that a walk goes forward, and back.
+    forward: Glyph = "▶", ">";
+    /// Along the edge that a walk goes back.
+    back: Glyph = "◀", "<";
+    /// Before a derivative.
+    partial: Glyph = "∂", "d";
+}
 
 impl Glyphs {
     pub fn new(set: GlyphSet) -> Self {
@@ -184,17 +112,16 @@ impl Glyphs {
     /// The table that the terminal's type and the locale promise can be shown.
     pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let value = |name| variable(name).filter(|v| !v.is_empty());
-        let term = value("TERM").unwrap_or_default();
-        // The kernel's console has 512 glyphs, and Braille is not among them.
-        if matches!(term.as_str(), "linux" | "dumb") {
-            return ASCII;
-        }
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(value);
-        let locale = locale.unwrap_or_default().to_ascii_lowercase();
-        if locale.contains("utf-8") || locale.contains("utf8") || value("WT_SESSION").is_some() {
-            UNICODE
-        } else {
-            ASCII
+        let is_unicode = locale.is_some_and(|locale| {
+            let locale = locale.to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        });
+        // The kernel's console has 512 glyphs, and Braille is not among them.
+        match value("TERM").as_deref() {
+            Some("linux" | "dumb") => ASCII,
+            Some(_) | None if is_unicode || value("WT_SESSION").is_some() => UNICODE,
+            Some(_) | None => ASCII,
         }
     }
 
@@ -252,31 +179,14 @@ mod tests {
     #[test]
     fn what_fills_one_cell_is_one_cell_wide() {
         for glyphs in [UNICODE, ASCII] {
-            let single = [
-                glyphs.vertical,
-                glyphs.horizontal,
-                glyphs.tick_left,
-                glyphs.tick_below,
-                glyphs.change,
-                glyphs.not_finite,
-                glyphs.cursor,
-                glyphs.cursor_foot,
-                glyphs.reading,
-                glyphs.ellipsis,
-                glyphs.right,
-                glyphs.wrong,
-                glyphs.modelled,
-                glyphs.ascending,
-                glyphs.descending,
-                glyphs.mark,
-                glyphs.front,
-                glyphs.point,
-                glyphs.faint_point,
-                glyphs.arrival,
-                glyphs.forward,
-                glyphs.back,
-                glyphs.partial,
-            ];
+            let Glyphs { vertical, horizontal, tick_left, tick_below, change, .. } = glyphs;
+            let Glyphs { not_finite, cursor, cursor_foot, reading, ellipsis, .. } = glyphs;
+            let Glyphs { right, wrong, modelled, ascending, descending, mark, .. } = glyphs;
+            let Glyphs { front, point, faint_point, arrival, forward, back, partial, .. } = glyphs;
+            let lines = [vertical, horizontal, tick_left, tick_below, change, cursor, cursor_foot];
+            let signs = [not_finite, reading, ellipsis, right, wrong, modelled, mark, front, point];
+            let arrows = [ascending, descending, faint_point, arrival, forward, back, partial];
+            let single = lines.into_iter().chain(signs).chain(arrows).collect::<Vec<_>>();
             let tables = [glyphs.shades, glyphs.lengths, glyphs.heights];
             let all = single.iter().chain(tables.into_iter().flatten());
             let all = all.chain(glyphs.strokes.iter().flatten());

@@ -137,7 +137,7 @@ impl Theme {
     /// The table for the colours of a theme; where there are sixteen, those of its background.
     pub fn with(palette: &Palette, depth: ColorDepth) -> Self {
         match depth {
-            ColorDepth::Ansi16 => Self::new(Background::of(to_rgb(palette.background)), depth),
+            ColorDepth::Ansi16 => Self::new(Background::of(to_rgb(palette.background[0])), depth),
             ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::None => {
                 Self::of(palette, depth)
             }
@@ -147,16 +147,17 @@ impl Theme {
     fn of(palette: &Palette, depth: ColorDepth) -> Self {
         let plain = Style::new();
         let colored = depth != ColorDepth::None;
-        let fg = |color| if colored { plain.fg(color::fit(color, depth)) } else { plain };
+        let fg =
+            |[color]: [Color; 1]| if colored { plain.fg(color::fit(color, depth)) } else { plain };
         // Where there is no colour, weight takes its place.
         let or =
             |style: Style, modifier| if colored { style } else { style.add_modifier(modifier) };
-        let faint = |color| or(fg(palette.faint(color, depth)), Modifier::DIM);
+        let faint = |color| or(fg([palette.faint(color, depth)]), Modifier::DIM);
         Self {
             depth,
             screen: match depth {
                 ColorDepth::TrueColor | ColorDepth::Ansi256 => {
-                    fg(palette.text).bg(color::fit(palette.background, depth))
+                    fg(palette.text).bg(color::fit(palette.background[0], depth))
                 }
                 ColorDepth::Ansi16 | ColorDepth::None => plain,
             },
@@ -169,14 +170,14 @@ impl Theme {
             warn: or(fg(palette.warn), Modifier::UNDERLINED),
             key: fg(palette.accent).add_modifier(Modifier::BOLD),
             selection: match colored {
-                true => fg(palette.selected).bg(color::fit(palette.accent, depth)),
+                true => fg(palette.selected).bg(color::fit(palette.accent[0], depth)),
                 false => plain.add_modifier(Modifier::REVERSED),
             },
             code: fg(palette.code),
             border: or(fg(palette.border), Modifier::DIM),
             focus: or(fg(palette.accent), Modifier::BOLD),
             previous: or(fg(palette.previous), Modifier::DIM),
-            curves: palette.curves.map(fg),
+            curves: palette.curves.map(|color| fg([color])),
             faint: palette.curves.map(faint),
             palette: *palette,
         }
@@ -223,8 +224,8 @@ impl Theme {
 
     /// The colours that stand for "no colour set", foreground and background, where a picture must choose.
     pub fn defaults(&self) -> (Rgb, Rgb) {
-        let ink = self.screen.fg.unwrap_or(self.palette.text);
-        (to_rgb(ink), to_rgb(self.screen.bg.unwrap_or(self.palette.background)))
+        let ink = self.screen.fg.unwrap_or(self.palette.text[0]);
+        (to_rgb(ink), to_rgb(self.screen.bg.unwrap_or(self.palette.background[0])))
     }
 
     fn scale(&self, stops: &[Color], share: f32) -> Option<Color> {

@@ -34,7 +34,8 @@ pub fn well_formed(text: &str) -> Vec<String> {
             assert!(!seen.contains(&key) && !value.contains('<'), "{tag}");
             entities(value);
             let numeric = ["x", "y", "width", "height"].contains(&key);
-            assert!(!numeric || value.parse::<f64>().is_ok_and(f64::is_finite), "{tag}");
+            let is_number = |x: &str| x.parse::<f64>().is_ok_and(f64::is_finite);
+            assert!(!numeric || value.split(' ').all(is_number), "{tag}");
             assert!(key != "d" || !value.contains("NaN") && !value.contains("inf"), "{tag}");
             seen.push(key);
             attributes = after;

@@ -12,7 +12,7 @@ use crate::panel::Scene;
 use crate::panel::tests::fixtures::{learning, point, schema, steered};
 use crate::panel::tests::odd::{odd_frames, odd_runs};
 use crate::panel::tests::structures::{heads, lifetimes, warps};
-use crate::panel::tests::{fixtures, message_traces, named};
+use crate::panel::tests::{fixtures, message_traces, named, with_frame};
 
 fn source() -> Source {
     Source {
@@ -56,8 +56,7 @@ fn every_picture_of_every_run_is_a_document_or_says_why_not() {
 fn no_frame_breaks_the_document() {
     let schema = schema();
     for frame in odd_frames() {
-        let mut data = RunData::default();
-        data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
+        let data = with_frame(frame);
         let figure = named(&schema, &data, "memory");
         let document = svg(&figure, &source()).unwrap();
         well_formed(&document);
@@ -168,8 +167,7 @@ fn pictures_are_values_by_their_kind() {
 fn graphs_timelines_and_panes_are_values_and_drawings() {
     let schema = schema();
     let files = |frame: Frame| {
-        let mut data = RunData::default();
-        data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
+        let data = with_frame(frame);
         let figure = named(&schema, &data, "memory");
         let rows = parsed(&csv(&figure).unwrap());
         assert!(rows.iter().all(|row| row.len() == rows[0].len()));
@@ -273,36 +271,4 @@ fn only_what_differs_from_the_lab_is_named() {
     let (one, two, text) = (Value::Int(1), Value::Int(2), Value::from("y"));
     let found = changed(&schema, [("rate", &one), ("seed", &two), ("name", &text)]);
     assert_eq!(found, [("name".to_owned(), "y".to_owned())]);
-}
-
-/// Writes one document a kind of picture into the folder of `MLSYS_PICTURES`, to be looked at.
-#[test]
-fn pictures_to_look_at() {
-    let Some(folder) = std::env::var_os("MLSYS_PICTURES").map(std::path::PathBuf::from) else {
-        return;
-    };
-    let schema = schema();
-    let data = steered(400);
-    let write = |name: &str, scene: &Scene<'_>| {
-        if let Ok(document) = svg(scene, &source()) {
-            std::fs::write(folder.join(format!("{name}.svg")), document).unwrap();
-        }
-    };
-    for panel in &schema.panels {
-        let before = [earlier("run 1: learning_rate 0.05", &learning(300))];
-        let scene = Scene { earlier: &before, ..named(&schema, &data, &panel.name) };
-        write(&panel.name, &scene);
-    }
-    for (name, frame) in [
-        ("graph", Frame::Graph(fixtures::expression())),
-        ("timeline", Frame::Timeline(lifetimes())),
-        ("cells", Frame::Cells(warps("7"))),
-        ("exchange", Frame::MessageTrace(Box::new(message_traces::ring(4)))),
-        ("stacks", Frame::Stacks(message_traces::memory())),
-        ("panes", Frame::Panes(heads(2))),
-    ] {
-        let mut data = RunData::default();
-        data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
-        write(name, &named(&schema, &data, "memory"));
-    }
 }

@@ -8,7 +8,7 @@ pub(crate) mod odd;
 mod snapshots;
 pub(crate) mod structures;
 
-use mlsys_harness::snapshot::rows;
+use mlsys_harness::snapshot::{self, rows};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Scale, Schema};
@@ -20,7 +20,7 @@ use crate::earlier::Earlier;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::picture::At;
 use crate::panel::tests::fixtures::{Noise, diverging, point, schema, steered};
-use crate::panel::tests::odd::{odd_frames, odd_runs};
+use crate::panel::tests::odd::odd_runs;
 use crate::panel::{Focus, FrameView, Origin, Scene, Smoothing, View, Window, draw_panel, words};
 use crate::theme::{Background, ColorDepth, Look, Theme};
 
@@ -70,6 +70,29 @@ fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {
     buf
 }
 
+/// Draws a panel and checks that nothing outside its area was drawn.
+fn drawn_inside(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {
+    let outside = Rect::new(0, 0, width + 2, height + 2);
+    let mut buf = Buffer::empty(outside);
+    draw_panel(Rect::new(1, 1, width, height), &mut buf, scene, look);
+    let within = |x: u16, y: u16| (1..=width).contains(&x) && (1..=height).contains(&y);
+    for at in outside.positions().filter(|p| !within(p.x, p.y)) {
+        assert_eq!(buf[at].symbol(), " ", "{} at {at}: {width}x{height}", scene.panel.name);
+    }
+    buf
+}
+
+/// A run that has a frame in panel `memory`.
+pub(crate) fn with_frame(frame: Frame) -> RunData {
+    let mut data = RunData::default();
+    data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
+    data
+}
+
+fn compare(name: &str, buf: &Buffer) {
+    snapshot::compare(concat!(env!("CARGO_MANIFEST_DIR"), "/src/panel/tests/snapshots"), name, buf);
+}
+
 pub(crate) fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
     Scene {
         schema,
@@ -100,19 +123,7 @@ fn no_size_and_no_data_makes_drawing_fail_or_leave_its_area() {
                 let height = (noise.next() * 61.0) as u16;
                 for height in [height, height % 7, height % 13] {
                     let look = &looks()[turn % 4];
-                    // A frame around the area shows what was drawn outside.
-                    let outside = Rect::new(0, 0, width + 2, height + 2);
-                    let mut buf = Buffer::empty(outside);
-                    draw_panel(Rect::new(1, 1, width, height), &mut buf, &scene, look);
-                    for position in outside.positions() {
-                        let inside =
-                            (1..=width).contains(&position.x) && (1..=height).contains(&position.y);
-                        assert!(
-                            inside || buf[position].symbol() == " ",
-                            "{} drew at {position} outside {width}x{height}",
-                            scene.panel.name
-                        );
-                    }
+                    let mut buf = drawn_inside(&scene, width, height, look);
                     // An area that does not lie in the buffer at all, and one half outside.
                     draw_panel(Rect::new(width, height, 50, 50), &mut buf, &scene, look);
                     draw_panel(Rect::new(300, 90, 50, 50), &mut buf, &scene, look);
@@ -186,13 +197,7 @@ fn a_chart_is_drawn_at_every_size_whatever_way_it_is_looked_at() {
             };
             assert!(!words(&scene).is_empty());
             let look = &looks()[(place + turn) % 4];
-            let outside = Rect::new(0, 0, width + 2, height + 2);
-            let mut buf = Buffer::empty(outside);
-            draw_panel(Rect::new(1, 1, width, height), &mut buf, &scene, look);
-            let within = |x: u16, y: u16| (1..=width).contains(&x) && (1..=height).contains(&y);
-            for position in outside.positions().filter(|p| !within(p.x, p.y)) {
-                assert_eq!(buf[position].symbol(), " ", "{width}x{height}");
-            }
+            let buf = drawn_inside(&scene, width, height, look);
             let ascii = look.glyphs.set == GlyphSet::Ascii;
             assert!(!ascii || rows(&buf).concat().is_ascii());
         }
@@ -279,31 +284,5 @@ fn panels_say_what_they_show() {
     ] {
         let words = words(&named(&schema, &data, panel));
         assert!(words.contains(said), "{words}");
-    }
-}
-
-#[test]
-fn no_frame_makes_drawing_fail_or_reaches_the_terminal_as_a_command() {
-    let schema = schema();
-    for frame in odd_frames() {
-        let mut data = RunData::default();
-        let report = Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) };
-        data.apply(report);
-        let scene = named(&schema, &data, "memory");
-        let said = words(&scene);
-        assert!(
-            !said.is_empty() && said.lines().all(|line| !line.contains(char::is_control)),
-            "{said:?}"
-        );
-        for look in looks() {
-            for (width, height) in
-                (0..=200).step_by(25).flat_map(|w| (0..=60).step_by(12).map(move |h| (w, h)))
-            {
-                let buf = drawn(&scene, width, height, &look);
-                let control =
-                    buf.content.iter().any(|cell| cell.symbol().chars().any(char::is_control));
-                assert!(!control, "{:?}", rows(&buf));
-            }
-        }
     }
 }

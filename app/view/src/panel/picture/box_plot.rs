@@ -208,25 +208,6 @@ mod tests {
     }
 
     #[test]
-    fn no_size_makes_drawing_fail() {
-        let look = Look {
-            theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
-            glyphs: Glyphs::new(GlyphSet::Unicode),
-        };
-        let mut many = plot();
-        many.boxes = vec![many.boxes[0].clone(); 9];
-        let view = FrameView::default();
-        let at = At { view: &view, focus: Focus::Aside, walk: None };
-        for plot in [plot(), many, BoxPlot::default()] {
-            for (width, height) in (0..24).flat_map(|width| (0..9).map(move |high| (width, high))) {
-                let area = Rect::new(0, 0, width, height);
-                let mut buf = Buffer::empty(area);
-                Canvas::over(&mut buf, |canvas| Picture::draw(&plot, area, canvas, at, &look));
-            }
-        }
-    }
-
-    #[test]
     fn words_and_values_tell_the_quartiles() {
         let glyphs = Glyphs::new(GlyphSet::Ascii);
         assert_eq!(

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use mlsys_harness::snapshot;
 use mlsys_harness::snapshot::rows;
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
@@ -65,11 +64,7 @@ fn drawn(
 fn compare(name: &str, kernel: &Kernel, walk: &KernelDebugger) {
     for (size, room, depth, set) in SCREENS {
         let buf = drawn(kernel, walk, room, depth, set);
-        snapshot::compare(
-            concat!(env!("CARGO_MANIFEST_DIR"), "/src/panel/tests/snapshots"),
-            &format!("{name}-{size}"),
-            &buf,
-        );
+        super::compare(&format!("{name}-{size}"), &buf);
     }
 }
 

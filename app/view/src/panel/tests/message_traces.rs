@@ -24,121 +24,103 @@ fn view(round: usize, mark: Option<(usize, usize)>) -> FrameView {
     }
 }
 
-#[test]
-fn a_ring_half_way_with_the_chunks_that_came() {
-    let frame = Frame::MessageTrace(Box::new(ring(4)));
-    compare("exchange-ring", &frame, &view(2, None));
-    compare("exchange-ring-done", &frame, &view(6, Some((2, 1))));
+fn frame(trace: MessageTrace) -> Frame {
+    Frame::MessageTrace(Box::new(trace))
+}
+
+/// The rows of a frame in ASCII after a number of rounds.
+fn drawn(frame: &Frame, (width, height): (u16, u16), view: &FrameView) -> Vec<String> {
+    let look = look(ColorDepth::None, GlyphSet::Ascii);
+    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+    draw_frame(buf.area, &mut buf, frame, view, Focus::Keys, &look);
+    rows(&buf)
 }
 
 #[test]
-fn small_and_odd_rings_close_as_well() {
-    for ranks in [2, 3, 5] {
-        let frame = Frame::MessageTrace(Box::new(ring(ranks)));
-        compare(&format!("exchange-ring-of-{ranks}"), &frame, &view(1, None));
+fn every_layout_looks_as_before() {
+    for (name, trace, view) in [
+        ("ring", ring(4), view(2, None)),
+        ("ring-done", ring(4), view(6, Some((2, 1)))),
+        ("ring-of-2", ring(2), view(1, None)),
+        ("ring-of-3", ring(3), view(1, None)),
+        ("ring-of-5", ring(5), view(1, None)),
+        ("tree", tree(), view(2, None)),
+        ("star", star(4), view(1, None)),
+        ("halving", halving(), view(1, None)),
+        ("double-tree", double_tree(), view(2, None)),
+    ] {
+        compare(&format!("exchange-{name}"), &frame(trace), &view);
     }
 }
 
-/// In a ring of any number each link has a name of its own on the picture, both ways at once as well.
 #[test]
-fn every_message_of_a_round_is_on_a_link() {
+fn every_message_of_a_ring_is_named_on_its_link_in_both_directions() {
     for ranks in 2..=9 {
-        let mut exchange = ring(ranks);
-        let count = exchange.chunks.len();
-        for (place, chunk) in exchange.chunks.iter_mut().enumerate() {
-            chunk.name = char::from(b'P' + place as u8).to_string();
+        let mut trace = ring(ranks);
+        let name = |place: usize| char::from(b'P' + place as u8).to_string();
+        for (place, chunk) in trace.chunks.iter_mut().enumerate() {
+            chunk.name = name(place);
         }
-        exchange.rounds.truncate(1);
+        let count = trace.chunks.len();
+        trace.rounds.truncate(1);
         if ranks > 2 {
-            let back = exchange.rounds[0].messages.clone().into_iter();
+            let back = trace.rounds[0].messages.clone().into_iter();
             let back = back.map(|m| Message { from: m.to, to: m.from, ..m });
-            exchange.rounds[0].messages.extend(back);
+            trace.rounds[0].messages.extend(back);
         }
-        let frame = Frame::MessageTrace(Box::new(exchange));
-        let mut buf = Buffer::empty(Rect::new(0, 0, 160, 50));
-        let look = look(ColorDepth::None, GlyphSet::Ascii);
-        draw_frame(buf.area, &mut buf, &frame, &view(1, None), Focus::Keys, &look);
-        let above = rows(&buf)[1..9].join(" ");
-        for place in 0..count {
-            let name = char::from(b'P' + place as u8);
-            let there = above.matches(&format!(" {name} ")).count();
-            assert_eq!(there, if ranks > 2 { 2 } else { 1 }, "{ranks}: {name}\n{above}");
+        let above = drawn(&frame(trace), (160, 50), &view(1, None))[1..9].join(" ");
+        for name in (0..count).map(name) {
+            let found = above.matches(&format!(" {name} ")).count();
+            assert_eq!(found, if ranks > 2 { 2 } else { 1 }, "{ranks}: {name}\n{above}");
         }
     }
 }
 
-/// While an exchange plays, each rank stays at its place.
 #[test]
 fn no_row_moves_from_round_to_round() {
-    let look = look(ColorDepth::None, GlyphSet::Ascii);
-    let mut named = ring(4);
-    named.note =
+    let mut noted = ring(4);
+    noted.note =
         "A sentence that needs more than one row where the panel is as narrow as this.".into();
-    for exchange in [ring(2), ring(3), ring(12), star(4), tree(), double_tree(), halving(), named] {
-        let rounds = exchange.rounds.len();
-        let frame = Frame::MessageTrace(Box::new(exchange));
-        for width in [40, 66, 100] {
-            for height in (8..44).step_by(3) {
-                let places = |round: usize| {
-                    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-                    draw_frame(buf.area, &mut buf, &frame, &view(round, None), Focus::Keys, &look);
-                    let is_fixed = |row: &String| {
-                        row.contains("came in this")
-                            || row.contains("chunk  ")
-                            || row.contains("rank 0 ")
-                    };
-                    let rows = rows(&buf);
-                    let fixed = (0..rows.len()).filter(|row| is_fixed(&rows[*row]));
-                    fixed.collect::<Vec<_>>()
+    for trace in [ring(2), ring(3), ring(12), star(4), tree(), double_tree(), halving(), noted] {
+        let rounds = trace.rounds.len();
+        let frame = frame(trace);
+        for size in [40, 66, 100].into_iter().flat_map(|w| (8..44).step_by(3).map(move |h| (w, h)))
+        {
+            let places = |round: usize| {
+                let rows = drawn(&frame, size, &view(round, None));
+                let is_fixed = |row: &usize| {
+                    ["came in this", "chunk  ", "rank 0 "].iter().any(|t| rows[*row].contains(t))
                 };
-                let first = places(0);
-                for round in 1..=rounds {
-                    assert_eq!(places(round), first, "{width}x{height}, round {round}");
-                }
+                (0..rows.len()).filter(is_fixed).collect::<Vec<_>>()
+            };
+            let first = places(0);
+            for round in 1..=rounds {
+                assert_eq!(places(round), first, "{size:?}, round {round}");
             }
         }
     }
 }
 
 #[test]
-fn the_legend_says_what_came_before_it_says_what_is_plain() {
-    let look = look(ColorDepth::None, GlyphSet::Ascii);
-    let mut buf = Buffer::empty(Rect::new(0, 0, 65, 24));
-    let frame = Frame::MessageTrace(Box::new(ring(4)));
-    draw_frame(buf.area, &mut buf, &frame, &view(1, None), Focus::Keys, &look);
-    assert!(rows(&buf).concat().contains("came in this round"));
+fn the_legend_has_the_least_obvious_items_first() {
+    let rows = drawn(&frame(ring(4)), (65, 24), &view(1, None));
+    assert!(rows.concat().contains("came in this round"));
 }
 
 #[test]
-fn trees_stars_and_meshes_have_arrows_of_their_own() {
-    compare("exchange-tree", &Frame::MessageTrace(Box::new(tree())), &view(2, None));
-    compare("exchange-star", &Frame::MessageTrace(Box::new(star(4))), &view(1, None));
-    compare("exchange-halving", &Frame::MessageTrace(Box::new(halving())), &view(1, None));
-    compare("exchange-double-tree", &Frame::MessageTrace(Box::new(double_tree())), &view(2, None));
-}
-
-/// Whatever passes between two ranks has its line and its name, in each form that boxes can have.
-#[test]
-fn every_message_of_a_tree_a_star_and_a_mesh_is_named_beside_its_line() {
-    let look = look(ColorDepth::None, GlyphSet::Ascii);
-    for (what, exchange, rows_of_boxes) in [
+fn every_message_of_a_tree_a_star_and_a_mesh_is_named_near_its_line() {
+    for (what, trace, rows_of_boxes) in [
         ("tree", tree(), 19),
         ("star", star(4), 9),
         ("double tree", double_tree(), 12),
         ("mesh", halving(), 9),
     ] {
-        let rounds = exchange.rounds.clone();
-        let names: Vec<String> = exchange.chunks.iter().map(|c| c.name.clone()).collect();
-        let frame = Frame::MessageTrace(Box::new(exchange));
-        for (round, sent) in (1..).zip(&rounds) {
-            let mut buf = Buffer::empty(Rect::new(0, 0, 160, 60));
-            draw_frame(buf.area, &mut buf, &frame, &view(round, None), Focus::Keys, &look);
-            let above = rows(&buf)[1..=rows_of_boxes].join("\n");
-            let heads = above.matches(['^', 'v']).count();
-            assert!(heads >= 1, "{what}, round {round}:\n{above}");
+        let frame = frame(trace.clone());
+        for (round, sent) in (1..).zip(&trace.rounds) {
+            let above = drawn(&frame, (160, 60), &view(round, None))[1..=rows_of_boxes].join("\n");
+            assert!(above.contains(['^', 'v']), "{what}, round {round}:\n{above}");
             for message in &sent.messages {
-                let chunks = message.chunks(names.len());
-                let first = &names[chunks.start];
+                let first = &trace.chunks[message.chunk].name;
                 assert!(above.contains(first.as_str()), "{what}, round {round}:\n{above}");
             }
         }
@@ -146,49 +128,47 @@ fn every_message_of_a_tree_a_star_and_a_mesh_is_named_beside_its_line() {
 }
 
 #[test]
-fn what_is_no_tree_and_what_has_no_room_keeps_its_arrows() {
-    let look = look(ColorDepth::None, GlyphSet::Ascii);
-    let drawn = |exchange: &MessageTrace, width: u16, height: u16| {
-        let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-        let frame = Frame::MessageTrace(Box::new(exchange.clone()));
-        let view = view(1, None);
-        draw_frame(buf.area, &mut buf, &frame, &view, Focus::Keys, &look);
-        rows(&buf).join("\n")
-    };
+fn traces_that_are_no_tree_or_have_no_room_keep_their_arrows() {
     // A rank with two parents for the same chunk.
     let mut torn = tree();
     let mut extra = torn.rounds[0].messages[0];
     extra.to = 4;
     torn.rounds[1].messages.push(extra);
-    let has_boxes = |text: &str| text.contains("+ A ") || text.contains("+ B ");
-    assert!(has_boxes(&drawn(&tree(), 120, 50)));
-    assert!(!has_boxes(&drawn(&torn, 120, 50)));
-    assert!(!has_boxes(&drawn(&tree(), 120, 14)));
-    assert!(!has_boxes(&drawn(&halving(), 24, 50)));
+    for (trace, size, has_boxes) in [
+        (tree(), (120, 50), true),
+        (torn, (120, 50), false),
+        (tree(), (120, 14), false),
+        (halving(), (24, 50), false),
+    ] {
+        let text = drawn(&frame(trace), size, &view(1, None)).join("\n");
+        let found = text.contains("+ A ") || text.contains("+ B ");
+        assert_eq!(found, has_boxes, "{text}");
+    }
 }
 
 #[test]
-fn of_many_ranks_a_window_is_drawn_and_said() {
-    let mut buf = Buffer::empty(Rect::new(0, 0, 80, 24));
-    let look = look(ColorDepth::None, GlyphSet::Unicode);
-    let frame = Frame::MessageTrace(Box::new(ring(10_000)));
-    let view = view(2, Some((5_000, 4_999)));
-    draw_frame(buf.area, &mut buf, &frame, &view, Focus::Keys, &look);
-    let text = rows(&buf).concat();
-    assert!(text.contains("round 2 of 19998"), "{text}");
-    assert!(text.contains("of 10000"), "{text}");
-    assert!(text.contains("rank 5000"), "{text}");
+fn of_many_ranks_a_window_is_drawn() {
+    let rows = drawn(&frame(ring(10_000)), (80, 24), &view(2, Some((5_000, 4_999))));
+    for text in ["round 2 of 19998", "of 10000", "rank 5000"] {
+        assert!(rows.concat().contains(text), "{rows:#?}");
+    }
 }
 
 #[test]
-fn memory_stacked_by_part_with_the_line_that_is_passed() {
-    let frame = Frame::Stacks(memory());
-    compare("stacks", &frame, &view(0, Some((1, 0))));
+fn stacks_pipelines_and_traffic_look_as_before() {
+    compare("stacks", &Frame::Stacks(memory()), &view(0, Some((1, 0))));
+    compare("traffic", &Frame::HeatMap(traffic()), &view(0, Some((1, 2))));
+    let frame = Frame::Timeline(pipeline(8));
+    compare("pipeline", &frame, &FrameView::default());
+    let mut view = FrameView::default();
+    view.inspect(&frame, Inspect::Smooth);
+    view.inspect(&frame, Inspect::Closer);
+    compare("pipeline-by-label", &frame, &view);
 }
 
 #[test]
-fn what_is_played_stops_at_the_end_and_begins_anew_from_there() {
-    let frame = Frame::MessageTrace(Box::new(ring(3)));
+fn playing_stops_at_the_end_and_begins_anew_from_there() {
+    let frame = frame(ring(3));
     let mut view = FrameView::default();
     view.beat(&frame);
     assert_eq!(view.round, 0);
@@ -204,23 +184,8 @@ fn what_is_played_stops_at_the_end_and_begins_anew_from_there() {
     // A step by hand is the end of playing.
     view.go(&frame, Way::Right);
     assert_eq!((view.round, view.play), (1, Play::Still));
-    // Another run's exchange may be shorter.
+    // Another run's trace may be shorter.
     view.round = 99;
     view.go(&frame, Way::Left);
     assert_eq!(view.round, 3);
-}
-
-#[test]
-fn boxes_of_a_pipeline_bear_their_microbatch_and_are_coloured_by_it_if_asked() {
-    let frame = Frame::Timeline(pipeline(8));
-    compare("pipeline", &frame, &FrameView::default());
-    let mut view = FrameView::default();
-    view.inspect(&frame, Inspect::Smooth);
-    view.inspect(&frame, Inspect::Closer);
-    compare("pipeline-by-label", &frame, &view);
-}
-
-#[test]
-fn traffic_has_its_bytes_with_a_prefix() {
-    compare("traffic", &Frame::HeatMap(traffic()), &view(0, Some((1, 2))));
 }

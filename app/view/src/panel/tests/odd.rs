@@ -2,9 +2,10 @@
 
 use mlsys_lab::frame::message_trace::{Begins, Message, Round};
 use mlsys_lab::frame::{
-    Bar, Bars, CellRow, Cells, Distribution, Frame, FrameSequence, Graph, HeatMap, Histogram,
-    Image, Images, Level, Limit, MessageTrace, Pane, Paragraph, Scatter, ScatterPoint, Span,
-    SpanKind, Stack, Stacks, StyledSpan, StyledText, Table, Timeline, Tone, Total, Verdict,
+    Bar, Bars, BoxPlot, CellRow, Cells, Distribution, Frame, FrameSequence, Graph, HeatMap,
+    Histogram, Image, Images, Level, Limit, MessageTrace, Pane, Paragraph, Scatter, ScatterPoint,
+    Span, SpanKind, Stack, Stacks, StyledSpan, StyledText, Table, Timeline, Tone, Total,
+    ValueSpread, Verdict,
 };
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
@@ -58,8 +59,12 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         label: String::new(),
         verdict: Verdict::Wrong,
     };
+    let images = |width, height, images| {
+        Frame::Images(Images { width, height, images, blank: None, together: 1 })
+    };
     let placed =
         |x, y| ScatterPoint { x, y, label: "\u{1b}[2J漢字 ".repeat(30), series: usize::MAX };
+    let spread = |label: &str| ValueSpread::of(label, &[0.0, 1.0, 2.0, 400.0]).unwrap();
     let values = [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1e308), Some(1e308), Some(0.0)];
     let bars = |scale| Bars { unit: String::new(), scale, bars: values.map(bar).to_vec() };
     vec![
@@ -100,27 +105,11 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             rows: vec![vec![Value::from("\u{1b}[31mred\t\n"); 50], vec![]],
             ..Table::default()
         }),
-        Frame::Images(Images {
-            width: 0,
-            height: 28,
-            images: vec![image(0)],
-            blank: None,
-            together: 1,
-        }),
-        Frame::Images(Images {
-            width: 28,
-            height: 28,
-            images: vec![image(3); 500],
-            blank: None,
-            together: 1,
-        }),
-        Frame::Images(Images {
-            width: 9000,
-            height: 1,
-            images: vec![image(9000)],
-            blank: None,
-            together: 1,
-        }),
+        images(0, 28, vec![image(0)]),
+        images(28, 28, vec![image(3); 500]),
+        images(9000, 1, vec![image(9000)]),
+        Frame::BoxPlot(BoxPlot::default()),
+        Frame::BoxPlot(BoxPlot { boxes: vec![spread("\u{1b}[2J漢字"); 9], ..BoxPlot::default() }),
         Frame::Histogram(Histogram::default()),
         Frame::Histogram(Histogram { edges: vec![f64::NAN; 9], ..fixtures::weights() }),
         Frame::Histogram(Histogram {

@@ -1,6 +1,5 @@
 //! Whole screens of panels with their styles, compared with the files in snapshots/.
 
-use mlsys_harness::snapshot;
 use mlsys_lab::report::RunData;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +7,7 @@ use ratatui::layout::Rect;
 use crate::glyphs::GlyphSet;
 use crate::panel::tests::fixtures::{diverging, learning, point, schema, steered};
 use crate::panel::tests::{
-    Scene, Smoothing, View, Window, draw_panel, drawn, earlier, look, named,
+    Scene, Smoothing, View, Window, compare, draw_panel, drawn, earlier, look, named,
 };
 use crate::theme::{ColorDepth, Look};
 
@@ -24,10 +23,6 @@ fn screen(size: (u16, u16), columns: u16, panels: &[&str], data: &RunData, look:
         draw_panel(area, &mut buf, &scene, look);
     }
     buf
-}
-
-fn compare(name: &str, buf: &Buffer) {
-    snapshot::compare(concat!(env!("CARGO_MANIFEST_DIR"), "/src/panel/tests/snapshots"), name, buf);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use mlsys_harness::snapshot;
 use mlsys_harness::snapshot::rows;
 use mlsys_lab::frame::{
     Cell, CellRow, Cells, Dimension, Frame, Graph, HeatMap, Kind, Milestone, Pane, Scatter,
@@ -32,11 +31,7 @@ pub(super) fn compare(name: &str, frame: &Frame, view: &FrameView) {
         let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
         let look = look(depth, set);
         draw_frame(buf.area, &mut buf, frame, view, Focus::Keys, &look);
-        snapshot::compare(
-            concat!(env!("CARGO_MANIFEST_DIR"), "/src/panel/tests/snapshots"),
-            &format!("{name}-{size}"),
-            &buf,
-        );
+        super::compare(&format!("{name}-{size}"), &buf);
     }
 }
 
