@@ -82,7 +82,7 @@ pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
             remark: remark.to_owned(),
         }
     });
-    Bars { unit: unit.unwrap_or_default().to_owned(), scale: panel.scale, bars: bars.collect() }
+    Bars { unit: unit.unwrap_or("").to_owned(), scale: panel.scale, bars: bars.collect() }
 }
 
 pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) -> Table {

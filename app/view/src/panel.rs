@@ -187,7 +187,7 @@ pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<
         false => picture.noted(at.view, area.width, area.height / 4),
     };
     let named = picture.marked(at.view, &look.glyphs).filter(|_| area.height >= NAMED);
-    let named = named.map(|named| {
+    let named = named.map_or_else(Vec::new, |named| {
         let most = usize::from(picture.rows_of_mark(area.height));
         let mut lines = text::wrap(&named, area.width);
         if lines.len() > most {
@@ -197,8 +197,7 @@ pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<
         }
         lines
     });
-    let named = named.unwrap_or_default().into_iter();
-    let named = named.map(|line| (line, look.theme.accent));
+    let named = named.into_iter().map(|line| (line, look.theme.accent));
     let noted = noted.into_iter().map(|line| (line, look.theme.text));
     let below: Vec<(String, Style)> = named.chain(noted).collect();
     let kept = u16::try_from(below.len()).unwrap_or(u16::MAX);

@@ -236,7 +236,7 @@ impl Writer<'_> {
                 }
             }
             TagEnd::CodeBlock => {
-                for line in self.code.take().unwrap_or_default().lines() {
+                for line in self.code.take().iter().flat_map(|code| code.lines()) {
                     self.lines.push(Line::from(vec![
                         Span::raw("  "),
                         Span::styled(line.to_owned(), self.styles.code),
@@ -252,15 +252,12 @@ impl Writer<'_> {
                 }
             }
             TagEnd::Link | TagEnd::Image => {
-                let address = self.links.pop().unwrap_or_default();
-                let is_the_text =
-                    self.pieces.last().is_some_and(|last| last.text.ends_with(&address));
-                if !is_the_text && !address.is_empty() {
-                    self.pieces.push(Piece {
-                        text: format!(" ({address})"),
-                        style: self.styles.dim,
-                        kind: Kind::Verbatim,
-                    });
+                let text = self.pieces.last().map_or("", |last| &last.text);
+                let address = self.links.pop().filter(|address| !text.ends_with(address));
+                if let Some(address) = address {
+                    let text = format!(" ({address})");
+                    let style = self.styles.dim;
+                    self.pieces.push(Piece { text, style, kind: Kind::Verbatim });
                 }
             }
             _ => {}
@@ -314,13 +311,13 @@ impl Writer<'_> {
                     continue;
                 }
                 seen.push(term);
-                let plain = text.get(from..range.start).unwrap_or_default();
-                spans.push((plain.to_owned(), style));
-                let name = text.get(range.clone()).unwrap_or_default();
-                spans.push((name.to_owned(), style.add_modifier(Modifier::UNDERLINED)));
+                let marked = style.add_modifier(Modifier::UNDERLINED);
+                for (part, style) in [(from..range.start, style), (range.clone(), marked)] {
+                    spans.extend(text.get(part).map(|part| (part.to_owned(), style)));
+                }
                 from = range.end;
             }
-            spans.push((text.get(from..).unwrap_or_default().to_owned(), style));
+            spans.extend(text.get(from..).map(|rest| (rest.to_owned(), style)));
         }
         spans
     }

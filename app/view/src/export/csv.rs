@@ -113,7 +113,7 @@ pub(crate) fn titled(name: &str, unit: &str) -> String {
 
 /// One line a step, one column a metric; `NaN` where a value was not finite. Earlier runs have columns of their own.
 fn series(lines: &mut Lines, scene: &Scene<'_>, names: &[&str]) {
-    let unit = |name: &str| metrics::unit(scene.schema, name).unwrap_or_default();
+    let unit = |name: &str| metrics::unit(scene.schema, name).unwrap_or("");
     let mut titles = vec!["step".to_owned()];
     let mut columns: Vec<(&RunData, &str)> = Vec::new();
     for name in names {
@@ -165,7 +165,7 @@ fn values(lines: &mut Lines, scene: &Scene<'_>) {
         let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
         let value = scene.data.metric(name).filter(|_| !broken);
         let value = value.map_or(String::new(), |value| exact(&value));
-        let unit = metrics::unit(scene.schema, name).unwrap_or_default();
+        let unit = metrics::unit(scene.schema, name).unwrap_or("");
         lines.line([name, &value, unit]);
     }
 }

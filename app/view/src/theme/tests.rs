@@ -71,7 +71,7 @@ fn all_mistakes_of_a_theme_are_told_at_once_with_their_places() {
     let told: Vec<String> = wrong
         .iter()
         .map(|w| {
-            let help = w.help.clone().unwrap_or_default();
+            let help = w.help.as_deref().unwrap_or("");
             format!("{}:{} {} | {help}", w.line, w.column, w.message)
         })
         .collect();

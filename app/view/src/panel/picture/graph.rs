@@ -167,8 +167,8 @@ fn say(
         let said = format!("down selects a box{fold}");
         Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, &said, look.theme.dim);
     }
-    for (place, (text, style)) in said.into_iter().filter(|s| s.0.is_some()).enumerate() {
-        let text = text.unwrap_or_default();
+    let said = said.into_iter().filter_map(|(text, style)| Some((text?, style)));
+    for (place, (text, style)) in said.enumerate() {
         // The first leaves at least a row for the second.
         let more = count - place - 1;
         let most = rows.len().saturating_sub(more);

@@ -52,7 +52,7 @@ pub(crate) fn draw(
     };
     let places: Vec<Rect> = match packed {
         Some(row) => {
-            let wide = needs.get(row).unwrap_or_default().iter();
+            let wide = needs[row].iter();
             let parts: Vec<Constraint> = wide.map(|(wide, _)| Constraint::Fill(*wide)).collect();
             Layout::horizontal(parts).spacing(1).split(area).to_vec()
         }

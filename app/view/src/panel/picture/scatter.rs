@@ -76,7 +76,7 @@ fn cell(plane: &Plane<'_>, scatter: &Scatter, point: &ScatterPoint) -> Option<(u
 /// The text next to a point; where it is, if that is not where it is drawn, comes first.
 fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
     // What stands in parentheses is for who looks at the point alone.
-    let name = point.label.split(" (").next().unwrap_or_default();
+    let name = point.label.split(" (").next().unwrap_or("");
     let far = |dimension: &Dimension, value: Option<f64>| {
         let value = value.filter(|value| dimension.shown(*value) != *value)?;
         let value = quantity(value, unit(&dimension.unit), &look.glyphs);
@@ -158,8 +158,9 @@ fn marks(
         }
         let glyph = look.glyphs.class(point.series.min(255) as u8);
         let mut pen = Pen::new(plane.plot, canvas, &look.glyphs);
-        let exact = point.place().and_then(|place| plane.exact(shown(scatter, place)));
-        pen.point((x, y), exact.unwrap_or_default(), glyph, style);
+        if let Some(exact) = point.place().and_then(|place| plane.exact(shown(scatter, place))) {
+            pen.point((x, y), exact, glyph, style);
+        }
         if front.contains(&index) {
             pen.glyph(x.saturating_add(1), y, look.glyphs.front, style);
         }
@@ -271,8 +272,9 @@ pub(crate) fn said(
     let value = |dimension: &Dimension, value: Option<f64>| {
         let name = value.and_then(|x| dimension.category(x));
         let value = match value.filter(|x| x.is_finite()) {
-            Some(_) if name.is_some() => name.unwrap_or_default().to_owned(),
-            Some(x) => quantity(x, unit(&dimension.unit), glyphs),
+            Some(x) => {
+                name.map_or_else(|| quantity(x, unit(&dimension.unit), glyphs), str::to_owned)
+            }
             None => "not known".to_owned(),
         };
         format!("{} {value}", dimension.name)

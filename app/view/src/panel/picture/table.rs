@@ -103,8 +103,8 @@ impl<'a> Layout<'a> {
         let target = mark.map_or(0, |mark| mark.column).max(kept);
         let room = u32::from(area.right().saturating_sub(x));
         let ends = |first: usize| {
-            let until = widths.get(first..=target).unwrap_or_default();
-            let wide = until.iter().fold(0_u32, |sum, w| sum + u32::from(w + GAP));
+            let until = widths.iter().take(target + 1).skip(first);
+            let wide = until.fold(0_u32, |sum, w| sum + u32::from(w + GAP));
             wide.saturating_sub(u32::from(GAP)) <= room
         };
         let first = (kept..target).find(|first| ends(*first)).unwrap_or(target);

@@ -14,7 +14,7 @@ use crate::theme::Look;
 /// Draws text from a line on, wrapped at spaces; what does not fit below is left out.
 pub(crate) fn draw(area: Rect, canvas: &mut Canvas, text: &str, first: usize, look: &Look) {
     let above = text.split_inclusive('\n').take(first).map(str::len).sum();
-    let text = text.get(above..).unwrap_or_default();
+    let text = text.get(above..).unwrap_or("");
     // A row holds at most its width in letters, so that what lies below need not be looked at.
     let most = (usize::from(area.width) + 1) * usize::from(area.height);
     let seen = text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]);

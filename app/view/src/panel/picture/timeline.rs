@@ -358,7 +358,8 @@ fn outline(timeline: &Timeline, glyphs: &Glyphs) -> Vec<String> {
 
 /// One bar: its lane, where it begins and ends, what it is and what it adds.
 fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
-    let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
+    let name =
+        |names: &[String], place: usize| names.get(place).map_or(String::new(), String::clone);
     let mut line = format!(
         "{}: {}, {}",
         name(&timeline.lanes, span.lane),
@@ -407,7 +408,8 @@ fn values(lines: &mut Lines, timeline: &Timeline) {
     let amount = csv::titled("amount", total.map_or("", |total| total.unit.as_str()));
     let along = |name: &str| csv::titled(name, &timeline.unit);
     lines.line(["lane", "class", "label", &along("from"), &along("to"), &amount]);
-    let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
+    let name =
+        |names: &[String], place: usize| names.get(place).map_or(String::new(), String::clone);
     for span in &timeline.spans {
         lines.line([
             name(&timeline.lanes, span.lane),

@@ -66,8 +66,8 @@ pub(super) fn draw_total(
     let exact: Vec<[(f64, f64); 2]> = exact.collect();
     canvas.blocks(&exact, look.glyphs.fills[0], look.theme.faint[0]);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    if let Some((x, _)) = columns(area, axis, at, at) {
-        let said = peak(total, unit, &look.glyphs).unwrap_or_default();
+    let sentence = peak(total, unit, &look.glyphs);
+    if let (Some((x, _)), Some(said)) = (columns(area, axis, at, at), sentence) {
         let said = format!("{} {said}", look.glyphs.reading);
         let room = area.right() - x;
         let start = if pen::width(&said) <= room {

@@ -168,18 +168,18 @@ fn tracks(wires: &[Wire]) -> usize {
             None => spans.push((wire.source, top, bottom)),
         }
     }
-    let mut ends: Vec<(usize, i32)> = Vec::new();
+    let mut ends: Vec<(usize, isize)> = Vec::new();
     for (_, top, bottom) in spans {
         ends.push((top, 1));
         ends.push((bottom + 1, -1));
     }
     ends.sort_unstable();
-    let mut open = 0;
-    let all = ends.into_iter().map(|(_, change)| {
-        open += change;
-        open
-    });
-    usize::try_from(all.max().unwrap_or(0)).unwrap_or_default()
+    let (mut open, mut most) = (0_usize, 0);
+    for (_, change) in ends {
+        open = open.saturating_add_signed(change);
+        most = most.max(open);
+    }
+    most
 }
 
 /// The ends and corners of a path of cells.

@@ -149,7 +149,7 @@ fn finish(
         layer.iter().zip(ports).map(top)
     });
     let first = tops.min().unwrap_or(0);
-    let from_first = |row: i64| usize::try_from(row - first).unwrap_or_default();
+    let from_first = |row: i64| usize::try_from(row - first).unwrap_or(0);
     whole.into_iter().map(|ports| ports.into_iter().map(from_first).collect()).collect()
 }
 
