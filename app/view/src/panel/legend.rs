@@ -9,15 +9,24 @@ use crate::theme::Look;
 
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    pub(super) mark: String,
-    pub(super) style: Style,
-    pub(super) text: String,
-    pub(super) text_style: Style,
+    mark: String,
+    style: Style,
+    text: String,
+    text_style: Style,
 }
 
 const GAP: u16 = 3;
 
 impl Item {
+    pub(super) fn new(
+        mark: impl Into<String>,
+        style: Style,
+        text: impl Into<String>,
+        text_style: Style,
+    ) -> Self {
+        Self { mark: mark.into(), style, text: text.into(), text_style }
+    }
+
     fn width(&self) -> u16 {
         let mark = pen::width(&self.mark);
         pen::width(&self.text).saturating_add(mark + u16::from(mark > 0))

@@ -82,25 +82,34 @@ impl<'a> Plane<'a> {
             let line = glyphs.horizontal;
             pen.run(plot.x, plot.bottom(), plot.width, line, theme.border);
         }
-        // The name takes the end of the row, the ticks what is left of it.
         let name = named(self.x.name, self.x.unit);
-        let room = plot.width / 2;
-        let name = pen::cut(&name, room, glyphs.ellipsis);
-        pen.ending(self.area.right(), labels, &name, theme.dim);
-        let end = self.area.right().saturating_sub(pen::width(&name) + 1);
-        let mut free = self.area.x;
-        for (value, label) in self.x.axis.ticks((plot.width / 10).max(2), self.x.unit, glyphs) {
-            let share = self.x.axis.share(value).unwrap_or(0.0);
-            let column = (share * f64::from(plot.width)) as u16;
-            let x = plot.x + column.min(plot.width.saturating_sub(1));
-            let wide = pen::width(&label);
-            let start = x.saturating_sub(wide / 2).max(self.area.x);
-            if start >= free && start.saturating_add(wide) <= end {
-                let exact = f64::from(plot.x) + share * f64::from(plot.width);
-                free = pen.about(exact, start, labels, &label, theme.dim) + 1;
-                if has_line {
-                    tick_below(&mut pen, (x, plot.bottom()), exact, look);
-                }
+        ticks_below(&mut pen, (self.area, plot), labels, (&self.x.axis, self.x.unit, &name), look);
+    }
+}
+
+/// Ticks, labels and the name of the axis below a field; the name takes the end of the row, the ticks what is left of it.
+pub(super) fn ticks_below(
+    pen: &mut Pen<'_>,
+    (area, plot): (Rect, Rect),
+    labels: u16,
+    (axis, unit, name): (&Axis, Option<&str>, &str),
+    look: &Look,
+) {
+    let (glyphs, dim) = (&look.glyphs, look.theme.dim);
+    let name = pen::cut(name, plot.width / 2, glyphs.ellipsis);
+    pen.ending(area.right(), labels, &name, dim);
+    let end = area.right().saturating_sub(pen::width(&name) + 1);
+    let mut free = area.x;
+    for (value, label) in axis.ticks((plot.width / 10).max(2), unit, glyphs) {
+        let exact = axis.share(value).unwrap_or(0.0) * f64::from(plot.width);
+        let x = plot.x + (exact as u16).min(plot.width.saturating_sub(1));
+        let wide = pen::width(&label);
+        let start = x.saturating_sub(wide / 2).max(area.x);
+        if start >= free && start.saturating_add(wide) <= end {
+            let exact = f64::from(plot.x) + exact;
+            free = pen.about(exact, start, labels, &label, dim) + 1;
+            if labels > plot.bottom() {
+                tick_below(pen, (x, plot.bottom()), exact, look);
             }
         }
     }
@@ -143,9 +152,4 @@ pub(super) fn named(name: &str, unit: Option<&str>) -> String {
         Some(unit) => unit.to_owned(),
         None => name.to_owned(),
     }
-}
-
-/// The unit of a frame, where an empty text stands for none.
-pub(super) fn unit(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
 }

@@ -2,7 +2,7 @@
 
 use mlsys_lab::report::{RunData, Series};
 use mlsys_lab::schema::Scale;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Modifier;
 
 use crate::panel::axis::Axis;
 use crate::panel::legend::Item;
@@ -232,48 +232,44 @@ pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<
     let mut items = Vec::new();
     if let Some(step) = curves.cursor {
         let text = format!("step {step}:");
-        items.push(item(glyphs.cursor, theme.accent, text, theme.text));
+        items.push(Item::new(glyphs.cursor, theme.accent, text, theme.text));
     }
     let several = curves.names.len() > 1;
     items.extend(curves.now.iter().map(|curve| {
         let mark = if several { letter(curve.place) } else { glyphs.horizontal };
         let style = theme.curve(curve.place).add_modifier(Modifier::BOLD);
-        item(mark, style, described(curve, curves, scene, look), theme.text)
+        Item::new(mark, style, described(curve, curves, scene, look), theme.text)
     }));
     for (place, name) in curves.names.iter().enumerate().skip(curves.now.len()) {
         let text = format!("{name}, earlier");
-        items.push(item(letter(place), theme.previous, text, theme.dim));
+        items.push(Item::new(letter(place), theme.previous, text, theme.dim));
     }
     for (place, (run, before)) in scene.earlier.iter().zip(&curves.before).enumerate() {
         if !before.is_empty() {
             let text = said_before(&run.label, before, curves, scene, look);
-            items.push(item(numeral(place), theme.previous, text, theme.dim));
+            items.push(Item::new(numeral(place), theme.previous, text, theme.dim));
         }
     }
     if let Some(step) = curves.first_gap() {
         let many = curves.gaps().any(|(from, to)| (from, to) != (step, step));
         let text = format!("NaN or infinity {} step {step}", if many { "from" } else { "at" });
-        items.push(item(glyphs.not_finite, theme.bad, text, theme.bad));
+        items.push(Item::new(glyphs.not_finite, theme.bad, text, theme.bad));
     }
     let hidden: usize = curves.now.iter().map(Curve::hidden).sum();
     if hidden > 0 {
         let text = format!("{hidden} values of 0 or less are not on this axis");
-        items.push(item(glyphs.not_finite, theme.warn, text, theme.warn));
+        items.push(Item::new(glyphs.not_finite, theme.warn, text, theme.warn));
     }
     let changes = shown_changes(scene, curves).count();
     for change in shown_changes(scene, curves).rev().take(NAMED_CHANGES) {
         let text = format!("{} = {} at step {}", change.name, change.value, change.step);
-        items.push(item(glyphs.change, theme.warn, text, theme.dim));
+        items.push(Item::new(glyphs.change, theme.warn, text, theme.dim));
     }
     if changes > NAMED_CHANGES {
         let text = format!("and {} earlier changes", changes - NAMED_CHANGES);
-        items.push(item("", theme.dim, text, theme.dim));
+        items.push(Item::new("", theme.dim, text, theme.dim));
     }
     items
-}
-
-fn item(mark: &str, style: Style, text: String, text_style: Style) -> Item {
-    Item { mark: mark.to_owned(), style, text, text_style }
 }
 
 /// A curve's name with its value at the cursor, or its latest, and how it is drawn.

@@ -20,69 +20,6 @@ use crate::theme::Look;
 /// Columns that the longest bar has at least before remarks stand right of it.
 const SHORTEST: u16 = 8;
 
-/// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
-///
-/// The marked bar is always among them.
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    bars: &Bars,
-    marked: Option<usize>,
-    look: &Look,
-) {
-    let unit = unit(&bars.unit);
-    let said: Vec<String> = bars.bars.iter().map(|bar| said(bar, bars.scale, unit, look)).collect();
-    let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
-    let labels = widest(&mut bars.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
-    let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
-    let remarks = widest(&mut bars.bars.iter().map(|b| b.remark.as_str())).min(area.width / 3);
-    // Lengths come first: next to remarks they would have no room.
-    let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
-    let remarks = if crowded { 0 } else { remarks };
-    let beside = if remarks > 0 { remarks + 2 } else { 0 };
-    let track = Rect {
-        x: area.x + labels + 1,
-        width: area.width.saturating_sub(labels + values + beside + 2),
-        ..area
-    };
-    let axis = axis(bars);
-    // Where all bars have room but for the ticks, the bars are shown.
-    let has_room = bars.bars.len() != usize::from(area.height);
-    let has_ticks = bars.scale == Scale::Log && area.height > 3 && track.width >= 12 && has_room;
-    let rows = area.height - u16::from(has_ticks);
-    let shown = fitting(bars.bars.len(), rows);
-    // Room for air between the bars, if there is any.
-    let pitch = if bars.bars.len() * 2 <= usize::from(rows) { 2 } else { 1 };
-    let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let mut y = area.y + pitch - 1;
-    let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
-    let all = bars.bars.iter().zip(&said).enumerate();
-    for (place, (bar, said)) in all.skip(first).take(shown) {
-        let style = if marked == Some(place) { look.theme.selection } else { look.theme.text };
-        pen.within(area.x, y, labels, &bar.label, style);
-        length(&mut pen, Rect { y, height: 1, ..track }, bar, &axis, look);
-        let style = match bar.value {
-            Some(_) => look.theme.dim,
-            None => look.theme.bad,
-        };
-        pen.ending(area.right() - beside, y, &pen::cut(said, values, look.glyphs.ellipsis), style);
-        pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
-        y += pitch;
-    }
-    if shown < bars.bars.len() && rows > 0 {
-        let below = bars.bars.len() - shown - first;
-        let more = match first {
-            0 => format!("{} {below} more", look.glyphs.ellipsis),
-            above => format!("{above} above, {below} below"),
-        };
-        pen.text(area.x, y, &more, look.theme.dim);
-    }
-    if has_ticks {
-        let y = if pitch == 2 { y - 1 } else { y }.min(area.bottom() - 1);
-        ticks(&mut pen, Rect { y, height: 1, ..track }, &axis, unit, look);
-    }
-}
-
 /// The columns and rows in which every bar can be told from the others, its title above; at least the given size.
 pub(crate) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
     /// Columns of the longest bar.
@@ -196,9 +133,71 @@ fn ticks(pen: &mut Pen<'_>, track: Rect, axis: &Axis, unit: Option<&str>, look: 
 }
 
 impl Picture for Bars {
+    /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
+    ///
+    /// The marked bar is always among them.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let marked = at.view.mark.map(|mark| mark.within(1, self.bars.len()).row);
-        draw(area, canvas, self, marked, look);
+        let unit = unit(&self.unit);
+        let said: Vec<String> =
+            self.bars.iter().map(|bar| said(bar, self.scale, unit, look)).collect();
+        let widest =
+            |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
+        let labels =
+            widest(&mut self.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
+        let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
+        let remarks = widest(&mut self.bars.iter().map(|b| b.remark.as_str())).min(area.width / 3);
+        // Lengths come first: next to remarks they would have no room.
+        let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
+        let remarks = if crowded { 0 } else { remarks };
+        let beside = if remarks > 0 { remarks + 2 } else { 0 };
+        let track = Rect {
+            x: area.x + labels + 1,
+            width: area.width.saturating_sub(labels + values + beside + 2),
+            ..area
+        };
+        let axis = axis(self);
+        // Where all bars have room but for the ticks, the bars are shown.
+        let has_room = self.bars.len() != usize::from(area.height);
+        let has_ticks =
+            self.scale == Scale::Log && area.height > 3 && track.width >= 12 && has_room;
+        let rows = area.height - u16::from(has_ticks);
+        let shown = fitting(self.bars.len(), rows);
+        // Room for air between the bars, if there is any.
+        let pitch = if self.bars.len() * 2 <= usize::from(rows) { 2 } else { 1 };
+        let mut pen = Pen::new(area, canvas, &look.glyphs);
+        let mut y = area.y + pitch - 1;
+        let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
+        let all = self.bars.iter().zip(&said).enumerate();
+        for (place, (bar, said)) in all.skip(first).take(shown) {
+            let style = if marked == Some(place) { look.theme.selection } else { look.theme.text };
+            pen.within(area.x, y, labels, &bar.label, style);
+            length(&mut pen, Rect { y, height: 1, ..track }, bar, &axis, look);
+            let style = match bar.value {
+                Some(_) => look.theme.dim,
+                None => look.theme.bad,
+            };
+            pen.ending(
+                area.right() - beside,
+                y,
+                &pen::cut(said, values, look.glyphs.ellipsis),
+                style,
+            );
+            pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
+            y += pitch;
+        }
+        if shown < self.bars.len() && rows > 0 {
+            let below = self.bars.len() - shown - first;
+            let more = match first {
+                0 => format!("{} {below} more", look.glyphs.ellipsis),
+                above => format!("{above} above, {below} below"),
+            };
+            pen.text(area.x, y, &more, look.theme.dim);
+        }
+        if has_ticks {
+            let y = if pitch == 2 { y - 1 } else { y }.min(area.bottom() - 1);
+            ticks(&mut pen, Rect { y, height: 1, ..track }, &axis, unit, look);
+        }
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
@@ -243,10 +242,7 @@ impl Picture for Bars {
     }
 
     fn least(&self) -> (u16, u16) {
-        match self.bars.is_empty() {
-            true => LEAST,
-            false => least(self, LEAST),
-        }
+        if self.bars.is_empty() { LEAST } else { least(self, LEAST) }
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

@@ -14,14 +14,54 @@ use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::FrameView;
 use crate::panel::picture::{At, Picture, page_rows};
-use crate::panel::plane::tick_below;
+use crate::panel::plane::ticks_below;
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
 impl Picture for BoxPlot {
+    /// Draws a row a group, the marked one among them, and the axis below.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let marked = at.view.mark.map(|mark| mark.within(1, self.boxes.len()).row);
-        draw(area, canvas, self, marked, look);
+        let (theme, glyphs) = (&look.theme, &look.glyphs);
+        let ends = self.boxes.iter().map(|spread| spread.extremes);
+        let Some((low, high)) = ends.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) else {
+            Pen::new(area, canvas, glyphs).text(area.x, area.y, "no values", theme.dim);
+            return;
+        };
+        let axis = Axis::around(low, high, self.scale);
+        let labels = self.boxes.iter().map(|spread| pen::width(&spread.label)).max().unwrap_or(0);
+        let labels = labels.min(area.width / 3);
+        let track = Rect {
+            x: area.x + labels + 1,
+            width: area.width.saturating_sub(labels + 2),
+            height: area.height.saturating_sub(if area.height > 3 { 2 } else { 0 }),
+            ..area
+        };
+        if track.width < 4 || track.height == 0 {
+            return;
+        }
+        let count = u16::try_from(self.boxes.len()).unwrap_or(u16::MAX);
+        let pitch = if count.saturating_mul(2) <= track.height { 2 } else { 1 };
+        let shown = usize::from(track.height / pitch).max(1);
+        let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown));
+        let mut pen = Pen::new(area, canvas, glyphs);
+        let rows = (track.y..track.bottom()).step_by(usize::from(pitch));
+        for ((place, spread), y) in self.boxes.iter().enumerate().skip(first).zip(rows) {
+            let style = if marked == Some(place) { theme.selection } else { theme.text };
+            pen.within(area.x, y, labels, &spread.label, style);
+            one(&mut pen, Rect { y, height: 1, ..track }, spread, &axis, look);
+        }
+        if area.height <= 3 {
+            return;
+        }
+        pen.run(track.x, track.bottom(), track.width, glyphs.horizontal, theme.border);
+        let left_out = self.boxes.len().saturating_sub(shown);
+        let name = match (left_out, self.quantity.as_str()) {
+            (0, name) => name.to_owned(),
+            (more, name) => format!("{name}, {more} more groups"),
+        };
+        let below = (&axis, unit(&self.unit), name.as_str());
+        ticks_below(&mut pen, (area, track), track.bottom() + 1, below, look);
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
@@ -64,60 +104,6 @@ impl Picture for BoxPlot {
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
         (columns, page_rows(self.boxes.len()).saturating_add(3))
-    }
-}
-
-/// Draws a row a group, the marked one among them, and the axis below.
-fn draw(area: Rect, canvas: &mut Canvas, plot: &BoxPlot, marked: Option<usize>, look: &Look) {
-    let (theme, glyphs) = (&look.theme, &look.glyphs);
-    let ends = plot.boxes.iter().map(|spread| spread.extremes);
-    let Some((low, high)) = ends.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) else {
-        Pen::new(area, canvas, glyphs).text(area.x, area.y, "no values", theme.dim);
-        return;
-    };
-    let axis = Axis::around(low, high, plot.scale);
-    let labels = plot.boxes.iter().map(|spread| pen::width(&spread.label)).max().unwrap_or(0);
-    let labels = labels.min(area.width / 3);
-    let track = Rect {
-        x: area.x + labels + 1,
-        width: area.width.saturating_sub(labels + 2),
-        height: area.height.saturating_sub(if area.height > 3 { 2 } else { 0 }),
-        ..area
-    };
-    if track.width < 4 || track.height == 0 {
-        return;
-    }
-    let count = u16::try_from(plot.boxes.len()).unwrap_or(u16::MAX);
-    let pitch = if count.saturating_mul(2) <= track.height { 2 } else { 1 };
-    let shown = usize::from(track.height / pitch).max(1);
-    let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown));
-    let mut pen = Pen::new(area, canvas, glyphs);
-    let rows = (track.y..track.bottom()).step_by(usize::from(pitch));
-    for ((place, spread), y) in plot.boxes.iter().enumerate().skip(first).zip(rows) {
-        let style = if marked == Some(place) { theme.selection } else { theme.text };
-        pen.within(area.x, y, labels, &spread.label, style);
-        one(&mut pen, Rect { y, height: 1, ..track }, spread, &axis, look);
-    }
-    if area.height <= 3 {
-        return;
-    }
-    pen.run(track.x, track.bottom(), track.width, glyphs.horizontal, theme.border);
-    let left_out = plot.boxes.len().saturating_sub(shown);
-    let name = match (left_out, plot.quantity.as_str()) {
-        (0, name) => name.to_owned(),
-        (more, name) => format!("{name}, {more} more groups"),
-    };
-    let name = pen::cut(&name, track.width / 2, glyphs.ellipsis);
-    pen.ending(area.right(), track.bottom() + 1, &name, theme.dim);
-    let end = area.right().saturating_sub(pen::width(&name) + 1);
-    let mut free = area.x;
-    for (value, label) in axis.ticks((track.width / 10).max(2), unit(&plot.unit), glyphs) {
-        let Some((x, exact)) = place(track, &axis, value) else { continue };
-        let start = x.saturating_sub(pen::width(&label) / 2).max(area.x);
-        if start >= free && start + pen::width(&label) <= end {
-            free = pen.about(exact, start, track.bottom() + 1, &label, theme.dim) + 1;
-            tick_below(&mut pen, (x, track.bottom()), exact, look);
-        }
     }
 }
 

@@ -103,7 +103,7 @@ fn of(cells: &Cells, cell: &Cell, look: &Look) -> (&'static str, Style) {
 fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
     let item = |kind: &Kind| {
         let (glyph, style) = tone(kind.tone, look);
-        Item { mark: glyph.to_owned(), style, text: kind.name.clone(), text_style: look.theme.dim }
+        Item::new(glyph, style, &kind.name, look.theme.dim)
     };
     cells.kinds.iter().map(item).collect()
 }

@@ -240,17 +240,13 @@ fn classes(map: &HeatMap, canvas: &Canvas, look: &Look) -> Vec<Item> {
         seen[usize::from(point.class)] += 1;
     }
     let present = seen.into_iter().zip(0..=u8::MAX).filter(|(count, _)| *count > 0);
-    present
-        .map(|(count, class)| Item {
-            mark: look.glyphs.class(class).to_owned(),
-            style: match canvas.is_page() {
-                true => look.theme.curve(usize::from(class) + 1),
-                false => look.theme.title,
-            },
-            text: format!("class {class} ({count} points)"),
-            text_style: look.theme.dim,
-        })
-        .collect()
+    let item = |(count, class): (usize, u8)| {
+        let of_class = look.theme.curve(usize::from(class) + 1);
+        let style = if canvas.is_page() { of_class } else { look.theme.title };
+        let text = format!("class {class} ({count} points)");
+        Item::new(look.glyphs.class(class), style, text, look.theme.dim)
+    };
+    present.map(item).collect()
 }
 
 impl Picture for HeatMap {
@@ -298,7 +294,32 @@ impl Picture for HeatMap {
     }
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
-        marked(self, view.mark?, glyphs)
+        let mark = view.mark?;
+        let Mark { column, row } = mark.within(self.columns, self.rows);
+        let value = matrix::value(self, row, column)?;
+        let value = if value.is_finite() {
+            match matrix::unit(self) {
+                Some(unit) => quantity(f64::from(value), Some(unit), glyphs),
+                None => number(f64::from(value)),
+            }
+        } else {
+            "not finite".to_owned()
+        };
+        if matrix::is_matrix(self) {
+            let label = |labels: &[String], place: usize| {
+                labels.get(place).cloned().unwrap_or_else(|| place.to_string())
+            };
+            let (row, column) = (label(&self.row_labels, row), label(&self.column_labels, column));
+            return Some(format!("row {row}, column {column}: {value}"));
+        }
+        let middle = |(low, high): (f32, f32), place: usize, cells: usize| {
+            let at =
+                f64::from(low) + f64::from(high - low) * (place as f64 + 0.5) / cells.max(1) as f64;
+            number((at * 1000.0).round() / 1000.0)
+        };
+        let x = middle(self.x, column, self.columns);
+        let y = middle((self.y.1, self.y.0), row, self.rows);
+        Some(format!("x {x}, y {y}: {value}"))
     }
 
     fn places(&self, _: &FrameView) -> (usize, usize) {
@@ -340,32 +361,4 @@ fn words(map: &HeatMap) -> String {
         said.push_str(&format!(" {} points lie on it.", map.points.len()));
     }
     said
-}
-
-fn marked(map: &HeatMap, mark: Mark, glyphs: &Glyphs) -> Option<String> {
-    let Mark { column, row } = mark.within(map.columns, map.rows);
-    let value = matrix::value(map, row, column)?;
-    let value = if value.is_finite() {
-        match matrix::unit(map) {
-            Some(unit) => quantity(f64::from(value), Some(unit), glyphs),
-            None => number(f64::from(value)),
-        }
-    } else {
-        "not finite".to_owned()
-    };
-    if matrix::is_matrix(map) {
-        let label = |labels: &[String], place: usize| {
-            labels.get(place).cloned().unwrap_or_else(|| place.to_string())
-        };
-        let (row, column) = (label(&map.row_labels, row), label(&map.column_labels, column));
-        return Some(format!("row {row}, column {column}: {value}"));
-    }
-    let middle = |(low, high): (f32, f32), place: usize, cells: usize| {
-        let at =
-            f64::from(low) + f64::from(high - low) * (place as f64 + 0.5) / cells.max(1) as f64;
-        number((at * 1000.0).round() / 1000.0)
-    };
-    let x = middle(map.x, column, map.columns);
-    let y = middle((map.y.1, map.y.0), row, map.rows);
-    Some(format!("x {x}, y {y}: {value}"))
 }

@@ -11,60 +11,16 @@ use crate::export::csv;
 use crate::export::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::axis::Axis;
+use crate::panel::legend;
 use crate::panel::legend::Item;
 use crate::panel::picture::{At, Picture};
-use crate::panel::plane::{Plane, SMALLEST, Side, unit};
+use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::FrameView;
-use crate::panel::{legend, quantity};
+use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
 /// The fewest columns of the screen for each line that is seen within the histogram's columns.
 const FEWEST_BETWEEN: usize = 3;
-
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    histogram: &Histogram,
-    chosen: Option<usize>,
-    look: &Look,
-) {
-    let Some(bounds) = bounds(histogram) else {
-        let text = "an empty histogram";
-        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
-        return;
-    };
-    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        small(area, canvas, histogram, look);
-        return;
-    }
-    let items = items(histogram, look);
-    let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
-    let rows = if area.height >= 8 { rows } else { 0 };
-    let upper = Rect { height: area.height - rows, ..area };
-    let x = Side {
-        axis: Axis::exactly(bounds.0, bounds.1),
-        name: &histogram.quantity,
-        unit: unit(&histogram.unit),
-    };
-    let y = Side { axis: heights(histogram), name: "share of values", unit: None };
-    let plane = Plane::new(upper, x, y, look);
-    plane.draw(canvas, look);
-    // On a terminal the lines behind the columns are seen in gaps of theirs.
-    if !canvas.is_page() {
-        levels(&plane, canvas, histogram, look);
-    }
-    columns(&plane, canvas, histogram, chosen, look);
-    if canvas.is_page() {
-        levels(&plane, canvas, histogram, look);
-    }
-    if let Some(second) = &histogram.second {
-        outline(&plane, canvas, histogram, second, look);
-    }
-    gaps(&plane, canvas, histogram, look);
-    labels(&plane, canvas, histogram, look);
-    let below = Rect { y: upper.bottom(), height: rows, ..area };
-    legend::draw(below, canvas, &items, look);
-}
 
 /// The first and the last edge, if there is a range between them and something in it.
 fn bounds(histogram: &Histogram) -> Option<(f64, f64)> {
@@ -288,14 +244,12 @@ fn gaps(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Lo
 /// The populations by their marks, and how many values each has.
 fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
     let theme = &look.theme;
-    let item = |mark: &str, place: usize, distribution: &Distribution| Item {
-        mark: mark.to_owned(),
-        style: theme.curve(place),
-        text: match distribution.name.as_str() {
+    let item = |mark: &str, place: usize, distribution: &Distribution| {
+        let text = match distribution.name.as_str() {
             "" => format!("{} values", distribution.total()),
             name => format!("{name} ({} values)", distribution.total()),
-        },
-        text_style: theme.dim,
+        };
+        Item::new(mark, theme.curve(place), text, theme.dim)
     };
     let mut items = vec![item(full(look), 0, &histogram.first)];
     if let Some(second) = &histogram.second {
@@ -306,12 +260,7 @@ fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
         items.push(item(mark, 1, second));
     }
     if let Some(text) = histogram.marks() {
-        items.push(Item {
-            mark: look.glyphs.change.to_owned(),
-            style: theme.warn,
-            text,
-            text_style: theme.dim,
-        });
+        items.push(Item::new(look.glyphs.change, theme.warn, text, theme.dim));
     }
     items
 }
@@ -369,15 +318,100 @@ fn part(distribution: &Distribution, bin: usize) -> String {
 
 impl Picture for Histogram {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        draw(area, canvas, self, at.view.mark.map(|mark| mark.column), look);
+        let chosen = at.view.mark.map(|mark| mark.column);
+        let Some(bounds) = bounds(self) else {
+            let text = "an empty histogram";
+            Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
+            return;
+        };
+        if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+            small(area, canvas, self, look);
+            return;
+        }
+        let items = items(self, look);
+        let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
+        let rows = if area.height >= 8 { rows } else { 0 };
+        let upper = Rect { height: area.height - rows, ..area };
+        let x = Side {
+            axis: Axis::exactly(bounds.0, bounds.1),
+            name: &self.quantity,
+            unit: unit(&self.unit),
+        };
+        let y = Side { axis: heights(self), name: "share of values", unit: None };
+        let plane = Plane::new(upper, x, y, look);
+        plane.draw(canvas, look);
+        // On a terminal the lines behind the columns are seen in gaps of theirs.
+        if !canvas.is_page() {
+            levels(&plane, canvas, self, look);
+        }
+        columns(&plane, canvas, self, chosen, look);
+        if canvas.is_page() {
+            levels(&plane, canvas, self, look);
+        }
+        if let Some(second) = &self.second {
+            outline(&plane, canvas, self, second, look);
+        }
+        gaps(&plane, canvas, self, look);
+        labels(&plane, canvas, self, look);
+        let below = Rect { y: upper.bottom(), height: rows, ..area };
+        legend::draw(below, canvas, &items, look);
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
-        words(self, glyphs)
+        let ranges: Vec<(f64, f64)> = self.ranges().collect();
+        let said = |distribution: &Distribution| {
+            let name = match distribution.name.as_str() {
+                "" => "values",
+                name => name,
+            };
+            let most = distribution.counts.iter().enumerate();
+            let most = most.max_by_key(|(bin, count)| (**count, std::cmp::Reverse(*bin)));
+            let fullest = most.and_then(|(bin, _)| said(self, bin, glyphs));
+            format!(
+                "{} {name}, most in {}",
+                distribution.total(),
+                fullest.unwrap_or_else(|| "no range".to_owned())
+            )
+        };
+        let mut parts =
+            vec![format!("a histogram of {} in {} ranges", self.quantity, ranges.len())];
+        parts.push(said(&self.first));
+        parts.extend(self.second.as_ref().map(said));
+        parts.extend(self.marks());
+        format!("{}.", parts.join("; "))
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        let named = |name: &str, otherwise: &str| match name {
+            "" => otherwise.to_owned(),
+            name => name.to_owned(),
+        };
+        let mut titles = vec![
+            csv::titled(&format!("{} from", self.quantity), &self.unit),
+            csv::titled("to", &self.unit),
+            named(&self.first.name, "count"),
+        ];
+        titles.extend(self.second.iter().map(|second| named(&second.name, "second count")));
+        titles.push("marked".to_owned());
+        lines.line(&titles);
+        let last = self.edges.len().saturating_sub(2);
+        for (bin, (from, to)) in self.ranges().enumerate() {
+            let count = |counts: &[u64]| counts.get(bin).map_or(String::new(), u64::to_string);
+            let mut cells = vec![csv::number(from), csv::number(to), count(&self.first.counts)];
+            cells.extend(self.second.iter().map(|second| count(&second.counts)));
+            let inside = self
+                .levels
+                .iter()
+                .filter(|level| (from..to).contains(&level.at) || (bin == last && level.at == to));
+            let marked: Vec<String> = inside
+                .map(|level| match level.label.as_str() {
+                    "" => csv::number(level.at),
+                    label => format!("{label} at {}", csv::number(level.at)),
+                })
+                .collect();
+            cells.push(marked.join("; "));
+            lines.line(&cells);
+        }
     }
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
@@ -387,62 +421,5 @@ impl Picture for Histogram {
 
     fn places(&self, _: &FrameView) -> (usize, usize) {
         (self.edges.len().saturating_sub(1), 1)
-    }
-}
-
-fn words(histogram: &Histogram, glyphs: &Glyphs) -> String {
-    let ranges: Vec<(f64, f64)> = histogram.ranges().collect();
-    let said = |distribution: &Distribution| {
-        let name = match distribution.name.as_str() {
-            "" => "values",
-            name => name,
-        };
-        let most = distribution.counts.iter().enumerate();
-        let most = most.max_by_key(|(bin, count)| (**count, std::cmp::Reverse(*bin)));
-        let fullest = most.and_then(|(bin, _)| said(histogram, bin, glyphs));
-        format!(
-            "{} {name}, most in {}",
-            distribution.total(),
-            fullest.unwrap_or_else(|| "no range".to_owned())
-        )
-    };
-    let mut parts =
-        vec![format!("a histogram of {} in {} ranges", histogram.quantity, ranges.len())];
-    parts.push(said(&histogram.first));
-    parts.extend(histogram.second.as_ref().map(said));
-    parts.extend(histogram.marks());
-    format!("{}.", parts.join("; "))
-}
-
-fn values(lines: &mut Lines, histogram: &Histogram) {
-    let named = |name: &str, otherwise: &str| match name {
-        "" => otherwise.to_owned(),
-        name => name.to_owned(),
-    };
-    let mut titles = vec![
-        csv::titled(&format!("{} from", histogram.quantity), &histogram.unit),
-        csv::titled("to", &histogram.unit),
-        named(&histogram.first.name, "count"),
-    ];
-    titles.extend(histogram.second.iter().map(|second| named(&second.name, "second count")));
-    titles.push("marked".to_owned());
-    lines.line(&titles);
-    let last = histogram.edges.len().saturating_sub(2);
-    for (bin, (from, to)) in histogram.ranges().enumerate() {
-        let count = |counts: &[u64]| counts.get(bin).map_or(String::new(), u64::to_string);
-        let mut cells = vec![csv::number(from), csv::number(to), count(&histogram.first.counts)];
-        cells.extend(histogram.second.iter().map(|second| count(&second.counts)));
-        let inside = histogram
-            .levels
-            .iter()
-            .filter(|level| (from..to).contains(&level.at) || (bin == last && level.at == to));
-        let marked: Vec<String> = inside
-            .map(|level| match level.label.as_str() {
-                "" => csv::number(level.at),
-                label => format!("{label} at {}", csv::number(level.at)),
-            })
-            .collect();
-        cells.push(marked.join("; "));
-        lines.line(&cells);
     }
 }

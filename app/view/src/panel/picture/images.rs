@@ -183,11 +183,41 @@ impl Picture for Images {
     }
 
     fn words(&self, _: &FrameView, _: &Glyphs) -> String {
-        words(self)
+        let wrong = self.images.iter().filter(|i| i.verdict == Verdict::Wrong);
+        let labels: Vec<&str> = wrong.map(|i| i.label.as_str()).collect();
+        let count = self.images.len();
+        let judged = self.images.iter().any(|i| i.verdict != Verdict::Unjudged);
+        match (judged, labels.is_empty()) {
+            (false, _) if self.blank.is_some() => {
+                let blank = 100.0 * self.blank_share();
+                format!("{count} images, {blank:.0}% of their pixels blank.")
+            }
+            (false, _) => format!("{count} images."),
+            (true, true) => format!("{count} images, all right."),
+            (true, false) => {
+                format!("{count} images, {} wrong: {}.", labels.len(), labels.join(", "))
+            }
+        }
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        let pixels = self.images.iter().map(|image| image.pixels.len()).max().unwrap_or(0);
+        let titles = ["label".to_owned(), "verdict".to_owned()];
+        lines.line(titles.into_iter().chain((0..pixels).map(|i| format!("pixel{i}"))));
+        for image in &self.images {
+            let verdict = match image.verdict {
+                Verdict::Right => "right",
+                Verdict::Wrong => "wrong",
+                Verdict::Unjudged => "",
+            };
+            let cells = [image.label.clone(), verdict.to_owned()];
+            lines.line(cells.into_iter().chain(image.pixels.iter().map(
+                |level| match self.blank {
+                    Some(blank) if blank == *level => String::new(),
+                    Some(_) | None => level.to_string(),
+                },
+            )));
+        }
     }
 
     fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
@@ -218,40 +248,6 @@ impl Picture for Images {
         let down = self.images.len().min(MOST).div_ceil(usize::from(in_row.max(1)));
         let down = u16::try_from(down).unwrap_or(u16::MAX).max(1);
         (columns, down.saturating_mul(cells(self.height, 4, 2).saturating_add(1)).saturating_add(1))
-    }
-}
-
-fn words(images: &Images) -> String {
-    let wrong = images.images.iter().filter(|i| i.verdict == Verdict::Wrong);
-    let labels: Vec<&str> = wrong.map(|i| i.label.as_str()).collect();
-    let count = images.images.len();
-    let judged = images.images.iter().any(|i| i.verdict != Verdict::Unjudged);
-    match (judged, labels.is_empty()) {
-        (false, _) if images.blank.is_some() => {
-            let blank = 100.0 * images.blank_share();
-            format!("{count} images, {blank:.0}% of their pixels blank.")
-        }
-        (false, _) => format!("{count} images."),
-        (true, true) => format!("{count} images, all right."),
-        (true, false) => format!("{count} images, {} wrong: {}.", labels.len(), labels.join(", ")),
-    }
-}
-
-fn values(lines: &mut Lines, images: &Images) {
-    let pixels = images.images.iter().map(|image| image.pixels.len()).max().unwrap_or(0);
-    let titles = ["label".to_owned(), "verdict".to_owned()];
-    lines.line(titles.into_iter().chain((0..pixels).map(|i| format!("pixel{i}"))));
-    for image in &images.images {
-        let verdict = match image.verdict {
-            Verdict::Right => "right",
-            Verdict::Wrong => "wrong",
-            Verdict::Unjudged => "",
-        };
-        let cells = [image.label.clone(), verdict.to_owned()];
-        lines.line(cells.into_iter().chain(image.pixels.iter().map(|level| match images.blank {
-            Some(blank) if blank == *level => String::new(),
-            Some(_) | None => level.to_string(),
-        })));
     }
 }
 

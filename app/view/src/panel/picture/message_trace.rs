@@ -87,12 +87,7 @@ fn draw_head(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize, loo
 
 /// The legend, the least obvious first: an item that has no room is left out at the end.
 fn items(look: &Look) -> Vec<Item> {
-    let item = |mark: &str, style, text: &str| Item {
-        mark: mark.to_owned(),
-        style,
-        text: text.to_owned(),
-        text_style: look.theme.dim,
-    };
+    let item = |mark: &str, style, text: &str| Item::new(mark, style, text, look.theme.dim);
     let stages = [
         ("AB", Stage::Some),
         ("ABCD", Stage::Whole),

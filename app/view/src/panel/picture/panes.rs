@@ -10,85 +10,15 @@ use crate::canvas::{Canvas, Pen};
 use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, LEAST, Picture, Sheet, inspect_marked};
-use crate::panel::view::{FrameView, Inspect, Mark, Way};
+use crate::panel::view::{FrameView, Inspect, Way};
 use crate::panel::words::frame_words;
-use crate::panel::{Focus, below_title, draw_frame, picture};
+use crate::panel::{below_title, draw_frame, picture};
 use crate::theme::Look;
 
 /// What a picture needs to be worth looking at.
 const COLUMNS: u16 = LEAST.0;
 /// The same down.
 const ROWS: u16 = LEAST.1;
-
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    panes: &[Pane],
-    mark: Option<Mark>,
-    focus: Focus,
-    look: &Look,
-) {
-    if panes.is_empty() || area.is_empty() {
-        return;
-    }
-    let needs: Vec<(u16, u16)> = panes.iter().map(needed).collect();
-    let (across, down) = grid(area, panes.len(), most(&needs));
-    let page = across * down;
-    let marked = mark.map(|mark| mark.column.min(panes.len() - 1));
-    // Whole pages, so that the pictures stand still while the mark moves among them.
-    let first = marked.unwrap_or(0) / page * page;
-    let regular = first..(first + page).min(panes.len());
-    // One row has room for more where each is only as broad as it needs.
-    let rows = rows(&needs, area.width);
-    let packed = (down == 1 && rows.len() < panes.len().div_ceil(page))
-        .then(|| rows.into_iter().find(|row| row.contains(&marked.unwrap_or(0))))
-        .flatten();
-    let seen = packed.clone().unwrap_or(regular);
-    // Where not all fit, a row says which these are.
-    let whole = area;
-    let area = Rect {
-        height: area.height - u16::from(seen.len() < panes.len() && area.height > 1),
-        ..area
-    };
-    let places: Vec<Rect> = match packed {
-        Some(row) => {
-            let wide = needs[row].iter();
-            let parts: Vec<Constraint> = wide.map(|(wide, _)| Constraint::Fill(*wide)).collect();
-            Layout::horizontal(parts).spacing(1).split(area).to_vec()
-        }
-        None => {
-            let bands = Layout::vertical(vec![Constraint::Fill(1); down]).split(area);
-            let cells = bands.iter().flat_map(|band| {
-                let cells = Layout::horizontal(vec![Constraint::Fill(1); across]);
-                cells.spacing(1).split(*band).to_vec()
-            });
-            cells.collect()
-        }
-    };
-    let mut cells = places.into_iter();
-    let shown = panes.iter().enumerate();
-    for (index, pane) in shown.skip(seen.start).take(seen.len()) {
-        let Some(cell) = cells.next() else {
-            break;
-        };
-        // The title of the marked one is set off by a glyph as well.
-        let (before, style) = if marked == Some(index) {
-            (look.glyphs.forward, look.theme.accent)
-        } else {
-            ("", look.theme.title)
-        };
-        let title = format!("{before}{}", pane.title);
-        Pen::new(cell, canvas, &look.glyphs).text(cell.x, cell.y, &title, style);
-        let below = below_title(cell);
-        let at = At { view: &FrameView::default(), focus, walk: None };
-        draw_frame(below, canvas, &pane.frame, at, look);
-    }
-    if seen.len() < panes.len() {
-        let said = format!("{} to {} of {}", seen.start + 1, seen.end, panes.len());
-        let mut pen = Pen::new(whole, canvas, &look.glyphs);
-        pen.ending(whole.right(), area.bottom(), &said, look.theme.dim);
-    }
-}
 
 /// The columns and rows without which a picture cannot be read.
 fn needed(pane: &Pane) -> (u16, u16) {
@@ -135,7 +65,69 @@ fn grid(area: Rect, count: usize, (wide, high): (u16, u16)) -> (usize, usize) {
 
 impl Picture for Vec<Pane> {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        draw(area, canvas, self, at.view.mark, at.focus, look);
+        let mark = at.view.mark;
+        let focus = at.focus;
+        if self.is_empty() || area.is_empty() {
+            return;
+        }
+        let needs: Vec<(u16, u16)> = self.iter().map(needed).collect();
+        let (across, down) = grid(area, self.len(), most(&needs));
+        let page = across * down;
+        let marked = mark.map(|mark| mark.column.min(self.len() - 1));
+        // Whole pages, so that the pictures stand still while the mark moves among them.
+        let first = marked.unwrap_or(0) / page * page;
+        let regular = first..(first + page).min(self.len());
+        // One row has room for more where each is only as broad as it needs.
+        let rows = rows(&needs, area.width);
+        let packed = (down == 1 && rows.len() < self.len().div_ceil(page))
+            .then(|| rows.into_iter().find(|row| row.contains(&marked.unwrap_or(0))))
+            .flatten();
+        let seen = packed.clone().unwrap_or(regular);
+        // Where not all fit, a row says which these are.
+        let whole = area;
+        let area = Rect {
+            height: area.height - u16::from(seen.len() < self.len() && area.height > 1),
+            ..area
+        };
+        let places: Vec<Rect> = match packed {
+            Some(row) => {
+                let wide = needs[row].iter();
+                let parts: Vec<Constraint> =
+                    wide.map(|(wide, _)| Constraint::Fill(*wide)).collect();
+                Layout::horizontal(parts).spacing(1).split(area).to_vec()
+            }
+            None => {
+                let bands = Layout::vertical(vec![Constraint::Fill(1); down]).split(area);
+                let cells = bands.iter().flat_map(|band| {
+                    let cells = Layout::horizontal(vec![Constraint::Fill(1); across]);
+                    cells.spacing(1).split(*band).to_vec()
+                });
+                cells.collect()
+            }
+        };
+        let mut cells = places.into_iter();
+        let shown = self.iter().enumerate();
+        for (index, pane) in shown.skip(seen.start).take(seen.len()) {
+            let Some(cell) = cells.next() else {
+                break;
+            };
+            // The title of the marked one is set off by a glyph as well.
+            let (before, style) = if marked == Some(index) {
+                (look.glyphs.forward, look.theme.accent)
+            } else {
+                ("", look.theme.title)
+            };
+            let title = format!("{before}{}", pane.title);
+            Pen::new(cell, canvas, &look.glyphs).text(cell.x, cell.y, &title, style);
+            let below = below_title(cell);
+            let at = At { view: &FrameView::default(), focus, walk: None };
+            draw_frame(below, canvas, &pane.frame, at, look);
+        }
+        if seen.len() < self.len() {
+            let said = format!("{} to {} of {}", seen.start + 1, seen.end, self.len());
+            let mut pen = Pen::new(whole, canvas, &look.glyphs);
+            pen.ending(whole.right(), area.bottom(), &said, look.theme.dim);
+        }
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {

@@ -10,11 +10,12 @@ use crate::export::csv;
 use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
+use crate::panel::legend;
 use crate::panel::legend::Item;
 use crate::panel::picture::{At, Picture, READ_ROWS};
-use crate::panel::plane::{Plane, SMALLEST, Side, unit};
+use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::{FrameView, Mark, Way};
-use crate::panel::{legend, quantity};
+use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
 /// Draws axes, points with their names where there is room, and the front.
@@ -218,21 +219,21 @@ fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
     let theme = &look.theme;
     let mut items: Vec<Item> = Vec::new();
     for (place, name) in scatter.series.iter().enumerate() {
-        items.push(Item {
-            mark: look.glyphs.class(place.min(255) as u8).to_owned(),
-            style: theme.curve(place),
-            text: name.clone(),
-            text_style: theme.text,
-        });
+        items.push(Item::new(
+            look.glyphs.class(place.min(255) as u8),
+            theme.curve(place),
+            name,
+            theme.text,
+        ));
     }
     let lines = scatter.lines.iter().enumerate();
     for (place, line) in lines.filter(|(_, line)| scatter.joined(line).is_none()) {
-        items.push(Item {
-            mark: look.glyphs.faint_point.to_owned(),
-            style: line_style(scatter, place, look),
-            text: line.name.clone(),
-            text_style: theme.text,
-        });
+        items.push(Item::new(
+            look.glyphs.faint_point,
+            line_style(scatter, place, look),
+            &line.name,
+            theme.text,
+        ));
     }
     if let Some(meaning) = meaning(scatter) {
         let long = pen::width(look.glyphs.front) + 1 + pen::width(&meaning) > room;
@@ -240,12 +241,7 @@ fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
             true => "Pareto front: none is better in both".to_owned(),
             false => meaning,
         };
-        items.push(Item {
-            mark: look.glyphs.front.to_owned(),
-            style: theme.title,
-            text: meaning,
-            text_style: theme.dim,
-        });
+        items.push(Item::new(look.glyphs.front, theme.title, meaning, theme.dim));
     }
     items
 }
@@ -298,7 +294,32 @@ impl Picture for Scatter {
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
-        words(self, glyphs)
+        let front = self.front();
+        let point = |index: usize| said(self, index, &front, glyphs);
+        let what = format!("{} against {}", self.y.name, self.x.name);
+        if self.points.is_empty() && !self.lines.is_empty() {
+            return format!("{what}: {}.", ends(self, glyphs).join("; "));
+        }
+        let mut text = format!("{} points of {what}", self.points.len());
+        let lines = self.lines.iter();
+        for line in lines.filter(|line| self.joined(line).is_none()) {
+            text.push_str(&format!(" with the line {}", line.name));
+        }
+        match meaning(self) {
+            Some(meaning) => {
+                text.push_str(&format!(", {} on the {meaning}: ", front.len()));
+                let points: Vec<String> =
+                    front.iter().take(READ_ROWS).filter_map(|i| point(*i)).collect();
+                text.push_str(&points.join("; "));
+            }
+            None => {
+                let points: Vec<String> =
+                    (0..self.points.len().min(READ_ROWS)).filter_map(point).collect();
+                text.push_str(&format!(": {}", points.join("; ")));
+            }
+        }
+        text.push('.');
+        text
     }
 
     fn values(&self, lines: &mut Lines) {
@@ -343,42 +364,37 @@ impl Picture for Scatter {
         said(self, index, &self.front(), glyphs)
     }
 
+    /// Left and right go from point to point across, up and down upwards; points without a place are skipped.
     fn go(&self, view: &mut FrameView, way: Way) {
-        go(self, view, way);
+        let placed = self.points.iter().enumerate();
+        let mut placed: Vec<(usize, (f64, f64))> =
+            placed.filter_map(|(index, point)| Some((index, point.place()?))).collect();
+        match way {
+            Way::Left | Way::Right | Way::First | Way::Last => {
+                placed.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
+            }
+            // From the top, as the eye counts rows.
+            Way::Up(_) | Way::Down(_) => placed.sort_by(|a, b| b.1.1.total_cmp(&a.1.1)),
+        }
+        let at =
+            view.mark.and_then(|mark| placed.iter().position(|(index, _)| *index == mark.column));
+        let last = placed.len().saturating_sub(1);
+        let to = match (at, way) {
+            (None, _) => {
+                // The front is what the picture is about.
+                let front = self.front();
+                placed.iter().position(|(index, _)| front.contains(index)).unwrap_or(0)
+            }
+            (Some(at), Way::Left) => at.saturating_sub(1),
+            (Some(at), Way::Right) => (at + 1).min(last),
+            (Some(at), Way::Up(_) | Way::Down(_) | Way::First | Way::Last) => way.along(at, last),
+        };
+        view.mark = placed.get(to).map(|(index, _)| Mark { column: *index, row: 0 });
     }
 
     fn rows_of_mark(&self, height: u16) -> u16 {
         (height / 4).max(1)
     }
-}
-
-fn words(scatter: &Scatter, glyphs: &Glyphs) -> String {
-    let front = scatter.front();
-    let point = |index: usize| said(scatter, index, &front, glyphs);
-    let what = format!("{} against {}", scatter.y.name, scatter.x.name);
-    if scatter.points.is_empty() && !scatter.lines.is_empty() {
-        return format!("{what}: {}.", ends(scatter, glyphs).join("; "));
-    }
-    let mut text = format!("{} points of {what}", scatter.points.len());
-    let lines = scatter.lines.iter();
-    for line in lines.filter(|line| scatter.joined(line).is_none()) {
-        text.push_str(&format!(" with the line {}", line.name));
-    }
-    match meaning(scatter) {
-        Some(meaning) => {
-            text.push_str(&format!(", {} on the {meaning}: ", front.len()));
-            let points: Vec<String> =
-                front.iter().take(READ_ROWS).filter_map(|i| point(*i)).collect();
-            text.push_str(&points.join("; "));
-        }
-        None => {
-            let points: Vec<String> =
-                (0..scatter.points.len().min(READ_ROWS)).filter_map(point).collect();
-            text.push_str(&format!(": {}", points.join("; ")));
-        }
-    }
-    text.push('.');
-    text
 }
 
 /// Where each line begins and where it ends.
@@ -392,31 +408,4 @@ fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
         Some(format!("{} from {} to {}", line.name, at(*first), at(*last)))
     });
     told.collect()
-}
-
-/// Left and right go from point to point across, up and down upwards; points without a place are skipped.
-fn go(scatter: &Scatter, view: &mut FrameView, way: Way) {
-    let placed = scatter.points.iter().enumerate();
-    let mut placed: Vec<(usize, (f64, f64))> =
-        placed.filter_map(|(index, point)| Some((index, point.place()?))).collect();
-    match way {
-        Way::Left | Way::Right | Way::First | Way::Last => {
-            placed.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
-        }
-        // From the top, as the eye counts rows.
-        Way::Up(_) | Way::Down(_) => placed.sort_by(|a, b| b.1.1.total_cmp(&a.1.1)),
-    }
-    let at = view.mark.and_then(|mark| placed.iter().position(|(index, _)| *index == mark.column));
-    let last = placed.len().saturating_sub(1);
-    let to = match (at, way) {
-        (None, _) => {
-            // The front is what the picture is about.
-            let front = scatter.front();
-            placed.iter().position(|(index, _)| front.contains(index)).unwrap_or(0)
-        }
-        (Some(at), Way::Left) => at.saturating_sub(1),
-        (Some(at), Way::Right) => (at + 1).min(last),
-        (Some(at), Way::Up(_) | Way::Down(_) | Way::First | Way::Last) => way.along(at, last),
-    };
-    view.mark = placed.get(to).map(|(index, _)| Mark { column: *index, row: 0 });
 }

@@ -16,86 +16,6 @@ use crate::panel::{legend, quantity, text};
 use crate::quantity::unit;
 use crate::theme::Look;
 
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    stacks: &Stacks,
-    marked: Option<usize>,
-    look: &Look,
-) {
-    if area.is_empty() {
-        return;
-    }
-    let theme = &look.theme;
-    let Some(most) = stacks.extent() else {
-        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "all are empty", theme.dim);
-        return;
-    };
-    let items = parts(stacks, look);
-    let legend = match area.height {
-        0..3 => 0,
-        3..8 => legend::rows(&items, area.width, 1),
-        _ => legend::rows(&items, area.width, 2),
-    };
-    let limited = u16::from(stacks.limit.is_some() && area.height >= legend + 3);
-    let rows = area.height - legend - limited;
-    let said: Vec<String> = stacks.stacks.iter().map(|of| said(stacks, of, look)).collect();
-    let columns = Columns::of(area, stacks, &said);
-    let pitch = if stacks.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };
-    let fits = usize::from(rows / pitch);
-    let shown = match stacks.stacks.len() {
-        all if all <= fits => all,
-        // A row is kept to say how many are left out.
-        _ => fits.saturating_sub(1).max(1),
-    };
-    let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown));
-    let limit = stacks.limit.as_ref().filter(|limit| limit.at.is_finite());
-    let limit = limit.map(|limit| (columns.at(limit.at / most), columns.exact(limit.at / most)));
-    let mut y = area.y;
-    let all = stacks.stacks.iter().zip(&said).enumerate();
-    let mut pen = Pen::new(area, canvas, &look.glyphs);
-    for (place, (stack, said)) in all.skip(first).take(shown) {
-        let style = match marked == Some(place) {
-            true => theme.selection,
-            false => theme.text,
-        };
-        pen.within(area.x, y, columns.labels, &stack.label, style);
-        lengths(&mut pen, y, &columns, stack, most, look);
-        let style = match stacks.is_over(stack) {
-            true => theme.bad,
-            false => theme.dim,
-        };
-        let beside = columns.right + 1;
-        pen.text(beside, y, said, style);
-        if let Some((x, exact)) = limit {
-            let rows = y..(y + pitch).min(area.y + rows);
-            pen.upright(x, rows, exact, look.glyphs.change, theme.warn);
-        }
-        y += pitch;
-    }
-    if shown < stacks.stacks.len() {
-        let (below, all) = (first + shown, stacks.stacks.len());
-        let more = format!("{} to {below} of {all}", first + 1);
-        pen.text(area.x, y, &more, theme.dim);
-        y += 1;
-    }
-    if let (Some((x, _)), Some(limit), 1) = (limit, &stacks.limit, limited) {
-        let said = format!("{} {}", look.glyphs.change, limit.label);
-        let wide = pen::width(&said);
-        let x = x.min(area.right().saturating_sub(wide)).max(area.x);
-        pen.text(x, y, &said, theme.warn);
-        y += 1;
-    }
-    let below = Rect { y: y.min(area.bottom() - legend), height: legend, ..area };
-    legend::draw(below, canvas, &items, look);
-    let y = below.bottom();
-    let rest = area.bottom().saturating_sub(y);
-    let mut pen = Pen::new(area, canvas, &look.glyphs);
-    for (line, y) in text::wrap(&stacks.note, area.width).iter().zip(y..y + rest) {
-        pen.text(area.x, y, line.trim_end(), theme.text);
-    }
-}
-
 /// Where labels end and lengths lie.
 struct Columns {
     labels: u16,
@@ -151,7 +71,7 @@ fn part_look(place: usize, look: &Look) -> (Style, &'static str) {
 fn parts(stacks: &Stacks, look: &Look) -> Vec<Item> {
     let item = |(place, name): (usize, &String)| {
         let (style, fill) = part_look(place, look);
-        Item { mark: fill.repeat(2), style, text: name.clone(), text_style: look.theme.text }
+        Item::new(fill.repeat(2), style, name, look.theme.text)
     };
     stacks.parts.iter().enumerate().map(item).collect()
 }
@@ -169,7 +89,72 @@ fn said(stacks: &Stacks, stack: &Stack, look: &Look) -> String {
 impl Picture for Stacks {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let marked = at.view.mark.map(|mark| mark.within(1, self.stacks.len()).row);
-        draw(area, canvas, self, marked, look);
+        if area.is_empty() {
+            return;
+        }
+        let theme = &look.theme;
+        let Some(most) = self.extent() else {
+            Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "all are empty", theme.dim);
+            return;
+        };
+        let items = parts(self, look);
+        let legend = match area.height {
+            0..3 => 0,
+            3..8 => legend::rows(&items, area.width, 1),
+            _ => legend::rows(&items, area.width, 2),
+        };
+        let limited = u16::from(self.limit.is_some() && area.height >= legend + 3);
+        let rows = area.height - legend - limited;
+        let said: Vec<String> = self.stacks.iter().map(|of| said(self, of, look)).collect();
+        let columns = Columns::of(area, self, &said);
+        let pitch = if self.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };
+        let fits = usize::from(rows / pitch);
+        let shown = match self.stacks.len() {
+            all if all <= fits => all,
+            // A row is kept to say how many are left out.
+            _ => fits.saturating_sub(1).max(1),
+        };
+        let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown));
+        let limit = self.limit.as_ref().filter(|limit| limit.at.is_finite());
+        let limit =
+            limit.map(|limit| (columns.at(limit.at / most), columns.exact(limit.at / most)));
+        let mut y = area.y;
+        let all = self.stacks.iter().zip(&said).enumerate();
+        let mut pen = Pen::new(area, canvas, &look.glyphs);
+        for (place, (stack, said)) in all.skip(first).take(shown) {
+            let style = if marked == Some(place) { theme.selection } else { theme.text };
+            pen.within(area.x, y, columns.labels, &stack.label, style);
+            lengths(&mut pen, y, &columns, stack, most, look);
+            let style = if self.is_over(stack) { theme.bad } else { theme.dim };
+            let beside = columns.right + 1;
+            pen.text(beside, y, said, style);
+            if let Some((x, exact)) = limit {
+                let rows = y..(y + pitch).min(area.y + rows);
+                pen.upright(x, rows, exact, look.glyphs.change, theme.warn);
+            }
+            y += pitch;
+        }
+        if shown < self.stacks.len() {
+            let (below, all) = (first + shown, self.stacks.len());
+            let more = format!("{} to {below} of {all}", first + 1);
+            pen.text(area.x, y, &more, theme.dim);
+            y += 1;
+        }
+        if let (Some((x, _)), Some(limit), 1) = (limit, &self.limit, limited) {
+            let said = format!("{} {}", look.glyphs.change, limit.label);
+            let wide = pen::width(&said);
+            let x = x.min(area.right().saturating_sub(wide)).max(area.x);
+            pen.text(x, y, &said, theme.warn);
+            y += 1;
+        }
+        let below = Rect { y: y.min(area.bottom() - legend), height: legend, ..area };
+        legend::draw(below, canvas, &items, look);
+        let y = below.bottom();
+        let rest = area.bottom().saturating_sub(y);
+        let mut pen = Pen::new(area, canvas, &look.glyphs);
+        for (line, y) in text::wrap(&self.note, area.width).iter().zip(y..y + rest) {
+            pen.text(area.x, y, line.trim_end(), theme.text);
+        }
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
@@ -191,7 +176,20 @@ impl Picture for Stacks {
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        let parts = self.parts.iter().map(|part| csv::titled(part, &self.unit));
+        let head = ["stack".to_owned()].into_iter().chain(parts);
+        lines.line(head.chain(["remark".to_owned()]));
+        for stack in &self.stacks {
+            let value = |place: usize| csv::known(stack.values.get(place).copied().flatten());
+            let values = (0..self.parts.len()).map(value);
+            let head = [stack.label.clone()].into_iter().chain(values);
+            lines.line(head.chain([stack.remark.clone()]));
+        }
+        if let Some(limit) = &self.limit {
+            let none = self.parts.iter().skip(1).map(|_| String::new());
+            let head = [format!("limit: {}", limit.label), csv::number(limit.at)].into_iter();
+            lines.line(head.chain(none).chain([String::new()]));
+        }
     }
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
@@ -232,21 +230,4 @@ fn stack(stacks: &Stacks, stack: &Stack, glyphs: &Glyphs) -> String {
         said.push_str(&format!(", {}", stack.remark));
     }
     said
-}
-
-fn values(lines: &mut Lines, stacks: &Stacks) {
-    let parts = stacks.parts.iter().map(|part| csv::titled(part, &stacks.unit));
-    let head = ["stack".to_owned()].into_iter().chain(parts);
-    lines.line(head.chain(["remark".to_owned()]));
-    for stack in &stacks.stacks {
-        let value = |place: usize| csv::known(stack.values.get(place).copied().flatten());
-        let values = (0..stacks.parts.len()).map(value);
-        let head = [stack.label.clone()].into_iter().chain(values);
-        lines.line(head.chain([stack.remark.clone()]));
-    }
-    if let Some(limit) = &stacks.limit {
-        let none = stacks.parts.iter().skip(1).map(|_| String::new());
-        let head = [format!("limit: {}", limit.label), csv::number(limit.at)].into_iter();
-        lines.line(head.chain(none).chain([String::new()]));
-    }
 }

@@ -80,12 +80,12 @@ fn fitting(passage: &StyledText, width: u16, height: usize) -> Vec<Row> {
 fn items(passage: &StyledText, look: &Look) -> Vec<Item> {
     let item = |standing: &mlsys_lab::frame::SpanKind| {
         let [before, behind] = &standing.marks;
-        Item {
-            mark: format!("{before}ab{behind}"),
-            style: tone(standing.tone, look),
-            text: standing.name.clone(),
-            text_style: look.theme.dim,
-        }
+        Item::new(
+            format!("{before}ab{behind}"),
+            tone(standing.tone, look),
+            &standing.name,
+            look.theme.dim,
+        )
     };
     passage.standings.iter().map(item).collect()
 }

@@ -24,22 +24,6 @@ use crate::theme::Look;
 /// Letters of a title that are kept above numbers.
 const TITLE: u16 = 6;
 
-/// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    table: &Table,
-    view: &FrameView,
-    focus: Focus,
-    look: &Look,
-) {
-    let shown = rows(table, view);
-    let mark = view.mark.map(|mark| mark.within(table.columns.len(), shown.len()));
-    let layout = Layout::new(area, table, &shown, view, mark, look);
-    layout.titles(canvas, view, mark.filter(|_| focus == Focus::Keys), look);
-    layout.rows(canvas, &shown, mark, look);
-}
-
 struct Layout<'a> {
     area: Rect,
     table: &'a Table,
@@ -255,8 +239,16 @@ fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec
 }
 
 impl Picture for Table {
+    /// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        draw(spaced(area), canvas, self, at.view, at.focus, look);
+        let area = spaced(area);
+        let view = at.view;
+        let focus = at.focus;
+        let shown = rows(self, view);
+        let mark = view.mark.map(|mark| mark.within(self.columns.len(), shown.len()));
+        let layout = Layout::new(area, self, &shown, view, mark, look);
+        layout.titles(canvas, view, mark.filter(|_| focus == Focus::Keys), look);
+        layout.rows(canvas, &shown, mark, look);
     }
 
     fn words(&self, view: &FrameView, _: &Glyphs) -> String {
@@ -285,8 +277,30 @@ impl Picture for Table {
         (self.columns.len(), rows(self, view).len())
     }
 
+    /// What is known of the marked cell of a table besides its value, in at most `most` lines of a width; where no cell is
+    /// marked, how to mark one. The lines of a table are equally many whatever is marked, so that its rows stand still.
     fn noted(&self, view: &FrameView, width: u16, most: u16) -> Vec<String> {
-        noted(self, view, width, most)
+        if self.notes.is_empty() {
+            return Vec::new();
+        }
+        let wrapped = |note: &str| {
+            let lines = text::wrap(note, width);
+            let left_out = lines.len().saturating_sub(usize::from(most));
+            let mut lines: Vec<String> = lines.into_iter().take(usize::from(most)).collect();
+            if let Some(last) = lines.last_mut().filter(|_| left_out > 0) {
+                last.push_str(" ...");
+            }
+            lines
+        };
+        let notes = self.notes.all().iter();
+        let longest = notes.map(|note| wrapped(note).len()).max().unwrap_or(0);
+        let said = match view.mark {
+            Some(mark) => note(self, view, mark).unwrap_or("no value, so no source"),
+            None => "arrows mark a cell; its source stands here",
+        };
+        let mut lines = wrapped(said);
+        lines.resize(longest.max(lines.len()), String::new());
+        lines
     }
 
     fn source(&self, view: &FrameView) -> Option<&str> {
@@ -340,32 +354,6 @@ fn words(table: &Table, view: &FrameView) -> String {
         more => format!("{said}; and {more} more rows."),
     };
     said + &sources
-}
-
-/// What is known of the marked cell of a table besides its value, in at most `most` lines of a width; where no cell is
-/// marked, how to mark one. The lines of a table are equally many whatever is marked, so that its rows stand still.
-fn noted(table: &Table, view: &FrameView, width: u16, most: u16) -> Vec<String> {
-    if table.notes.is_empty() {
-        return Vec::new();
-    }
-    let wrapped = |note: &str| {
-        let lines = text::wrap(note, width);
-        let left_out = lines.len().saturating_sub(usize::from(most));
-        let mut lines: Vec<String> = lines.into_iter().take(usize::from(most)).collect();
-        if let Some(last) = lines.last_mut().filter(|_| left_out > 0) {
-            last.push_str(" ...");
-        }
-        lines
-    };
-    let notes = table.notes.all().iter();
-    let longest = notes.map(|note| wrapped(note).len()).max().unwrap_or(0);
-    let said = match view.mark {
-        Some(mark) => note(table, view, mark).unwrap_or("no value, so no source"),
-        None => "arrows mark a cell; its source stands here",
-    };
-    let mut lines = wrapped(said);
-    lines.resize(longest.max(lines.len()), String::new());
-    lines
 }
 
 fn note<'a>(table: &'a Table, view: &FrameView, mark: Mark) -> Option<&'a str> {

@@ -19,7 +19,7 @@ use crate::panel::picture::timeline::total::{draw_total, say_peak};
 use crate::panel::picture::timeline::view::{by_label, class, classes, on_bar};
 use crate::panel::picture::{At, Picture, page_rows};
 use crate::panel::plane::tick_below;
-use crate::panel::view::{FrameView, Inspect, Stretch, Tint, Way};
+use crate::panel::view::{FrameView, Inspect, Tint, Way};
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
@@ -38,43 +38,6 @@ struct Parts {
     pitch: u16,
     axis: Rect,
     legend: Rect,
-}
-
-/// Draws a timeline; `marked` is the bar that is looked at.
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    timeline: &Timeline,
-    (window, tint): (Stretch, Tint),
-    marked: Option<usize>,
-    look: &Look,
-) {
-    let Some((low, high)) = window.of(timeline) else {
-        Pen::new(area, canvas, &look.glyphs).text(
-            area.x,
-            area.y,
-            "nothing happens",
-            look.theme.dim,
-        );
-        return;
-    };
-    let items = classes(timeline, tint, look);
-    let parts = parts(area, timeline, &items);
-    let axis = Axis::exactly(low, high);
-    let first = first_lane(timeline, marked, parts.lanes.height / parts.pitch);
-    draw_axis(&parts, canvas, timeline, &axis, look);
-    draw_milestones(&parts, canvas, timeline, &axis, look);
-    if let Some(total) = &timeline.total {
-        if parts.total.height > 0 {
-            draw_total(&parts, canvas, total, &timeline.unit, &axis, look);
-        } else {
-            say_peak(&parts, canvas, total, &timeline.unit, look);
-        }
-    }
-    draw_names(&parts, canvas, timeline, first, marked, look);
-    let shown = Shown { first, marked, tint };
-    draw_spans(&parts, canvas, timeline, &axis, &shown, look);
-    legend::draw(parts.legend, canvas, &items, look);
 }
 
 /// What of the bars is in sight, and what they tell.
@@ -302,17 +265,73 @@ fn draw_spans(
 }
 
 impl Picture for Timeline {
+    /// Draws a timeline; `marked` is the bar that is looked at.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let looked = (at.view.stretch, at.view.tint);
-        draw(area, canvas, self, looked, at.view.mark.map(|mark| mark.column), look);
+        let (window, tint) = looked;
+        let marked = at.view.mark.map(|mark| mark.column);
+        let Some((low, high)) = window.of(self) else {
+            Pen::new(area, canvas, &look.glyphs).text(
+                area.x,
+                area.y,
+                "nothing happens",
+                look.theme.dim,
+            );
+            return;
+        };
+        let items = classes(self, tint, look);
+        let parts = parts(area, self, &items);
+        let axis = Axis::exactly(low, high);
+        let first = first_lane(self, marked, parts.lanes.height / parts.pitch);
+        draw_axis(&parts, canvas, self, &axis, look);
+        draw_milestones(&parts, canvas, self, &axis, look);
+        if let Some(total) = &self.total {
+            if parts.total.height > 0 {
+                draw_total(&parts, canvas, total, &self.unit, &axis, look);
+            } else {
+                say_peak(&parts, canvas, total, &self.unit, look);
+            }
+        }
+        draw_names(&parts, canvas, self, first, marked, look);
+        let shown = Shown { first, marked, tint };
+        draw_spans(&parts, canvas, self, &axis, &shown, look);
+        legend::draw(parts.legend, canvas, &items, look);
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
         outline(self, glyphs).join("\n")
     }
 
+    /// One line a bar, then one line a marked place, then one line a point of the total.
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        let total = self.total.as_ref();
+        let amount = csv::titled("amount", total.map_or("", |total| total.unit.as_str()));
+        let along = |name: &str| csv::titled(name, &self.unit);
+        lines.line(["lane", "class", "label", &along("from"), &along("to"), &amount]);
+        let name =
+            |names: &[String], place: usize| names.get(place).map_or(String::new(), String::clone);
+        for span in &self.spans {
+            lines.line([
+                name(&self.lanes, span.lane),
+                name(&self.classes, span.class),
+                span.label.clone(),
+                csv::number(span.start),
+                csv::number(span.end),
+                csv::known(span.amount),
+            ]);
+        }
+        for mark in &self.marks {
+            let at = csv::number(mark.at);
+            lines.line(["", "mark", &mark.label, &at, &at, ""]);
+        }
+        if let Some(total) = total {
+            for (place, (from, value)) in total.points.iter().enumerate() {
+                let to = total.points.get(place + 1).map_or(*from, |next| next.0);
+                let cells = ["", "total", &total.name];
+                let values = [csv::number(*from), csv::number(to), csv::number(*value)];
+                lines.line(cells.map(str::to_owned).into_iter().chain(values));
+            }
+        }
     }
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
@@ -400,38 +419,6 @@ fn with_unit(at: &str, unit: &str) -> String {
 /// A stretch of an axis: "operation 3 to 9", but "3 to 9 seconds".
 fn range(start: f64, end: f64, unit: &str) -> String {
     with_unit(&format!("{} to {}", number(start), number(end)), unit)
-}
-
-/// One line a bar, then one line a marked place, then one line a point of the total.
-fn values(lines: &mut Lines, timeline: &Timeline) {
-    let total = timeline.total.as_ref();
-    let amount = csv::titled("amount", total.map_or("", |total| total.unit.as_str()));
-    let along = |name: &str| csv::titled(name, &timeline.unit);
-    lines.line(["lane", "class", "label", &along("from"), &along("to"), &amount]);
-    let name =
-        |names: &[String], place: usize| names.get(place).map_or(String::new(), String::clone);
-    for span in &timeline.spans {
-        lines.line([
-            name(&timeline.lanes, span.lane),
-            name(&timeline.classes, span.class),
-            span.label.clone(),
-            csv::number(span.start),
-            csv::number(span.end),
-            csv::known(span.amount),
-        ]);
-    }
-    for mark in &timeline.marks {
-        let at = csv::number(mark.at);
-        lines.line(["", "mark", &mark.label, &at, &at, ""]);
-    }
-    if let Some(total) = total {
-        for (place, (from, value)) in total.points.iter().enumerate() {
-            let to = total.points.get(place + 1).map_or(*from, |next| next.0);
-            let cells = ["", "total", &total.name];
-            let values = [csv::number(*from), csv::number(to), csv::number(*value)];
-            lines.line(cells.map(str::to_owned).into_iter().chain(values));
-        }
-    }
 }
 
 #[cfg(test)]

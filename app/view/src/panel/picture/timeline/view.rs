@@ -178,16 +178,11 @@ pub(super) fn classes(timeline: &Timeline, tint: Tint, look: &Look) -> Vec<Item>
             Tint::Class => style,
             Tint::Label => look.theme.text,
         };
-        Item { mark: fill.repeat(2), style, text: name.clone(), text_style: look.theme.text }
+        Item::new(fill.repeat(2), style, name, look.theme.text)
     };
     let mut items: Vec<Item> = names.map(item).collect();
     if tint == Tint::Label {
-        items.push(Item {
-            mark: String::new(),
-            style: look.theme.dim,
-            text: "colour: label".to_owned(),
-            text_style: look.theme.dim,
-        });
+        items.push(Item::new("", look.theme.dim, "colour: label", look.theme.dim));
     }
     items
 }
