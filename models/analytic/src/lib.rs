@@ -153,7 +153,7 @@ pub fn labs_beside(
 ) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     all(
         Graph::new()?.beside(engine),
-        KernelLab::new()?.beside(beside),
+        KernelLab::new()?.with_extensions(beside),
         Lowering::new()?.beside(toolchain),
     )
 }

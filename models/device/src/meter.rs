@@ -68,7 +68,7 @@ impl Precision {
 pub enum Arithmetic {
     Timed(Box<dyn Workload>),
     /// By burn's own probe, which tells its best rate, in flop/s, and no more.
-    Told(f64),
+    Probed(f64),
 }
 
 /// Which units of a device do the arithmetic.
@@ -179,7 +179,7 @@ impl Meter {
             #[cfg(any(feature = "wgpu", feature = "cuda"))]
             (Backend::Wgpu | Backend::Cuda, precision, units) => {
                 let found = burn_ops::peak(&self.device, precision, units);
-                found.map(Arithmetic::Told).ok_or_else(|| LabError::Failed {
+                found.map(Arithmetic::Probed).ok_or_else(|| LabError::Failed {
                     device: self.id,
                     reason: format!(
                         "burn's probe found no rate of its arithmetic in {}",

@@ -37,7 +37,7 @@ pub struct WorkerDevice {
 /// # Errors
 /// The run's device cannot be opened, an address does not read or is not of this machine, or no worker process that
 /// can be used answers there in time; the sentence says which and what to do.
-pub fn of(
+pub fn devices(
     id: DeviceId,
     params: &Params,
     count: usize,

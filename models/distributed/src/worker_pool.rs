@@ -61,7 +61,7 @@ pub struct WorkerContext {
 /// If a worker's device cannot be had, or the run was ended while it was waited for.
 pub fn contexts(run: &Run<'_>, workers: usize) -> Result<Vec<WorkerContext>, StepError> {
     let interrupted = || run.control.interrupted();
-    let devices = device::workers::of(run.device, &run.params, workers, &interrupted)?;
+    let devices = device::workers::devices(run.device, &run.params, workers, &interrupted)?;
     let devices = devices.ok_or(StepError::Stopped)?.into_iter();
     let context = |worker: device::workers::WorkerDevice| WorkerContext {
         device: worker.device,

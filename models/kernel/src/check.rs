@@ -140,7 +140,7 @@ impl Checker {
         self.diagnostics.push(Diagnostic::new(place, message, help));
     }
 
-    fn tell<T>(
+    fn refuse<T>(
         &mut self,
         place: Place,
         message: impl Into<String>,
@@ -323,7 +323,7 @@ impl Checker {
                 StmtKind::Block(statements)
             }
             StatementKind::Break | StatementKind::Continue if self.loops == 0 => {
-                return self.tell(
+                return self.refuse(
                     place,
                     "there is no loop here",
                     "break and continue stand inside a loop",
@@ -334,14 +334,14 @@ impl Checker {
             StatementKind::Return(value) => StmtKind::Return(match (value, self.result) {
                 (None, Type::Void) => None,
                 (Some(_), Type::Void) => {
-                    return self.tell(
+                    return self.refuse(
                         place,
                         format!("'{}' returns nothing", self.name),
                         "write the result into a buffer, or give the function a type",
                     );
                 }
                 (None, ty) => {
-                    return self.tell(
+                    return self.refuse(
                         place,
                         format!("'{}' returns a {ty}", self.name),
                         "write return value;",

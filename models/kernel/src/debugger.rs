@@ -228,15 +228,8 @@ impl Seek {
                 Stage::Forward => {
                     while left > 0 {
                         let Some(step) = replay.forward() else {
-                            return match self.goal {
-                                Goal::End => SeekResult::Found,
-                                Goal::Instruction
-                                | Goal::Line
-                                | Goal::Barrier
-                                | Goal::Block
-                                | Goal::Problem
-                                | Goal::Breakpoint => SeekResult::NotFound,
-                            };
+                            let is_end = self.goal == Goal::End;
+                            return if is_end { SeekResult::Found } else { SeekResult::NotFound };
                         };
                         left -= 1;
                         if self.holds(replay, &step) {
@@ -292,8 +285,7 @@ impl Seek {
     }
 
     fn holds(&self, replay: &Replay, step: &Step) -> bool {
-        let mine =
-            self.warp_filter.is_none_or(|warp_filter| warp_filter == (step.block, step.warp));
+        let mine = self.warp_filter.is_none_or(|warp| warp == (step.block, step.warp));
         let arrived = || line(&replay.machine, step).filter(|line| *line != step.place.line);
         match self.goal {
             Goal::Instruction => mine,
@@ -314,11 +306,8 @@ impl Seek {
 
 /// The line that the warp of a step comes to; none if it has ended.
 fn line(machine: &Machine, step: &Step) -> Option<u32> {
-    if has_ended(step) {
-        return None;
-    }
-    let place = machine.place(step.block, step.warp as usize)?;
-    Some(place.line)
+    let place = machine.place(step.block, step.warp as usize).filter(|_| !has_ended(step));
+    Some(place?.line)
 }
 
 fn has_ended(step: &Step) -> bool {

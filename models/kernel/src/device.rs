@@ -106,7 +106,7 @@ pub fn require_harmless(ended: &Machine) -> Result<(), DeviceError> {
     let Some(fault) = HARMFUL.into_iter().find(|fault| findings.count(*fault) > 0) else {
         return Ok(());
     };
-    let first = findings.told().iter().find(|found| found.fault == fault);
+    let first = findings.listed().iter().find(|found| found.fault == fault);
     let told = first.map_or_else(String::new, |found| {
         format!(
             ": line {}, block {:?}, thread {:?}: {}",
@@ -153,7 +153,7 @@ impl Agreement {
 
     /// Compares the bytes of each buffer, in the order of the arguments, with a machine that has ended. A buffer that
     /// the kernel only reads agrees by itself and says nothing; what a device did not give back differs.
-    pub fn of(machine: &Machine, device: &[Vec<u8>]) -> Self {
+    pub fn new(machine: &Machine, device: &[Vec<u8>]) -> Self {
         let mut agreement = Self::default();
         let buffers = machine.bound_arguments().filter_map(|given| match given {
             BoundArgument::Buffer { name, of, access, bytes } => Some((name, of, access, bytes)),
@@ -251,16 +251,16 @@ mod tests {
             .unwrap_or_else(|error| panic!("{error}"));
         machine.run(1000);
         let bytes = |list: [i32; 4]| vec![list.iter().flat_map(|x| x.to_le_bytes()).collect()];
-        let same = Agreement::of(&machine, &bytes([0, 99, 2, 3]));
+        let same = Agreement::new(&machine, &bytes([0, 99, 2, 3]));
         assert!(same.all_agree() && same.compared == 3, "{same:?}");
-        let other = Agreement::of(&machine, &bytes([0, 99, 5, 7]));
+        let other = Agreement::new(&machine, &bytes([0, 99, 5, 7]));
         assert_eq!((other.differing, other.largest), (2, 4.0));
         let first = other.first.unwrap_or_else(|| panic!("nothing differs"));
         assert_eq!((first.element, first.device), (2, Value::Int(5)));
         // A buffer that comes back short, or not at all, differs where it ends.
-        let short = Agreement::of(&machine, &[vec![0; 4]]);
+        let short = Agreement::new(&machine, &[vec![0; 4]]);
         assert_eq!((short.compared, short.differing), (3, 2));
-        assert_eq!(Agreement::of(&machine, &[]).differing, 3);
+        assert_eq!(Agreement::new(&machine, &[]).differing, 3);
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
             let mut machine =
                 kernel.launch(Launch::line(1, 1), &given).unwrap_or_else(|error| panic!("{error}"));
             machine.run(1000);
-            let same = Agreement::of(&machine, &[vec![0; 8], vec![2, 0, 0, 0]]);
+            let same = Agreement::new(&machine, &[vec![0; 8], vec![2, 0, 0, 0]]);
             assert_eq!((same.compared, same.differing), (compared, 0));
             assert_eq!(same.all_agree(), compared > 0);
         }

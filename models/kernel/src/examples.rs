@@ -67,7 +67,7 @@ pub(crate) const EXAMPLES: [Example; 17] = [
 ];
 
 impl Example {
-    pub(crate) fn of(name: &str) -> Option<&'static Self> {
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
         EXAMPLES.iter().find(|example| example.name == name)
     }
 
@@ -77,13 +77,7 @@ impl Example {
             (None, Problem::Brighten | Problem::Matmul) => [16, 16, 1],
             (None, Problem::Transpose) => [32, 32, 1],
             (None, Problem::Softmax) => [32, 1, 1],
-            (
-                None,
-                Problem::VectorAdd
-                | Problem::WindowSum
-                | Problem::SharedWindowSum
-                | Problem::Reduce,
-            ) => [4, 1, 1],
+            (None, _) => [4, 1, 1],
         }
     }
 
@@ -151,12 +145,7 @@ impl Example {
     fn inputs(&self, sizes: Sizes) -> Vec<(usize, Fill)> {
         let Sizes { elements, rows, columns, radius } = sizes;
         // Whole numbers that floats hold exactly, and that tell where they came from.
-        let ramp = |times: u64, modulo: u64, scale: f64, offset: f64| Fill::Ramp {
-            times,
-            modulo,
-            scale,
-            offset,
-        };
+        let ramp = |times, modulo, scale, offset| Fill::Ramp { times, modulo, scale, offset };
         match self.problem {
             Problem::VectorAdd => vec![(elements, Fill::INDEX), (elements, ramp(1, 0, 1.0, 100.0))],
             Problem::WindowSum | Problem::SharedWindowSum => {

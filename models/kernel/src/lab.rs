@@ -20,12 +20,12 @@ use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, Value, picture};
 use std::collections::BTreeMap;
 
-/// Instructions between two glances at whether the run is to stop.
-const GLANCE: u64 = 1 << 18;
+/// Instructions between two checks for an interruption.
+const INTERRUPT_INTERVAL: u64 = 1 << 18;
 
 pub struct KernelLab {
     schema: Schema,
-    beside: Extensions,
+    extensions: Extensions,
 }
 
 impl KernelLab {
@@ -35,13 +35,13 @@ impl KernelLab {
     /// The schema does not read.
     pub fn new() -> Result<Self, SchemaError> {
         let schema = Schema::parse(include_str!("../labs/kernel.toml"))?;
-        Ok(Self { schema, beside: Extensions::default() })
+        Ok(Self { schema, extensions: Extensions::default() })
     }
 
     /// The same with a device launcher and a classifier.
     #[must_use]
-    pub fn beside(mut self, beside: Extensions) -> Self {
-        self.beside = beside;
+    pub fn with_extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
         self
     }
 }
@@ -56,7 +56,7 @@ struct Job {
     /// All of these, for pictures that can be stepped through.
     recipe: Recipe,
     /// The buffer to be filled and what should be in it; nothing for a custom kernel outside a network.
-    wanted: Option<(String, Vec<f64>)>,
+    expected: Option<(String, Vec<f64>)>,
     /// Nothing for a custom kernel.
     example: Option<&'static Example>,
     /// The forward pass that it is a part of.
@@ -69,11 +69,11 @@ impl Lab for KernelLab {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let execution = Execution::of(&run.params)?;
-        let launcher = self.beside.launcher.as_deref();
+        let execution = Execution::read(&run.params)?;
+        let launcher = self.extensions.launcher.as_deref();
         execution.check(run, launcher)?;
-        let plugged = PluggedKernel::of(&run.params, &self.beside, run.device)?;
-        let job = Job::of(&run.params, plugged)?;
+        let plugged = PluggedKernel::open(&run.params, &self.extensions, run.device)?;
+        let job = Job::read(&run.params, plugged)?;
         let mut machine = job.start().map_err(|error| {
             LabError::contradiction(error.params.iter().copied(), error.message)
         })?;
@@ -85,12 +85,12 @@ impl Lab for KernelLab {
                 offer_steps(run, &job, &machine);
                 return Err(endless(&machine, budget));
             }
-            machine.run(left.min(GLANCE));
+            machine.run(left.min(INTERRUPT_INTERVAL));
         }
         execution.carry_out(run, launcher, &job, &mut machine)?;
         let outputs = job.outputs(&machine);
         report(run, &job, &machine, &outputs);
-        let classes = match (&job.plugged, &job.wanted) {
+        let classes = match (&job.plugged, &job.expected) {
             (Some(plugged), Some((output, _))) => {
                 let classes = plugged.classes(&machine, output);
                 let failed = |error: crate::NetworkError| LabError::Failed {
@@ -156,7 +156,7 @@ fn endless(machine: &Machine, budget: u64) -> LabError {
 }
 
 impl Job {
-    fn of(params: &Params, plugged: Option<PluggedKernel>) -> Result<Self, LabError> {
+    fn read(params: &Params, plugged: Option<PluggedKernel>) -> Result<Self, LabError> {
         let name = params.text("example")?;
         let sizes = Sizes {
             elements: match &plugged {
@@ -169,7 +169,7 @@ impl Job {
         };
         let chosen =
             |name: &str| params.origin(name).is_some_and(|origin| *origin != Origin::Default);
-        let example = Example::of(name);
+        let example = Example::find(name);
         let block_dim = match example {
             Some(example) if !chosen("block_dim") => example.usual_block(),
             Some(_) | None => arguments::extents(params, "block_dim")?,
@@ -251,7 +251,7 @@ impl Job {
             kernel,
             launch,
             arguments,
-            wanted,
+            expected: wanted,
             example,
             plugged,
         })
@@ -284,7 +284,7 @@ impl Job {
 
     /// Outputs that are not as they should be, ascending.
     fn mismatches(&self, machine: &Machine) -> Vec<usize> {
-        let Some((name, wanted)) = &self.wanted else {
+        let Some((name, wanted)) = &self.expected else {
             return Vec::new();
         };
         // A sum of many floats in one thread is as far from the reference as another device may be; whole numbers are
@@ -318,7 +318,7 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     let findings = machine.findings();
     let faults = |fault: Fault| findings.count(fault) as i64;
     // A kernel of one's own may leave a part of a buffer alone: only an example knows what it owes.
-    let owed = if job.wanted.is_some() { unwritten } else { 0 };
+    let owed = if job.expected.is_some() { unwritten } else { 0 };
     run.scalar("correct", mismatches.is_empty() && findings.is_clean() && owed == 0);
     run.scalar("mismatches", mismatches.len() as i64);
     let listed = mismatches.iter().take(LISTED).map(|index| Value::Int(*index as i64));
@@ -372,16 +372,12 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
 fn contents(machine: &Machine, name: &str) -> Vec<Value> {
     let values = machine.contents(name, SHOWN).into_iter().enumerate();
     let told = |(element, value): (usize, Value)| {
-        let defined = machine.cell(name, element).is_some_and(|cell| cell.defined);
-        match value {
-            _ if !defined => Value::from("poison"),
-            Value::Float(x) if !x.is_finite() => Value::Text(x.to_string()),
-            value @ (Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Array(_)
-            | Value::Table(_)) => value,
+        if !machine.cell(name, element).is_some_and(|cell| cell.defined) {
+            return Value::from("poison");
+        }
+        match value.as_f64() {
+            Some(x) if !x.is_finite() => Value::Text(x.to_string()),
+            Some(_) | None => value,
         }
     };
     values.map(told).collect()

@@ -108,7 +108,7 @@ impl Kernel {
 }
 
 pub fn example(name: &str) -> Option<&'static str> {
-    examples::Example::of(name).map(|example| example.source)
+    examples::Example::find(name).map(|example| example.source)
 }
 
 /// Sectors, lines and bytes used of one warp's access.

@@ -131,7 +131,8 @@ impl<'a> Lowering<'a> {
                 InitialValue::Param(index)
             });
             // An argument that nothing changes is read where it was given.
-            if variable.in_memory == Memory::Register && variable.fate == Mutability::Kept {
+            if variable.in_memory == Memory::Register && variable.mutability == Mutability::Constant
+            {
                 let home = VariableHome::Register(given);
                 self.homes[index] = Residence { home, slot: None, mark: None, uniform: true };
                 self.shown[index].home = home;
@@ -156,7 +157,7 @@ impl<'a> Lowering<'a> {
             let mark = marked.then(|| self.mark());
             self.homes.push(Residence {
                 home,
-                slot: mark.filter(|_| variable.born == Initialization::Unset),
+                slot: mark.filter(|_| variable.initialization == Initialization::Unset),
                 mark,
                 uniform: false,
             });

@@ -100,7 +100,7 @@ impl Parser {
         self.diagnostics.push(Diagnostic::new(place, message, help));
     }
 
-    pub(super) fn lose<T>(
+    pub(super) fn refuse<T>(
         &mut self,
         message: impl Into<String>,
         help: impl Into<String>,
@@ -114,7 +114,7 @@ impl Parser {
         if self.depth >= DEEPEST {
             // What is left would only be told the same.
             let lost =
-                self.lose(format!("this is nested more than {DEEPEST} deep"), "name parts of it");
+                self.refuse(format!("this is nested more than {DEEPEST} deep"), "name parts of it");
             self.at = self.tokens.len();
             return lost;
         }
@@ -133,7 +133,7 @@ impl Parser {
             self.advance();
             return Ok((name.clone(), place));
         }
-        self.lose(format!("the name of {of} is missing; here is {token}"), "")
+        self.refuse(format!("the name of {of} is missing; here is {token}"), "")
     }
 
     /// Whether a type begins here.
@@ -195,10 +195,10 @@ impl Parser {
     pub(super) fn stars(&mut self, mut ty: TypeName) -> Parsed<TypeName> {
         while self.is("*") || self.is("&") || self.is("&&") {
             if !self.is("*") {
-                return self.lose("references are not part of this", "pass a pointer: float *x");
+                return self.refuse("references are not part of this", "pass a pointer: float *x");
             }
             if ty.pointer.is_some() {
-                return self.lose(
+                return self.refuse(
                     "pointers to pointers are not part of this",
                     "keep rows side by side in one array: a[y * width + x]",
                 );

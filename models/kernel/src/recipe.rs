@@ -99,7 +99,7 @@ pub(super) fn arguments(kernel: &Kernel, given: &[frame::Argument]) -> Vec<Argum
 }
 
 /// A buffer with contents of its own, as a recipe carries it.
-pub(super) fn held(values: &Values) -> frame::Argument {
+pub(super) fn buffer_argument(values: &Values) -> frame::Argument {
     if let Values::Poison(elements) = values {
         return frame::Argument::Buffer { elements: *elements, fill: Fill::Poison };
     }

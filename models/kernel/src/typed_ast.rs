@@ -53,9 +53,9 @@ pub(crate) struct Variable {
     /// Its address is taken, or it is an array: it lives in local memory.
     pub(crate) in_memory: Memory,
     /// Whether it has a value from its declaration on.
-    pub(crate) born: Initialization,
+    pub(crate) initialization: Initialization,
     /// Whether anything assigns to it after its declaration.
-    pub(crate) fate: Mutability,
+    pub(crate) mutability: Mutability,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(crate) enum Initialization {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutability {
-    Kept,
+    Constant,
     Changed,
 }
 

@@ -171,7 +171,7 @@ impl<'a> Module<'a> {
             };
             let place = self.program.functions[self.program.kernel].variables[index].place;
             let element = self.stored(to, Root::Buffer(index), place);
-            let element = self.kept(element);
+            let element = self.or_placeholder(element);
             let is_read = access == Access::Constant && !self.atomic.contains(&Root::Buffer(index));
             let mode = if is_read { "read" } else { "read_write" };
             let binding = buffers.len();
@@ -219,7 +219,7 @@ impl<'a> Module<'a> {
             // A bool has no layout in memory that is shared with the host.
             let stored = if scalar == Scalar::Bool { Scalar::Unsigned } else { scalar };
             let place = self.program.functions[self.program.kernel].variables[index].place;
-            let ty = self.kept(type_name(stored, place));
+            let ty = self.or_placeholder(type_name(stored, place));
             fields.push(format!("  {}: {ty},", names::field(&param.name)));
             numbers.push((param.name.clone(), scalar));
         }
@@ -251,7 +251,7 @@ impl<'a> Module<'a> {
                 Type::Void | Type::Pointer { .. } => continue,
             };
             let element = self.stored(of, Root::Shared(index), place);
-            let element = self.kept(element);
+            let element = self.or_placeholder(element);
             let elements = elements.max(1);
             let name = &self.shared[index];
             let _ = writeln!(text, "var<workgroup> {name}: array<{element}, {elements}>;");
@@ -274,7 +274,7 @@ impl<'a> Module<'a> {
     }
 
     /// What was translated, or a word in its place and the complaint kept.
-    fn kept<T: Into<String>>(&mut self, told: Translated<T>) -> String {
+    fn or_placeholder<T: Into<String>>(&mut self, told: Translated<T>) -> String {
         match told {
             Ok(text) => text.into(),
             Err(complaint) => {
@@ -294,6 +294,7 @@ impl<'a> Module<'a> {
 
     /// Whether anything assigns to a kernel's pointer argument, which is then an index of its own.
     fn moves(&self, param: usize) -> bool {
-        self.program.functions[self.program.kernel].variables[param].fate == Mutability::Changed
+        self.program.functions[self.program.kernel].variables[param].mutability
+            == Mutability::Changed
     }
 }

@@ -112,7 +112,7 @@ impl Ceilings {
         let mut ceilings = Self { peak: baseline.unwrap_or(0.0), bandwidth, again: None };
         if baseline.is_none() {
             match meter.arithmetic(ComputeUnits::Products)? {
-                Arithmetic::Told(rate) => ceilings.peak = rate,
+                Arithmetic::Probed(rate) => ceilings.peak = rate,
                 Arithmetic::Timed(mut pass) => {
                     pass.time(1)?;
                     let once = pass.time(1)?;

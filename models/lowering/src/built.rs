@@ -26,19 +26,10 @@ fn properties() -> Arc<DeviceProperties> {
         cube_mma_reserved_shared_memory: 0,
     };
     let memory = MemoryDeviceProperties::new(u64::MAX, 256);
-    let identity = DeviceIdentity {
-        name: "none".into(),
-        fingerprint: "none".into(),
-        physical: None,
-    };
+    let identity =
+        DeviceIdentity { name: "none".into(), fingerprint: "none".into(), physical: None };
     let timing = cubecl::profile::TimingMethod::Device;
-    Arc::new(DeviceProperties::new(
-        Features::default(),
-        memory,
-        hardware,
-        timing,
-        identity,
-    ))
+    Arc::new(DeviceProperties::new(Features::default(), memory, hardware, timing, identity))
 }
 
 fn buffer() -> BufferCompilationArg {
@@ -57,52 +48,17 @@ pub fn kernel(name: &str, block: usize, width: usize) -> Box<dyn CubeKernel> {
     let (p, t) = (properties(), Arc::new(TargetProperties::default()));
     let b = buffer;
     match name {
-        "vector-add" => Box::new(kernels::vector_add::VectorAdd::new(
-            settings,
-            p,
-            t,
-            b(),
-            b(),
-            b(),
-            width,
-        )),
+        "vector-add" => {
+            Box::new(kernels::vector_add::VectorAdd::new(settings, p, t, b(), b(), b(), width))
+        }
         "relu" => Box::new(kernels::relu::Relu::new(settings, p, t, b(), b(), width)),
-        "saxpy" => Box::new(kernels::saxpy::Saxpy::new(
-            settings,
-            p,
-            t,
-            b(),
-            b(),
-            (),
-            width,
-        )),
-        "window-sum" => Box::new(kernels::window_sum::WindowSum::new(
-            settings,
-            p,
-            t,
-            b(),
-            b(),
-            block,
-            2,
-        )),
-        "matmul-tile" => Box::new(kernels::matmul_tile::MatmulTile::new(
-            settings,
-            p,
-            t,
-            b(),
-            b(),
-            b(),
-            (),
-            side,
-        )),
-        _ => Box::new(kernels::softmax_row::SoftmaxRow::new(
-            settings,
-            p,
-            t,
-            b(),
-            b(),
-            (),
-            block,
-        )),
+        "saxpy" => Box::new(kernels::saxpy::Saxpy::new(settings, p, t, b(), b(), (), width)),
+        "window-sum" => {
+            Box::new(kernels::window_sum::WindowSum::new(settings, p, t, b(), b(), block, 2))
+        }
+        "matmul-tile" => {
+            Box::new(kernels::matmul_tile::MatmulTile::new(settings, p, t, b(), b(), b(), (), side))
+        }
+        _ => Box::new(kernels::softmax_row::SoftmaxRow::new(settings, p, t, b(), b(), (), block)),
     }
 }

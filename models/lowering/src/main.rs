@@ -115,7 +115,7 @@ fn main() {
     );
     for name in KERNELS {
         let written = source(name);
-        let source = origin::Source::of(name, &written);
+        let source = origin::Source::read(name, &written);
         let widths: &[usize] =
             if ["vector-add", "relu", "saxpy"].contains(&name) { &[1, 4] } else { &[1] };
         for &width in widths {
@@ -140,7 +140,7 @@ fn main() {
                         "{name} {target}: lines differ"
                     );
                     let variants: Vec<&str> = forms.iter().map(|form| form[at].as_str()).collect();
-                    let mark = mark.map(|mark| mark.to_string()).unwrap_or_default();
+                    let mark = mark.map_or_else(String::new, |mark| mark.to_string());
                     let same = variants.iter().all(|variant| *variant == variants[0]);
                     let line = if same { variants[0].to_owned() } else { variants.join("\t") };
                     writeln!(out, "{mark}|{line}").unwrap();

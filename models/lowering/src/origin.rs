@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// First value of cubecl's form that each line of the source makes, in the order of the lines that make any; 0 for none.
-pub fn first_values(kernel: &str) -> &'static [usize] {
+fn first_values(kernel: &str) -> &'static [usize] {
     match kernel {
         "vector-add" => &[13, 19, 21],
         "relu" => &[9, 15, 17],
@@ -25,7 +25,7 @@ pub struct Source {
 
 impl Source {
     /// Reads a kernel's text.
-    pub fn of(kernel: &str, text: &str) -> Self {
+    pub fn read(kernel: &str, text: &str) -> Self {
         let mut makers = Vec::new();
         let mut barriers = Vec::new();
         let body = text.lines().position(|line| line.ends_with('{')).unwrap();

@@ -68,9 +68,10 @@ impl Launcher for Pretended {
 fn run(habit: Habit, settings: &[&str]) -> (RunData, Result<(), LabError>, usize) {
     let launches = Arc::new(AtomicUsize::new(0));
     let launcher = Pretended { habit, launches: Arc::clone(&launches) };
-    let lab = KernelLab::new()
-        .expect("the schema reads")
-        .beside(Extensions { launcher: Some(Box::new(launcher)), ..Extensions::default() });
+    let lab = KernelLab::new().expect("the schema reads").with_extensions(Extensions {
+        launcher: Some(Box::new(launcher)),
+        ..Extensions::default()
+    });
     let settings = Settings::from_pairs(settings.iter().copied()).expect("name=value");
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
     let mut data = RunData::default();

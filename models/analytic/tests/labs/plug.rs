@@ -43,7 +43,8 @@ impl Classifier for Stub {
 
 fn plugged(set: &[&str]) -> Result<RunData, LabError> {
     let lab = KernelLab::new().expect("the schema reads");
-    let lab = lab.beside(Extensions { classifier: Some(Box::new(Stub)), ..Extensions::default() });
+    let lab = lab
+        .with_extensions(Extensions { classifier: Some(Box::new(Stub)), ..Extensions::default() });
     let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
     let mut data = RunData::default();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)

@@ -170,7 +170,7 @@ fn run_entry(device: DeviceId, entry: &Entry) -> Result<bool, Wrong> {
         }
         Err(refusal) => return Err(Wrong::Refused(refusal)),
     };
-    let agreement = Agreement::of(&ended, &answer.buffers);
+    let agreement = Agreement::new(&ended, &answer.buffers);
     let is_near = agreement.all_agree();
     let is_equal = agreement.largest == 0.0 || entry.closeness == Closeness::Near;
     if is_near && is_equal && answer.seconds > 0.0 {
@@ -229,7 +229,7 @@ fn kernels_written_at_random_give_the_same_on_each_device() {
         for &device in devices() {
             let agreement = Devices
                 .launch(device, &case.work(&start))
-                .map(|answer| Agreement::of(&ended, &answer.buffers));
+                .map(|answer| Agreement::new(&ended, &answer.buffers));
             // Whole is only what has something to compare.
             if !agreement.as_ref().is_ok_and(Agreement::all_agree) {
                 wrong.push(format!("{device}: {agreement:?}\n{}", case.source));

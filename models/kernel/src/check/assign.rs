@@ -39,7 +39,11 @@ impl Checker {
     ) -> Checked<Expr> {
         let (target, ty) = self.target(target)?;
         if ty == Type::Scalar(Scalar::Bool) {
-            return self.tell(place, "a bool is not counted up or down", "write = true or = false");
+            return self.refuse(
+                place,
+                "a bool is not counted up or down",
+                "write = true or = false",
+            );
         }
         let one = Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::Whole(1) };
         let operator = match up {
@@ -75,14 +79,14 @@ impl Checker {
                 return finished(CompoundOp::Advance, value);
             }
             _ => {
-                return self.tell(place, format!("'{mark}=' takes no {ty} and {}", value.ty), "");
+                return self.refuse(place, format!("'{mark}=' takes no {ty} and {}", value.ty), "");
             }
         };
         let from = value.ty.scalar().unwrap_or(scalar);
         let common_type =
             if operator.is_shift() { scalar.promote() } else { scalar.common_type(from) };
         if operator.is_whole() && (common_type.is_real() || from.is_real()) {
-            return self.tell(
+            return self.refuse(
                 place,
                 format!("'{mark}=' takes whole numbers, here are {scalar} and {from}"),
                 "",
@@ -113,7 +117,7 @@ impl Checker {
         if let ExprKind::Name(name) = &expr.kind {
             match self.meaning(name) {
                 Some(Meaning::Constant(..)) => {
-                    return self.tell(
+                    return self.refuse(
                         expr.place,
                         format!("'{name}' is const"),
                         "leave out const to change it",
@@ -122,7 +126,7 @@ impl Checker {
                 Some(Meaning::Variable(index))
                     if !matches!(self.variables[index].ty, Type::Array { .. }) =>
                 {
-                    self.variables[index].fate = Mutability::Changed;
+                    self.variables[index].mutability = Mutability::Changed;
                     return Ok((Target::Variable(index), self.variables[index].ty));
                 }
                 Some(Meaning::Variable(_) | Meaning::Shared(_)) | None => {}
@@ -135,21 +139,21 @@ impl Checker {
             self.expr(expr)?
         };
         if let Kind::Special(..) | Kind::WarpSize = target.kind {
-            return self.tell(
+            return self.refuse(
                 place,
                 "this is given and cannot be assigned to",
                 "copy it into a variable",
             );
         }
         let Kind::Load(address) = target.kind else {
-            return self.tell(
+            return self.refuse(
                 place,
                 "this cannot be assigned to",
                 "assign to a variable or an element",
             );
         };
         if let Type::Pointer { access: Access::Constant, .. } = address.ty {
-            return self.tell(
+            return self.refuse(
                 place,
                 "this is const",
                 "leave out const where it is declared, to write there",
@@ -205,7 +209,7 @@ impl Checker {
             _ => {}
         }
         let message = format!("'{mark}' takes no {} and {}", left.ty, right.ty);
-        self.tell(place, message, "")
+        self.refuse(place, message, "")
     }
 }
 
@@ -219,7 +223,7 @@ impl Checker {
             }
             Type::Void | Type::Array { .. } => {
                 let message = format!("a {} is neither true nor false", expr.ty);
-                self.tell(expr.place, message, "compare it with something")
+                self.refuse(expr.place, message, "compare it with something")
             }
         }
     }
@@ -235,13 +239,13 @@ impl Checker {
             }
             (Type::Pointer { to: from, access }, Type::Pointer { to, access: wanted }) => {
                 if from != to {
-                    self.tell(
+                    self.refuse(
                         place,
                         format!("a {} is no {ty}", expr.ty),
                         format!("if that is meant, write ({ty})"),
                     )
                 } else if access == Access::Constant && wanted == Access::Mutable {
-                    self.tell(
+                    self.refuse(
                         place,
                         format!("a {} may not be written through a {ty}", expr.ty),
                         format!("make it const {ty}"),
@@ -253,7 +257,7 @@ impl Checker {
             (Type::Scalar(_), Type::Pointer { .. }) if matches!(expr.kind, Kind::Whole(0)) => {
                 Ok(Expr { place, ty, kind: Kind::Whole(0) })
             }
-            (from, to) => self.tell(place, format!("a {from} is no {to}"), ""),
+            (from, to) => self.refuse(place, format!("a {from} is no {to}"), ""),
         }
     }
 
@@ -264,7 +268,7 @@ impl Checker {
             (
                 Type::Pointer { access: Access::Constant, .. },
                 Type::Pointer { access: Access::Mutable, .. },
-            ) => self.tell(
+            ) => self.refuse(
                 expr.place,
                 "a cast that makes const writable is not part of this",
                 "leave out const where it is declared",
@@ -275,7 +279,7 @@ impl Checker {
             (_, Type::Void) => {
                 Ok(Expr { place: expr.place, ty, kind: Kind::Convert(Box::new(expr)) })
             }
-            (Type::Pointer { .. }, Type::Scalar(scalar)) if scalar != Scalar::Bool => self.tell(
+            (Type::Pointer { .. }, Type::Scalar(scalar)) if scalar != Scalar::Bool => self.refuse(
                 expr.place,
                 "an address is no number here",
                 "subtract two pointers to count the elements between them",
@@ -285,7 +289,7 @@ impl Checker {
     }
 
     /// Two numbers brought to the type in which they meet.
-    pub(super) fn met(
+    pub(super) fn common_operands(
         &mut self,
         left: Expr,
         right: Expr,
@@ -293,7 +297,7 @@ impl Checker {
         mark: &str,
     ) -> Checked<(Scalar, Expr, Expr)> {
         let (Some(one), Some(other)) = (left.ty.scalar(), right.ty.scalar()) else {
-            return self.tell(
+            return self.refuse(
                 place,
                 format!("'{mark}' takes no {} and {}", left.ty, right.ty),
                 "it takes numbers",

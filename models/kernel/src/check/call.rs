@@ -7,6 +7,7 @@ use crate::diagnostic::Place;
 use crate::math::{Family, Math};
 use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
 use crate::types::{Access, Scalar, Type};
+use mlsys_lab::nearest::nearest;
 
 /// Functions of CUDA that people try, and what to write instead.
 const OUTSIDE: [(&str, &str); 14] = [
@@ -37,7 +38,7 @@ impl Checker {
         place: Place,
     ) -> Checked<Expr> {
         if name == self.name {
-            return self.tell(
+            return self.refuse(
                 place,
                 format!("'{name}' calls itself: recursion is not part of this"),
                 "write a loop",
@@ -48,37 +49,44 @@ impl Checker {
         }
         let values: Vec<_> = arguments.iter().map(|argument| self.value(argument)).collect();
         let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
-        if let Some(kind) = self.barrier(name, &values, place)? {
-            return Ok(kind);
-        }
-        if let Some((atomic, types)) = atomic(name) {
-            return self.atomic(name, atomic, types, values, place);
-        }
-        if let Some(shuffle) = warp_call(name) {
-            return self.together(name, shuffle, values, place);
+        let builtin = BUILTINS.iter().find(|(own, _)| *own == name).map(|(_, builtin)| *builtin);
+        match builtin {
+            Some(Builtin::Barrier) => {
+                self.count(name, &values, 0, place)?;
+                return Ok(Expr { place, ty: Type::Void, kind: Kind::Barrier });
+            }
+            Some(Builtin::Warp(WarpCall::Barrier)) if values.is_empty() => {
+                return Ok(Expr { place, ty: Type::Void, kind: Kind::WarpBarrier(None) });
+            }
+            Some(Builtin::Warp(call)) => return self.warp_call(name, call, values, place),
+            Some(Builtin::Atomic(atomic, types)) => {
+                return self.atomic(name, atomic, types, values, place);
+            }
+            Some(Builtin::Load) => {
+                self.count(name, &values, 1, place)?;
+                return match values.into_iter().next() {
+                    Some(address) if matches!(address.ty, Type::Pointer { .. }) => {
+                        Ok(loaded(address))
+                    }
+                    _ => self.refuse(place, "__ldg takes an address", "write __ldg(&a[i])"),
+                };
+            }
+            None => {}
         }
         if let Some((math, family)) = Math::find(name) {
             return self.math(name, math, family, values, place);
         }
-        if name == "__ldg" {
-            self.count(name, &values, 1, place)?;
-            return match values.into_iter().next() {
-                Some(address) if matches!(address.ty, Type::Pointer { .. }) => Ok(loaded(address)),
-                _ => self.tell(place, "__ldg takes an address", "write __ldg(&a[i])"),
-            };
-        }
         if let Some((_, help)) = OUTSIDE.iter().find(|(other, _)| *other == name) {
-            return self.tell(place, format!("{name} is not part of this"), *help);
+            return self.refuse(place, format!("{name} is not part of this"), *help);
         }
-        let mut all: Vec<String> = Math::names().chain(BUILTIN).map(str::to_owned).collect();
-        all.extend(self.functions.iter().map(|function| function.name.clone()));
-        let near =
-            mlsys_lab::nearest::nearest(name, all.iter().map(String::as_str)).map(str::to_owned);
-        let help = match near {
+        let builtins = BUILTINS.iter().map(|(name, _)| *name).chain(["min", "max"]);
+        let mut known: Vec<&str> = Math::names().chain(builtins).collect();
+        known.extend(self.functions.iter().map(|function| function.name.as_str()));
+        let help = match nearest(name, known) {
             Some(near) => format!("did you mean '{near}'?"),
             None => "a helper is a __device__ function and stands before what calls it".to_owned(),
         };
-        self.tell(place, format!("there is no function '{name}'"), help)
+        self.refuse(place, format!("there is no function '{name}'"), help)
     }
 
     pub(super) fn count(
@@ -92,7 +100,7 @@ impl Checker {
             return Ok(());
         }
         let plural = if wanted == 1 { "" } else { "s" };
-        self.tell(
+        self.refuse(
             place,
             format!("{name} takes {wanted} argument{plural}, here are {}", values.len()),
             "",
@@ -106,7 +114,7 @@ impl Checker {
             function.variables.iter().take(function.params).map(|variable| variable.ty).collect();
         self.height = self.height.max(height + 1);
         if wanted.len() != arguments.len() {
-            return self.tell(
+            return self.refuse(
                 place,
                 format!("{name} takes {} arguments, here are {}", wanted.len(), arguments.len()),
                 "",
@@ -135,19 +143,19 @@ impl Checker {
         };
         let to = match address.ty {
             Type::Pointer { access: Access::Constant, .. } => {
-                return self.tell(place, "this is const", "leave out const to write there");
+                return self.refuse(place, "this is const", "leave out const to write there");
             }
             Type::Pointer { to, .. } if types.contains(&to) => to,
             Type::Pointer { to, .. } => {
                 let list: Vec<String> = types.iter().map(Scalar::to_string).collect();
-                return self.tell(
+                return self.refuse(
                     place,
                     format!("{name} takes no {to}"),
                     format!("it takes {}", list.join(", ")),
                 );
             }
             ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => {
-                return self.tell(
+                return self.refuse(
                     place,
                     format!("{name} takes an address, this is a {ty}"),
                     format!("write {name}(&a[i], ..)"),
@@ -172,7 +180,7 @@ impl Checker {
         let mut common_type = None;
         for value in &values {
             let Some(scalar) = value.ty.scalar() else {
-                return self.tell(
+                return self.refuse(
                     place,
                     format!("{name} takes numbers, this is a {}", value.ty),
                     "",
@@ -193,7 +201,7 @@ impl Checker {
             Family::Bits => Scalar::Unsigned,
         };
         if family == Family::Bits && common_type != Scalar::Int && common_type != Scalar::Unsigned {
-            return self.tell(
+            return self.refuse(
                 place,
                 format!("{name} takes 32 bits, this is a {common_type}"),
                 "convert it to unsigned first",
@@ -207,62 +215,61 @@ impl Checker {
     }
 }
 
-const BUILTIN: [&str; 14] = [
-    "__syncthreads",
-    "__syncwarp",
-    "__shfl_sync",
-    "__shfl_up_sync",
-    "__shfl_down_sync",
-    "__shfl_xor_sync",
-    "__ballot_sync",
-    "atomicAdd",
-    "atomicMax",
-    "atomicMin",
-    "atomicCAS",
-    "atomicExch",
-    "min",
-    "max",
-];
-
-fn atomic(name: &str) -> Option<(Atomic, &'static [Scalar])> {
-    use Scalar::{Double, Float, Int, Long, Unsigned, UnsignedLong};
-    Some(match name {
-        "atomicAdd" => (Atomic::Add, &[Int, Unsigned, UnsignedLong, Float, Double]),
-        "atomicSub" => (Atomic::Subtract, &[Int, Unsigned]),
-        "atomicMin" => (Atomic::Min, &[Int, Unsigned, Long, UnsignedLong]),
-        "atomicMax" => (Atomic::Max, &[Int, Unsigned, Long, UnsignedLong]),
-        "atomicExch" => (Atomic::Exchange, &[Int, Unsigned, UnsignedLong, Float]),
-        "atomicCAS" => (Atomic::CompareAndSwap, &[Int, Unsigned, UnsignedLong]),
-        "atomicAnd" => (Atomic::And, &[Int, Unsigned, UnsignedLong]),
-        "atomicOr" => (Atomic::Or, &[Int, Unsigned, UnsignedLong]),
-        "atomicXor" => (Atomic::Xor, &[Int, Unsigned, UnsignedLong]),
-        _ => return None,
-    })
+/// A function that is no mathematics.
+#[derive(Clone, Copy)]
+enum Builtin {
+    /// `__syncthreads`.
+    Barrier,
+    /// `__ldg`.
+    Load,
+    /// With the types it takes.
+    Atomic(Atomic, &'static [Scalar]),
+    Warp(WarpCall),
 }
 
-impl Checker {
-    /// `__syncthreads` and its kin.
-    fn barrier(&mut self, name: &str, values: &[Expr], place: Place) -> Checked<Option<Expr>> {
-        let kind = match name {
-            "__syncthreads" => {
-                self.count(name, values, 0, place)?;
-                Kind::Barrier
-            }
-            "__syncwarp" if values.is_empty() => Kind::WarpBarrier(None),
-            "__syncwarp" => {
-                self.count(name, values, 1, place)?;
-                return Ok(None);
-            }
-            _ => return Ok(None),
-        };
-        Ok(Some(Expr { place, ty: Type::Void, kind }))
-    }
+/// What all lanes of a warp do together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WarpCall {
+    Shuffle(Shuffle),
+    Vote(Vote),
+    Barrier,
+}
 
+const BUILTINS: [(&str, Builtin); 19] = {
+    use Scalar::{Double, Float, Int, Long, Unsigned, UnsignedLong};
+    const BITS: &[Scalar] = &[Int, Unsigned, UnsignedLong];
+    const ORDERED: &[Scalar] = &[Int, Unsigned, Long, UnsignedLong];
+    const SUMS: &[Scalar] = &[Int, Unsigned, UnsignedLong, Float, Double];
+    const EXCHANGED: &[Scalar] = &[Int, Unsigned, UnsignedLong, Float];
+    [
+        ("__syncthreads", Builtin::Barrier),
+        ("__syncwarp", Builtin::Warp(WarpCall::Barrier)),
+        ("__shfl_sync", Builtin::Warp(WarpCall::Shuffle(Shuffle::Index))),
+        ("__shfl_up_sync", Builtin::Warp(WarpCall::Shuffle(Shuffle::Up))),
+        ("__shfl_down_sync", Builtin::Warp(WarpCall::Shuffle(Shuffle::Down))),
+        ("__shfl_xor_sync", Builtin::Warp(WarpCall::Shuffle(Shuffle::Xor))),
+        ("__ballot_sync", Builtin::Warp(WarpCall::Vote(Vote::Ballot))),
+        ("__any_sync", Builtin::Warp(WarpCall::Vote(Vote::Any))),
+        ("__all_sync", Builtin::Warp(WarpCall::Vote(Vote::All))),
+        ("__ldg", Builtin::Load),
+        ("atomicAdd", Builtin::Atomic(Atomic::Add, SUMS)),
+        ("atomicSub", Builtin::Atomic(Atomic::Subtract, &[Int, Unsigned])),
+        ("atomicMax", Builtin::Atomic(Atomic::Max, ORDERED)),
+        ("atomicMin", Builtin::Atomic(Atomic::Min, ORDERED)),
+        ("atomicCAS", Builtin::Atomic(Atomic::CompareAndSwap, BITS)),
+        ("atomicExch", Builtin::Atomic(Atomic::Exchange, EXCHANGED)),
+        ("atomicAnd", Builtin::Atomic(Atomic::And, BITS)),
+        ("atomicOr", Builtin::Atomic(Atomic::Or, BITS)),
+        ("atomicXor", Builtin::Atomic(Atomic::Xor, BITS)),
+    ]
+};
+
+impl Checker {
     fn mask(&mut self, value: Expr) -> Checked<Expr> {
         self.convert(value, Type::Scalar(Scalar::Unsigned))
     }
 
-    fn together(
+    fn warp_call(
         &mut self,
         name: &str,
         shuffle: WarpCall,
@@ -299,7 +306,7 @@ impl Checker {
                     return Err(crate::check::Reported);
                 };
                 let Some(scalar) = value.ty.scalar() else {
-                    return self.tell(
+                    return self.refuse(
                         place,
                         format!("{name} passes numbers on, this is a {}", value.ty),
                         "",
@@ -313,7 +320,7 @@ impl Checker {
                 if let Some(width) = all.get(3).and_then(crate::check::known)
                     && !(width > 0 && width <= 32 && width & (width - 1) == 0)
                 {
-                    return self.tell(
+                    return self.refuse(
                         place,
                         format!("a width of {width} is no power of two up to 32"),
                         "",
@@ -323,26 +330,4 @@ impl Checker {
             }
         }
     }
-}
-
-/// What all lanes of a warp do together.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum WarpCall {
-    Shuffle(Shuffle),
-    Vote(Vote),
-    Barrier,
-}
-
-fn warp_call(name: &str) -> Option<WarpCall> {
-    Some(match name {
-        "__shfl_sync" => WarpCall::Shuffle(Shuffle::Index),
-        "__shfl_up_sync" => WarpCall::Shuffle(Shuffle::Up),
-        "__shfl_down_sync" => WarpCall::Shuffle(Shuffle::Down),
-        "__shfl_xor_sync" => WarpCall::Shuffle(Shuffle::Xor),
-        "__ballot_sync" => WarpCall::Vote(Vote::Ballot),
-        "__any_sync" => WarpCall::Vote(Vote::Any),
-        "__all_sync" => WarpCall::Vote(Vote::All),
-        "__syncwarp" => WarpCall::Barrier,
-        _ => return None,
-    })
 }

@@ -21,7 +21,7 @@ impl Checker {
             (Some(scalar), None) => Ok(Type::Scalar(scalar)),
             (Some(to), Some(_)) => Ok(Type::Pointer { to, access: ty.access }),
             (None, None) => Ok(Type::Void),
-            (None, Some(_)) => self.tell(
+            (None, Some(_)) => self.refuse(
                 place,
                 format!("void* is not part of this as {of}"),
                 "point to what is there: float *",
@@ -34,7 +34,7 @@ impl Checker {
         name: &str,
         place: Place,
         ty: Type,
-        born: Initialization,
+        initialization: Initialization,
     ) -> Index {
         let in_memory = match ty {
             Type::Array { .. } => Memory::Local,
@@ -45,8 +45,8 @@ impl Checker {
             place,
             ty,
             in_memory,
-            born,
-            fate: Mutability::Kept,
+            initialization,
+            mutability: Mutability::Constant,
         });
         self.variables.len() - 1
     }
@@ -78,7 +78,7 @@ impl Checker {
         let place = name.place;
         let base = self.type_of(name.ty, place, "a variable")?;
         let Some(scalar) = name.ty.scalar.filter(|_| base != Type::Void) else {
-            return self.tell(
+            return self.refuse(
                 place,
                 format!("'{}' has no type", name.name),
                 "void is no variable's type",
@@ -90,7 +90,7 @@ impl Checker {
             (None, _) => base,
             (Some(extents), None) => Type::Array { of: scalar, extents, access: name.ty.access },
             (Some(_), Some(_)) => {
-                return self.tell(
+                return self.refuse(
                     place,
                     "arrays of pointers are not part of this",
                     "keep all in one array and compute the index",
@@ -102,7 +102,7 @@ impl Checker {
         }
         let constant = name.ty.access == Access::Constant && name.ty.pointer.is_none();
         match &name.initial {
-            None if constant => self.tell(
+            None if constant => self.refuse(
                 place,
                 format!("'{}' is const and has no value", name.name),
                 "write = value",
@@ -113,7 +113,7 @@ impl Checker {
             }
             Some(Initial::Value(value)) => {
                 if let Type::Array { .. } = ty {
-                    return self.tell(
+                    return self.refuse(
                         place,
                         "an array's values stand in braces",
                         "write = {0} for zeros",
@@ -128,19 +128,19 @@ impl Checker {
                     return Ok(None);
                 }
                 let index = self.local(name, ty)?;
-                self.variables[index].born = Initialization::WithValue;
+                self.variables[index].initialization = Initialization::WithValue;
                 Ok(Some(StmtKind::Declare(index, Some(value))))
             }
             Some(Initial::List(values)) => {
                 let Type::Array { extents, .. } = ty else {
-                    return self.tell(
+                    return self.refuse(
                         place,
                         format!("'{}' is no array", name.name),
                         "write = value",
                     );
                 };
                 if values.len() as u64 > extents.elements() {
-                    return self.tell(
+                    return self.refuse(
                         place,
                         format!("{} values do not fit into {ty}", values.len()),
                         "",
@@ -152,7 +152,7 @@ impl Checker {
                     list.push(self.convert(value, Type::Scalar(scalar))?);
                 }
                 let index = self.local(name, ty)?;
-                self.variables[index].born = Initialization::WithValue;
+                self.variables[index].initialization = Initialization::WithValue;
                 Ok(Some(StmtKind::Fill(index, list)))
             }
         }
@@ -165,7 +165,7 @@ impl Checker {
             let bytes = extents.elements() * u64::from(of.bytes()) + u64::from(self.local_bytes);
             self.local_bytes = bytes.min(u64::from(u32::MAX)) as u32;
             if self.local_bytes > MOST_LOCAL {
-                return self.tell(
+                return self.refuse(
                     name.place,
                     format!(
                         "the arrays of one thread take {bytes} bytes, and there are {MOST_LOCAL}"
@@ -185,14 +185,14 @@ impl Checker {
         element: u64,
     ) -> Checked<()> {
         if name.initial.is_some() {
-            return self.tell(
+            return self.refuse(
                 name.place,
                 "shared memory has no first value",
                 "let the threads write it, then __syncthreads()",
             );
         }
         if let Type::Pointer { .. } = ty {
-            return self.tell(
+            return self.refuse(
                 name.place,
                 "pointers in shared memory are not part of this",
                 "keep an index there",
@@ -206,7 +206,7 @@ impl Checker {
         let offset = self.static_bytes.next_multiple_of(8);
         let end = u64::from(offset) + bytes;
         if end > u64::from(MOST_STATIC_SHARED) {
-            return self.tell(
+            return self.refuse(
                 name.place,
                 format!("the __shared__ arrays take {end} bytes, and a kernel may declare {MOST_STATIC_SHARED}"),
                 "make the tile smaller, or ask for it at launch: extern __shared__ float tile[]; and dynamic_shared_bytes",
@@ -223,7 +223,7 @@ impl Checker {
     fn dynamic(&mut self, name: &Declarator) -> Checked<Option<Extents>> {
         match name.extents.as_slice() {
             [None] => Ok(Some(Extents::new(&[u32::MAX]))),
-            _ => self.tell(
+            _ => self.refuse(
                 name.place,
                 "an extern __shared__ array has no extent",
                 "write extern __shared__ float tile[];",
@@ -236,7 +236,7 @@ impl Checker {
             return Ok(None);
         }
         if name.extents.len() > Extents::MOST {
-            return self.tell(
+            return self.refuse(
                 name.place,
                 "arrays have at most three dimensions here",
                 "compute the index",
@@ -254,7 +254,7 @@ impl Checker {
                         continue;
                     }
                     _ => {
-                        return self.tell(
+                        return self.refuse(
                             name.place,
                             format!("the extent of '{}' is missing", name.name),
                             "write float tile[32]",
@@ -269,14 +269,14 @@ impl Checker {
                     list.push(count as u32)
                 }
                 Some(count) => {
-                    return self.tell(
+                    return self.refuse(
                         extent.place,
                         format!("an array has no {count} elements"),
                         "an extent is at least 1",
                     );
                 }
                 None => {
-                    return self.tell(
+                    return self.refuse(
                         extent.place,
                         "an extent must be known before the kernel runs",
                         "write #define TILE 32, or extern __shared__ float tile[]; for one that is given at launch",
@@ -301,7 +301,7 @@ impl Checker {
                 self.declare(&name.name, name.place, Meaning::Constant(scalar, number));
                 Ok(())
             }
-            _ => self.tell(
+            _ => self.refuse(
                 place,
                 format!("'{}' must be a number", name.name),
                 "global variables are not part of this: pass a buffer",
@@ -336,7 +336,7 @@ impl Checker {
         let index = self.value(index);
         let (base, index) = (base?, index?);
         let Some(scalar) = index.ty.scalar().filter(|scalar| !scalar.is_real()) else {
-            return self.tell(
+            return self.refuse(
                 index.place,
                 format!("an index is a whole number, this is a {}", index.ty),
                 "write (int)x",
@@ -371,7 +371,7 @@ impl Checker {
                 };
                 Ok(Expr { place, ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
             }
-            ty @ (Type::Void | Type::Scalar(_)) => self.tell(
+            ty @ (Type::Void | Type::Scalar(_)) => self.refuse(
                 place,
                 format!("a {ty} has no elements"),
                 "only arrays and pointers are indexed",
@@ -402,6 +402,6 @@ impl Checker {
         if let (Type::Pointer { .. }, Kind::Offset(..)) = (element.ty, &element.kind) {
             return Ok(Expr { place, ..element });
         }
-        self.tell(place, "this has no address", "'&' takes a variable or an element")
+        self.refuse(place, "this has no address", "'&' takes a variable or an element")
     }
 }

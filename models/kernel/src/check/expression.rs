@@ -16,12 +16,12 @@ impl Checker {
         let checked = self.expr(expr)?;
         match checked.ty {
             Type::Void => {
-                self.tell(expr.place, "this has no value", "call it as a statement of its own")
+                self.refuse(expr.place, "this has no value", "call it as a statement of its own")
             }
             Type::Array { of, extents, access } if extents.list().len() == 1 => {
                 Ok(Expr { ty: Type::Pointer { to: of, access }, ..checked })
             }
-            Type::Array { of, .. } => self.tell(
+            Type::Array { of, .. } => self.refuse(
                 expr.place,
                 format!("a {} is no value", checked.ty),
                 format!("index it, or take the address of its first {of}"),
@@ -49,7 +49,7 @@ impl Checker {
                 let bytes = match (ty.pointer, ty.scalar) {
                     (Some(_), _) => 8,
                     (None, Some(scalar)) => i64::from(scalar.bytes()),
-                    (None, None) => return self.tell(place, "void has no size", ""),
+                    (None, None) => return self.refuse(place, "void has no size", ""),
                 };
                 scalar(Scalar::UnsignedLong, Kind::Whole(bytes))
             }
@@ -99,7 +99,7 @@ impl Checker {
         if operator == Unary::Dereference {
             return match value.ty {
                 Type::Pointer { .. } => Ok(loaded(Expr { place, ..value })),
-                ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => self.tell(
+                ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => self.refuse(
                     place,
                     format!("a {ty} points nowhere"),
                     "'*' before a value takes a pointer",
@@ -116,14 +116,14 @@ impl Checker {
             return Ok(Expr { place, ty: Type::Scalar(Scalar::Bool), kind });
         }
         let Some(scalar) = value.ty.scalar() else {
-            return self.tell(place, format!("a {} is no number", value.ty), "");
+            return self.refuse(place, format!("a {} is no number", value.ty), "");
         };
         let promote = scalar.promote();
         let value = converted(value, scalar, promote);
         let ty = Type::Scalar(promote);
         match operator {
             Unary::Complement if promote.is_real() => {
-                self.tell(place, format!("'~' takes no {promote}"), "it takes whole numbers")
+                self.refuse(place, format!("'~' takes no {promote}"), "it takes whole numbers")
             }
             Unary::Complement => Ok(Expr { place, ty, kind: Kind::Complement(Box::new(value)) }),
             Unary::Minus => Ok(negated(value, promote, place)),
@@ -138,18 +138,18 @@ impl Checker {
         let mark = operator.mark();
         let operation = match operator {
             Binary::Compare(comparison, sides) => {
-                let (_, left, right) = self.met(left, right, place, mark)?;
+                let (_, left, right) = self.common_operands(left, right, place, mark)?;
                 return Ok(compared(comparison, sides, left, right, place));
             }
             Binary::Arithmetic(operation) => operation,
         };
         if operation.is_shift() {
             let (Some(one), Some(other)) = (left.ty.scalar(), right.ty.scalar()) else {
-                return self.tell(place, format!("'{mark}' takes whole numbers"), "");
+                return self.refuse(place, format!("'{mark}' takes whole numbers"), "");
             };
             if one.is_real() || other.is_real() {
                 let message = format!("'{mark}' takes whole numbers, here are {one} and {other}");
-                return self.tell(place, message, "");
+                return self.refuse(place, message, "");
             }
             // The type of a shift is that of its left side alone.
             let scalar = one.promote();
@@ -157,11 +157,11 @@ impl Checker {
             let (left, right) = (converted(left, one, scalar), converted(right, other, count));
             return Ok(arithmetic(operation, scalar, left, right, place));
         }
-        let (scalar, left, right) = self.met(left, right, place, mark)?;
+        let (scalar, left, right) = self.common_operands(left, right, place, mark)?;
         if scalar.is_real() && operation.is_whole() {
             let help = if operation == Operation::Remainder { "write fmodf(x, y)" } else { "" };
             let message = format!("'{mark}' takes whole numbers, these meet as {scalar}");
-            return self.tell(place, message, help);
+            return self.refuse(place, message, help);
         }
         Ok(arithmetic(operation, scalar, left, right, place))
     }
@@ -219,7 +219,7 @@ impl Checker {
             Some(scalar) => {
                 Ok(Expr { place, ty: Type::Scalar(*scalar), kind: Kind::Whole(value as i64) })
             }
-            None => self.tell(
+            None => self.refuse(
                 place,
                 format!("{value} does not fit into 64 signed bits"),
                 "write ull behind it",
@@ -234,7 +234,7 @@ impl Checker {
                 return Ok(Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::WarpSize });
             }
             (None, name) if name.parse::<Special>().is_ok() => {
-                return self.tell(
+                return self.refuse(
                     place,
                     format!("'{name}' has three parts"),
                     format!("write {name}.x, .y or .z"),
@@ -247,7 +247,7 @@ impl Checker {
                     || "declare it before it is used".to_owned(),
                     |near| format!("did you mean '{near}'?"),
                 );
-                return self.tell(place, format!("'{name}' is not declared"), help);
+                return self.refuse(place, format!("'{name}' is not declared"), help);
             }
         };
         Ok(match meaning {
@@ -291,7 +291,7 @@ impl Checker {
         };
         let special = name.and_then(|name| name.parse::<Special>().ok());
         let (Some(name), Some(special)) = (name, special) else {
-            return self.tell(
+            return self.refuse(
                 place,
                 format!(
                     "only threadIdx, blockIdx, blockDim and gridDim have parts, here is .{member}"
@@ -301,7 +301,7 @@ impl Checker {
         };
         let Ok(axis) = member.parse::<Axis>() else {
             let message = format!("{name} has no part '{member}'");
-            return self.tell(place, message, "its parts are x, y and z");
+            return self.refuse(place, message, "its parts are x, y and z");
         };
         Ok(Expr { place, ty: Type::Scalar(Scalar::Unsigned), kind: Kind::Special(special, axis) })
     }

@@ -92,23 +92,15 @@ fn fitted(value: i128, scalar: Scalar) -> Option<i64> {
 
 /// The number that a type's 64 bits stand for.
 fn number(value: i64, scalar: Scalar) -> i128 {
-    match scalar {
-        Scalar::UnsignedLong => i128::from(value as u64),
-        Scalar::Bool
-        | Scalar::Int
-        | Scalar::Unsigned
-        | Scalar::Long
-        | Scalar::Float
-        | Scalar::Double => i128::from(value),
-    }
+    let unsigned = scalar == Scalar::UnsignedLong;
+    if unsigned { i128::from(value as u64) } else { i128::from(value) }
 }
 
 /// What a minus in front makes of a number; of a known one again a known one.
 pub(super) fn negated(value: Expr, scalar: Scalar, place: Place) -> Expr {
     let ty = Type::Scalar(scalar);
     if let Kind::Whole(_) = value.kind {
-        let kind = Kind::Whole(0);
-        let zero = Expr { place, ty, kind };
+        let zero = Expr { place, ty, kind: Kind::Whole(0) };
         return arithmetic(Operation::Subtract, scalar, zero, value, place);
     }
     let kind = if let Kind::Real(known) = value.kind {

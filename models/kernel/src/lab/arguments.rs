@@ -64,7 +64,7 @@ pub(super) fn given(
                     "'{name}' is filled by the network; leave arguments.{name} out, or set plug_in to none"
                 )));
             }
-            arguments.push(recipe::held(values));
+            arguments.push(recipe::buffer_argument(values));
             continue;
         }
         let argument = match (ty, plain) {

@@ -27,7 +27,7 @@ enum Caution {
 }
 
 impl Execution {
-    pub(super) fn of(params: &Params) -> Result<Self, LabError> {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         Ok(match params.text("execution")? {
             "device" => Self::Device,
             "both" => Self::Both,
@@ -136,7 +136,7 @@ fn error(run: &Run<'_>, refusal: DeviceError) -> LabError {
 }
 
 fn report(run: &mut Run<'_>, machine: &Machine, answer: &LaunchResult) {
-    let agreement = Agreement::of(machine, &answer.buffers);
+    let agreement = Agreement::new(machine, &answer.buffers);
     run.scalar("device_matches", agreement.all_agree());
     run.scalar("device_mismatches", agreement.differing as i64);
     run.scalar("device_compared", agreement.compared as i64);

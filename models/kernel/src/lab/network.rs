@@ -101,9 +101,9 @@ pub(super) struct BufferRoles {
 
 impl PluggedKernel {
     /// The forward pass that `plug_in` asks for, if it does.
-    pub(super) fn of(
+    pub(super) fn open(
         params: &Params,
-        beside: &Extensions,
+        extensions: &Extensions,
         device: DeviceId,
     ) -> Result<Option<Self>, LabError> {
         let name = params.text("plug_in")?;
@@ -115,7 +115,7 @@ impl PluggedKernel {
         let fits = |example: &Example| {
             (plug, example.problem) == (ReplacedOperation::BiasAdd, Problem::VectorAdd)
         };
-        if Example::of(params.text("example")?).is_some_and(|example| !fits(example)) {
+        if Example::find(params.text("example")?).is_some_and(|example| !fits(example)) {
             let message = match plug {
                 ReplacedOperation::BiasAdd => {
                     "bias-add needs a kernel that adds two arrays: vector-add and its variants, grid-stride, or custom"
@@ -126,7 +126,7 @@ impl PluggedKernel {
             };
             return Err(LabError::contradiction(["plug_in", "example"], message));
         }
-        let Some(classifier) = &beside.classifier else {
+        let Some(classifier) = &extensions.classifier else {
             let message = "there is no network here to put a kernel into";
             return Err(LabError::contradiction(["plug_in"], message));
         };

@@ -2,8 +2,8 @@
 
 use crate::{Counts, Diagnostic, Event, Machine, Traffic};
 use mlsys_lab::frame::kernel::{Kernel as KernelFrame, Problem, Recipe, View, Whole};
-use mlsys_lab::frame::{Dimension, Pane, Scatter, ScatterLine, ScatterPoint, Span, Timeline};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::frame::{Pane, Span, Timeline};
+use mlsys_lab::picture::{line, log_axis, point, scatter};
 use mlsys_lab::steps::percent;
 use mlsys_lab::{Frame, Tables, Value, picture};
 
@@ -25,7 +25,7 @@ pub(super) fn steps(
     machine: &Machine,
     again: Option<Machine>,
 ) -> Frame {
-    let told = machine.findings().told().iter().take(MARKED);
+    let told = machine.findings().listed().iter().take(MARKED);
     let problems = told.map(|finding| Problem {
         step: finding.step,
         fault: finding.fault.name().to_owned(),
@@ -102,62 +102,53 @@ fn order(mut machine: Machine) -> Timeline {
         classes: ["runs", "waits at a barrier"].map(str::to_owned).to_vec(),
         ..Timeline::default()
     };
-    let mut lanes: Vec<(u32, u32)> = Vec::new();
-    // Of each lane the bar that may still grow, and since when it waits.
-    let mut open: Vec<Option<usize>> = Vec::new();
-    let mut waiting: Vec<Option<f64>> = Vec::new();
+    /// A warp by block and number, its bar that may still grow, and since when it waits.
+    struct Lane {
+        warp: (u32, u32),
+        open: Option<usize>,
+        waiting: Option<f64>,
+    }
+    let mut lanes: Vec<Lane> = Vec::new();
     for _ in 0..DRAWN_STEPS {
         let before = machine.clock() as f64;
         let Some(step) = machine.step() else {
             break;
         };
         let after = machine.clock() as f64;
-        let known = lanes.iter().position(|lane| *lane == (step.block, step.warp));
-        let lane = match known {
-            Some(lane) => lane,
-            None if lanes.len() == DRAWN_WARPS => continue,
-            None => {
-                lanes.push((step.block, step.warp));
-                open.push(None);
-                waiting.push(None);
-                lanes.len() - 1
-            }
-        };
-        if let Some(since) = waiting[lane].take()
-            && since < before
+        let warp = (step.block, step.warp);
+        let lane = lanes.iter().position(|lane| lane.warp == warp).unwrap_or(lanes.len());
+        if lane == DRAWN_WARPS {
+            continue;
+        }
+        if lane == lanes.len() {
+            lanes.push(Lane { warp, open: None, waiting: None });
+        }
+        let Lane { open, waiting, .. } = &mut lanes[lane];
+        if let Some(start) = waiting.take()
+            && start < before
         {
-            timeline.spans.push(Span {
-                lane,
-                start: since,
-                end: before,
-                class: 1,
-                ..Span::default()
-            });
+            timeline.spans.push(Span { lane, start, end: before, class: 1, ..Span::default() });
         }
         let label = format!("line {}", step.place.line);
-        let grows = open[lane].filter(|&at| {
+        let grows = open.filter(|&at| {
             let span = &timeline.spans[at];
             span.end == before && span.label == label
         });
-        match grows {
-            Some(at) => timeline.spans[at].end = after,
-            None => {
-                open[lane] = Some(timeline.spans.len());
-                timeline.spans.push(Span {
-                    lane,
-                    start: before,
-                    end: after,
-                    label,
-                    ..Span::default()
-                });
-            }
+        if let Some(at) = grows {
+            timeline.spans[at].end = after;
+        } else {
+            *open = Some(timeline.spans.len());
+            let (start, end) = (before, after);
+            timeline.spans.push(Span { lane, start, end, label, ..Span::default() });
         }
         if matches!(step.event, Event::Arrived | Event::Released) {
-            waiting[lane] = Some(after);
+            *waiting = Some(after);
         }
     }
-    let name = |(block, warp): (u32, u32)| format!("block {block} warp {warp}");
-    timeline.lanes = lanes.into_iter().map(name).collect();
+    let names = lanes
+        .into_iter()
+        .map(|Lane { warp: (block, warp), .. }| format!("block {block} warp {warp}"));
+    timeline.lanes = names.collect();
     timeline
 }
 
@@ -190,17 +181,9 @@ const ROOFS: [(&str, &str); 3] =
 
 /// The kernel under the roofs of tabled GPUs: FP32 peak and memory bandwidth.
 pub(super) fn roofline(flops: u64, bytes: u64) -> Frame {
-    let field = |gpu: &str, name: &str| {
-        let value = Tables::builtin().field("gpu", gpu, name)?;
-        value.as_f64()
-    };
+    let field = |gpu: &str, name: &str| Tables::builtin().field("gpu", gpu, name)?.as_f64();
     let own = (flops > 0 && bytes > 0).then(|| flops as f64 / bytes as f64);
-    let mut scatter = Scatter {
-        x: axis("intensity", "flops/byte"),
-        y: axis("attainable", "flop/s"),
-        series: vec!["ridge".to_owned(), "this kernel".to_owned()],
-        ..Scatter::default()
-    };
+    let (mut points, mut lines) = (Vec::new(), Vec::new());
     for (name, gpu) in ROOFS {
         let peak = field(gpu, "path.fp32.peak_flops_per_second");
         let (Some(peak), Some(bandwidth)) = (peak, field(gpu, "bandwidth_bytes_per_second")) else {
@@ -210,27 +193,15 @@ pub(super) fn roofline(flops: u64, bytes: u64) -> Frame {
         let ridge = peak / bandwidth;
         let at = |intensity: f64| (intensity, rate(intensity));
         let (least, most) = own.map_or((ridge, ridge), |own| (ridge.min(own), ridge.max(own)));
-        scatter.lines.push(ScatterLine {
-            name: format!("{name} FP32"),
-            points: vec![at(least.min(0.1) / 4.0), at(ridge), at(most * 8.0)],
-        });
-        let mut point = |x: f64, label: String, series: usize| {
-            scatter.points.push(ScatterPoint { x: Some(x), y: Some(rate(x)), label, series });
-        };
-        point(ridge, format!("ridge of {name}"), 0);
+        let ends = [at(least.min(0.1) / 4.0), at(ridge), at(most * 8.0)];
+        lines.push(line(format!("{name} FP32"), ends));
+        points.push(point(ridge, rate(ridge), format!("ridge of {name}"), 0));
         if let Some(own) = own {
             let share = percent(rate(own) / peak);
-            point(own, format!("this kernel on {name}: {share} of its peak"), 1);
+            let label = format!("this kernel on {name}: {share} of its peak");
+            points.push(point(own, rate(own), label, 1));
         }
     }
-    Frame::Scatter(scatter)
-}
-
-fn axis(name: &str, unit: &str) -> Dimension {
-    Dimension {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        scale: Scale::Log,
-        ..Dimension::default()
-    }
+    let axes = [log_axis("intensity", "flops/byte"), log_axis("attainable", "flop/s")];
+    scatter(axes, &["ridge", "this kernel"], points, lines)
 }

@@ -36,7 +36,7 @@ enum Wait {
 
 impl Wait {
     /// What one step cost, by the counts before and after it.
-    fn of(event: Event, before: &Counts, after: &Counts) -> Self {
+    fn after(event: Event, before: &Counts, after: &Counts) -> Self {
         if matches!(event, Event::Arrived | Event::Released) {
             Self::Barrier
         } else if after.load.accesses > before.load.accesses
@@ -72,6 +72,7 @@ impl Wait {
 }
 
 /// A warp with what it does.
+#[derive(Default)]
 struct Warp {
     block: u32,
     number: u32,
@@ -83,6 +84,12 @@ struct Warp {
     held: Option<u64>,
     /// When it issued last, so that schedulers take the one that has waited longest.
     last: u64,
+}
+
+impl Warp {
+    fn can_issue(&self) -> bool {
+        self.held.is_none() && self.done < self.work.len()
+    }
 }
 
 /// How the first warps of a launch, which has not begun, go over the schedulers of one multiprocessor.
@@ -143,59 +150,36 @@ pub(super) fn schedule(machine: Machine) -> Timeline {
     timeline
 }
 
-/// What the first warps do, each by itself.
+/// What the first warps do, each by itself, by block and warp.
 fn read(mut machine: Machine) -> Vec<Warp> {
-    let mut warps: Vec<Warp> = Vec::new();
-    let mut places: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    let mut works: BTreeMap<(u32, u32), Vec<(Wait, u32)>> = BTreeMap::new();
     let mut before = machine.totals();
     for _ in 0..STEPS {
         let Some(step) = machine.step() else {
             break;
         };
         let after = machine.totals();
-        let wait = Wait::of(step.event, &before, &after);
+        let wait = Wait::after(step.event, &before, &after);
         before = after;
-        let known = places.get(&(step.block, step.warp)).copied();
-        let at = match known {
-            Some(at) => at,
-            None if warps.len() == WARPS => continue,
-            None => {
-                places.insert((step.block, step.warp), warps.len());
-                warps.push(Warp {
-                    block: step.block,
-                    number: step.warp,
-                    work: Vec::new(),
-                    done: 0,
-                    ready: 0,
-                    held: None,
-                    last: 0,
-                });
-                warps.len() - 1
-            }
-        };
-        warps[at].work.push((wait, step.place.line));
+        let warp = (step.block, step.warp);
+        if works.len() < WARPS || works.contains_key(&warp) {
+            works.entry(warp).or_default().push((wait, step.place.line));
+        }
     }
-    // By block and warp, whichever of them the interpreter happened to begin with.
-    warps.sort_by_key(|warp| (warp.block, warp.number));
-    warps
+    let warp = |((block, number), work)| Warp { block, number, work, ..Warp::default() };
+    works.into_iter().map(warp).collect()
 }
 
 /// The earliest issue: its cycle, and the warp.
 fn next(warps: &[Warp], free: &[u64; SCHEDULERS]) -> Option<(u64, usize)> {
-    let going = warps
-        .iter()
-        .enumerate()
-        .filter(|(_, warp)| warp.held.is_none() && warp.done < warp.work.len());
-    going
-        .map(|(at, warp)| (warp.ready.max(free[at % SCHEDULERS]), warp.last, at))
-        .min()
-        .map(|(cycle, _, at)| (cycle, at))
+    let going = warps.iter().enumerate().filter(|(_, warp)| warp.can_issue());
+    let issue = |(at, warp): (usize, &Warp)| (warp.ready.max(free[at % SCHEDULERS]), warp.last, at);
+    going.map(issue).min().map(|(cycle, _, at)| (cycle, at))
 }
 
 /// Lets a block's warps on, if all that have not ended are at the barrier.
 fn open(warps: &mut [Warp], block: u32, cycle: u64, spans: &mut Vec<Span>) {
-    let closed = |warp: &Warp| warp.held.is_none() && warp.done < warp.work.len();
-    if warps.iter().any(|warp| warp.block == block && closed(warp)) {
+    if warps.iter().any(|warp| warp.block == block && warp.can_issue()) {
         return;
     }
     for (at, warp) in warps.iter_mut().enumerate() {
@@ -260,22 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_passes_a_barrier_before_the_last_has_come() {
+    fn no_warp_passes_a_barrier_before_the_last_has_come() {
         let text = "__global__ void k(float *a) { if (threadIdx.x < 32) a[0] = a[1]; __syncthreads(); if (threadIdx.x >= 32) a[2] = 1.0f; }";
         let timeline = schedule(launched(text, 1, 64));
-        let last_of = |lane: usize| {
-            let of = timeline.spans.iter().filter(|span| span.lane == lane);
-            of.map(|span| span.end).fold(0.0, f64::max)
-        };
-        assert!(
-            last_of(SCHEDULERS + 1) > 400.0,
-            "warp 1 waits at the barrier for the load of warp 0"
-        );
-        assert!(
-            timeline
-                .spans
-                .iter()
-                .any(|span| span.lane == SCHEDULERS + 1 && span.class == Wait::Barrier.class())
-        );
+        let of = |span: &&Span| span.lane == SCHEDULERS + 1;
+        let last = timeline.spans.iter().filter(of).map(|span| span.end).fold(0.0, f64::max);
+        assert!(last > 400.0, "warp 1 waits at the barrier for the load of warp 0");
+        let barrier = Wait::Barrier.class();
+        assert!(timeline.spans.iter().filter(of).any(|span| span.class == barrier));
     }
 }

@@ -112,7 +112,7 @@ impl Lowering<'_> {
         let own = |(residence, variable): (&Residence, &Variable)| {
             residence.home.register() == Some(from)
                 && variable.ty.is_wide() == value.ty.is_wide()
-                && variable.fate == Mutability::Changed
+                && variable.mutability == Mutability::Changed
         };
         if !address.changes_values() || !self.homes.iter().zip(variables).any(own) {
             return from;

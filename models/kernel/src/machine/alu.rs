@@ -89,16 +89,8 @@ impl Executor<'_> {
                 if quotient { -1 } else { x }
             } else {
                 let exact = if quotient { x / y } else { x % y };
-                let low = match scalar {
-                    Scalar::Long => -x == i128::from(i64::MAX) + 1 && y == -1,
-                    Scalar::Int => -x == i128::from(i32::MAX) + 1 && y == -1,
-                    Scalar::Bool
-                    | Scalar::Unsigned
-                    | Scalar::UnsignedLong
-                    | Scalar::Float
-                    | Scalar::Double => false,
-                };
-                if low {
+                let least = if scalar.is_wide() { i64::MIN } else { i64::from(i32::MIN) };
+                if scalar.is_signed() && x == i128::from(least) && y == -1 {
                     self.find(Fault::Overflow, lane, || {
                         format!("{x} {sign} {y} does not fit into its type")
                     });
@@ -211,23 +203,14 @@ impl Executor<'_> {
     }
 
     pub(super) fn select(&mut self, into: Reg, c: Reg, a: Reg, b: Reg) {
-        let c = self.narrow(c);
-        let (x, y) = (self.narrow(a), self.narrow(b));
-        let mut result = [0; WARP];
-        for lane in 0..WARP {
-            result[lane] = if c[lane] != 0 { x[lane] } else { y[lane] };
-        }
-        self.put(into, &result);
+        let (c, x, y) = (self.narrow(c), self.narrow(a), self.narrow(b));
+        self.put(into, &std::array::from_fn(|lane| if c[lane] != 0 { x[lane] } else { y[lane] }));
     }
 
     pub(super) fn select_wide(&mut self, into: Reg, c: Reg, a: Reg, b: Reg) {
-        let c = self.narrow(c);
-        let (x, y) = (self.wide(a), self.wide(b));
-        let mut result = [0; WARP];
-        for lane in 0..WARP {
-            result[lane] = if c[lane] != 0 { x[lane] } else { y[lane] };
-        }
-        self.put_wide(into, &result);
+        let (c, x, y) = (self.narrow(c), self.wide(a), self.wide(b));
+        let chosen = std::array::from_fn(|lane| if c[lane] != 0 { x[lane] } else { y[lane] });
+        self.put_wide(into, &chosen);
     }
 }
 
@@ -291,14 +274,10 @@ impl Executor<'_> {
     fn whole_from_real(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
         let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
         for lane in lanes(self.warp.mask) {
-            let x = match from {
-                Scalar::Double => double(self.warp.wide[usize::from(of)][lane]),
-                Scalar::Bool
-                | Scalar::Int
-                | Scalar::Unsigned
-                | Scalar::Long
-                | Scalar::UnsignedLong
-                | Scalar::Float => f64::from(float(self.warp.narrow[usize::from(of)][lane])),
+            let x = if from == Scalar::Double {
+                double(self.warp.wide[usize::from(of)][lane])
+            } else {
+                f64::from(float(self.warp.narrow[usize::from(of)][lane]))
             };
             let whole = x.trunc();
             let (low, high) = match to {

@@ -5,8 +5,7 @@
 use crate::bytecode::{Instr, WARP};
 use crate::machine::Machine;
 use crate::math::Math;
-use crate::typed_ast::{Atomic, Operation};
-use crate::types::Scalar;
+use crate::typed_ast::Atomic;
 use mlsys_lab::frame::kernel::LineCost;
 
 /// Counts of one instruction, of a line, or of a whole run.
@@ -68,28 +67,18 @@ impl Traffic {
 /// Floating-point operations that one lane does in an instruction: sums, differences, products, quotients and functions
 /// count one, a fused multiply-add two; comparisons, conversions and signs none.
 fn flops(instr: &Instr) -> u64 {
-    let real = |ty: Scalar| matches!(ty, Scalar::Float | Scalar::Double);
-    let one = |counts: bool| u64::from(counts);
-    if let Instr::Arithmetic(operation, ty, ..) = instr {
-        let counts = matches!(
-            operation,
-            Operation::Add
-                | Operation::Subtract
-                | Operation::Multiply
-                | Operation::Divide
-                | Operation::Remainder
-        );
-        return one(real(*ty) && counts);
-    }
-    if let Instr::Math(function, ty, ..) = instr {
+    if let Instr::Arithmetic(_, ty, ..) = instr {
+        // On numbers with a fraction there are only the four operations.
+        u64::from(ty.is_real())
+    } else if let Instr::Math(function, ty, ..) = instr {
         let free = matches!(function, Math::Abs | Math::IsNan | Math::IsInf | Math::CopySign);
         let times = if *function == Math::Fma { 2 } else { 1 };
-        return times * one(real(*ty) && !free);
+        times * u64::from(ty.is_real() && !free)
+    } else if let Instr::Atomic { atomic, ty, .. } = instr {
+        u64::from(ty.is_real() && matches!(atomic, Atomic::Add | Atomic::Subtract))
+    } else {
+        0
     }
-    if let Instr::Atomic { atomic, ty, .. } = instr {
-        return one(real(*ty) && matches!(atomic, Atomic::Add | Atomic::Subtract));
-    }
-    0
 }
 
 impl Machine {

@@ -43,12 +43,12 @@ pub struct Finding {
     pub sentence: String,
 }
 
-const TOLD: usize = 64;
+const LISTED: usize = 64;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     counts: [u64; Fault::ALL.len()],
-    told: Vec<Finding>,
+    listed: Vec<Finding>,
 }
 
 impl Findings {
@@ -62,12 +62,12 @@ impl Findings {
     }
 
     /// Findings in the order in which they were made, of each kind the first 64.
-    pub fn told(&self) -> &[Finding] {
-        &self.told
+    pub fn listed(&self) -> &[Finding] {
+        &self.listed
     }
 
     pub fn first(&self) -> Option<&Finding> {
-        self.told.first()
+        self.listed.first()
     }
 
     pub fn total(&self) -> u64 {
@@ -77,8 +77,8 @@ impl Findings {
     pub(super) fn add(&mut self, fault: Fault, tell: impl FnOnce() -> Finding) {
         let count = &mut self.counts[fault as usize];
         *count += 1;
-        if *count <= TOLD as u64 {
-            self.told.push(tell());
+        if *count <= LISTED as u64 {
+            self.listed.push(tell());
         }
     }
 }

@@ -174,7 +174,7 @@ impl Machine {
         }
         for finding in self
             .findings
-            .told()
+            .listed()
             .iter()
             .filter(|finding| finding.block == resident.id && finding.step + 1 >= self.clock)
         {

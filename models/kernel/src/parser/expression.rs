@@ -94,7 +94,7 @@ impl Parser {
             );
         }
         if self.is("<<<") || self.is(">>>") {
-            return self.lose(
+            return self.refuse(
                 "a kernel launches no kernel here",
                 "the lab launches it: set block_dim and grid_dim",
             );
@@ -106,7 +106,7 @@ impl Parser {
         if left.height < HIGHEST {
             return Ok(());
         }
-        self.lose(
+        self.refuse(
             format!("this expression has more than {HIGHEST} operations in a row"),
             "name parts of it",
         )
@@ -141,7 +141,7 @@ impl Parser {
         if self.take_name("sizeof") {
             self.need("(", "sizeof")?;
             if !self.at_type() {
-                return self.lose("sizeof takes a type here", "write sizeof(float)");
+                return self.refuse("sizeof takes a type here", "write sizeof(float)");
             }
             let ty = self.whole_type()?;
             self.need(")", "the type")?;
@@ -185,7 +185,7 @@ impl Parser {
                     left = boxed(place, ExprKind::Step { up, when: Fixity::After, target });
                 }
                 "->" | "::" => {
-                    return self.lose(
+                    return self.refuse(
                         "structures and namespaces are not part of this",
                         "pass an array for each field",
                     );
@@ -203,7 +203,7 @@ impl Parser {
             Token::Double(value) => ExprKind::Double(value),
             Token::Name(name) => return self.named(name, place),
             other @ (Token::Mark(_) | Token::End) => {
-                return self.lose(format!("a value is missing; here is {other}"), "");
+                return self.refuse(format!("a value is missing; here is {other}"), "");
             }
         };
         self.advance();
@@ -212,7 +212,7 @@ impl Parser {
 
     fn named(&mut self, name: String, place: Place) -> Parsed<Expr> {
         if let Some((message, help)) = outside(&name) {
-            return self.lose(message, help);
+            return self.refuse(message, help);
         }
         // `float(x)` is a cast.
         if self.at_type() {
@@ -227,7 +227,7 @@ impl Parser {
             "false" => ExprKind::Bool(false),
             "nullptr" | "NULL" => ExprKind::Null,
             keyword if is_keyword(keyword) => {
-                return self.lose(format!("'{keyword}' cannot stand here"), "");
+                return self.refuse(format!("'{keyword}' cannot stand here"), "");
             }
             _ => {
                 self.advance();

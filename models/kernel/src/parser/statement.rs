@@ -36,12 +36,14 @@ impl Parser {
                 "__global__" if role.is_none() => role = Some(Role::Kernel),
                 "__device__" if role.is_none() => role = Some(Role::Helper),
                 "__global__" | "__device__" => {
-                    return self
-                        .lose("a function is either __global__ or __device__", "keep one of them");
+                    return self.refuse(
+                        "a function is either __global__ or __device__",
+                        "keep one of them",
+                    );
                 }
                 "static" | "inline" | "__forceinline__" | "__noinline__" | "__inline__" => {}
                 "extern" => {
-                    return self.lose(
+                    return self.refuse(
                         "extern stands only before __shared__, inside a kernel",
                         "leave it out",
                     );
@@ -54,17 +56,17 @@ impl Parser {
                     }
                 }
                 "__host__" => {
-                    return self.lose(
+                    return self.refuse(
                         "functions of the host are not part of this",
                         "leave __host__ out: the lab launches the kernel",
                     );
                 }
                 "__shared__" => {
                     return self
-                        .lose("__shared__ stands inside a kernel", "move it into the kernel");
+                        .refuse("__shared__ stands inside a kernel", "move it into the kernel");
                 }
                 other => match outside(other) {
-                    Some((message, help)) => return self.lose(message, help),
+                    Some((message, help)) => return self.refuse(message, help),
                     None => break,
                 },
             }
@@ -82,7 +84,7 @@ impl Parser {
         let (name, place) = self.name("a function or a constant")?;
         if !self.is("(") {
             if role.is_some() {
-                return self.lose(
+                return self.refuse(
                     format!("'(' is missing after '{name}'"),
                     "global variables are not part of this: pass a buffer as an argument",
                 );
@@ -129,8 +131,7 @@ impl Parser {
             self.advance();
         }
         while !self.is(")") {
-            let plain = self.plain_type()?;
-            let mut ty = self.stars(plain)?;
+            let mut ty = self.whole_type()?;
             let (name, place) = self.name("an argument")?;
             if self.take("[") {
                 // The extent of an array argument means nothing in C: it is a pointer.
@@ -139,7 +140,7 @@ impl Parser {
                 }
                 self.need("]", "the extent")?;
                 if self.is("[") || ty.pointer.is_some() {
-                    return self.lose(
+                    return self.refuse(
                         "arrays of arrays are not passed here",
                         "pass a pointer and the width",
                     );
@@ -181,7 +182,7 @@ impl Parser {
                 })
             } else if self.is("(") || self.is("{") {
                 return self
-                    .lose("this way to give a first value is not part of this", "write = value");
+                    .refuse("this way to give a first value is not part of this", "write = value");
             } else {
                 None
             };
@@ -202,7 +203,7 @@ impl Parser {
         let mut values = Vec::new();
         while !self.is("}") {
             if self.is("{") {
-                return self.lose(
+                return self.refuse(
                     "lists inside lists are not part of this",
                     "write all values in one row",
                 );
@@ -220,38 +221,29 @@ impl Parser {
     fn skip_item(&mut self) {
         let mut depth = 0_usize;
         while *self.token() != Token::End {
-            match self.mark() {
+            let mark = self.mark();
+            self.advance();
+            match mark {
                 "{" => depth += 1,
-                "}" => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        self.advance();
-                        return;
-                    }
-                }
-                ";" if depth == 0 => {
-                    self.advance();
-                    return;
-                }
+                "}" if depth <= 1 => return,
+                "}" => depth -= 1,
+                ";" if depth == 0 => return,
                 _ => {}
             }
-            self.advance();
             // The next function begins at its own word, whatever was left open before it.
             if self.is_name("__global__") || self.is_name("__device__") {
                 return;
             }
         }
     }
-}
 
-impl Parser {
     /// A block in braces; after a mistake it goes on at the next statement.
     fn block(&mut self, of: &str) -> Parsed<Vec<Statement>> {
         self.need("{", of)?;
         let mut statements = Vec::new();
         while !self.is("}") {
             if *self.token() == Token::End {
-                return self.lose(format!("the block of {of} never ends"), "close it with }");
+                return self.refuse(format!("the block of {of} never ends"), "close it with }");
             }
             let before = self.place();
             match self.statement() {
@@ -269,23 +261,18 @@ impl Parser {
         }
         let mut depth = 0_usize;
         while *self.token() != Token::End {
-            match self.mark() {
-                "{" => depth += 1,
-                "}" if depth == 0 => return,
-                "}" => {
-                    depth -= 1;
-                    if depth == 0 {
-                        self.advance();
-                        return;
-                    }
-                }
-                ";" if depth == 0 => {
-                    self.advance();
-                    return;
-                }
-                _ => {}
+            let mark = self.mark();
+            if mark == "}" && depth == 0 {
+                return;
             }
             self.advance();
+            match mark {
+                "{" => depth += 1,
+                "}" if depth == 1 => return,
+                "}" => depth -= 1,
+                ";" if depth == 0 => return,
+                _ => {}
+            }
         }
     }
 
@@ -295,18 +282,14 @@ impl Parser {
 
     fn bare_statement(&mut self) -> Parsed<Statement> {
         let place = self.place();
-        let kind = match self.token().clone() {
-            Token::Mark("{") => StatementKind::Block(self.block("this block")?),
-            Token::Mark(";") => {
-                self.advance();
-                StatementKind::Empty
-            }
-            Token::Name(word) => self.word(&word)?,
-            Token::Mark(_)
-            | Token::Integer { .. }
-            | Token::Double(_)
-            | Token::Float(_)
-            | Token::End => self.plain()?,
+        let kind = if self.is("{") {
+            StatementKind::Block(self.block("this block")?)
+        } else if self.take(";") {
+            StatementKind::Empty
+        } else if let Token::Name(word) = self.token().clone() {
+            self.word(&word)?
+        } else {
+            self.plain()?
         };
         Ok(Statement { place, kind })
     }
@@ -330,7 +313,7 @@ impl Parser {
                 self.advance();
                 let body = Box::new(self.statement()?);
                 if !self.take_name("while") {
-                    return self.lose(
+                    return self.refuse(
                         "'while' is missing after the body of do",
                         "write do { .. } while (condition);",
                     );
@@ -351,34 +334,29 @@ impl Parser {
                 self.need(";", "return")?;
                 Ok(StatementKind::Return(value))
             }
-            "else" => self.lose("else without an if", "give the if a block in braces"),
+            "else" => self.refuse("else without an if", "give the if a block in braces"),
             "extern" | "__shared__" | "static" => self.shared(word),
             _ if self.at_type() && *self.ahead(1) != Token::Mark("(") => {
                 Ok(StatementKind::Declare(self.declaration(Storage::Local)?))
             }
             _ => match outside(word) {
-                Some((message, help)) => self.lose(message, help),
+                Some((message, help)) => self.refuse(message, help),
                 None => self.plain(),
             },
         }
     }
 
     fn shared(&mut self, word: &str) -> Parsed<StatementKind> {
-        let storage = match word {
-            "extern" => Storage::Dynamic,
-            "static" => {
-                return self.lose(
-                    "static variables are not part of this",
-                    "write __shared__ for what a block shares",
-                );
-            }
-            _ => Storage::Shared,
-        };
+        if word == "static" {
+            let message = "static variables are not part of this";
+            return self.refuse(message, "write __shared__ for what a block shares");
+        }
+        let storage = if word == "extern" { Storage::Dynamic } else { Storage::Shared };
         if storage == Storage::Dynamic {
             self.advance();
         }
         if !self.take_name("__shared__") {
-            return self.lose(
+            return self.refuse(
                 "extern stands only before __shared__",
                 "write extern __shared__ float tile[];",
             );

@@ -17,7 +17,7 @@ fn example(
     grid: Option<[u32; 3]>,
     schedule: Schedule,
 ) -> Ran {
-    let example = Example::of(name).expect("an example");
+    let example = Example::find(name).expect("an example");
     let mut launch = Launch::line(1, 1);
     launch.block_dim = block;
     launch.grid_dim = grid.unwrap_or_else(|| example.covering(sizes, block));

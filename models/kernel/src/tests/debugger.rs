@@ -4,7 +4,7 @@ use crate::examples::{Example, Sizes};
 use crate::tests::*;
 
 fn reduce() -> Machine {
-    let example = Example::of("reduce-interleaved").expect("an example");
+    let example = Example::find("reduce-interleaved").expect("an example");
     let sizes = Sizes { elements: 128, rows: 1, columns: 1, radius: 0 };
     let mut launch = Launch::line(2, 64);
     launch.dynamic_shared = 256;
@@ -97,7 +97,7 @@ fn the_lines_of_a_warp_are_gone_through_both_ways() {
 #[test]
 fn a_recipe_makes_the_launch_it_was_made_of() {
     let machine = reduce();
-    let example = Example::of("reduce-interleaved").expect("an example");
+    let example = Example::find("reduce-interleaved").expect("an example");
     let sizes = Sizes { elements: 128, rows: 1, columns: 1, radius: 0 };
     let launch = machine.launch().clone();
     let given = example.given(sizes, &launch);
@@ -116,7 +116,7 @@ fn a_recipe_makes_the_launch_it_was_made_of() {
 #[test]
 fn blocks_wait_run_and_end_whatever_the_order() {
     for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random] {
-        let example = Example::of("vector-add").expect("an example");
+        let example = Example::find("vector-add").expect("an example");
         let sizes = Sizes { elements: 40, rows: 1, columns: 1, radius: 0 };
         let mut launch = Launch::line(10, 4);
         launch.schedule = schedule;
@@ -138,7 +138,7 @@ fn blocks_wait_run_and_end_whatever_the_order() {
 
 #[test]
 fn a_panel_reads_variables_states_and_accesses() {
-    let example = Example::of("vector-add").expect("an example");
+    let example = Example::find("vector-add").expect("an example");
     let sizes = Sizes { elements: 8, rows: 1, columns: 1, radius: 0 };
     let mut launch = Launch::line(2, 6);
     launch.schedule = Schedule::InOrder;

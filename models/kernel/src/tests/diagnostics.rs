@@ -152,11 +152,11 @@ fn every_fault_is_found_at_its_line_and_counted() {
         let machine = faults(&text, 4);
         let findings = machine.findings();
         if fault == Fault::Overflow && body.contains("long long") {
-            assert!(findings.count(fault) >= 1, "{body}: {:?}", findings.told());
+            assert!(findings.count(fault) >= 1, "{body}: {:?}", findings.listed());
             continue;
         }
-        assert_eq!(findings.count(fault), count, "{body}: {:?}", findings.told());
-        let told = findings.told().iter().find(|finding| finding.fault == fault).expect("told");
+        assert_eq!(findings.count(fault), count, "{body}: {:?}", findings.listed());
+        let told = findings.listed().iter().find(|finding| finding.fault == fault).expect("told");
         assert_eq!(told.place.line, line, "{body}: {told:?}");
         assert!(told.sentence.len() > 10);
     }

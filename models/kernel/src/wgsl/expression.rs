@@ -131,7 +131,7 @@ impl Writer<'_, '_> {
             let text = self.value(expr)?;
             let fixed = matches!(expr.kind, Kind::Whole(_) | Kind::Real(_) | Kind::Special(..));
             let later = list[at + 1..].iter().any(|later| later.has_effect());
-            texts.push(if later && !fixed { self.kept(&text) } else { text });
+            texts.push(if later && !fixed { self.bind(&text) } else { text });
         }
         Ok(texts)
     }
@@ -257,7 +257,7 @@ impl Writer<'_, '_> {
         for (argument, value) in ["#x", "#y", "#z"].into_iter().zip(operands) {
             // What stands in the formula twice is worked out once.
             let is_repeated = template.matches(argument).count() > 1;
-            let value = if is_repeated { self.kept(&value).text } else { value.text };
+            let value = if is_repeated { self.bind(&value).text } else { value.text };
             text = text.replace(argument, &value);
         }
         // A call needs no parentheses.

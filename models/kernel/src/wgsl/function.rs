@@ -104,7 +104,8 @@ impl Writer<'_, '_> {
     /// `var` for what may change later, else `let`.
     fn word(&self, index: usize) -> &'static str {
         let variable = &self.function.variables[index];
-        let fixed = variable.fate == Mutability::Kept && variable.in_memory == Memory::Register;
+        let fixed =
+            variable.mutability == Mutability::Constant && variable.in_memory == Memory::Register;
         if fixed { "let" } else { "var" }
     }
 
@@ -217,7 +218,7 @@ impl<'m, 'a> Writer<'m, 'a> {
     }
 
     /// A new value under a name of its own.
-    pub(super) fn kept(&mut self, value: &Fragment) -> Fragment {
+    pub(super) fn bind(&mut self, value: &Fragment) -> Fragment {
         let name = self.module.names.fresh("t");
         self.line(&format!("let {name} = {};", value.text));
         Fragment::atom(name)

@@ -196,7 +196,7 @@ impl Writer<'_, '_> {
         let name = Fragment::atom(self.locals[*index].clone());
         let by = self.index(by)?;
         let old = match yields {
-            YieldedValue::Old => Some(self.kept(&name)),
+            YieldedValue::Old => Some(self.bind(&name)),
             YieldedValue::New => None,
         };
         self.line(&format!("{} += {};", name.text, by.text));
@@ -224,7 +224,7 @@ impl MemoryRef {
         if is_number {
             return self;
         }
-        let kept = writer.kept(&Fragment::sum(index));
+        let kept = writer.bind(&Fragment::sum(index));
         Self { name: format!("{array}[{}]", kept.text), ..self }
     }
 
@@ -289,7 +289,7 @@ impl Writer<'_, '_> {
         if fixed || !(address.has_effect() || calls && reads) {
             return Ok(text);
         }
-        Ok(self.kept(&text))
+        Ok(self.bind(&text))
     }
 
     pub(super) fn update(
@@ -316,7 +316,7 @@ impl Writer<'_, '_> {
                 let name = Fragment::atom(self.locals[*index].clone());
                 let value = self.value(value)?;
                 let old = match yields {
-                    YieldedValue::Old => Some(self.kept(&name)),
+                    YieldedValue::Old => Some(self.bind(&name)),
                     YieldedValue::New => None,
                 };
                 if of == common_type && old.is_none() && !operation.is_shift() {
@@ -344,7 +344,7 @@ impl Writer<'_, '_> {
                 let place = place.fixed(self);
                 let before = place.load();
                 let old = match yields {
-                    YieldedValue::Old => self.kept(&before),
+                    YieldedValue::Old => self.bind(&before),
                     YieldedValue::New => before,
                 };
                 let new = result(&old, &value)?;

@@ -33,7 +33,7 @@ impl Writer<'_, '_> {
                 (None, self.value(argument)?)
             };
             let later = arguments[at + 1..].iter().any(Expr::has_effect);
-            let text = if later { self.kept(&text) } else { text };
+            let text = if later { self.bind(&text) } else { text };
             roots.push(root);
             given.push(text.text);
         }
@@ -193,7 +193,7 @@ impl Writer<'_, '_> {
             return refuse(place, "a shuffle without its arguments", "");
         };
         // Kept, since it stands there twice and all lanes must take part once.
-        let (value, by) = (self.kept(value).text, self.kept(by).text);
+        let (value, by) = (self.bind(value).text, self.bind(by).text);
         let text = match shuffle {
             Shuffle::Index => format!("subgroupShuffle({value}, u32({by}) % 32u)"),
             Shuffle::Xor => format!("subgroupShuffle({value}, (lane ^ u32({by})) % 32u)"),
@@ -209,7 +209,7 @@ impl Writer<'_, '_> {
                 )
             }
         };
-        Ok(self.kept(&Fragment::sum(text)))
+        Ok(self.bind(&Fragment::sum(text)))
     }
 
     pub(super) fn vote(&mut self, vote: Vote, list: &[Expr], place: Place) -> Translated<Fragment> {
@@ -223,6 +223,6 @@ impl Writer<'_, '_> {
             Vote::Any => format!("i32(subgroupAny({value}))"),
             Vote::All => format!("i32(subgroupAll({value}))"),
         };
-        Ok(self.kept(&Fragment::sum(text)))
+        Ok(self.bind(&Fragment::sum(text)))
     }
 }

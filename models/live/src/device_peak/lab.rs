@@ -241,7 +241,7 @@ impl SteppedLab for Session {
         let timing = match self.timing.take() {
             Some(timing) => Some(timing),
             None => match measurement.prepare(&self.meter, &self.plan)? {
-                Arithmetic::Told(rate) => {
+                Arithmetic::Probed(rate) => {
                     self.put(measurement, Measured::Told(rate));
                     None
                 }

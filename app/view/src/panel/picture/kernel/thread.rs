@@ -46,7 +46,7 @@ pub fn status(debugger: &KernelDebugger) -> Vec<String> {
         };
         lines.push(format!("{lanes} lanes: the first {}{cost}.", first.describe(debugger)));
     }
-    if let Some(found) = machine.findings().told().last().filter(|_| step.found) {
+    if let Some(found) = machine.findings().listed().last().filter(|_| step.found) {
         lines.push(format!("Line {}: {}.", found.place.line, found.sentence));
     }
     lines.extend(next_line(debugger));
