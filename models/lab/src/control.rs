@@ -307,15 +307,6 @@ mod tests {
     }
 
     #[test]
-    fn ordered_steps_then_pause() {
-        let (sender, mut control) = steered(vec![Command::Pause, Command::Step(2)]);
-        assert_eq!(control.next_step(0), NextStep::Go(vec![]));
-        assert_eq!(control.next_step(1), NextStep::Go(vec![]));
-        sender.send(Command::Stop).unwrap();
-        assert_eq!(control.next_step(2), NextStep::Stop(StopReason::Asked));
-    }
-
-    #[test]
     fn ordered_steps_add_up_and_are_drawn_last() {
         let one = [Command::Step(1), Command::Redraw];
         let orders = [&[Command::Pause][..], &one, &one, &one].concat();

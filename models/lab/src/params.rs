@@ -243,43 +243,17 @@ title = "Sample"
 module = "test"
 about = "a lab for tests"
 source = "none"
-[[param]]
-name = "gpu"
-type = "enum"
-values_from = "gpu"
-optional = true
-about = "chip"
-[[param]]
-name = "sms"
-type = "int"
-from = "gpu.sms"
-default = 80
-min = 1
-about = "multiprocessors"
-[[param]]
-name = "rate"
-type = "float"
-default = 0.5
-min = 0.0
-max = 1.0
-about = "a share"
-[[param]]
-name = "mode"
-type = "enum"
-values = ["fast", "slow"]
-default = "fast"
-about = "a name"
-[[param]]
-name = "inputs"
-type = "table"
-default = { x = 2.0, y = 3.0 }
-about = "inputs"
-[[param]]
-name = "seed"
-type = "int"
-default = 1
-min = 0
-about = "seed"
+param = [
+  { name = "gpu", type = "enum", values_from = "gpu", optional = true, about = "" },
+  { name = "sms", type = "int", from = "gpu.sms", default = 80, min = 1, about = "" },
+  { name = "rate", type = "float", default = 0.5, min = 0.0, max = 1.0, about = "" },
+  { name = "mode", type = "enum", values = ["fast", "slow"], default = "fast", about = "" },
+  { name = "inputs", type = "table", default = { x = 2.0, y = 3.0 }, about = "" },
+  { name = "seed", type = "int", default = 1, min = 0, about = "" },
+  { name = "link", type = "enum", values_from = "link", default = "nvlink2", about = "" },
+  { name = "bandwidth", type = "float", from = "link.bandwidth_bytes_per_second", about = "" },
+  { name = "latency", type = "float", from = "link.latency_seconds", about = "" },
+]
 "#;
 
     fn resolve(pairs: &[&str]) -> Result<Params, Vec<ParamError>> {
@@ -365,32 +339,7 @@ about = "seed"
 
     #[test]
     fn table_values_follow_the_entry_unless_set() {
-        let schema = Schema::parse(
-            r#"
-        kind = "k"
-        title = "t"
-        module = "m"
-        about = "a"
-        source = "s"
-        [[param]]
-        name = "link"
-        type = "enum"
-        values_from = "link"
-        default = "nvlink2"
-        about = "a"
-        [[param]]
-        name = "bandwidth"
-        type = "float"
-        from = "link.bandwidth_bytes_per_second"
-        about = "a"
-        [[param]]
-        name = "latency"
-        type = "float"
-        from = "link.latency_seconds"
-        about = "a"
-        "#,
-        )
-        .unwrap();
+        let schema = Schema::parse(SCHEMA).unwrap();
         let settings = Settings::from_pairs(["latency=0.5"]).unwrap();
         let mut params = Params::resolve(&schema, &settings, Tables::builtin(), None).unwrap();
         assert_eq!(params.float("bandwidth").unwrap(), 1.5e11);

@@ -78,12 +78,10 @@ fn numeric(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     let answer = fields.formula("answer");
     let tolerance = tolerance(fields);
     let unit = fields.line("unit");
-    let wrong = fields.tables("wrong", |fields| {
-        wrong(fields, |fields| {
-            let formula = fields.formula("value")?;
-            let place = formula.place;
-            Some((formula, place))
-        })
+    let wrong = wrong(fields, |fields| {
+        let formula = fields.formula("value")?;
+        let place = formula.place;
+        Some((formula, place))
     });
     Some(QuestionKind::Numeric {
         answer: answer?,
@@ -141,13 +139,11 @@ fn order(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     fields.require(&[("answer", "answer = [\"first\", \"second\"]")]);
     let answer = fields.texts("answer");
     let answer = distinct(answer, 2, fields);
-    let wrong = fields.tables("wrong", |fields| {
-        wrong(fields, |fields| {
-            let place = fields.place_of("value")?;
-            let texts = fields.texts("value")?;
-            let texts: Vec<String> = texts.into_iter().map(|text| text.value).collect();
-            Some((texts, place))
-        })
+    let wrong = wrong(fields, |fields| {
+        let place = fields.place_of("value")?;
+        let texts = fields.texts("value")?;
+        let texts: Vec<String> = texts.into_iter().map(|text| text.value).collect();
+        Some((texts, place))
     });
     let answer = answer?;
     for wrong in &wrong {
@@ -166,11 +162,9 @@ fn list(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     let place = fields.place_of("answer");
     let answer = fields.formulas("answer");
     let tolerance = tolerance(fields);
-    let wrong = fields.tables("wrong", |fields| {
-        wrong(fields, |fields| {
-            let place = fields.place_of("value")?;
-            Some((fields.formulas("value")?, place))
-        })
+    let wrong = wrong(fields, |fields| {
+        let place = fields.place_of("value")?;
+        Some((fields.formulas("value")?, place))
     });
     let answer: Vec<Formula> = answer?;
     if let (Some(place), true) = (place, answer.is_empty()) {
@@ -304,27 +298,27 @@ fn choices(least: usize, fields: &mut Fields<'_, '_>) -> Option<Vec<String>> {
 }
 
 fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
-    fields.tables("wrong", |fields| {
-        wrong(fields, |fields| {
-            let text = fields.text("value")?;
-            Some((text.value, text.place))
-        })
+    wrong(fields, |fields| {
+        let text = fields.text("value")?;
+        Some((text.value, text.place))
     })
 }
 
-/// One `[[wrong]]`: a value, read by the caller, and what to say to it.
+/// The tables `[[wrong]]`: a value, read by the caller, and what to say to it.
 fn wrong<T>(
     fields: &mut Fields<'_, '_>,
-    value: impl FnOnce(&mut Fields<'_, '_>) -> Option<(T, Place)>,
-) -> Option<Wrong<T>> {
-    fields.require(&[("value", "value = \"...\""), ("say", "say = \"...\"")]);
-    let value = value(fields);
-    let say = fields.text("say");
-    if value.is_none() {
-        fields.ignore("value");
-    }
-    let (value, place) = value?;
-    Some(Wrong { value, say: say?.value, place })
+    mut value: impl FnMut(&mut Fields<'_, '_>) -> Option<(T, Place)>,
+) -> Vec<Wrong<T>> {
+    fields.tables("wrong", |fields| {
+        fields.require(&[("value", "value = \"...\""), ("say", "say = \"...\"")]);
+        let value = value(fields);
+        let say = fields.text("say");
+        if value.is_none() {
+            fields.ignore("value");
+        }
+        let (value, place) = value?;
+        Some(Wrong { value, say: say?.value, place })
+    })
 }
 
 fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {

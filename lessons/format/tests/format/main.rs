@@ -12,9 +12,7 @@ mod course;
 mod diagnostics;
 mod grading;
 mod kernels;
-
 mod progress;
 mod robust;
-mod selftest;
 mod support;
 mod translation;

@@ -301,6 +301,12 @@ mod tests {
         MessageTrace::ranged("gradient", Layout::Ring, ranks, ranks, rounds)
     }
 
+    /// A message from one of two ranks to the other.
+    fn added(from: usize, elements: Range<usize>) -> Ranged {
+        let bytes = 4 * elements.len() as u64;
+        Ranged { from, to: 1 - from, bytes, elements, action: Action::Add }
+    }
+
     #[test]
     fn a_ring_all_reduce_leaves_every_rank_with_the_sum() {
         for ranks in 1..=9 {
@@ -343,14 +349,7 @@ mod tests {
 
     #[test]
     fn messages_carry_the_state_before_their_round() {
-        let swap = |from: usize| Ranged {
-            from,
-            to: 1 - from,
-            elements: 0..1,
-            action: Action::Add,
-            bytes: 4,
-        };
-        let rounds = [(String::new(), vec![swap(0), swap(1)])];
+        let rounds = [(String::new(), vec![added(0, 0..1), added(1, 0..1)])];
         let mut trace = MessageTrace::ranged("x", Layout::Mesh, 2, 1, rounds);
         trace.sample_from([&[1.0][..], &[2.0][..]], 1);
         let after = trace.after(1, 0..1);
@@ -360,16 +359,9 @@ mod tests {
 
     #[test]
     fn messages_carry_whole_chunks_wherever_they_were_cut() {
-        let part = |from: usize, elements: Range<usize>| Ranged {
-            from,
-            to: 1 - from,
-            bytes: 4 * elements.len() as u64,
-            elements,
-            action: Action::Add,
-        };
         let rounds = [
-            (String::new(), vec![part(0, 0..6), part(1, 6..10)]),
-            (String::new(), vec![part(0, 8..10), part(1, 0..0)]),
+            (String::new(), vec![added(0, 0..6), added(1, 6..10)]),
+            (String::new(), vec![added(0, 8..10), added(1, 0..0)]),
         ];
         let trace = MessageTrace::ranged("x", Layout::Mesh, 2, 10, rounds);
         let sizes: Vec<u64> = trace.chunks.iter().map(|chunk| chunk.elements).collect();
