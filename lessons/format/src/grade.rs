@@ -11,7 +11,7 @@ use answer::{Judgement, chosen, malformed, same, say, verdict};
 use mlsys_expr::Env;
 use mlsys_lab::Registry;
 
-use crate::model::{Asked, Match, Question, QuestionKind, QuestionType, Wrong};
+use crate::model::{Asked, Match, Question, QuestionKind, Wrong};
 
 pub use answer::Answer;
 pub use kernel::{Case, CaseResult};
@@ -59,9 +59,8 @@ impl Question {
     ) -> Option<(Grade, Vec<Case>)> {
         let (judgement, cases) = match &self.kind {
             QuestionKind::Kernel(task) => kernel::judge(text, task, env, registry),
-            QuestionKind::Withheld(asked @ Asked::Kernel { .. }) => {
-                let given = Answer::One(text.to_owned());
-                (judge_withheld(&given, asked, QuestionType::Kernel), Vec::new())
+            QuestionKind::Withheld(Asked::Kernel { .. }) => {
+                (self.judge(&Answer::One(text.to_owned()), env, registry), Vec::new())
             }
             QuestionKind::Withheld(_)
             | QuestionKind::Numeric { .. }
@@ -91,48 +90,42 @@ impl Question {
     }
 
     fn judge(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Judgement {
-        match &self.kind {
-            QuestionKind::Numeric { answer, tolerance, wrong, .. } => match given.one() {
-                Some(text) => number::judge(text, answer, *tolerance, wrong, env),
-                None => malformed(QuestionType::Numeric),
-            },
-            QuestionKind::List { answer, tolerance, wrong } => match given.many() {
-                Some(texts) => number::judge_list(&texts, answer, *tolerance, wrong, env),
-                None => malformed(QuestionType::List),
-            },
+        let judgement = self.judge_shape(given, env, registry);
+        judgement.unwrap_or_else(|| malformed(self.kind.ty()))
+    }
+
+    /// The judgement of an answer; none if it has not the shape of an answer to such a question.
+    fn judge_shape(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Option<Judgement> {
+        Some(match &self.kind {
+            QuestionKind::Numeric { answer, tolerance, wrong, .. } => {
+                number::judge(given.one()?, answer, *tolerance, wrong, env)
+            }
+            QuestionKind::List { answer, tolerance, wrong } => {
+                number::judge_list(&given.many()?, answer, *tolerance, wrong, env)
+            }
             QuestionKind::Choice { answer, wrong } => {
                 let others = wrong.iter().map(|wrong| wrong.value.as_str());
-                match given
-                    .one()
-                    .and_then(|text| chosen(text, [answer.as_str()].into_iter().chain(others)))
-                {
-                    Some(choice) => verdict(choice == answer, choice, wrong),
-                    None => malformed(QuestionType::Choice),
-                }
+                let all = [answer.as_str()].into_iter().chain(others);
+                let choice = chosen(given.one()?, all)?;
+                verdict(choice == answer, choice, wrong)
             }
-            QuestionKind::Multiple { answer, wrong } => judge_multiple(given, answer, wrong),
-            QuestionKind::Match { pairs, extra } => judge_match(given, pairs, extra),
-            QuestionKind::Order { answer, wrong } => judge_order(given, answer, wrong),
-            QuestionKind::Text { answer, accept, wrong } => match given.one() {
-                Some(text) => {
-                    let right = [answer].into_iter().chain(accept).any(|known| same(known, text));
-                    verdict(right, text, wrong)
-                }
-                None => malformed(QuestionType::Text),
-            },
-            QuestionKind::Expression { lab, param, set, accept, wrong, .. } => match given.one() {
-                Some(text) => {
-                    let task = lab::Task { kind: &lab.value, param: &param.value, set, accept };
-                    lab::judge(text, &task, wrong, env, registry)
-                }
-                None => malformed(QuestionType::Expression),
-            },
-            QuestionKind::Kernel(task) => match given.one() {
-                Some(text) => kernel::judge(text, task, env, registry).0,
-                None => malformed(QuestionType::Kernel),
-            },
-            QuestionKind::Withheld(asked) => judge_withheld(given, asked, self.kind.ty()),
-        }
+            QuestionKind::Multiple { answer, wrong } => {
+                judge_multiple(&given.many()?, answer, wrong)?
+            }
+            QuestionKind::Match { pairs, extra } => judge_match(given, pairs, extra)?,
+            QuestionKind::Order { answer, wrong } => judge_order(&given.many()?, answer, wrong)?,
+            QuestionKind::Text { answer, accept, wrong } => {
+                let text = given.one()?;
+                let right = [answer].into_iter().chain(accept).any(|known| same(known, text));
+                verdict(right, text, wrong)
+            }
+            QuestionKind::Expression { lab, param, set, accept, wrong, .. } => {
+                let task = lab::Task { kind: &lab.value, param: &param.value, set, accept };
+                lab::judge(given.one()?, &task, wrong, env, registry)
+            }
+            QuestionKind::Kernel(task) => kernel::judge(given.one()?, task, env, registry).0,
+            QuestionKind::Withheld(asked) => judge_withheld(given, asked)?,
+        })
     }
 
     /// The stated answer, in the shape in which a learner gives one; empty where it is withheld.
@@ -156,120 +149,115 @@ impl Question {
     }
 }
 
-fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) -> Judgement {
-    let Some(texts) = given.many() else {
-        return malformed(QuestionType::Multiple);
-    };
+fn judge_multiple(texts: &[&str], answer: &[String], wrong: &[Wrong<String>]) -> Option<Judgement> {
     let all = || answer.iter().chain(wrong.iter().map(|wrong| &wrong.value)).map(String::as_str);
     let mut taken: Vec<&str> = Vec::new();
-    for text in &texts {
-        match chosen(text, all()) {
-            Some(choice) if !taken.contains(&choice) => taken.push(choice),
-            Some(_) => {}
-            None => return malformed(QuestionType::Multiple),
+    for text in texts {
+        let choice = chosen(text, all())?;
+        if !taken.contains(&choice) {
+            taken.push(choice);
         }
     }
     if let Some(mistake) = taken.iter().find(|taken| !answer.iter().any(|right| right == *taken)) {
-        return Judgement::Wrong(say(mistake, wrong));
+        return Some(Judgement::Wrong(say(mistake, wrong)));
     }
     match answer.len() - taken.len() {
-        0 => Judgement::Right,
-        _ if taken.is_empty() => malformed(QuestionType::Multiple),
-        1 => Judgement::Wrong(Some("these are right, but one more is".to_owned())),
-        missing => Judgement::Wrong(Some(format!("these are right, but {missing} more are"))),
+        0 => Some(Judgement::Right),
+        _ if taken.is_empty() => None,
+        1 => Some(Judgement::Wrong(Some("these are right, but one more is".to_owned()))),
+        missing => Some(Judgement::Wrong(Some(format!("these are right, but {missing} more are")))),
     }
 }
 
-fn judge_match(given: &Answer, pairs: &[Match], extra: &[String]) -> Judgement {
-    let Answer::Pairs(given) = given else {
-        return malformed(QuestionType::Match);
-    };
+fn judge_match(given: &Answer, pairs: &[Match], extra: &[String]) -> Option<Judgement> {
+    let Answer::Pairs(given) = given else { return None };
     let known = |text: &str| {
         let rights = pairs.iter().map(|pair| &pair.right).chain(extra);
         rights.into_iter().any(|right| same(right, text))
     };
-    let mut wrong = Vec::new();
+    let mut wrong = 0;
     for pair in pairs {
-        match given.iter().find(|(left, _)| same(left, &pair.left)) {
-            Some((_, right)) if same(right, &pair.right) => {}
-            Some((_, right)) if known(right) => wrong.push(pair.left.as_str()),
-            Some(_) | None => return malformed(QuestionType::Match),
+        let (_, right) = given.iter().find(|(left, _)| same(left, &pair.left))?;
+        if !same(right, &pair.right) {
+            if !known(right) {
+                return None;
+            }
+            wrong += 1;
         }
     }
-    match wrong.len() {
+    Some(match wrong {
         0 => Judgement::Right,
-        count => {
-            Judgement::Wrong(Some(format!("{count} of {} do not belong together", pairs.len())))
+        wrong => {
+            Judgement::Wrong(Some(format!("{wrong} of {} do not belong together", pairs.len())))
         }
-    }
+    })
 }
 
-fn judge_order(given: &Answer, answer: &[String], wrong: &[Wrong<Vec<String>>]) -> Judgement {
-    let Some(texts) = given.many() else {
-        return malformed(QuestionType::Order);
-    };
+fn judge_order(
+    texts: &[&str],
+    answer: &[String],
+    wrong: &[Wrong<Vec<String>>],
+) -> Option<Judgement> {
     let mut order: Vec<&str> = Vec::new();
-    for text in &texts {
-        match chosen(text, answer.iter().map(String::as_str)) {
-            Some(known) if !order.contains(&known) => order.push(known),
-            Some(_) | None => return malformed(QuestionType::Order),
+    for text in texts {
+        let known = chosen(text, answer.iter().map(String::as_str))?;
+        if order.contains(&known) {
+            return None;
         }
+        order.push(known);
     }
     if order.len() != answer.len() {
-        return malformed(QuestionType::Order);
+        return None;
     }
     if order == *answer {
-        return Judgement::Right;
+        return Some(Judgement::Right);
     }
     let stated = wrong.iter().find(|wrong| order == wrong.value);
     let in_place = order.iter().zip(answer).take_while(|(a, b)| a == b).count();
-    Judgement::Wrong(match stated {
+    Some(Judgement::Wrong(match stated {
         Some(stated) => Some(stated.say.clone()),
         None if in_place == 0 => None,
         None => Some(format!("the first {in_place} are in place")),
-    })
+    }))
 }
 
 fn pair_map(pairs: &[Match]) -> BTreeMap<String, String> {
     pairs.iter().map(|pair| (pair.left.clone(), pair.right.clone())).collect()
 }
 
-/// Whether an answer could be one to a question that is graded elsewhere.
-fn judge_withheld(given: &Answer, asked: &Asked, ty: QuestionType) -> Judgement {
+/// Records an answer to a question that is graded elsewhere; none if it has not the shape of one.
+fn judge_withheld(given: &Answer, asked: &Asked) -> Option<Judgement> {
     let among =
         |text: &str, choices: &[String]| chosen(text, choices.iter().map(String::as_str)).is_some();
+    let numbers = |texts: &[&str]| match texts.iter().find_map(|text| read_number(text).err()) {
+        Some(error) => Judgement::Malformed(error.to_string()),
+        None => Judgement::Recorded,
+    };
     let is_answer = match asked {
-        Asked::Numeric { .. } => match given.one().map(read_number) {
-            Some(Err(error)) => return Judgement::Malformed(error.to_string()),
-            found => found.is_some(),
-        },
+        Asked::Numeric { .. } => return Some(numbers(&[given.one()?])),
         Asked::List => {
-            let texts = given.many().filter(|texts| !texts.is_empty());
-            let numbers = texts
-                .map(|texts| texts.into_iter().try_for_each(|text| read_number(text).map(|_| ())));
-            match numbers {
-                Some(Err(error)) => return Judgement::Malformed(error.to_string()),
-                found => found.is_some(),
-            }
+            let texts = given.many()?;
+            return (!texts.is_empty()).then(|| numbers(&texts));
         }
-        Asked::Choice { choices } => given.one().is_some_and(|text| among(text, choices)),
-        Asked::Multiple { choices } => given.many().is_some_and(|texts| {
+        Asked::Choice { choices } => among(given.one()?, choices),
+        Asked::Multiple { choices } => {
+            let texts = given.many()?;
             !texts.is_empty() && texts.iter().all(|text| among(text, choices))
-        }),
-        Asked::Order { choices } => given.many().is_some_and(|order| {
+        }
+        Asked::Order { choices } => {
+            let order = given.many()?;
             let is_there = |choice: &String| order.iter().any(|text| same(text, choice));
             order.len() == choices.len() && choices.iter().all(is_there)
-        }),
+        }
         Asked::Match { left, choices } => {
-            let has_side = |pairs: &BTreeMap<String, String>, left: &String| {
+            let Answer::Pairs(pairs) = given else { return None };
+            let has_side = |left: &String| {
                 let mut pairs = pairs.iter();
                 pairs.any(|(own, right)| same(own, left) && among(right, choices))
             };
-            matches!(given, Answer::Pairs(pairs) if left.iter().all(|left| has_side(pairs, left)))
+            left.iter().all(has_side)
         }
-        Asked::Expression | Asked::Kernel { .. } | Asked::Text => {
-            given.one().is_some_and(|text| !text.trim().is_empty())
-        }
+        Asked::Expression | Asked::Kernel { .. } | Asked::Text => !given.one()?.trim().is_empty(),
     };
-    if is_answer { Judgement::Recorded } else { malformed(ty) }
+    is_answer.then_some(Judgement::Recorded)
 }

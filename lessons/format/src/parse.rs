@@ -10,9 +10,9 @@ pub(crate) mod translation;
 mod tree;
 
 use mlsys_lab::Registry;
-use split::{Segment, text_of};
+use split::{Segment, source_of};
 
-use crate::diagnostic::{Code, Diagnostic, Problems, Source};
+use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::Lesson;
 use crate::validate::validate;
 
@@ -61,11 +61,10 @@ impl Parsed {
 
 /// As much of a lesson as can be read; its errors make it unfit for use but not for finding more errors.
 fn draft(file: &str, bytes: &[u8]) -> (Option<Lesson>, Vec<Diagnostic>) {
-    let text = match text_of(file, bytes, "lesson") {
-        Ok(text) => text,
+    let source = match source_of(file, bytes, "lesson") {
+        Ok(source) => source,
         Err(diagnostic) => return (None, vec![*diagnostic]),
     };
-    let source = Source { file: file.to_owned(), text };
     let mut problems = Problems::new(&source);
     let front = front::read(&source, &mut problems);
     let mut directives = directive::Directives::default();

@@ -148,26 +148,22 @@ impl Control {
 
     /// Called before each step with the number of steps done; blocks while the run is paused or ahead of its pace.
     pub fn next_step(&mut self, steps_done: u64) -> NextStep {
-        let mut changes = match self.phase {
-            Phase::Run => std::mem::take(&mut self.early),
-            Phase::WarmUp => Vec::new(),
-        };
+        let mut changes = Vec::new();
+        if self.phase == Phase::Run {
+            changes = std::mem::take(&mut self.early);
+        }
         loop {
             if let Some(reason) = self.must_stop(steps_done) {
                 return self.end(reason);
             }
-            let order = match self.next_order() {
-                Ok(order) => order,
-                Err(Disconnected) => return self.end(StopReason::Asked),
+            let Ok(order) = self.next_order() else {
+                return self.end(StopReason::Asked);
             };
             match order {
                 Some(Command::Pause) => self.pace_state = PaceState::Paused,
                 Some(Command::Resume) => self.pace_state = PaceState::Running,
                 Some(Command::Step(steps)) => {
-                    let left = match self.pace_state {
-                        PaceState::Steps(left) => left,
-                        PaceState::Running | PaceState::Paused => 0,
-                    };
+                    let left = if let PaceState::Steps(left) = self.pace_state { left } else { 0 };
                     self.pace_state = PaceState::Steps(steps.saturating_add(left));
                 }
                 Some(Command::Set { name, value }) => match self.phase {
@@ -175,18 +171,15 @@ impl Control {
                     Phase::WarmUp => self.early.push((name, value)),
                 },
                 Some(Command::Pace(interval)) => self.interval = interval,
-                Some(Command::Redraw) => match (self.phase, self.pace_state) {
-                    (Phase::Run | Phase::WarmUp, PaceState::Steps(1..)) => self.redraw = true,
-                    // There is nothing to be seen yet; the run draws when it begins.
-                    (
-                        Phase::WarmUp,
-                        PaceState::Steps(0) | PaceState::Running | PaceState::Paused,
-                    ) => {}
-                    (Phase::Run, PaceState::Steps(0) | PaceState::Running | PaceState::Paused) => {
+                Some(Command::Redraw) => {
+                    if let PaceState::Steps(1..) = self.pace_state {
+                        self.redraw = true;
+                    } else if self.phase == Phase::Run {
                         self.redraw = false;
                         return NextStep::Redraw(changes);
                     }
-                },
+                    // In the warm-up there is nothing to be seen yet; the run draws when it begins.
+                }
                 Some(Command::Stop) => return self.end(StopReason::Asked),
                 None => match self.pace_state {
                     PaceState::Paused => {}
@@ -197,17 +190,13 @@ impl Control {
                         }
                     }
                     PaceState::Steps(left) => {
-                        self.pace_state = match self.phase {
-                            Phase::Run => PaceState::Steps(left - 1),
-                            Phase::WarmUp => PaceState::Steps(left),
-                        };
+                        if self.phase == Phase::Run {
+                            self.pace_state = PaceState::Steps(left - 1);
+                        }
                         return NextStep::Go(changes);
                     }
                     PaceState::Running => {
-                        self.last = match self.phase {
-                            Phase::Run => Some(Instant::now()),
-                            Phase::WarmUp => None,
-                        };
+                        self.last = (self.phase == Phase::Run).then(Instant::now);
                         return NextStep::Go(changes);
                     }
                 },

@@ -146,29 +146,24 @@ pub fn choose(
     found: &[DeviceInfo],
     acceptable: &[Backend],
 ) -> Result<DeviceId, NoDevice> {
-    let usable = |info: &&DeviceInfo| info.state == DeviceState::Usable;
-    let first = |backend: Backend| {
-        let of = |info: &&DeviceInfo| info.id.backend == backend;
-        // A software adapter is taken only when the back end was asked for by name.
-        let software = |info: &&DeviceInfo| info.state == DeviceState::Software;
-        let hardware = found.iter().filter(of).find(usable);
-        (hardware, found.iter().filter(of).find(software))
+    // A software adapter is chosen only where the back end was asked for by name.
+    let first = |backend: Backend, state: DeviceState| {
+        let mut found = found.iter();
+        found.find(|info| info.id.backend == backend && info.state == state).map(|info| info.id)
     };
     match choice {
         DeviceChoice::Auto => {
-            acceptable.iter().find_map(|&backend| first(backend).0).map(|info| info.id).ok_or_else(
-                || {
-                    let names: Vec<_> = acceptable.iter().map(|b| b.name()).collect();
-                    no_device(&names.join(" or "), "none was found", found)
-                },
-            )
+            let mut usable = acceptable.iter().map(|&backend| first(backend, DeviceState::Usable));
+            usable.find_map(|id| id).ok_or_else(|| {
+                let names: Vec<_> = acceptable.iter().map(|backend| backend.name()).collect();
+                no_device(&names.join(" or "), "none was found", found)
+            })
         }
         DeviceChoice::First(backend) => {
-            let (hardware, software) = first(backend);
-            hardware.or(software).map(|info| info.id).ok_or_else(|| {
-                let reason = found
-                    .iter()
-                    .filter(|info| info.id.backend == backend)
+            let software = || first(backend, DeviceState::Software);
+            first(backend, DeviceState::Usable).or_else(software).ok_or_else(|| {
+                let mut own = found.iter().filter(|info| info.id.backend == backend);
+                let reason = own
                     .find_map(reason_of)
                     .unwrap_or_else(|| format!("no {backend} device was found"));
                 no_device(backend.name(), &reason, found)
@@ -176,19 +171,17 @@ pub fn choose(
         }
         DeviceChoice::Exactly(id) => match found.iter().find(|info| info.id == id) {
             None => Err(no_device(&id.to_string(), "no such device was found", found)),
-            Some(info) => match &info.state {
-                DeviceState::Usable | DeviceState::Software => Ok(id),
-                DeviceState::Unusable(reason) => Err(no_device(&id.to_string(), reason, found)),
+            Some(info) => match reason_of(info) {
+                Some(reason) => Err(no_device(&id.to_string(), &reason, found)),
+                None => Ok(id),
             },
         },
     }
 }
 
+/// Why a device cannot be used, where it cannot.
 fn reason_of(info: &DeviceInfo) -> Option<String> {
-    match &info.state {
-        DeviceState::Unusable(reason) => Some(reason.clone()),
-        DeviceState::Usable | DeviceState::Software => None,
-    }
+    if let DeviceState::Unusable(reason) = &info.state { Some(reason.clone()) } else { None }
 }
 
 fn no_device(wanted: &str, reason: &str, found: &[DeviceInfo]) -> NoDevice {

@@ -269,6 +269,26 @@ impl Schema {
         self.panels.iter().find(|p| p.name == name)
     }
 
+    /// The preset of a name.
+    pub fn preset(&self, name: &str) -> Result<&Preset, UnknownPreset> {
+        let found = self.presets.iter().find(|preset| preset.name == name);
+        found.ok_or_else(|| UnknownPreset {
+            kind: self.kind.clone(),
+            name: name.escape_debug().to_string(),
+            known: self.presets.iter().map(|p| p.name.clone()).collect(),
+        })
+    }
+
+    /// What a panel of this name says of runs of this lab.
+    pub fn attempts(&self, panel: &str) -> Option<&Attempts> {
+        self.panel(panel)?.attempts.as_ref()
+    }
+
+    /// Whether any panel shows several runs.
+    pub fn compares_runs(&self) -> bool {
+        self.panels.iter().any(|panel| panel.attempts.is_some())
+    }
+
     /// The nearest parameter to a misspelt name.
     pub fn nearest_param(&self, name: &str) -> Option<&str> {
         nearest(name, self.params.iter().map(|p| p.name.as_str()))
@@ -309,18 +329,6 @@ fn known_text(known: &[String]) -> String {
         "it has none".to_owned()
     } else {
         format!("it has: {}", known.join(", "))
-    }
-}
-
-impl Schema {
-    /// The preset of a name.
-    pub fn preset(&self, name: &str) -> Result<&Preset, UnknownPreset> {
-        let found = self.presets.iter().find(|preset| preset.name == name);
-        found.ok_or_else(|| UnknownPreset {
-            kind: self.kind.clone(),
-            name: name.escape_debug().to_string(),
-            known: self.presets.iter().map(|p| p.name.clone()).collect(),
-        })
     }
 }
 
@@ -386,17 +394,5 @@ impl Attempts {
     /// Whether runs of a lab take part, where the panel is one of `kind`'s.
     pub fn takes(&self, kind: &str, other: &str) -> bool {
         kind == other || self.kinds.iter().any(|one| one == other)
-    }
-}
-
-impl Schema {
-    /// What a panel of this name says of runs of this lab.
-    pub fn attempts(&self, panel: &str) -> Option<&Attempts> {
-        self.panel(panel)?.attempts.as_ref()
-    }
-
-    /// Whether any panel shows several runs.
-    pub fn compares_runs(&self) -> bool {
-        self.panels.iter().any(|panel| panel.attempts.is_some())
     }
 }

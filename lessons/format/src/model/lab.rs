@@ -102,15 +102,13 @@ named_enum! {
 impl LabDirective {
     /// The parameters set, with the knobs' starting values over them.
     pub fn settings(&self) -> Settings {
-        let mut settings = settings(&self.set);
         let mut knobs = Settings::new();
         for knob in &self.knobs {
             if let Some(value) = &knob.default {
                 knobs.push(&knob.param, Given::Value(value.clone()));
             }
         }
-        settings = settings.overlaid(&knobs);
-        settings
+        settings(&self.set).overlaid(&knobs)
     }
 
     /// The back ends it may run on, in the order of preference.

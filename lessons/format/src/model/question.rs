@@ -270,26 +270,17 @@ impl QuestionKind {
     /// Its type in a lesson file.
     pub const fn ty(&self) -> QuestionType {
         match self {
-            Self::Numeric { .. } => QuestionType::Numeric,
-            Self::Choice { .. } => QuestionType::Choice,
-            Self::Multiple { .. } => QuestionType::Multiple,
-            Self::Match { .. } => QuestionType::Match,
-            Self::Order { .. } => QuestionType::Order,
-            Self::List { .. } => QuestionType::List,
-            Self::Expression { .. } => QuestionType::Expression,
-            Self::Text { .. } => QuestionType::Text,
-            Self::Kernel(_) => QuestionType::Kernel,
-            Self::Withheld(asked) => match asked {
-                Asked::Numeric { .. } => QuestionType::Numeric,
-                Asked::Choice { .. } => QuestionType::Choice,
-                Asked::Multiple { .. } => QuestionType::Multiple,
-                Asked::Match { .. } => QuestionType::Match,
-                Asked::Order { .. } => QuestionType::Order,
-                Asked::List => QuestionType::List,
-                Asked::Expression => QuestionType::Expression,
-                Asked::Text => QuestionType::Text,
-                Asked::Kernel { .. } => QuestionType::Kernel,
-            },
+            Self::Numeric { .. } | Self::Withheld(Asked::Numeric { .. }) => QuestionType::Numeric,
+            Self::Choice { .. } | Self::Withheld(Asked::Choice { .. }) => QuestionType::Choice,
+            Self::Multiple { .. } | Self::Withheld(Asked::Multiple { .. }) => {
+                QuestionType::Multiple
+            }
+            Self::Match { .. } | Self::Withheld(Asked::Match { .. }) => QuestionType::Match,
+            Self::Order { .. } | Self::Withheld(Asked::Order { .. }) => QuestionType::Order,
+            Self::List { .. } | Self::Withheld(Asked::List) => QuestionType::List,
+            Self::Expression { .. } | Self::Withheld(Asked::Expression) => QuestionType::Expression,
+            Self::Text { .. } | Self::Withheld(Asked::Text) => QuestionType::Text,
+            Self::Kernel(_) | Self::Withheld(Asked::Kernel { .. }) => QuestionType::Kernel,
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Problems, Source, shortened};
 use crate::model::{CourseId, FrontMatter, LessonId, ListedModule, Manifest, Term, is_inside};
 use crate::parse::fields::{FORMAT, Fields};
-use crate::parse::split::{Lines, text_of};
+use crate::parse::split::{Lines, source_of};
 
 /// The front matter and where the body begins.
 pub(super) struct Front {
@@ -174,11 +174,10 @@ fn blank(place: Place) -> FrontMatter {
 
 /// As much of a manifest as can be read; its errors make it unfit for use but not for finding more errors.
 pub(crate) fn manifest_draft(file: &str, bytes: &[u8]) -> (Option<Manifest>, Vec<Diagnostic>) {
-    let text = match text_of(file, bytes, "course.toml") {
-        Ok(text) => text,
+    let source = match source_of(file, bytes, "course.toml") {
+        Ok(source) => source,
         Err(diagnostic) => return (None, vec![*diagnostic]),
     };
-    let source = Source { file: file.to_owned(), text };
     let mut problems = Problems::new(&source);
     let manifest = manifest(&source, &mut problems);
     let mut diagnostics = problems.into_diagnostics();

@@ -181,7 +181,7 @@ impl Iterator for Lines<'_> {
 }
 
 /// The file as text, without a byte order mark, or why it is none.
-pub(super) fn text_of(file: &str, bytes: &[u8], what: &str) -> Result<String, Box<Diagnostic>> {
+pub(super) fn source_of(file: &str, bytes: &[u8], what: &str) -> Result<Source, Box<Diagnostic>> {
     let empty = Source { file: file.to_owned(), text: String::new() };
     let refuse = |code, message: String, help: &str| {
         Err(Box::new(empty.error(code, Place::default(), message).help(help)))
@@ -197,7 +197,7 @@ pub(super) fn text_of(file: &str, bytes: &[u8], what: &str) -> Result<String, Bo
             format!("this is a binary file, not a {what}"),
             "a lesson is Markdown text; `mlsys lesson new PATH` writes one to start from",
         ),
-        Ok(text) => Ok(text.to_owned()),
+        Ok(text) => Ok(Source { text: text.to_owned(), ..empty }),
         Err(error) => {
             let (valid, rest) = bytes.split_at(error.valid_up_to());
             let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;

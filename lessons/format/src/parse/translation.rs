@@ -7,11 +7,11 @@ mod directive;
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
+use crate::diagnostic::{Code, Located, Place, Problems, shortened};
 use crate::model::{Block, Lesson, Term, translated};
 use crate::parse::fields::Fields;
 use crate::parse::front::{self, lesson_id};
-use crate::parse::split::{self, Directive, Segment, text_of};
+use crate::parse::split::{self, Directive, Segment, source_of};
 use crate::parse::{Parsed, characters};
 use crate::validate::overflow;
 
@@ -20,13 +20,12 @@ use crate::validate::overflow;
 /// Errors have places in this file. An error leaves no lesson; where a text is
 /// missing or no longer fits, the original's stands in, with a warning.
 pub fn read_translation(file: &str, bytes: &[u8], original: &Lesson) -> Parsed {
-    let text = match text_of(file, bytes, "lesson") {
-        Ok(text) => text,
+    let source = match source_of(file, bytes, "lesson") {
+        Ok(source) => source,
         Err(diagnostic) => {
             return Parsed { lesson: None, diagnostics: vec![*diagnostic] };
         }
     };
-    let source = Source { file: file.to_owned(), text };
     let mut problems = Problems::new(&source);
     let front = front::fenced(&source, &mut problems);
     let head = front.body.and_then(|(body, opening)| head(body, opening, original, &mut problems));

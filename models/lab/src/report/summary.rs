@@ -154,11 +154,12 @@ impl Levels {
                 positive = (positive.0.or(Some(part)), Some(part));
             }
         }
-        let (first, last, low, sum, count) = match among {
-            Among::All => {
-                (places.start, places.end.checked_sub(1)?, whole.low, whole.sum, places.len())
-            }
-            Among::Positive => (
+        // Where all values are positive, both kinds of summary are the same.
+        let every = among == Among::All || whole.positives == places.len();
+        let (first, last, low, sum, count) = if every {
+            (places.start, places.end.checked_sub(1)?, whole.low, whole.sum, places.len())
+        } else {
+            (
                 self.end(points, positive.0?, |mut parts| parts.find(BlockPart::has_positive))?,
                 self.end(points, positive.1?, |parts| {
                     parts.filter(BlockPart::has_positive).last()
@@ -166,7 +167,7 @@ impl Levels {
                 whole.positive_low,
                 whole.positive_sum,
                 whole.positives,
-            ),
+            )
         };
         if places.is_empty() {
             return None;
@@ -192,52 +193,18 @@ impl Levels {
     ) -> impl Iterator<Item = Summary> + 'a {
         let places = places.start.min(points.len())..places.end.min(points.len());
         let enough = |level: &usize| size(*level).saturating_mul(pieces) <= places.len();
-        let level = (0..self.0.len()).take_while(enough).last();
-        let wide = level.map_or(1, size);
+        let wide = (0..self.0.len()).take_while(enough).last().map_or(1, size);
         let mut from = places.start;
         std::iter::from_fn(move || {
             while from < places.end {
-                let until = (from / wide + 1) * wide;
-                let here = from..until.min(places.end);
-                let block = level
-                    .filter(|_| here.len() == wide)
-                    .and_then(|level| self.0.get(level)?.get(from / wide).copied());
+                let here = from..((from / wide + 1) * wide).min(places.end);
                 from = here.end;
-                let found = match block {
-                    Some(holds) => self.whole(points, &here, holds, among),
-                    None => self.summary(points, here, among),
-                };
+                let found = self.summary(points, here, among);
                 if found.is_some() {
                     return found;
                 }
             }
             None
-        })
-    }
-
-    /// What a whole block holds.
-    fn whole(
-        &self,
-        points: &[(u64, f64)],
-        places: &Range<usize>,
-        holds: Block,
-        among: Among,
-    ) -> Option<Summary> {
-        let every = among == Among::All || holds.positives == places.len();
-        if !every {
-            return match holds.positives {
-                0 => None,
-                _ => self.summary(points, places.clone(), among),
-            };
-        }
-        Some(Summary {
-            first: *points.get(places.start)?,
-            last: *points.get(places.end.checked_sub(1)?)?,
-            low: holds.low,
-            high: holds.high,
-            sum: holds.sum,
-            count: places.len(),
-            travel: holds.travel,
         })
     }
 
