@@ -64,7 +64,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
     };
     let placed =
         |x, y| ScatterPoint { x, y, label: "\u{1b}[2J漢字 ".repeat(30), series: usize::MAX };
-    let spread = |label: &str| ValueSpread::of(label, &[0.0, 1.0, 2.0, 400.0]).unwrap();
+    let spread = |label: &str| ValueSpread::new(label, &[0.0, 1.0, 2.0, 400.0]).unwrap();
     let values = [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1e308), Some(1e308), Some(0.0)];
     let bars = |scale| Bars { unit: String::new(), scale, bars: values.map(bar).to_vec() };
     vec![
