@@ -43,9 +43,9 @@ enum Number {
 }
 
 /// What is known while one function is walked through.
+#[derive(Default)]
 struct Checker {
     functions: Vec<Function>,
-    places: Vec<Place>,
     shared: Vec<Shared>,
     static_bytes: u32,
     scopes: Vec<BTreeMap<String, Meaning>>,
@@ -61,20 +61,7 @@ struct Checker {
 
 /// Checks a whole text; all that is wrong with it at once.
 pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
-    let mut checker = Checker {
-        functions: Vec::new(),
-        places: Vec::new(),
-        shared: Vec::new(),
-        static_bytes: 0,
-        scopes: vec![BTreeMap::new()],
-        variables: Vec::new(),
-        local_bytes: 0,
-        name: String::new(),
-        result: Type::Void,
-        loops: 0,
-        height: 0,
-        diagnostics: Vec::new(),
-    };
+    let mut checker = Checker { scopes: vec![BTreeMap::new()], ..Checker::default() };
     for declaration in &unit.constants {
         for name in &declaration.names {
             // The complaint is kept; the next name is looked at all the same.
@@ -85,20 +72,14 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
     let mut params = Vec::new();
     for function in &unit.functions {
         if checker.functions.iter().any(|other| other.name == function.name) {
-            checker.complain(
-                function.place,
-                format!("'{}' is defined twice", function.name),
-                "rename one of them",
-            );
+            let message = format!("'{}' is defined twice", function.name);
+            checker.complain(function.place, message, "rename one of them");
         }
         checker.function(function);
         if function.role == Role::Kernel {
             if kernel.is_some() {
-                checker.complain(
-                    function.place,
-                    "a second kernel: there is one __global__ function",
-                    "make it __device__, or leave it out",
-                );
+                let message = "a second kernel: there is one __global__ function";
+                checker.complain(function.place, message, "make it __device__, or leave it out");
             } else {
                 kernel = checker.functions.len().checked_sub(1);
                 params = checker.functions.last().map_or_else(Vec::new, arguments);
@@ -107,11 +88,8 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
     }
     let begin = Place { line: 1, column: 1 };
     if kernel.is_none() && checker.diagnostics.is_empty() {
-        checker.complain(
-            begin,
-            "there is no kernel",
-            "write __global__ void name(float *out, int n) { .. }",
-        );
+        let message = "there is no kernel";
+        checker.complain(begin, message, "write __global__ void name(float *out, int n) { .. }");
     }
     // Dynamic arrays lie behind all static ones, whichever is declared first.
     let after = checker.static_bytes.next_multiple_of(16);
@@ -191,26 +169,20 @@ impl Checker {
             self.result = ty;
         }
         if function.role == Role::Kernel && self.result != Type::Void {
-            self.complain(
-                function.place,
-                "a kernel returns nothing",
-                "write __global__ void, and a buffer for the result",
-            );
+            let message = "a kernel returns nothing";
+            let help = "write __global__ void, and a buffer for the result";
+            self.complain(function.place, message, help);
         }
         let body = self.scoped(|checker| {
             for param in &function.params {
-                let ty = match checker.type_of(param.ty, param.place, "an argument") {
-                    Ok(Type::Void) => {
-                        checker.complain(
-                            param.place,
-                            format!("'{}' has no type", param.name),
-                            "void is no argument's type",
-                        );
-                        continue;
-                    }
-                    Ok(ty) => ty,
-                    Err(Reported) => continue,
+                let Ok(ty) = checker.type_of(param.ty, param.place, "an argument") else {
+                    continue;
                 };
+                if ty == Type::Void {
+                    let message = format!("'{}' has no type", param.name);
+                    checker.complain(param.place, message, "void is no argument's type");
+                    continue;
+                }
                 let index =
                     checker.variable(&param.name, param.place, ty, Initialization::WithValue);
                 checker.declare(&param.name, param.place, Meaning::Variable(index));
@@ -218,18 +190,12 @@ impl Checker {
             checker.statements(&function.body)
         });
         if self.result != Type::Void && !function.body.last().is_some_and(returns) {
-            self.complain(
-                function.place,
-                format!("'{}' may end without a value", function.name),
-                "end it with return",
-            );
+            let message = format!("'{}' may end without a value", function.name);
+            self.complain(function.place, message, "end it with return");
         }
         if self.height > DEEPEST_CALLS {
-            self.complain(
-                function.place,
-                format!("calls nest more than {DEEPEST_CALLS} deep"),
-                "write some of them out",
-            );
+            let message = format!("calls nest more than {DEEPEST_CALLS} deep");
+            self.complain(function.place, message, "write some of them out");
         }
         self.functions.push(Function {
             name: function.name.clone(),
@@ -239,7 +205,6 @@ impl Checker {
             body,
             height: self.height,
         });
-        self.places.push(function.place);
     }
 }
 
@@ -261,9 +226,8 @@ impl Checker {
     pub(super) fn statements(&mut self, statements: &[Statement]) -> Vec<Stmt> {
         let mut out = Vec::new();
         for statement in statements {
-            match self.statement(statement, &mut out) {
-                Ok(()) | Err(Reported) => {}
-            }
+            // After an error the next statement is looked at all the same.
+            let _ = self.statement(statement, &mut out);
         }
         out
     }
@@ -305,14 +269,10 @@ impl Checker {
                 let statements = self.scoped(|checker| {
                     let mut statements = Vec::new();
                     if let Some(first) = first {
-                        match checker.statement(first, &mut statements) {
-                            Ok(()) | Err(Reported) => {}
-                        }
+                        let _ = checker.statement(first, &mut statements);
                     }
-                    let condition = condition
-                        .as_ref()
-                        .map(|condition| checker.condition(condition))
-                        .transpose();
+                    let condition = condition.as_ref().map(|test| checker.condition(test));
+                    let condition = condition.transpose();
                     let step = step.as_ref().map(|step| checker.expr(step)).transpose();
                     let body = checker.loop_body(body);
                     let test = condition?.map(|condition| (condition, Test::Before));
@@ -323,29 +283,21 @@ impl Checker {
                 StmtKind::Block(statements)
             }
             StatementKind::Break | StatementKind::Continue if self.loops == 0 => {
-                return self.refuse(
-                    place,
-                    "there is no loop here",
-                    "break and continue stand inside a loop",
-                );
+                let help = "break and continue stand inside a loop";
+                return self.refuse(place, "there is no loop here", help);
             }
             StatementKind::Break => StmtKind::Break,
             StatementKind::Continue => StmtKind::Continue,
             StatementKind::Return(value) => StmtKind::Return(match (value, self.result) {
                 (None, Type::Void) => None,
                 (Some(_), Type::Void) => {
-                    return self.refuse(
-                        place,
-                        format!("'{}' returns nothing", self.name),
-                        "write the result into a buffer, or give the function a type",
-                    );
+                    let message = format!("'{}' returns nothing", self.name);
+                    let help = "write the result into a buffer, or give the function a type";
+                    return self.refuse(place, message, help);
                 }
                 (None, ty) => {
-                    return self.refuse(
-                        place,
-                        format!("'{}' returns a {ty}", self.name),
-                        "write return value;",
-                    );
+                    let message = format!("'{}' returns a {ty}", self.name);
+                    return self.refuse(place, message, "write return value;");
                 }
                 (Some(value), ty) => {
                     let value = self.value(value)?;

@@ -53,6 +53,9 @@ pub(crate) struct Lexeme {
     pub(crate) place: Place,
 }
 
+/// What stands for a token that cannot be read.
+const ZERO: Token = Token::Integer { value: 0, suffix: Suffix::None, base: 10 };
+
 /// Operators and brackets, the longest first.
 const MARKS: [&str; 51] = [
     "<<<", ">>>", "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
@@ -86,16 +89,7 @@ struct Scanner<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Scanner<'a> {
-    fn new(text: &'a str) -> Self {
-        Self {
-            rest: text,
-            place: Place { line: 1, column: 1 },
-            fresh: true,
-            diagnostics: Vec::new(),
-        }
-    }
-
+impl Scanner<'_> {
     fn pieces(&mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         while let Some(lexeme) = self.next(false) {
@@ -172,25 +166,15 @@ impl<'a> Scanner<'a> {
             } else if self.rest.starts_with("/*") {
                 self.comment(place);
             } else if c == '"' || c == '\'' {
-                self.complain(
-                    place,
-                    "texts and characters are not part of this",
-                    "a kernel works with numbers; write a character as its number",
-                );
+                let help = "a kernel works with numbers; write a character as its number";
+                self.complain(place, "texts and characters are not part of this", help);
                 self.step();
-                while let Some(next) = self.rest.chars().next() {
-                    if next == '\n' {
-                        break;
-                    }
-                    self.step();
-                    if next == c {
+                while self.rest.chars().next().is_some_and(|next| next != '\n') {
+                    if self.step() == Some(c) {
                         break;
                     }
                 }
-                return Some(Lexeme {
-                    token: Token::Integer { value: 0, suffix: Suffix::None, base: 10 },
-                    place,
-                });
+                return Some(Lexeme { token: ZERO, place });
             } else if c == '#' && !self.fresh {
                 self.complain(place, "'#' stands only at the beginning of a line", "");
                 self.step();
@@ -265,7 +249,7 @@ impl<'a> Scanner<'a> {
                 format!("'{written}' is no number that this language has"),
                 "write 42, 42u, 42ll, 0x2a, 1.5f or 1.5; long, with one l, differs between systems",
             );
-            Token::Integer { value: 0, suffix: Suffix::None, base: 10 }
+            ZERO
         })
     }
 }
@@ -322,7 +306,7 @@ pub(super) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Diagnostic>) {
             format!("a kernel's text has at most {MOST_BYTES} bytes, this one has {}", text.len());
         return (Vec::new(), vec![Diagnostic::new(begin, message, "")]);
     }
-    let mut scanner = Scanner::new(text);
+    let mut scanner = Scanner { rest: text, place: begin, fresh: true, diagnostics: Vec::new() };
     let pieces = scanner.pieces();
     let mut defines = Defines {
         meanings: BTreeMap::new(),

@@ -90,8 +90,9 @@ impl Extents {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Type {
+    #[default]
     Void,
     Scalar(Scalar),
     /// An address of numbers in global, shared or local memory.

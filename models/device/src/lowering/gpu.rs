@@ -35,12 +35,12 @@ const TIMES: usize = 5;
 /// The median time in which a kernel becomes its form for a target, from the function on.
 pub(super) fn seconds(build: Build, target: Target) -> Result<f64, ToolchainError> {
     let times = guarded(move || {
-        let timed = |_| {
+        let timed = |_| -> Result<f64, ToolchainError> {
             let started = Instant::now();
             make(build, target)?;
             Ok(started.elapsed().as_secs_f64())
         };
-        (0..TIMES).map(timed).collect::<Result<Vec<f64>, ToolchainError>>()
+        (0..TIMES).map(timed).collect::<Result<Vec<f64>, _>>()
     });
     let times = times.map_err(|error| ToolchainError::Driver(error.to_string()))??;
     median(times.into_iter()).ok_or(ToolchainError::NotTimed)

@@ -29,45 +29,33 @@ enum Waits {
 
 /// One number added to every element: reads one buffer and writes another.
 pub(super) fn copy(device: &Device, id: DeviceId, bytes: u64) -> Box<dyn Workload> {
-    let operand = ones(device, bytes / 4);
-    Box::new(Operation {
-        amount: 8.0 * operand.dims()[0] as f64,
-        work: |operand| operand.clone().add_scalar(1.0),
-        waits: Waits::Once,
-        operand,
-        device: device.clone(),
-        id,
-    })
+    let add = |operand: &Tensor<1>| operand.clone().add_scalar(1.0);
+    operation(device, id, bytes / 4, (8.0, add, Waits::Once))
 }
 
 /// The sum of a buffer.
 pub(super) fn read(device: &Device, id: DeviceId, bytes: u64) -> Box<dyn Workload> {
-    let operand = ones(device, bytes / 4);
-    Box::new(Operation {
-        amount: 4.0 * operand.dims()[0] as f64,
-        work: |operand| operand.clone().sum(),
-        waits: Waits::Once,
-        operand,
-        device: device.clone(),
-        id,
-    })
+    let sum = |operand: &Tensor<1>| operand.clone().sum();
+    operation(device, id, bytes / 4, (4.0, sum, Waits::Once))
 }
 
 /// An addition of one element.
 pub(super) fn launch(device: &Device, id: DeviceId) -> Box<dyn Workload> {
-    Box::new(Operation {
-        amount: 1.0,
-        work: |operand| operand.clone().add_scalar(1.0),
-        waits: Waits::EachTime,
-        operand: ones(device, 1),
-        device: device.clone(),
-        id,
-    })
+    let add = |operand: &Tensor<1>| operand.clone().add_scalar(1.0);
+    operation(device, id, 1, (1.0, add, Waits::EachTime))
 }
 
-fn ones(device: &Device, count: u64) -> Tensor<1> {
+/// Work on `count` ones, of which each counts so much.
+fn operation(
+    device: &Device,
+    id: DeviceId,
+    count: u64,
+    (each, work, waits): (f64, fn(&Tensor<1>) -> Tensor<1>, Waits),
+) -> Box<dyn Workload> {
     let count = usize::try_from(count).unwrap_or(usize::MAX).max(1);
-    Tensor::ones([count], (device, DType::F32))
+    let operand = Tensor::ones([count], (device, DType::F32));
+    let (device, amount) = (device.clone(), each * count as f64);
+    Box::new(Operation { device, id, operand, work, amount, waits })
 }
 
 impl Workload for Operation {

@@ -39,11 +39,8 @@ impl Checker {
     ) -> Checked<Expr> {
         let (target, ty) = self.target(target)?;
         if ty == Type::Scalar(Scalar::Bool) {
-            return self.refuse(
-                place,
-                "a bool is not counted up or down",
-                "write = true or = false",
-            );
+            let message = "a bool is not counted up or down";
+            return self.refuse(place, message, "write = true or = false");
         }
         let one = Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::Whole(1) };
         let operator = match up {
@@ -86,11 +83,8 @@ impl Checker {
         let common_type =
             if operator.is_shift() { scalar.promote() } else { scalar.common_type(from) };
         if operator.is_whole() && (common_type.is_real() || from.is_real()) {
-            return self.refuse(
-                place,
-                format!("'{mark}=' takes whole numbers, here are {scalar} and {from}"),
-                "",
-            );
+            let message = format!("'{mark}=' takes whole numbers, here are {scalar} and {from}");
+            return self.refuse(place, message, "");
         }
         let count = if from.is_wide() { Scalar::Int } else { from.promote() };
         let value = converted(value, from, if operator.is_shift() { count } else { common_type });
@@ -117,11 +111,8 @@ impl Checker {
         if let ExprKind::Name(name) = &expr.kind {
             match self.meaning(name) {
                 Some(Meaning::Constant(..)) => {
-                    return self.refuse(
-                        expr.place,
-                        format!("'{name}' is const"),
-                        "leave out const to change it",
-                    );
+                    let message = format!("'{name}' is const");
+                    return self.refuse(expr.place, message, "leave out const to change it");
                 }
                 Some(Meaning::Variable(index))
                     if !matches!(self.variables[index].ty, Type::Array { .. }) =>
@@ -139,25 +130,17 @@ impl Checker {
             self.expr(expr)?
         };
         if let Kind::Special(..) | Kind::WarpSize = target.kind {
-            return self.refuse(
-                place,
-                "this is given and cannot be assigned to",
-                "copy it into a variable",
-            );
+            let message = "this is given and cannot be assigned to";
+            return self.refuse(place, message, "copy it into a variable");
         }
         let Kind::Load(address) = target.kind else {
-            return self.refuse(
-                place,
-                "this cannot be assigned to",
-                "assign to a variable or an element",
-            );
+            let message = "this cannot be assigned to";
+            return self.refuse(place, message, "assign to a variable or an element");
         };
         if let Type::Pointer { access: Access::Constant, .. } = address.ty {
-            return self.refuse(
-                place,
-                "this is const",
-                "leave out const where it is declared, to write there",
-            );
+            let message = "this is const";
+            let help = "leave out const where it is declared, to write there";
+            return self.refuse(place, message, help);
         }
         Ok((Target::Memory(address), target.ty))
     }
@@ -297,11 +280,8 @@ impl Checker {
         mark: &str,
     ) -> Checked<(Scalar, Expr, Expr)> {
         let (Some(one), Some(other)) = (left.ty.scalar(), right.ty.scalar()) else {
-            return self.refuse(
-                place,
-                format!("'{mark}' takes no {} and {}", left.ty, right.ty),
-                "it takes numbers",
-            );
+            let message = format!("'{mark}' takes no {} and {}", left.ty, right.ty);
+            return self.refuse(place, message, "it takes numbers");
         };
         let ty = one.common_type(other);
         Ok((ty, converted(left, one, ty), converted(right, other, ty)))

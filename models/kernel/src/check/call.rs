@@ -38,11 +38,8 @@ impl Checker {
         place: Place,
     ) -> Checked<Expr> {
         if name == self.name {
-            return self.refuse(
-                place,
-                format!("'{name}' calls itself: recursion is not part of this"),
-                "write a loop",
-            );
+            let message = format!("'{name}' calls itself: recursion is not part of this");
+            return self.refuse(place, message, "write a loop");
         }
         if let Some(index) = self.functions.iter().position(|function| function.name == name) {
             return self.helper(index, arguments, place);
@@ -148,18 +145,12 @@ impl Checker {
             Type::Pointer { to, .. } if types.contains(&to) => to,
             Type::Pointer { to, .. } => {
                 let list: Vec<String> = types.iter().map(Scalar::to_string).collect();
-                return self.refuse(
-                    place,
-                    format!("{name} takes no {to}"),
-                    format!("it takes {}", list.join(", ")),
-                );
+                let message = format!("{name} takes no {to}");
+                return self.refuse(place, message, format!("it takes {}", list.join(", ")));
             }
             ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => {
-                return self.refuse(
-                    place,
-                    format!("{name} takes an address, this is a {ty}"),
-                    format!("write {name}(&a[i], ..)"),
-                );
+                let message = format!("{name} takes an address, this is a {ty}");
+                return self.refuse(place, message, format!("write {name}(&a[i], ..)"));
             }
         };
         let ty = Type::Scalar(to);
@@ -180,11 +171,8 @@ impl Checker {
         let mut common_type = None;
         for value in &values {
             let Some(scalar) = value.ty.scalar() else {
-                return self.refuse(
-                    place,
-                    format!("{name} takes numbers, this is a {}", value.ty),
-                    "",
-                );
+                let message = format!("{name} takes numbers, this is a {}", value.ty);
+                return self.refuse(place, message, "");
             };
             common_type = Some(
                 common_type.map_or(scalar.promote(), |other: Scalar| other.common_type(scalar)),
@@ -201,11 +189,8 @@ impl Checker {
             Family::Bits => Scalar::Unsigned,
         };
         if family == Family::Bits && common_type != Scalar::Int && common_type != Scalar::Unsigned {
-            return self.refuse(
-                place,
-                format!("{name} takes 32 bits, this is a {common_type}"),
-                "convert it to unsigned first",
-            );
+            let message = format!("{name} takes 32 bits, this is a {common_type}");
+            return self.refuse(place, message, "convert it to unsigned first");
         }
         let mut arguments = Vec::new();
         for value in values {
@@ -306,11 +291,8 @@ impl Checker {
                     return Err(crate::check::Reported);
                 };
                 let Some(scalar) = value.ty.scalar() else {
-                    return self.refuse(
-                        place,
-                        format!("{name} passes numbers on, this is a {}", value.ty),
-                        "",
-                    );
+                    let message = format!("{name} passes numbers on, this is a {}", value.ty);
+                    return self.refuse(place, message, "");
                 };
                 let promote = scalar.promote();
                 all.push(converted(value, scalar, promote));
@@ -320,11 +302,8 @@ impl Checker {
                 if let Some(width) = all.get(3).and_then(crate::check::known)
                     && !(width > 0 && width <= 32 && width & (width - 1) == 0)
                 {
-                    return self.refuse(
-                        place,
-                        format!("a width of {width} is no power of two up to 32"),
-                        "",
-                    );
+                    let message = format!("a width of {width} is no power of two up to 32");
+                    return self.refuse(place, message, "");
                 }
                 Ok(Expr { place, ty: Type::Scalar(promote), kind: Kind::Shuffle(shuffle, all) })
             }

@@ -78,11 +78,8 @@ impl Checker {
         let place = name.place;
         let base = self.type_of(name.ty, place, "a variable")?;
         let Some(scalar) = name.ty.scalar.filter(|_| base != Type::Void) else {
-            return self.refuse(
-                place,
-                format!("'{}' has no type", name.name),
-                "void is no variable's type",
-            );
+            let message = format!("'{}' has no type", name.name);
+            return self.refuse(place, message, "void is no variable's type");
         };
         let extents =
             if storage == Storage::Dynamic { self.dynamic(name)? } else { self.extents(name)? };
@@ -90,11 +87,8 @@ impl Checker {
             (None, _) => base,
             (Some(extents), None) => Type::Array { of: scalar, extents, access: name.ty.access },
             (Some(_), Some(_)) => {
-                return self.refuse(
-                    place,
-                    "arrays of pointers are not part of this",
-                    "keep all in one array and compute the index",
-                );
+                let message = "arrays of pointers are not part of this";
+                return self.refuse(place, message, "keep all in one array and compute the index");
             }
         };
         if storage != Storage::Local {
@@ -113,11 +107,8 @@ impl Checker {
             }
             Some(Initial::Value(value)) => {
                 if let Type::Array { .. } = ty {
-                    return self.refuse(
-                        place,
-                        "an array's values stand in braces",
-                        "write = {0} for zeros",
-                    );
+                    let message = "an array's values stand in braces";
+                    return self.refuse(place, message, "write = {0} for zeros");
                 }
                 let value = self.value(value)?;
                 let value = self.convert(value, base)?;
@@ -133,18 +124,12 @@ impl Checker {
             }
             Some(Initial::List(values)) => {
                 let Type::Array { extents, .. } = ty else {
-                    return self.refuse(
-                        place,
-                        format!("'{}' is no array", name.name),
-                        "write = value",
-                    );
+                    let message = format!("'{}' is no array", name.name);
+                    return self.refuse(place, message, "write = value");
                 };
                 if values.len() as u64 > extents.elements() {
-                    return self.refuse(
-                        place,
-                        format!("{} values do not fit into {ty}", values.len()),
-                        "",
-                    );
+                    let message = format!("{} values do not fit into {ty}", values.len());
+                    return self.refuse(place, message, "");
                 }
                 let mut list = Vec::new();
                 for value in values {
@@ -185,18 +170,13 @@ impl Checker {
         element: u64,
     ) -> Checked<()> {
         if name.initial.is_some() {
-            return self.refuse(
-                name.place,
-                "shared memory has no first value",
-                "let the threads write it, then __syncthreads()",
-            );
+            let message = "shared memory has no first value";
+            let help = "let the threads write it, then __syncthreads()";
+            return self.refuse(name.place, message, help);
         }
         if let Type::Pointer { .. } = ty {
-            return self.refuse(
-                name.place,
-                "pointers in shared memory are not part of this",
-                "keep an index there",
-            );
+            let message = "pointers in shared memory are not part of this";
+            return self.refuse(name.place, message, "keep an index there");
         }
         let bytes = match (storage, ty) {
             (Storage::Dynamic, _) => 0,
@@ -236,11 +216,8 @@ impl Checker {
             return Ok(None);
         }
         if name.extents.len() > Extents::MOST {
-            return self.refuse(
-                name.place,
-                "arrays have at most three dimensions here",
-                "compute the index",
-            );
+            let message = "arrays have at most three dimensions here";
+            return self.refuse(name.place, message, "compute the index");
         }
         let mut list = Vec::new();
         for (dimension, extent) in name.extents.iter().enumerate() {
@@ -254,11 +231,8 @@ impl Checker {
                         continue;
                     }
                     _ => {
-                        return self.refuse(
-                            name.place,
-                            format!("the extent of '{}' is missing", name.name),
-                            "write float tile[32]",
-                        );
+                        let message = format!("the extent of '{}' is missing", name.name);
+                        return self.refuse(name.place, message, "write float tile[32]");
                     }
                 }
             };
@@ -269,11 +243,8 @@ impl Checker {
                     list.push(count as u32)
                 }
                 Some(count) => {
-                    return self.refuse(
-                        extent.place,
-                        format!("an array has no {count} elements"),
-                        "an extent is at least 1",
-                    );
+                    let message = format!("an array has no {count} elements");
+                    return self.refuse(extent.place, message, "an extent is at least 1");
                 }
                 None => {
                     return self.refuse(
@@ -336,11 +307,8 @@ impl Checker {
         let index = self.value(index);
         let (base, index) = (base?, index?);
         let Some(scalar) = index.ty.scalar().filter(|scalar| !scalar.is_real()) else {
-            return self.refuse(
-                index.place,
-                format!("an index is a whole number, this is a {}", index.ty),
-                "write (int)x",
-            );
+            let message = format!("an index is a whole number, this is a {}", index.ty);
+            return self.refuse(index.place, message, "write (int)x");
         };
         let index = converted(index, scalar, scalar.promote());
         match base.ty {

@@ -234,11 +234,8 @@ impl Checker {
                 return Ok(Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::WarpSize });
             }
             (None, name) if name.parse::<Special>().is_ok() => {
-                return self.refuse(
-                    place,
-                    format!("'{name}' has three parts"),
-                    format!("write {name}.x, .y or .z"),
-                );
+                let message = format!("'{name}' has three parts");
+                return self.refuse(place, message, format!("write {name}.x, .y or .z"));
             }
             (None, _) => {
                 let scopes = self.scopes.iter().flat_map(|scope| scope.keys().map(String::as_str));

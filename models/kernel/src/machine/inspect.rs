@@ -2,11 +2,13 @@
 
 use crate::bytecode::{VariableHome, address};
 use crate::diagnostic::Place;
-use crate::machine::execute::thread_of;
-use crate::machine::warp::lanes;
+use crate::machine::execute::{block_of, thread_of};
+use crate::machine::memory::{Cell, Store};
+use crate::machine::warp::{Warp, lanes};
 use crate::machine::{
-    Access, Buffer, CellState, Counts, Findings, LANES, Launch, Machine, WarpState,
+    Access, Buffer, CellState, Counts, Findings, LANES, Launch, Machine, Resident, WarpState,
 };
+use crate::typed_ast::Shared;
 use crate::types::{Scalar, Type};
 use mlsys_lab::Value;
 use std::collections::BTreeMap;
@@ -95,33 +97,26 @@ impl Machine {
     /// Elements of a buffer as numbers; None beyond its end. An uninitialized cell gives its poison.
     pub fn element(&self, buffer: &str, element: usize) -> Option<f64> {
         let buffer = self.buffer(buffer)?;
-        let bits = (element < buffer.elements())
-            .then(|| buffer.store.read(element * buffer.of.bytes() as usize, buffer.of))?;
-        Some(real(bits, buffer.of))
+        Some(real(buffer.bits(element)?, buffer.of))
     }
 
     pub fn contents(&self, buffer: &str, most: usize) -> Vec<Value> {
         let Some(buffer) = self.buffer(buffer) else {
             return Vec::new();
         };
-        let count = buffer.elements().min(most);
-        (0..count)
-            .map(|element| {
-                value(buffer.store.read(element * buffer.of.bytes() as usize, buffer.of), buffer.of)
-            })
-            .collect()
+        let bits = (0..most).map_while(|element| buffer.bits(element));
+        bits.map(|bits| value(bits, buffer.of)).collect()
     }
 
     pub fn cell(&self, buffer: &str, element: usize) -> Option<CellState> {
-        self.buffer(buffer)?.store.cells.get(element).map(crate::machine::memory::Cell::state)
+        self.buffer(buffer)?.store.cells.get(element).map(Cell::state)
     }
 
     /// Blocks in flight, in the order in which they began.
     pub fn blocks(&self) -> Vec<BlockView> {
-        let mut residents: Vec<_> =
-            self.residents.iter().flatten().filter(|r| r.done < r.warps.len()).collect();
+        let mut residents: Vec<_> = self.running().collect();
         residents.sort_by_key(|resident| resident.turn);
-        let view = |resident: &&crate::machine::Resident| BlockView {
+        let view = |resident: &&Resident| BlockView {
             block: resident.block,
             id: resident.id,
             barriers: resident.epoch,
@@ -130,11 +125,12 @@ impl Machine {
         residents.iter().map(view).collect()
     }
 
-    pub(super) fn resident(&self, block: u32) -> Option<&crate::machine::Resident> {
-        self.residents
-            .iter()
-            .flatten()
-            .find(|resident| resident.block == block && resident.done < resident.warps.len())
+    fn running(&self) -> impl Iterator<Item = &Resident> {
+        self.residents.iter().flatten().filter(|resident| resident.done < resident.warps.len())
+    }
+
+    fn resident(&self, block: u32) -> Option<&Resident> {
+        self.running().find(|resident| resident.block == block)
     }
 
     pub fn block_state(&self, block: u32) -> BlockState {
@@ -148,7 +144,7 @@ impl Machine {
     }
 
     pub fn block_id(&self, block: u32) -> [u32; 3] {
-        crate::machine::execute::block_of(block, self.launch.grid_dim)
+        block_of(block, self.launch.grid_dim)
     }
 
     pub fn warp_state(&self, block: u32, warp: usize) -> Option<WarpState> {
@@ -172,14 +168,10 @@ impl Machine {
                 });
             }
         }
-        for finding in self
-            .findings
-            .listed()
-            .iter()
-            .filter(|finding| finding.block == resident.id && finding.step + 1 >= self.clock)
-        {
+        let [dx, dy, _] = self.launch.block_dim;
+        let listed = self.findings.listed().iter().filter(|finding| finding.block == resident.id);
+        for finding in listed.filter(|finding| finding.step + 1 >= self.clock) {
             let [x, y, z] = finding.thread;
-            let [dx, dy, _] = self.launch.block_dim;
             if let Some(state) = states.get_mut((x + dx * (y + dy * z)) as usize) {
                 *state = ThreadState::Faulted;
             }
@@ -193,7 +185,7 @@ impl Machine {
     }
 
     /// Where a warp comes to next; one that waits stands at its barrier still.
-    fn stands(&self, warp: &crate::machine::Warp) -> Place {
+    fn stands(&self, warp: &Warp) -> Place {
         let back = u32::from(warp.state == WarpState::Waiting);
         self.code.place(warp.pc.saturating_sub(back) as usize)
     }
@@ -215,11 +207,11 @@ impl Machine {
 
     /// Bytes that a copy of the machine takes, roughly.
     pub(crate) fn bytes(&self) -> usize {
-        let store = |store: &crate::machine::Store| store.bytes.len() + 16 * store.cells.len();
-        let warp = |warp: &crate::machine::Warp| {
+        let store = |store: &Store| store.bytes.len() + 16 * store.cells.len();
+        let warp = |warp: &Warp| {
             128 * warp.narrow.len() + 256 * warp.wide.len() + 2 * warp.local.len() + 512
         };
-        let resident = |resident: &crate::machine::Resident| {
+        let resident = |resident: &Resident| {
             store(&resident.shared) + resident.warps.iter().map(warp).sum::<usize>()
         };
         self.buffers.iter().map(|buffer| store(&buffer.store)).sum::<usize>()
@@ -231,6 +223,12 @@ impl Machine {
 impl Buffer {
     pub(crate) fn elements(&self) -> usize {
         self.store.bytes.len() / self.of.bytes() as usize
+    }
+
+    /// The bits of an element; none beyond the end.
+    fn bits(&self, element: usize) -> Option<u64> {
+        let size = self.of.bytes() as usize;
+        (element < self.elements()).then(|| self.store.read(element * size, self.of))
     }
 }
 
@@ -400,7 +398,7 @@ impl Machine {
     /// The arrays of shared memory in the order of their bytes; a dynamic one reaches to the end.
     pub fn shared_arrays(&self) -> Vec<SharedArray> {
         let all = self.shared_bytes();
-        let array = |shared: &crate::typed_ast::Shared| {
+        let array = |shared: &Shared| {
             let of = shared.ty.element()?;
             let bytes = match shared.bytes {
                 0 => all.saturating_sub(shared.offset),

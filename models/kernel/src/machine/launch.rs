@@ -67,8 +67,7 @@ impl Launch {
     }
 
     fn check(&self, code: &Code) -> Result<(), LaunchError> {
-        let error =
-            |params: &'static [&'static str], message: String| Err(LaunchError { params, message });
+        let error = |params, message: String| Err(LaunchError { params, message });
         let [x, y, z] = self.grid_dim;
         if self.grid_dim.contains(&0) || self.block_dim.contains(&0) {
             return error(
@@ -226,17 +225,17 @@ impl Machine {
                     buffers.push(Buffer { name: name.clone(), of: to, store });
                     address::global(buffers.len() - 1)
                 }
-                (Type::Scalar(scalar), Argument::Whole(value)) => whole(*value, scalar)
-                    .ok_or_else(|| {
-                        error(format!("{value} does not fit into '{name}', a {scalar}"))
-                    })?,
+                (Type::Scalar(scalar), Argument::Whole(value)) => {
+                    let misfit = || format!("{value} does not fit into '{name}', a {scalar}");
+                    whole(*value, scalar).ok_or_else(|| error(misfit()))?
+                }
                 (Type::Scalar(scalar), Argument::Real(value)) => match scalar {
                     Scalar::Float => u64::from((*value as f32).to_bits()),
                     Scalar::Double => value.to_bits(),
-                    _ if value.fract() == 0.0 && value.abs() < 9e15 => whole(*value as i64, scalar)
-                        .ok_or_else(|| {
-                            error(format!("{value} does not fit into '{name}', a {scalar}"))
-                        })?,
+                    _ if value.fract() == 0.0 && value.abs() < 9e15 => {
+                        let misfit = || format!("{value} does not fit into '{name}', a {scalar}");
+                        whole(*value as i64, scalar).ok_or_else(|| error(misfit()))?
+                    }
                     Scalar::Bool
                     | Scalar::Int
                     | Scalar::Unsigned

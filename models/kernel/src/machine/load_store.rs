@@ -232,10 +232,10 @@ impl Executor<'_> {
         let offset = address::offset(address);
         let space = address::space(address);
         let (what, size) = match space {
-            address::GLOBAL => match self.buffers.get(address::buffer(address)) {
-                Some(buffer) => ("", buffer.store.bytes.len()),
-                None => ("", 0),
-            },
+            address::GLOBAL => {
+                let buffer = self.buffers.get(address::buffer(address));
+                ("", buffer.map_or(0, |buffer| buffer.store.bytes.len()))
+            }
             address::SHARED => ("shared memory", self.shared.bytes.len()),
             address::LOCAL => ("the thread's own arrays", self.code.local),
             _ => ("", 0),

@@ -7,11 +7,12 @@ pub(crate) type Narrow = [u32; WARP];
 
 pub(crate) type Wide = [u64; WARP];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WarpState {
     Ready,
     /// It waits at a barrier for the rest of its block.
     Waiting,
+    #[default]
     Done,
 }
 
@@ -50,7 +51,7 @@ pub enum AccessKind {
     Atomic,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Warp {
     pub(crate) pc: Pc,
     /// Lanes that run now.
@@ -81,22 +82,12 @@ pub(crate) struct Warp {
 impl Warp {
     pub(crate) fn new(code: &Code) -> Self {
         Self {
-            pc: 0,
-            mask: 0,
-            live: 0,
-            gone: 0,
-            frames: Vec::new(),
             narrow: vec![[0; WARP]; code.narrow],
             wide: vec![[0; WARP]; code.wide],
             set: vec![0; code.slots],
             local: vec![0; code.local * WARP],
             written: vec![0; code.local * WARP],
-            state: WarpState::Done,
-            touched: 0,
-            turn: 0,
-            first: 0,
-            access: None,
-            launched: 0,
+            ..Self::default()
         }
     }
 
@@ -135,11 +126,7 @@ impl Warp {
             InitialValue::ThreadIdx(axis) => {
                 for (lane, into) in self.narrow[reg].iter_mut().enumerate() {
                     let thread = self.first + lane as u32;
-                    *into = match axis {
-                        0 => thread % dx,
-                        1 => thread / dx % dy,
-                        _ => thread / dx / dy,
-                    };
+                    *into = [thread % dx, thread / dx % dy, thread / dx / dy][axis];
                 }
             }
         }

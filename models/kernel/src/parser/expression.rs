@@ -94,10 +94,8 @@ impl Parser {
             );
         }
         if self.is("<<<") || self.is(">>>") {
-            return self.refuse(
-                "a kernel launches no kernel here",
-                "the lab launches it: set block_dim and grid_dim",
-            );
+            let message = "a kernel launches no kernel here";
+            return self.refuse(message, "the lab launches it: set block_dim and grid_dim");
         }
         Ok(left)
     }
@@ -185,10 +183,8 @@ impl Parser {
                     left = boxed(place, ExprKind::Step { up, when: Fixity::After, target });
                 }
                 "->" | "::" => {
-                    return self.refuse(
-                        "structures and namespaces are not part of this",
-                        "pass an array for each field",
-                    );
+                    let message = "structures and namespaces are not part of this";
+                    return self.refuse(message, "pass an array for each field");
                 }
                 _ => return Ok(left),
             }

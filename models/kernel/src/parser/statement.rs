@@ -36,17 +36,13 @@ impl Parser {
                 "__global__" if role.is_none() => role = Some(Role::Kernel),
                 "__device__" if role.is_none() => role = Some(Role::Helper),
                 "__global__" | "__device__" => {
-                    return self.refuse(
-                        "a function is either __global__ or __device__",
-                        "keep one of them",
-                    );
+                    let message = "a function is either __global__ or __device__";
+                    return self.refuse(message, "keep one of them");
                 }
                 "static" | "inline" | "__forceinline__" | "__noinline__" | "__inline__" => {}
                 "extern" => {
-                    return self.refuse(
-                        "extern stands only before __shared__, inside a kernel",
-                        "leave it out",
-                    );
+                    let message = "extern stands only before __shared__, inside a kernel";
+                    return self.refuse(message, "leave it out");
                 }
                 "__launch_bounds__" => {
                     self.advance();
@@ -56,10 +52,8 @@ impl Parser {
                     }
                 }
                 "__host__" => {
-                    return self.refuse(
-                        "functions of the host are not part of this",
-                        "leave __host__ out: the lab launches the kernel",
-                    );
+                    let message = "functions of the host are not part of this";
+                    return self.refuse(message, "leave __host__ out: the lab launches the kernel");
                 }
                 "__shared__" => {
                     return self
@@ -96,22 +90,17 @@ impl Parser {
                 {
                     let message =
                         format!("'{}' outside of a function is no constant", declarator.name);
-                    self.complain(
-                        declarator.place,
-                        message,
-                        "write const int N = 4, or pass a buffer as an argument",
-                    );
+                    let help = "write const int N = 4, or pass a buffer as an argument";
+                    self.complain(declarator.place, message, help);
                 }
             }
             unit.constants.push(Declaration { storage: Storage::Local, names });
             return Ok(());
         }
         let Some(role) = role else {
-            self.complain(
-                start,
-                format!("'{name}' is a function of the host"),
-                "write __global__ before the kernel, __device__ before what it calls",
-            );
+            let message = format!("'{name}' is a function of the host");
+            let help = "write __global__ before the kernel, __device__ before what it calls";
+            self.complain(start, message, help);
             return Err(Reported);
         };
         let params = self.params()?;
@@ -140,10 +129,8 @@ impl Parser {
                 }
                 self.need("]", "the extent")?;
                 if self.is("[") || ty.pointer.is_some() {
-                    return self.refuse(
-                        "arrays of arrays are not passed here",
-                        "pass a pointer and the width",
-                    );
+                    let message = "arrays of arrays are not passed here";
+                    return self.refuse(message, "pass a pointer and the width");
                 }
                 ty.pointer = Some(Access::Mutable);
             }
@@ -203,10 +190,8 @@ impl Parser {
         let mut values = Vec::new();
         while !self.is("}") {
             if self.is("{") {
-                return self.refuse(
-                    "lists inside lists are not part of this",
-                    "write all values in one row",
-                );
+                let message = "lists inside lists are not part of this";
+                return self.refuse(message, "write all values in one row");
             }
             values.push(self.assignment()?);
             if !self.take(",") {
@@ -313,10 +298,8 @@ impl Parser {
                 self.advance();
                 let body = Box::new(self.statement()?);
                 if !self.take_name("while") {
-                    return self.refuse(
-                        "'while' is missing after the body of do",
-                        "write do { .. } while (condition);",
-                    );
+                    let message = "'while' is missing after the body of do";
+                    return self.refuse(message, "write do { .. } while (condition);");
                 }
                 let condition = self.condition("while")?;
                 self.need(";", "do .. while")?;
@@ -356,10 +339,8 @@ impl Parser {
             self.advance();
         }
         if !self.take_name("__shared__") {
-            return self.refuse(
-                "extern stands only before __shared__",
-                "write extern __shared__ float tile[];",
-            );
+            let message = "extern stands only before __shared__";
+            return self.refuse(message, "write extern __shared__ float tile[];");
         }
         Ok(StatementKind::Declare(self.declaration(storage)?))
     }

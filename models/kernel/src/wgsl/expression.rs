@@ -245,11 +245,8 @@ impl Writer<'_, '_> {
             Ok(_) if math == Math::Abs && takes == Some(Scalar::Unsigned) => "u32(#x)",
             Ok(template) => template,
             Err((name, instead)) => {
-                return refuse(
-                    place,
-                    format!("{name}: WGSL has none, and {instead} is not as exact"),
-                    format!("write {instead} if that is near enough"),
-                );
+                let message = format!("{name}: WGSL has none, and {instead} is not as exact");
+                return refuse(place, message, format!("write {instead} if that is near enough"));
             }
         };
         let mut text = template.to_owned();

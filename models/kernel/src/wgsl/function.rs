@@ -64,11 +64,8 @@ impl<'a> Module<'a> {
             Type::Void => String::new(),
             Type::Scalar(scalar) => format!(" -> {}", type_name(scalar, place)?),
             Type::Pointer { .. } | Type::Array { .. } => {
-                return refuse(
-                    place,
-                    format!("'{}' returns an address, and WGSL has none", function.name),
-                    "return an index",
-                );
+                let message = format!("'{}' returns an address, and WGSL has none", function.name);
+                return refuse(place, message, "return an index");
             }
         };
         let params = params.join(", ");

@@ -65,11 +65,9 @@ impl Writer<'_, '_> {
             let condition = self.value(condition)?;
             let ((one, yes), (other, no)) = (self.pointer(yes)?, self.pointer(no)?);
             if one != other {
-                return refuse(
-                    place,
-                    "an address in one of two arrays, and WGSL has no addresses",
-                    "choose between the elements, not between the arrays",
-                );
+                let message = "an address in one of two arrays, and WGSL has no addresses";
+                let help = "choose between the elements, not between the arrays";
+                return refuse(place, message, help);
             }
             let first = || Fragment::atom("0i");
             let (yes, no) = (yes.unwrap_or_else(first), no.unwrap_or_else(first));

@@ -22,11 +22,9 @@ impl Writer<'_, '_> {
             let (root, text) = if let Type::Pointer { .. } = argument.ty {
                 let (root, text) = self.pointer(argument)?;
                 if let Root::Local(_) = root {
-                    return refuse(
-                        argument.place,
-                        "the address of a thread's own variable is handed to a function",
-                        "return the value, or hand the array over in __shared__ memory",
-                    );
+                    let message = "the address of a thread's own variable is handed to a function";
+                    let help = "return the value, or hand the array over in __shared__ memory";
+                    return refuse(argument.place, message, help);
                 }
                 (Some(root), text.unwrap_or_else(|| Fragment::atom("0i")))
             } else {
@@ -182,11 +180,8 @@ impl Writer<'_, '_> {
         if let Some(width) = width.first()
             && !matches!(width.kind, Kind::Whole(32))
         {
-            return refuse(
-                width.place,
-                "a shuffle in parts of a warp, and WGSL's groups work as a whole",
-                "leave the width out",
-            );
+            let message = "a shuffle in parts of a warp, and WGSL's groups work as a whole";
+            return refuse(width.place, message, "leave the width out");
         }
         let operands = self.operands(&[value, by])?;
         let [value, by] = operands.as_slice() else {
