@@ -14,7 +14,7 @@ static LOADER: Mutex<()> = Mutex::new(());
 
 /// Waits for the lock on the Vulkan loader.
 pub(super) fn loader_lock() -> MutexGuard<'static, ()> {
-    // One that panicked left nothing half done behind: there is nothing in it.
+    // A poisoned lock guards no data that could be half written.
     LOADER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -187,9 +187,7 @@ impl Code {
     pub(crate) fn place(&self, pc: usize) -> Place {
         self.places.get(pc).copied().unwrap_or(Place { line: 0, column: 0 })
     }
-}
 
-impl Code {
     /// The `__shared__` variable that a byte belongs to, with the indices that the text would write; accesses are of so
     /// many bytes. None where no variable is.
     pub(crate) fn shared_element(&self, at: u32, bytes: u32) -> Option<String> {

@@ -107,14 +107,14 @@ pub fn require_harmless(ended: &Machine) -> Result<(), DeviceError> {
         return Ok(());
     };
     let first = findings.listed().iter().find(|found| found.fault == fault);
-    let told = first.map_or_else(String::new, |found| {
+    let detail = first.map_or_else(String::new, |found| {
         format!(
             ": line {}, block {:?}, thread {:?}: {}",
             found.place.line, found.block, found.thread, found.sentence
         )
     });
     Err(DeviceError::Harmful(format!(
-        "not sent, because the interpreter found {} ({}){told}",
+        "not sent, because the interpreter found {} ({}){detail}",
         fault.name(),
         findings.count(fault)
     )))

@@ -38,7 +38,7 @@ pub struct CompileError {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Complaints that are told; what follows is mostly their echo.
+/// Diagnostics that are reported; later ones mostly follow from earlier ones.
 const MOST: usize = 40;
 
 impl CompileError {

@@ -371,7 +371,7 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
 /// The first elements of a buffer; no report holds a NaN, so that what is no number is a text.
 fn contents(machine: &Machine, name: &str) -> Vec<Value> {
     let values = machine.contents(name, SHOWN).into_iter().enumerate();
-    let told = |(element, value): (usize, Value)| {
+    let shown = |(element, value): (usize, Value)| {
         if !machine.cell(name, element).is_some_and(|cell| cell.defined) {
             return Value::from("poison");
         }
@@ -380,5 +380,5 @@ fn contents(machine: &Machine, name: &str) -> Vec<Value> {
             Some(_) | None => value,
         }
     };
-    values.map(told).collect()
+    values.map(shown).collect()
 }

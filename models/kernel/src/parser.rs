@@ -112,7 +112,7 @@ impl Parser {
     /// Goes one level deeper, or refuses.
     pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEEPEST {
-            // What is left would only be told the same.
+            // The rest would only be refused for the same reason.
             let lost =
                 self.refuse(format!("this is nested more than {DEEPEST} deep"), "name parts of it");
             self.at = self.tokens.len();

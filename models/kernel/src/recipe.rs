@@ -88,7 +88,7 @@ pub(super) fn arguments(kernel: &Kernel, given: &[frame::Argument]) -> Vec<Argum
         Type::Scalar(of) => of,
         Type::Void | Type::Array { .. } => Scalar::Float,
     });
-    // What is too many is told by the launch.
+    // The launch refuses too many arguments.
     let types = types.chain(std::iter::repeat(Scalar::Float));
     let argument = |(given, of): (&frame::Argument, Scalar)| match given {
         frame::Argument::Buffer { elements, fill } => Argument::Buffer(values(fill, of, *elements)),

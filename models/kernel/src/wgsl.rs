@@ -274,8 +274,8 @@ impl<'a> Module<'a> {
     }
 
     /// What was translated, or a word in its place and the complaint kept.
-    fn or_placeholder<T: Into<String>>(&mut self, told: Translated<T>) -> String {
-        match told {
+    fn or_placeholder<T: Into<String>>(&mut self, translated: Translated<T>) -> String {
+        match translated {
             Ok(text) => text.into(),
             Err(complaint) => {
                 self.diagnostics.push(complaint);

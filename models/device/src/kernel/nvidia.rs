@@ -31,8 +31,8 @@ pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchRes
             "a block may declare at most {DEFAULT_SHARED_BYTES} bytes of shared memory, and the kernel declares {declared}; make the array 'extern' and give its bytes with the launch"
         )));
     }
-    let order = OwnedLaunch::new(work);
-    guarded(move || order.run(index))
+    let owned = OwnedLaunch::new(work);
+    guarded(move || owned.run(index))
         .unwrap_or_else(|error| Err(DeviceError::Failed(error.to_string())))
 }
 
@@ -191,12 +191,12 @@ fn unfit(card: &str) -> String {
 fn uncompiled(error: CompileError, card: &str) -> DeviceError {
     DeviceError::Failed(match error {
         CompileError::CompileError { log, .. } => {
-            let told = format!("NVRTC says: {}", log.to_string_lossy().trim());
+            let message = format!("NVRTC says: {}", log.to_string_lossy().trim());
             // A toolkit knows the cards of its time only.
-            if told.contains("invalid value for --gpu-architecture") {
-                format!("{told}; {}", unfit(card))
+            if message.contains("invalid value for --gpu-architecture") {
+                format!("{message}; {}", unfit(card))
             } else {
-                told
+                message
             }
         }
         error @ (CompileError::CreationError(_)

@@ -29,7 +29,7 @@ struct Cores<T> {
 }
 
 struct Worker {
-    orders: Sender<Job>,
+    jobs: Sender<Job>,
     done: Receiver<f64>,
 }
 
@@ -150,20 +150,20 @@ fn passes_of<T>(part: &mut T, work: fn(&mut T), passes: u64) -> f64 {
 
 impl Worker {
     fn start<T: Send + 'static>(mut part: T, work: fn(&mut T)) -> Result<Self, LabError> {
-        let (orders, inbox) = mpsc::channel::<Job>();
-        let (told, done) = mpsc::channel();
+        let (jobs, inbox) = mpsc::channel::<Job>();
+        let (report, done) = mpsc::channel();
         // It ends when the channel closes.
         let thread = thread::Builder::new().name("meter".to_owned()).spawn(move || {
-            while let Ok(order) = inbox.recv() {
-                order.gate.wait();
-                let seconds = passes_of(&mut part, work, order.passes);
-                if told.send(seconds).is_err() {
+            while let Ok(job) = inbox.recv() {
+                job.gate.wait();
+                let seconds = passes_of(&mut part, work, job.passes);
+                if report.send(seconds).is_err() {
                     break;
                 }
             }
         });
         match thread {
-            Ok(_) => Ok(Self { orders, done }),
+            Ok(_) => Ok(Self { jobs, done }),
             Err(error) => {
                 Err(failed(format!("no thread could be started to measure with: {error}")))
             }
@@ -180,8 +180,8 @@ impl<T: Send> Workload for Cores<T> {
         let gone = || failed("a thread that measured has ended".to_owned());
         let gate = Arc::new(SpinBarrier::default());
         for worker in &self.others {
-            let order = Job { passes, gate: Arc::clone(&gate) };
-            worker.orders.send(order).map_err(|_| gone())?;
+            let job = Job { passes, gate: Arc::clone(&gate) };
+            worker.jobs.send(job).map_err(|_| gone())?;
         }
         gate.await_all(self.others.len());
         gate.open();

@@ -20,7 +20,7 @@ pub enum AddressError {
     #[error("'{shown}' has no port; write HOST:PORT, such as ws://127.0.0.1:4100")]
     NoPort { shown: String },
     #[error(
-        "'{shown}' has port 0, where nobody listens; write the port that `mlsys worker` has printed"
+        "'{shown}' has port 0, where no process listens; write the port that `mlsys worker` has printed"
     )]
     PortZero { shown: String },
     #[error("'{shown}' has no address here: {error}")]
@@ -248,14 +248,14 @@ mod tests {
 
     #[test]
     fn addresses_of_this_machine_read_in_every_spelling() {
-        for (text, told) in [
+        for (text, shown) in [
             ("ws://127.0.0.1:4100", "ws://127.0.0.1:4100"),
             ("127.0.0.1:4100", "ws://127.0.0.1:4100"),
             ("ws://localhost:1/", "ws://localhost:1"),
             ("ws://[::1]:4100", "ws://[::1]:4100"),
             ("127.8.8.8:80", "ws://127.8.8.8:80"),
         ] {
-            assert_eq!(Address::parse(text).unwrap().to_string(), told, "{text}");
+            assert_eq!(Address::parse(text).unwrap().to_string(), shown, "{text}");
         }
         assert!(!Address::parse("localhost:1").unwrap().sockets().is_empty());
         let socket: SocketAddr = "[::1]:7".parse().unwrap();
@@ -296,13 +296,13 @@ mod tests {
 
     #[test]
     fn a_worker_listens_on_this_machine_only() {
-        for (text, told) in [
+        for (text, shown) in [
             ("127.0.0.1:4100", "127.0.0.1:4100"),
             ("4100", "127.0.0.1:4100"),
             ("localhost:0", "127.0.0.1:0"),
             ("[::1]:4100", "[::1]:4100"),
         ] {
-            assert_eq!(listening(text).unwrap().to_string(), told, "{text}");
+            assert_eq!(listening(text).unwrap().to_string(), shown, "{text}");
         }
         for (text, reason) in [
             ("0.0.0.0:4100", "ssh -N -L 4100:127.0.0.1:4100"),

@@ -124,7 +124,7 @@ enum SessionError {
     #[error(transparent)]
     Stale(#[from] ReadError),
     #[error(
-        "cannot be reached: nobody listens there; start it (mlsys worker --listen {0}), or the ssh tunnel to it"
+        "cannot be reached: no process listens there; start it (mlsys worker --listen {0}), or the ssh tunnel to it"
     )]
     NoListener(SocketAddr),
     #[error("cannot be reached: {0}")]
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_to_end_waits_for_nobody() {
+    fn a_run_that_is_to_end_does_not_wait() {
         let (_sender, never) = mpsc::channel::<()>();
         let deadline = Deadline { limit: Duration::MAX, interrupted: &|| true };
         let waited = within(deadline, move || never.recv().is_ok());

@@ -266,9 +266,9 @@ fn the_processor_and_devices_that_are_not_there_say_so() {
         DeviceId { backend: Backend::Wgpu, index: 99 },
         DeviceId { backend: Backend::Cuda, index: 99 },
     ] {
-        let told = refusal(device, &one);
-        assert!(matches!(told, DeviceError::NoDevice(_)), "{device}: {told:?}");
-        assert!(told.to_string().len() > 20, "{told}");
+        let refused = refusal(device, &one);
+        assert!(matches!(refused, DeviceError::NoDevice(_)), "{device}: {refused:?}");
+        assert!(refused.to_string().len() > 20, "{refused}");
     }
 }
 
@@ -280,15 +280,15 @@ fn a_launch_beyond_a_limit_is_told_both_numbers() {
     let tall = Launch { grid_dim: [1, 65_535, 1], ..Launch::line(1, 1) };
     for &device in devices() {
         let wide = poisoned(ones, Launch::line(70_000, 1), 1);
-        let told = refusal_or_run(device, &wide);
+        let refused = refusal_or_run(device, &wide);
         if device.backend == Backend::Wgpu {
-            let told = told.unwrap();
-            assert!(told.contains("70000") && told.contains("65535"), "{told}");
+            let refused = refused.unwrap();
+            assert!(refused.contains("70000") && refused.contains("65535"), "{refused}");
         }
         assert_eq!(refusal_or_run(device, &poisoned(ones, tall.clone(), 1)), None);
-        let told = refusal_or_run(device, &poisoned(shared, much.clone(), 1));
+        let refused = refusal_or_run(device, &poisoned(shared, much.clone(), 1));
         if device.backend == Backend::Wgpu {
-            assert!(told.unwrap().contains("200000"));
+            assert!(refused.unwrap().contains("200000"));
         }
     }
 }

@@ -194,9 +194,7 @@ impl Checker {
         let message = format!("'{mark}' takes no {} and {}", left.ty, right.ty);
         self.refuse(place, message, "")
     }
-}
 
-impl Checker {
     /// As a condition: whether it is not zero.
     pub(super) fn truth(&mut self, expr: Expr) -> Checked<Expr> {
         match expr.ty {

@@ -194,9 +194,7 @@ impl Checker {
             kind: Kind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
         })
     }
-}
 
-impl Checker {
     fn integer(&mut self, place: Place, value: u64, suffix: Suffix, base: u32) -> Checked<Expr> {
         let fits = |scalar: Scalar| match scalar {
             Scalar::Int => value <= i32::MAX as u64,

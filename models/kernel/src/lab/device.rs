@@ -152,7 +152,7 @@ fn report(run: &mut Run<'_>, machine: &Machine, answer: &LaunchResult) {
         let cause = cause.map_or_else(String::new, |fault| {
             let count = found.count(fault);
             format!(
-                "; the interpreter found {} ({count}), of which nobody says what comes out",
+                "; the interpreter found {} ({count}), and C does not define the result",
                 fault.name()
             )
         });

@@ -25,8 +25,8 @@ pub(super) fn steps(
     machine: &Machine,
     again: Option<Machine>,
 ) -> Frame {
-    let told = machine.findings().listed().iter().take(MARKED);
-    let problems = told.map(|finding| Problem {
+    let listed = machine.findings().listed().iter().take(MARKED);
+    let problems = listed.map(|finding| Problem {
         step: finding.step,
         fault: finding.fault.name().to_owned(),
         line: finding.place.line,

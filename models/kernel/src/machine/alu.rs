@@ -1,5 +1,5 @@
-//! Arithmetic, conversions and functions of 32 lanes: wrapping, truncating and rounding as C on a device does, with faults
-//! told.
+//! Arithmetic, conversions and functions of 32 lanes: wrapping, truncating and rounding as C on a device does, and
+//! reporting faults.
 
 use crate::bytecode::{Reg, WARP};
 use crate::machine::execute::Executor;
@@ -212,9 +212,7 @@ impl Executor<'_> {
         let chosen = std::array::from_fn(|lane| if c[lane] != 0 { x[lane] } else { y[lane] });
         self.put_wide(into, &chosen);
     }
-}
 
-impl Executor<'_> {
     pub(super) fn convert(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
         if from.is_real() && !to.is_real() && to != Scalar::Bool {
             self.whole_from_real(from, to, into, of);
@@ -302,9 +300,7 @@ impl Executor<'_> {
         }
         if to.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
     }
-}
 
-impl Executor<'_> {
     pub(super) fn math(&mut self, of: Math, scalar: Scalar, into: Reg, [a, b, c]: [Reg; 3]) {
         match (of, scalar) {
             (Math::Min | Math::Max | Math::Abs, _) if !scalar.is_real() => {

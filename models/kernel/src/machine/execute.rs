@@ -23,7 +23,7 @@ pub(crate) struct Executor<'a> {
     pub(crate) step: u64,
 }
 
-/// Whether the birth of a NaN is told.
+/// Whether a NaN computed from numbers is a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NanWatch {
     #[default]
@@ -308,7 +308,7 @@ impl Executor<'_> {
         self.code.place(pc)
     }
 
-    /// Tells of something that went wrong in a lane at the instruction that runs.
+    /// Reports a fault of a lane at the instruction that runs.
     pub(super) fn find(&mut self, fault: Fault, lane: usize, sentence: impl FnOnce() -> String) {
         self.find_at(self.warp.pc as usize - 1, fault, lane, sentence);
     }

@@ -1,9 +1,9 @@
-//! What went wrong: counted by kind, and the first of each told in full.
+//! What went wrong: counted by kind, and the first of each in full.
 
 use crate::diagnostic::Place;
 
 mlsys_lab::named_enum! {
-    /// Kinds of what can go wrong, in the order in which they are told.
+    /// Kinds of what can go wrong, in the order of reports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Fault {
         /// A thread's access outside of its buffer, array or shared memory.

@@ -184,7 +184,7 @@ impl Machine {
         self.resident(block)?.warps.get(warp).map(|warp| self.stands(warp))
     }
 
-    /// Where a warp comes to next; one that waits stands at its barrier still.
+    /// Where a warp comes to next; a waiting warp is still at its barrier.
     fn stands(&self, warp: &Warp) -> Place {
         let back = u32::from(warp.state == WarpState::Waiting);
         self.code.place(warp.pc.saturating_sub(back) as usize)

@@ -29,7 +29,7 @@ pub struct Launch {
     pub schedule: Schedule,
     pub concurrent_blocks: usize,
     pub seed: u64,
-    /// Whether NaNs that are born are told.
+    /// Whether the first NaN of a computation is a finding.
     pub nan: NanWatch,
 }
 

@@ -317,7 +317,7 @@ impl Executor<'_> {
         self.put(into, &result);
     }
 
-    /// Notes the touch of all lanes in the cells of a row; what is found is told by the way that takes its time.
+    /// Notes the touch of all lanes in the cells of a row; findings are reported lane by lane.
     #[inline(always)]
     fn touch_row(&mut self, row: Row, touch: CellAccess) {
         let (who, first) = (self.who, self.warp.first as u16);

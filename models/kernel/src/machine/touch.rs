@@ -36,7 +36,7 @@ impl Executor<'_> {
         if poison {
             let name = self.name(target, bytes);
             self.find(Fault::Uninitialized, lane, || {
-                format!("reads {name}, which nobody has written")
+                format!("reads {name}, which was never written")
             });
         }
     }

@@ -133,7 +133,7 @@ impl Warp {
     }
 }
 
-/// What a warp is told when it begins.
+/// What a warp needs to begin.
 pub(crate) struct Start<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) block_dim: [u32; 3],

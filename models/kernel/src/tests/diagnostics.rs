@@ -36,17 +36,17 @@ fn unsupported_code_is_refused_with_help() {
         (1, 23, "a value is missing", "__global__ void k() { + ; }"),
     ] {
         let refused = Kernel::parse("k.cu", text).expect_err(text);
-        let said = refused.to_string();
-        assert!(said.contains(fragment), "{said}\n for {text}");
+        let message = refused.to_string();
+        assert!(message.contains(fragment), "{message}\n for {text}");
         let at = refused
             .diagnostics
             .iter()
             .find(|c| format!("{} {}", c.message, c.help).contains(fragment))
             .expect("it");
         if at.place.line != line || at.place.column.abs_diff(column) > 8 {
-            panic!("{said}\nexpected {line}:{column}");
+            panic!("{message}\nexpected {line}:{column}");
         }
-        assert!(said.starts_with("k.cu:"), "{said}");
+        assert!(message.starts_with("k.cu:"), "{message}");
     }
 }
 
@@ -55,7 +55,7 @@ fn all_mistakes_are_told_at_once_and_in_order() {
     let text =
         "__global__ void k(float *a) {\n  int i = j;\n  a[0] = ;\n  a[1.5f] = 2;\n  foo(3);\n}\n";
     let refused = Kernel::parse("k.cu", text).expect_err("refused");
-    // What does not parse is told first; types are looked at once it does.
+    // Syntax errors are reported first; types are checked once there are none.
     assert_eq!(refused.diagnostics.iter().map(|c| c.place.line).collect::<Vec<_>>(), [3]);
     let refused = Kernel::parse("k.cu", &text.replace("= ;", "= 1;")).expect_err("refused");
     assert_eq!(refused.diagnostics.iter().map(|c| c.place.line).collect::<Vec<_>>(), [2, 4, 5]);
@@ -156,9 +156,9 @@ fn every_fault_is_found_at_its_line_and_counted() {
             continue;
         }
         assert_eq!(findings.count(fault), count, "{body}: {:?}", findings.listed());
-        let told = findings.listed().iter().find(|finding| finding.fault == fault).expect("told");
-        assert_eq!(told.place.line, line, "{body}: {told:?}");
-        assert!(told.sentence.len() > 10);
+        let finding = findings.listed().iter().find(|one| one.fault == fault).expect("finding");
+        assert_eq!(finding.place.line, line, "{body}: {finding:?}");
+        assert!(finding.sentence.len() > 10);
     }
 }
 
@@ -252,8 +252,8 @@ fn a_finding_names_shared_memory_as_the_text_does() {
         ("__shared__ float total; o[0] = total;", "reads total,"),
     ] {
         let machine = faults(&format!("__global__ void k(int *o) {{ {body} }}"), 1);
-        let told = machine.findings().first().map(|one| one.sentence.clone());
-        assert!(told.as_ref().is_some_and(|told| told.starts_with(name)), "{told:?}");
+        let finding = machine.findings().first().map(|one| one.sentence.clone());
+        assert!(finding.as_ref().is_some_and(|finding| finding.starts_with(name)), "{finding:?}");
     }
 }
 

@@ -9,7 +9,7 @@ const TARGET: Target =
 
 fn translated(text: &str) -> Wgsl {
     let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
-    kernel.wgsl(TARGET).unwrap_or_else(|told| panic!("{told:?}"))
+    kernel.wgsl(TARGET).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"))
 }
 
 /// Names that stand in a text, without what follows a number, a dot or an at sign.
@@ -207,21 +207,21 @@ fn untranslatable_code_gives_place_and_reason() {
     ] {
         let text = format!("__global__ void k(int *a, const int *b, int n) {{ {body} }}");
         let kernel = Kernel::parse("k.cu", &text).unwrap_or_else(|refused| panic!("{refused}"));
-        let told = match kernel.wgsl(TARGET) {
+        let diagnostics = match kernel.wgsl(TARGET) {
             Ok(wgsl) => panic!("{body} is translated:\n{}", wgsl.text),
-            Err(told) => told,
+            Err(diagnostics) => diagnostics,
         };
-        let found = told.iter().find(|complaint| complaint.message.contains(fragment));
+        let found = diagnostics.iter().find(|complaint| complaint.message.contains(fragment));
         let Some(found) = found else {
-            panic!("{body}: {told:?}");
+            panic!("{body}: {diagnostics:?}");
         };
         let column = text.find(at).map(|at| at as u32 + 1);
-        assert_eq!(Some(found.place.column), column, "{body}: {told:?}");
+        assert_eq!(Some(found.place.column), column, "{body}: {diagnostics:?}");
     }
     let votes = "__global__ void k(int *a) { a[0] = __any_sync(0xffffffff, threadIdx.x); }";
     let kernel = Kernel::parse("k.cu", votes).unwrap_or_else(|refused| panic!("{refused}"));
     let other = Target { subgroups: Subgroups::Other, ..TARGET };
-    let told = kernel.wgsl(other).expect_err("a device without groups of 32");
-    assert!(told[0].message.contains("a warp of 32 threads"), "{told:?}");
+    let diagnostics = kernel.wgsl(other).expect_err("a device without groups of 32");
+    assert!(diagnostics[0].message.contains("a warp of 32 threads"), "{diagnostics:?}");
     assert!(kernel.wgsl(TARGET).is_ok());
 }

@@ -160,9 +160,7 @@ impl Writer<'_, '_> {
         }
         Ok(binary(&left, sign, &right))
     }
-}
 
-impl Writer<'_, '_> {
     /// `&&` and `||`: their right side may need lines of its own, which then run only where it is asked for.
     fn shortcut(&mut self, left: &Expr, right: &Expr, sign: &str) -> Translated<Fragment> {
         let one = self.value(left)?;
@@ -228,9 +226,7 @@ impl Writer<'_, '_> {
         self.line("}");
         Ok(Fragment::atom(name))
     }
-}
 
-impl Writer<'_, '_> {
     fn math(
         &mut self,
         math: Math,
@@ -260,9 +256,7 @@ impl Writer<'_, '_> {
         // A call needs no parentheses.
         Ok(if template.ends_with(')') { Fragment::atom(text) } else { Fragment::sum(text) })
     }
-}
 
-impl Writer<'_, '_> {
     fn real(&mut self, value: f64, of: Scalar, place: Place) -> Translated<Fragment> {
         type_name(of, place)?;
         if value.is_finite() {

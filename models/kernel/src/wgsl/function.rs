@@ -9,7 +9,7 @@ use crate::wgsl::names::Fragment;
 use crate::wgsl::{Module, Root, Translated, Variant, refuse, type_name};
 use std::fmt::Write;
 
-/// What a thread is told of its place, as arguments of a helper that asks for it.
+/// Where a thread is in the grid, as parameters of a helper that asks for it.
 const PLACE: &str = "threadIdx: vec3<u32>, blockIdx: vec3<u32>, gridDim: vec3<u32>";
 
 impl<'a> Module<'a> {
@@ -223,7 +223,7 @@ impl<'m, 'a> Writer<'m, 'a> {
 
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
-            // What cannot be translated is told, and the next statement is looked at all the same.
+            // After an error the next statement is translated all the same.
             if let Err(complaint) = self.statement(statement) {
                 self.module.diagnostics.push(complaint);
             }

@@ -192,7 +192,7 @@ fn a_refused_connection_is_reported_at_once() {
     let url = format!("ws://{}", taken.local_addr().unwrap());
     let named = format!("worker 0 ({url})");
     run(&folder, &url, Duration::from_secs(14))
-        .refused(3, &[&named, "nobody listens there", "mlsys worker --listen"]);
+        .refused(3, &[&named, "no process listens there", "mlsys worker --listen"]);
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl OwnedLaunch {
             shared_mem_bytes: self.dynamic_shared,
         };
         // SAFETY: `LaunchArgs::launch` asks for three things.
-        // 1. Arguments that fit the function. They come from `Machine::given` of the kernel whose text NVRTC compiled,
+        // 1. Arguments that fit the function. They come from `Machine::bound_arguments` of the kernel whose text NVRTC compiled,
         //    one for each parameter in its order. A pointer's is the address of a buffer on this card, which `ready`
         //    keeps alive until after `synchronize`. A number's is eight bytes with the value in the low ones; the
         //    driver copies as many as the parameter has, one, four or eight, and both sides are little-endian.
@@ -39,7 +39,7 @@ impl OwnedLaunch {
         // 3. No access outside of the buffers. The interpreter has run this very launch, on the same text, arguments
         //    and contents, to its end, within an instruction budget, and every access of every thread lay inside its
         //    buffer, aligned, with no race, no divergent barrier, and no number that C leaves open, be it
-        //    read before it was written, divided by zero, shifted too far or too large for its type (`harmless`). The
+        //    read before it was written, divided by zero, shifted too far or too large for its type (`require_harmless`). The
         //    card's accesses are then those that were checked, but for an index computed from one of two things:
         //    floating point, which may differ in the last places, and what an atomic returns, which depends on who
         //    comes first.
