@@ -54,67 +54,50 @@ pub fn run(
     let mut samples = Vec::new();
     for task in TASKS.iter().filter(wanted) {
         let seconds =
-            in_turn(&Side::ALL, options.rounds, console, |side| bench.seconds(*side, task))?;
-        let sides: Vec<(Side, Vec<f64>)> = Side::ALL.into_iter().zip(seconds).collect();
-        samples.extend(figures(task, &sides));
+            in_turn(&SIDES, options.rounds, console, |(_, measure)| measure(&bench, task))?;
+        let names = SIDES.map(|(name, _)| name);
+        samples.extend(figures(task, &names.into_iter().zip(seconds).collect::<Vec<_>>()));
     }
     Ok(samples)
 }
 
 /// Seconds a step of every side, and how they compare round by round with the loop written by hand.
-fn figures(task: &Task, sides: &[(Side, Vec<f64>)]) -> Vec<Sample> {
+fn figures(task: &Task, sides: &[(&str, Vec<f64>)]) -> Vec<Sample> {
     let steps = task.steps.saturating_sub(1) as f64;
     let mut samples: Vec<Sample> = sides
         .iter()
         .map(|(side, seconds)| {
             let each = seconds.iter().map(|s| 1e3 * s / steps).collect();
-            Sample::new(format!("{}: {}", task.name, side.name()), "ms a step", each)
+            Sample::new(format!("{}: {side}", task.name), "ms a step", each)
         })
         .collect();
-    if let Some((_, by_hand)) = sides.iter().find(|(side, _)| *side == Side::ByHand) {
-        for (side, seconds) in sides.iter().filter(|(side, _)| *side != Side::ByHand) {
+    if let Some((_, by_hand)) = sides.iter().find(|(side, _)| *side == BY_HAND) {
+        for (side, seconds) in sides.iter().filter(|(side, _)| *side != BY_HAND) {
             let ratios = seconds.iter().zip(by_hand).map(|(a, b)| a / b).collect();
-            let name = format!("{}: {} over {}", task.name, side.name(), Side::ByHand.name());
+            let name = format!("{}: {side} over {BY_HAND}", task.name);
             samples.push(Sample::new(name, "ratio", ratios));
         }
     }
     samples
 }
 
-/// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    /// A loop written by hand with burn's own optimizer.
-    ByHandBurnsAdam,
-    /// The same loop with the optimizer that the lab uses.
-    ByHand,
-    /// The lab as `mlsys lab` runs it, recorded on disk.
-    Headless,
-    /// The lab in the workbench, recorded on disk, with charts but without pictures that need evaluations.
-    Screen,
-    /// The same with those pictures.
-    ScreenWithPictures,
-}
+/// The side that others are compared with: the loop written by hand with the optimizer that the lab uses.
+const BY_HAND: &str = "by hand";
 
-impl Side {
-    const ALL: [Self; 5] = [
-        Self::ByHandBurnsAdam,
-        Self::ByHand,
-        Self::Headless,
-        Self::Screen,
-        Self::ScreenWithPictures,
-    ];
+/// Measures the seconds of a side.
+type Side = fn(&Bench, &Task) -> Result<f64, Failure>;
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::ByHandBurnsAdam => "by hand, burn's Adam",
-            Self::ByHand => "by hand",
-            Self::Headless => "headless",
-            Self::Screen => "on the screen",
-            Self::ScreenWithPictures => "on the screen with pictures",
-        }
-    }
-}
+const SIDES: [(&str, Side); 5] = [
+    ("by hand, burn's Adam", |bench, task| bench.by_hand(task, Update::Burns)),
+    (BY_HAND, |bench, task| bench.by_hand(task, Update::TheLabs)),
+    // The lab as `mlsys lab` runs it, recorded on disk.
+    ("headless", Bench::headless),
+    // The lab in the workbench, recorded on disk, with charts but without pictures that need evaluations.
+    ("on the screen", |bench, task| {
+        bench.on_screen(task, &["loss-curve", "accuracy", "weight-norms", "gradient-flow"])
+    }),
+    ("on the screen with pictures", |bench, task| bench.on_screen(task, &[])),
+];
 
 /// What all rounds share.
 struct Bench {
@@ -134,18 +117,8 @@ impl Bench {
         Ok(Self { registry, seconds, device, folder: Scratch::new("train")? })
     }
 
-    /// Seconds from the first loss to the end of one run.
-    fn seconds(&self, side: Side, task: &Task) -> Result<f64, Failure> {
-        let by_hand = |update| bare::train(task, self.device.id, update).map_err(failed);
-        match side {
-            Side::ByHandBurnsAdam => by_hand(Update::Burns),
-            Side::ByHand => by_hand(Update::TheLabs),
-            Side::Headless => self.headless(task),
-            Side::Screen => {
-                self.on_screen(task, &["loss-curve", "accuracy", "weight-norms", "gradient-flow"])
-            }
-            Side::ScreenWithPictures => self.on_screen(task, &[]),
-        }
+    fn by_hand(&self, task: &Task, update: Update) -> Result<f64, Failure> {
+        bare::train(task, self.device.id, update).map_err(failed)
     }
 
     fn headless(&self, task: &Task) -> Result<f64, Failure> {

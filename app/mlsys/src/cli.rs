@@ -12,7 +12,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
 
-pub use lab::{AboutLabs, Bench, ExportRun, Lab, ListRuns, RunFormat, Runs};
+pub use lab::{
+    AboutLabs, Bench, DeviceWorkload, ExportRun, Lab, ListRuns, RunFormat, Runs, Workload,
+};
 pub use lesson::{CheckLessons, Ci, CohortOf, Course, Lesson, PackCourse, RunLessons};
 
 /// An interactive workbench for learning machine-learning systems.

@@ -1,4 +1,4 @@
-//! The context of a command: console, devices, folders and what the command line said about all of them.
+//! The context of a command: console, devices, folders, and the global options.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -49,7 +49,7 @@ impl Context<'_> {
         }
     }
 
-    /// The files of the course that is worked on.
+    /// The current course.
     pub fn library(&mut self) -> Result<Library, Failure> {
         match self.course.clone() {
             Some(path) => self.open_course(&path),
@@ -101,7 +101,7 @@ impl Context<'_> {
         devices::recorded_peak(&self.paths.as_ref().ok()?.runs(), device)
     }
 
-    /// Tells why a command did not do what was asked.
+    /// Prints the error of a command.
     pub fn failed(&mut self, exit: Exit, reason: &str) -> Exit {
         self.console.note(format_args!("error: {reason}"));
         exit

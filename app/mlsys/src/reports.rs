@@ -98,10 +98,10 @@ fn text(format: Format, results: &Results) -> String {
 const LONGEST: usize = 200;
 
 pub fn summary_lines(results: &Results) -> Vec<String> {
-    results.lessons.iter().flat_map(of_lesson).collect()
+    results.lessons.iter().flat_map(lesson_lines).collect()
 }
 
-fn of_lesson(lesson: &LessonResult) -> Vec<String> {
+fn lesson_lines(lesson: &LessonResult) -> Vec<String> {
     let count = lesson.count();
     let (earned, points) = lesson.points();
     let counts = [
@@ -120,8 +120,8 @@ fn of_lesson(lesson: &LessonResult) -> Vec<String> {
     lines.extend(lesson.items.iter().filter_map(remark));
     for comparison in &lesson.comparisons {
         lines.push(format!("  {}", harmless(&comparison.panel)));
-        let told = comparison.lines.iter();
-        lines.extend(told.map(|line| format!("    {}", harmless(line))));
+        let compared = comparison.lines.iter();
+        lines.extend(compared.map(|line| format!("    {}", harmless(line))));
     }
     lines
 }
@@ -199,11 +199,13 @@ fn markdown_remark(item: &Item) -> String {
             format!("{:.1} s{place}", item.elapsed.as_secs_f64())
         }
         Kind::Predict { theory, target } => {
-            let said = |name: &str, value: &Option<mlsys_lab::Value>| {
+            let named = |name: &str, value: &Option<mlsys_lab::Value>| {
                 value.as_ref().map(|value| format!("{name} {value}"))
             };
-            let parts: Vec<String> =
-                [said("theory", theory), said("measured", target)].into_iter().flatten().collect();
+            let parts: Vec<String> = [named("theory", theory), named("measured", target)]
+                .into_iter()
+                .flatten()
+                .collect();
             parts.join(", ")
         }
         Kind::Check { class } => class.to_string(),

@@ -44,7 +44,7 @@ pub struct Request {
     pub records: Option<PathBuf>,
 }
 
-/// Runs lessons one after the other. What was typed wrong is told before anything runs.
+/// Runs lessons one after the other; wrong options are refused before anything runs.
 pub fn run(
     lessons: &[Lesson],
     request: &Request,
@@ -53,7 +53,7 @@ pub fn run(
     plan::refuse_unknown_labs(lessons, &request.set)?;
     let mut plans = Vec::new();
     for lesson in lessons {
-        plans.push(plan::of_lesson(lesson, request, context)?);
+        plans.push(plan::plan_lesson(lesson, request, context)?);
     }
     let splits = |plan: &Plan<'_>| settings::takes_workers(plan.schema());
     if request.workers.is_some() && !plans.iter().flatten().any(splits) {
@@ -163,7 +163,7 @@ pub fn knob_failures(
     request: &Request,
     context: &mut Context<'_>,
 ) -> Result<Vec<KnobFailure>, Failure> {
-    let plans = plan::of_lesson(lesson, request, context)?;
+    let plans = plan::plan_lesson(lesson, request, context)?;
     let mut failures = Vec::new();
     for (directive, plan) in lesson.labs().zip(&plans) {
         let (Ok(device), schema) = (plan::device_of(plan), plan.schema()) else { continue };

@@ -1,6 +1,6 @@
 //! Courses as archives: files in one tar.gz with a manifest of their SHA-256 hashes, read into memory, never unpacked to disk.
 //!
-//! `tar` and `flate2` read and write the formats. What stays here is what a course needs beyond them: limits before
+//! `tar` and `flate2` read and write the formats. A course needs more than they do: limits before
 //! anything is held (a bomb costs its limit), plain files and folders only, no path that leads outside, every file's
 //! hash, and equal bytes for equal files (no times, no owners, no names of systems; the pure Rust deflate everywhere).
 
@@ -35,7 +35,7 @@ const MAX_FILES: usize = 2_000;
 /// Modification time of all packed files: 2000-01-01.
 const TIME: u64 = 946_684_800;
 
-/// The size of a tar header, and of what contents are padded to.
+/// The size of a tar header, and the multiple that contents are padded to.
 const BLOCK: usize = 512;
 
 /// Why an archive is refused.
@@ -133,7 +133,7 @@ fn decompress(packed: &[u8]) -> Result<Vec<u8>, ArchiveError> {
 
 /// The files of a tar archive, in its order; `raw` hands out extended headers as entries, which are refused as others are.
 fn entries(unpacked: &[u8]) -> Result<Vec<(String, &[u8])>, ArchiveError> {
-    // Reading from memory fails for what the archive says alone: a header with a wrong checksum or number, or half a header.
+    // Reading from memory fails only for the archive itself: a header with a wrong checksum or number, or half a header.
     let damaged = |error: io::Error| match error.to_string().as_str() {
         "failed to read entire block" => ArchiveError::Truncated,
         _ => ArchiveError::Damaged,

@@ -58,7 +58,7 @@ impl Console {
         lines.into_iter().try_for_each(|line| self.line(line))
     }
 
-    /// A result as it stands, without a line end of ours.
+    /// A result without an additional line end.
     pub fn raw(&mut self, text: &str) -> Result<(), Failure> {
         Ok(self.out.write_all(text.as_bytes())?)
     }
@@ -69,7 +69,7 @@ impl Console {
         let _ = writeln!(self.err, "{text}");
     }
 
-    /// A warning, said once however often it comes.
+    /// A warning, printed once however often it comes.
     pub fn warn(&mut self, text: impl Display) {
         let text = text.to_string();
         if !self.warned.contains(&text) {
@@ -100,7 +100,7 @@ impl Console {
         }
     }
 
-    /// Writes out what is buffered.
+    /// Flushes the output.
     pub fn finish(&mut self) -> Result<(), Failure> {
         self.clear_progress();
         Ok(self.out.flush()?)

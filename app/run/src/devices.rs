@@ -27,7 +27,7 @@ pub struct Probed {
     pub trouble: Option<String>,
 }
 
-/// Probes on a thread of its own, so that a driver that hangs or panics costs its devices and nothing else.
+/// Probes on another thread, so that a driver that hangs or panics costs only its devices.
 pub fn probe(limit: Duration) -> Probed {
     probe_with(limit, mlsys_device::probe)
 }
@@ -96,7 +96,7 @@ const LAB: &str = "device-peak";
 
 const METRIC: &str = "peak_flops_per_second";
 
-/// The arithmetic that counts, by parameter `precision`: other rates are no peak of what labs here compute.
+/// The parameter and value of runs that count: labs compute in single precision.
 const PRECISION: (&str, &str) = ("precision", "fp32");
 
 /// Rates in flop/s, by the device's name.

@@ -56,7 +56,7 @@ impl Library {
     /// `built_in` are the labs of mlsys; those of the course join them for the rest of the program.
     pub fn open(path: &Path, built_in: &'static Registry) -> Result<Self, Failure> {
         let files = if path.is_file() { archive::open(path)? } else { folder_files(path)? };
-        let (labs, wrong_labs) = labs::of_course(&files, built_in);
+        let (labs, wrong_labs) = labs::in_course(&files, built_in);
         let registry =
             if labs.is_empty() { built_in } else { Box::leak(Box::new(built_in.with(labs))) };
         Ok(Self { place: Some(path.to_owned()), files, registry, wrong_labs })
@@ -69,7 +69,7 @@ impl Library {
         }
     }
 
-    /// How its author finds out what is wrong with it.
+    /// The command that prints its mistakes.
     fn how_to_check(&self) -> String {
         match &self.place {
             None => "`mlsys lesson check --library` tells why".to_owned(),
@@ -169,7 +169,7 @@ impl Library {
         Err(unknown(name, &ids))
     }
 
-    /// Reads lessons that are to be run; whatever is wrong with any of them is told before anything runs.
+    /// Reads lessons that are to be run; the mistakes of all of them are printed before anything runs.
     pub fn valid<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
@@ -223,7 +223,7 @@ fn valid(read: Vec<(String, Parsed)>, console: &mut Console) -> Result<Vec<Lesso
     let mut lessons = Vec::new();
     let mut invalid = Vec::new();
     for (name, parsed) in read {
-        tell(&parsed, console);
+        print_diagnostics(&parsed, console);
         match parsed.lesson {
             Some(lesson) => lessons.push(lesson),
             None => invalid.push(name),
@@ -245,8 +245,8 @@ pub fn read_file(path: &Path, registry: &Registry) -> Result<Parsed, Failure> {
     Ok(mlsys_lesson::read(&path.display().to_string(), &bytes, registry))
 }
 
-/// Prints what is wrong with a lesson, as a compiler does.
-pub fn tell(parsed: &Parsed, console: &mut Console) {
+/// Prints the mistakes of a lesson, as a compiler does.
+pub fn print_diagnostics(parsed: &Parsed, console: &mut Console) {
     for diagnostic in &parsed.diagnostics {
         console.note(format_args!("{diagnostic}\n"));
     }
@@ -322,8 +322,8 @@ mod tests {
     fn built_in_course_is_complete_and_valid() {
         let library = Library::built_in(mlsys_registry::built_in());
         let parsed = library.parsed();
-        let told: Vec<String> = parsed.all_diagnostics().map(ToString::to_string).collect();
-        assert_eq!(told, [""; 0]);
+        let diagnostics: Vec<String> = parsed.all_diagnostics().map(ToString::to_string).collect();
+        assert_eq!(diagnostics, [""; 0]);
         let course = parsed.course.unwrap();
         assert_eq!(course.id, mlsys_lesson::CourseId::built_in());
         assert_eq!(course.lessons().len(), parsed.lessons.len());
@@ -339,8 +339,9 @@ mod tests {
         let mut read = 0;
         for lesson in library.parsed().course.unwrap().lessons() {
             for (file, parsed) in languages::all(lesson, library.files()).unwrap() {
-                let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
-                assert!(parsed.lesson.is_some(), "{file}: {}", told.join("\n"));
+                let diagnostics: Vec<_> =
+                    parsed.diagnostics.iter().map(ToString::to_string).collect();
+                assert!(parsed.lesson.is_some(), "{file}: {}", diagnostics.join("\n"));
                 read += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! How a run ended: an outcome, also where it panicked, and what that means for the exit code.
+//! How a run ended, a panic included, and the exit code for it.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

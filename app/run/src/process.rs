@@ -14,7 +14,7 @@ use signal_hook::flag;
 
 pub use stderr::{hush, speak};
 
-/// The exit codes, in the order in which the first that applies wins; passing is what is left.
+/// The exit codes; of several that apply the first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Ctrl-C or a request to terminate.
@@ -60,7 +60,7 @@ impl Exit {
     }
 }
 
-/// Why a command could not do what was asked.
+/// The error of a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// Standard output was closed by its reader, which is no error.
@@ -271,22 +271,22 @@ mod tests {
         let background = BackgroundTasks::default();
         background.wait();
         let (release, held) = mpsc::channel::<()>();
-        let (tell, told) = mpsc::channel();
-        let also = tell.clone();
+        let (sender, receiver) = mpsc::channel();
+        let other = sender.clone();
         background.start("panics", || panic!("on purpose")).unwrap();
         background
             .start("held", move || {
                 let _ = held.recv();
-                let _ = also.send("work");
+                let _ = other.send("work");
             })
             .unwrap();
         let waiting = background.clone();
         let waits = thread::spawn(move || {
             waiting.wait();
-            let _ = tell.send("waited");
+            let _ = sender.send("waited");
         });
         release.send(()).unwrap();
         waits.join().unwrap();
-        assert_eq!(told.iter().collect::<Vec<_>>(), ["work", "waited"]);
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), ["work", "waited"]);
     }
 }

@@ -114,7 +114,7 @@ impl Record {
     }
 }
 
-/// The lock of a run; where files cannot be locked there is none, and its runs never seem to go on.
+/// The lock of a run; where files cannot be locked, no run seems to be in progress.
 fn lock(folder: &Path) -> Option<File> {
     let file = File::create(folder.join(RUNNING)).ok()?;
     file.try_lock().ok().map(|()| file)

@@ -114,10 +114,10 @@ mod tests {
         data
     }
 
-    fn replay(orders: &[Command]) -> RunData {
+    fn replay(commands: &[Command]) -> RunData {
         let lab = Replayed { schema: &SCHEMA, data: Arc::new(recorded()) };
         let (sender, inbound) = mpsc::channel();
-        orders.iter().for_each(|order| sender.send(order.clone()).unwrap());
+        commands.iter().for_each(|command| sender.send(command.clone()).unwrap());
         let mut again = RunData::default();
         let stop = Arc::new(AtomicBool::new(false));
         let mut run = Run {
@@ -131,12 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_is_reported_again() {
+    fn a_replay_reports_what_was_recorded() {
         assert_eq!(replay(&[]), recorded());
     }
 
     #[test]
-    fn it_is_stepped_and_stopped_and_hears_no_knobs() {
+    fn a_replay_can_be_stepped_and_stopped_and_ignores_knobs() {
         let set = Command::Set { name: "rate".into(), value: Value::Float(9.0) };
         let again =
             replay(&[set, Command::Step(3), Command::Pause, Command::Redraw, Command::Stop]);

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_run_is_an_outcome_and_keeps_what_was_reported() {
+    fn a_panic_is_an_outcome_and_keeps_earlier_reports() {
         let params = Params::resolve(&SCHEMA, &Settings::new(), Tables::builtin(), None).unwrap();
         let (woken, wakes) = mpsc::channel();
         let session =

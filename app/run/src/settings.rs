@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_as_typed_and_two_at_signs_are_one() {
+    fn values_stay_as_typed_and_two_at_signs_are_one() {
         let settings = read(&["a=1", "b=x=y", " c =@@home", "d="]).unwrap();
         let typed: Vec<_> = settings.iter().map(|(name, given)| (name, given.clone())).collect();
         let text = |text: &str| Given::Text(text.to_owned());
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_what_to_write() {
+    fn malformed_settings_are_refused_with_the_right_form() {
         assert!(read(&["steps"]).unwrap_err().to_string().contains("write NAME=VALUE"));
         assert!(read(&["=1"]).unwrap_err().to_string().contains("write NAME=VALUE"));
         let error = read(&["a=@/no/such/file"]).unwrap_err().to_string();
@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told_by_its_place() {
-        let said = |bytes: &[u8]| not_text(&String::from_utf8(bytes.to_vec()).unwrap_err());
-        assert!(said(b"ab\nc\xc3\xa9\xe9").contains("line 2, column 3 holds the byte 0xE9"));
-        assert!(said(b"\xff").contains("line 1, column 1 holds the byte 0xFF"));
+    fn invalid_utf8_is_reported_by_its_place() {
+        let message = |bytes: &[u8]| not_text(&String::from_utf8(bytes.to_vec()).unwrap_err());
+        assert!(message(b"ab\nc\xc3\xa9\xe9").contains("line 2, column 3 holds the byte 0xE9"));
+        assert!(message(b"\xff").contains("line 1, column 1 holds the byte 0xFF"));
     }
 
     #[test]
-    fn a_file_is_named_where_what_it_holds_is_wrong() {
+    fn errors_name_the_file_of_a_value() {
         let pairs = ["corpus=@a.txt", "width=3", "name=@@a"].map(str::to_owned);
         let error = LabError::contradiction(["corpus", "width", "name"], "no");
         assert_eq!(read_from(&pairs, &error), " (corpus is the file 'a.txt')");

@@ -145,57 +145,34 @@ pub enum RunFormat {
 #[derive(Debug, Subcommand)]
 pub enum Bench {
     /// Training steps: a loop written by hand, the same without a screen, and on the screen
-    Train {
-        #[command(flatten)]
-        options: mlsys_benches::train::Options,
-        #[command(flatten)]
-        listing: Listing,
-        #[command(flatten)]
-        machine: Machine,
-    },
+    Train(DeviceWorkload<mlsys_benches::train::Options>),
     /// Where the time of a training step of the tiny llama goes: phases, and each part on its own
-    Llama {
-        #[command(flatten)]
-        options: mlsys_benches::llama::Options,
-        #[command(flatten)]
-        listing: Listing,
-        #[command(flatten)]
-        machine: Machine,
-    },
+    Llama(DeviceWorkload<mlsys_benches::llama::Options>),
     /// Kernels: what the interpreter takes for a launch of a million threads with everything counted
-    Kernel {
-        #[command(flatten)]
-        options: mlsys_benches::simulated::KernelOptions,
-        #[command(flatten)]
-        listing: Listing,
-    },
+    Kernel(Workload<mlsys_benches::simulated::KernelOptions>),
     /// Collectives: what counting every message of a large all-reduce takes
-    Collective {
-        #[command(flatten)]
-        options: mlsys_benches::simulated::CollectiveOptions,
-        #[command(flatten)]
-        listing: Listing,
-    },
+    Collective(Workload<mlsys_benches::simulated::CollectiveOptions>),
     /// The screen: the time of a frame with four charts, its bytes, and what recording a metric costs
-    Screen {
-        #[command(flatten)]
-        options: mlsys_benches::screen::Options,
-        #[command(flatten)]
-        listing: Listing,
-    },
+    Screen(Workload<mlsys_benches::screen::Options>),
     /// The first frame, memory, and the time from a key to the frame that answers it
     #[cfg(unix)]
-    Start {
-        #[command(flatten)]
-        options: mlsys_benches::start::Options,
-        #[command(flatten)]
-        listing: Listing,
-    },
+    Start(Workload<mlsys_benches::start::Options>),
     /// Records: what a value costs the run that reports it, and how long a record of millions takes to load
-    Load {
-        #[command(flatten)]
-        options: mlsys_benches::load::Options,
-        #[command(flatten)]
-        listing: Listing,
-    },
+    Load(Workload<mlsys_benches::load::Options>),
+}
+
+#[derive(Debug, Args)]
+pub struct Workload<O: Args> {
+    #[command(flatten)]
+    pub options: O,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+#[derive(Debug, Args)]
+pub struct DeviceWorkload<O: Args> {
+    #[command(flatten)]
+    pub workload: Workload<O>,
+    #[command(flatten)]
+    pub machine: Machine,
 }

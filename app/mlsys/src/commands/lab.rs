@@ -111,7 +111,7 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
     Ok(Exit::Passed)
 }
 
-/// The device of a run; one that answers at once needs none, but a device that was asked for must be there.
+/// The device of a run; an instant lab needs none, but a requested device must exist.
 fn device_for(
     schema: &Schema,
     params: &Params,
@@ -143,7 +143,7 @@ fn list_labs(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failur
     Ok(Exit::Passed)
 }
 
-/// One lab: what goes in, what comes out, and where the numbers come from.
+/// Prints parameters, metrics, formula and source of a lab.
 fn show_lab(kind: &str, listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let console = &mut *context.console;
     let schema = context.registry.find(kind)?.schema();
@@ -306,7 +306,7 @@ fn metric_row(metric: &Metric) -> Vec<String> {
 /// Longer values are cut: `--json` prints them whole.
 const MAX_VALUE: usize = 60;
 
-/// Metrics with their units in the schema's order, then what the run had to say.
+/// Metrics with their units in the schema's order, then the table, divergence and notices.
 pub fn print_finished(
     schema: &Schema,
     data: &RunData,

@@ -1,4 +1,4 @@
-//! `mlsys lesson`: what an author of lessons needs.
+//! `mlsys lesson`: lessons written, translated, previewed and checked.
 
 mod check;
 
@@ -109,7 +109,7 @@ pub fn preview(path: &Path, machine: Machine, context: &mut Context<'_>) -> Resu
     open::preview(machine, follow, context)
 }
 
-/// The lesson as it stands in its file, or in its translation's; what is wrong with both.
+/// The lesson in its file, or in its translation, with the mistakes of both.
 fn preview_state(file: &Path, translation: Option<&Path>, registry: &Registry) -> PreviewState {
     if !file.exists() {
         return PreviewState::Unreadable(format!("{} is not there any more", file.display()));
@@ -131,7 +131,7 @@ fn preview_state(file: &Path, translation: Option<&Path>, registry: &Registry) -
 /// Writes the file into the folder of the lesson; an existing file is left alone.
 pub fn translate(path: &Path, lang: &str, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let parsed = library::read_file(path, context.registry)?;
-    library::tell(&parsed, context.console);
+    library::print_diagnostics(&parsed, context.console);
     let Some(lesson) = parsed.lesson else {
         return Err(Failure::Usage(
             "a lesson is translated once it is valid; nothing was written".to_owned(),

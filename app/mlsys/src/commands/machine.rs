@@ -15,39 +15,38 @@ use mlsys_view::text::aligned;
 use mlsys_view::theme::{ColorDepth, color, file};
 use serde_json::{Value as Json, json};
 
-use crate::cli::{self, Listing};
+use crate::cli::{self, DeviceWorkload, Listing, Workload};
 use crate::context::Context;
 
 /// Measures a workload of `mlsys-benches` and prints the figures.
 pub fn bench(asked: &cli::Bench, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let device = |machine: &cli::Machine| context.devices.choose(machine.device, &Backend::ALL);
+    let (console, labs) = (&mut *context.console, context.built_in);
     let (name, listing, samples) = match asked {
-        cli::Bench::Collective { options, listing } => {
-            ("collective", listing, simulated::collective(options, context.console)?)
+        cli::Bench::Train(DeviceWorkload { workload: Workload { options, listing }, machine }) => {
+            ("train", listing, train::run(options, device(machine)?, labs, console)?)
         }
-        cli::Bench::Kernel { options, listing } => {
-            ("kernel", listing, simulated::kernel(options, context.built_in, context.console)?)
+        cli::Bench::Llama(DeviceWorkload { workload: Workload { options, listing }, machine }) => {
+            ("llama", listing, llama::run(options, device(machine)?)?)
         }
-        cli::Bench::Load { options, listing } => {
-            ("load", listing, load::run(options, context.built_in)?)
+        cli::Bench::Kernel(Workload { options, listing }) => {
+            ("kernel", listing, simulated::kernel(options, labs, console)?)
         }
-        cli::Bench::Train { options, listing, machine } => {
-            let device = device(machine)?;
-            ("train", listing, train::run(options, device, context.built_in, context.console)?)
+        cli::Bench::Collective(Workload { options, listing }) => {
+            ("collective", listing, simulated::collective(options, console)?)
         }
-        cli::Bench::Llama { options, listing, machine } => {
-            let device = device(machine)?;
-            ("llama", listing, llama::run(options, device)?)
+        cli::Bench::Screen(Workload { options, listing }) => {
+            ("screen", listing, screen::run(options, console)?)
         }
         #[cfg(unix)]
-        cli::Bench::Start { options, listing } => {
-            ("start", listing, mlsys_benches::start::run(options, context.console)?)
+        cli::Bench::Start(Workload { options, listing }) => {
+            ("start", listing, mlsys_benches::start::run(options, console)?)
         }
-        cli::Bench::Screen { options, listing } => {
-            ("screen", listing, screen::run(options, context.console)?)
+        cli::Bench::Load(Workload { options, listing }) => {
+            ("load", listing, load::run(options, labs)?)
         }
     };
-    mlsys_benches::bench::show(name, &samples, listing.json, context.console)?;
+    mlsys_benches::bench::show(name, &samples, listing.json, console)?;
     Ok(Exit::Passed)
 }
 

@@ -16,7 +16,7 @@ use mlsys_tui::state::Instructors;
 use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt};
 use mlsys_view::theme::file::appearance;
 
-/// Opens the workbench at the course; where there is no terminal, prints the course and says how.
+/// Opens the workbench at the course.
 pub fn course(machine: Machine, context: &mut Context<'_>) -> Result<Exit, Failure> {
     needs_a_terminal("", context)?;
     workbench(machine, None, context)

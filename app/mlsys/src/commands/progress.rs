@@ -1,4 +1,4 @@
-//! `mlsys progress`: answers and progress shown, taken along and brought back.
+//! `mlsys progress`: answers and progress shown, exported and imported.
 
 mod cohort;
 
@@ -100,7 +100,7 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     }
     // A log that cannot be opened says why.
     let mut log = log.ok_or_else(|| Failure::Usage(trouble.into_iter().collect()))?;
-    let (mut taken, mut kept) = (0, 0);
+    let (mut imported, mut retained) = (0, 0);
     for (id, given) in &answers.lessons {
         let Some(lesson) = course.find(id) else {
             context
@@ -116,25 +116,25 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
                 continue;
             };
             let before = known.lesson(id).and_then(|lesson| lesson.answers.get(question));
-            // What is here stays, unless what comes is right and this is not.
+            // The local answer is kept, unless only the imported one is right.
             if before.is_some_and(|before| before.right || !is_right) {
-                kept += 1;
+                retained += 1;
                 continue;
             }
             log.append(&event)
                 .map_err(|error| failed(format!("progress cannot be written: {error}")))?;
-            taken += 1;
+            imported += 1;
         }
     }
-    let kept = match kept {
+    let retained = match retained {
         0 => String::new(),
-        kept => format!("; {kept} that were given here are kept"),
+        retained => format!("; {retained} that were given here are kept"),
     };
-    context.console.note(format_args!("{taken} answers taken over{kept}"));
+    context.console.note(format_args!("{imported} answers taken over{retained}"));
     Ok(Exit::Passed)
 }
 
-/// The event of an answer and whether it is right, graded without runs: one that speaks of a run's values counts once it is given again.
+/// The event of an answer and whether it is right, graded without runs: an answer about values of a run counts once it is given again.
 fn event(
     lesson: &Lesson,
     question: &str,

@@ -1,4 +1,4 @@
-//! Tables of what there is: `mlsys list` (lessons), `glossary`, `keys` and `theme`.
+//! Listings: `mlsys list` (lessons), `glossary`, `keys` and `theme`.
 
 use std::path::PathBuf;
 
@@ -250,12 +250,12 @@ fn check(files: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure> 
                     let file = path.display();
                     context.console.note(format_args!("warning: {file}: {faint}"));
                 }
-                let said = match faint.len() {
+                let verdict = match faint.len() {
                     0 => "can be used".to_owned(),
                     1 => "can be used; one role is hard to see".to_owned(),
                     count => format!("can be used; {count} roles are hard to see"),
                 };
-                context.console.line(format_args!("{}: {said}", path.display()))?;
+                context.console.line(format_args!("{}: {verdict}", path.display()))?;
             }
             Err(NoTheme::Wrong(wrong)) => {
                 for diagnostic in &wrong {

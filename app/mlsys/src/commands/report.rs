@@ -28,7 +28,7 @@ pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure>
     let text = match lesson {
         Some(lesson) => {
             let progress = context.progress(&course.id)?;
-            of_lesson(lesson, &progress, &runs, context)
+            lesson_report(lesson, &progress, &runs, context)
         }
         None => {
             let past =
@@ -60,7 +60,7 @@ pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure>
 }
 
 /// A lesson with the newest run of each of its labs.
-fn of_lesson(
+fn lesson_report(
     lesson: &Lesson,
     progress: &Progress,
     runs: &Path,

@@ -42,12 +42,12 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
     let interrupted = if context.interrupt.is_asked() { Exit::Interrupted } else { Exit::Passed };
     let exit = results.exit().and(interrupted);
     let reports_to_stdout = options.report.iter().any(|target| target.file.is_none());
-    tell(&results, exit, reports_to_stdout, context)?;
+    print_summary(&results, exit, reports_to_stdout, context)?;
     Ok(exit)
 }
 
 /// The summary: a result where the lessons could be run, else a message, which leaves standard output empty.
-fn tell(
+fn print_summary(
     results: &Results,
     exit: Exit,
     reports_to_stdout: bool,
@@ -103,7 +103,7 @@ pub enum Grading {
 }
 
 impl Grading {
-    /// The course that is worked on, or the one that the key is or belongs to.
+    /// The current course, or the one that the key is or belongs to.
     pub fn open(key: Option<&Path>, context: &mut Context<'_>) -> Result<Self, Failure> {
         let Some(path) = key else {
             return context.library().map(Self::Course);

@@ -67,7 +67,7 @@ fn object(summary: &Summary) -> Json {
     })
 }
 
-/// Deletes all of them or, if one is not known or goes on, none.
+/// Deletes all of these runs or, if one is unknown or in progress, none.
 fn remove(runs: &Path, names: &[String], console: &mut Console) -> Result<Exit, Failure> {
     let mut folders = Vec::new();
     for name in names {
@@ -176,7 +176,7 @@ pub fn show(past: &RecordedRun, listing: Listing, console: &mut Console) -> Resu
     Ok(Exit::Passed)
 }
 
-/// What the run was and how it stands, a name and a value a row.
+/// Description and status of a run, a name and a value a row.
 pub fn facts(past: &RecordedRun) -> Vec<Vec<String>> {
     let summary = &past.summary;
     let word = |json: &Json| json.as_str().map(|text| cell(text, 80));
@@ -198,7 +198,7 @@ pub fn facts(past: &RecordedRun) -> Vec<Vec<String>> {
     facts
 }
 
-/// How a run stands, in a sentence without an end.
+/// The status of a run, in a sentence without a full stop.
 fn state(standing: &RunStatus) -> String {
     let word = cell(standing.word(), 60);
     match standing {

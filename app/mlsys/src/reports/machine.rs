@@ -45,16 +45,16 @@ fn case(lesson: &LessonResult, item: &Item) -> Element {
         .with("classname", &lesson.id)
         .with("name", format!("{} {}", item.kind.word(), item.id))
         .with("time", seconds(item.elapsed));
-    let told = |name: &'static str, message: &str| {
+    let problem = |name: &'static str, message: &str| {
         Element::new(name).with("message", message).with("type", item.kind.word())
     };
     case.holding(match &item.verdict {
         Verdict::Passed => None,
         Verdict::Failed(reason) => {
-            Some(told("failure", reason).text(&format!("{}\n{reason}", item.about)))
+            Some(problem("failure", reason).text(&format!("{}\n{reason}", item.about)))
         }
         Verdict::Broken(reason, _) => {
-            Some(told("error", reason).text(&format!("{}\n{reason}", item.about)))
+            Some(problem("error", reason).text(&format!("{}\n{reason}", item.about)))
         }
         Verdict::Skipped(reason) => Some(Element::new("skipped").with("message", reason)),
         // JUnit knows no third way between passing and failing; a reader must still see it.
@@ -139,7 +139,7 @@ pub fn gradescope(results: &Results) -> String {
         .collect();
     let object = json!({
         "score": earned,
-        // Whole seconds: that is what the format takes.
+        // The format takes whole seconds.
         "execution_time": elapsed.ceil() as u64,
         "output_format": "text",
         "test_output_format": "text",
@@ -170,7 +170,7 @@ fn gradescope_test(lesson: &LessonResult, item: &Item) -> Option<Json> {
     }))
 }
 
-/// The format has two words; what was not tried costs nothing, so it is not a failure.
+/// The format has two words; an item that was not tried costs nothing, so it is no failure.
 fn status(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Passed | Verdict::Skipped(_) | Verdict::Unstable(_) => "passed",

@@ -98,7 +98,7 @@ fn gradescope_counts_points_and_skips_cost_none() {
     assert_eq!(json["score"], 2);
     assert_eq!(json["execution_time"], 12);
     let tests = json["tests"].as_array().unwrap();
-    let told: Vec<_> = tests
+    let summary: Vec<_> = tests
         .iter()
         .map(|t| {
             (
@@ -110,7 +110,7 @@ fn gradescope_counts_points_and_skips_cost_none() {
         })
         .collect();
     assert_eq!(
-        told,
+        summary,
         [
             ("systems/x lab run", 0, 0, "passed"),
             ("systems/x check c1", 0, 0, "failed"),

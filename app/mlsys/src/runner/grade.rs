@@ -90,7 +90,7 @@ fn fresh_runs<'a>(
 }
 
 fn judged(check: &Check, ran: &BTreeMap<&str, Ran>, setting: Setting<'_>) -> Verdict {
-    // What was not run, for whatever reason, is told once, with the lab.
+    // The reason why a lab was not run is reported once, with the lab.
     if let Some(reason) = labs_of(&check.assert.expr).into_iter().find_map(|lab| not_run(lab, ran))
     {
         return Verdict::Skipped(reason);
@@ -118,7 +118,7 @@ fn labs_of(expr: &Expr) -> BTreeSet<&str> {
 
 /// The answers to grade.
 pub enum Graders {
-    /// The lesson's own: what it states as right must be accepted, and what it states as wrong must not.
+    /// The lesson's own: its right answers must be accepted, and its wrong ones refused.
     Stated,
     /// A learner's.
     Learner(Answers),
@@ -204,7 +204,7 @@ fn question_item(question: &Question, verdict: Verdict, elapsed: Duration) -> It
     }
 }
 
-/// What a prediction is held against, and what theory says.
+/// The measured and the theoretical value of a prediction.
 pub fn predict_item(predict: &Predict, env: &dyn Env) -> Item {
     let target = match &predict.target {
         Target::Metric(formula) | Target::Answer(formula) => value(formula, env),

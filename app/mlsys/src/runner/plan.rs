@@ -40,7 +40,7 @@ pub enum Place {
     On(DeviceInfo),
     /// Nowhere: the device is missing.
     Nowhere(NoDevice),
-    /// Nowhere, and the lesson foresees that: a recording stands in, which is not run.
+    /// Nowhere, and the lesson allows a recording in its place, which is not run.
     Recording(NoDevice),
 }
 
@@ -56,12 +56,12 @@ impl Plan<'_> {
 }
 
 /// Plans all labs of a lesson.
-pub fn of_lesson<'a>(
+pub fn plan_lesson<'a>(
     lesson: &'a Lesson,
     request: &Request,
     context: &Context<'_>,
 ) -> Result<Vec<Plan<'a>>, Failure> {
-    let planned = lesson.labs().map(|directive| of_lab(lesson, directive, request, context));
+    let planned = lesson.labs().map(|directive| plan_lab(lesson, directive, request, context));
     let mut plans: Vec<Plan<'a>> = planned.collect::<Result<_, Failure>>()?;
     let all: Vec<Earlier> = plans.iter().map(Plan::for_later).collect();
     for (index, plan) in plans.iter_mut().enumerate() {
@@ -77,7 +77,7 @@ pub fn of_lesson<'a>(
     Ok(plans)
 }
 
-fn of_lab<'a>(
+fn plan_lab<'a>(
     lesson: &Lesson,
     directive: &'a LabDirective,
     request: &Request,
@@ -174,7 +174,7 @@ pub fn device_facts(plans: &[Plan<'_>], context: &Context<'_>) -> Option<DeviceF
 pub enum Ran {
     /// It was run, on the device named; labs that answer at once have none.
     Finished(Rc<CompletedRun>, Option<String>),
-    /// It was not, and what that means.
+    /// It was not run, with the resulting verdict.
     Not(Verdict),
 }
 
@@ -195,7 +195,6 @@ struct Done {
 }
 
 impl Ran {
-    /// Whether the lab did what it was to do.
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::Not(verdict) => verdict.clone(),
@@ -208,7 +207,7 @@ impl Ran {
 }
 
 impl Runs {
-    /// No runs yet; records go into this folder, if there is one.
+    /// Records go into this folder, if there is one.
     pub fn new(records: Option<PathBuf>) -> Self {
         Self { records, done: Vec::new() }
     }

@@ -107,9 +107,9 @@ fn an_unknown_theme_is_reported_and_the_default_used() {
 fn a_dumb_terminal_is_refused() {
     let mut screen = Screen::open_in((100, 30), "", &[("TERM", "dumb")]);
     assert_eq!(screen.exit_code(), Some(2));
-    let said = screen.raw();
-    assert!(said.contains("of type dumb, cannot place text"), "{said}");
-    assert!(said.contains("`mlsys --plain`") && !said.contains('\u{1b}'), "{said}");
+    let output = screen.raw();
+    assert!(output.contains("of type dumb, cannot place text"), "{output}");
+    assert!(output.contains("`mlsys --plain`") && !output.contains('\u{1b}'), "{output}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn refused(entries: &[Vec<u8>]) -> String {
 }
 
 #[test]
-fn what_is_packed_comes_back_and_equal_files_give_equal_bytes() {
+fn packing_is_lossless_and_deterministic() {
     let files = files();
     let bytes = packed(&files);
     assert_eq!(packed(&files), bytes);
@@ -66,7 +66,7 @@ fn a_known_hash_is_right() {
 }
 
 #[test]
-fn any_flipped_byte_and_any_cut_is_seen() {
+fn any_flipped_byte_and_any_cut_is_detected() {
     let bytes = packed(&files());
     let whole = read(&bytes, "x").unwrap();
     for cut in 0..bytes.len() {
@@ -88,20 +88,20 @@ fn any_flipped_byte_and_any_cut_is_seen() {
     let at = tar.windows(4).position(|window| window == b"text").unwrap();
     let mut other = tar.clone();
     other[at..at + 4].copy_from_slice(b"evil");
-    let told = read(&gzip(&other).unwrap(), "x").err().unwrap();
-    assert_eq!(told, ArchiveError::HashMismatch { entry: "gpu/warps.md".to_owned() });
+    let error = read(&gzip(&other).unwrap(), "x").err().unwrap();
+    assert_eq!(error, ArchiveError::HashMismatch { entry: "gpu/warps.md".to_owned() });
     // One cut between blocks, inside the tar.
     for blocks in 0..tar.len() / 512 - 1 {
-        let told = read(&gzip(&tar[..blocks * 512]).unwrap(), "x").err().unwrap();
+        let error = read(&gzip(&tar[..blocks * 512]).unwrap(), "x").err().unwrap();
         assert!(
-            matches!(told, ArchiveError::Truncated | ArchiveError::TruncatedEntry { .. }),
-            "{blocks}: {told}"
+            matches!(error, ArchiveError::Truncated | ArchiveError::TruncatedEntry { .. }),
+            "{blocks}: {error}"
         );
     }
 }
 
 #[test]
-fn entries_that_lead_out_or_are_no_files_are_refused_by_name() {
+fn entries_outside_the_folder_or_not_files_are_refused() {
     let plain = |path: &[u8]| entry(path, b'0', b"00000000004\0", b"text");
     for path in [
         "../evil.md",
@@ -114,13 +114,13 @@ fn entries_that_lead_out_or_are_no_files_are_refused_by_name() {
         "a//b.md",
         "..",
     ] {
-        let told = refused(&[plain(path.as_bytes())]);
+        let error = refused(&[plain(path.as_bytes())]);
         assert!(
-            told.contains("could lead out") && told.contains(&path.escape_debug().to_string()),
-            "{path}: {told}"
+            error.contains("could lead out") && error.contains(&path.escape_debug().to_string()),
+            "{path}: {error}"
         );
     }
-    for (kind, said) in [
+    for (kind, part) in [
         (b'1', "a hard link"),
         (b'2', "a symbolic link"),
         (b'3', "a device"),
@@ -130,38 +130,38 @@ fn entries_that_lead_out_or_are_no_files_are_refused_by_name() {
         (b'L', "an extended header"),
         (b'S', "of an unknown kind"),
     ] {
-        let told = refused(&[entry(b"link.md", kind, b"00000000000\0", b"")]);
-        assert!(told.contains("'link.md'") && told.contains(said), "{told}");
+        let error = refused(&[entry(b"link.md", kind, b"00000000000\0", b"")]);
+        assert!(error.contains("'link.md'") && error.contains(part), "{error}");
     }
     assert!(refused(&[entry(b"../up/", b'5', b"00000000000\0", b"")]).contains("could lead out"));
-    let told = refused(&[plain(b"a.md"), plain(b"b.md"), plain(b"a.md")]);
-    assert!(told.contains("'a.md' is there twice"), "{told}");
-    let told = refused(&[plain(b"\xff\xfe.md")]);
-    assert!(told.contains("\\xff\\xfe.md' is not UTF-8"), "{told}");
-    let told = refused(&[plain(b"\x1b[2J.md")]);
-    assert!(told.contains("\\u{1b}[2J.md"), "{told}");
+    let error = refused(&[plain(b"a.md"), plain(b"b.md"), plain(b"a.md")]);
+    assert!(error.contains("'a.md' is there twice"), "{error}");
+    let error = refused(&[plain(b"\xff\xfe.md")]);
+    assert!(error.contains("\\xff\\xfe.md' is not UTF-8"), "{error}");
+    let error = refused(&[plain(b"\x1b[2J.md")]);
+    assert!(error.contains("\\u{1b}[2J.md"), "{error}");
 }
 
 #[test]
-fn too_much_is_refused_before_it_is_held() {
+fn oversized_archives_are_refused_before_they_are_held() {
     // A thousand to one, as deflate compresses zeros.
     let bomb = gzip(&vec![0; MAX_UNPACKED + 1]).unwrap();
     assert!(bomb.len() < 200_000);
     assert_eq!(read(&bomb, "x").err().unwrap(), ArchiveError::TooLarge { max: MAX_UNPACKED });
     for size in [&b"77777777777\0"[..], b"\x80\0\0\0\0\0\0\xff\xff\xff\xff\xff", b"00004000001\0"] {
-        let told = refused(&[entry(b"big.md", b'0', size, b"")]);
-        assert!(told.contains("'big.md' has more than 1048576 bytes"), "{told}");
+        let error = refused(&[entry(b"big.md", b'0', size, b"")]);
+        assert!(error.contains("'big.md' has more than 1048576 bytes"), "{error}");
     }
     let many: Vec<_> = (0..=MAX_FILES)
         .map(|n| entry(format!("{n}.md").as_bytes(), b'0', b"00000000000\0", b""))
         .collect();
     assert!(refused(&many).contains("more than 2000 files"));
-    let told = refused(&[entry(b"short.md", b'0', b"00000010000\0", b"x")]);
-    assert!(told.contains("inside the entry 'short.md'"), "{told}");
+    let error = refused(&[entry(b"short.md", b'0', b"00000010000\0", b"x")]);
+    assert!(error.contains("inside the entry 'short.md'"), "{error}");
 }
 
 #[test]
-fn the_list_of_files_must_be_there_and_be_right() {
+fn the_manifest_must_exist_and_match() {
     let text = |path: &str, text: &str| {
         let size = format!("{:011o}\0", text.len());
         entry(path.as_bytes(), b'0', size.as_bytes(), text.as_bytes())
@@ -174,7 +174,7 @@ fn the_list_of_files_must_be_there_and_be_right() {
             ),
         )
     };
-    let told = [
+    let errors = [
         refused(&[text("a.md", "a")]),
         refused(&[text(MANIFEST, "{}")]),
         refused(&[text(MANIFEST, r#"{"format": 2}"#)]),
@@ -182,7 +182,7 @@ fn the_list_of_files_must_be_there_and_be_right() {
         refused(&[list(r#""a.md": {"bytes": 1, "sha256": "00"}"#)]),
         refused(&[list(r#""a.md": {"bytes": 1, "sha256": "00"}"#), text("a.md", "a")]),
     ];
-    for (told, said) in told.iter().zip([
+    for (error, part) in errors.iter().zip([
         "there is no manifest.json",
         "missing field `format`",
         "it is of format 2",
@@ -190,7 +190,7 @@ fn the_list_of_files_must_be_there_and_be_right() {
         "'a.md' is missing",
         "'a.md' is not the one that was packed",
     ]) {
-        assert!(told.contains(said), "{told}");
+        assert!(error.contains(part), "{error}");
     }
     assert_eq!(read(b"PK\x03\x04 a zip file", "x").err().unwrap(), ArchiveError::NotGzip);
     assert_eq!(read(b"", "x").err().unwrap(), ArchiveError::NotGzip);

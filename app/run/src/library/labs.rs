@@ -11,7 +11,7 @@ pub fn is_lab(path: &str) -> bool {
 }
 
 /// The labs among the files of a course, and all that is wrong with them.
-pub fn of_course(files: &CourseFiles, built_in: &Registry) -> (Vec<Box<dyn Lab>>, Vec<Diagnostic>) {
+pub fn in_course(files: &CourseFiles, built_in: &Registry) -> (Vec<Box<dyn Lab>>, Vec<Diagnostic>) {
     let (mut labs, mut diagnostics): (Vec<Box<dyn Lab>>, Vec<Diagnostic>) = Default::default();
     for (path, file) in files.iter().filter(|(path, _)| is_lab(path)) {
         let (lab, problems) = read(&file.name, &file.bytes, built_in);
@@ -22,13 +22,25 @@ pub fn of_course(files: &CourseFiles, built_in: &Registry) -> (Vec<Box<dyn Lab>>
         let kind = &lab.schema().kind;
         if labs.len() == MAX_LABS {
             let message = format!("a course has at most {MAX_LABS} labs");
-            diagnostics.push(told(path, &file.bytes, Code::TooLarge, message, "remove some"));
+            diagnostics.push(file_diagnostic(
+                path,
+                &file.bytes,
+                Code::TooLarge,
+                message,
+                "remove some",
+            ));
             break;
         }
         if labs.iter().any(|other| other.schema().kind == *kind) {
             let message = format!("another lab of this course is called `{kind}`");
             let help = "give it a kind of its own";
-            diagnostics.push(told(&file.name, &file.bytes, Code::DuplicateId, message, help));
+            diagnostics.push(file_diagnostic(
+                &file.name,
+                &file.bytes,
+                Code::DuplicateId,
+                message,
+                help,
+            ));
             continue;
         }
         labs.push(Box::new(lab));
@@ -44,7 +56,10 @@ pub fn read(
 ) -> (Option<ClosedForm>, Vec<Diagnostic>) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         let message = "the file is not UTF-8 text".to_owned();
-        return (None, vec![told(name, &[], Code::NotText, message, "save it as UTF-8")]);
+        return (
+            None,
+            vec![file_diagnostic(name, &[], Code::NotText, message, "save it as UTF-8")],
+        );
     };
     match ClosedForm::read(text) {
         Ok(lab) => {
@@ -52,7 +67,10 @@ pub fn read(
             if built_in.find(kind).is_ok() {
                 let message = format!("mlsys has a lab `{kind}` of its own");
                 let help = "choose another kind; lessons could not tell the two apart";
-                return (None, vec![told(name, bytes, Code::DuplicateId, message, help)]);
+                return (
+                    None,
+                    vec![file_diagnostic(name, bytes, Code::DuplicateId, message, help)],
+                );
             }
             (Some(lab), Vec::new())
         }
@@ -69,14 +87,22 @@ pub fn read(
 }
 
 /// What goes wrong when a lab runs with its defaults and with each preset.
-pub fn tried(name: &str, bytes: &[u8], lab: &ClosedForm) -> Vec<Diagnostic> {
+pub fn failures(name: &str, bytes: &[u8], lab: &ClosedForm) -> Vec<Diagnostic> {
     let help = "what follows from defaults and presets must have values";
-    let failures = lab.failures().into_iter();
-    failures.map(|message| told(name, bytes, Code::NoValue, message, help)).collect()
+    lab.failures()
+        .into_iter()
+        .map(|message| file_diagnostic(name, bytes, Code::NoValue, message, help))
+        .collect()
 }
 
-/// A problem with a file as a whole, told at its `kind`.
-fn told(name: &str, bytes: &[u8], code: Code, message: String, help: &str) -> Diagnostic {
+/// A problem with a file as a whole, placed at its `kind`.
+fn file_diagnostic(
+    name: &str,
+    bytes: &[u8],
+    code: Code,
+    message: String,
+    help: &str,
+) -> Diagnostic {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let start = text
         .lines()

@@ -8,12 +8,12 @@ use crate::console::Console;
 use crate::process::Failure;
 use crate::storage;
 
-/// The languages a reader understands, the best first; a lesson in none of them is shown as it was written.
+/// The languages of a reader, the preferred one first; a lesson in none of them is shown in its original language.
 #[derive(Clone, Debug, Default)]
 pub struct Languages(Vec<String>);
 
 impl Languages {
-    /// The language that was asked for, else the one that the environment promises.
+    /// The requested language, else that of the environment.
     pub fn detect(asked: Option<&str>, variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
         let named = match asked.filter(|asked| !asked.is_empty()) {
@@ -33,7 +33,7 @@ impl Languages {
         }
     }
 
-    /// The first of these translations' languages that the reader understands.
+    /// The translation in the most preferred language.
     fn best<T>(&self, mut translations: Vec<(&str, T)>) -> Option<T> {
         let at = self.0.iter().find_map(|wanted| {
             translations.iter().position(|(language, _)| language.eq_ignore_ascii_case(wanted))
@@ -65,7 +65,7 @@ impl Languages {
         }
     }
 
-    /// The file of a lesson's translation that the reader understands best, for a lesson on disk.
+    /// The file of the best translation of a lesson on disk.
     pub fn file_for(&self, lesson: &Lesson) -> Option<PathBuf> {
         let own = on_disk(Path::new(&lesson.source.file));
         self.best(own.iter().map(|(lang, path)| (lang.as_str(), path)).collect()).cloned()

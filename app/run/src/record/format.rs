@@ -3,7 +3,7 @@
 //! `{"points":{"loss":{"from":1,"by":1,"f32":[0.71,0.69]},"accuracy":{"steps":[1,10,20],"f64":[0.5,0.61,null]}}}`
 //!
 //! Evenly spaced steps are a start and a stride. Values that were computed in single precision, as a device's mostly are,
-//! are written in the shortest text that gives them back as such; `null` stands for a value that was not finite.
+//! are written in the shortest text that reads back as the same number; `null` stands for a value that was not finite.
 //!
 //! Lines of values are nearly all of a record. They are read just as they are written here, their numbers by fast-float2,
 //! which is exact, and three times as fast as serde_json where that is exact; all other lines are read by serde_json.

@@ -1,4 +1,4 @@
-//! The reports of a record, read back line by line; a line that does not read is told by its number and the rest is used.
+//! The reports of a record, read back line by line; an unreadable line is reported by its number and skipped.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use mlsys_lab::report::{Report, RunData, Series};
 
 use super::format::{self, Line, LineError, Points, Steps};
 
-/// The first this many lines that do not read are told one by one.
-const MAX_TOLD: usize = 5;
+/// This many unreadable lines are reported one by one, the others by their number.
+const MAX_REPORTED: usize = 5;
 
 /// Far more metrics than any lab has.
 const MAX_METRICS: usize = 4096;
@@ -70,13 +70,13 @@ pub fn load(source: impl Read, name: &str, limits: Limits) -> io::Result<Loaded>
             && (is_whole || is_long)
         {
             unread += 1;
-            if unread <= MAX_TOLD {
+            if unread <= MAX_REPORTED {
                 warnings.push(format!("{name}:{number} was passed over: {reason}"));
             }
         }
     }
-    if unread > MAX_TOLD {
-        let more = unread - MAX_TOLD;
+    if unread > MAX_REPORTED {
+        let more = unread - MAX_REPORTED;
         warnings.push(format!("{name}: {more} more lines were passed over"));
     }
     if loader.omitted_notices > 0 {
@@ -89,7 +89,7 @@ pub fn load(source: impl Read, name: &str, limits: Limits) -> io::Result<Loaded>
 struct Loader {
     limits: Limits,
     data: RunData,
-    /// Values so far; what is no value is counted roughly by the memory it may take.
+    /// Values so far; other lines count roughly by the memory they may take.
     values: usize,
     omitted_notices: usize,
 }
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_costs_no_memory_and_what_follows_is_read() {
+    fn an_endless_line_costs_no_memory_and_what_follows_is_read() {
         let limits = Limits { line: 1 << 20, ..Limits::default() };
         let endless = io::repeat(b'x').take(1 << 23);
         let text = b"{\"notice\":\"before\"}\n".chain(endless);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn more_values_than_fit_are_left_out_with_a_sentence() {
+    fn too_many_values_are_left_out_with_a_warning() {
         let limits = Limits { values: 100_000, ..Limits::default() };
         let mut text = String::new();
         for step in 0..200_000 {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_lines_are_told_and_nothing_breaks() {
+    fn hostile_lines_are_reported_and_skipped() {
         let lines = [
             "{\"points\":{\"a\":{\"from\":18446744073709551615,\"by\":1,\"f64\":[1,2]}}}",
             "{\"points\":{\"a\":{\"from\":1,\"by\":18446744073709551615,\"f64\":[1,2,3]}}}",
@@ -255,8 +255,8 @@ mod tests {
         let loaded = load(text.as_bytes(), "r", Limits::default()).unwrap();
         assert_eq!(loaded.data.notices, ["end"]);
         assert!(loaded.data.series.is_empty(), "{:?}", loaded.data.series);
-        assert_eq!(loaded.warnings.len(), MAX_TOLD + 1);
-        let more = format!("r: {} more lines were passed over", lines.len() - MAX_TOLD);
+        assert_eq!(loaded.warnings.len(), MAX_REPORTED + 1);
+        let more = format!("r: {} more lines were passed over", lines.len() - MAX_REPORTED);
         assert_eq!(loaded.warnings.last(), Some(&more));
     }
 
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn notices_without_end_are_left_out() {
+    fn too_many_notices_are_left_out() {
         let text: String = (0..2000).map(|n| format!("{{\"notice\":\"{n}\"}}\n")).collect();
         let loaded = load(text.as_bytes(), "r", Limits::default()).unwrap();
         assert_eq!(loaded.data.notices.len(), 1000);

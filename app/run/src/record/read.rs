@@ -24,7 +24,7 @@ pub struct Summary {
     pub status: RunStatus,
 }
 
-/// Whether a run goes on, and how it ended if it did.
+/// Whether a run is in progress, and how it ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunStatus {
     /// Its process holds the lock.
@@ -279,7 +279,7 @@ fn status(folder: &Path) -> Result<RunStatus, RecordError> {
     Ok(ended()?.unwrap_or(RunStatus::CutOff))
 }
 
-/// Reads a run; what cannot be read of it is a warning where the rest can.
+/// Reads a run; parts that cannot be read become warnings where the rest can.
 pub fn open(folder: &Path) -> Result<RecordedRun, RecordError> {
     let summary = summary(folder)?;
     let path = folder.join(REPORTS);
@@ -314,7 +314,7 @@ pub fn newest_metric(
     })
 }
 
-/// The object in a file, if there is such a file.
+/// The object in a file; none if the file does not exist.
 fn json(path: &Path) -> Result<Option<Json>, RecordError> {
     /// Far more than any description takes.
     const MAX_BYTES: u64 = 1 << 20;

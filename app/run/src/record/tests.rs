@@ -89,7 +89,7 @@ fn network() -> Report {
 
 #[cfg(unix)]
 #[test]
-fn whoever_reports_waits_for_no_disk_and_whoever_closes_does() {
+fn only_closing_waits_for_the_disk() {
     let scratch = Scratch::new("slow");
     fs::create_dir_all(&scratch.0).unwrap();
     // A pipe as a disk that takes nothing until it is read: more than a pipe holds is written before the file.
@@ -109,20 +109,20 @@ fn whoever_reports_waits_for_no_disk_and_whoever_closes_does() {
 }
 
 #[test]
-fn what_a_run_leaves_and_cannot_be_written_is_said_by_its_name() {
+fn an_unwritable_artifact_is_an_error_with_its_name() {
     let scratch = Scratch::new("unwritten");
     let mut record = record(&scratch.0);
     let folder = record.folder().to_owned();
     fs::create_dir_all(folder.join("network.safetensors/in the way")).unwrap();
     record.append(&network()).unwrap();
     let ended = record.finish(&Pictures::new(), Outcome::Finished.recorded(), Duration::ZERO);
-    let said = ended.unwrap_err().to_string();
-    assert!(said.starts_with("network.safetensors: "), "{said}");
+    let message = ended.unwrap_err().to_string();
+    assert!(message.starts_with("network.safetensors: "), "{message}");
     assert_eq!(summary(&folder).unwrap().status, RunStatus::CutOff);
 }
 
 #[test]
-fn a_torn_last_line_costs_that_line_alone() {
+fn a_torn_last_line_costs_only_that_line() {
     let scratch = Scratch::new("torn");
     let mut record = record(&scratch.0);
     for report in reports() {
@@ -153,7 +153,7 @@ fn a_torn_last_line_costs_that_line_alone() {
 }
 
 #[test]
-fn damaged_lines_are_told_and_the_rest_is_used() {
+fn damaged_lines_are_reported_and_the_rest_is_used() {
     let scratch = Scratch::new("damaged");
     let record = record(&scratch.0);
     let lines: [&[u8]; 8] = [
@@ -171,15 +171,15 @@ fn damaged_lines_are_told_and_the_rest_is_used() {
     assert_eq!(past.data.notices, ["a"]);
     let third = f64::from(0.1_f32);
     assert_eq!(past.data.series["loss"].points(), [(1, 0.5), (2, 0.25), (3, third)]);
-    let said = past.warnings.join("\n");
+    let message = past.warnings.join("\n");
     for place in ["jsonl:2 ", "jsonl:3 was passed over: it is not text", "jsonl:6 ", "jsonl:7 "] {
-        assert!(said.contains(place), "{place} is missing in {said}");
+        assert!(message.contains(place), "{place} is missing in {message}");
     }
-    assert_eq!(past.warnings.len(), 4, "{said}");
+    assert_eq!(past.warnings.len(), 4, "{message}");
 }
 
 #[test]
-fn two_runs_of_one_moment_have_two_folders() {
+fn simultaneous_runs_have_folders_of_their_own() {
     let scratch = Scratch::new("twice");
     let (first, second) = (record(&scratch.0), record(&scratch.0));
     assert_ne!(first.folder(), second.folder());
@@ -187,7 +187,7 @@ fn two_runs_of_one_moment_have_two_folders() {
 }
 
 #[test]
-fn no_folder_is_no_runs_and_an_empty_one_is_none_either() {
+fn a_missing_or_empty_folder_holds_no_runs() {
     let scratch = Scratch::new("none");
     assert!(list(&scratch.0).unwrap().is_empty());
     fs::create_dir_all(scratch.0.join("2026-01-01T00-00-00Z-t-1")).unwrap();
@@ -214,7 +214,7 @@ fn a_record_that_cannot_be_read_says_why() {
     let scratch = Scratch::new("refused");
     let folder = scratch.0.join("run");
     fs::create_dir_all(&folder).unwrap();
-    let said = |about: Option<&[u8]>| {
+    let refusal = |about: Option<&[u8]>| {
         match about {
             Some(about) => fs::write(folder.join(ABOUT), about).unwrap(),
             None => fs::write(folder.join(REPORTS), "{}").unwrap(),
@@ -239,13 +239,13 @@ fn a_record_that_cannot_be_read_says_why() {
         (Some(&[b'['; 2_000_000]), "far too long"),
         (Some(&[b'['; 100_000]), "recursion"),
     ] {
-        let error = said(about);
+        let error = refusal(about);
         assert!(error.contains(reason), "{reason} is missing in {error}");
     }
 }
 
 #[test]
-fn runs_are_found_by_what_people_write() {
+fn runs_are_found_by_name_prefix_path_and_last() {
     let scratch = Scratch::new("found");
     for name in ["2026-01-01-train-1", "2026-01-02-train-2", "2026-01-02-train-3"] {
         fs::create_dir_all(scratch.0.join(name)).unwrap();

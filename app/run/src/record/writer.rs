@@ -28,7 +28,7 @@ pub struct Writer {
     thread: Option<JoinHandle<()>>,
     /// The metrics so far, in the order of their first values.
     names: Vec<Arc<str>>,
-    /// Where the last value's metric stands among them: labs report metrics in the same order at each step.
+    /// The index of the last value's metric among them: labs report metrics in the same order at each step.
     last: usize,
 }
 
@@ -52,7 +52,7 @@ enum Entry {
         value: f64,
     },
     Line(String),
-    /// What the run leaves, as a file of its own.
+    /// Written to a file of its own.
     Artifact(Arc<Artifact>),
 }
 
@@ -159,7 +159,7 @@ impl Shared {
         let (mut entries, mut names) = (Vec::new(), Vec::new());
         let (mut batch, mut text) = (Batch::default(), Vec::new());
         loop {
-            let is_closing = self.take(&mut entries, &mut names);
+            let is_closing = self.wait_for_entries(&mut entries, &mut names);
             for entries in entries.chunks(LONGEST) {
                 for entry in entries {
                     match entry {
@@ -190,8 +190,8 @@ impl Shared {
         }
     }
 
-    /// Waits for reports, gathers those of a moment, and says whether they are the last.
-    fn take(&self, entries: &mut Vec<Entry>, names: &mut Vec<Arc<str>>) -> bool {
+    /// Waits for reports and collects those of one period; whether they are the last.
+    fn wait_for_entries(&self, entries: &mut Vec<Entry>, names: &mut Vec<Arc<str>>) -> bool {
         let idle = |waiting: &mut Waiting| waiting.entries.is_empty() && !waiting.closing;
         let gathering = |waiting: &mut Waiting| waiting.entries.len() < LONGEST && !waiting.closing;
         let waiting = self.lock();

@@ -43,22 +43,22 @@ pub fn run(options: &CheckLessons, context: &mut Context<'_>) -> Result<Exit, Fa
     }
     context.listen();
     let read = files(&options.paths, context.registry)?;
-    let exit = tell_read(&read, context);
+    let exit = report_parsed(&read, context);
     lessons(&read, &CourseFiles::new(), exit, trial, context)
 }
 
-/// Does the same with a course and what is wrong between its lessons and its `course.toml`.
+/// Does the same with a course, including its `course.toml`.
 pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Result<Exit, Failure> {
     context.listen();
     let parsed = library.parsed();
     let mut exit = Exit::Passed;
     for diagnostic in parsed.all_diagnostics() {
-        tell(diagnostic, context, &mut exit);
+        report(diagnostic, context, &mut exit);
     }
     for (path, file) in library.files().iter().filter(|(path, _)| labs::is_lab(path)) {
         let (lab, _) = labs::read(path, &file.bytes, context.built_in);
-        for problem in lab.iter().flat_map(|lab| labs::tried(&file.name, &file.bytes, lab)) {
-            tell(&problem, context, &mut exit);
+        for problem in lab.iter().flat_map(|lab| labs::failures(&file.name, &file.bytes, lab)) {
+            report(&problem, context, &mut exit);
         }
     }
     let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
@@ -91,7 +91,7 @@ fn lessons(
         let mut own = check(lesson, trial.depth, &request, context)?;
         for (file, translation) in languages::all(lesson, course)? {
             for diagnostic in &translation.diagnostics {
-                tell(diagnostic, context, &mut own);
+                report(diagnostic, context, &mut own);
             }
             if translation.lesson.is_some() {
                 passed.push(format!("{file}: good"));
@@ -158,15 +158,15 @@ fn lesson_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Tells what is wrong inside the lessons and between them.
-fn tell_read(read: &[Parsed], context: &mut Context<'_>) -> Exit {
+/// Prints the mistakes inside the lessons and between them.
+fn report_parsed(read: &[Parsed], context: &mut Context<'_>) -> Exit {
     let mut exit = Exit::Passed;
     for diagnostic in read.iter().flat_map(|parsed| &parsed.diagnostics) {
-        tell(diagnostic, context, &mut exit);
+        report(diagnostic, context, &mut exit);
     }
     let own: Vec<&Lesson> = read.iter().filter_map(|parsed| parsed.lesson.as_ref()).collect();
     let mut lessons: Vec<Lesson> = own.iter().copied().cloned().collect();
-    // An author may require built-in lessons; a file with the id of one stands in for it.
+    // An author may require built-in lessons; a file with the id of one replaces it.
     let replaced = |lesson: &Lesson| own.iter().any(|mine| mine.front.id == lesson.front.id);
     lessons.extend(
         Library::built_in(context.built_in)
@@ -177,12 +177,12 @@ fn tell_read(read: &[Parsed], context: &mut Context<'_>) -> Exit {
     );
     let is_own = |problem: &Diagnostic| own.iter().any(|lesson| lesson.source.file == problem.file);
     for problem in mlsys_lesson::between(&lessons).iter().filter(|problem| is_own(problem)) {
-        tell(problem, context, &mut exit);
+        report(problem, context, &mut exit);
     }
     exit
 }
 
-fn tell(diagnostic: &Diagnostic, context: &mut Context<'_>, exit: &mut Exit) {
+fn report(diagnostic: &Diagnostic, context: &mut Context<'_>, exit: &mut Exit) {
     context.console.note(format_args!("{diagnostic}\n"));
     if diagnostic.is_error() {
         *exit = exit.and(Exit::Usage);
@@ -198,19 +198,19 @@ fn check(
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     for diagnostic in mlsys_lesson::overflow(lesson) {
-        tell(&diagnostic, context, &mut exit);
+        report(&diagnostic, context, &mut exit);
     }
     if depth == Depth::Read {
         let env = LessonEnv::unrun(lesson);
         for diagnostic in mlsys_lesson::self_test(lesson, &env, context.registry) {
-            tell(&diagnostic, context, &mut exit);
+            report(&diagnostic, context, &mut exit);
         }
         return Ok(exit);
     }
     let file = &lesson.source.file;
     let results = runner::run(std::slice::from_ref(lesson), request, context)?;
     for result in &results.lessons {
-        exit = exit.and(tell_results(lesson, result, context));
+        exit = exit.and(report_results(lesson, result, context));
     }
     for trouble in runner::knob_failures(lesson, request, context)? {
         context
@@ -221,7 +221,7 @@ fn check(
     Ok(exit)
 }
 
-fn tell_results(lesson: &Lesson, result: &LessonResult, context: &mut Context<'_>) -> Exit {
+fn report_results(lesson: &Lesson, result: &LessonResult, context: &mut Context<'_>) -> Exit {
     let mut exit = Exit::Passed;
     for item in &result.items {
         let what = format!("{} {}", item.kind.word(), item.id);
@@ -266,7 +266,7 @@ fn count(lessons: usize) -> String {
     if lessons == 1 { "1 lesson".to_owned() } else { format!("{lessons} lessons") }
 }
 
-/// Reads each file, runs what reads with its defaults and presets, and tells all that is wrong.
+/// Reads each file, runs the valid labs with their defaults and presets, and reports all mistakes.
 pub fn labs(paths: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     for path in paths {
@@ -274,7 +274,7 @@ pub fn labs(paths: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failur
         let bytes = read_bounded(path, "lab", MAX_BYTES as u64)?;
         let (lab, mut problems) = labs::read(&name, &bytes, context.built_in);
         if let Some(lab) = &lab {
-            problems.extend(labs::tried(&name, &bytes, lab));
+            problems.extend(labs::failures(&name, &bytes, lab));
         }
         for problem in &problems {
             context.console.note(format_args!("{problem}\n"));

@@ -1,4 +1,4 @@
-//! `mlsys progress cohort`: what many learners' exported progress comes to.
+//! `mlsys progress cohort`: a report on the exported progress of many learners.
 
 use std::fs;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn name(file: &Path) -> String {
     file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
-/// Facts of a report, one a row: lesson, what it is about, which one, what is measured, and the value.
+/// The facts of a report, one a row: lesson, kind of item, its id, measure, and value.
 fn rows(cohort: &Cohort) -> Vec<[String; 5]> {
     let mut rows = Vec::new();
     for lesson in &cohort.lessons {

@@ -89,7 +89,7 @@ fn by_step(data: &RunData) -> BTreeMap<u64, Vec<Option<f64>>> {
     steps
 }
 
-/// A header of names, then a row a step; what was not measured then is empty.
+/// A header of names, then a row a step; a cell without a measurement is empty.
 fn csv(data: &RunData, out: &mut impl Write) -> io::Result<()> {
     write!(out, "step")?;
     for name in data.series.keys() {
@@ -118,7 +118,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// An object a step with what was measured then; null where it was not finite.
+/// An object a step with its measurements; null where one was not finite.
 fn jsonl(data: &RunData, out: &mut impl Write) -> io::Result<()> {
     let names: Vec<&str> = data.series.keys().map(AsRef::as_ref).collect();
     for (step, row) in by_step(data) {

@@ -224,43 +224,43 @@ fn worker_stops_on_request_and_refuses_taken_ports() {
 
 /// A change of the worker's answers, from these bytes to as many others.
 #[derive(Clone, Copy)]
-struct Lie {
-    truth: &'static [u8],
-    told: &'static [u8],
+struct Change {
+    original: &'static [u8],
+    replacement: &'static [u8],
 }
 
 /// Starts a relay to a worker; the address of the relay.
-fn relay(worker: &Worker, lie: Lie) -> String {
-    assert_eq!(lie.truth.len(), lie.told.len());
+fn relay(worker: &Worker, change: Change) -> String {
+    assert_eq!(change.original.len(), change.replacement.len());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ws://{}", listener.local_addr().unwrap());
-    let honest = worker.socket().to_owned();
+    let correct = worker.socket().to_owned();
     thread::spawn(move || {
         for client in listener.incoming().map_while(Result::ok) {
-            let server = TcpStream::connect(&honest).unwrap();
+            let server = TcpStream::connect(&correct).unwrap();
             let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
             thread::spawn(move || forward(from, to, None));
-            thread::spawn(move || forward(server, client, Some(lie)));
+            thread::spawn(move || forward(server, client, Some(change)));
         }
     });
     url
 }
 
 /// Forwards bytes. Those that may begin what is to be changed wait for the next.
-fn forward(mut from: TcpStream, mut to: TcpStream, lie: Option<Lie>) {
+fn forward(mut from: TcpStream, mut to: TcpStream, change: Option<Change>) {
     let mut held = Vec::new();
     let mut chunk = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut chunk) {
         held.extend_from_slice(&chunk[..count]);
         let mut keep = 0;
-        if let Some(Lie { truth, told }) = lie {
-            while let Some(at) = held.windows(truth.len()).position(|bytes| bytes == truth) {
-                held[at..at + told.len()].copy_from_slice(told);
+        if let Some(Change { original, replacement }) = change {
+            while let Some(at) = held.windows(original.len()).position(|bytes| bytes == original) {
+                held[at..at + replacement.len()].copy_from_slice(replacement);
             }
-            let longest = held.len().min(truth.len() - 1);
+            let longest = held.len().min(original.len() - 1);
             keep = (1..=longest)
                 .rev()
-                .find(|&keep| truth.starts_with(&held[held.len() - keep..]))
+                .find(|&keep| original.starts_with(&held[held.len() - keep..]))
                 .unwrap_or(0);
             // A single byte is far more likely the end of a message than the beginning of this.
             if keep == 1 {
@@ -276,10 +276,10 @@ fn forward(mut from: TcpStream, mut to: TcpStream, lie: Option<Lie>) {
     let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
-fn refuses_lie(lie: Lie, code: i32, parts: &[&str]) {
+fn refuses_change(change: Change, code: i32, parts: &[&str]) {
     let folder = sandbox();
     let worker = Worker::start(&folder);
-    let url = relay(&worker, lie);
+    let url = relay(&worker, change);
     let named = format!("({url})");
     let lab = "lab train-data-parallel --device cpu --set workers=2";
     let ended = folder.run(&format!("{lab} --workers {url}/#{}", worker.token()));
@@ -289,21 +289,23 @@ fn refuses_lie(lie: Lie, code: i32, parts: &[&str]) {
 #[test]
 fn a_worker_of_another_version_is_refused() {
     // The answer to the handshake: a map of one entry; its first number is the version.
-    let lie = Lie { truth: b"\xa4Init\x94\x02", told: b"\xa4Init\x94\x03" };
-    refuses_lie(lie, 3, &["is of another version", "version 3", "same version of mlsys"]);
+    let change = Change { original: b"\xa4Init\x94\x02", replacement: b"\xa4Init\x94\x03" };
+    refuses_change(change, 3, &["is of another version", "version 3", "same version of mlsys"]);
 }
 
 #[test]
 fn worker_that_transposes_tensors_is_refused() {
     // The shape of the first sum: a list of two numbers, and the type behind it.
-    let lie = Lie { truth: b"\x92\x02\x03\xa3F32", told: b"\x92\x03\x02\xa3F32" };
-    refuses_lie(lie, 3, &["gave back a tensor of shape [3, 2]", "[2, 3] and"]);
+    let change = Change { original: b"\x92\x02\x03\xa3F32", replacement: b"\x92\x03\x02\xa3F32" };
+    refuses_change(change, 3, &["gave back a tensor of shape [3, 2]", "[2, 3] and"]);
 }
 
 #[test]
 fn worker_that_returns_wrong_tensors_ends_the_run() {
     // All 209,472 gradients, or weights, as whole numbers instead of floating-point ones.
-    let lie =
-        Lie { truth: b"\x91\xce\x00\x03\x32\x40\xa3F32", told: b"\x91\xce\x00\x03\x32\x40\xa3U32" };
-    refuses_lie(lie, 4, &["gave back a tensor of shape [209472] and type U32"]);
+    let change = Change {
+        original: b"\x91\xce\x00\x03\x32\x40\xa3F32",
+        replacement: b"\x91\xce\x00\x03\x32\x40\xa3U32",
+    };
+    refuses_change(change, 4, &["gave back a tensor of shape [209472] and type U32"]);
 }
