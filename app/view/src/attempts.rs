@@ -143,12 +143,12 @@ impl<'a> RunComparison<'a> {
 }
 
 /// What expressions over a run see: its metrics, and its parameters.
-struct Seen<'a> {
+struct RunEnv<'a> {
     data: &'a RunData,
     param: &'a dyn Fn(&str) -> Option<Value>,
 }
 
-impl Env for Seen<'_> {
+impl Env for RunEnv<'_> {
     fn lookup(&self, name: &str) -> Result<Found, LookupError> {
         let value = self.data.metric(name).or_else(|| (self.param)(name));
         let found = match &value {
@@ -161,7 +161,7 @@ impl Env for Seen<'_> {
     }
 }
 
-impl Seen<'_> {
+impl RunEnv<'_> {
     /// What a term comes to; nothing where the run has not found what it needs.
     fn number(&self, term: &Term) -> Option<f64> {
         match evaluate(&term.0, self) {

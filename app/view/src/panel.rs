@@ -54,7 +54,7 @@ pub struct Scene<'a> {
     /// Where the lab's kernel has been stepped to.
     pub walk: Option<&'a KernelDebugger>,
     /// The other runs of the lesson, for pictures of several.
-    pub company: RunComparison<'a>,
+    pub comparison: RunComparison<'a>,
     /// Where the picture of several is kept until something changes: many ask for it within a frame.
     pub drawn: Option<&'a OnceCell<Option<Frame>>>,
 }
@@ -86,7 +86,7 @@ impl<'a> Scene<'a> {
             focus: Focus::Aside,
             origin: Origin::Here,
             walk: None,
-            company: RunComparison::default(),
+            comparison: RunComparison::default(),
             drawn: None,
         }
     }
@@ -108,7 +108,8 @@ impl<'a> Scene<'a> {
                 (!table.rows.is_empty()).then_some(Cow::Owned(Frame::Table(table)))
             }
             Draw::Attempts => {
-                let made = || attempts::picture(self.schema, self.panel, self.data, &self.company);
+                let made =
+                    || attempts::picture(self.schema, self.panel, self.data, &self.comparison);
                 match self.drawn {
                     Some(drawn) => drawn.get_or_init(made).as_ref().map(Cow::Borrowed),
                     None => made().map(Cow::Owned),
@@ -184,7 +185,7 @@ pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<
     let picture = picture::of(frame);
     let noted = match canvas.is_page() {
         true => Vec::new(),
-        false => picture.noted(at.view, area.width, area.height / 4),
+        false => picture.notes_below(at.view, area.width, area.height / 4),
     };
     let named = picture.marked(at.view, &look.glyphs).filter(|_| area.height >= NAMED);
     let named = named.map_or_else(Vec::new, |named| {

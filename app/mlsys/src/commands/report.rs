@@ -283,7 +283,7 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
     for panel in &schema.panels {
         let view = View::of(panel);
         let scene = Scene {
-            company: RunComparison {
+            comparison: RunComparison {
                 all: &others.all,
                 own: None,
                 goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),

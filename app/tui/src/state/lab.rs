@@ -260,7 +260,7 @@ impl LabState {
             focus: Focus::Aside,
             origin: self.run.replay.as_ref().map_or(Origin::Here, |_| Origin::Recorded),
             walk: self.debugger.as_ref(),
-            company: self.company(Some(index)),
+            comparison: self.company(Some(index)),
             drawn: self.others.finished.drawn.get(index),
         })
     }

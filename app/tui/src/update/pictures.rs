@@ -155,7 +155,7 @@ impl App {
         let step = look_at(lab, index, &ascii(), |frame, view| {
             view.play = Play::Still;
             view.step(frame, by);
-            view.step_said(frame, &glyphs)
+            view.step_text(frame, &glyphs)
         });
         let Some(sentence) = step else { return false };
         // On a small screen the picture is not in sight.

@@ -6,7 +6,7 @@ use mlsys_lab::schema::{Attempts, Form, Panel, Scale, Schema, Told};
 use mlsys_lab::value::{Value, number, significant};
 use mlsys_lesson::Goal;
 
-use crate::attempts::{FinishedRun, RunComparison, Seen, label};
+use crate::attempts::{FinishedRun, RunComparison, RunEnv, label};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::quantity::{quantity, unit};
 use crate::text::aligned;
@@ -14,14 +14,14 @@ use crate::text::aligned;
 /// What one run, or what all are compared with, says.
 struct Row {
     label: String,
-    whose: Whose,
+    kind: RowKind,
     /// Which of the points of a run it is.
     point: usize,
     values: Vec<Option<f64>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Whose {
+enum RowKind {
     /// The run on the screen.
     Own,
     /// Another, by the place of its kind among those that take part.
@@ -35,29 +35,29 @@ pub fn picture(
     schema: &Schema,
     panel: &Panel,
     data: &RunData,
-    company: &RunComparison<'_>,
+    comparison: &RunComparison<'_>,
 ) -> Option<Frame> {
     let attempts = panel.attempts.as_ref()?;
-    let rows = rows(schema, panel, attempts, data, company);
+    let rows = rows(schema, panel, attempts, data, comparison);
     if rows.is_empty() {
         return None;
     }
     Some(match attempts.form {
-        Form::Scatter => Frame::Scatter(scatter(schema, attempts, &rows, company.goals)?),
-        Form::Table => Frame::Table(side_by_side(attempts, &rows)),
+        Form::Scatter => Frame::Scatter(scatter(schema, attempts, &rows, comparison.goals)?),
+        Form::Table => Frame::Table(comparison_table(attempts, &rows)),
     })
 }
 
 /// The same in lines of text, best first where there is a best.
-pub fn lines(schema: &Schema, panel: &Panel, company: &RunComparison<'_>) -> Vec<String> {
+pub fn lines(schema: &Schema, panel: &Panel, comparison: &RunComparison<'_>) -> Vec<String> {
     let Some(attempts) = &panel.attempts else {
         return Vec::new();
     };
-    let rows = rows(schema, panel, attempts, &RunData::default(), company);
+    let rows = rows(schema, panel, attempts, &RunData::default(), comparison);
     if rows.is_empty() {
         return Vec::new();
     }
-    aligned(&table(schema, attempts, &rows, company.goals))
+    aligned(&table(schema, attempts, &rows, comparison.goals))
 }
 
 /// What is told, the oldest run first, the one on the screen after the others, and last what all are compared with.
@@ -66,15 +66,15 @@ fn rows(
     panel: &Panel,
     attempts: &Attempts,
     data: &RunData,
-    company: &RunComparison<'_>,
+    comparison: &RunComparison<'_>,
 ) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut reference = None;
     // Without a run of its own the picture is of those that are like the first.
     let same = attempts.same.as_deref();
-    let own = company.own.zip(same);
+    let own = comparison.own.zip(same);
     let mut wanted = own.and_then(|(own, name)| own.params.get(name).cloned());
-    for one in company.others(schema, &panel.name) {
+    for one in comparison.others(schema, &panel.name) {
         if let Some(theirs) = same.and_then(|name| one.params.get(name))
             && *theirs != *wanted.get_or_insert_with(|| theirs.clone())
         {
@@ -85,8 +85,8 @@ fn rows(
         };
         let kind = place(schema, attempts, one);
         let param = |name: &str| one.params.get(name).cloned();
-        let seen = Seen { data: &one.data, param: &param };
-        for row in told(&seen, &theirs.points, one.label(), Whose::Other(kind)) {
+        let env = RunEnv { data: &one.data, param: &param };
+        for row in point_rows(&env, &theirs.points, one.label(), RowKind::Other(kind)) {
             // A run that was done twice is one point.
             rows.retain(|before| {
                 before.values != row.values
@@ -95,18 +95,18 @@ fn rows(
             });
             rows.push(row);
         }
-        reference = compared(&seen, theirs.reference.as_ref()).or(reference);
+        reference = reference_row(&env, theirs.reference.as_ref()).or(reference);
     }
-    if let Some(own) = company.own {
+    if let Some(own) = comparison.own {
         let changed = |name: &str| {
             let changes = data.changes.iter().rev();
             changes.clone().find(|change| change.name == name).map(|change| change.value.clone())
         };
         let param = |name: &str| changed(name).or_else(|| own.params.get(name).cloned());
-        let seen = Seen { data, param: &param };
+        let env = RunEnv { data, param: &param };
         let label = label(own.lab, own.turned, &data.changes);
-        rows.extend(told(&seen, &attempts.points, label, Whose::Own));
-        reference = compared(&seen, attempts.reference.as_ref()).or(reference);
+        rows.extend(point_rows(&env, &attempts.points, label, RowKind::Own));
+        reference = reference_row(&env, attempts.reference.as_ref()).or(reference);
     }
     rows.extend(reference);
     rows
@@ -126,23 +126,23 @@ fn kinds<'a>(schema: &'a Schema, attempts: &'a Attempts) -> Vec<&'a str> {
 }
 
 /// The points of a run that have any value.
-fn told(seen: &Seen<'_>, points: &[Told], label: String, whose: Whose) -> Vec<Row> {
-    let rows = points.iter().enumerate().map(|(point, told)| Row {
+fn point_rows(env: &RunEnv<'_>, points: &[Told], label: String, kind: RowKind) -> Vec<Row> {
+    let rows = points.iter().enumerate().map(|(point, point_rows)| Row {
         label: label.clone(),
-        whose,
+        kind,
         point,
-        values: told.values.iter().map(|term| seen.number(term)).collect(),
+        values: point_rows.values.iter().map(|term| env.number(term)).collect(),
     });
     rows.filter(|row| row.values.iter().any(Option::is_some)).collect()
 }
 
 /// What runs are compared with, if the run has found all of it.
-fn compared(seen: &Seen<'_>, reference: Option<&Told>) -> Option<Row> {
+fn reference_row(env: &RunEnv<'_>, reference: Option<&Told>) -> Option<Row> {
     let reference = reference?;
-    let values: Vec<Option<f64>> = reference.values.iter().map(|term| seen.number(term)).collect();
+    let values: Vec<Option<f64>> = reference.values.iter().map(|term| env.number(term)).collect();
     values.iter().any(Option::is_some).then(|| Row {
         label: reference.name.clone(),
-        whose: Whose::Reference,
+        kind: RowKind::Reference,
         point: 0,
         values,
     })
@@ -154,20 +154,21 @@ fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -
     };
     let by_name = attempts.points.len() > 1;
     let kinds = kinds(schema, attempts);
-    let group = |row: &Row| match (row.whose, by_name) {
-        (Whose::Reference, _) => row.label.clone(),
-        (_, true) => {
-            attempts.points.get(row.point).map_or_else(String::new, |told| told.name.clone())
-        }
-        (Whose::Own, false) => "this run".to_owned(),
-        (Whose::Other(kind), false) => {
-            let kind = kinds.get(kind).copied().unwrap_or_default();
+    let group = |row: &Row| match (row.kind, by_name) {
+        (RowKind::Reference, _) => row.label.clone(),
+        (_, true) => attempts
+            .points
+            .get(row.point)
+            .map_or_else(String::new, |point_rows| point_rows.name.clone()),
+        (RowKind::Own, false) => "this run".to_owned(),
+        (RowKind::Other(kind), false) => {
+            let kind = kinds.get(kind).copied().unwrap_or("");
             if kinds.len() > 1 { kind.to_owned() } else { "earlier runs".to_owned() }
         }
     };
     // The same groups have the same colours whatever order runs came in.
     let mut order: Vec<&Row> = rows.iter().collect();
-    order.sort_by_key(|row| (row.whose, row.point));
+    order.sort_by_key(|row| (row.kind, row.point));
     let mut series: Vec<String> = Vec::new();
     for name in order.into_iter().map(group) {
         if !series.contains(&name) {
@@ -219,29 +220,29 @@ fn joined(scatter: &Scatter, group: usize) -> Option<ScatterLine> {
 
 /// A column a run, the one on the screen first and then the newest; a row a quantity, because names of quantities are
 /// long and those of runs short.
-fn side_by_side(attempts: &Attempts, rows: &[Row]) -> Table {
+fn comparison_table(attempts: &Attempts, rows: &[Row]) -> Table {
     /// More would leave none room to be read.
     const MOST: usize = 6;
     let shown: Vec<&Row> = ordered(rows).take(MOST).collect();
     let mut columns = vec!["".to_owned()];
-    columns.extend(shown.iter().map(|row| match row.whose {
-        Whose::Own => "this run".to_owned(),
-        Whose::Other(_) | Whose::Reference => row.label.clone(),
+    columns.extend(shown.iter().map(|row| match row.kind {
+        RowKind::Own => "this run".to_owned(),
+        RowKind::Other(_) | RowKind::Reference => row.label.clone(),
     }));
-    let told = attempts.axes.iter().enumerate().map(|(place, axis)| {
+    let point_rows = attempts.axes.iter().enumerate().map(|(place, axis)| {
         let values = shown.iter().map(|row| row.values.get(place).copied().flatten());
         let name = Value::from(titled(axis));
         std::iter::once(name).chain(values.map(cell)).collect()
     });
-    Table { columns, rows: told.collect(), ..Table::default() }
+    Table { columns, rows: point_rows.collect(), ..Table::default() }
 }
 
 /// The run on the screen, what all are compared with, and the others from the newest on.
 fn ordered(rows: &[Row]) -> impl Iterator<Item = &Row> {
-    let whose = |wanted: fn(Whose) -> bool| rows.iter().rev().filter(move |row| wanted(row.whose));
-    let first = whose(|whose| whose == Whose::Own);
-    let second = whose(|whose| whose == Whose::Reference);
-    first.chain(second).chain(whose(|whose| matches!(whose, Whose::Other(_))))
+    let kind = |wanted: fn(RowKind) -> bool| rows.iter().rev().filter(move |row| wanted(row.kind));
+    let first = kind(|kind| kind == RowKind::Own);
+    let second = kind(|kind| kind == RowKind::Reference);
+    first.chain(second).chain(kind(|kind| matches!(kind, RowKind::Other(_))))
 }
 
 fn titled(axis: &Dimension) -> String {
@@ -274,17 +275,19 @@ fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> 
     titles.extend(by_name.then(|| "what".to_owned()));
     titles.extend(attempts.axes.iter().map(|axis| axis.name.clone()));
     titles.extend(axes.map(|_| "reaches".to_owned()));
-    let told = ordered(rows).map(|row| {
-        let (kind, what) = match row.whose {
-            Whose::Own => (schema.kind.as_str(), attempts.points.get(row.point)),
-            Whose::Other(kind) => {
-                (kinds.get(kind).copied().unwrap_or_default(), attempts.points.get(row.point))
+    let point_rows = ordered(rows).map(|row| {
+        let (kind, what) = match row.kind {
+            RowKind::Own => (schema.kind.as_str(), attempts.points.get(row.point)),
+            RowKind::Other(kind) => {
+                (kinds.get(kind).copied().unwrap_or(""), attempts.points.get(row.point))
             }
-            Whose::Reference => ("", None),
+            RowKind::Reference => ("", None),
         };
         let mut cells = vec![row.label.clone()];
         cells.extend(several.then(|| kind.to_owned()));
-        cells.extend(by_name.then(|| what.map_or_else(String::new, |told| told.name.clone())));
+        cells.extend(
+            by_name.then(|| what.map_or_else(String::new, |point_rows| point_rows.name.clone())),
+        );
         let values = attempts.axes.iter().zip(&row.values);
         cells.extend(values.map(|(axis, value)| match value {
             Some(x) => quantity(*x, unit(&axis.unit), &glyphs),
@@ -300,12 +303,12 @@ fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> 
         }));
         cells
     });
-    std::iter::once(titles).chain(told).collect()
+    std::iter::once(titles).chain(point_rows).collect()
 }
 
 /// Where a goal begins: the place along both axes that a run must be at or beyond.
 fn corner(axes: (&Dimension, &Dimension), rows: &[Row], goal: &Goal) -> Option<(f64, f64)> {
-    let reference = rows.iter().find(|row| row.whose == Whose::Reference)?;
+    let reference = rows.iter().find(|row| row.kind == RowKind::Reference)?;
     let [Some(x), Some(y)] = reference.values.as_slice() else {
         return None;
     };
@@ -327,7 +330,7 @@ fn corner(axes: (&Dimension, &Dimension), rows: &[Row], goal: &Goal) -> Option<(
 fn worst(axis: &Dimension, rows: &[Row], goals: &[Goal]) -> Option<f64> {
     /// Times the most that a goal allows to be lost.
     const FAR: f64 = 2.5;
-    let reference = rows.iter().find(|row| row.whose == Whose::Reference)?;
+    let reference = rows.iter().find(|row| row.kind == RowKind::Reference)?;
     let start = reference.values.get(1).copied().flatten()?;
     let most = goals.iter().map(|goal| goal.loss).reduce(f64::max)?;
     match axis.better {
@@ -354,9 +357,9 @@ fn winners<'a>(axes: (&Dimension, &Dimension), rows: &'a [Row], goal: &Goal) -> 
     let Some(corner) = corner(axes, rows, goal) else {
         return Vec::new();
     };
-    let reached = |row: &&Row| match (row.whose, row.values.as_slice()) {
-        (Whose::Own | Whose::Other(_), [Some(x), Some(y)]) => reaches(axes, corner, (*x, *y)),
-        (Whose::Own | Whose::Other(_) | Whose::Reference, _) => false,
+    let reached = |row: &&Row| match (row.kind, row.values.as_slice()) {
+        (RowKind::Own | RowKind::Other(_), [Some(x), Some(y)]) => reaches(axes, corner, (*x, *y)),
+        (RowKind::Own | RowKind::Other(_) | RowKind::Reference, _) => false,
     };
     rows.iter().rev().filter(reached).collect()
 }

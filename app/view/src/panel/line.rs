@@ -118,7 +118,7 @@ pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
         }
         None => {}
     }
-    facts.extend(there.and_then(|there| window.said(there)));
+    facts.extend(there.and_then(|there| window.describe(there)));
     facts
 }
 

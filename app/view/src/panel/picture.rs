@@ -95,7 +95,7 @@ pub(crate) trait Picture {
     }
 
     /// Lines below the picture that say more of the marked part, as many whatever is marked, so that it stands still.
-    fn noted(&self, _view: &FrameView, _width: u16, _most: u16) -> Vec<String> {
+    fn notes_below(&self, _view: &FrameView, _width: u16, _most: u16) -> Vec<String> {
         Vec::new()
     }
 
@@ -143,7 +143,7 @@ pub(crate) trait Picture {
     }
 
     /// The sentence of the step that has been reached.
-    fn step_said(&self, _view: &FrameView, _glyphs: &Glyphs) -> Option<String> {
+    fn step_text(&self, _view: &FrameView, _glyphs: &Glyphs) -> Option<String> {
         None
     }
 

@@ -104,7 +104,7 @@ pub(crate) fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> S
         focus: Focus::Aside,
         origin: Origin::Here,
         walk: None,
-        company: Default::default(),
+        comparison: Default::default(),
         drawn: None,
     }
 }

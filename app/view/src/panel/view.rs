@@ -205,7 +205,7 @@ impl Window {
     }
 
     /// What is shown, in words; nothing if that is everything.
-    pub fn said(self, there: Extent) -> Option<String> {
+    pub fn describe(self, there: Extent) -> Option<String> {
         let (from, to) = self.steps(there);
         match self {
             Self::All => None,

@@ -13,28 +13,28 @@ use crate::panel::{FrameView, Scene, extent, kernel, metrics, picture, quantity}
 pub fn words(scene: &Scene<'_>) -> String {
     let glyphs = Glyphs::new(GlyphSet::Ascii);
     let name = &scene.panel.name;
-    let said = match scene.panel.draw {
+    let words = match scene.panel.draw {
         Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
             scene.frame(&glyphs).map(|frame| {
-                let said = match frame.kernel() {
+                let words = match frame.kernel() {
                     Some(kernel) => kernel::words(kernel, scene.walk),
                     None => frame_words(&frame, &scene.view.frame, &glyphs),
                 };
                 let sent = scene.data.frames.get(name.as_str());
                 match sent.filter(|_| scene.panel.draw == Draw::Frame) {
-                    Some((step, _)) => format!("at step {step}: {said}"),
-                    None => said,
+                    Some((step, _)) => format!("at step {step}: {words}"),
+                    None => words,
                 }
             })
         }
         Draw::Line => line_words(scene, &glyphs),
     };
-    let said = match said {
-        Some(said) => format!("{name}: {said}"),
+    let words = match words {
+        Some(words) => format!("{name}: {words}"),
         None => format!("{name}: {}.", why_empty(scene)),
     };
     // A lab's text must not steer the terminal it is read on.
-    said.replace(|c: char| c.is_control() && c != '\n', " ")
+    words.replace(|c: char| c.is_control() && c != '\n', " ")
 }
 
 /// Why a panel shows nothing yet.
@@ -102,28 +102,28 @@ fn line_words(scene: &Scene<'_>, glyphs: &Glyphs) -> Option<String> {
     if parts.is_empty() {
         return None;
     }
-    let mut said = format!("{}.", parts.join("; "));
+    let mut words = format!("{}.", parts.join("; "));
     for change in scene.data.changes.iter().rev().take(3) {
-        said.push_str(&format!(
+        words.push_str(&format!(
             " {} became {} at step {}.",
             change.name, change.value, change.step
         ));
     }
-    if let Some(shown) = there.and_then(|there| window.said(there)) {
-        said.push_str(&format!(" Shown: {shown}."));
+    if let Some(shown) = there.and_then(|there| window.describe(there)) {
+        words.push_str(&format!(" Shown: {shown}."));
     }
     if let Some(step) = scene.cursor {
         let values = values_at(scene, scene.data, step, glyphs);
-        said.push_str(&format!(" At the cursor, step {step}: {values}."));
+        words.push_str(&format!(" At the cursor, step {step}: {values}."));
     }
     for run in scene.earlier {
         let step = scene.cursor.unwrap_or(run.data.step);
         let values = values_at(scene, &run.data, step, glyphs);
         if !values.is_empty() {
-            said.push_str(&format!(" Earlier, {} at step {step}: {values}.", run.label));
+            words.push_str(&format!(" Earlier, {} at step {step}: {values}.", run.label));
         }
     }
-    Some(said)
+    Some(words)
 }
 
 /// The places of the points between two steps.
@@ -136,7 +136,7 @@ fn stretch(series: &Series, steps: (u64, u64)) -> Range<usize> {
 /// What each series of a chart says at a step.
 fn values_at(scene: &Scene<'_>, data: &RunData, step: u64, glyphs: &Glyphs) -> String {
     let names = metrics::expand(&scene.panel.metrics, data);
-    let said = names.into_iter().filter_map(|name| {
+    let words = names.into_iter().filter_map(|name| {
         let value = match reading(data.series.get(name)?, step) {
             Reading::Value(_, value) => quantity(value, scene.unit(name), glyphs),
             Reading::NotFinite => "not finite".to_owned(),
@@ -144,18 +144,18 @@ fn values_at(scene: &Scene<'_>, data: &RunData, step: u64, glyphs: &Glyphs) -> S
         };
         Some(format!("{name} {value}"))
     });
-    said.collect::<Vec<_>>().join(", ")
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// A picture, and then what is marked in it.
 pub(super) fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
     let picture = picture::of(frame);
-    let mut said = picture.words(view, glyphs);
+    let mut words = picture.words(view, glyphs);
     if let Some(named) = picture.marked(view, glyphs) {
-        said.push_str(&format!(" Marked: {named}."));
+        words.push_str(&format!(" Marked: {named}."));
     }
     if let Some(source) = picture.source(view) {
-        said.push_str(&format!(" Source: {source}."));
+        words.push_str(&format!(" Source: {source}."));
     }
-    said
+    words
 }

@@ -123,7 +123,7 @@ impl<'a> Curves<'a> {
                 }
             },
             cursor: scene.cursor.filter(|at| (steps.0..=steps.1).contains(at)),
-            shown: window.said(there),
+            shown: window.describe(there),
         }
     }
 

@@ -61,7 +61,7 @@ fn axis(bars: &Bars) -> Axis {
 }
 
 /// The value that stands to the right of a bar.
-fn said(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> String {
+fn value_text(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> String {
     match (bar.value, scale) {
         (None, _) => format!("{} not finite", look.glyphs.not_finite),
         (Some(x), _) if !x.is_finite() => format!("{} not finite", look.glyphs.not_finite),
@@ -139,13 +139,13 @@ impl Picture for Bars {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let marked = at.view.mark.map(|mark| mark.within(1, self.bars.len()).row);
         let unit = unit(&self.unit);
-        let said: Vec<String> =
-            self.bars.iter().map(|bar| said(bar, self.scale, unit, look)).collect();
+        let texts: Vec<String> =
+            self.bars.iter().map(|bar| value_text(bar, self.scale, unit, look)).collect();
         let widest =
             |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
         let labels =
             widest(&mut self.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
-        let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
+        let values = widest(&mut texts.iter().map(String::as_str)).min(area.width / 2);
         let remarks = widest(&mut self.bars.iter().map(|b| b.remark.as_str())).min(area.width / 3);
         // Lengths come first: next to remarks they would have no room.
         let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
@@ -168,8 +168,8 @@ impl Picture for Bars {
         let mut pen = Pen::new(area, canvas, &look.glyphs);
         let mut y = area.y + pitch - 1;
         let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
-        let all = self.bars.iter().zip(&said).enumerate();
-        for (place, (bar, said)) in all.skip(first).take(shown) {
+        let all = self.bars.iter().zip(&texts).enumerate();
+        for (place, (bar, text)) in all.skip(first).take(shown) {
             let style = if marked == Some(place) { look.theme.selection } else { look.theme.text };
             pen.within(area.x, y, labels, &bar.label, style);
             length(&mut pen, Rect { y, height: 1, ..track }, bar, &axis, look);
@@ -180,7 +180,7 @@ impl Picture for Bars {
             pen.ending(
                 area.right() - beside,
                 y,
-                &pen::cut(said, values, look.glyphs.ellipsis),
+                &pen::cut(text, values, look.glyphs.ellipsis),
                 style,
             );
             pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
@@ -202,7 +202,7 @@ impl Picture for Bars {
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
         let unit = unit(&self.unit);
-        let said = self.bars.iter().map(|bar| {
+        let texts = self.bars.iter().map(|bar| {
             let value = match bar.value.filter(|x| x.is_finite()) {
                 Some(x) => quantity(x, unit, glyphs),
                 None => "not finite".to_owned(),
@@ -213,7 +213,7 @@ impl Picture for Bars {
                 format!("{} {value} ({})", bar.label, bar.remark)
             }
         });
-        format!("{}.", said.collect::<Vec<_>>().join(", "))
+        format!("{}.", texts.collect::<Vec<_>>().join(", "))
     }
 
     fn values(&self, lines: &mut Lines) {

@@ -62,21 +62,21 @@ pub(crate) fn draw(
     // The sentence gives way to the cells.
     let wanted = u16::try_from(cells.rows.len()).unwrap_or(u16::MAX);
     let spare = area.height.saturating_sub(wanted.min(area.height / 2) + legend + 2);
-    let said = u16::try_from(note.len()).unwrap_or(u16::MAX).min(spare);
+    let text = u16::try_from(note.len()).unwrap_or(u16::MAX).min(spare);
     let head = u16::from(area.height >= 4 && !cells.across.is_empty());
-    let body = Rect { y: area.y + head, height: area.height - head - legend - said, ..area };
+    let body = Rect { y: area.y + head, height: area.height - head - legend - text, ..area };
     let plan = plan(body, cells, columns, mark);
     if head > 0 {
         numbers(area, canvas, cells, &plan, look);
     }
     let end = rows(body, canvas, cells, &plan, mark, look);
     // Close below the last row, so that legend and cells are seen together.
-    let mut y = end.min(area.bottom() - legend - said);
+    let mut y = end.min(area.bottom() - legend - text);
     let below = Rect { y, height: legend, ..area };
     legend::draw(below, canvas, &items, look);
     y += legend;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    for line in note.iter().take(usize::from(said)) {
+    for line in note.iter().take(usize::from(text)) {
         pen.text(area.x, y, line, look.theme.text);
         y += 1;
     }
@@ -287,16 +287,16 @@ fn rows(
     }
     let paged = plan.lines == 1 && shown < all.1;
     if plan.rows.1 < all.0 || paged {
-        let mut said = Vec::new();
+        let mut text = Vec::new();
         if plan.rows.1 < all.0 {
             let (above, count) = plan.rows;
-            said.push(format!("rows {} to {} of {}", above + 1, above + count, all.0));
+            text.push(format!("rows {} to {} of {}", above + 1, above + count, all.0));
         }
         if paged {
             let last = (first + shown).min(all.1) - 1;
-            said.push(format!("columns {} to {} of {}", first + 1, last + 1, all.1));
+            text.push(format!("columns {} to {} of {}", first + 1, last + 1, all.1));
         }
-        pen.text(area.x, y, &said.join(", "), theme.dim);
+        pen.text(area.x, y, &text.join(", "), theme.dim);
         y += 1;
     }
     y
@@ -314,10 +314,10 @@ impl Picture for Cells {
         }
         let rows = self.rows.iter().take(READ_LINES);
         lines.extend(rows.map(|row| {
-            let said = stretches(self, row);
+            let text = stretches(self, row);
             match row.remark.as_str() {
-                "" => format!("{}: {said}", row.label),
-                remark => format!("{}: {said}; {remark}", row.label),
+                "" => format!("{}: {text}", row.label),
+                remark => format!("{}: {text}; {remark}", row.label),
             }
         }));
         match self.rows.len().saturating_sub(READ_LINES) {
@@ -374,19 +374,19 @@ const MOST_STRETCHES: usize = 9;
 fn stretches(cells: &Cells, row: &CellRow) -> String {
     let present = || row.cells.iter().enumerate();
     if present().any(|(_, cell)| cell.as_ref().is_some_and(|cell| !cell.text.is_empty())) {
-        let said = present().filter_map(|(column, cell)| {
+        let text = present().filter_map(|(column, cell)| {
             let cell = cell.as_ref()?;
             let column = cells.first.saturating_add(column);
             let text = format!("{column} {} {}", cells.name(cell), cell.text);
             Some(text.trim_end().to_owned())
         });
-        return said.collect::<Vec<_>>().join(", ");
+        return text.collect::<Vec<_>>().join(", ");
     }
     let name = |kind: usize| cells.kinds.get(kind).map_or("", |kind| kind.name.as_str());
     let found = row.alike();
     let found: Vec<_> = found.iter().filter_map(|a| Some((a.kind?, a))).collect();
     if found.len() <= MOST_STRETCHES {
-        let said = found.iter().map(|(kind, alike)| {
+        let text = found.iter().map(|(kind, alike)| {
             let number = |column: usize| cells.first.saturating_add(column);
             let (first, last) = (number(alike.first), number(alike.last));
             if first == last {
@@ -395,7 +395,7 @@ fn stretches(cells: &Cells, row: &CellRow) -> String {
                 format!("{} {first} to {last}", name(*kind))
             }
         });
-        return said.collect::<Vec<_>>().join(", ");
+        return text.collect::<Vec<_>>().join(", ");
     }
     let counted = cells.kinds.iter().enumerate().filter_map(|(place, kind)| {
         let of = row.cells.iter().flatten().filter(|cell| cell.kind == place);
@@ -417,13 +417,13 @@ fn cell_words(cells: &Cells, row: usize, column: usize) -> Option<String> {
     let number = cells.first.saturating_add(column);
     let place = format!("{}, {across} {number}", of.label);
     let place = place.trim_start_matches(", ");
-    let mut said = match cells.at(row, column) {
+    let mut text = match cells.at(row, column) {
         None => format!("{place}: nothing"),
         Some(cell) => format!("{place}: {} {}", cells.name(cell), cell.text),
     };
-    said.truncate(said.trim_end().len());
+    text.truncate(text.trim_end().len());
     if !of.remark.is_empty() {
-        said.push_str(&format!("; {}", of.remark));
+        text.push_str(&format!("; {}", of.remark));
     }
-    Some(said)
+    Some(text)
 }

@@ -5,8 +5,8 @@ mod cards;
 pub mod layout;
 mod lines;
 mod outline;
-mod shown;
 mod view;
+mod visible;
 
 use mlsys_lab::frame::{Direction, Graph};
 use ratatui::layout::Rect;
@@ -14,12 +14,12 @@ use ratatui::layout::Rect;
 use crate::canvas::{Canvas, Pen};
 use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
-pub use crate::panel::picture::graph::cards::{Card, Form, Head, Words};
+pub use crate::panel::picture::graph::cards::{Card, Cards, Form, Head};
 use crate::panel::picture::graph::layout::{Arranged, Layout, Size, lay_out};
 pub use crate::panel::picture::graph::lines::not_finite;
 pub use crate::panel::picture::graph::outline::{facts, line, pass};
-pub use crate::panel::picture::graph::shown::{Item, Link, Shown};
-pub use crate::panel::picture::graph::view::{Move, Sight};
+pub use crate::panel::picture::graph::view::{GraphView, Move};
+pub use crate::panel::picture::graph::visible::{Item, Link, VisibleGraph};
 use crate::panel::picture::{At, Picture, Sheet, text};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::theme::Look;
@@ -45,14 +45,14 @@ impl Window {
 
 /// Where the walk is, as boxes and lines of the drawing.
 #[derive(Clone, Copy)]
-struct Walked {
+struct WalkPosition {
     /// The box that is looked at.
     focus: Option<usize>,
     /// The line that the step goes along, and which way.
     link: Option<(usize, Direction)>,
 }
 
-pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight, look: &Look) {
+pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &GraphView, look: &Look) {
     // A page has the steps below the picture.
     let foot = if canvas.is_page() { 0 } else { foot(area) };
     let [body, foot] = [
@@ -62,7 +62,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight
     let room = (usize::from(body.width), usize::from(body.height));
     let drawing = Drawing::fitting(graph, sight, room);
     let at = match canvas.is_page() {
-        true => Walked { focus: None, link: None },
+        true => WalkPosition { focus: None, link: None },
         false => at(graph, sight, &drawing),
     };
     let window = window(body, &drawing, at.focus);
@@ -73,7 +73,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Sight
         pen.ending(body.right(), body.y, &said, look.theme.dim);
     }
     if foot.height > 0 {
-        say(foot, canvas, graph, sight, &drawing, look);
+        draw_facts(foot, canvas, graph, sight, &drawing, look);
     }
 }
 
@@ -94,17 +94,17 @@ fn foot(area: Rect) -> u16 {
     }
 }
 
-fn at(graph: &Graph, sight: &Sight, drawing: &Drawing) -> Walked {
-    let box_of = |node: usize| drawing.shown.box_of.get(node).copied().flatten();
+fn at(graph: &Graph, sight: &GraphView, drawing: &Drawing) -> WalkPosition {
+    let box_of = |node: usize| drawing.visible.box_of.get(node).copied().flatten();
     let step = sight.done(graph).checked_sub(1);
     let step = step.and_then(|place| graph.walk.get(place));
     let link = step.and_then(|step| {
         let edge = step.edge?;
-        let mut links = drawing.shown.links.iter();
+        let mut links = drawing.visible.links.iter();
         let place = links.position(|link| link.edges.contains(&edge))?;
         Some((place, step.pass))
     });
-    Walked { focus: sight.focus(graph).and_then(box_of), link }
+    WalkPosition { focus: sight.focus(graph).and_then(box_of), link }
 }
 
 /// The window in which the focus is in sight: it moves by halves, so that it stands still over most steps.
@@ -129,11 +129,11 @@ fn window(area: Rect, drawing: &Drawing, focus: Option<usize>) -> Window {
 
 /// What of the graph is not in the picture; nothing if all is.
 fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
-    let (before, after) = drawing.shown.left_out;
+    let (before, after) = drawing.visible.left_out;
     if before + after > 0 {
-        let shown = drawing.shown.items.len();
-        let all = shown + before + after;
-        return Some(format!(" boxes {} to {} of {all} ", before + 1, before + shown));
+        let visible = drawing.visible.items.len();
+        let all = visible + before + after;
+        return Some(format!(" boxes {} to {} of {all} ", before + 1, before + visible));
     }
     let (width, height) = (drawing.layout.width, drawing.layout.height);
     let whole =
@@ -147,18 +147,18 @@ fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
 }
 
 /// The step written out, then the facts of the node.
-fn say(
+fn draw_facts(
     area: Rect,
     canvas: &mut Canvas,
     graph: &Graph,
-    sight: &Sight,
+    sight: &GraphView,
     drawing: &Drawing,
     look: &Look,
 ) {
     let mut rows = area.y..area.bottom();
     let said = [
         (line(graph, sight), look.theme.accent),
-        (facts(graph, sight, &drawing.shown, &look.glyphs), look.theme.text),
+        (facts(graph, sight, &drawing.visible, &look.glyphs), look.theme.text),
     ];
     let count = said.iter().filter(|(text, _)| text.is_some()).count();
     if count == 0 {
@@ -246,7 +246,7 @@ impl Picture for Graph {
         view.graph.step(self, by);
     }
 
-    fn step_said(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
+    fn step_text(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
         line(self, &view.graph)
     }
 
@@ -263,8 +263,8 @@ impl Picture for Graph {
 }
 
 /// All of a graph, after the last step of its walk.
-fn whole(graph: &Graph) -> Sight {
-    Sight { steps: graph.walk.len(), form: Some(Form::Airy), ..Sight::default() }
+fn whole(graph: &Graph) -> GraphView {
+    GraphView { steps: graph.walk.len(), form: Some(Form::Airy), ..GraphView::default() }
 }
 
 /// The steps of a walk, each with its number, under the names of its passes.
@@ -287,7 +287,7 @@ fn steps(graph: &Graph) -> Vec<String> {
 
 pub struct Drawing {
     /// What of the graph is shown.
-    pub shown: Shown,
+    pub visible: VisibleGraph,
     pub boxes: Vec<Card>,
     pub form: Form,
     pub layout: Layout,
@@ -299,13 +299,13 @@ const SMALL: usize = 60;
 impl Drawing {
     /// The graph in the largest form that fits into the columns and rows, else in one that is good to scroll; a form
     /// that was asked for is kept.
-    pub fn fitting(graph: &Graph, sight: &Sight, (width, height): (usize, usize)) -> Self {
-        let shown = Shown::of(graph, sight);
-        let links: Vec<(usize, usize)> = shown.links.iter().map(|l| (l.from, l.to)).collect();
-        let arranged = Arranged::of(shown.items.len(), &links);
-        let words = Words::of(graph, sight, &shown);
+    pub fn fitting(graph: &Graph, sight: &GraphView, (width, height): (usize, usize)) -> Self {
+        let visible = VisibleGraph::of(graph, sight);
+        let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
+        let arranged = Arranged::of(visible.items.len(), &links);
+        let words = Cards::of(graph, sight, &visible);
         let in_form = |form: Form| {
-            let items = shown.items.iter();
+            let items = visible.items.iter();
             let boxes: Vec<Card> = items.map(|item| words.item(item, form)).collect();
             let sizes: Vec<Size> = boxes.iter().map(|b| b.size(form)).collect();
             let layout = lay_out(&arranged, &sizes, form.spacing());
@@ -314,7 +314,7 @@ impl Drawing {
         let fits = |layout: &Layout| layout.width <= width && layout.height <= height;
         let chosen = match sight.form {
             Some(form) => in_form(form),
-            None if shown.items.len() > SMALL => in_form(Form::Snug),
+            None if visible.items.len() > SMALL => in_form(Form::Snug),
             None => match in_form(Form::Airy) {
                 airy if fits(&airy.2) => airy,
                 _ => match in_form(Form::Snug) {
@@ -328,6 +328,6 @@ impl Drawing {
             },
         };
         let (form, boxes, layout) = chosen;
-        Self { shown, boxes, form, layout }
+        Self { visible, boxes, form, layout }
     }
 }

@@ -347,7 +347,7 @@ fn words(map: &HeatMap) -> String {
     let middle = f32::midpoint(map.low, map.high);
     let above = finite.iter().filter(|x| **x >= middle).count();
     let share = if finite.is_empty() { 0.0 } else { 100.0 * above as f64 / finite.len() as f64 };
-    let mut said = format!(
+    let mut text = format!(
         "{}, {} by {} cells, {share:.0}% of them at or above {}.",
         if map.legend.is_empty() { "a field" } else { &map.legend },
         map.columns,
@@ -355,10 +355,10 @@ fn words(map: &HeatMap) -> String {
         number(f64::from(middle)),
     );
     if finite.len() < map.cells.len() {
-        said.push_str(&format!(" {} are not finite.", map.cells.len() - finite.len()));
+        text.push_str(&format!(" {} are not finite.", map.cells.len() - finite.len()));
     }
     if !map.points.is_empty() {
-        said.push_str(&format!(" {} points lie on it.", map.points.len()));
+        text.push_str(&format!(" {} points lie on it.", map.points.len()));
     }
-    said
+    text
 }

@@ -280,10 +280,10 @@ fn small(area: Rect, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
 }
 
 /// A range in words: its edges and how many values of each population lie in it.
-pub(crate) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option<String> {
+pub(crate) fn describe_range(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option<String> {
     let (from, to) = histogram.ranges().nth(bin)?;
     let unit = unit(&histogram.unit);
-    let mut said = format!(
+    let mut text = format!(
         "{} {} to {}: {}",
         histogram.quantity,
         quantity(from, unit, glyphs),
@@ -291,7 +291,7 @@ pub(crate) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option
         part(&histogram.first, bin),
     );
     if let Some(second) = &histogram.second {
-        said.push_str(&format!("; {}", part(second, bin)));
+        text.push_str(&format!("; {}", part(second, bin)));
     }
     let inside = histogram.levels.iter().filter(|level| (from..to).contains(&level.at));
     let labels: Vec<String> = inside
@@ -301,18 +301,18 @@ pub(crate) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option
         })
         .collect();
     if !labels.is_empty() {
-        said.push_str(&format!("; marked: {}", labels.join(", ")));
+        text.push_str(&format!("; marked: {}", labels.join(", ")));
     }
-    Some(said)
+    Some(text)
 }
 
 fn part(distribution: &Distribution, bin: usize) -> String {
     let count = distribution.counts.get(bin).copied().unwrap_or(0);
     let share = 100.0 * count as f64 / distribution.total().max(1) as f64;
-    let said = format!("{count} ({share:.1}%)");
+    let text = format!("{count} ({share:.1}%)");
     match distribution.name.as_str() {
-        "" => said,
-        name => format!("{name} {said}"),
+        "" => text,
+        name => format!("{name} {text}"),
     }
 }
 
@@ -359,14 +359,14 @@ impl Picture for Histogram {
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
         let ranges: Vec<(f64, f64)> = self.ranges().collect();
-        let said = |distribution: &Distribution| {
+        let described = |distribution: &Distribution| {
             let name = match distribution.name.as_str() {
                 "" => "values",
                 name => name,
             };
             let most = distribution.counts.iter().enumerate();
             let most = most.max_by_key(|(bin, count)| (**count, std::cmp::Reverse(*bin)));
-            let fullest = most.and_then(|(bin, _)| said(self, bin, glyphs));
+            let fullest = most.and_then(|(bin, _)| describe_range(self, bin, glyphs));
             format!(
                 "{} {name}, most in {}",
                 distribution.total(),
@@ -375,8 +375,8 @@ impl Picture for Histogram {
         };
         let mut parts =
             vec![format!("a histogram of {} in {} ranges", self.quantity, ranges.len())];
-        parts.push(said(&self.first));
-        parts.extend(self.second.as_ref().map(said));
+        parts.push(described(&self.first));
+        parts.extend(self.second.as_ref().map(described));
         parts.extend(self.marks());
         format!("{}.", parts.join("; "))
     }
@@ -416,7 +416,7 @@ impl Picture for Histogram {
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
         let bins = self.edges.len().saturating_sub(1);
-        said(self, view.mark?.within(bins, 1).column, glyphs)
+        describe_range(self, view.mark?.within(bins, 1).column, glyphs)
     }
 
     fn places(&self, _: &FrameView) -> (usize, usize) {

@@ -58,7 +58,8 @@ pub(crate) fn draw(
     let columns = u16::try_from(map.columns).unwrap_or(u16::MAX).max(1);
     let room = area.width.saturating_sub(labels + 1);
     let widest = map.cells.iter().take(map.columns.saturating_mul(map.rows.min(visible)));
-    let widest = widest.map(|v| pen::width(&said(*v, unit(map), &look.glyphs))).max().unwrap_or(1);
+    let widest =
+        widest.map(|v| pen::width(&number_text(*v, unit(map), &look.glyphs))).max().unwrap_or(1);
     let titles = map.column_labels.iter().map(|l| pen::width(l)).max().unwrap_or(1);
     let wanted = widest.max(titles.min(8)) + 2;
     let width = (room / columns).min(wanted).max(1);
@@ -98,7 +99,7 @@ pub(crate) fn draw(
                 pen.run(x, y, width, glyph, style);
             }
             if has_numbers {
-                let text = said(value, unit(map), &look.glyphs);
+                let text = number_text(value, unit(map), &look.glyphs);
                 let indent = (width - pen::width(&text)).div_ceil(2);
                 pen.within(x + indent, middle, width - indent, &text, style);
             }
@@ -109,7 +110,7 @@ pub(crate) fn draw(
 }
 
 /// A cell's number, short; a dot for 0, so that the diagonal stands out, and nothing where there is none.
-fn said(value: f32, unit: Option<&str>, glyphs: &Glyphs) -> String {
+fn number_text(value: f32, unit: Option<&str>, glyphs: &Glyphs) -> String {
     if value.is_nan() {
         String::new()
     } else if value == 0.0 {
@@ -143,18 +144,18 @@ pub(crate) fn words(map: &HeatMap) -> String {
     }
     // Only where both sides have the same names is there a diagonal.
     let agree = map.row_labels == map.column_labels;
-    let mut said = map.legend.clone();
+    let mut text = map.legend.clone();
     if agree {
         let (diagonal, total) = (number(diagonal), number(total));
-        said.push_str(&format!("; {diagonal} of {total} on the diagonal"));
+        text.push_str(&format!("; {diagonal} of {total} on the diagonal"));
     }
     if let Some((value, row, column)) = largest {
         let value = number(significant(f64::from(value), 6));
         let most = if agree { ", most off it" } else { "; most" };
-        said.push_str(&format!("{most} in row {row}, column {column}: {value}"));
+        text.push_str(&format!("{most} in row {row}, column {column}: {value}"));
     }
-    said.push('.');
-    said
+    text.push('.');
+    text
 }
 
 pub(crate) fn traffic_words(map: &HeatMap, unit: &str, glyphs: &Glyphs) -> String {
@@ -172,9 +173,9 @@ pub(crate) fn traffic_words(map: &HeatMap, unit: &str, glyphs: &Glyphs) -> Strin
     let told = pairs.iter().take(READ_ROWS);
     let told = told.map(|(value, from, to)| format!("{from}, {to}: {}", amount(*value)));
     let told = told.collect::<Vec<_>>().join("; ");
-    let said = format!("{}, {} in all. {told}", map.legend, amount(all));
+    let text = format!("{}, {} in all. {told}", map.legend, amount(all));
     match pairs.len().saturating_sub(READ_ROWS) {
-        0 => format!("{said}."),
-        more => format!("{said}; and {more} more."),
+        0 => format!("{text}."),
+        more => format!("{text}; and {more} more."),
     }
 }

@@ -249,7 +249,7 @@ impl Picture for MessageTrace {
         self.rounds.len()
     }
 
-    fn step_said(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
+    fn step_text(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
         Some(words::line(self, view.round, glyphs))
     }
 

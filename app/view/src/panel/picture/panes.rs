@@ -124,15 +124,15 @@ impl Picture for Vec<Pane> {
             draw_frame(below, canvas, &pane.frame, at, look);
         }
         if seen.len() < self.len() {
-            let said = format!("{} to {} of {}", seen.start + 1, seen.end, self.len());
+            let label = format!("{} to {} of {}", seen.start + 1, seen.end, self.len());
             let mut pen = Pen::new(whole, canvas, &look.glyphs);
-            pen.ending(whole.right(), area.bottom(), &said, look.theme.dim);
+            pen.ending(whole.right(), area.bottom(), &label, look.theme.dim);
         }
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
-        let said = |frame: &Frame| picture::of(frame).words(&FrameView::default(), glyphs);
-        outline(self, said).join("\n")
+        let label = |frame: &Frame| picture::of(frame).words(&FrameView::default(), glyphs);
+        outline(self, label).join("\n")
     }
 
     fn values(&self, lines: &mut Lines) {
@@ -159,12 +159,12 @@ impl Picture for Vec<Pane> {
     }
 }
 
-/// The lines of text: each pane's title, then its picture by `said`.
-fn outline(panes: &[Pane], said: impl Fn(&Frame) -> String) -> Vec<String> {
+/// The lines of text: each pane's title, then its picture by `label`.
+fn outline(panes: &[Pane], label: impl Fn(&Frame) -> String) -> Vec<String> {
     let count = panes.len();
     let line = |(place, pane): (usize, &Pane)| {
         let title = &pane.title;
-        format!("{} of {count}, {title}: {}", place + 1, said(&pane.frame))
+        format!("{} of {count}, {title}: {}", place + 1, label(&pane.frame))
     };
     panes.iter().enumerate().map(line).collect()
 }
@@ -220,7 +220,7 @@ impl Picture for FrameSequence {
         self.last()
     }
 
-    fn step_said(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
+    fn step_text(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
         Some(title(self, view.round))
     }
 

@@ -258,7 +258,7 @@ pub(crate) fn meaning(scatter: &Scatter) -> Option<String> {
 }
 
 /// A point in words: its name, both values, its group, and whether another beats it.
-pub(crate) fn said(
+pub(crate) fn describe_point(
     scatter: &Scatter,
     index: usize,
     front: &[usize],
@@ -277,15 +277,15 @@ pub(crate) fn said(
     };
     let name =
         if point.label.is_empty() { format!("point {}", index + 1) } else { point.label.clone() };
-    let mut said =
+    let mut text =
         format!("{name}: {}, {}", value(&scatter.x, point.x), value(&scatter.y, point.y));
     if let Some(series) = scatter.series.get(point.series) {
-        said.push_str(&format!(", {series}"));
+        text.push_str(&format!(", {series}"));
     }
     if scatter.has_front() {
-        said.push_str(if front.contains(&index) { ", on the front" } else { ", beaten" });
+        text.push_str(if front.contains(&index) { ", on the front" } else { ", beaten" });
     }
-    Some(said)
+    Some(text)
 }
 
 impl Picture for Scatter {
@@ -295,7 +295,7 @@ impl Picture for Scatter {
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
         let front = self.front();
-        let point = |index: usize| said(self, index, &front, glyphs);
+        let point = |index: usize| describe_point(self, index, &front, glyphs);
         let what = format!("{} against {}", self.y.name, self.x.name);
         if self.points.is_empty() && !self.lines.is_empty() {
             return format!("{what}: {}.", ends(self, glyphs).join("; "));
@@ -361,7 +361,7 @@ impl Picture for Scatter {
 
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
         let index = view.mark?.within(self.points.len(), 1).column;
-        said(self, index, &self.front(), glyphs)
+        describe_point(self, index, &self.front(), glyphs)
     }
 
     /// Left and right go from point to point across, up and down upwards; points without a place are skipped.

@@ -24,10 +24,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(area: Rect, stacks: &Stacks, said: &[String]) -> Self {
+    fn of(area: Rect, stacks: &Stacks, texts: &[String]) -> Self {
         let labels = stacks.stacks.iter().map(|stack| pen::width(&stack.label));
         let labels = labels.max().unwrap_or(0).min(area.width / 3);
-        let beside = said.iter().map(|text| pen::width(text)).max().unwrap_or(0);
+        let beside = texts.iter().map(|text| pen::width(text)).max().unwrap_or(0);
         let left = area.x + labels + 1;
         let beside = beside.min(area.width * 2 / 5) + 1;
         Self { labels, left, right: area.right().saturating_sub(beside).max(left + 1) }
@@ -77,7 +77,7 @@ fn parts(stacks: &Stacks, look: &Look) -> Vec<Item> {
 }
 
 /// What stands behind a stack: what it comes to, and its remark.
-fn said(stacks: &Stacks, stack: &Stack, look: &Look) -> String {
+fn total_text(stacks: &Stacks, stack: &Stack, look: &Look) -> String {
     let total = quantity(stack.total(), unit(&stacks.unit), &look.glyphs);
     let over = if stacks.is_over(stack) { " !" } else { "" };
     match stack.remark.as_str() {
@@ -105,8 +105,8 @@ impl Picture for Stacks {
         };
         let limited = u16::from(self.limit.is_some() && area.height >= legend + 3);
         let rows = area.height - legend - limited;
-        let said: Vec<String> = self.stacks.iter().map(|of| said(self, of, look)).collect();
-        let columns = Columns::of(area, self, &said);
+        let texts: Vec<String> = self.stacks.iter().map(|of| total_text(self, of, look)).collect();
+        let columns = Columns::of(area, self, &texts);
         let pitch = if self.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };
         let fits = usize::from(rows / pitch);
         let shown = match self.stacks.len() {
@@ -119,15 +119,15 @@ impl Picture for Stacks {
         let limit =
             limit.map(|limit| (columns.at(limit.at / most), columns.exact(limit.at / most)));
         let mut y = area.y;
-        let all = self.stacks.iter().zip(&said).enumerate();
+        let all = self.stacks.iter().zip(&texts).enumerate();
         let mut pen = Pen::new(area, canvas, &look.glyphs);
-        for (place, (stack, said)) in all.skip(first).take(shown) {
+        for (place, (stack, text)) in all.skip(first).take(shown) {
             let style = if marked == Some(place) { theme.selection } else { theme.text };
             pen.within(area.x, y, columns.labels, &stack.label, style);
             lengths(&mut pen, y, &columns, stack, most, look);
             let style = if self.is_over(stack) { theme.bad } else { theme.dim };
             let beside = columns.right + 1;
-            pen.text(beside, y, said, style);
+            pen.text(beside, y, text, style);
             if let Some((x, exact)) = limit {
                 let rows = y..(y + pitch).min(area.y + rows);
                 pen.upright(x, rows, exact, look.glyphs.change, theme.warn);
@@ -141,10 +141,10 @@ impl Picture for Stacks {
             y += 1;
         }
         if let (Some((x, _)), Some(limit), 1) = (limit, &self.limit, limited) {
-            let said = format!("{} {}", look.glyphs.change, limit.label);
-            let wide = pen::width(&said);
+            let text = format!("{} {}", look.glyphs.change, limit.label);
+            let wide = pen::width(&text);
             let x = x.min(area.right().saturating_sub(wide)).max(area.x);
-            pen.text(x, y, &said, theme.warn);
+            pen.text(x, y, &text, theme.warn);
             y += 1;
         }
         let below = Rect { y: y.min(area.bottom() - legend), height: legend, ..area };
@@ -219,15 +219,15 @@ fn stack(stacks: &Stacks, stack: &Stack, glyphs: &Glyphs) -> String {
     let parts: Vec<String> =
         parts.map(|(part, length)| format!("{part} {}", quantity(length, unit, glyphs))).collect();
     let total = quantity(stack.total(), unit, glyphs);
-    let mut said = match parts.is_empty() {
+    let mut text = match parts.is_empty() {
         true => format!("{}: {total}", stack.label),
         false => format!("{}: {}; {total} in all", stack.label, parts.join(", ")),
     };
     if stacks.is_over(stack) {
-        said.push_str(", over the limit");
+        text.push_str(", over the limit");
     }
     if !stack.remark.is_empty() {
-        said.push_str(&format!(", {}", stack.remark));
+        text.push_str(&format!(", {}", stack.remark));
     }
-    said
+    text
 }

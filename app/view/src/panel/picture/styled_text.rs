@@ -15,38 +15,38 @@ use crate::panel::view::{FrameView, Way};
 use crate::theme::Look;
 
 /// Draws the end of each text, a legend and the sentence: what is new is at the end.
-pub(crate) fn draw(area: Rect, canvas: &mut Canvas, passage: &StyledText, look: &Look) {
+pub(crate) fn draw(area: Rect, canvas: &mut Canvas, styled: &StyledText, look: &Look) {
     if area.is_empty() {
         return;
     }
-    let items = items(passage, look);
+    let items = items(styled, look);
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
-    let note: Vec<String> = match passage.note.as_str() {
+    let note: Vec<String> = match styled.note.as_str() {
         "" => Vec::new(),
         note => text::wrap(note, area.width),
     };
-    let said = u16::try_from(note.len()).unwrap_or(u16::MAX);
-    let said = said.min(area.height.saturating_sub(legend + 3));
+    let note_rows = u16::try_from(note.len()).unwrap_or(u16::MAX);
+    let note_rows = note_rows.min(area.height.saturating_sub(legend + 3));
     // A row between the text and what is said of it.
-    let gap = u16::from(area.height > legend + said + 3 && legend + said > 0);
-    let height = area.height - legend - said - gap;
-    let texts = passage.paragraphs.len();
+    let gap = u16::from(area.height > legend + note_rows + 3 && legend + note_rows > 0);
+    let height = area.height - legend - note_rows - gap;
+    let texts = styled.paragraphs.len();
     // Where not all texts have a row, the last one tells of the others.
-    let told = u16::from(texts > usize::from(height) && height > 1);
-    let rows = usize::from(height - told);
-    let shown = fitting(passage, area.width, rows);
+    let left_out = u16::from(texts > usize::from(height) && height > 1);
+    let rows = usize::from(height - left_out);
+    let shown = fitting(styled, area.width, rows);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     let mut y = area.y;
     for row in shown.iter().take(rows) {
         let mut x = area.x;
         for run in row {
-            let style = run.standing.and_then(|place| passage.standings.get(place));
+            let style = run.standing.and_then(|place| styled.standings.get(place));
             let style = style.map_or(look.theme.dim, |standing| tone(standing.tone, look));
             x = pen.text(x, y, &run.text, style);
         }
         y += 1;
     }
-    if told > 0 {
+    if left_out > 0 {
         let more = texts.saturating_sub(rows);
         let more = format!("{} {more} more texts", look.glyphs.ellipsis);
         pen.text(area.x, y, &more, look.theme.dim);
@@ -57,27 +57,27 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, passage: &StyledText, look: 
     legend::draw(below, canvas, &items, look);
     y += legend;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    for line in note.iter().take(usize::from(said)) {
+    for line in note.iter().take(usize::from(note_rows)) {
         pen.text(area.x, y, line, look.theme.text);
         y += 1;
     }
 }
 
 /// The last rows of each text, so that all have a part of the height; texts beyond it are left out.
-fn fitting(passage: &StyledText, width: u16, height: usize) -> Vec<Row> {
-    let count = passage.paragraphs.len();
+fn fitting(styled: &StyledText, width: u16, height: usize) -> Vec<Row> {
+    let count = styled.paragraphs.len();
     let shown = count.min(height.max(1));
     let each = height / shown.max(1);
     let mut all = Vec::new();
-    for paragraph in passage.paragraphs.iter().take(shown) {
-        let rows = rows(passage, paragraph, usize::from(width));
+    for paragraph in styled.paragraphs.iter().take(shown) {
+        let rows = rows(styled, paragraph, usize::from(width));
         let first = rows.len().saturating_sub(each.max(1));
         all.extend(rows.into_iter().skip(first));
     }
     all
 }
 
-fn items(passage: &StyledText, look: &Look) -> Vec<Item> {
+fn items(styled: &StyledText, look: &Look) -> Vec<Item> {
     let item = |standing: &mlsys_lab::frame::SpanKind| {
         let [before, behind] = &standing.marks;
         Item::new(
@@ -87,7 +87,7 @@ fn items(passage: &StyledText, look: &Look) -> Vec<Item> {
             look.theme.dim,
         )
     };
-    passage.standings.iter().map(item).collect()
+    styled.standings.iter().map(item).collect()
 }
 
 fn tone(tone: Tone, look: &Look) -> Style {
@@ -146,7 +146,7 @@ const WORD: usize = 16;
 
 /// A paragraph in rows of at most `width` columns, of which some letters take two, broken at its own line ends and at
 /// spaces; rows after the first stand under the text, not under the label.
-pub fn rows(passage: &StyledText, paragraph: &Paragraph, width: usize) -> Vec<Row> {
+pub fn rows(styled: &StyledText, paragraph: &Paragraph, width: usize) -> Vec<Row> {
     let label = match paragraph.label.as_str() {
         "" => String::new(),
         label => format!("{label} "),
@@ -157,7 +157,7 @@ pub fn rows(passage: &StyledText, paragraph: &Paragraph, width: usize) -> Vec<Ro
     // Columns of the last line.
     let mut used = 0;
     for part in &paragraph.stretches {
-        for letter in passage.marked(part).chars() {
+        for letter in styled.marked(part).chars() {
             if letter == '\n' {
                 lines.push(Vec::new());
                 used = 0;
@@ -198,18 +198,18 @@ pub fn rows(passage: &StyledText, paragraph: &Paragraph, width: usize) -> Vec<Ro
 }
 
 /// The lines of text: what is seen, what the marks mean, then each text with its marks.
-pub fn outline(passage: &StyledText) -> Vec<String> {
+pub fn outline(styled: &StyledText) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    if !passage.note.is_empty() {
-        lines.push(passage.note.clone());
+    if !styled.note.is_empty() {
+        lines.push(styled.note.clone());
     }
-    let marked = passage.standings.iter().filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
+    let marked = styled.standings.iter().filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
     let marks = marked.map(|of| format!("{}...{} {}", of.marks[0], of.marks[1], of.name));
     let marks: Vec<String> = marks.collect();
     if !marks.is_empty() {
         lines.push(marks.join(", "));
     }
-    lines.extend(passage.paragraphs.iter().map(|paragraph| passage.plain(paragraph)));
+    lines.extend(styled.paragraphs.iter().map(|paragraph| styled.plain(paragraph)));
     lines
 }
 
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use mlsys_lab::frame::{SpanKind, StyledSpan, Tone};
 
-    fn passage() -> StyledText {
+    fn styled() -> StyledText {
         let standing = |name: &str, marks: [&str; 2]| SpanKind {
             name: name.to_owned(),
             tone: Tone::First,
@@ -254,7 +254,7 @@ mod tests {
                 })
                 .collect(),
         };
-        let rows = rows(&passage(), &paragraph, width);
+        let rows = rows(&styled(), &paragraph, width);
         rows.iter().map(|row| row.iter().map(|run| run.text.as_str()).collect()).collect()
     }
 

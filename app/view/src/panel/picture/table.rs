@@ -180,9 +180,9 @@ impl<'a> Layout<'a> {
                 };
                 let marked = mark == Some(Mark { column: column.0, row: place });
                 let style = if marked { theme.selection } else { theme.text };
-                let said = fit::text(value, column.2, pen.ellipsis());
+                let sentence = fit::text(value, column.2, pen.ellipsis());
                 if !self.broken || value.as_f64().is_some() {
-                    self.put(&mut pen, y, column, &said, style);
+                    self.put(&mut pen, y, column, &sentence, style);
                     continue;
                 }
                 for (line, y) in text::wrap(&value.to_string(), column.2).iter().zip(y..) {
@@ -279,7 +279,7 @@ impl Picture for Table {
 
     /// What is known of the marked cell of a table besides its value, in at most `most` lines of a width; where no cell is
     /// marked, how to mark one. The lines of a table are equally many whatever is marked, so that its rows stand still.
-    fn noted(&self, view: &FrameView, width: u16, most: u16) -> Vec<String> {
+    fn notes_below(&self, view: &FrameView, width: u16, most: u16) -> Vec<String> {
         if self.notes.is_empty() {
             return Vec::new();
         }
@@ -294,11 +294,11 @@ impl Picture for Table {
         };
         let notes = self.notes.all().iter();
         let longest = notes.map(|note| wrapped(note).len()).max().unwrap_or(0);
-        let said = match view.mark {
+        let sentence = match view.mark {
             Some(mark) => note(self, view, mark).unwrap_or("no value, so no source"),
             None => "arrows mark a cell; its source stands here",
         };
-        let mut lines = wrapped(said);
+        let mut lines = wrapped(sentence);
         lines.resize(longest.max(lines.len()), String::new());
         lines
     }
@@ -340,20 +340,20 @@ fn words(table: &Table, view: &FrameView) -> String {
         let cells: Vec<String> = cells.map(|(title, value)| format!("{title} {value}")).collect();
         cells.join(", ")
     });
-    let said = rows.collect::<Vec<_>>().join("; ");
-    let said = match ordered {
-        Some(ordered) => format!("{ordered}: {said}"),
-        None => said,
+    let sentence = rows.collect::<Vec<_>>().join("; ");
+    let sentence = match ordered {
+        Some(ordered) => format!("{ordered}: {sentence}"),
+        None => sentence,
     };
     let sources = match notes.as_slice() {
         [] => String::new(),
         notes => format!(" Sources: {}.", notes.join("; ")),
     };
-    let said = match shown.len().saturating_sub(READ_ROWS) {
-        0 => format!("{said}."),
-        more => format!("{said}; and {more} more rows."),
+    let sentence = match shown.len().saturating_sub(READ_ROWS) {
+        0 => format!("{sentence}."),
+        more => format!("{sentence}; and {more} more rows."),
     };
-    said + &sources
+    sentence + &sources
 }
 
 fn note<'a>(table: &'a Table, view: &FrameView, mark: Mark) -> Option<&'a str> {

@@ -15,7 +15,7 @@ use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::legend;
 use crate::panel::legend::Item;
-use crate::panel::picture::timeline::total::{draw_total, say_peak};
+use crate::panel::picture::timeline::total::{draw_peak, draw_total};
 use crate::panel::picture::timeline::view::{by_label, class, classes, on_bar};
 use crate::panel::picture::{At, Picture, page_rows};
 use crate::panel::plane::tick_below;
@@ -55,8 +55,8 @@ fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
     let legend = legend::rows(items, area.width, if area.height >= 14 { 2 } else { 1 });
     let legend = if area.height >= 6 { legend } else { 0 };
     let axis = if area.height >= 5 { 2 } else { 0 };
-    let said = !timeline.marks.is_empty() || timeline.total.is_some();
-    let marks = u16::from(said && area.height >= 7);
+    let text = !timeline.marks.is_empty() || timeline.total.is_some();
+    let marks = u16::from(text && area.height >= 7);
     let rest = area.height.saturating_sub(legend + axis + marks);
     let total = match timeline.total {
         Some(_) if rest >= 6 => (rest / 3).clamp(2, 10),
@@ -191,14 +191,14 @@ fn draw_names(
     let below =
         timeline.lanes.len().saturating_sub(first + usize::from(parts.names.height / parts.pitch));
     if (below > 0 || first > 0) && parts.lanes.height > 0 {
-        let said = format!(
+        let text = format!(
             " lanes {} to {} of {} ",
             first + 1,
             timeline.lanes.len() - below,
             timeline.lanes.len()
         );
         let mut pen = Pen::new(parts.axis, canvas, &look.glyphs);
-        pen.ending(parts.axis.right(), parts.axis.y, &said, look.theme.dim);
+        pen.ending(parts.axis.right(), parts.axis.y, &text, look.theme.dim);
     }
 }
 
@@ -289,7 +289,7 @@ impl Picture for Timeline {
             if parts.total.height > 0 {
                 draw_total(&parts, canvas, total, &self.unit, &axis, look);
             } else {
-                say_peak(&parts, canvas, total, &self.unit, look);
+                draw_peak(&parts, canvas, total, &self.unit, look);
             }
         }
         draw_names(&parts, canvas, self, first, marked, look);

@@ -78,10 +78,12 @@ fn every_message_of_a_ring_is_named_on_its_link_in_both_directions() {
 
 #[test]
 fn no_row_moves_from_round_to_round() {
-    let mut noted = ring(4);
-    noted.note =
+    let mut notes_below = ring(4);
+    notes_below.note =
         "A sentence that needs more than one row where the panel is as narrow as this.".into();
-    for trace in [ring(2), ring(3), ring(12), star(4), tree(), double_tree(), halving(), noted] {
+    for trace in
+        [ring(2), ring(3), ring(12), star(4), tree(), double_tree(), halving(), notes_below]
+    {
         let rounds = trace.rounds.len();
         let frame = frame(trace);
         for size in [40, 66, 100].into_iter().flat_map(|w| (8..44).step_by(3).map(move |h| (w, h)))

@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 
 use crate::glyphs::GlyphSet;
 use crate::panel::Focus;
-use crate::panel::picture::graph::Sight;
+use crate::panel::picture::graph::GraphView;
 use crate::panel::tests::{draw_frame, fixtures, look};
 use crate::panel::view::{FrameView, Mark};
 use crate::theme::ColorDepth;
@@ -35,7 +35,7 @@ pub(super) fn compare(name: &str, frame: &Frame, view: &FrameView) {
     }
 }
 
-fn seen(graph: Graph, sight: Sight) -> (Frame, FrameView) {
+fn seen(graph: Graph, sight: GraphView) -> (Frame, FrameView) {
     let view = FrameView { graph: sight, ..FrameView::default() };
     (Frame::Graph(graph), view)
 }
@@ -44,27 +44,30 @@ fn seen(graph: Graph, sight: Sight) -> (Frame, FrameView) {
 fn a_walk_in_the_middle_of_its_way_back() {
     // The square has brought its share to x, the product not yet.
     let steps = fixtures::expression().walk.len() - 1;
-    let (frame, view) = seen(fixtures::expression(), Sight { steps, ..Sight::default() });
+    let (frame, view) = seen(fixtures::expression(), GraphView { steps, ..GraphView::default() });
     compare("graph-walk", &frame, &view);
 }
 
 #[test]
 fn twelve_nodes_with_one_selected() {
-    let (frame, view) =
-        seen(fixtures::twelve(), Sight { steps: 5, selected: Some(10), ..Sight::default() });
+    let (frame, view) = seen(
+        fixtures::twelve(),
+        GraphView { steps: 5, selected: Some(10), ..GraphView::default() },
+    );
     compare("graph-twelve", &frame, &view);
 }
 
 #[test]
 fn a_network_folds_by_layers() {
-    let (frame, view) = seen(fixtures::network(8), Sight { selected: Some(7), ..Sight::default() });
+    let (frame, view) =
+        seen(fixtures::network(8), GraphView { selected: Some(7), ..GraphView::default() });
     compare("graph-folded", &frame, &view);
     let (frame, view) = seen(
         fixtures::network(8),
-        Sight {
+        GraphView {
             selected: Some(9),
             folded: Some(BTreeSet::from_iter((0..8).filter(|group| *group != 1))),
-            ..Sight::default()
+            ..GraphView::default()
         },
     );
     compare("graph-unfolded", &frame, &view);
@@ -74,7 +77,7 @@ fn a_network_folds_by_layers() {
 fn of_two_hundred_nodes_a_part_is_seen() {
     let (frame, view) = seen(
         fixtures::network(40),
-        Sight { selected: Some(100), folded: Some(BTreeSet::new()), ..Sight::default() },
+        GraphView { selected: Some(100), folded: Some(BTreeSet::new()), ..GraphView::default() },
     );
     compare("graph-large", &frame, &view);
 }

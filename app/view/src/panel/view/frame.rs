@@ -5,7 +5,7 @@ use mlsys_lab::frame::table::{Filter, Sort};
 
 use crate::glyphs::Glyphs;
 use crate::panel::picture;
-use crate::panel::picture::graph::Sight;
+use crate::panel::picture::graph::GraphView;
 use crate::panel::picture::kernel::Play;
 use crate::panel::picture::timeline::view::{Stretch, Tint};
 use crate::panel::view::Inspect;
@@ -18,7 +18,7 @@ pub struct FrameView {
     pub filter: Option<Filter>,
     /// The first line of a text, or pane, that is shown.
     pub scroll: usize,
-    pub graph: Sight,
+    pub graph: GraphView,
     pub stretch: Stretch,
     /// What the colours of a timeline tell.
     pub tint: Tint,
@@ -102,8 +102,8 @@ impl FrameView {
     }
 
     /// The sentence of the step that the view has reached.
-    pub fn step_said(&self, frame: &Frame, glyphs: &Glyphs) -> Option<String> {
-        picture::of(frame).step_said(self, glyphs)
+    pub fn step_text(&self, frame: &Frame, glyphs: &Glyphs) -> Option<String> {
+        picture::of(frame).step_text(self, glyphs)
     }
 
     /// Lets the steps of a picture follow each other, or no longer; at the end they begin anew.

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthChar;
 use crate::canvas::{Canvas, Pen, width};
 use crate::panel::picture::graph::layout::Place;
 use crate::panel::picture::graph::{
-    Card, Drawing, Form, Head, Item, Walked, Window, has_border, not_finite,
+    Card, Drawing, Form, Head, Item, WalkPosition, Window, has_border, not_finite,
 };
 use crate::theme::Look;
 
@@ -16,11 +16,11 @@ pub(super) fn draw(
     canvas: &mut Canvas,
     graph: &Graph,
     drawing: &Drawing,
-    at: Walked,
+    at: WalkPosition,
     look: &Look,
 ) {
     for (index, place) in drawing.layout.places.iter().enumerate() {
-        let (Some(item), Some(card)) = (drawing.shown.items.get(index), drawing.boxes.get(index))
+        let (Some(item), Some(card)) = (drawing.visible.items.get(index), drawing.boxes.get(index))
         else {
             continue;
         };
@@ -148,8 +148,8 @@ fn border(sheet: &mut Sheet<'_>, kind: NodeKind, outline: Outline, style: Style,
 }
 
 /// Where lines leave, the border opens towards them.
-fn leave(window: &Window, canvas: &mut Canvas, drawing: &Drawing, at: Walked, look: &Look) {
-    for (link, route) in drawing.shown.links.iter().zip(&drawing.layout.routes) {
+fn leave(window: &Window, canvas: &mut Canvas, drawing: &Drawing, at: WalkPosition, look: &Look) {
+    for (link, route) in drawing.visible.links.iter().zip(&drawing.layout.routes) {
         let (Some(place), Some(start)) = (drawing.layout.places.get(link.from), route.first())
         else {
             continue;
@@ -158,7 +158,7 @@ fn leave(window: &Window, canvas: &mut Canvas, drawing: &Drawing, at: Walked, lo
         if start.0 != place.x + place.width {
             continue;
         }
-        let weight = match drawing.shown.items.get(link.from) {
+        let weight = match drawing.visible.items.get(link.from) {
             _ if at.focus == Some(link.from) => 1,
             Some(Item::Group { .. }) => 2,
             Some(Item::Node(_)) | None => 0,

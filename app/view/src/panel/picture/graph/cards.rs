@@ -6,7 +6,7 @@ use mlsys_lab::frame::{Graph, Marked, Place, Slot};
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::panel::picture::graph::layout::{Size, Spacing};
-use crate::panel::picture::graph::{Item, Shown, Sight};
+use crate::panel::picture::graph::{GraphView, Item, VisibleGraph};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
@@ -128,7 +128,7 @@ impl Card {
 }
 
 /// What the boxes of a graph say.
-pub struct Words<'a> {
+pub struct Cards<'a> {
     graph: &'a Graph,
     /// What stands in the picture now.
     pub marked: Marked<'a>,
@@ -138,9 +138,9 @@ pub struct Words<'a> {
     slots: [bool; 2],
 }
 
-impl<'a> Words<'a> {
+impl<'a> Cards<'a> {
     /// The words of what a look at a graph shows.
-    pub fn of(graph: &'a Graph, sight: &Sight, shown: &Shown) -> Self {
+    pub fn of(graph: &'a Graph, view: &GraphView, visible: &VisibleGraph) -> Self {
         let mut ever: BTreeMap<usize, [Vec<&Value>; 2]> = BTreeMap::new();
         let mut slots = [false; 2];
         for mark in graph.walk.iter().flat_map(|step| &step.marks) {
@@ -148,11 +148,11 @@ impl<'a> Words<'a> {
                 continue;
             };
             slots[mark.slot as usize] = true;
-            if shown.box_of.get(node).copied().flatten().is_some() {
+            if visible.box_of.get(node).copied().flatten().is_some() {
                 ever.entry(node).or_default()[mark.slot as usize].push(&mark.value);
             }
         }
-        Self { graph, marked: graph.marked(sight.done(graph)), ever, slots }
+        Self { graph, marked: graph.marked(view.done(graph)), ever, slots }
     }
 
     pub fn item(&self, item: &Item, form: Form) -> Card {

@@ -5,7 +5,7 @@ use mlsys_lab::frame::{Direction, Graph, Place, Slot};
 use ratatui::style::Style;
 
 use crate::canvas::{Canvas, Pen};
-use crate::panel::picture::graph::{Drawing, Link, Shown, Sight, Walked, Window};
+use crate::panel::picture::graph::{Drawing, GraphView, Link, VisibleGraph, WalkPosition, Window};
 use crate::theme::Look;
 
 const LEFT: usize = 1;
@@ -39,17 +39,17 @@ pub(super) fn draw(
     window: &Window,
     canvas: &mut Canvas,
     graph: &Graph,
-    sight: &Sight,
+    view: &GraphView,
     drawing: &Drawing,
-    at: Walked,
+    at: WalkPosition,
     look: &Look,
 ) {
-    let carried = carried(graph, sight, &drawing.shown);
+    let line_loads = line_loads(graph, view, &drawing.visible);
     let columns = usize::from(window.area.width);
     let mut cells = vec![Cell::default(); columns * usize::from(window.area.height)];
-    let links = &drawing.shown.links;
+    let links = &drawing.visible.links;
     for (index, route) in drawing.layout.routes.iter().enumerate() {
-        let line = carried.get(index).copied().unwrap_or_default();
+        let line = line_loads.get(index).copied().unwrap_or_default();
         let weight = weight(line.share);
         let tone = if at.link.is_some_and(|(link, _)| link == index) {
             Tone::Current
@@ -155,7 +155,7 @@ fn clip(range: std::ops::Range<usize>, first: isize, room: u16) -> std::ops::Ran
 }
 
 /// Where lines arrive, and on the line of the step its direction at both ends.
-fn arrows(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, at: Walked, look: &Look) {
+fn arrows(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, at: WalkPosition, look: &Look) {
     let glyphs = &look.glyphs;
     let mut put = |at: Option<&(usize, usize)>, glyph: &str, style: Style| {
         if let Some((x, y)) = at.and_then(|(x, y)| window.cell(*x, *y)) {
@@ -180,7 +180,7 @@ fn arrows(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, at: Walked, loo
 
 /// Next to boxes with lines that lead out of the shown part.
 fn cut(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, look: &Look) {
-    for (place, (before, after)) in drawing.layout.places.iter().zip(&drawing.shown.cut) {
+    for (place, (before, after)) in drawing.layout.places.iter().zip(&drawing.visible.cut) {
         let y = place.y + place.height / 2;
         let left = before.then(|| place.x.checked_sub(1)).flatten();
         let right = after.then_some(place.x + place.width);
@@ -193,7 +193,7 @@ fn cut(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, look: &Look) {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Carried {
+pub struct LineLoad {
     /// The size of the largest adjoint that came along it, as a share of the largest of all lines.
     pub share: f64,
     /// Whether NaN or infinity came along it.
@@ -201,11 +201,11 @@ pub struct Carried {
 }
 
 /// What each line carried, in the order of the links.
-pub fn carried(graph: &Graph, sight: &Sight, shown: &Shown) -> Vec<Carried> {
-    let marked = graph.marked(sight.done(graph));
-    let mut lines: Vec<Carried> = Vec::with_capacity(shown.links.len());
-    for link in &shown.links {
-        let mut line = Carried::default();
+pub fn line_loads(graph: &Graph, view: &GraphView, visible: &VisibleGraph) -> Vec<LineLoad> {
+    let marked = graph.marked(view.done(graph));
+    let mut lines: Vec<LineLoad> = Vec::with_capacity(visible.links.len());
+    for link in &visible.links {
+        let mut line = LineLoad::default();
         for &edge in &link.edges {
             match marked.at(Place::Edge(edge), Slot::Adjoint) {
                 // A mark that is not finite is a word.
@@ -244,8 +244,8 @@ mod tests {
             marks: vec![mark(0, -8.0), mark(1, 2.0), mark(2, f64::NAN)],
             ..Step::default()
         }];
-        let sight = Sight { steps: 1, ..Sight::default() };
-        let lines = carried(&graph, &sight, &Shown::of(&graph, &sight));
+        let view = GraphView { steps: 1, ..GraphView::default() };
+        let lines = line_loads(&graph, &view, &VisibleGraph::of(&graph, &view));
         let shares: Vec<f64> = lines.iter().take(3).map(|line| line.share).collect();
         assert_eq!(shares, [1.0, 0.25, 0.0]);
         let broken = lines.iter().filter(|line| line.is_broken);

@@ -7,7 +7,7 @@ use mlsys_lab::frame::{Direction, Fact, Graph, NodeKind, Place, Slot};
 use crate::export::csv;
 use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
-use crate::panel::picture::graph::{Item, Shown, Sight};
+use crate::panel::picture::graph::{GraphView, Item, VisibleGraph};
 use crate::quantity::{quantity, unit};
 
 /// Nodes beyond which the words tell groups: a reader of the screen does not hear hundreds of lines out.
@@ -74,8 +74,9 @@ fn nodes(graph: &Graph, steps: usize) -> Vec<String> {
 
 /// A line an outermost group or a node in none: how many nodes, what is known of it, and what it reads from.
 fn groups(graph: &Graph, glyphs: &Glyphs) -> Vec<String> {
-    let folded = Sight { folded: Some((0..graph.groups.len()).collect()), ..Sight::default() };
-    let shown = Shown::of(graph, &folded);
+    let folded =
+        GraphView { folded: Some((0..graph.groups.len()).collect()), ..GraphView::default() };
+    let visible = VisibleGraph::of(graph, &folded);
     let name = |item: &Item| match *item {
         Item::Node(node) => graph.nodes.get(node).map_or("", |node| &node.label),
         Item::Group { group, .. } => graph.groups.get(group).map_or("", |group| &group.name),
@@ -86,21 +87,21 @@ fn groups(graph: &Graph, glyphs: &Glyphs) -> Vec<String> {
             line.push_str(&format!(": {nodes} nodes"));
             let facts = graph.groups.get(group).map(|group| &group.facts);
             for fact in facts.into_iter().flatten() {
-                line.push_str(&format!(", {}", said(fact, glyphs)));
+                line.push_str(&format!(", {}", fact_text(fact, glyphs)));
             }
         }
-        let links = shown.links.iter().filter(|link| link.to == place);
+        let links = visible.links.iter().filter(|link| link.to == place);
         let mut from: Vec<usize> = links.map(|link| link.from).collect();
         from.dedup();
-        let from: Vec<&str> = from.iter().map(|&from| name(&shown.items[from])).collect();
+        let from: Vec<&str> = from.iter().map(|&from| name(&visible.items[from])).collect();
         match from.as_slice() {
             [] => line,
             from => format!("{line}, reads {}", from.join(", ")),
         }
     };
-    let mut lines: Vec<String> = shown.items.iter().enumerate().map(line).collect();
-    if shown.left_out.1 > 0 {
-        lines.push(format!("and {} more", shown.left_out.1));
+    let mut lines: Vec<String> = visible.items.iter().enumerate().map(line).collect();
+    if visible.left_out.1 > 0 {
+        lines.push(format!("and {} more", visible.left_out.1));
     }
     lines
 }
@@ -169,12 +170,12 @@ pub(super) fn values(lines: &mut Lines, graph: &Graph) {
 }
 
 /// Where the walk stands, and the step written out; nothing without a walk.
-pub fn line(graph: &Graph, sight: &Sight) -> Option<String> {
+pub fn line(graph: &Graph, view: &GraphView) -> Option<String> {
     let of = graph.walk.len();
     if of == 0 {
         return None;
     }
-    let done = sight.done(graph);
+    let done = view.done(graph);
     let Some(step) = done.checked_sub(1).and_then(|place| graph.walk.get(place)) else {
         return Some(format!("0 of {of}: right takes the first step, end all"));
     };
@@ -190,10 +191,15 @@ pub fn pass(pass: Direction) -> &'static str {
 }
 
 /// What is known of the node or the folded group that is looked at; nothing if nothing is.
-pub fn facts(graph: &Graph, sight: &Sight, shown: &Shown, glyphs: &Glyphs) -> Option<String> {
-    let node = sight.focus(graph)?;
-    let item = shown.box_of.get(node).copied().flatten();
-    let item = item.and_then(|place| shown.items.get(place).copied());
+pub fn facts(
+    graph: &Graph,
+    view: &GraphView,
+    visible: &VisibleGraph,
+    glyphs: &Glyphs,
+) -> Option<String> {
+    let node = view.focus(graph)?;
+    let item = visible.box_of.get(node).copied().flatten();
+    let item = item.and_then(|place| visible.items.get(place).copied());
     let mut parts = Vec::new();
     let told = match item.unwrap_or(Item::Node(node)) {
         Item::Node(index) => {
@@ -203,7 +209,7 @@ pub fn facts(graph: &Graph, sight: &Sight, shown: &Shown, glyphs: &Glyphs) -> Op
                 operation => format!("{} = {operation}", node.label),
             });
             parts.push(kind(node.kind).to_owned());
-            parts.extend(numbers(graph, sight, index));
+            parts.extend(numbers(graph, view, index));
             let group = node.group.and_then(|group| graph.groups.get(group));
             parts.extend(group.map(|group| format!("in {}", group.name)));
             &node.facts
@@ -214,12 +220,12 @@ pub fn facts(graph: &Graph, sight: &Sight, shown: &Shown, glyphs: &Glyphs) -> Op
             &group.facts
         }
     };
-    parts.extend(told.iter().map(|fact| said(fact, glyphs)));
+    parts.extend(told.iter().map(|fact| fact_text(fact, glyphs)));
     Some(parts.join(glyphs.separator))
 }
 
 /// A fact with its unit.
-pub(crate) fn said(fact: &Fact, glyphs: &Glyphs) -> String {
+pub(crate) fn fact_text(fact: &Fact, glyphs: &Glyphs) -> String {
     let unit = unit(&fact.unit);
     let value = match (fact.value.as_f64(), unit) {
         (Some(x), Some(_)) => quantity(x, unit, glyphs),
@@ -230,8 +236,8 @@ pub(crate) fn said(fact: &Fact, glyphs: &Glyphs) -> String {
 }
 
 /// The value of a node, and its adjoint with what came along each edge.
-fn numbers(graph: &Graph, sight: &Sight, node: usize) -> Vec<String> {
-    let marked = graph.marked(sight.done(graph));
+fn numbers(graph: &Graph, view: &GraphView, node: usize) -> Vec<String> {
+    let marked = graph.marked(view.done(graph));
     let mut parts = Vec::new();
     if let Some(value) = marked.at(Place::Node(node), Slot::Value) {
         parts.push(format!("value {value}"));

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use mlsys_lab::frame::Graph;
 
 use crate::panel::picture::graph::layout::{Arranged, Seat};
-use crate::panel::picture::graph::shown::folded;
-use crate::panel::picture::graph::{Form, Item, Shown};
+use crate::panel::picture::graph::visible::folded;
+use crate::panel::picture::graph::{Form, Item, VisibleGraph};
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sight {
+pub struct GraphView {
     /// How many steps of the walk have been done.
     pub steps: usize,
     /// The node of the facts shown; absent to follow the walk.
@@ -32,7 +32,7 @@ pub enum Move {
     Down(usize),
 }
 
-impl Sight {
+impl GraphView {
     /// The steps done, of those there are.
     pub fn done(&self, graph: &Graph) -> usize {
         self.steps.min(graph.walk.len())
@@ -57,12 +57,12 @@ impl Sight {
 
     /// Selects another box; the first time the one the walk is at, or the first.
     pub fn select(&mut self, graph: &Graph, way: Move) {
-        let shown = Shown::of(graph, self);
-        let links: Vec<(usize, usize)> = shown.links.iter().map(|l| (l.from, l.to)).collect();
-        let arranged = Arranged::of(shown.items.len(), &links);
-        let at = self.focus(graph).and_then(|node| shown.box_of[node]);
+        let visible = VisibleGraph::of(graph, self);
+        let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
+        let arranged = Arranged::of(visible.items.len(), &links);
+        let at = self.focus(graph).and_then(|node| visible.box_of[node]);
         let Some(at) = at else {
-            self.selected = shown.items.first().and_then(|item| first(graph, &shown, *item));
+            self.selected = visible.items.first().and_then(|item| first(graph, &visible, *item));
             return;
         };
         let to = match way {
@@ -72,10 +72,10 @@ impl Sight {
             Move::Down(by) => within(&arranged, at, isize::try_from(by).unwrap_or(isize::MAX)),
         };
         // At the edge of the part that is shown the next part begins.
-        let beyond = (to == at).then(|| beyond(graph, &shown, at, way)).flatten();
+        let beyond = (to == at).then(|| beyond(graph, &visible, at, way)).flatten();
         self.selected = beyond.or_else(|| {
-            let item = shown.items.get(to)?;
-            first(graph, &shown, *item)
+            let item = visible.items.get(to)?;
+            first(graph, &visible, *item)
         });
     }
 
@@ -84,9 +84,9 @@ impl Sight {
         let Some(node) = self.focus(graph) else {
             return "no node is selected: up and down select one".to_owned();
         };
-        let shown = Shown::of(graph, self);
+        let visible = VisibleGraph::of(graph, self);
         let mut now = folded(graph, self);
-        let item = shown.box_of[node].and_then(|place| shown.items.get(place));
+        let item = visible.box_of[node].and_then(|place| visible.items.get(place));
         let group = match item {
             Some(Item::Group { group, .. }) => Some(*group),
             Some(Item::Node(_)) | None => graph.nodes[node].group,
@@ -125,23 +125,23 @@ impl Sight {
 }
 
 /// The first node of a box.
-fn first(graph: &Graph, shown: &Shown, item: Item) -> Option<usize> {
+fn first(graph: &Graph, visible: &VisibleGraph, item: Item) -> Option<usize> {
     match item {
         Item::Node(node) => Some(node),
         Item::Group { .. } => {
-            let place = shown.items.iter().position(|other| *other == item);
-            (0..graph.nodes.len()).find(|node| shown.box_of[*node] == place)
+            let place = visible.items.iter().position(|other| *other == item);
+            (0..graph.nodes.len()).find(|node| visible.box_of[*node] == place)
         }
     }
 }
 
 /// The nearest node in that direction that is left out of the picture: along a line that leads out, or in order.
-fn beyond(graph: &Graph, shown: &Shown, at: usize, way: Move) -> Option<usize> {
-    let out = |node: &usize| matches!(shown.box_of.get(*node), Some(None));
-    let here = |node: usize| shown.box_of.get(node) == Some(&Some(at));
+fn beyond(graph: &Graph, visible: &VisibleGraph, at: usize, way: Move) -> Option<usize> {
+    let out = |node: &usize| matches!(visible.box_of.get(*node), Some(None));
+    let here = |node: usize| visible.box_of.get(node) == Some(&Some(at));
     let edges = graph.edges.iter();
-    let start = *shown.items.first()?;
-    let start = first(graph, shown, start)?;
+    let start = *visible.items.first()?;
+    let start = first(graph, visible, start)?;
     match way {
         Move::Left(_) => {
             let from = edges.filter(|edge| here(edge.to)).map(|edge| edge.from);
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn a_selection_from_a_larger_graph_is_none_in_a_smaller_one() {
-        let mut sight = Sight { selected: Some(999), ..Sight::default() };
-        let said = sight.fold(&fixtures::network(2));
+        let mut view = GraphView { selected: Some(999), ..GraphView::default() };
+        let said = view.fold(&fixtures::network(2));
         assert_eq!(said, "no node is selected: up and down select one");
     }
 
@@ -225,16 +225,16 @@ mod tests {
             (Move::Down(50), Move::Up(50)),
             (Move::Right(usize::MAX), Move::Left(usize::MAX)),
         ] {
-            let mut sight = Sight::default();
+            let mut view = GraphView::default();
             let mut go = |way: Move| {
                 for _ in 0..=graph.nodes.len() {
-                    let before = sight.selected;
-                    sight.select(&graph, way);
-                    if sight.selected == before {
+                    let before = view.selected;
+                    view.select(&graph, way);
+                    if view.selected == before {
                         break;
                     }
                 }
-                sight.selected
+                view.selected
             };
             assert_eq!(go(to), Some(699), "{to:?}");
             assert_eq!(go(back), Some(0), "{back:?}");
@@ -248,10 +248,10 @@ mod tests {
         graph.edges.retain(|edge| edge.to != 130 && edge.to != 200);
         graph.edges.push(Edge { from: 10, to: 200, ..Edge::default() });
         for (from, to) in [(130, 130), (200, 10)] {
-            let mut sight = Sight { selected: Some(from), ..Sight::default() };
-            assert_ne!(Shown::of(&graph, &sight).left_out, (0, 0));
-            sight.select(&graph, Move::Left(1));
-            assert_eq!(sight.selected, Some(to), "left of {from}");
+            let mut view = GraphView { selected: Some(from), ..GraphView::default() };
+            assert_ne!(VisibleGraph::of(&graph, &view).left_out, (0, 0));
+            view.select(&graph, Move::Left(1));
+            assert_eq!(view.selected, Some(to), "left of {from}");
         }
     }
 }

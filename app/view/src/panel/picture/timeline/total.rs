@@ -67,30 +67,36 @@ pub(super) fn draw_total(
     canvas.blocks(&exact, look.glyphs.fills[0], look.theme.faint[0]);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     let sentence = peak(total, unit, &look.glyphs);
-    if let (Some((x, _)), Some(said)) = (columns(area, axis, at, at), sentence) {
-        let said = format!("{} {said}", look.glyphs.reading);
+    if let (Some((x, _)), Some(text)) = (columns(area, axis, at, at), sentence) {
+        let text = format!("{} {text}", look.glyphs.reading);
         let room = area.right() - x;
-        let start = if pen::width(&said) <= room {
+        let start = if pen::width(&text) <= room {
             x
         } else {
-            area.right().saturating_sub(pen::width(&said)).max(area.x)
+            area.right().saturating_sub(pen::width(&text)).max(area.x)
         };
-        pen.text(start, area.y, &said, look.theme.accent);
+        pen.text(start, area.y, &text, look.theme.accent);
     } else {
         let most = quantity(most, crate::quantity::unit(&total.unit), &look.glyphs);
-        let said = format!("{}: to {most}", total.name);
-        pen.text(area.x, area.y, &said, look.theme.dim);
+        let text = format!("{}: to {most}", total.name);
+        pen.text(area.x, area.y, &text, look.theme.dim);
     }
 }
 
 /// The peak in words, in the row above the lanes where that is free, if there is no room for the total.
-pub(super) fn say_peak(parts: &Parts, canvas: &mut Canvas, total: &Total, unit: &str, look: &Look) {
-    let Some(said) = peak(total, unit, &look.glyphs) else {
+pub(super) fn draw_peak(
+    parts: &Parts,
+    canvas: &mut Canvas,
+    total: &Total,
+    unit: &str,
+    look: &Look,
+) {
+    let Some(text) = peak(total, unit, &look.glyphs) else {
         return;
     };
     // Over the names, too: in this row they are not.
     let area = Rect { x: parts.names.x, width: parts.marks.right() - parts.names.x, ..parts.marks };
-    let wide = pen::width(&said);
+    let wide = pen::width(&text);
     let free = |start: u16| {
         let mut cells = (start..start + wide).map(|x| canvas.cells.cell((x, area.y)));
         cells.all(|cell| cell.is_some_and(|cell| cell.symbol() == " "))
@@ -101,6 +107,6 @@ pub(super) fn say_peak(parts: &Parts, canvas: &mut Canvas, total: &Total, unit: 
         return;
     };
     if area.height > 0 {
-        Pen::new(area, canvas, &look.glyphs).text(start, area.y, &said, look.theme.accent);
+        Pen::new(area, canvas, &look.glyphs).text(start, area.y, &text, look.theme.accent);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mlsys_lab::frame::Graph;
 
-use crate::panel::picture::graph::Sight;
+use crate::panel::picture::graph::GraphView;
 
 /// A graph with more nodes begins with all its groups folded.
 const MANY: usize = 40;
@@ -30,7 +30,7 @@ pub struct Link {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct VisibleGraph {
     /// The boxes, in the order of their first nodes.
     pub items: Vec<Item>,
     pub links: Vec<Link>,
@@ -42,9 +42,9 @@ pub struct Shown {
     pub left_out: (usize, usize),
 }
 
-impl Shown {
-    pub fn of(graph: &Graph, sight: &Sight) -> Self {
-        let folded = folded(graph, sight);
+impl VisibleGraph {
+    pub fn of(graph: &Graph, view: &GraphView) -> Self {
+        let folded = folded(graph, view);
         let fold = outermost(graph, &folded);
         let mut items: Vec<Item> = Vec::new();
         let mut box_of: Vec<usize> = Vec::with_capacity(graph.nodes.len());
@@ -65,7 +65,7 @@ impl Shown {
                 }
             }
         }
-        let focus = sight.focus(graph).and_then(|node| box_of.get(node).copied());
+        let focus = view.focus(graph).and_then(|node| box_of.get(node).copied());
         let (first, end) = part(items.len(), focus.unwrap_or(0));
         let inside = |place: usize| (first..end).contains(&place);
         let mut cut = vec![(false, false); end - first];
@@ -116,8 +116,8 @@ impl Shown {
 }
 
 /// The groups that are folded: as was asked for, else all if the graph is large.
-pub(super) fn folded(graph: &Graph, sight: &Sight) -> BTreeSet<usize> {
-    match &sight.folded {
+pub(super) fn folded(graph: &Graph, view: &GraphView) -> BTreeSet<usize> {
+    match &view.folded {
         Some(folded) => folded.clone(),
         None if graph.nodes.len() > MANY => (0..graph.groups.len()).collect(),
         None => BTreeSet::new(),
