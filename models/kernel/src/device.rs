@@ -245,17 +245,16 @@ mod tests {
     fn uninitialized_elements_are_not_compared() {
         let text =
             "__global__ void k(int *a) { if (threadIdx.x != 1) a[threadIdx.x] = threadIdx.x; }";
-        let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
-        let mut machine = kernel
-            .launch(Launch::line(1, 4), &[Argument::Buffer(Values::Poison(4))])
-            .unwrap_or_else(|error| panic!("{error}"));
+        let kernel = Kernel::parse("k.cu", text).unwrap();
+        let mut machine =
+            kernel.launch(Launch::line(1, 4), &[Argument::Buffer(Values::Poison(4))]).unwrap();
         machine.run(1000);
         let bytes = |list: [i32; 4]| vec![list.iter().flat_map(|x| x.to_le_bytes()).collect()];
         let same = Agreement::new(&machine, &bytes([0, 99, 2, 3]));
         assert!(same.all_agree() && same.compared == 3, "{same:?}");
         let other = Agreement::new(&machine, &bytes([0, 99, 5, 7]));
         assert_eq!((other.differing, other.largest), (2, 4.0));
-        let first = other.first.unwrap_or_else(|| panic!("nothing differs"));
+        let first = other.first.unwrap();
         assert_eq!((first.element, first.device), (2, Value::Int(5)));
         // A buffer that comes back short, or not at all, differs where it ends.
         let short = Agreement::new(&machine, &[vec![0; 4]]);
@@ -266,11 +265,10 @@ mod tests {
     #[test]
     fn what_a_kernel_only_reads_is_no_agreement() {
         let text = "__global__ void k(const int *a, int *b) { if (a[0] > 7) b[0] = a[1]; }";
-        let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
+        let kernel = Kernel::parse("k.cu", text).unwrap();
         for (first, compared) in [(8, 1), (7, 0)] {
             let given = [Values::Int(vec![first, 2]), Values::Poison(1)].map(Argument::Buffer);
-            let mut machine =
-                kernel.launch(Launch::line(1, 1), &given).unwrap_or_else(|error| panic!("{error}"));
+            let mut machine = kernel.launch(Launch::line(1, 1), &given).unwrap();
             machine.run(1000);
             let same = Agreement::new(&machine, &[vec![0; 8], vec![2, 0, 0, 0]]);
             assert_eq!((same.compared, same.differing), (compared, 0));

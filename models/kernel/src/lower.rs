@@ -40,8 +40,8 @@ struct Lowering<'a> {
     places: Vec<Place>,
     presets: BTreeMap<InitialValue, Reg>,
     order: Vec<(Reg, InitialValue)>,
-    narrow: Bump,
-    wide: Bump,
+    narrow: RegisterStack,
+    wide: RegisterStack,
     slots: usize,
     local: u32,
     shown: Vec<DebugVariable>,
@@ -56,13 +56,13 @@ struct Lowering<'a> {
 
 /// Registers of one kind: those with presets first, then a stack.
 #[derive(Default)]
-struct Bump {
+struct RegisterStack {
     preset: usize,
     next: usize,
     most: usize,
 }
 
-impl Bump {
+impl RegisterStack {
     fn take(&mut self) -> Reg {
         let reg = self.next;
         self.next += 1;
@@ -86,7 +86,7 @@ pub(super) fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
 
 impl<'a> Lowering<'a> {
     fn run(program: &'a Program, narrow: usize, wide: usize) -> Result<Self, Vec<Diagnostic>> {
-        let bump = |presets: usize| Bump { preset: 0, next: presets, most: presets };
+        let bump = |presets: usize| RegisterStack { preset: 0, next: presets, most: presets };
         let mut lowering = Self {
             program,
             instrs: Vec::new(),
@@ -141,7 +141,7 @@ impl<'a> Lowering<'a> {
             }
         }
         self.statements(&kernel.body);
-        self.meet();
+        self.reconverge();
         self.emit(Instr::End);
         self.leave(0);
     }
@@ -228,7 +228,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A reconvergence point: pending jumps come here.
-    fn meet(&mut self) -> Pc {
+    fn reconverge(&mut self) -> Pc {
         let at = self.here();
         let skips = self.reconvergences.last_mut().map_or_else(Vec::new, std::mem::take);
         skips.into_iter().for_each(|pc| self.patch(pc, at));
@@ -325,11 +325,11 @@ impl Lowering<'_> {
                 );
             }
             StmtKind::Loop { test, step, body } => {
-                self.turn(statement, test.as_ref(), step.as_ref(), body)
+                self.loop_statement(statement, test.as_ref(), step.as_ref(), body)
             }
             StmtKind::Break => self.emit_skip(Instr::Break { skip: 0 }),
             StmtKind::Continue => self.emit_skip(Instr::Continue { skip: 0 }),
-            StmtKind::Return(value) => self.give_back(statement, value.as_ref()),
+            StmtKind::Return(value) => self.return_statement(statement, value.as_ref()),
         }
     }
 
@@ -347,23 +347,23 @@ impl Lowering<'_> {
         then(self);
         self.at = at;
         if let Some(otherwise) = otherwise {
-            self.meet();
+            self.reconverge();
             let skip = self.emit(Instr::Else { end: 0 });
             let begin = self.here();
             self.patch(branch, begin);
             otherwise(self);
             self.at = at;
-            let end = self.meet();
+            let end = self.reconverge();
             self.patch(skip, end);
         } else {
-            let end = self.meet();
+            let end = self.reconverge();
             self.patch(branch, end);
         }
         self.reconvergences.pop();
         self.emit_skip(Instr::EndIf { skip: 0 });
     }
 
-    fn turn(
+    fn loop_statement(
         &mut self,
         statement: &Stmt,
         test: Option<&(Expr, Test)>,
@@ -385,7 +385,7 @@ impl Lowering<'_> {
         }
         self.reconvergences.push(Vec::new());
         self.statements(body);
-        self.meet();
+        self.reconverge();
         self.reconvergences.pop();
         self.at = statement.place;
         leaves.push(self.emit(Instr::LoopNext { end: 0 }));
@@ -405,7 +405,7 @@ impl Lowering<'_> {
         self.emit_skip(Instr::LoopEnd { skip: 0 });
     }
 
-    fn give_back(&mut self, statement: &Stmt, value: Option<&Expr>) {
+    fn return_statement(&mut self, statement: &Stmt, value: Option<&Expr>) {
         let into = self.calls.last().copied();
         if let Some(value) = value {
             let into = into.flatten();

@@ -116,7 +116,7 @@ impl Machine {
         let resident = self.residents[slot].as_ref()?;
         let block = resident.block;
         let pc = resident.warps[warp].pc;
-        let event = self.turn(slot, warp, 1);
+        let event = self.run_warp(slot, warp, 1);
         Some(Step {
             block,
             warp: warp as u32,
@@ -134,7 +134,7 @@ impl Machine {
                 return Progress::Finished;
             };
             let most = self.scheduler.stretch().min(end - self.clock);
-            self.turn(slot, warp, most);
+            self.run_warp(slot, warp, most);
         }
         self.progress()
     }
@@ -186,12 +186,16 @@ impl Machine {
         }
     }
 
-    fn turn(&mut self, slot: usize, warp: usize, most: u64) -> Event {
+    fn run_warp(&mut self, slot: usize, warp: usize, most: u64) -> Event {
         let Some(resident) = self.residents[slot].as_mut() else {
             return Event::Went;
         };
         let running = &mut resident.warps[warp];
-        let who = Accessor { block: resident.block + 1, epoch: resident.epoch, turn: running.turn };
+        let who = Accessor {
+            block: resident.block + 1,
+            epoch: resident.epoch,
+            warp_epoch: running.warp_epoch,
+        };
         let mut core = execute::Executor {
             code: &self.code,
             buffers: &mut self.buffers,

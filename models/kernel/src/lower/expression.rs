@@ -104,11 +104,11 @@ impl Lowering<'_> {
                 return 0;
             }
             Kind::Load(address) => {
-                let (at, into) = (self.at(address), into(self));
+                let (at, into) = (self.address_of(address), into(self));
                 (Instr::Load { ty: scalar, into, at }, into)
             }
             Kind::Offset(..) => {
-                let (at, into) = (self.at(expr), into(self));
+                let (at, into) = (self.address_of(expr), into(self));
                 (Instr::Offset { into, at, bytes: element(ty) }, into)
             }
             Kind::Distance(left, right) => {
@@ -144,7 +144,7 @@ impl Lowering<'_> {
             }
             Kind::Atomic(atomic, address, operands) => {
                 let [a, b, _] = self.values(operands);
-                let (at, into) = (self.at(address), into(self));
+                let (at, into) = (self.address_of(address), into(self));
                 (Instr::Atomic { atomic: *atomic, ty: scalar, into, at, operands: [a, b] }, into)
             }
             Kind::Shuffle(shuffle, arguments) => {
@@ -221,7 +221,7 @@ impl Lowering<'_> {
         self.emit(Instr::CallEnter);
         self.reconvergences.push(Vec::new());
         self.statements(&callee.body);
-        self.meet();
+        self.reconverge();
         self.reconvergences.pop();
         self.calls.pop();
         self.at = expr.place;

@@ -66,10 +66,10 @@ impl Lowering<'_> {
     }
 
     /// An address as an access takes it: the last index is added on the way.
-    pub(super) fn at(&mut self, address: &Expr) -> Address {
+    pub(super) fn address_of(&mut self, address: &Expr) -> Address {
         if let Kind::Offset(base, index) = &address.kind {
-            let inner = self.at(base);
-            return self.further(inner, base, index, address);
+            let inner = self.address_of(base);
+            return self.offset_address(inner, base, index, address);
         }
         let fixed = if let Kind::Variable(index) = &address.kind {
             self.homes[*index].uniform
@@ -84,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// An address some elements on; one index waits for the access, an earlier one is added here.
-    fn further(
+    fn offset_address(
         &mut self,
         mut inner: Address,
         base: &Expr,
@@ -137,7 +137,7 @@ impl Lowering<'_> {
             Target::Memory(address) => {
                 let place = self.at;
                 let from = self.value_before(value, address);
-                let at = self.at(address);
+                let at = self.address_of(address);
                 self.at = place;
                 self.emit(Instr::Store { ty: value.ty.scalar().unwrap_or(Scalar::Int), from, at });
                 from
@@ -162,7 +162,7 @@ impl Lowering<'_> {
             }
             Target::Memory(address) => {
                 let operand = self.value_before(value, address);
-                let at = self.at(address);
+                let at = self.address_of(address);
                 let into = self.register(ty);
                 self.at = place;
                 self.emit(Instr::Load { ty: ty.scalar().unwrap_or(Scalar::Int), into, at });

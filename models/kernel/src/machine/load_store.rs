@@ -117,7 +117,7 @@ impl Executor<'_> {
     }
 
     /// Counts and remembers the access to a row. Its 32 words lie in 32 banks, so that none waits in shared memory.
-    fn swept(&mut self, row: Row, kind: AccessKind, pc: usize) {
+    fn count_row(&mut self, row: Row, kind: AccessKind, pc: usize) {
         let begin = row.begin;
         let (base, moved) = match row.space {
             Space::Global(buffer) => {
@@ -313,7 +313,7 @@ impl Executor<'_> {
             result[lane] = word(four, 0);
         }
         self.touch_row(row, CellAccess::Read);
-        self.swept(row, AccessKind::Load, pc);
+        self.count_row(row, AccessKind::Load, pc);
         self.put(into, &result);
     }
 
@@ -397,6 +397,6 @@ impl Executor<'_> {
             four.copy_from_slice(&value.to_le_bytes());
         }
         self.touch_row(row, CellAccess::Write);
-        self.swept(row, AccessKind::Store, pc);
+        self.count_row(row, AccessKind::Store, pc);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Cell {
     /// Barriers that block had passed when it last touched the cell.
     epoch: u32,
     /// The same of the warp's own barriers.
-    turn: u32,
+    warp_epoch: u32,
     /// The thread of that block which touched it first since then.
     thread: u16,
     flags: u16,
@@ -61,7 +61,7 @@ pub(crate) struct Accessor {
     /// From 1 on.
     pub(crate) block: u32,
     pub(crate) epoch: u32,
-    pub(crate) turn: u32,
+    pub(crate) warp_epoch: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Cell {
                 flags |= bit << BLOCK;
                 if self.thread / 32 != thread / 32 {
                     flags |= SEVERAL << BLOCK;
-                } else if self.turn != who.turn {
+                } else if self.warp_epoch != who.warp_epoch {
                     flags &= (1 << WARP) - 1;
                     flags |= bit << WARP;
                     self.start(who, thread);
@@ -134,7 +134,7 @@ impl Cell {
     fn start(&mut self, who: Accessor, thread: u16) {
         self.block = who.block;
         self.epoch = who.epoch;
-        self.turn = who.turn;
+        self.warp_epoch = who.warp_epoch;
         self.thread = thread;
     }
 

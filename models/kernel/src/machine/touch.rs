@@ -14,7 +14,7 @@ impl Executor<'_> {
             Target::Shared { offset } => (&mut *self.shared, offset),
             Target::Local { .. } => {
                 if touch != CellAccess::Write {
-                    self.own_written(target, bytes, lane);
+                    self.check_local(target, bytes, lane);
                 }
                 return;
             }
@@ -85,7 +85,7 @@ impl Executor<'_> {
     }
 
     /// Tells of reads of the thread's own arrays that it never wrote.
-    fn own_written(&mut self, target: Target, bytes: u32, lane: usize) {
+    fn check_local(&mut self, target: Target, bytes: u32, lane: usize) {
         if let Target::Local { offset } = target {
             let at = lane * self.code.local + offset;
             if self.warp.written[at..at + bytes as usize].contains(&0) {

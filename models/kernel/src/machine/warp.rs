@@ -72,7 +72,7 @@ pub(crate) struct Warp {
     /// Lanes that accessed global or shared memory.
     pub(crate) touched: u32,
     /// Barriers of the warp alone.
-    pub(crate) turn: u32,
+    pub(crate) warp_epoch: u32,
     /// The thread in lane 0, counted in its block.
     pub(crate) first: u32,
     pub(crate) access: Option<Box<Access>>,
@@ -106,7 +106,7 @@ impl Warp {
         self.written.fill(0);
         self.state = WarpState::Ready;
         self.touched = 0;
-        self.turn = 0;
+        self.warp_epoch = 0;
         self.access = None;
         for &(reg, preset) in &code.presets {
             self.preset(usize::from(reg), preset, start);

@@ -38,7 +38,7 @@ impl Executor<'_> {
     }
 
     /// The mask that lanes gave, which must name exactly the lanes that are here.
-    fn named(&mut self, mask: Reg) {
+    fn check_mask(&mut self, mask: Reg) {
         let here = self.warp.mask;
         let masks = self.narrow(mask);
         for lane in lanes(here) {
@@ -61,7 +61,7 @@ impl Executor<'_> {
         [mask, value, lane]: [Reg; 3],
         width: Option<Reg>,
     ) {
-        self.named(mask);
+        self.check_mask(mask);
         let here = self.warp.mask;
         let which = self.narrow(lane);
         let widths = width.map_or([32; WARP], |width| self.narrow(width));
@@ -111,7 +111,7 @@ impl Executor<'_> {
     }
 
     pub(super) fn vote(&mut self, vote: Vote, into: Reg, mask: Reg, value: Reg) {
-        self.named(mask);
+        self.check_mask(mask);
         let here = self.warp.mask;
         let yes = self.truth(value) & here;
         let result = match vote {
@@ -124,7 +124,7 @@ impl Executor<'_> {
 
     pub(super) fn warp_barrier(&mut self, mask: Option<Reg>) {
         match mask {
-            Some(mask) => self.named(mask),
+            Some(mask) => self.check_mask(mask),
             None if self.warp.mask != self.warp.live => {
                 let (here, live) = (self.warp.mask.count_ones(), self.warp.live.count_ones());
                 let lane = self.warp.mask.trailing_zeros() as usize;
@@ -134,8 +134,8 @@ impl Executor<'_> {
             }
             None => {}
         }
-        self.warp.turn += 1;
-        self.who.turn = self.warp.turn;
+        self.warp.warp_epoch += 1;
+        self.who.warp_epoch = self.warp.warp_epoch;
     }
 }
 
