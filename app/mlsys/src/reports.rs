@@ -1,8 +1,6 @@
 //! Reports of a headless run: pure functions from its results to a text.
 
 mod machine;
-#[cfg(test)]
-mod tests;
 
 use std::fmt::Write;
 use std::fs;
@@ -234,4 +232,167 @@ fn plain(text: &str) -> String {
         }
     }
     safe
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use mlsys_lab::schema::Class;
+    use mlsys_lab::value::Value;
+    use serde_json::Value as Json;
+
+    use super::*;
+    use mlsys_run::process::Exit;
+
+    const NASTY: &str = "a < b && \"c\" > 'd' | `e` \u{1b}[2J\n]]> é";
+
+    fn item(id: &str, kind: Kind, verdict: Verdict) -> Item {
+        Item {
+            id: id.to_owned(),
+            about: NASTY.to_owned(),
+            kind,
+            verdict,
+            elapsed: Duration::from_millis(1500),
+        }
+    }
+
+    fn results() -> Results {
+        let metrics = BTreeMap::from([
+            ("accuracy".to_owned(), Value::Float(0.5)),
+            ("parameters".to_owned(), Value::Int(1218)),
+        ]);
+        let lab = Kind::Lab { device: Some("cpu (a processor)".to_owned()), metrics };
+        let predict = Kind::Predict { theory: None, target: Some(Value::Float(0.5)) };
+        let check = |class| Kind::Check { class };
+        let question = |earned| Kind::Question { points: 2, earned };
+        let items = vec![
+            item("run", lab, Verdict::Passed),
+            item("p1", predict, Verdict::Passed),
+            item(
+                "c1",
+                check(Class::Seeded),
+                Verdict::Failed("run.accuracy = 0.5, wanted >= 0.95".to_owned()),
+            ),
+            item("c2", check(Class::Hardware), Verdict::Skipped("no device".to_owned())),
+            item("c3", check(Class::Hardware), Verdict::Unstable("failed 3 times".to_owned())),
+            item("q1", question(2), Verdict::Passed),
+            item("q2", question(0), Verdict::Failed(NASTY.to_owned())),
+            item("q3", question(0), Verdict::Broken("lost".to_owned(), Exit::RunFailed)),
+        ];
+        let lesson = LessonResult {
+            comparisons: Vec::new(),
+            id: "systems/x".to_owned(),
+            title: NASTY.to_owned(),
+            seed: 7,
+            items,
+        };
+        Results { lessons: vec![lesson] }
+    }
+
+    #[test]
+    fn the_gravest_verdict_decides_the_exit_code() {
+        assert_eq!(results().exit(), Exit::RunFailed);
+        assert_eq!(Results::default().exit(), Exit::Passed);
+    }
+
+    #[test]
+    fn junit_counts_and_escapes() {
+        let xml = text(Format::Junit, &results());
+        let start = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+        <testsuites name=\"mlsys\" tests=\"8\" failures=\"2\" errors=\"1\" skipped=\"2\" time=\"12.000\">\n  \
+        <testsuite name=\"systems/x\" tests=\"8\" failures=\"2\" errors=\"1\" skipped=\"2\" time=\"12.000\">\n    \
+        <testcase classname=\"systems/x\" name=\"lab run\" time=\"1.500\"/>\n";
+        assert!(xml.starts_with(start), "{xml}");
+        let escaped = "a &lt; b &amp;&amp; &quot;c&quot; &gt; 'd' | `e` \u{fffd}[2J&#10;]]&gt; é";
+        assert!(
+            xml.contains(&format!("<failure message=\"{escaped}\" type=\"question\">")),
+            "{xml}"
+        );
+        assert!(xml.contains("<skipped message=\"unstable: failed 3 times\"/>"), "{xml}");
+        assert!(xml.contains("<error message=\"lost\" type=\"question\">"), "{xml}");
+        assert!(xml.ends_with("  </testsuite>\n</testsuites>\n"), "{xml}");
+        // Every element that opens is closed, and nothing but markup begins with the sign for it.
+        let opened = xml.matches('<').count() - xml.matches("</").count() - 1;
+        assert_eq!(opened, xml.matches("</").count() + xml.matches("/>").count());
+    }
+
+    #[test]
+    fn json_holds_everything() {
+        let json: Json = serde_json::from_str(&text(Format::Json, &results())).unwrap();
+        assert_eq!(json["exit"], 4);
+        let lesson = &json["lessons"][0];
+        assert_eq!((&lesson["score"], &lesson["points"]), (&Json::from(2), &Json::from(6)));
+        assert_eq!(lesson["title"], NASTY);
+        assert_eq!(lesson["items"][0]["metrics"]["parameters"], 1218);
+        assert_eq!(lesson["items"][1]["measured"], 0.5);
+        assert_eq!(lesson["items"][4]["verdict"], "unstable");
+    }
+
+    #[test]
+    fn gradescope_counts_points_and_skips_cost_none() {
+        let json: Json = serde_json::from_str(&text(Format::Gradescope, &results())).unwrap();
+        assert_eq!(json["score"], 2);
+        assert_eq!(json["execution_time"], 12);
+        let tests = json["tests"].as_array().unwrap();
+        let summary: Vec<_> = tests
+            .iter()
+            .map(|t| {
+                (
+                    t["name"].as_str().unwrap(),
+                    t["score"].as_u64().unwrap(),
+                    t["max_score"].as_u64().unwrap(),
+                    t["status"].as_str().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            summary,
+            [
+                ("systems/x lab run", 0, 0, "passed"),
+                ("systems/x check c1", 0, 0, "failed"),
+                ("systems/x check c2", 0, 0, "passed"),
+                ("systems/x check c3", 0, 0, "passed"),
+                ("systems/x question q1", 2, 2, "passed"),
+                ("systems/x question q2", 0, 2, "failed"),
+                ("systems/x question q3", 0, 2, "failed"),
+            ]
+        );
+        let points: u64 = tests.iter().map(|t| t["score"].as_u64().unwrap()).sum();
+        assert_eq!(json["score"], points);
+    }
+
+    #[test]
+    fn markdown_keeps_text_in_its_cell() {
+        let markdown = text(Format::Markdown, &results());
+        assert!(markdown.contains("| systems/x | 3 | 2 | 1 | 2 | 2/6 | 12.0 |"), "{markdown}");
+        let row = markdown.lines().find(|line| line.starts_with("| check c1")).unwrap();
+        assert_eq!(row.replace("\\|", "").matches('|').count(), 5, "{row}");
+        assert!(row.contains("a &lt; b &amp;&amp; \"c\" &gt; 'd' \\| \\`e\\`"), "{row}");
+        assert!(!markdown.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn the_summary_names_what_did_not_pass() {
+        let lines = summary_lines(&results());
+        assert_eq!(
+            lines[0],
+            "systems/x: 3 passed, 2 failed, 1 with errors, 2 skipped or unstable, 2 of 6 points, 12.0 s"
+        );
+        assert_eq!(lines.len(), 6);
+        assert!(lines.iter().all(|line| !line.contains(['\u{1b}', '\n'])), "{lines:?}");
+    }
+
+    #[test]
+    fn targets_read_and_misspellings_are_told() {
+        assert_eq!(Target::parse("junit=-"), Ok(Target { format: Format::Junit, file: None }));
+        let file = Some(PathBuf::from("a=b.md"));
+        assert_eq!(Target::parse("markdown=a=b.md"), Ok(Target { format: Format::Markdown, file }));
+        assert!(
+            Target::parse("juint=x").unwrap_err().to_string().contains("did you mean 'junit'?")
+        );
+        assert!(Target::parse("json").unwrap_err().to_string().contains("write FORMAT=FILE"));
+        assert!(Target::parse("json=").is_err());
+    }
 }

@@ -1,4 +1,4 @@
-//! Exchanges, stacks and a timeline to draw.
+//! Message traces, stacks, a timeline and a heat map to draw.
 
 use mlsys_lab::frame::message_trace::{Action, Begins, Chunk, Layout, Message, Ranged, Round};
 use mlsys_lab::frame::{HeatMap, Limit, MessageTrace, Span, Stack, Stacks, Timeline};
@@ -24,18 +24,18 @@ pub fn ring(ranks: usize) -> MessageTrace {
         });
         (phase.to_owned(), messages.collect())
     });
-    let mut exchange =
+    let mut trace =
         MessageTrace::ranged("gradient of step 10", Layout::Ring, ranks, elements, rounds);
     // With thousands of ranks, no rank has all numbers.
-    let told = if ranks <= 64 { ranks } else { 0 };
-    let own: Vec<Vec<f32>> = (0..told)
+    let sampled = if ranks <= 64 { ranks } else { 0 };
+    let own: Vec<Vec<f32>> = (0..sampled)
         .map(|rank| {
             let number = |i: usize| ((rank * 31 + i * 17) % 97) as f32 / 970.0 - 0.05;
             (0..elements).map(number).collect()
         })
         .collect();
-    exchange.sample_from(own.iter().map(Vec::as_slice), 2);
-    exchange
+    trace.sample_from(own.iter().map(Vec::as_slice), 2);
+    trace
 }
 
 /// Every rank to a server and back.
@@ -95,9 +95,9 @@ pub fn double_tree() -> MessageTrace {
         action,
         bytes: 200,
     };
-    let of = |pick: &[usize], back: bool| {
+    let messages = |pick: &[usize], back: bool| {
         let halves = trees.iter().enumerate();
-        let messages = halves.flat_map(|(half, links)| {
+        let sent = halves.flat_map(|(half, links)| {
             pick.iter().map(move |place| {
                 let (child, parent) = links[*place];
                 match back {
@@ -106,13 +106,13 @@ pub fn double_tree() -> MessageTrace {
                 }
             })
         });
-        messages.collect::<Vec<_>>()
+        sent.collect::<Vec<_>>()
     };
     let rounds = [
-        ("reduce", of(&[0, 1, 4], false)),
-        ("reduce", of(&[2, 3], false)),
-        ("broadcast", of(&[2, 3], true)),
-        ("broadcast", of(&[0, 1, 4], true)),
+        ("reduce", messages(&[0, 1, 4], false)),
+        ("reduce", messages(&[2, 3], false)),
+        ("broadcast", messages(&[2, 3], true)),
+        ("broadcast", messages(&[0, 1, 4], true)),
     ];
     let rounds = rounds.map(|(phase, messages)| (phase.to_owned(), messages));
     MessageTrace::ranged("gradient", Layout::Tree, 6, 100, rounds)
@@ -185,7 +185,7 @@ pub fn pipeline(microbatches: usize) -> Timeline {
     }
 }
 
-/// Who sends how many bytes to whom round a ring.
+/// Bytes from each worker to each other along a ring.
 pub fn traffic() -> HeatMap {
     let names = |ranks: usize| (0..ranks).map(|rank| format!("worker {rank}")).collect();
     let sends = |cell: usize| (cell / 4 + 1) % 4 == cell % 4;

@@ -70,11 +70,8 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
         && open::on_a_terminal()
         && let Some(page) = own_page::lesson(schema, &params, context.registry)
     {
-        return open::workbench(
-            options.machine,
-            Some(Opening { lesson: page, source: None, turns: Vec::new() }),
-            context,
-        );
+        let opening = Opening { lesson: page, source: None, turns: Vec::new() };
+        return open::start(options.machine, Some(opening), None, context);
     }
     let params = with_workers;
     let device = device_for(schema, &params, options.machine.device, context)?;

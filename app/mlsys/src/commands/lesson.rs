@@ -106,7 +106,7 @@ pub fn preview(path: &Path, machine: Machine, context: &mut Context<'_>) -> Resu
         files: files.into_iter().flatten().collect(),
         read: Box::new(move || preview_state(&file, translation.as_deref(), registry)),
     };
-    open::preview(machine, follow, context)
+    open::start(machine, None, Some(follow), context)
 }
 
 /// The lesson in its file, or in its translation, with the mistakes of both.

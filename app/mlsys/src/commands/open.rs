@@ -19,7 +19,7 @@ use mlsys_view::theme::file::appearance;
 /// Opens the workbench at the course.
 pub fn course(machine: Machine, context: &mut Context<'_>) -> Result<Exit, Failure> {
     needs_a_terminal("", context)?;
-    workbench(machine, None, context)
+    start(machine, None, None, context)
 }
 
 /// Refuses to open the workbench where it cannot be drawn or no key can be read, and names the commands that need no terminal.
@@ -86,28 +86,11 @@ fn at(
         lesson: Arc::new(lesson),
         turns,
     });
-    workbench(machine, open, context)
-}
-
-/// Opens the workbench at a lesson file and follows it.
-pub fn preview(
-    machine: Machine,
-    follow: Follow,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    start(machine, None, Some(follow), context)
-}
-
-/// Opens the workbench, at a lesson if there is one.
-pub fn workbench(
-    machine: Machine,
-    open: Option<Opening>,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
     start(machine, open, None, context)
 }
 
-fn start(
+/// Opens the workbench: at the course, at a lesson, or at a lesson file that it follows.
+pub fn start(
     machine: Machine,
     open: Option<Opening>,
     preview: Option<Follow>,
@@ -134,11 +117,7 @@ fn start(
         paths: context.paths.clone().ok(),
     };
     let left = if context.display.plain {
-        let prompt = if io::stdin().is_terminal() && io::stdout().is_terminal() {
-            Prompt::Shown
-        } else {
-            Prompt::Silent
-        };
+        let prompt = if on_a_terminal() { Prompt::Shown } else { Prompt::Silent };
         mlsys_tui::run_plain(options, prompt, context.console)
     } else {
         mlsys_tui::run(options).map(|Leaving { left, unsaid }| {

@@ -18,14 +18,16 @@ use crate::runner::{self, Graders, HardwareRule, Request};
 
 /// Runs lessons, writes the reports, and says how it went.
 pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let grading = Grading::open(options.key.as_deref(), context)?;
-    let library = grading.library();
-    let lessons = if options.all {
+    let (library, key) = grading_course(options.key.as_deref(), context)?;
+    let mut lessons = if options.all {
         library.all(context.console)?
     } else {
         library.valid(options.lessons.iter().map(String::as_str), context.console)?
     };
-    let lessons = grading.complete(lessons, context.registry)?;
+    if let Some(key) = key {
+        let completed = lessons.into_iter().map(|lesson| completed(lesson, &key, context.registry));
+        lessons = completed.collect::<Result<_, Failure>>()?;
+    }
     let request = Request {
         device: options.machine.device,
         seed: options.machine.seed,
@@ -33,7 +35,7 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
         data_dir: options.data_dir.clone(),
         workers: context.workers.clone(),
         hardware: if options.strict_hardware { HardwareRule::Fail } else { HardwareRule::Report },
-        graders: graders(options.answers.as_deref(), &lessons, library, context)?,
+        graders: graders(options.answers.as_deref(), &lessons, &library, context)?,
         records: context.runs(),
     };
     context.listen();
@@ -94,59 +96,29 @@ fn graders(
 
 const MAX_KEY_BYTES: u64 = 16 << 20;
 
-/// What grades.
-pub enum Grading {
-    /// A course that has its answers.
-    Course(Library),
-    /// A course without them, and its key.
-    Key(Library, Box<Key>),
-}
-
-impl Grading {
-    /// The current course, or the one that the key is or belongs to.
-    pub fn open(key: Option<&Path>, context: &mut Context<'_>) -> Result<Self, Failure> {
-        let Some(path) = key else {
-            return context.library().map(Self::Course);
-        };
-        let failed =
-            |error: KeyError| Failure::Usage(format!("the key '{}': {error}", path.display()));
-        let is_course = path.is_dir() || {
-            let bytes = read_bounded(path, "key", MAX_KEY_BYTES)?;
-            bytes.starts_with(&[0x1f, 0x8b])
-        };
-        if is_course {
-            let complete = context.open_course(path)?;
-            if context.course.is_some() {
-                same_course(complete.id(), context.library()?.id()).map_err(failed)?;
-            }
-            return Ok(Self::Course(complete));
+/// The course that grades, and the key to its answers where it has none.
+fn grading_course(
+    key: Option<&Path>,
+    context: &mut Context<'_>,
+) -> Result<(Library, Option<Key>), Failure> {
+    let Some(path) = key else {
+        return Ok((context.library()?, None));
+    };
+    let failed = |error: KeyError| Failure::Usage(format!("the key '{}': {error}", path.display()));
+    let is_course =
+        path.is_dir() || read_bounded(path, "key", MAX_KEY_BYTES)?.starts_with(&[0x1f, 0x8b]);
+    if is_course {
+        let complete = context.open_course(path)?;
+        if context.course.is_some() {
+            same_course(complete.id(), context.library()?.id()).map_err(failed)?;
         }
-        let key = Key::parse(&read_bounded(path, "key", MAX_KEY_BYTES)?)
-            .map_err(|error| failed(error.into()))?;
-        let library = context.library()?;
-        same_course(Some(key.course.clone()), library.id()).map_err(failed)?;
-        Ok(Self::Key(library, Box::new(key)))
+        return Ok((complete, None));
     }
-
-    pub fn library(&self) -> &Library {
-        match self {
-            Self::Course(library) | Self::Key(library, _) => library,
-        }
-    }
-
-    /// Lessons of the course with the answers of the key.
-    pub fn complete(
-        &self,
-        lessons: Vec<Lesson>,
-        registry: &Registry,
-    ) -> Result<Vec<Lesson>, Failure> {
-        match self {
-            Self::Course(_) => Ok(lessons),
-            Self::Key(_, key) => {
-                lessons.into_iter().map(|lesson| completed(lesson, key, registry)).collect()
-            }
-        }
-    }
+    let key = Key::parse(&read_bounded(path, "key", MAX_KEY_BYTES)?);
+    let key = key.map_err(|error| failed(error.into()))?;
+    let library = context.library()?;
+    same_course(Some(key.course.clone()), library.id()).map_err(failed)?;
+    Ok((library, Some(key)))
 }
 
 /// Why a key cannot be used.

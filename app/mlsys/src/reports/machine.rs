@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use mlsys_lab::output;
-use mlsys_run::results::{Comparison, Count, Item, Kind, LessonResult, Results, Verdict};
+use mlsys_run::results::{Count, Item, Kind, LessonResult, Results, Verdict};
 use mlsys_view::xml::Element;
 use serde_json::{Value as Json, json};
 
@@ -81,6 +81,10 @@ pub fn json_text(results: &Results) -> String {
 fn lesson_json(lesson: &LessonResult) -> Json {
     let (earned, points) = lesson.points();
     let count = lesson.count();
+    let comparisons = lesson
+        .comparisons
+        .iter()
+        .map(|comparison| json!({ "panel": comparison.panel, "lines": comparison.lines }));
     json!({
         "id": lesson.id,
         "title": lesson.title,
@@ -93,12 +97,8 @@ fn lesson_json(lesson: &LessonResult) -> Json {
         "skipped": count.skipped,
         "seconds": lesson.elapsed().as_secs_f64(),
         "items": lesson.items.iter().map(item_json).collect::<Vec<_>>(),
-        "comparisons": lesson.comparisons.iter().map(comparison_json).collect::<Vec<_>>(),
+        "comparisons": comparisons.collect::<Vec<_>>(),
     })
-}
-
-fn comparison_json(comparison: &Comparison) -> Json {
-    json!({ "panel": comparison.panel, "lines": comparison.lines })
 }
 
 fn item_json(item: &Item) -> Json {
