@@ -33,6 +33,7 @@ pub mod train_pipeline_parallel;
 #[path = "train_tensor_parallel/lab.rs"]
 pub mod train_tensor_parallel;
 
+mod fine_tune;
 mod parallel;
 mod roof;
 mod sizes;

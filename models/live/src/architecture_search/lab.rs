@@ -30,9 +30,6 @@ use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `architecture-search`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<Setup>()?
@@ -41,10 +38,8 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 // Parameters.
 
-/// Adam's, for every candidate.
 const LEARNING_RATE: f64 = 0.003;
 
-/// What cannot change during a run.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Setup {
     method: Method,
@@ -54,7 +49,6 @@ struct Setup {
     seed: u64,
 }
 
-/// What may change between two candidates.
 #[derive(Clone, Debug, PartialEq)]
 struct Knobs {
     evaluations: usize,
@@ -64,7 +58,6 @@ struct Knobs {
     budgets: Budgets,
 }
 
-/// The parameters that may change between two candidates.
 #[derive(Deserialize)]
 struct LiveParams {
     evaluations: usize,
@@ -92,7 +85,6 @@ enum LatencySource {
 }
 
 impl Setup {
-    /// How a candidate is trained.
     fn recipe(&self, candidate: Candidate) -> Recipe {
         Recipe {
             data: self.data(),
@@ -144,7 +136,6 @@ struct Evaluated {
     /// Of one image.
     flops: u64,
     accuracy: f64,
-    /// Seconds on the device at hand.
     measured: f64,
     /// Seconds by the chosen clock.
     latency: f64,
@@ -211,7 +202,6 @@ impl Session {
         Ok(session)
     }
 
-    /// How many candidates are to be tried.
     fn wanted(&self) -> usize {
         match self.setup.method {
             Method::Exhaustive => space::SIZE,
@@ -262,7 +252,6 @@ impl Session {
         tried.budget = knobs.budgets.judge(tried.latency, tried.parameters);
     }
 
-    /// Trains a candidate and judges it by fresh digits.
     fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, StepError> {
         let recipe = self.setup.recipe(candidate);
         let how = recipe.knobs();
@@ -281,7 +270,6 @@ impl Session {
         Ok(verdict.accuracy)
     }
 
-    /// The series, after one more candidate.
     fn report(&self, run: &mut Run<'_>) {
         let step = self.tried.len() as u64;
         let mut point = |name: &str, value: f64| point(run, name, step, value);
@@ -303,7 +291,6 @@ impl Session {
         point("hypervolume", measure::hypervolume(&places, self.yardstick.slowest));
     }
 
-    /// What holds of all candidates so far.
     fn report_all(&self, run: &mut Run<'_>) {
         let places = places(&self.tried);
         let front = panels::front_of(&self.tried);
@@ -350,7 +337,6 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    /// Tries one more candidate.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let known: Vec<Scored> = self.tried.iter().map(Evaluated::known).collect();
         // None is left: there is nothing to do but to end.

@@ -12,12 +12,9 @@ use mlsys_nn::networks::{Activation, Initialization};
 use super::space::Candidate;
 use crate::roof::{self, Roof, short};
 
-/// What tells the latency.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Clock {
-    /// The device at hand.
     Measured,
-    /// The printed roof of a chip.
     Modelled(Roof),
 }
 
@@ -30,7 +27,6 @@ impl Clock {
         }
     }
 
-    /// The chip that it models.
     pub(super) fn chip(&self) -> Option<String> {
         match self {
             Self::Measured => None,
@@ -39,10 +35,6 @@ impl Clock {
     }
 }
 
-/// The printed roof of a chip.
-///
-/// # Errors
-/// If the table has no fp32 peak of it.
 pub(super) fn chip(name: &str) -> Result<Roof, LabError> {
     roof::printed(name, Precision::Fp32).ok_or_else(|| {
         let said = format!(
@@ -96,9 +88,7 @@ pub(super) fn measured(
 /// A candidate in the plane of both wishes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tradeoff {
-    /// Seconds; less is better.
     pub(super) latency: f64,
-    /// Share right; more is better.
     pub(super) accuracy: f64,
 }
 
@@ -110,7 +100,6 @@ impl Tradeoff {
     }
 }
 
-/// How many of the others beat each.
 pub(super) fn beaten_by(places: &[Tradeoff]) -> Vec<usize> {
     let count = |one: &Tradeoff| places.iter().filter(|other| other.dominates(one)).count();
     places.iter().map(count).collect()

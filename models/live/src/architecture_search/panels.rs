@@ -8,10 +8,8 @@ use mlsys_lab::picture::{axis, line, log_axis, point, scatter};
 use super::space::Budget;
 use super::{Evaluated, Knobs};
 
-/// Makes one panel's picture.
 pub(super) type Picture = fn(&[Evaluated], &Knobs) -> Frame;
 
-/// Every panel that the lab draws itself.
 pub(super) const ALL: [(&str, Picture); 3] =
     [("front", front), ("candidates", candidates), ("flops-latency", flops_latency)];
 

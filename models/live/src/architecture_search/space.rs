@@ -15,16 +15,12 @@ const FIRST: [usize; 3] = [4, 8, 16];
 const SECOND: [usize; 3] = [8, 16, 32];
 /// Edges of the windows.
 const KERNELS: [usize; 2] = [3, 5];
-/// Convolutions of a stage.
 const BLOCKS: [usize; 2] = [1, 2];
 /// How many there are of each choice: first, second, kernel, separable or not, blocks.
 const OPTIONS: [usize; 5] = [FIRST.len(), SECOND.len(), KERNELS.len(), 2, BLOCKS.len()];
-/// Networks in the space.
 pub(super) const SIZE: usize = 72;
 
-/// Edge of the digits.
 const EDGE: usize = 28;
-/// What they are told apart into.
 const CLASSES: usize = 10;
 
 /// A network of the space, by the place of each choice.
@@ -60,7 +56,6 @@ impl Candidate {
         self
     }
 
-    /// Channels of both stages.
     pub(super) fn channels(self) -> [usize; 2] {
         [
             FIRST.get(self.0[0]).copied().unwrap_or(FIRST[0]),
@@ -68,7 +63,6 @@ impl Candidate {
         ]
     }
 
-    /// Edge of the windows.
     pub(super) fn kernel(self) -> usize {
         KERNELS.get(self.0[2]).copied().unwrap_or(KERNELS[0])
     }
@@ -78,7 +72,6 @@ impl Candidate {
         self.0[3] == 1
     }
 
-    /// Convolutions of a stage.
     pub(super) fn blocks(self) -> usize {
         BLOCKS.get(self.0[4]).copied().unwrap_or(BLOCKS[0])
     }
@@ -136,7 +129,6 @@ impl Candidate {
         FilterNetConfig { edge: EDGE, filters, outputs: CLASSES }
     }
 
-    /// The same as an architecture.
     pub(super) fn architecture(self) -> Architecture {
         Architecture::Filters(self.config())
     }
@@ -144,15 +136,11 @@ impl Candidate {
 
 // Proposals: the order in which candidates are tried.
 
-/// How candidates are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Method {
-    /// Any that has not been tried.
     Random,
-    /// A parent with one choice changed.
     Evolution,
-    /// All, one after the other.
     Exhaustive,
 }
 
@@ -169,7 +157,6 @@ pub(super) struct Proposals {
     stream: Stream,
 }
 
-/// What is known of a candidate that has been tried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scored {
     pub(super) candidate: Candidate,
@@ -177,7 +164,6 @@ pub(super) struct Scored {
     pub(super) budget: Budget,
 }
 
-/// Whether a candidate meets the budgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Budget {
     Within,
@@ -196,7 +182,6 @@ impl Proposals {
         Self { method, population, left, stream: Stream::new(seed, "search/mutations") }
     }
 
-    /// The next candidate; none if all have been tried.
     pub(super) fn next(&mut self, known: &[Scored]) -> Option<Candidate> {
         let bred = match self.method {
             Method::Evolution if known.len() >= self.population => self.bred(known),

@@ -12,14 +12,12 @@ fn lab() -> LiveLab {
     crate::architecture_search::lab().unwrap()
 }
 
-/// A search that is over soon.
 const QUICK: [&str; 3] = ["training_steps=1", "batch_size=4", "evaluations=6"];
 
 fn quick(more: &[&str]) -> RunData {
     run(&lab(), &over(&QUICK, more))
 }
 
-/// The rows of panel `candidates`.
 fn rows(data: &RunData) -> Vec<Vec<Value>> {
     let Some((_, Frame::Table(table))) = data.frames.get("candidates") else {
         panic!("no table of candidates")

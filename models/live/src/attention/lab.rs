@@ -33,16 +33,12 @@ use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `attention`: stored scores, tiles with a running softmax, a sliding window and a linear kernel, compared and timed.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Fields>()
 }
 
 // Parameters.
 
-/// The longest sequence.
 const LONGEST: usize = 8192;
 
 /// More lengths than this are not a sweep but a mistake.
@@ -51,7 +47,6 @@ const MOST_LENGTHS: usize = 16;
 /// More tiles than this take too long: each is a handful of operations on the device.
 const MOST_TILES: usize = 1 << 17;
 
-/// The parameters.
 #[derive(Deserialize)]
 struct Fields {
     heads: usize,
@@ -67,20 +62,17 @@ struct Fields {
     logit_scale: f64,
 }
 
-/// What cannot change during a run.
 #[derive(Clone, Debug)]
 struct Setup {
     heads: usize,
     sequence: usize,
     width: usize,
     ahead: Causality,
-    /// The lengths that are timed.
     sweep: Vec<usize>,
     repetitions: usize,
     seed: u64,
 }
 
-/// What may change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Knobs {
     tiling: Tiling,
@@ -102,7 +94,6 @@ impl Setup {
         })
     }
 
-    /// Full attention.
     fn full_mask(&self) -> AttentionMask {
         AttentionMask { ahead: self.ahead, window: None }
     }
@@ -112,7 +103,6 @@ impl Setup {
         [self.heads, sequence, self.width]
     }
 
-    /// The longest sequence of the run.
     fn longest(&self) -> usize {
         self.sweep.iter().copied().fold(self.sequence, usize::max)
     }
@@ -174,15 +164,12 @@ impl Setup {
         4 * n * d
     }
 
-    /// Attention over a window.
     fn window_mask(&self, knobs: &Knobs) -> AttentionMask {
         AttentionMask { ahead: self.ahead, window: Some(knobs.window) }
     }
 }
 
 impl Knobs {
-    /// # Errors
-    /// If the tiles are so small that there are too many.
     fn read(params: &Params) -> Result<Self, LabError> {
         let Fields { sequence, tile_rows, tile_columns, window, logit_scale, .. } =
             params.read()?;
@@ -231,7 +218,6 @@ struct Session {
     drawn: RandomInputs,
     compared: Comparison,
     swept: Vec<TimedLength>,
-    /// The length that is being timed.
     timing: Option<Timing>,
     /// A step is a repetition.
     steps: Steps,
@@ -282,18 +268,15 @@ impl Session {
         self.draw(run, FrameTrigger::Running)
     }
 
-    /// Says what is timed next.
     fn announce(&self, run: &mut Run<'_>) {
         let next = self.next();
         run.status(next.map_or_else(String::new, |tokens| format!("timing {tokens} tokens")));
     }
 
-    /// The length that is to be timed next.
     fn next(&self) -> Option<usize> {
         self.setup.sweep.get(self.swept.len()).copied()
     }
 
-    /// Gets ready to time a length.
     fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, StepError> {
         let drawn = RandomInputs::new(self.setup.seed, self.setup.shape(sequence));
         let inputs = drawn.on(&self.device, self.knobs.logit_scale);
@@ -452,13 +435,11 @@ impl SteppedLab for Session {
     }
 }
 
-/// A length that is being timed.
 struct Timing {
     sequence: usize,
     bytes: [Option<u64>; 3],
     /// Of each way; none where its tiles are too many.
     clocks: Vec<Option<RepeatTimer>>,
-    /// Repetitions done.
     repetitions: usize,
 }
 

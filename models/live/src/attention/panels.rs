@@ -12,7 +12,6 @@ use super::tiles::{AttentionMask, Tile, scores};
 use super::variants::{Comparison, RandomInputs, TIMED, TimedLength, VARIANTS};
 use super::{Knobs, Setup};
 
-/// What pictures are made of.
 pub(super) struct PanelData<'a> {
     pub(super) setup: &'a Setup,
     pub(super) knobs: &'a Knobs,
@@ -23,7 +22,6 @@ pub(super) struct PanelData<'a> {
 
 type Picture = fn(&PanelData<'_>) -> Option<Frame>;
 
-/// Every panel.
 pub(super) const ALL: [(&str, Picture); 4] = [
     ("scores", |data| Some(tile_sequence(data.setup, data.knobs, data.inputs))),
     ("traffic", |data| Some(traffic(data.setup, data.knobs))),
@@ -31,7 +29,6 @@ pub(super) const ALL: [(&str, Picture); 4] = [
     ("output", |data| Some(output(data.compared))),
 ];
 
-/// What one head moves to and from slow memory.
 fn traffic(setup: &Setup, knobs: &Knobs) -> Frame {
     let naive = setup.naive_accesses();
     let bar = |label: &str, elements: u64, what: &str| Bar {
@@ -51,7 +48,6 @@ fn traffic(setup: &Setup, knobs: &Knobs) -> Frame {
     bars("elements", all)
 }
 
-/// Time and memory against the length of the sequence.
 pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &[TimedLength]) -> Frame {
     let plot = |name: &str, unit: &str, values: [Curve; 3], more: Vec<(&str, Curve)>| {
         // A logarithmic axis has no place for nothing.
@@ -144,7 +140,6 @@ const GREW: usize = 4;
 
 const NOTE: &str = "Behind a query: its maximum m and sum l so far, and x: what both sums were multiplied by because m grew.";
 
-/// The first head, tile by tile.
 fn tile_sequence(setup: &Setup, knobs: &Knobs, drawn: &RandomInputs) -> Frame {
     let grid = Grid::new(setup, knobs);
     let new = |query: &usize| Row { query: *query, pass: Pass::NOTHING };
@@ -166,11 +161,9 @@ fn tile_sequence(setup: &Setup, knobs: &Knobs, drawn: &RandomInputs) -> Frame {
     Frame::FrameSequence(Box::new(FrameSequence { stills, cover }))
 }
 
-/// Which queries and keys the picture shows.
 struct Grid {
     mask: AttentionMask,
     queries: Vec<usize>,
-    /// The keys of each column.
     columns: Vec<Range<usize>>,
     /// Columns of a tile; 0 where a column has several tiles.
     group: usize,
@@ -178,7 +171,6 @@ struct Grid {
     wide: usize,
 }
 
-/// What a query knows.
 struct Row {
     query: usize,
     pass: Pass,

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::variants::RandomInputs;
 
-/// Which keys a query sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AttentionMask {
     /// Whether keys behind the query's own place count.
@@ -23,7 +22,6 @@ pub(super) enum Causality {
 }
 
 impl AttentionMask {
-    /// Whether a query sees a key.
     pub(super) fn sees(self, query: usize, key: usize) -> bool {
         let hidden = match self.ahead {
             Causality::Hidden => key > query,
@@ -62,15 +60,12 @@ impl AttentionMask {
 /// How much of a tile its queries see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coverage {
-    /// Every key is seen by every query.
     All,
     /// Some pairs do not count, or none does and the corners alone do not tell.
     Part,
-    /// No query sees any key.
     Nothing,
 }
 
-/// Some queries against some keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) queries: Range<usize>,
@@ -80,9 +75,7 @@ pub(super) struct Tile {
 /// The size of tiles; the last ones are smaller where it does not divide the sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tiling {
-    /// Queries in a tile.
     pub(super) rows: usize,
-    /// Keys in a tile.
     pub(super) columns: usize,
 }
 
@@ -128,7 +121,6 @@ fn pieces(whole: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
 /// Multiply-adds that the reference takes at most: beyond that it looks at some of the queries, evenly over the sequence.
 const MOST_WORK: usize = 1 << 28;
 
-/// What some queries should find.
 pub(super) struct Exact {
     /// The queries that were looked at, ascending.
     pub(super) queries: Vec<usize>,
@@ -136,7 +128,6 @@ pub(super) struct Exact {
     pub(super) found: Vec<f64>,
     width: usize,
     heads: usize,
-    /// The largest of all.
     largest: f64,
 }
 

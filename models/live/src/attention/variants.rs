@@ -222,7 +222,6 @@ impl Hidden {
     }
 }
 
-/// The result of all tiles.
 pub(super) struct Tiled {
     /// `[heads, sequence, head]`
     pub(super) output: Tensor<3>,
@@ -276,7 +275,6 @@ fn cut(x: &Tensor<3>, tokens: &std::ops::Range<usize>) -> Tensor<3> {
 /// The variants, in the order in which they are reported.
 pub(super) const VARIANTS: [&str; 4] = ["naive", "tiled", "window", "linear"];
 
-/// The result of every variant, compared with double precision.
 pub(super) struct Comparison {
     /// The largest difference of each variant over the largest output.
     pub(super) differences: [f64; 4],
@@ -284,7 +282,6 @@ pub(super) struct Comparison {
     pub(super) non_finite: u64,
     /// What the last query of the first head finds by each variant.
     pub(super) last: [Vec<f32>; 4],
-    /// What it should find.
     pub(super) exact: Vec<f64>,
 }
 
@@ -326,12 +323,10 @@ impl Comparison {
     }
 }
 
-/// The numbers of a tensor, in order.
 pub(super) fn numbers(tensor: Tensor<3>) -> Vec<f32> {
     tensor.into_data().iter::<f32>().collect()
 }
 
-/// One length of the sweep.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TimedLength {
     pub(super) sequence: usize,
@@ -340,5 +335,4 @@ pub(super) struct TimedLength {
     pub(super) bytes: [Option<u64>; 3],
 }
 
-/// The variants that are timed.
 pub(super) const TIMED: [&str; 3] = ["naive", "tiled", "linear"];

@@ -14,7 +14,6 @@ use mlsys_nn::random::Stream;
 
 use super::Setup;
 
-/// A network with weights and a batch, on a device.
 pub(super) struct Real {
     /// Without autodiff.
     network: Network,
@@ -22,7 +21,6 @@ pub(super) struct Real {
     learning: Network,
     /// The same weights in f64 on the CPU, to be nudged.
     exact: Network,
-    /// The CPU.
     host: Device,
     /// Its input: numbers, or tokens.
     values: Vec<f32>,
@@ -36,7 +34,6 @@ pub(super) struct Real {
 const MOST_NUMBERS: u64 = 20_000_000;
 const MOST_FLOPS: u64 = 2_000_000_000;
 
-/// Why nothing is computed.
 pub(super) fn too_large(setup: &Setup, table: &Table) -> Option<String> {
     let results = table.operations();
     let results = results.map(|(_, node)| table.tensors[node.output].numbers());
@@ -189,7 +186,6 @@ impl Slopes<'_> {
     /// the difference of two losses in f64.
     const STEP: f64 = 1e-6;
 
-    /// Compares along one more direction.
     pub(super) fn compare(&mut self) {
         let stream = &mut self.stream;
         let like = |values: &Vec<f64>| values.iter().map(|_| stream.normal()).collect();
@@ -201,7 +197,6 @@ impl Slopes<'_> {
         self.pairs.push((by_burn, (ahead - behind) / (2.0 * Self::STEP)));
     }
 
-    /// How far they are apart so far.
     pub(super) fn error(&self) -> f64 {
         error(&self.pairs)
     }

@@ -48,7 +48,6 @@ fn seconds(shown: PanelData<'_>) -> BTreeMap<usize, f64> {
 struct Drawing<'a> {
     shown: PanelData<'a>,
     graph: Graph,
-    /// The drawn node of every tensor.
     of_tensor: BTreeMap<usize, usize>,
     /// Drawn groups by their names from the outermost in.
     groups: BTreeMap<Vec<String>, usize>,

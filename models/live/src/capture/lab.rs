@@ -30,16 +30,12 @@ use crate::sizes::sizes;
 use crate::stepped::LiveLab;
 
 /// Lab `capture`: records a forward pass and a training step, counts them, and proves the record true.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::new(include_str!("lab.toml"), |_, run| record_and_count(run))?.reading::<Fields>()
 }
 
 // Parameters.
 
-/// The parameters.
 #[derive(Deserialize)]
 struct Fields {
     model: Model,
@@ -62,12 +58,10 @@ struct Fields {
     precision: String,
 }
 
-/// What is recorded.
 #[derive(Clone, Debug, PartialEq)]
 struct Setup {
     architecture: Architecture,
     activation: Activation,
-    /// Examples, or sequences.
     batch: usize,
     rule: Rule,
     seed: u64,
@@ -103,7 +97,6 @@ impl Setup {
         [self.batch, of_one]
     }
 
-    /// What it tells apart.
     fn classes(&self) -> usize {
         match &self.architecture {
             Architecture::Mlp(config) => config.outputs,
@@ -166,7 +159,6 @@ fn architecture(fields: &Fields) -> Result<Architecture, LabError> {
     }
 }
 
-/// The sizes of an mlp, from the input to the output.
 fn layers(given: &[Value]) -> Result<Vec<usize>, LabError> {
     if given.len() > MOST_LAYERS + 1 {
         let message =
@@ -178,7 +170,6 @@ fn layers(given: &[Value]) -> Result<Vec<usize>, LabError> {
 
 // A run: record, count, do again, compare slopes; between the steps, knobs that only recount.
 
-/// Directions along which slopes are compared.
 const DIRECTIONS: u64 = 8;
 
 /// What was recorded of a network at one batch size.
@@ -200,13 +191,11 @@ impl Record {
         Ok((record, forward))
     }
 
-    /// Counts by the knobs.
     fn count(&self, counting: &CostModel) -> Costs {
         Costs::new(&self.table, &self.needs, &self.layers, counting)
     }
 }
 
-/// Runs the lab.
 fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     let started = Instant::now();
     let mut params = run.params.clone();
@@ -296,7 +285,6 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Reports everything that is counted.
 fn report(run: &mut Run<'_>, record: &Record, count: &Costs) {
     let mut integer = |name: &str, number: u64| {
         run.scalar(name, i64::try_from(number).unwrap_or(i64::MAX));

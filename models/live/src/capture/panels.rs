@@ -15,7 +15,6 @@ use mlsys_nn::capture::table::{Node, Source, StepPhase};
 use super::{Record, graph};
 use crate::stepped;
 
-/// What a panel is drawn from.
 #[derive(Clone, Copy)]
 pub(super) struct PanelData<'a> {
     pub(super) record: &'a Record,
@@ -35,7 +34,6 @@ const ALL: [(&str, Picture); 7] = [
     ("energy", energy),
 ];
 
-/// Draws every visible panel.
 pub(super) fn draw(
     run: &mut Run<'_>,
     at: (u64, FrameTrigger),

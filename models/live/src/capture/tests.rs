@@ -71,7 +71,6 @@ fn every_recorded_operation_is_of_a_kind_that_is_known() {
 
 // Saved, moved and recomputed quantities, counted by hand.
 
-/// Bytes of one f32.
 const SIZE: u64 = 4;
 
 #[test]

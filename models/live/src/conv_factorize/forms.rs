@@ -5,7 +5,6 @@ use mlsys_nn::networks::{FilterCost, FilterShape, ReceptiveField};
 /// A block that sees a square of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One filter, as high and as wide as the square.
     Standard,
     /// Filters of 3 x 3 on top of each other (Simonyan & Zisserman 2015).
     Stacked,
@@ -17,14 +16,11 @@ pub(super) enum Form {
     Bottleneck,
 }
 
-/// The sizes that all forms share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
-    /// Channels that come in and go out.
     pub(super) channels: usize,
     /// Edge of the square that an output sees.
     pub(super) kernel: usize,
-    /// Edge of the map.
     pub(super) size: usize,
     /// Channels over those inside a bottleneck.
     pub(super) ratio: usize,
@@ -45,7 +41,6 @@ impl Form {
         }
     }
 
-    /// As metrics name it.
     pub(super) fn metric(self) -> String {
         self.name().replace('-', "_")
     }
@@ -85,13 +80,11 @@ impl Form {
         }
     }
 
-    /// What each layer takes for one image.
     pub(super) fn costs(self, sizes: &Sizes) -> Vec<FilterCost> {
         let layers = self.layers(sizes).into_iter();
         layers.map(|layer| layer.cost(sizes.size)).collect()
     }
 
-    /// Weights of the block.
     pub(super) fn weights(self, sizes: &Sizes) -> u64 {
         self.costs(sizes).iter().map(|cost| cost.weights).sum()
     }

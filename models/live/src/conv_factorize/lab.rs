@@ -29,25 +29,19 @@ use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `conv-factorize`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
 }
 
 // Parameters.
 
-/// What the digits are told apart into.
 const CLASSES: usize = 10;
 
-/// Digits to learn from.
 const SAMPLES: usize = 4000;
 
 /// Edge of the filter that makes channels of an image.
 const STEM: usize = 3;
 
-/// The parameters that cannot change during a run.
 #[derive(Deserialize)]
 struct FixedParams {
     factorizations: Vec<Value>,
@@ -60,7 +54,6 @@ struct FixedParams {
     seed: u64,
 }
 
-/// What cannot change during a run.
 #[derive(Clone, Debug)]
 struct Setup {
     forms: Vec<Form>,
@@ -97,7 +90,6 @@ impl Setup {
         })
     }
 
-    /// The classifier that has this block.
     fn architecture(&self, form: Form) -> Architecture {
         Architecture::Filters(self.config(form))
     }
@@ -241,7 +233,6 @@ fn report_times(run: &mut Run<'_>, times: &Times) {
     }
 }
 
-/// A classifier with one of the blocks.
 struct Variant {
     form: Form,
     trainer: Trainer,
@@ -249,7 +240,6 @@ struct Variant {
 
 struct Session {
     setup: Setup,
-    /// How each step is done.
     how: Knobs,
     times: Times,
     variants: Vec<Variant>,
@@ -313,7 +303,6 @@ impl Session {
         Ok(session)
     }
 
-    /// How many fresh digits each variant reads right.
     fn judge(&mut self, run: &mut Run<'_>) {
         self.looked = Some(self.steps.done);
         for variant in &self.variants {
@@ -325,7 +314,6 @@ impl Session {
 }
 
 impl SteppedLab for Session {
-    /// The learning rate.
     type Knobs = f64;
 
     fn steps(&mut self) -> &mut Steps {
@@ -345,7 +333,6 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    /// A step of every variant, on the same batch.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.steps.done += 1;
         for (index, variant) in self.variants.iter_mut().enumerate() {

@@ -24,7 +24,6 @@ const PACE: Pace = Pace {
 /// the fastest round counts, and a disturbance meets all pieces alike.
 const ROUNDS: usize = 5;
 
-/// What was timed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     pub(super) layers: Vec<TimedLayer>,
@@ -34,7 +33,6 @@ pub(super) struct Times {
     pub(super) roof: Option<Roof>,
 }
 
-/// One layer's forward pass of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimedLayer {
     pub(super) form: Form,
@@ -47,7 +45,6 @@ pub(super) struct TimedLayer {
 }
 
 impl Times {
-    /// Seconds of a block, if it has been timed.
     pub(super) fn block(&self, form: Form) -> Option<f64> {
         let found = self.blocks.iter().find(|(known, _)| *known == form);
         found.map(|(_, seconds)| *seconds)
@@ -152,7 +149,6 @@ impl Work {
         pieces
     }
 
-    /// Filters one after the other, on a batch.
     fn forward(
         &mut self,
         first: &FilterShape,

@@ -10,7 +10,6 @@ use super::forms::{Form, paths, reach};
 use super::measure::Times;
 use crate::roof::{self, Roof, short};
 
-/// What pictures are made of.
 pub(super) struct PanelData<'a> {
     pub(super) setup: &'a Setup,
     pub(super) times: &'a Times,
@@ -18,10 +17,8 @@ pub(super) struct PanelData<'a> {
     pub(super) networks: &'a dyn Fn() -> Vec<(Form, Network)>,
 }
 
-/// Makes one panel's picture.
 pub(super) type Picture = fn(&PanelData<'_>) -> Frame;
 
-/// Every panel that the lab draws itself.
 pub(super) const ALL: [(&str, Picture); 4] =
     [("bars", costs), ("field", fields), ("roofline", roofline), ("filters", filters)];
 
@@ -133,7 +130,6 @@ fn named(shape: &FilterShape, place: usize) -> String {
     format!("{place}: {high}x{wide}{own}")
 }
 
-/// What each layer of each block has learned.
 fn filters(pictured: &PanelData<'_>) -> Frame {
     let mut stills: Vec<Pane> = Vec::new();
     for (form, network) in (pictured.networks)() {

@@ -10,7 +10,6 @@ fn lab() -> LiveLab {
     crate::conv_factorize::lab().unwrap()
 }
 
-/// A run that is over soon.
 const SMALL: [&str; 4] = ["size=7", "channels=4", "batch_size=8", "steps=2"];
 
 fn small(more: &[&str]) -> RunData {

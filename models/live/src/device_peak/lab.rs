@@ -21,19 +21,14 @@ use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
 
 /// Lab `device-peak`: bandwidth, arithmetic and the cost of a launch, compared with data-centre chips.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
 }
 
 // The plan: measurements in order.
 
-/// The smallest working set of the ladder, in bytes.
 const LOWEST_RUNG: u64 = 16 * 1024;
 
-/// The parameters that cannot change.
 #[derive(Deserialize)]
 struct FixedParams {
     buffer_bytes: u64,
@@ -48,23 +43,17 @@ struct Plan {
     measurements: Vec<Measurement>,
 }
 
-/// One thing that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measurement {
-    /// Multiply-adds in registers.
     Arithmetic,
-    /// One buffer copied to another.
     Copy,
-    /// A buffer summed up.
     Read,
-    /// The smallest operation.
     Launch,
     /// A working set of this many bytes, summed repeatedly.
     Rung(u64),
 }
 
 impl Plan {
-    /// The plan for a device with a last cache of this many bytes, if known.
     fn read(params: &Params, last_cache: Option<u64>) -> Result<Self, LabError> {
         let FixedParams { buffer_bytes: given, repetitions, ladder } = params.read()?;
         let buffer_bytes = match params.origin("buffer_bytes") {
@@ -112,7 +101,6 @@ impl Measurement {
         }
     }
 
-    /// Its name in pictures.
     fn name(self) -> String {
         match self {
             Self::Arithmetic => "multiply-add".to_owned(),
@@ -136,7 +124,6 @@ impl Measurement {
         }
     }
 
-    /// Makes its buffers.
     fn prepare(self, meter: &Meter, plan: &Plan) -> Result<Arithmetic, LabError> {
         let pass = match self {
             Self::Arithmetic => return meter.arithmetic(ComputeUnits::Plain),
@@ -168,7 +155,6 @@ struct Session {
     results: Results,
     /// What is being timed, with repetitions done.
     timing: Option<(RepeatTimer, usize)>,
-    /// Measurements done.
     place: usize,
     /// A step is a repetition.
     steps: Steps,
@@ -199,7 +185,6 @@ impl Session {
         self.plan.measurements.get(self.place).copied()
     }
 
-    /// Says what is measured next.
     fn announce(&self, run: &mut Run<'_>) {
         let next = self.measurement();
         run.status(next.map_or_else(String::new, |next| next.status(&self.plan)));
@@ -213,7 +198,6 @@ impl Session {
 }
 
 impl SteppedLab for Session {
-    /// The chips compared with the device.
     type Knobs = Vec<Roof>;
 
     fn steps(&mut self) -> &mut Steps {

@@ -10,7 +10,6 @@ use crate::roof::{self, Roof, short};
 
 type Picture = fn(&Results, &[Roof]) -> Frame;
 
-/// Every panel.
 pub(super) const ALL: [(&str, Picture); 4] =
     [("roofline", roofline), ("ladder", ladder), ("table", machines), ("repetitions", repetitions)];
 
@@ -30,7 +29,6 @@ fn roofline(results: &Results, compared: &[Roof]) -> Frame {
     roof::roofline("attainable", &series, points, &roofs, 16.0)
 }
 
-/// Bandwidth against the size of the working set.
 fn ladder(results: &Results, _: &[Roof]) -> Frame {
     let rungs: Vec<(f64, f64)> =
         results.ladder().map(|(bytes, rate)| (bytes as f64, rate)).collect();
@@ -93,26 +91,21 @@ fn repetitions(results: &Results, _: &[Roof]) -> Frame {
 
 // Results, and the metrics computed from them.
 
-/// What was measured so far.
 pub(super) struct Results {
-    /// The device's name.
     pub(super) device: String,
     pub(super) precision: Precision,
     /// Each measurement, finished or under way.
     pub(super) all: Vec<(Measurement, Measured)>,
 }
 
-/// What a measurement gave.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Measured {
-    /// Timings of our own.
     Timed(Timings),
     /// A rate that burn's probe reported.
     Told(f64),
 }
 
 impl Measured {
-    /// Bytes, operations or starts in a second.
     pub(super) fn rate(&self) -> Option<f64> {
         match self {
             Self::Timed(times) => times.rate(),
@@ -127,7 +120,6 @@ impl Results {
         found.and_then(|(_, outcome)| outcome.rate())
     }
 
-    /// Seconds that the smallest operation takes.
     pub(super) fn launch_seconds(&self) -> Option<f64> {
         self.rate(Measurement::Launch).map(f64::recip)
     }
@@ -143,7 +135,6 @@ impl Results {
         })
     }
 
-    /// The measured roof, once both of its ceilings are known.
     pub(super) fn roof(&self) -> Option<Roof> {
         Some(Roof {
             name: "this machine".to_owned(),
@@ -152,7 +143,6 @@ impl Results {
         })
     }
 
-    /// The worst spread of all measurements.
     fn spread(&self) -> Option<f64> {
         let spreads = self.all.iter().filter_map(|(_, outcome)| match outcome {
             Measured::Timed(times) => times.spread(),
@@ -161,7 +151,6 @@ impl Results {
         spreads.reduce(f64::max)
     }
 
-    /// Reports every metric that is known.
     pub(super) fn report(&self, run: &mut Run<'_>) {
         let mut tell = |name: &str, value: Option<f64>| {
             if let Some(value) = value {

@@ -29,9 +29,6 @@ use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `distill`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<FixedParams>()?
@@ -40,10 +37,8 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 // Parameters.
 
-/// Examples of a step.
 const BATCH: usize = 64;
 
-/// The parameters that cannot change during a run.
 #[derive(Deserialize)]
 struct FixedParams {
     teacher_width: usize,
@@ -55,7 +50,6 @@ struct FixedParams {
     seed: u64,
 }
 
-/// What cannot change during a run.
 struct Setup {
     teacher: Recipe,
     student: Architecture,
@@ -66,7 +60,6 @@ struct Setup {
     seed: u64,
 }
 
-/// What may change between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Knobs {
     temperature: f64,
@@ -94,7 +87,6 @@ impl Setup {
     }
 }
 
-/// Digits.
 const CLASSES: usize = 10;
 
 fn images(examples: Examples) -> Result<Labelled, LabError> {
@@ -158,7 +150,6 @@ impl Session {
         Ok(session)
     }
 
-    /// Images that neither teacher nor students have seen.
     fn fresh(
         teacher: &Trained,
         network: &Network,
@@ -181,7 +172,6 @@ impl Session {
         run.scalar("size_ratio", teacher as f64 / student as f64);
     }
 
-    /// What the temperature makes of the teacher's answers.
     fn report_targets(&self, run: &mut Run<'_>) {
         let rows = self.shown.logits.chunks(CLASSES);
         let count = rows.len().max(1);
@@ -193,7 +183,6 @@ impl Session {
         run.scalar("target_entropy", entropies.sum::<f64>() / count as f64);
     }
 
-    /// Reports every series.
     fn report_series(&self, run: &mut Run<'_>) {
         let step = self.steps.done;
         let taught = self.fresh.judge(&self.distilled.network());
@@ -236,7 +225,6 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    /// One step of both students.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let (shown, knobs) = (&self.shown, &self.knobs);
         let taught = self.distilled.step(shown, Supervision::Teacher, knobs);
@@ -272,7 +260,6 @@ impl SteppedLab for Session {
 
 // A student in training, and its examples.
 
-/// A network that learns.
 struct Student {
     network: Network,
     optimizer: Optimizer,
@@ -282,9 +269,7 @@ struct Student {
     device: Device,
 }
 
-/// What students are shown.
 struct TrainingSet {
-    /// With labels.
     labelled: Examples,
     /// Those that the teacher has answered.
     transfer: Examples,
@@ -292,10 +277,8 @@ struct TrainingSet {
     logits: Vec<f32>,
 }
 
-/// Where a student's loss comes from.
 #[derive(Clone, Copy)]
 enum Supervision {
-    /// Labels alone.
     Labels,
     /// The teacher's answers, and labels for the rest.
     Teacher,
@@ -315,12 +298,10 @@ impl Student {
         }
     }
 
-    /// The network as it is, without autodiff.
     fn network(&self) -> Network {
         self.network.valid()
     }
 
-    /// One step, and its loss.
     fn step(&mut self, shown: &TrainingSet, lesson: Supervision, knobs: &Knobs) -> f64 {
         let soft = match lesson {
             Supervision::Labels => 0.0,

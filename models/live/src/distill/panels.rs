@@ -11,7 +11,6 @@ use mlsys_nn::train::EvaluationSet;
 use super::{CLASSES, Student};
 use crate::train::confusion;
 
-/// Images of the missing digit.
 const SHOWN: usize = 12;
 
 /// Images among which the one with the most to say is looked for.
@@ -44,14 +43,12 @@ fn hidden(logits: &[f32], index: usize, missing: Option<i32>) -> f64 {
     unsure - second
 }
 
-/// How a student does.
 pub(super) struct StudentScores {
     pub(super) accuracy: f64,
     /// On the digit that it was not shown.
     pub(super) missing: Option<f64>,
 }
 
-/// What the panels show.
 pub(super) struct PanelData<'a> {
     pub(super) fresh: &'a HeldOut,
     pub(super) distilled: &'a Student,
@@ -59,10 +56,8 @@ pub(super) struct PanelData<'a> {
     pub(super) temperature: f64,
 }
 
-/// A panel, and what draws it.
 type Picture = (&'static str, fn(&PanelData<'_>) -> Frame);
 
-/// The pictures by panel.
 pub(super) const ALL: [Picture; 3] =
     [("soft-targets", soft_targets), ("missing", missing), ("confusion", confused)];
 
@@ -87,7 +82,6 @@ impl HeldOut {
         Self { set, telling: telling.unwrap_or(0), examples, logits, missing }
     }
 
-    /// How a student does on them.
     pub(super) fn judge(&self, network: &Network) -> StudentScores {
         let verdict = self.set.judge(network, Activation::Relu);
         let missing = self.missing.map(|missing| {
@@ -173,7 +167,6 @@ fn missing(pictured: &PanelData<'_>) -> Frame {
     ])
 }
 
-/// True class by row, the distilled student's by column.
 fn confused(pictured: &PanelData<'_>) -> Frame {
     let fresh = pictured.fresh;
     let classes = fresh.set.classes(&pictured.distilled.network(), Activation::Relu);
@@ -181,7 +174,6 @@ fn confused(pictured: &PanelData<'_>) -> Frame {
     confusion(&classes, &fresh.examples.labels, &names)
 }
 
-/// The index of the largest.
 fn likeliest(row: &[f32]) -> usize {
     let all = row.iter().enumerate();
     all.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(index, _)| index)

@@ -1,14 +1,12 @@
 //! A transformer that reads sequences piece by piece, with a cache or without.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use mlsys_device::workers;
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::{TokenPositions, Transformer, TransformerConfig};
 use mlsys_sim::formats::Format;
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-/// What earlier tokens leave behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caching {
     /// Keys and values, in this many bits.
@@ -17,8 +15,8 @@ pub(super) enum Caching {
     Nothing,
 }
 
-/// By block and head how much a token looked at each, and the position of the first it looked at.
-pub(super) type Looks = (Vec<Vec<Vec<f32>>>, usize);
+/// Attention weights of one token by block, head and position, and the first of those positions.
+pub(super) type AttentionWeights = (Vec<Vec<Vec<f32>>>, usize);
 
 /// A transformer that reads sequences of one length piece by piece.
 pub(super) struct Decoder {
@@ -32,10 +30,9 @@ pub(super) struct Decoder {
     rows: Vec<Vec<i32>>,
     /// How much each token of the last pass looked at each that was there, by block, `[batch, heads, time, seen]`, and the
     /// position of the first that was there.
-    looked: (Vec<Tensor<4>>, usize),
+    weights: (Vec<Tensor<4>>, usize),
 }
 
-/// What one pass did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PassCost {
     /// Scores of the last places, the sequences one after the other: of each, each place's scores.
@@ -68,19 +65,15 @@ impl Decoder {
             window,
             cache,
             rows: Vec::new(),
-            looked: (Vec::new(), 0),
+            weights: (Vec::new(), 0),
         }
     }
 
-    /// Tokens of a sequence that have been read.
     pub(super) fn len(&self) -> usize {
         self.rows.first().map_or(0, Vec::len)
     }
 
     /// Reads on: as many tokens in each sequence. The last `scored` of them are scored.
-    ///
-    /// # Errors
-    /// If the device gives back something else than numbers.
     pub(super) fn read(&mut self, new: &[Vec<i32>], scored: usize) -> Result<PassCost, CommError> {
         let before = self.len();
         if self.rows.is_empty() {
@@ -92,19 +85,19 @@ impl Decoder {
         let (batch, end) = (self.rows.len(), self.len());
         // With a cache only what is new goes through the model.
         let begin = self.cache.as_ref().map_or(0, |_| before);
-        let first = self.cache.as_ref().map_or(0, Cache::first);
+        let first = self.cache.as_ref().map_or(0, |cache| cache.first);
         let tokens: Vec<i32> = self.rows.iter().flat_map(|row| row[begin..].to_vec()).collect();
         let tokens = TensorData::new(tokens, [batch, end - begin]);
         let tokens = Tensor::<2, Int>::from_data(tokens, &self.device);
-        let standing = TokenPositions {
+        let positions = TokenPositions {
             new: vec![(begin..end).collect()],
             seen: vec![(first..end).map(Some).collect()],
             window: self.window,
         };
         // Otherwise the attention weights of the last pass and of this one would be held at once.
-        self.looked = (Vec::new(), 0);
+        self.weights = (Vec::new(), 0);
         let (cache, mut failed) = (&mut self.cache, None);
-        let found = self.network.extend(tokens, &standing, scored, |block, keys, values| {
+        let found = self.network.extend(tokens, &positions, scored, |block, keys, values| {
             let Some(cache) = cache else {
                 return (keys, values);
             };
@@ -117,9 +110,9 @@ impl Decoder {
             }
         });
         if let Some(error) = failed {
-            return Err(CommError::Failed(error));
+            return Err(error);
         }
-        self.looked = (found.attention, first);
+        self.weights = (found.attention, first);
         let vocab = self.config.vocab;
         let scores = flat_params::numbers(found.logits, batch * scored * vocab)?;
         let places = scores.chunks(vocab).map(<[f32]>::to_vec).collect::<Vec<_>>();
@@ -137,42 +130,42 @@ impl Decoder {
         let weights = self.config.weights_of_a_pass() + (batch * new * self.config.width) as u64;
         let cached = self.cache.as_ref().map_or(0, |cache| {
             let tokens = (batch * (seen + new)) as u64;
-            tokens * bytes_of_token(&self.config, cache.bits())
+            tokens * bytes_of_token(&self.config, cache.bits)
         });
         4 * weights + cached
     }
 
-    /// Takes back tokens, so that `len` of each sequence are left.
-    pub(super) fn cut(&mut self, len: usize) {
+    /// Forgets tokens, so that `len` of each sequence are left.
+    pub(super) fn truncate(&mut self, len: usize) {
         for row in &mut self.rows {
             row.truncate(len);
         }
         if let Some(cache) = &mut self.cache {
-            cache.cut(len);
+            cache.truncate(len);
         }
     }
 
-    /// Lets go of keys and values that no token from the next on looks at.
-    pub(super) fn settle(&mut self) {
-        self.let_go(self.len() + 1);
+    /// Evicts keys and values that no token from the next on looks at.
+    pub(super) fn evict_before_next(&mut self) {
+        self.evict(self.len() + 1);
     }
 
-    /// Lets go of keys and values that the last token does not look at.
-    pub(super) fn trim(&mut self) {
-        self.let_go(self.len());
+    /// Evicts keys and values that the last token does not look at.
+    pub(super) fn evict_before_last(&mut self) {
+        self.evict(self.len());
     }
 
     /// Leaves as many tokens before `end` as the window holds.
-    fn let_go(&mut self, end: usize) {
+    fn evict(&mut self, end: usize) {
         if let (Some(cache), Some(window)) = (&mut self.cache, self.window) {
-            cache.let_go(end.saturating_sub(window));
+            cache.evict(end.saturating_sub(window));
         }
     }
 
     /// Positions of the tokens that are kept, from the first to behind the last; nothing without a cache.
     pub(super) fn kept(&self) -> Option<std::ops::Range<usize>> {
         let cache = self.cache.as_ref()?;
-        Some(cache.first()..cache.first() + cache.tokens())
+        Some(cache.first..cache.first + cache.tokens())
     }
 
     /// Bytes of keys and values of all sequences, and of the scales that they share.
@@ -181,33 +174,30 @@ impl Decoder {
             return [0; 2];
         };
         let tokens = (self.rows.len() * cache.tokens()) as u64;
-        let [numbers, scales] = split(&self.config, cache.bits());
+        let [numbers, scales] = bytes_by_kind(&self.config, cache.bits);
         [tokens * numbers, tokens * scales]
     }
 
     /// By block and head how much a token of the first sequence looked at each, and the position of the first one it could
     /// look at: the last of the last pass, or the one `back` before it.
-    ///
-    /// # Errors
-    /// If the device gives back something else than numbers.
-    pub(super) fn looks(&self, back: usize) -> Result<Looks, CommError> {
-        let (blocks, first) = &self.looked;
-        let looks = blocks.iter().map(|weights| {
-            let [_, heads, time, seen] = weights.dims();
+    pub(super) fn attention(&self, back: usize) -> Result<AttentionWeights, CommError> {
+        let (blocks, first) = &self.weights;
+        let weights = blocks.iter().map(|own| {
+            let [_, heads, time, seen] = own.dims();
             let at = (time - 1).saturating_sub(back);
-            let own = weights.clone().slice([0..1, 0..heads, at..at + 1, 0..seen]);
+            let own = own.clone().slice([0..1, 0..heads, at..at + 1, 0..seen]);
             let numbers = flat_params::numbers(own, heads * seen)?;
             // Those behind it were only there to be judged.
             let shown = seen - (time - 1 - at);
             let heads = numbers.chunks(seen).map(|head| head[..shown].to_vec());
             Ok(heads.collect())
         });
-        Ok((looks.collect::<Result<_, CommError>>()?, *first))
+        Ok((weights.collect::<Result<_, CommError>>()?, *first))
     }
 }
 
 /// Bytes of one token's keys and values, and of their scales.
-fn split(config: &TransformerConfig, bits: Bits) -> [u64; 2] {
+fn bytes_by_kind(config: &TransformerConfig, bits: Bits) -> [u64; 2] {
     let heads = (2 * config.depth * config.kv_heads) as u64;
     // Numbers of a head are packed up to whole bytes.
     let head = (config.head() as u64 * bits.count()).div_ceil(8);
@@ -216,12 +206,11 @@ fn split(config: &TransformerConfig, bits: Bits) -> [u64; 2] {
 
 /// Bytes of one token's keys and values with their scales.
 pub(super) fn bytes_of_token(config: &TransformerConfig, bits: Bits) -> u64 {
-    split(config, bits).iter().sum()
+    bytes_by_kind(config, bits).iter().sum()
 }
 
 // The key/value cache: what each block keeps of earlier tokens, so that they need not go through it again.
 
-/// Bits of a cached number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bits {
     /// 32, as it was computed.
@@ -234,12 +223,7 @@ pub(super) enum Bits {
     Four,
 }
 
-/// The numbers of bits that there are.
-pub(super) const BITS: [(i64, Bits); 4] =
-    [(32, Bits::Full), (16, Bits::Half), (8, Bits::Eight), (4, Bits::Four)];
-
 impl Bits {
-    /// Bits of a number.
     pub(super) fn count(self) -> u64 {
         match self {
             Self::Full => 32,
@@ -272,17 +256,14 @@ impl Bits {
     }
 
     /// The same of a tensor `[batch, kv_heads, time, head]`.
-    ///
-    /// # Errors
-    /// If the device does not give the numbers.
-    pub(super) fn rounded(self, x: Tensor<4>) -> Result<Tensor<4>, String> {
+    pub(super) fn rounded(self, x: Tensor<4>) -> Result<Tensor<4>, CommError> {
         match self {
             Self::Full => Ok(x),
             Self::Half | Self::Eight | Self::Four => {
                 let (shape, device) = (x.dims(), x.device());
                 let [.., head] = shape;
-                let numbers =
-                    self.round(workers::read(x).map_err(|error| error.to_string())?, head);
+                let count = shape.iter().product();
+                let numbers = self.round(flat_params::numbers(x, count)?, head);
                 Ok(Tensor::from_data(TensorData::new(numbers, shape), &device))
             }
         }
@@ -299,36 +280,21 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// An empty cache for this many blocks.
     pub(super) fn new(bits: Bits, blocks: usize) -> Self {
         Self { bits, blocks: vec![None; blocks], first: 0 }
     }
 
-    /// Bits of a number.
-    pub(super) fn bits(&self) -> Bits {
-        self.bits
-    }
-
-    /// The position of the first token that is kept.
-    pub(super) fn first(&self) -> usize {
-        self.first
-    }
-
-    /// Tokens that are kept.
     pub(super) fn tokens(&self) -> usize {
         let first = self.blocks.first().and_then(Option::as_ref);
         first.map_or(0, |[keys, _]| keys.dims()[2])
     }
 
     /// Keeps the keys and values of more tokens for a block; all that it keeps, with them.
-    ///
-    /// # Errors
-    /// If the device does not give the numbers that are to be rounded.
     pub(super) fn keep(
         &mut self,
         block: usize,
         new: [Tensor<4>; 2],
-    ) -> Result<[Tensor<4>; 2], String> {
+    ) -> Result<[Tensor<4>; 2], CommError> {
         let [keys, values] = new;
         let new = [self.bits.rounded(keys)?, self.bits.rounded(values)?];
         let Some(place) = self.blocks.get_mut(block) else {
@@ -345,13 +311,11 @@ impl Cache {
         Ok(all)
     }
 
-    /// Leaves the tokens at positions below `end`.
-    pub(super) fn cut(&mut self, end: usize) {
+    pub(super) fn truncate(&mut self, end: usize) {
         self.slice(0, end.saturating_sub(self.first));
     }
 
-    /// Lets go of the tokens at positions below `first`.
-    pub(super) fn let_go(&mut self, first: usize) {
+    pub(super) fn evict(&mut self, first: usize) {
         let gone = first.saturating_sub(self.first).min(self.tokens());
         self.slice(gone, self.tokens());
         self.first += gone;
@@ -383,24 +347,24 @@ mod tests {
     }
 
     fn numbers(x: &Tensor<4>) -> Vec<f32> {
-        workers::read(x.clone()).unwrap()
+        x.clone().into_data().iter::<f32>().collect()
     }
 
     #[test]
-    fn what_is_kept_is_cut_behind_and_let_go_in_front() {
+    fn what_is_kept_is_cut_behind_and_evict_in_front() {
         let mut cache = Cache::new(Bits::Full, 1);
         let all = tokens(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
         cache.keep(0, [all.clone(), all]).unwrap();
-        cache.cut(2);
-        assert_eq!((cache.first(), cache.tokens()), (0, 2));
-        cache.let_go(1);
-        assert_eq!((cache.first(), cache.tokens()), (1, 1));
+        cache.truncate(2);
+        assert_eq!((cache.first, cache.tokens()), (0, 2));
+        cache.evict(1);
+        assert_eq!((cache.first, cache.tokens()), (1, 1));
         let more = tokens(&[8.0, 9.0]);
         let [keys, _] = cache.keep(0, [more.clone(), more]).unwrap();
         assert_eq!(numbers(&keys), [2.0, 3.0, 8.0, 9.0]);
         // Nothing left, and a first token again at its place.
-        cache.let_go(9);
-        assert_eq!((cache.first(), cache.tokens()), (3, 0));
+        cache.evict(9);
+        assert_eq!((cache.first, cache.tokens()), (3, 0));
     }
 
     #[test]

@@ -1,228 +1,185 @@
-//! The panels: the text as it comes, the cache as it fills, what tokens cost, and what the newest one looks at.
+//! The panels: the text as it comes, the cache as it fills, what tokens cost, what the newest one looks at; and of a server
+//! its slots, its pages and its texts.
 
+use mlsys_distributed::transport::CommError;
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{
-    Cell, CellRow, Cells, Dimension, HeatMap, Kind, Milestone, Pane, Paragraph, Scatter,
-    ScatterLine, ScatterPoint, Span, SpanKind, StyledSpan, StyledText, Timeline, Tone, Total,
+    Cell, CellRow, Cells, Milestone, Pane, Paragraph, Span, SpanKind, StyledSpan, StyledText,
+    Timeline, Tone, Total,
 };
+use mlsys_lab::picture::{axis, heat_map, kinds, line, pane, point, row, scatter};
 use mlsys_lab::value::number;
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::networks::TransformerConfig;
 
-use super::decoder::Looks;
-use super::tracks::{Phase, Spent, Tracks};
-use super::writer::{Origin, Writer};
+use super::costs::{CostLog, Phase, TokenCost};
+use super::generator::{Generator, Origin};
+use super::schedule::{Batching, Schedule};
+use super::server::Serving;
 
 /// Tokens of a picture that shows one in a column: of longer texts the newest.
 const COLUMNS: usize = 192;
 /// Earlier tokens that the newest is shown to look at.
-const LOOKED: usize = 48;
+const EARLIER: usize = 48;
 /// Heads shown, from the first block on.
 const HEADS: usize = 16;
 
-/// What the panels show.
+/// What the panels of sequences show that begin and end together.
 pub(super) struct PanelData<'a> {
-    pub(super) writer: &'a Writer,
-    pub(super) tracks: &'a Tracks,
+    pub(super) generator: &'a Generator,
+    pub(super) costs: &'a CostLog,
     pub(super) config: &'a TransformerConfig,
     pub(super) vocabulary: &'a Vocabulary,
     /// Tokens to be written in all.
     pub(super) wanted: usize,
     /// Tokens that are drafted before they are judged.
     pub(super) drafted: usize,
-    /// What the run and the other way are called.
+    /// Names of the run and of its comparison.
     pub(super) names: [&'static str; 2],
-    /// The result of the comparison run, appended to a sentence; empty without one.
-    pub(super) beside: String,
+    /// The result of the comparison, appended to a sentence; empty without one.
+    pub(super) comparison: String,
 }
 
-impl PanelData<'_> {
-    /// Positions that hold a token once all is written but the last, which is never read.
-    fn positions(&self) -> usize {
-        let all = self.writer.prompt() + self.wanted.max(self.writer.written());
-        all.saturating_sub(1)
-    }
-}
+type Picture = fn(&PanelData<'_>) -> Result<Frame, CommError>;
+
+/// Every panel, of a run whose sequences begin and end together.
+pub(super) const OF_A_BATCH: [(&str, Picture); 7] = [
+    ("text", |data| Ok(text(data))),
+    ("cache", |data| Ok(cache(data))),
+    ("latency", |data| Ok(latency(data))),
+    ("phases", |data| Ok(phases(data.costs))),
+    ("server", |_| Ok(Frame::Text(NO_SERVER.to_owned()))),
+    ("pages", |_| Ok(Frame::Text(NO_SERVER.to_owned()))),
+    ("attention", attention),
+];
+
+const NO_SERVER: &str = "All sequences here begin and end together: set requests, and some come while others are served.";
 
 /// A row per block, a column per token: which keys and values are kept.
-pub(super) fn cache(of: &PanelData<'_>) -> Frame {
-    const READ: usize = 0;
-    const ADDED: usize = 1;
-    const NEW: usize = 2;
-    const GONE: usize = 3;
-    const COMING: usize = 4;
-    const AGAIN: usize = 5;
-    let decoder = of.writer.decoder();
-    let (read, all) = (decoder.len(), of.positions().max(decoder.len()));
-    let prompt = of.writer.prompt();
+fn cache(data: &PanelData<'_>) -> Frame {
+    const KINDS: [(&str, Tone); 6] = [
+        ("kept, all at once (prefill)", Tone::First),
+        ("kept, one by one (decode)", Tone::Second),
+        ("newest", Tone::Third),
+        ("let go: outside the window", Tone::Empty),
+        ("to come", Tone::Faint),
+        ("nothing kept, computed again for each token", Tone::Warn),
+    ];
+    let decoder = &data.generator.decoder;
+    let (read, prompt) = (decoder.len(), data.generator.prompt);
+    // The last token is never read.
+    let all = (prompt + data.wanted.max(data.generator.written())).saturating_sub(1).max(read);
     let kept = decoder.kept();
     let first =
         if all <= COLUMNS { 0 } else { (read + COLUMNS / 8).min(all).saturating_sub(COLUMNS) };
     let kind = |position: usize| match &kept {
-        _ if position >= read => COMING,
-        None => AGAIN,
-        Some(kept) if !kept.contains(&position) => GONE,
-        Some(_) if position < prompt => READ,
-        Some(_) if position + 1 == read => NEW,
-        Some(_) => ADDED,
+        _ if position >= read => 4,
+        None => 5,
+        Some(kept) if !kept.contains(&position) => 3,
+        Some(_) if position < prompt => 0,
+        Some(_) if position + 1 == read => 2,
+        Some(_) => 1,
     };
-    let last = all.min(first + COLUMNS);
-    let cells: Vec<Option<Cell>> = (first..last).map(|at| Some(Cell::new(kind(at)))).collect();
-    let rows = (1..=of.config.depth).map(|block| CellRow {
-        label: format!("block {block}"),
-        cells: cells.clone(),
-        remark: String::new(),
-    });
-    let named = [
-        (READ, "kept, all at once (prefill)", Tone::First),
-        (ADDED, "kept, one by one (decode)", Tone::Second),
-        (NEW, "newest", Tone::Third),
-        (GONE, "let go: outside the window", Tone::Empty),
-        (COMING, "to come", Tone::Faint),
-        (AGAIN, "nothing kept, computed again for each token", Tone::Warn),
-    ];
-    // Only those that occur, so that the legend says what there is.
-    let present: Vec<usize> = named
-        .iter()
-        .map(|(kind, ..)| *kind)
-        .filter(|kind| cells.iter().flatten().any(|cell| cell.kind == *kind))
-        .collect();
-    let place = |cell: &Option<Cell>| {
-        let cell = cell.as_ref()?;
-        present.iter().position(|kind| *kind == cell.kind).map(Cell::new)
-    };
-    let rows = rows.map(|row| CellRow { cells: row.cells.iter().map(place).collect(), ..row });
-    let kinds = named.into_iter().filter(|(kind, ..)| present.contains(kind));
+    let cells: Vec<usize> = (first..all.min(first + COLUMNS)).map(kind).collect();
+    // The legend lists only the kinds that occur.
+    let present: Vec<usize> = (0..KINDS.len()).filter(|kind| cells.contains(kind)).collect();
+    let shown = cells.iter().map(|kind| present.iter().position(|other| other == kind));
+    let rows =
+        (1..=data.config.depth).map(|block| row(format!("block {block}"), shown.clone(), ""));
     Frame::Cells(Cells {
         across: "token".to_owned(),
         first,
         group: 8,
-        kinds: kinds.map(|(_, name, tone)| Kind { name: name.to_owned(), tone }).collect(),
+        kinds: present.iter().flat_map(|kind| kinds([KINDS[*kind]])).collect(),
         rows: rows.collect(),
-        note: said_of_cache(of),
+        note: cache_note(data),
         focus: Some((0, read.saturating_sub(first + 1))),
     })
 }
 
-fn said_of_cache(of: &PanelData<'_>) -> String {
-    let decoder = of.writer.decoder();
+fn cache_note(data: &PanelData<'_>) -> String {
+    let decoder = &data.generator.decoder;
+    let rows = &data.generator.rows;
     let Some(kept) = decoder.kept() else {
         return format!(
             "No cache: all {} tokens so far go through all blocks again for the next one.",
-            of.writer.rows().first().map_or(0, Vec::len)
+            rows.first().map_or(0, Vec::len)
         );
     };
     let [numbers, scales] = decoder.cache_bytes();
-    let sequences = of.writer.rows().len();
     let scaled = match scales {
         0 => String::new(),
         scales => format!(", and {} of scales", number(scales as f64)),
     };
-    let each =
-        if sequences == 1 { String::new() } else { format!(" in each of {sequences} sequences") };
+    let each = match rows.len() {
+        1 => String::new(),
+        sequences => format!(" in each of {sequences} sequences"),
+    };
     format!(
         "{} bytes{scaled}: {} tokens{each}, 2 x {} numbers in each of {} blocks.",
         number(numbers as f64),
         kept.len(),
-        of.config.keys(),
-        of.config.depth
+        data.config.keys(),
+        data.config.depth
     )
 }
 
-/// Cost of tokens: measured seconds and counted operations.
-pub(super) fn latency(of: &PanelData<'_>) -> Frame {
-    let mut both = [(of.names[0], &of.tracks.own), (of.names[1], &of.tracks.other)];
-    // A way has its colour whichever of the two the run goes.
-    if of.tracks.draft_positions == 0 {
+/// Cost of tokens: measured seconds as points, counted operations as lines.
+fn latency(data: &PanelData<'_>) -> Frame {
+    let mut both = [(data.names[0], &data.costs.own), (data.names[1], &data.costs.other)];
+    // Each keeps its colour, whichever of the two the run is.
+    if data.costs.draft_positions == 0 {
         both.sort_by_key(|(name, _)| *name);
     }
     let names = both.map(|(name, _)| name);
-    let drawn = |title: &str, name: &str, unit: &str, value: fn(&Spent) -> f64, points: Points| {
-        let curves: Vec<(usize, Vec<(f64, f64)>)> = both
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, spent))| !spent.is_empty())
-            .map(|(place, (_, spent))| {
-                // The prompt's own cost is another matter, and would hide the rest.
-                let after = spent.iter().filter(|of| of.token > 1);
-                (place, after.map(|of| (of.token as f64, value(of))).collect())
-            })
-            .collect();
-        let marks = curves.iter().flat_map(|(place, curve)| {
-            curve.iter().map(|(x, y)| ScatterPoint {
-                x: Some(*x),
-                y: Some(*y),
-                label: String::new(),
-                series: *place,
-            })
-        });
-        let lines = curves.iter().map(|(place, curve)| ScatterLine {
-            name: names[*place].to_owned(),
-            points: curve.clone(),
-        });
-        let (marks, lines) = match points {
-            Points::Marked => (marks.collect(), Vec::new()),
-            Points::Joined => (Vec::new(), lines.collect()),
-        };
-        Pane {
-            title: title.to_owned(),
-            frame: Frame::Scatter(Scatter {
-                x: Dimension { name: "token".to_owned(), ..Dimension::default() },
-                y: Dimension {
-                    name: name.to_owned(),
-                    unit: unit.to_owned(),
-                    ..Dimension::default()
-                },
-                series: names.map(str::to_owned).to_vec(),
-                points: marks,
-                lines,
-            }),
-        }
+    let curves = |value: fn(&TokenCost) -> f64| {
+        // The prompt's own cost is another matter, and would hide the rest.
+        both.map(|(_, costs)| {
+            let after = costs.iter().filter(|cost| cost.token > 1);
+            after.map(|cost| (cost.token as f64, value(cost))).collect::<Vec<(f64, f64)>>()
+        })
+    };
+    let measured = curves(|cost| cost.seconds).into_iter().enumerate();
+    let measured = measured
+        .flat_map(|(series, curve)| curve.into_iter().map(move |(x, y)| point(x, y, "", series)));
+    let modelled = names.into_iter().zip(curves(|cost| cost.flops as f64)).zip(both);
+    let modelled = modelled
+        .filter(|(_, (_, costs))| !costs.is_empty())
+        .map(|((name, curve), _)| line(name, curve));
+    let plot = |y: &str, unit: &str, points, lines| {
+        scatter([axis("token", ""), axis(y, unit)], &names, points, lines)
     };
     Frame::Panes(vec![
-        drawn("measured", "time", "seconds", |of| of.seconds, Points::Marked),
-        drawn("modelled", "operations", "flops", |of| of.flops as f64, Points::Joined),
+        pane("measured", plot("time", "seconds", measured.collect(), Vec::new())),
+        pane("modelled", plot("operations", "flops", Vec::new(), modelled.collect())),
     ])
 }
 
-/// How values are drawn: measured ones as points, modelled ones as lines.
-#[derive(Clone, Copy)]
-enum Points {
-    Marked,
-    Joined,
-}
-
 /// Prefill and decode over the run's own time, with operations for each byte above.
-pub(super) fn phases(of: &PanelData<'_>) -> Frame {
-    let tracks = of.tracks;
+fn phases(costs: &CostLog) -> Frame {
     let present: Vec<Phase> = Phase::ALL
         .into_iter()
-        .filter(|phase| tracks.stretches.iter().any(|of| of.phase == *phase))
+        .filter(|phase| costs.spans.iter().any(|span| span.phase == *phase))
         .collect();
-    let lane = |phase: Phase| present.iter().position(|of| *of == phase).unwrap_or(0);
-    let spans = tracks.stretches.iter().map(|stretch| Span {
-        lane: lane(stretch.phase),
-        start: stretch.start,
-        end: stretch.end(),
-        class: lane(stretch.phase),
-        label: format!(
-            "{} flops, {} bytes",
-            number(stretch.flops as f64),
-            number(stretch.bytes as f64)
-        ),
-        amount: Some(stretch.intensity()),
+    let lane = |phase: Phase| present.iter().position(|other| *other == phase).unwrap_or(0);
+    let spans = costs.spans.iter().map(|span| Span {
+        lane: lane(span.phase),
+        start: span.start,
+        end: span.end(),
+        class: lane(span.phase),
+        label: format!("{} flops, {} bytes", number(span.flops as f64), number(span.bytes as f64)),
+        amount: Some(span.intensity()),
     });
     let mut points: Vec<(f64, f64)> =
-        tracks.stretches.iter().map(|stretch| (stretch.start, stretch.intensity())).collect();
-    points.extend(tracks.stretches.last().map(|last| (last.end(), 0.0)));
+        costs.spans.iter().map(|span| (span.start, span.intensity())).collect();
+    points.extend(costs.spans.last().map(|last| (last.end(), 0.0)));
     let lanes = present.iter().map(|phase| {
-        let intensity = tracks.intensity(*phase).unwrap_or(0.0);
+        let intensity = costs.intensity(*phase).unwrap_or(0.0);
         format!("{} {intensity:.2} flop/B", phase.name())
     });
-    let first = tracks
-        .stretches
-        .first()
-        .map(|prefill| Milestone { at: prefill.end(), label: "first token".to_owned() });
+    let first = costs.spans.first();
+    let first =
+        first.map(|prefill| Milestone { at: prefill.end(), label: "first token".to_owned() });
     Frame::Timeline(Timeline {
         unit: "seconds".to_owned(),
         lanes: lanes.collect(),
@@ -238,48 +195,40 @@ pub(super) fn phases(of: &PanelData<'_>) -> Frame {
 }
 
 /// What the newest token that was read looks at, a row a head.
-pub(super) fn attention(of: &PanelData<'_>, (blocks, first): &Looks) -> Frame {
-    let row = of.writer.rows().first().map_or(&[][..], Vec::as_slice);
-    let heads: Vec<(String, &Vec<f32>)> = blocks
-        .iter()
-        .enumerate()
-        .flat_map(|(block, heads)| {
-            let name = move |head: usize| format!("block {} head {}", block + 1, head + 1);
-            heads.iter().enumerate().map(move |(head, looks)| (name(head), looks))
-        })
-        .take(HEADS)
-        .collect();
-    let seen = heads.first().map_or(0, |(_, looks)| looks.len());
-    let shown = seen.min(LOOKED);
+fn attention(data: &PanelData<'_>) -> Result<Frame, CommError> {
+    let (blocks, first) = data.generator.attention()?;
+    let tokens = data.generator.rows.first().map_or(&[][..], Vec::as_slice);
+    let heads = blocks.iter().enumerate().flat_map(|(block, heads)| {
+        let name = move |head: usize| format!("block {} head {}", block + 1, head + 1);
+        heads.iter().enumerate().map(move |(head, weights)| (name(head), weights))
+    });
+    let heads: Vec<(String, &Vec<f32>)> = heads.take(HEADS).collect();
+    let seen = heads.first().map_or(0, |(_, weights)| weights.len());
+    let shown = seen.min(EARLIER);
     let begin = first + seen - shown;
-    let label = |position: usize| row.get(position).map(|token| of.vocabulary.label(*token));
-    let cells = heads.iter().flat_map(|(_, looks)| looks[seen - shown..].iter().copied());
+    let label = |position: usize| {
+        tokens.get(position).map_or_else(String::new, |token| data.vocabulary.label(*token))
+    };
+    let cells = heads.iter().flat_map(|(_, weights)| weights[seen - shown..].iter().copied());
     let cells: Vec<f32> = cells.collect();
     // Shares are small where many tokens are looked at: the strongest has the strongest colour.
     let most = cells.iter().copied().fold(0.0, f32::max);
-    let newest = label(begin + shown.saturating_sub(1)).unwrap_or_default();
-    Frame::HeatMap(HeatMap {
-        columns: shown,
-        rows: heads.len(),
-        cells,
-        low: 0.0,
-        high: most.max(f32::MIN_POSITIVE),
-        x: (begin as f32, (begin + shown) as f32),
-        y: (0.0, heads.len() as f32),
-        column_labels: (begin..begin + shown).map(|at| label(at).unwrap_or_default()).collect(),
-        row_labels: heads.iter().map(|(name, _)| name.clone()).collect(),
-        points: Vec::new(),
-        legend: format!(
-            "how much the newest token read, '{newest}' at {}, looks at each: {:.0}% at most",
-            begin + shown.saturating_sub(1),
-            100.0 * most
-        ),
-    })
+    let newest = begin + shown.saturating_sub(1);
+    let legend = format!(
+        "how much the newest token read, '{}' at {newest}, looks at each: {:.0}% at most",
+        label(newest),
+        100.0 * most
+    );
+    let scale = (0.0, most.max(f32::MIN_POSITIVE));
+    let mut map = heat_map([heads.len(), shown], cells, scale, legend);
+    map.x = (begin as f32, (begin + shown) as f32);
+    map.column_labels = (begin..begin + shown).map(label).collect();
+    map.row_labels = heads.into_iter().map(|(name, _)| name).collect();
+    Ok(Frame::HeatMap(map))
 }
 
 // The text as it is generated, with the model that chose each token.
 
-/// Sequences shown.
 const SEQUENCES: usize = 16;
 /// Tokens of a sequence shown, the last ones.
 const TOKENS: usize = 1200;
@@ -288,60 +237,61 @@ const PROMPT: usize = 0;
 const WRITTEN: usize = 1;
 const STAYED: usize = 2;
 const DRAFTED: usize = 3;
-const STRUCK: usize = 4;
+const REJECTED: usize = 4;
 
-/// The text of each sequence.
-pub(super) fn text(of: &PanelData<'_>) -> Frame {
-    let (writer, rows) = (of.writer, of.writer.rows());
+fn span_kind(name: &str, tone: Tone, marks: [&str; 2]) -> SpanKind {
+    SpanKind { name: name.to_owned(), tone, marks: marks.map(str::to_owned) }
+}
+
+fn text(data: &PanelData<'_>) -> Frame {
+    let (generator, rows) = (data.generator, &data.generator.rows);
     let paragraphs = rows.iter().take(SEQUENCES).enumerate().map(|(place, row)| Paragraph {
         label: if rows.len() > 1 { (place + 1).to_string() } else { String::new() },
-        stretches: stretches(writer, row, of.vocabulary),
+        stretches: spans(generator, row, data.vocabulary),
     });
-    let standing = |name: &str, tone, marks: [&str; 2]| SpanKind {
-        name: name.to_owned(),
-        tone,
-        marks: marks.map(str::to_owned),
-    };
-    let mut standings =
-        vec![standing("prompt", Tone::Faint, ["", ""]), standing("written", Tone::First, ["", ""])];
-    if of.tracks.draft_positions > 0 {
+    let mut standings = vec![
+        span_kind("prompt", Tone::Faint, ["", ""]),
+        span_kind("written", Tone::First, ["", ""]),
+    ];
+    if data.costs.draft_positions > 0 {
         standings.extend([
-            standing("drafted, stayed", Tone::Second, ["", ""]),
-            standing("drafted", Tone::Third, ["[", "]"]),
-            standing("struck out", Tone::Bad, ["~", "~"]),
+            span_kind("drafted, stayed", Tone::Second, ["", ""]),
+            span_kind("drafted", Tone::Third, ["[", "]"]),
+            span_kind("struck out", Tone::Bad, ["~", "~"]),
         ]);
     }
-    let mut note = format!("token {} of {}", writer.written(), of.wanted);
-    let rounds = of.tracks.all_rounds();
-    if let (Some(share), Some(expected)) = (rounds.acceptance(), of.tracks.expected_tokens()) {
+    let mut note = format!("token {} of {}", generator.written(), data.wanted);
+    let speculation = data.costs.all_speculation();
+    if let (Some(share), Some(expected)) = (speculation.acceptance(), data.costs.expected_tokens())
+    {
         note.push_str(&format!(
             "; of {} drafted tokens that were judged {} stayed ({:.0}%): {:.2} tokens a pass of the model, and the formula \
              gives {expected:.2} for that share and {} drafted",
-            rounds.judged,
-            rounds.accepted,
+            speculation.judged,
+            speculation.accepted,
             100.0 * share,
-            of.tracks.gained as f64 / rounds.runs.max(1) as f64,
-            of.drafted
+            data.costs.gained as f64 / speculation.runs.max(1) as f64,
+            data.drafted
         ));
     }
-    note.push_str(&of.beside);
+    note.push_str(&data.comparison);
     if rows.len() > SEQUENCES {
         note.push_str(&format!("; {SEQUENCES} of {} sequences shown", rows.len()));
     }
     Frame::StyledText(StyledText { standings, paragraphs: paragraphs.collect(), note })
 }
 
-fn stretches(writer: &Writer, row: &[i32], vocabulary: &Vocabulary) -> Vec<StyledSpan> {
-    let (place, struck) = writer.struck();
+fn spans(generator: &Generator, row: &[i32], vocabulary: &Vocabulary) -> Vec<StyledSpan> {
+    let (place, rejected) = generator.rejected();
     let first = row.len().saturating_sub(TOKENS);
     let mut parts: Vec<(usize, Vec<i32>)> = Vec::new();
     let mut add = |standing: usize, tokens: &[i32]| match parts.last_mut() {
         Some((last, part)) if *last == standing => part.extend(tokens),
         Some(_) | None => parts.push((standing, tokens.to_vec())),
     };
-    for (at, (token, origin)) in row.iter().zip(writer.origins()).enumerate().skip(first) {
-        if at == place && !struck.is_empty() {
-            add(STRUCK, struck);
+    for (at, (token, origin)) in row.iter().zip(&generator.origins).enumerate().skip(first) {
+        if at == place && !rejected.is_empty() {
+            add(REJECTED, rejected);
         }
         let standing = match origin {
             Origin::Prompt => PROMPT,
@@ -350,17 +300,17 @@ fn stretches(writer: &Writer, row: &[i32], vocabulary: &Vocabulary) -> Vec<Style
         };
         add(standing, &[*token]);
     }
-    if !writer.drafted().is_empty() {
-        add(DRAFTED, writer.drafted());
+    if !generator.drafted().is_empty() {
+        add(DRAFTED, generator.drafted());
     }
     let count = parts.len();
     let part = |(index, (standing, tokens)): (usize, (usize, Vec<i32>))| {
         let mut text = vocabulary.text(&tokens);
-        if matches!(standing, DRAFTED | STRUCK) {
+        if matches!(standing, DRAFTED | REJECTED) {
             // What does not count, or not yet, must not break lines.
             text = text.replace('\n', "\\n");
-        } else if writer.rows().len() > 1 {
-            // A line for each of those that are written side by side.
+        } else if generator.rows.len() > 1 {
+            // A line for each sequence of a batch.
             text = text.replace('\n', " ");
         }
         // Numbers have spaces between, also where another part begins.
@@ -370,4 +320,139 @@ fn stretches(writer: &Writer, row: &[i32], vocabulary: &Vocabulary) -> Vec<Style
         StyledSpan { standing, text }
     };
     parts.into_iter().enumerate().map(part).collect()
+}
+
+// The panels of a server.
+
+type ServerPicture = fn(&Serving) -> Frame;
+
+/// Every panel, of a run that serves requests.
+pub(super) const OF_A_SERVER: [(&str, ServerPicture); 7] = [
+    ("server", slots),
+    ("pages", pages),
+    ("text", answers),
+    ("cache", no_batch),
+    ("latency", no_batch),
+    ("phases", no_batch),
+    ("attention", no_batch),
+];
+
+fn no_batch(_: &Serving) -> Frame {
+    let text = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
+                requests unset.";
+    Frame::Text(text.to_owned())
+}
+
+const ACROSS: usize = 8;
+
+/// Slots over steps so far, and below them those of the other kind of batching, whole.
+fn slots(serving: &Serving) -> Frame {
+    let own = timeline(&serving.schedule, serving.service.server.batching, serving.done());
+    let (batching, schedule) = &serving.other;
+    Frame::Panes(vec![own, timeline(schedule, *batching, schedule.steps.len())])
+}
+
+fn timeline(schedule: &Schedule, batching: Batching, done: usize) -> Pane {
+    let steps = schedule.steps.get(..done).unwrap_or(&schedule.steps);
+    let slots = schedule.steps.first().map_or(0, |step| step.slots.len());
+    let mut spans: Vec<Span> = Vec::new();
+    for slot in 0..slots {
+        let mut last: Option<(usize, usize)> = None;
+        let mut requests = 0;
+        for (at, step) in steps.iter().enumerate() {
+            let now = step.slots.get(slot).copied().flatten();
+            let Some((request, served)) = now else {
+                last = None;
+                continue;
+            };
+            let is_same = last.is_some_and(|(before, _)| before == request);
+            requests += usize::from(!is_same);
+            let class = match last {
+                // The request keeps its slot without being served.
+                Some(before) if before == (request, served) => 2,
+                // Neighbouring requests of a slot have two colours.
+                Some(_) | None => (requests + 1) % 2,
+            };
+            let (start, end) = (at as f64, (at + 1) as f64);
+            match spans.last_mut() {
+                Some(span) if is_same && span.lane == slot && span.class == class => span.end = end,
+                Some(_) | None => {
+                    let label = format!("request {}", request + 1);
+                    spans.push(Span { lane: slot, start, end, class, label, amount: None });
+                }
+            }
+            last = now;
+        }
+    }
+    let all = schedule.steps.len();
+    let classes = ["served", "served, the next", "done, keeps its slot"];
+    let timeline = Timeline {
+        unit: "step".to_owned(),
+        lanes: (1..=slots).map(|slot| format!("slot {slot}")).collect(),
+        classes: classes.map(str::to_owned).to_vec(),
+        spans,
+        marks: vec![Milestone { at: all as f64, label: "all served".to_owned() }],
+        total: None,
+    };
+    pane(format!("{} batching, {all} steps", batching.name()), Frame::Timeline(timeline))
+}
+
+/// The owner of each page, and how full it is.
+fn pages(serving: &Serving) -> Frame {
+    let owners = serving.pool.owners();
+    let size = serving.service.server.page_size();
+    let cell = |owner: &Option<(usize, usize)>| {
+        Some(match owner {
+            None => Cell::new(2),
+            Some((request, tokens)) => Cell {
+                kind: usize::from(*tokens < size),
+                text: format!("{}:{tokens}", request + 1),
+            },
+        })
+    };
+    let rows = owners.chunks(ACROSS).enumerate().map(|(row, part)| CellRow {
+        label: (row * ACROSS).to_string(),
+        cells: part.iter().map(cell).collect(),
+        remark: String::new(),
+    });
+    // Requests that are done have given their pages back, so that the sentence counts what the picture shows.
+    let owned: Vec<usize> = owners.iter().flatten().map(|(_, tokens)| *tokens).collect();
+    let (held, budget) = (owned.iter().sum::<usize>(), owned.len() * size);
+    Frame::Cells(Cells {
+        across: "page".to_owned(),
+        kinds: kinds([("full", Tone::First), ("has room", Tone::Second), ("free", Tone::Empty)]),
+        rows: rows.collect(),
+        note: format!(
+            "Pages of {size} tokens, each with its request and the tokens in it; {held} tokens in room for {budget}."
+        ),
+        ..Cells::default()
+    })
+}
+
+/// The requests that were served last, with their answers so far.
+fn answers(serving: &Serving) -> Frame {
+    let step = serving.now();
+    let served = step.map_or(&[][..], |step| step.slots.as_slice());
+    let paragraphs = served.iter().flatten().map(|(request, _)| {
+        let prompt = serving.service.requests[*request].prompt;
+        let (given, own) = serving.texts[*request].split_at(prompt);
+        let part = |standing, tokens: &[i32]| StyledSpan {
+            standing,
+            text: serving.service.vocabulary.text(tokens).replace('\n', " "),
+        };
+        Paragraph {
+            label: format!("request {}", request + 1),
+            stretches: vec![part(PROMPT, given), part(WRITTEN, own)],
+        }
+    });
+    let waiting = step.map_or(0, |step| step.waiting);
+    let (done, all) = (serving.done(), serving.schedule.steps.len());
+    Frame::StyledText(StyledText {
+        standings: vec![
+            span_kind("prompt", Tone::Faint, ["", ""]),
+            span_kind("written", Tone::First, ["", ""]),
+        ],
+        paragraphs: paragraphs.collect(),
+        note: format!("step {done} of {all}; {waiting} requests wait"),
+    })
 }

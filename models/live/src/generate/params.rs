@@ -1,117 +1,123 @@
 //! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two tokens.
 
-use mlsys_device::choice::pick;
 use mlsys_lab::{LabError, Params};
 use mlsys_nn::baseline::{NetworkSource, Recipe, Sizes};
 use mlsys_nn::data;
 use mlsys_nn::data::{DataConfig, Dataset, Examples, Sequence, Vocabulary};
 use mlsys_nn::networks::{Architecture, TransformerConfig};
 use mlsys_nn::train::data_error;
+use serde::Deserialize;
 
-use super::decoder::{BITS, Bits, Caching};
-use super::plan::Batching;
-use super::writer::Wish;
+use super::decoder::{Bits, Caching};
+use super::schedule::Batching;
 
-/// What cannot change during a run.
+#[derive(Deserialize)]
+pub(super) struct FixedParams {
+    dataset: Dataset,
+    training_steps: u64,
+    width: usize,
+    depth: usize,
+    heads: usize,
+    kv_heads: usize,
+    context: usize,
+    prompt: Option<String>,
+    prompt_tokens: usize,
+    batch_size: usize,
+    cache: bool,
+    cache_bits: i64,
+    window: Option<usize>,
+    draft_width: Option<usize>,
+    requests: Option<usize>,
+    batching: Batching,
+    page_tokens: usize,
+    arrival_steps: usize,
+    compare: bool,
+    measure_bandwidth: bool,
+    seed: u64,
+}
+
 pub(super) struct Setup {
     /// How the model is trained, unless it comes from an earlier lab.
     pub(super) recipe: Recipe,
     /// Numbers that stand for a token in the smaller model that drafts, where one does.
     pub(super) draft: Option<usize>,
     pub(super) prompt: Prompt,
-    /// Sequences at once.
     pub(super) batch: usize,
     pub(super) caching: Caching,
     pub(super) window: Option<usize>,
-    pub(super) comparison: Comparison,
-    pub(super) bandwidth: Bandwidth,
-    /// Where requests come and go: how they do.
+    /// Whether the same is also generated the other way: without a cache, or with one if the run has none.
+    pub(super) compare: bool,
+    /// Whether the bandwidth of the device's memory is measured before the run.
+    pub(super) measure_bandwidth: bool,
+    /// Requests that arrive over time, if any.
     pub(super) traffic: Option<Traffic>,
     pub(super) seed: u64,
 }
 
-/// Requests that come while others are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Traffic {
     pub(super) requests: usize,
     pub(super) batching: Batching,
-    /// Tokens of a page.
     pub(super) page: usize,
     /// Steps from one request to the next, on average.
     pub(super) apart: usize,
 }
 
-/// Whether the same is also generated the other way: without a cache, or with one if the run has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
-    /// It is.
-    Compared,
-    /// It is not.
-    None,
-}
-
-/// Whether the memory of the device is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bandwidth {
-    /// It is, before the run.
-    Measured,
-    /// It is not.
-    Unknown,
-}
-
-const DATASETS: [(&str, Dataset); 3] =
-    [("sums", Dataset::Sums), ("text", Dataset::Text), ("chain", Dataset::Chain)];
-
-const BATCHINGS: [(&str, Batching); 2] =
-    [("continuous", Batching::Continuous), ("static", Batching::Static)];
-
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let dataset = pick(params, "dataset", &DATASETS)?;
-        let seed = params.int("seed")?.unsigned_abs();
-        let steps = params.int("training_steps")?.unsigned_abs();
-        let sizes = Sizes {
-            width: params.size("width")?,
-            depth: params.size("depth")?,
-            heads: params.size("heads")?,
-            kv_heads: params.size("kv_heads")?,
-            context: params.size("context")?,
-        };
-        let batch = params.size("batch_size")?;
-        let draft = params.optional_int("draft_width");
-        let draft = draft.map(|width| usize::try_from(width).unwrap_or(usize::MAX));
-        if draft.is_some() && batch > 1 {
+        let own: FixedParams = params.read()?;
+        if own.draft_width.is_some() && own.batch_size > 1 {
             let message = "drafts are judged one sequence at a time, because each would accept another number of them; set \
                            batch_size to 1, or leave draft_width unset";
             return Err(LabError::contradiction(["draft_width", "batch_size"], message));
         }
-        let prompt = match params.text("prompt") {
-            Ok(text) => Prompt::Given(text.to_owned()),
-            Err(_) => Prompt::Held(params.size("prompt_tokens")?),
+        let traffic = Traffic::new(&own)?;
+        let sizes = Sizes {
+            width: own.width,
+            depth: own.depth,
+            heads: own.heads,
+            kv_heads: own.kv_heads,
+            context: own.context,
         };
-        let traffic = Traffic::read(params)?;
-        let window =
-            params.optional_int("window").map(|window| usize::try_from(window).unwrap_or(1));
         Ok(Self {
-            recipe: tokens(dataset, sizes, steps, seed)?,
-            draft,
-            prompt,
-            batch,
-            caching: caching(params)?,
-            window,
-            comparison: if params.bool("compare")? {
-                Comparison::Compared
-            } else {
-                Comparison::None
+            recipe: tokens(own.dataset, sizes, own.training_steps, own.seed)?,
+            caching: own.caching()?,
+            draft: own.draft_width,
+            prompt: match own.prompt {
+                Some(text) => Prompt::Given(text),
+                None => Prompt::HeldOut(own.prompt_tokens),
             },
-            bandwidth: if params.bool("measure_bandwidth")? {
-                Bandwidth::Measured
-            } else {
-                Bandwidth::Unknown
-            },
+            batch: own.batch_size,
+            window: own.window,
+            compare: own.compare,
+            measure_bandwidth: own.measure_bandwidth,
             traffic,
-            seed,
+            seed: own.seed,
         })
+    }
+}
+
+impl FixedParams {
+    fn caching(&self) -> Result<Caching, LabError> {
+        let bits = match self.cache_bits {
+            32 => Bits::Full,
+            16 => Bits::Half,
+            8 => Bits::Eight,
+            4 => Bits::Four,
+            bits => {
+                let message = format!("a cached number has 32, 16, 8 or 4 bits here, not {bits}");
+                return Err(LabError::contradiction(["cache_bits"], message));
+            }
+        };
+        match (self.cache, bits) {
+            (true, bits) => Ok(Caching::Kept(bits)),
+            (false, Bits::Full) => Ok(Caching::Nothing),
+            (false, _) => {
+                let message = "without a cache there are no numbers to be kept in few bits; set cache to true, or leave \
+                               cache_bits at 32";
+                Err(LabError::contradiction(["cache", "cache_bits"], message))
+            }
+        }
     }
 }
 
@@ -119,18 +125,16 @@ impl Setup {
 const MOST_PLACES: usize = 1 << 19;
 
 impl Traffic {
-    fn read(params: &Params) -> Result<Option<Self>, LabError> {
-        let Some(requests) = params.optional_int("requests") else {
+    fn new(own: &FixedParams) -> Result<Option<Self>, LabError> {
+        let Some(requests) = own.requests else {
             return Ok(None);
         };
-        let full = params.int("cache_bits")? == 32 && params.bool("cache")?;
-        if !full || params.optional_int("draft_width").is_some() {
+        if !own.cache || own.cache_bits != 32 || own.draft_width.is_some() {
             let message = "requests that come and go are served with a cache in f32 and without drafts; leave cache, \
                            cache_bits and draft_width as they are, or requests unset";
             return Err(LabError::contradiction(["requests"], message));
         }
-        let requests = usize::try_from(requests).unwrap_or(1);
-        let (slots, apart) = (params.size("batch_size")?, params.size("arrival_steps")?);
+        let (slots, apart) = (own.batch_size, own.arrival_steps);
         let most = MOST_PLACES / (requests * slots).max(1);
         if apart > most {
             let message = format!(
@@ -140,30 +144,11 @@ impl Traffic {
             let params = ["arrival_steps", "requests", "batch_size"];
             return Err(LabError::contradiction(params, message));
         }
-        Ok(Some(Self {
-            requests,
-            batching: pick(params, "batching", &BATCHINGS)?,
-            page: params.size("page_tokens")?,
-            apart,
-        }))
-    }
-}
-
-impl Wish {
-    /// The knobs.
-    pub(super) fn of(params: &Params) -> Result<Self, LabError> {
-        Ok(Self {
-            temperature: params.float("temperature")?,
-            drafted: params.size("draft_tokens")?,
-            generated: params.size("generated_tokens")?,
-        })
+        Ok(Some(Self { requests, batching: own.batching, page: own.page_tokens, apart }))
     }
 }
 
 /// How a model is trained that drafts for another: of `width`, with one block and the other's heads, on the same data.
-///
-/// # Errors
-/// If the heads do not divide the width.
 pub(super) fn drafting(
     config: &TransformerConfig,
     width: usize,
@@ -191,7 +176,6 @@ pub(super) fn drafting(
 /// How a model is trained here: on long sequences, so that it learns far positions, and on few of them at once, so that a
 /// learner does not wait for it.
 fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Recipe, LabError> {
-    /// Tokens of a step.
     const TOKENS: usize = 1024;
     Ok(Recipe {
         batch_size: (TOKENS / sizes.context.max(1)).clamp(4, 32),
@@ -199,33 +183,13 @@ fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Recip
     })
 }
 
-fn caching(params: &Params) -> Result<Caching, LabError> {
-    let bits = params.int("cache_bits")?;
-    let found = BITS.iter().find(|(count, _)| *count == bits);
-    let Some((_, bits)) = found else {
-        let message = format!("a cached number has 32, 16, 8 or 4 bits here, not {bits}");
-        return Err(LabError::contradiction(["cache_bits"], message));
-    };
-    match (params.bool("cache")?, bits) {
-        (true, bits) => Ok(Caching::Kept(*bits)),
-        (false, Bits::Full) => Ok(Caching::Nothing),
-        (false, _) => {
-            let message = "without a cache there are no numbers to be kept in few bits; set cache to true, or leave \
-                           cache_bits at 32";
-            Err(LabError::contradiction(["cache", "cache_bits"], message))
-        }
-    }
-}
-
 // What is to be continued: the learner's own text, or tokens that the model was not trained on.
 
-/// What is to be continued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Prompt {
-    /// A text.
     Given(String),
     /// This many tokens of the held-out half.
-    Held(usize),
+    HeldOut(usize),
 }
 
 /// What a run is asked to continue, and with what sizes: known and checked before anything is trained.
@@ -238,10 +202,7 @@ pub(super) struct Prompts {
 
 impl Prompts {
     /// The prompts of `count` sequences, for the network that comes from `source`.
-    ///
-    /// # Errors
-    /// If the network is no transformer, or cannot continue the prompt.
-    pub(super) fn of(
+    pub(super) fn load(
         source: &NetworkSource<'_>,
         setup: &Setup,
         sequences: usize,
@@ -256,16 +217,12 @@ impl Prompts {
         Ok(Self { config, vocabulary, prompts })
     }
 
-    /// Tokens of each prompt.
     pub(super) fn prompt(&self) -> usize {
         self.prompts.first().map_or(0, Vec::len)
     }
 }
 
 /// The sizes of a network that continues tokens.
-///
-/// # Errors
-/// If it is none.
 pub(super) fn transformer(architecture: &Architecture) -> Result<&TransformerConfig, LabError> {
     match architecture {
         Architecture::Transformer(config) => Ok(config),
@@ -279,15 +236,11 @@ pub(super) fn transformer(architecture: &Architecture) -> Result<&TransformerCon
     }
 }
 
-/// Characters that are told of a vocabulary.
-const TOLD: usize = 40;
+const LISTED: usize = 40;
 
 impl Prompt {
     /// As many prompts as there are sequences, all of one length: the given one each time, or stretches of what was held
     /// out, each from the start of a line where there are lines.
-    ///
-    /// # Errors
-    /// If it is empty, has symbols that are not in the vocabulary, or is longer than the model's context.
     pub(super) fn rows(
         &self,
         sequences: usize,
@@ -295,7 +248,7 @@ impl Prompt {
         vocabulary: &Vocabulary,
         context: usize,
     ) -> Result<Vec<Vec<i32>>, LabError> {
-        let wrong = |name: &str, message: String| Err(LabError::contradiction([name], message));
+        let wrong = |name: &str, message: String| LabError::contradiction([name], message);
         match self {
             Self::Given(text) => {
                 if let Some((place, symbol)) = vocabulary.strange(text) {
@@ -304,18 +257,18 @@ impl Prompt {
                         "{unit} {place} is '{symbol}', which the model has never seen; it knows {}",
                         known(vocabulary)
                     );
-                    return wrong("prompt", message);
+                    return Err(wrong("prompt", message));
                 }
                 let tokens = vocabulary.tokens(text);
                 if tokens.is_empty() {
                     let message = "the prompt is empty, and a model continues something; give it a token at least, or \
                                    leave prompt unset for a built-in one";
-                    return wrong("prompt", message.to_owned());
+                    return Err(wrong("prompt", message.to_owned()));
                 }
                 must_fit("prompt", tokens.len(), context)?;
                 Ok(vec![tokens; sequences])
             }
-            Self::Held(length) => {
+            Self::HeldOut(length) => {
                 must_fit("prompt_tokens", *length, context)?;
                 let tokens = &held_out.tokens;
                 if *length > tokens.len() {
@@ -323,13 +276,12 @@ impl Prompt {
                         "{length} tokens are asked for, and {} are held out of training; set prompt_tokens to that at most",
                         tokens.len()
                     );
-                    return wrong("prompt_tokens", message);
+                    return Err(wrong("prompt_tokens", message));
                 }
                 let starts = starts(tokens, *length, vocabulary);
                 let apart = (starts.len() / sequences.max(1)).max(1);
                 let row = |row: usize| {
-                    let start = starts.get(row * apart % starts.len().max(1));
-                    let start = start.copied().unwrap_or(0);
+                    let start = starts[row * apart % starts.len()];
                     tokens[start..start + length].to_vec()
                 };
                 Ok((0..sequences).map(row).collect())
@@ -362,7 +314,6 @@ fn starts(tokens: &[i32], length: usize, vocabulary: &Vocabulary) -> Vec<usize> 
     if lines.is_empty() { (0..=last).collect() } else { lines }
 }
 
-/// The vocabulary in a few words.
 fn known(vocabulary: &Vocabulary) -> String {
     if !vocabulary.is_characters() {
         return format!(
@@ -372,9 +323,9 @@ fn known(vocabulary: &Vocabulary) -> String {
     }
     let all: Vec<String> =
         (0..vocabulary.len()).map(|token| vocabulary.label(token as i32)).collect();
-    let mut text = all.iter().take(TOLD).cloned().collect::<Vec<_>>().join(" ");
-    if all.len() > TOLD {
-        text.push_str(&format!(" and {} more", all.len() - TOLD));
+    let mut text = all.iter().take(LISTED).cloned().collect::<Vec<_>>().join(" ");
+    if all.len() > LISTED {
+        text.push_str(&format!(" and {} more", all.len() - LISTED));
     }
     format!("{text} (_ is a space, \\n a line end)")
 }
@@ -382,22 +333,14 @@ fn known(vocabulary: &Vocabulary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_device::choice::assert_choices_listed;
     use mlsys_nn::data::{DataConfig, Dataset, Examples, load};
     use mlsys_nn::networks::Architecture;
 
     use crate::generate::lab;
     use crate::trial::params;
 
-    fn read(set: &[&str]) -> Result<Setup, String> {
-        let lab = lab().unwrap();
-        Setup::read(&params(&lab, set)).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn the_schema_lists_exactly_the_cases_that_are_read() {
-        assert_choices_listed(&lab().unwrap(), "dataset", &DATASETS);
-        assert_choices_listed(&lab().unwrap(), "batching", &BATCHINGS);
+    fn read(set: &[&str]) -> Result<Setup, LabError> {
+        Setup::read(&params(&lab().unwrap(), set))
     }
 
     #[test]
@@ -412,7 +355,7 @@ mod tests {
             (&["width=30"], "set width to a multiple of 8"),
             (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
         ] {
-            let error = read(set).map(|_| ()).unwrap_err();
+            let error = read(set).map(|_| ()).unwrap_err().to_string();
             assert!(error.contains(said), "{set:?}: {error}");
         }
         let setup = read(&[]).unwrap();
@@ -425,12 +368,11 @@ mod tests {
         assert!(read(&["draft_width=16", "kv_heads=1", "window=8", "cache_bits=4"]).is_ok());
     }
 
-    fn rows(dataset: Dataset, prompt: Prompt, context: usize) -> Result<Vec<Vec<i32>>, String> {
+    fn rows(dataset: Dataset, prompt: Prompt, context: usize) -> Result<Vec<Vec<i32>>, LabError> {
         let data = load(&DataConfig::new(dataset, 1)).unwrap();
         let Examples::Sequence(held_out) = data.held_out else { panic!("no tokens") };
         let vocabulary = data.language.unwrap().vocabulary;
-        let rows = prompt.rows(3, &held_out, &vocabulary, context);
-        rows.map_err(|error| error.to_string())
+        prompt.rows(3, &held_out, &vocabulary, context)
     }
 
     #[test]
@@ -443,18 +385,18 @@ mod tests {
             (Dataset::Chain, given("1 2 64 3"), "word 3 is '64'"),
             (Dataset::Chain, given("  "), "the prompt is empty"),
             (Dataset::Sums, given("12345+6=1"), "9 tokens is longer than the model's window"),
-            (Dataset::Sums, Prompt::Held(9), "9 tokens is longer than the model's window"),
+            (Dataset::Sums, Prompt::HeldOut(9), "9 tokens is longer than the model's window"),
         ] {
-            let error = rows(dataset, prompt, 8).unwrap_err();
+            let error = rows(dataset, prompt, 8).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
-        let error = rows(Dataset::Sums, Prompt::Held(9000), 9000).unwrap_err();
+        let error = rows(Dataset::Sums, Prompt::HeldOut(9000), 9000).unwrap_err().to_string();
         assert!(error.contains("5000 are held out"), "{error}");
     }
 
     #[test]
     fn built_in_prompts_begin_with_a_line_and_differ() {
-        let rows = rows(Dataset::Sums, Prompt::Held(8), 8).unwrap();
+        let rows = rows(Dataset::Sums, Prompt::HeldOut(8), 8).unwrap();
         assert!(rows.iter().all(|row| row.len() == 8 && row[0] > 2), "{rows:?}");
         assert!(rows[0] != rows[1] && rows[1] != rows[2]);
     }

@@ -1,7 +1,7 @@
 //! The lab from outside and its parts together: what it promises of its numbers.
 
-use super::plan;
-use super::plan::{Batching, Server};
+use super::schedule;
+use super::schedule::{Batching, Server};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_lab::control::Command;
 use mlsys_lab::{Frame, RunData, Value};
@@ -10,11 +10,11 @@ use mlsys_nn::networks::{Architecture, Initialization, Network, Transformer, Tra
 use mlsys_nn::random::Stream;
 use mlsys_sim::inference::bytes_per_token;
 
+use super::costs::{Agreement, Comparator, Density};
 use super::decoder::{Bits, Caching, Decoder};
+use super::generator::{Generator, Knobs, StepResult};
 use super::lab;
-use super::serve::*;
-use super::tracks::{Comparator, Density, Same};
-use super::writer::{Turn, Wish, Writer};
+use super::server::*;
 use crate::trial;
 use crate::trial::{must_be_declared, number, values};
 
@@ -31,13 +31,7 @@ fn text(data: &RunData) -> String {
     }
 }
 
-/// Sizes of an untrained transformer.
-pub(super) fn config(
-    heads: usize,
-    kv_heads: usize,
-    head: usize,
-    depth: usize,
-) -> TransformerConfig {
+fn config(heads: usize, kv_heads: usize, head: usize, depth: usize) -> TransformerConfig {
     let width = heads * head;
     TransformerConfig {
         vocab: 13,
@@ -50,7 +44,7 @@ pub(super) fn config(
     }
 }
 
-pub(super) fn transformer(config: &TransformerConfig, seed: u64) -> Transformer {
+fn transformer(config: &TransformerConfig, seed: u64) -> Transformer {
     let all = Architecture::Transformer(config.clone());
     match all.init(Initialization::He, seed, &Device::flex()) {
         Network::Transformer(transformer) => transformer,
@@ -60,11 +54,7 @@ pub(super) fn transformer(config: &TransformerConfig, seed: u64) -> Transformer 
     }
 }
 
-pub(super) fn decoder(
-    config: &TransformerConfig,
-    caching: Caching,
-    window: Option<usize>,
-) -> Decoder {
+fn decoder(config: &TransformerConfig, caching: Caching, window: Option<usize>) -> Decoder {
     let network = transformer(config, 7);
     Decoder::new(network, config.clone(), &Device::flex(), caching, window)
 }
@@ -137,9 +127,9 @@ fn a_window_cuts_the_cache_and_changes_nothing_else() {
         for (place, piece) in
             [&row[..6], &row[6..7]].into_iter().chain(row[7..].chunks(1)).enumerate()
         {
-            decoder.settle();
+            decoder.evict_before_next();
             all.extend(last(&mut decoder, &[piece.to_vec()]));
-            decoder.trim();
+            decoder.evict_before_last();
             let kept = decoder.kept().map(|kept| kept.len());
             let most = window.unwrap_or(usize::MAX).min(6 + place);
             assert!(kept.is_none_or(|kept| kept == most), "{kept:?} {most}");
@@ -164,19 +154,19 @@ fn what_is_taken_back_leaves_no_trace() {
         let mut decoder = decoder(&config, caching, Some(5));
         last(&mut decoder, &[text[..6].to_vec()]);
         last(&mut decoder, std::slice::from_ref(&wrong));
-        decoder.cut(6);
+        decoder.truncate(6);
         let found = last(&mut decoder, &[text[6..].to_vec()]);
-        let mut straight = crate::generate::tests::decoder(&config, caching, Some(5));
+        let mut straight = self::decoder(&config, caching, Some(5));
         let expected = last(&mut straight, std::slice::from_ref(&text));
         assert!(difference(&found, &expected) < 1e-4, "{caching:?}");
     }
 }
 
-fn written(writer: &mut Writer, wish: Wish) -> Vec<Vec<i32>> {
-    while writer.written() < wish.generated {
-        writer.turn(wish).unwrap();
+fn written(generator: &mut Generator, knobs: Knobs) -> Vec<Vec<i32>> {
+    while generator.written() < knobs.generated {
+        generator.step(knobs).unwrap();
     }
-    writer.rows().to_vec()
+    generator.rows.to_vec()
 }
 
 #[test]
@@ -184,12 +174,12 @@ fn each_row_of_a_batch_is_what_it_would_be_alone() {
     let mut stream = Stream::new(4, "test");
     let config = shape(SHAPES[4]);
     let rows: Vec<Vec<i32>> = (0..3).map(|_| tokens(5, &mut stream)).collect();
-    let wish = Wish { temperature: 0.0, drafted: 0, generated: 12 };
-    let together = Writer::new(decoder(&config, CACHED, None), rows.clone(), 1);
-    let together = written(&mut { together }, wish);
+    let knobs = Knobs { temperature: 0.0, drafted: 0, generated: 12 };
+    let together = Generator::new(decoder(&config, CACHED, None), rows.clone(), 1);
+    let together = written(&mut { together }, knobs);
     for (row, expected) in rows.into_iter().zip(together) {
-        let mut alone = Writer::new(decoder(&config, CACHED, None), vec![row], 1);
-        assert_eq!(written(&mut alone, wish), [expected]);
+        let mut alone = Generator::new(decoder(&config, CACHED, None), vec![row], 1);
+        assert_eq!(written(&mut alone, knobs), [expected]);
     }
 }
 
@@ -205,13 +195,13 @@ fn drafts_do_not_change_the_likeliest_text() {
         (16, CACHED, None),
     ] {
         let prompt = tokens(5, &mut stream);
-        let wish = Wish { temperature: 0.0, drafted, generated: 21 };
-        let mut plain = Writer::new(decoder(&large, caching, window), vec![prompt.clone()], 1);
-        let expected = written(&mut plain, wish);
+        let knobs = Knobs { temperature: 0.0, drafted, generated: 21 };
+        let mut plain = Generator::new(decoder(&large, caching, window), vec![prompt.clone()], 1);
+        let expected = written(&mut plain, knobs);
         let drafter =
             Decoder::new(transformer(&small, 9), small.clone(), &Device::flex(), caching, window);
-        let with = Writer::new(decoder(&large, caching, window), vec![prompt], 1);
-        let found = written(&mut with.with_drafter(drafter, 1), wish);
+        let with = Generator::new(decoder(&large, caching, window), vec![prompt], 1);
+        let found = written(&mut with.with_drafter(drafter, 1), knobs);
         assert_eq!(found, expected, "{drafted} {caching:?} {window:?}");
     }
 }
@@ -220,17 +210,17 @@ fn drafts_do_not_change_the_likeliest_text() {
 fn a_model_that_drafts_for_itself_is_never_refused() {
     let config = shape(SHAPES[0]);
     for temperature in [0.0, 1.0] {
-        let wish = Wish { temperature, drafted: 4, generated: 31 };
-        let writer = Writer::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
-        let mut writer = writer.with_drafter(decoder(&config, CACHED, None), 1);
-        while writer.written() < wish.generated {
-            if let Turn::Judge { gain, accepted, judged } = writer.turn(wish).unwrap() {
+        let knobs = Knobs { temperature, drafted: 4, generated: 31 };
+        let generator = Generator::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
+        let mut generator = generator.with_drafter(decoder(&config, CACHED, None), 1);
+        while generator.written() < knobs.generated {
+            if let StepResult::Judge { new, accepted, judged } = generator.step(knobs).unwrap() {
                 // Both see the same scores up to rounding, which decides once in a million.
-                assert_eq!((accepted, judged, gain.tokens), (4, 4, 5));
+                assert_eq!((accepted, judged, new.tokens), (4, 4, 5));
             }
         }
         // The first token, and six rounds of five.
-        assert_eq!(writer.written(), 31);
+        assert_eq!(generator.written(), 31);
     }
 }
 
@@ -241,15 +231,16 @@ fn tokens_drawn_with_drafts_have_the_models_own_frequencies() {
     let prompt = vec![3, 1, 4];
     let mut counts = vec![[0.0_f64; 2]; 13];
     let draws = 1500;
-    let wish = Wish { temperature: 1.0, drafted: 2, generated: 3 };
+    let knobs = Knobs { temperature: 1.0, drafted: 2, generated: 3 };
     for seed in 0..draws {
-        let plain = Writer::new(decoder(&large, CACHED, None), vec![prompt.clone()], seed);
+        let plain = Generator::new(decoder(&large, CACHED, None), vec![prompt.clone()], seed);
         let drafter =
             Decoder::new(transformer(&small, 9), small.clone(), &Device::flex(), CACHED, None);
-        let with = Writer::new(decoder(&large, CACHED, None), vec![prompt.clone()], seed + draws);
+        let with =
+            Generator::new(decoder(&large, CACHED, None), vec![prompt.clone()], seed + draws);
         let with = with.with_drafter(drafter, seed + draws);
-        for (way, mut writer) in [plain, with].into_iter().enumerate() {
-            let rows = written(&mut writer, wish);
+        for (way, mut generator) in [plain, with].into_iter().enumerate() {
+            let rows = written(&mut generator, knobs);
             counts[rows[0][4] as usize][way] += 1.0;
         }
     }
@@ -260,7 +251,7 @@ fn tokens_drawn_with_drafts_have_the_models_own_frequencies() {
 }
 
 #[test]
-fn the_lab_says_that_both_ways_wrote_the_same() {
+fn cached_and_uncached_runs_write_the_same_text() {
     for set in [
         &[][..],
         &["cache=false"],
@@ -281,24 +272,26 @@ fn the_lab_says_that_both_ways_wrote_the_same() {
 #[test]
 fn comparison_of_long_texts_is_sparse() {
     let config = shape(SHAPES[0]);
-    let wish = Wish { temperature: 0.0, drafted: 0, generated: 120 };
+    let knobs = Knobs { temperature: 0.0, drafted: 0, generated: 120 };
     // Tokens that are compared, and operations of that, if it has so much to spend.
     let compared = |caching, plenty| {
-        let mut writer = Writer::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
-        let mut beside = Comparator::new(decoder(&config, caching, None), plenty);
+        let mut generator = Generator::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
+        let mut comparator = Comparator::new(decoder(&config, caching, None), plenty);
         let (mut places, mut flops) = (Vec::new(), 0);
-        while writer.written() < wish.generated {
-            let (Turn::Prefill(gain) | Turn::Decode(gain)) = writer.turn(wish).unwrap() else {
-                panic!("nobody drafts here");
+        while generator.written() < knobs.generated {
+            let (StepResult::Prefill(new) | StepResult::Decode(new)) =
+                generator.step(knobs).unwrap()
+            else {
+                panic!("no drafts here");
             };
-            for cost in beside.follow(writer.rows(), &gain, 0.0).unwrap() {
-                places.push(writer.written());
+            for cost in comparator.follow(&generator.rows, &new, 0.0).unwrap() {
+                places.push(generator.written());
                 flops += cost.flops;
             }
         }
-        assert!(beside.worst() < 1e-4);
-        assert_eq!(beside.same(), Same::Always);
-        (places, flops, beside.density())
+        assert!(comparator.worst < 1e-4);
+        assert_eq!(comparator.same, Agreement::Always);
+        (places, flops, comparator.density)
     };
     let (all, flops, density) = compared(Caching::Nothing, u64::MAX);
     assert_eq!((all.len(), density), (120, Density::All));
@@ -545,7 +538,7 @@ fn each_request_is_answered_as_if_it_were_alone() {
     let mut stream = Stream::new(6, "test");
     let prompts: Vec<Vec<i32>> =
         (0..6).map(|_| (0..6).map(|_| stream.below(13) as i32).collect()).collect();
-    let requests = plan::requests(6, [6, 9], 1, 4);
+    let requests = schedule::requests(6, [6, 9], 1, 4);
     for (batching, window) in
         [(Batching::Continuous, None), (Batching::Static, None), (Batching::Continuous, Some(4))]
     {
@@ -561,19 +554,19 @@ fn each_request_is_answered_as_if_it_were_alone() {
             temperature: 0.0,
             seed: 1,
         });
-        while serving.done() < serving.played.steps.len() {
+        while serving.done() < serving.schedule.steps.len() {
             serving.step().unwrap();
         }
         assert!(serving.pool.owners().iter().all(Option::is_none));
         for (at, of) in requests.iter().enumerate() {
             let caching = Caching::Kept(Bits::Full);
             let prompt = prompts[at][..of.prompt].to_vec();
-            let mut alone = Writer::new(decoder(&config, caching, window), vec![prompt], 1);
-            let wish = Wish { temperature: 0.0, drafted: 0, generated: of.answer };
-            while alone.written() < wish.generated {
-                alone.turn(wish).unwrap();
+            let mut alone = Generator::new(decoder(&config, caching, window), vec![prompt], 1);
+            let knobs = Knobs { temperature: 0.0, drafted: 0, generated: of.answer };
+            while alone.written() < knobs.generated {
+                alone.step(knobs).unwrap();
             }
-            assert_eq!(alone.rows()[0], serving.texts[at], "{at} {batching:?} {window:?}");
+            assert_eq!(alone.rows[0], serving.texts[at], "{at} {batching:?} {window:?}");
         }
     }
 }

@@ -69,7 +69,6 @@ pub(super) fn attach(
     })
 }
 
-/// A network with adapters, on the host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AdaptedWeights {
     /// The frozen weights, in the order of the network's row.
@@ -78,7 +77,6 @@ pub(super) struct AdaptedWeights {
     pub(super) pairs: Vec<Pair>,
 }
 
-/// The two thin matrices of an adapter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pair {
     /// `[inputs, rank]`, row-major.
@@ -91,7 +89,6 @@ pub(super) struct Pair {
 }
 
 impl AdaptedWeights {
-    /// Reads a network without autodiff.
     pub(super) fn read(network: &Network) -> Self {
         let mut visit = Visit::default();
         network.visit(&mut visit);
@@ -240,7 +237,6 @@ pub(super) fn singular_values(matrix: &[f64], rows: usize, columns: usize) -> Ve
     values
 }
 
-/// The eigenvalues of a symmetric matrix `[n, n]`, in no order.
 fn eigenvalues(mut a: Vec<f64>, n: usize) -> Vec<f64> {
     let whole: f64 = a.iter().map(|x| x * x).sum();
     for _ in 0..MOST_SWEEPS {

@@ -36,9 +36,6 @@ use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `low-rank-adapt`: LoRA and QLoRA compared with full fine-tuning.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<Setup>()?
@@ -52,7 +49,6 @@ const NF4_BLOCK: usize = 64;
 /// Bytes of a number that is trained: weight, gradient and both moments of Adam, 4 each.
 const TRAINED: u64 = 16;
 
-/// What cannot change during a run.
 #[derive(Deserialize)]
 struct Setup {
     dataset: Dataset,
@@ -65,18 +61,15 @@ struct Setup {
     seed: u64,
 }
 
-/// What may change between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Knobs {
     learning_rate: f64,
     steps: u64,
 }
 
-/// How the frozen weights are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Format {
-    /// As they are.
     Fp32,
     /// 8 bits, a scale for each output.
     Int8,
@@ -84,7 +77,6 @@ enum Format {
     Nf4,
 }
 
-/// Which matrices get adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum TargetLayers {
@@ -112,15 +104,10 @@ impl Setup {
         }
     }
 
-    /// alpha / rank
     fn scale(&self) -> f64 {
         self.alpha / self.rank as f64
     }
 
-    /// The matrices that get adapters.
-    ///
-    /// # Errors
-    /// If the network has none of them.
     fn targets(&self, source: &NetworkSource<'_>) -> Result<Vec<Layer>, LabError> {
         let layers = source.layers();
         let count = layers.len();
@@ -180,7 +167,6 @@ impl Knobs {
     }
 }
 
-/// The frozen weights as they are kept.
 struct FrozenBase {
     /// What comes back from their format, in the order of the network's row.
     row: Vec<f32>,
@@ -221,11 +207,9 @@ impl Format {
 /// What is trained and what that takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Costs {
-    /// Weights and biases of the network.
     base: u64,
     /// Numbers of all adapters: rank * (inputs + outputs) each.
     adapters: u64,
-    /// Bytes of the base as it is kept.
     base_bytes: u64,
 }
 
@@ -239,7 +223,6 @@ impl Costs {
         }
     }
 
-    /// 100 * adapters / (base + adapters)
     fn trainable_percent(&self) -> f64 {
         100.0 * self.adapters as f64 / (self.base + self.adapters) as f64
     }
@@ -249,7 +232,6 @@ impl Costs {
         self.base_bytes + TRAINED * self.adapters
     }
 
-    /// 16 bytes for each weight.
     fn full_training_bytes(&self) -> u64 {
         TRAINED * self.base
     }
@@ -260,7 +242,6 @@ impl Costs {
 /// Examples on which merged and unmerged outputs are compared.
 const COMPARED: usize = 256;
 
-/// A run under way.
 struct Session {
     setup: Setup,
     recipe: Recipe,
@@ -325,7 +306,6 @@ impl Session {
         Ok(session)
     }
 
-    /// What is known before the first step.
     fn begin(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let costs = self.costs;
         run.scalar("adapter_parameters", costs.adapters as i64);
@@ -344,7 +324,6 @@ impl Session {
         set.judge(network, self.trained.activation).accuracy
     }
 
-    /// The accuracies of both networks on both tasks.
     fn report_accuracies(&self, run: &mut Run<'_>) {
         let [adapted, full] = [self.adapted.network(), self.full.network()];
         for (name, network, set) in [
@@ -380,7 +359,6 @@ impl Session {
         most(apart - merged.clone()) / most(merged).max(f64::MIN_POSITIVE)
     }
 
-    /// Both networks as they are.
     fn networks(&self) -> [Network; 2] {
         [self.adapted.network(), self.full.network()]
     }
@@ -408,7 +386,6 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    /// One step of both networks on the same examples.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let activation = self.trained.activation;
         let knobs = self.knobs.training(&self.recipe, activation);

@@ -15,18 +15,15 @@ use mlsys_nn::train::EvaluationSet;
 use super::Session;
 use super::adapters::{AdaptedWeights, Pair, singular_values};
 
-/// Images or tokens of each task.
 const SAMPLES: usize = 8;
 /// Numbers of the smaller side beyond which singular values take too long.
 const MOST_WIDE: usize = 256;
 /// Cells of a heat map, across and down; a larger matrix is shown by evenly spaced rows and columns.
 const MOST_CELLS: usize = 64;
-/// Columns of A that are drawn as images.
 const DRAWN: usize = 4;
 
 type Picture = fn(&Session) -> Frame;
 
-/// Every panel that is no chart.
 pub(super) const ALL: [(&str, Picture); 3] =
     [("update", update), ("samples", samples), ("memory", memory)];
 
@@ -108,7 +105,6 @@ fn whole_field(cells: Vec<f64>, [rows, columns]: [usize; 2]) -> Frame {
     Frame::HeatMap(heat_map([rows, columns], cells, (-most, most), "value"))
 }
 
-/// Singular values of both changes, the largest first.
 fn spectrum(layer: &Layer, change: &[f64], by_all: &[f64]) -> Frame {
     let (rows, columns) = (layer.inputs, layer.outputs);
     if rows.min(columns) > MOST_WIDE {
@@ -144,7 +140,6 @@ fn samples(session: &Session) -> Frame {
     sequence(stills.map(|(title, network)| pane(title, answers(session, network))).to_vec())
 }
 
-/// Examples of both tasks with the answers of a network.
 fn answers(session: &Session, network: &Network) -> Frame {
     let tasks = &session.tasks;
     let classes = |examples: &Examples| {
@@ -176,7 +171,6 @@ fn answers(session: &Session, network: &Network) -> Frame {
     }
 }
 
-/// The first examples.
 fn first(examples: &Examples) -> Examples {
     match examples {
         Examples::Labelled(labelled) => {
@@ -194,7 +188,6 @@ fn first(examples: &Examples) -> Examples {
     }
 }
 
-/// Images with what they are read as.
 fn read(some: &Labelled, answers: &[usize]) -> Vec<Image> {
     let images = some.inputs.chunks_exact(some.features.max(1));
     let known = some.labels.iter().zip(answers);
@@ -240,7 +233,6 @@ fn predictions(
     (BEFORE..(BEFORE + SAMPLES).min(some.tokens.len())).map(row).collect()
 }
 
-/// What training keeps, by part.
 fn memory(session: &Session) -> Frame {
     let costs = session.costs;
     let (base, adapters) = (costs.base as f64, costs.adapters as f64);

@@ -12,7 +12,6 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Task {
-    /// Left and right exchanged.
     Mirror,
     /// A quarter turned, clockwise.
     Rotate,
@@ -24,11 +23,8 @@ pub(super) enum Task {
 
 /// What is learned, and what a network is judged by.
 pub(super) struct Tasks {
-    /// The new task's training examples.
     pub(super) train: Examples,
-    /// Held-out examples of the new task.
     pub(super) new: Examples,
-    /// Held-out examples of the old task.
     pub(super) old: Examples,
     /// What tokens are called, if there are tokens.
     pub(super) vocabulary: Option<Vocabulary>,
@@ -37,8 +33,6 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// # Errors
-    /// If files that the network learned are there no longer.
     pub(super) fn of(trained: &Trained, task: Task, seed: u64) -> Result<Self, LabError> {
         let known = trained.data()?;
         let old = trained.fresh()?;

@@ -24,22 +24,17 @@ use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
 
 /// Lab `matmul-bench`: products of chosen shapes, timed, checked and marked under the roof.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
 }
 
 // Parameters.
 
-/// The largest dimension of a matrix.
 const LARGEST: usize = 16_384;
 
 /// More sizes than this are not a sweep but a mistake.
 const MOST_SIZES: usize = 64;
 
-/// The parameters that cannot change.
 #[derive(Deserialize)]
 struct FixedParams {
     m: usize,
@@ -72,14 +67,12 @@ struct Setup {
 /// A product: (m x k) times (k x n).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
-    /// The swept size.
     size: usize,
     m: usize,
     n: usize,
     k: usize,
 }
 
-/// When the clock is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClockStops {
     /// When the device has done its work.
@@ -146,7 +139,6 @@ impl Shape {
         precision.bytes() * (m * k + k * n + m * n)
     }
 
-    /// flops / bytes
     fn intensity(self, precision: Precision) -> f64 {
         self.flops() as f64 / self.bytes(precision) as f64
     }
@@ -173,7 +165,6 @@ struct Session {
     results: Results,
     /// The shape that is being timed, with repetitions done.
     timing: Option<(RepeatTimer, usize)>,
-    /// Shapes timed.
     place: usize,
     /// A step is a repetition.
     steps: Steps,
@@ -207,13 +198,11 @@ impl Session {
         self.setup.shapes.get(self.place).copied()
     }
 
-    /// Says what is timed next.
     fn announce(&self, run: &mut Run<'_>) {
         let next = self.shape();
         run.status(next.map_or_else(String::new, |next| format!("multiplying {}", next.name())));
     }
 
-    /// Gets ready to time a shape.
     fn prepare(&mut self, run: &Run<'_>, shape: Shape) -> Result<RepeatTimer, LabError> {
         let known = self.weights.take();
         let matrices = Matrices::new(&self.meter, run.device, &self.setup, shape, known)?;

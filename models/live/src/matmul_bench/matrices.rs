@@ -21,7 +21,6 @@ const MOST_COPIES: u64 = 256;
 /// Rows and columns of the sampled entries: 64 in all.
 const SAMPLED: usize = 8;
 
-/// The matrices of one shape.
 pub(super) struct Matrices {
     id: DeviceId,
     shape: Shape,
@@ -59,7 +58,6 @@ impl Matrices {
         Ok(Self { id, shape, activations: Tensor::from_data(drawn, place), weights })
     }
 
-    /// The weights, for the next shape.
     pub(super) fn weights(&self) -> Weights {
         self.weights.clone()
     }
@@ -98,7 +96,6 @@ impl Matrices {
         worst
     }
 
-    /// The product as work.
     pub(super) fn work(&self, meter: &Meter, stops: Rc<Cell<ClockStops>>) -> Box<dyn Workload> {
         Box::new(Product {
             device: meter.device().clone(),
@@ -129,7 +126,6 @@ impl Weights {
     }
 }
 
-/// Numbers in [-1, 1), uniform.
 fn draw(seed: u64, purpose: &str, rows: usize, columns: usize) -> TensorData {
     let mut stream = Stream::new(seed, purpose);
     let numbers = (0..rows * columns).map(|_| stream.uniform_in(-1.0, 1.0) as f32);

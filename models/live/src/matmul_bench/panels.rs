@@ -13,11 +13,9 @@ const OUTLINED: [&str; 3] = ["v100-sxm2-16gb", "a100-sxm4-40gb", "h100-sxm5-80gb
 
 type Picture = fn(&Results, &Roof) -> Frame;
 
-/// Every panel.
 pub(super) const ALL: [(&str, Picture); 3] =
     [("roofline", roofline), ("rate", rate), ("latency", latency)];
 
-/// Each product under the measured roof.
 fn roofline(results: &Results, roof: &Roof) -> Frame {
     let printed = OUTLINED.iter().filter_map(|chip| roof::printed(chip, results.precision));
     let printed: Vec<Roof> = printed.collect();
@@ -30,7 +28,6 @@ fn roofline(results: &Results, roof: &Roof) -> Frame {
     roof::roofline("reached", &["product, by its size"], points.collect(), &roofs, 2.0)
 }
 
-/// Rate against size, with the knee.
 fn rate(results: &Results, _: &Roof) -> Frame {
     let knee = results.knee();
     let points = results.products.iter().map(|timed| match knee {
@@ -49,7 +46,6 @@ fn rate(results: &Results, _: &Roof) -> Frame {
     scatter(axes, &["product", "knee"], points.collect(), lines)
 }
 
-/// Time against size.
 fn latency(results: &Results, _: &Roof) -> Frame {
     let places = results.products.iter().map(|timed| (timed.size(), timed.seconds));
     let points = places.clone().map(|(x, y)| point(x, y, "", 0)).collect();
@@ -59,15 +55,12 @@ fn latency(results: &Results, _: &Roof) -> Frame {
 
 // Results, and the metrics computed from them.
 
-/// The products so far.
 pub(super) struct Results {
     pub(super) precision: Precision,
     pub(super) products: Vec<Timed>,
-    /// Largest relative error of all sampled entries.
     pub(super) error: f64,
 }
 
-/// A product and its median time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Timed {
     pub(super) shape: Shape,
@@ -79,14 +72,12 @@ impl Timed {
         self.shape.size as f64
     }
 
-    /// flops / seconds
     pub(super) fn rate(self) -> f64 {
         self.shape.flops() as f64 / self.seconds
     }
 }
 
 impl Results {
-    /// The largest rate.
     pub(super) fn best(&self) -> Option<f64> {
         self.products.iter().map(|timed| timed.rate()).reduce(f64::max)
     }

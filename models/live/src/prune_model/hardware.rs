@@ -1,25 +1,24 @@
 //! What a chip with tensor cores would gain: a roofline of each layer's product.
 
-use mlsys_lab::{LabError, Params, Tables, Value};
+use mlsys_lab::{LabError, Tables};
 use mlsys_nn::baseline::Layer;
 use mlsys_nn::networks::Architecture;
 use mlsys_sim::pruning::mask::Ranked;
 use mlsys_sim::pruning::{Format, Widths, mask};
-use mlsys_sim::roof::Roof;
 
-use super::masks::{Field, Masks};
+use crate::roof::{self, Roof, printed_bandwidth, printed_peak};
+
+use super::masks::{Candidates, Masks};
 use super::network::{Body, Side};
 use super::params::{Knobs, Method, Scope};
 
-/// What goes through at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Work {
     /// Fresh images, or tokens that are held out.
     pub(super) items: f64,
-    pub(super) of: Item,
+    pub(super) kind: Item,
 }
 
-/// Bytes of a number in 16 bits.
 const NUMBER: f64 = 2.0;
 
 /// How many times faster the matrix units are where at most two of four weights are there: NVIDIA A100 whitepaper.
@@ -31,19 +30,16 @@ const PACKED: f64 = 0.5625;
 /// The first compute capability with sparse tensor cores.
 const AMPERE: f64 = 8.0;
 
-/// One of what goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Image,
     Token,
 }
 
-/// What is known of a chip.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chip {
     /// Its title, and the peak of its matrix units in 16 bits.
     pub(super) roof: Roof,
-    /// The name in a word.
     pub(super) short: String,
     pub(super) zeros: Zeros,
 }
@@ -51,7 +47,6 @@ pub(super) struct Chip {
 /// What a chip makes of zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Zeros {
-    /// It multiplies them.
     Multiplied,
     /// Where at least two of every four weights are zero it leaves those out.
     TwoOfFourSkipped,
@@ -64,62 +59,44 @@ pub(super) struct Product {
     /// Seconds with all weights, and as pruned.
     pub(super) dense: f64,
     pub(super) pruned: f64,
-    /// What holds the pruned one back.
-    pub(super) bound: Bound,
+    /// Whether memory limits the pruned one, and not arithmetic.
+    pub(super) waits_for_memory: bool,
     /// What makes it faster, if anything does.
     pub(super) gain: Gain,
 }
 
-/// What a product waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bound {
-    Memory,
-    Arithmetic,
-}
-
-/// Why a pruned product may be faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gain {
     /// Nothing that the chip can use.
     None,
     /// At most two of four.
     Pattern,
-    /// The matrix is smaller.
     Smaller,
 }
 
 impl Chip {
-    /// The chip that `gpu` names.
-    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let name = params.text("gpu")?;
-        let field = |path: &str| Tables::builtin().field("gpu", name, path);
-        let number = |path: &str| field(path).as_ref().and_then(Value::as_f64);
-        let text = |path: &str| field(path).and_then(|value| value.as_str().map(str::to_owned));
-        let peak = ["fp16-tensor", "bf16-tensor"].into_iter();
-        let peak = peak.filter_map(|path| number(&format!("path.{path}.peak_flops_per_second")));
-        let known = peak.min_by(f64::total_cmp).zip(number("bandwidth_bytes_per_second"));
-        let Some((peak, bandwidth)) = known else {
+    pub(super) fn named(name: &str) -> Result<Self, LabError> {
+        let text = |path: &str| {
+            let field = Tables::builtin().field("gpu", name, path)?;
+            field.as_str().map(str::to_owned)
+        };
+        let peaks = ["fp16-tensor", "bf16-tensor"].into_iter();
+        let peak = peaks.filter_map(|path| printed_peak(name, path)).min_by(f64::total_cmp);
+        let Some((peak, bandwidth)) = peak.zip(printed_bandwidth(name)) else {
             let message = format!(
                 "the table has no peak in 16 bits or no bandwidth of {name}; take another chip"
             );
             return Err(LabError::contradiction(["gpu"], message));
         };
         let capability = text("compute_capability").and_then(|text| text.parse::<f64>().ok());
-        let short = name.split('-').next().unwrap_or(name);
         Ok(Self {
-            short: short.to_uppercase(),
+            short: roof::short(name).to_uppercase(),
             roof: Roof { name: text("title").unwrap_or_else(|| name.to_owned()), peak, bandwidth },
             zeros: match capability {
                 Some(capability) if capability >= AMPERE => Zeros::TwoOfFourSkipped,
                 Some(_) | None => Zeros::Multiplied,
             },
         })
-    }
-
-    /// Seconds of a product with these multiply-adds, weights and other numbers.
-    fn seconds(&self, flops: f64, bytes: f64) -> (f64, Bound) {
-        let (arithmetic, memory) = (flops / self.roof.peak, bytes / self.roof.bandwidth);
-        if arithmetic > memory { (arithmetic, Bound::Arithmetic) } else { (memory, Bound::Memory) }
     }
 
     /// Every layer's product, all weights there and as pruned. A pattern counts where groups are what was chosen by: zeros
@@ -143,22 +120,26 @@ impl Chip {
             let matrix = full * fed * left;
             let through = items * (uses.numbers_in * fed + uses.numbers_out * left);
             let flops = 2.0 * items * uses.places * matrix;
-            let (dense, _) = self.seconds(
+            let dense = self.roof.seconds(
                 2.0 * items * uses.places * full,
                 NUMBER * (full + items * (uses.numbers_in + uses.numbers_out)),
             );
             let fits = method == Method::Groups
                 && self.zeros == Zeros::TwoOfFourSkipped
                 && cut.masks.get(index).is_some_and(|mask| is_two_of_four(mask, layer.outputs));
-            let (gain, (pruned, bound)) = if fits {
-                let bytes = NUMBER * (PACKED * matrix + through);
-                (Gain::Pattern, self.seconds(flops / SPARSE, bytes))
-            } else if matrix < full {
-                (Gain::Smaller, self.seconds(flops, NUMBER * (matrix + through)))
-            } else {
-                (Gain::None, self.seconds(flops, NUMBER * (matrix + through)))
+            let (gain, flops, weights) = match (fits, matrix < full) {
+                (true, _) => (Gain::Pattern, flops / SPARSE, PACKED * matrix),
+                (false, true) => (Gain::Smaller, flops, matrix),
+                (false, false) => (Gain::None, flops, matrix),
             };
-            Product { layer: layer.name.clone(), dense, pruned, bound, gain }
+            let bytes = NUMBER * (weights + through);
+            Product {
+                layer: layer.name.clone(),
+                dense,
+                pruned: self.roof.seconds(flops, bytes),
+                waits_for_memory: flops / self.roof.peak <= bytes / self.roof.bandwidth,
+                gain,
+            }
         };
         body.layers.iter().zip(uses).enumerate().map(of).collect()
     }
@@ -169,13 +150,10 @@ impl Chip {
 pub(super) struct Uses {
     /// Places of a convolution, else 1.
     pub(super) places: f64,
-    /// Numbers that come in.
     numbers_in: f64,
-    /// Numbers that go out.
     numbers_out: f64,
 }
 
-/// How often the layers of a network are used.
 pub(super) fn uses(architecture: &Architecture, layers: &[Layer]) -> Vec<Uses> {
     let once = |layer: &Layer| Uses {
         places: 1.0,
@@ -235,7 +213,7 @@ impl Size {
             Vec::new()
         };
         let masks = if cut.is_narrower() { &narrow } else { &cut.masks };
-        let mut numbers = body.beside(len) as u64;
+        let mut numbers = body.outside_matrices(len) as u64;
         for (index, layer) in body.layers.iter().enumerate() {
             let outputs = outputs(index);
             let left = mask::count(&outputs) as u64;
@@ -246,11 +224,11 @@ impl Size {
                 numbers += left;
             }
         }
-        let beside = SIDE * numbers;
+        let others = SIDE * numbers;
         Self {
             bytes: Format::ALL.map(|format| {
                 let bits: u64 = masks.iter().map(|mask| format.bits(mask, widths)).sum();
-                bits.div_ceil(8) + beside
+                bits.div_ceil(8) + others
             }),
         }
     }
@@ -263,16 +241,13 @@ impl Size {
     }
 }
 
-/// The widths of the numbers that are written.
 pub(super) fn widths(knobs: &Knobs) -> Widths {
     Widths { value: knobs.value_bits, offset: knobs.offset_bits }
 }
 
-/// Bytes against the share removed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curves {
-    of: (Method, Scope, u32, u32),
-    /// Share removed, and bytes in each format.
+    key: (Method, Scope, u32, u32),
     pub(super) points: Vec<(f64, Size)>,
 }
 
@@ -289,11 +264,11 @@ pub(super) struct Crossing {
 impl Curves {
     /// The curves of this network; `none` is the network before anything is removed. Where weights do not go one by one
     /// the curves are those of the smallest weights.
-    pub(super) fn compute(none: &Masks, field: &Field<'_>, knobs: &Knobs) -> Self {
-        let of = Self::key(knobs);
-        let scores = none.scores(field, of.0);
+    pub(super) fn compute(none: &Masks, from: &Candidates<'_>, knobs: &Knobs) -> Self {
+        let key = Self::key(knobs);
+        let scores = none.scores(from, key.0);
         // A large network is sorted once, and not once a point.
-        let ranked: Vec<Ranked> = match of.1 {
+        let ranked: Vec<Ranked> = match key.1 {
             Scope::Global => vec![Ranked::new(scores.concat())],
             Scope::Layer => scores.iter().cloned().map(Ranked::new).collect(),
         };
@@ -302,23 +277,18 @@ impl Curves {
             let mut all = all.collect::<Vec<bool>>().into_iter();
             let masks = scores.iter().map(|own| all.by_ref().take(own.len()).collect());
             let cut = Masks { masks: masks.collect(), ..none.clone() };
-            (sparsity, Size::of(field.body, field.row.len(), &cut, knobs))
+            (sparsity, Size::of(from.body, from.row.len(), &cut, knobs))
         };
-        Self { of, points: GRID.into_iter().map(at).collect() }
+        Self { key, points: GRID.into_iter().map(at).collect() }
     }
 
-    /// Whether they are the curves of these knobs.
-    pub(super) fn are_of(&self, knobs: &Knobs) -> bool {
-        self.of == Self::key(knobs)
+    pub(super) fn matches(&self, knobs: &Knobs) -> bool {
+        self.key == Self::key(knobs)
     }
 
     fn key(knobs: &Knobs) -> (Method, Scope, u32, u32) {
-        let method = match knobs.choice.method {
-            Method::Random => Method::Random,
-            Method::Magnitude | Method::Groups | Method::Neurons | Method::Heads => {
-                Method::Magnitude
-            }
-        };
+        let is_random = knobs.choice.method == Method::Random;
+        let method = if is_random { Method::Random } else { Method::Magnitude };
         (method, knobs.choice.scope, knobs.value_bits, knobs.offset_bits)
     }
 

@@ -20,7 +20,7 @@ use std::time::Instant;
 use burn::tensor::Device;
 use mlsys_device as device;
 use mlsys_distributed::transport::CommError;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::baseline::Trained;
@@ -32,7 +32,7 @@ use mlsys_nn::{baseline, divergence, flat_params};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use self::hardware::{Curves, Item, Size, Uses, Work};
-use self::masks::{Field, Masks, Tuner};
+use self::masks::{Candidates, FineTuner, Masks};
 use self::network::Body;
 use self::panels::{Event, PanelData, Sample};
 use self::params::{Choice, Knobs, Setup, Start};
@@ -40,16 +40,12 @@ use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `prune-model`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
 // The run.
 
-/// Steps between two accuracies.
 const RECORDED: u64 = 10;
 
 struct Session {
@@ -67,16 +63,14 @@ struct Session {
     batches: Batches,
     /// Where the weights that are left begin a round, if not where they are.
     restart: Option<Vec<f32>>,
-    /// Accuracy of the whole network.
     dense: f64,
     /// What the last cut was made of.
     before: Vec<f32>,
     cut: Masks,
-    tuner: Option<Tuner>,
+    tuner: Option<FineTuner>,
     /// All weights now, zero where they are gone.
     row: Vec<f32>,
     accuracy: f64,
-    /// Rounds begun.
     round: u64,
     /// Steps of the last round.
     steps_of_round: u64,
@@ -112,7 +106,7 @@ impl Session {
             uses: hardware::uses(&trained.architecture, &body.layers),
             work: Work {
                 items: (fresh.len() * fresh.labels_each()) as f64,
-                of: match fresh {
+                kind: match fresh {
                     Examples::Labelled(_) => Item::Image,
                     Examples::Sequence(_) => Item::Token,
                 },
@@ -130,7 +124,7 @@ impl Session {
             steps_of_round: 0,
             goal: 0,
             recorded: None,
-            trail: vec![Sample::at(0, dense, Event::Dense)],
+            trail: vec![Sample { step: 0, accuracy: dense, event: Event::Dense }],
             curves: None,
             seconds: None,
             steps: Steps::new([DivergenceCheck::new((classes as f64).ln())]),
@@ -143,7 +137,7 @@ impl Session {
             knobs,
         };
         session.restart = session.initial()?;
-        session.tell_of_beginnings(run);
+        session.warn_of_unknown_start(run);
         run.scalar("accuracy_before", session.dense);
         session.begin(run)?;
         session.draw(run, FrameTrigger::Final)?;
@@ -151,13 +145,12 @@ impl Session {
     }
 
     /// Of a network that another run has left it is not known where it began.
-    fn tell_of_beginnings(&self, run: &mut Run<'_>) {
+    fn warn_of_unknown_start(&self, run: &mut Run<'_>) {
         if self.setup.start == Start::Initial && run.params.get("model_from").is_some() {
-            run.sink.report(Report::Notice(
+            run.notice(
                 "what is left goes back to the weights that He's rule draws from the network's seed; if the run that left \
-                 the network began elsewhere, this is no lottery ticket"
-                    .to_owned(),
-            ));
+                 the network began elsewhere, this is no lottery ticket",
+            );
         }
     }
 
@@ -190,8 +183,8 @@ impl Session {
         self.round += 1;
         self.steps_of_round = 0;
         let choice = self.knobs.choice.after(self.round, self.setup.rounds);
-        let field = Field { body: &self.body, row: &self.row, draws: &self.draws };
-        let cut = self.cut.choose(&field, choice);
+        let from = Candidates { body: &self.body, row: &self.row, draws: &self.draws };
+        let cut = self.cut.choose(&from, choice);
         self.before = std::mem::take(&mut self.row);
         self.cut = cut;
         self.judge_pruned(run, choice)?;
@@ -200,12 +193,11 @@ impl Session {
         let rewound = restart.is_some();
         let from = restart.unwrap_or(&self.before);
         let device = self.device.clone().autodiff();
-        let tuner = Tuner::new(&self.trained, &self.body, from, &self.cut, &device)?;
+        let tuner = FineTuner::new(&self.trained, &self.body, from, &self.cut, &device)?;
         self.row = tuner.whole()?;
         if rewound {
             self.accuracy = self.judge(&tuner.network());
-            let event = Event::Rewound;
-            self.trail.push(Sample::at(self.steps.done, self.accuracy, event));
+            self.log(Event::Rewound);
         }
         self.tuner = Some(tuner);
         self.steps.begin_anew();
@@ -215,11 +207,11 @@ impl Session {
 
     /// The accuracy right after pruning, with the weights that were trained.
     fn judge_pruned(&mut self, run: &mut Run<'_>, choice: Choice) -> Result<(), CommError> {
-        let tuner = Tuner::new(&self.trained, &self.body, &self.before, &self.cut, &self.device)?;
+        let tuner =
+            FineTuner::new(&self.trained, &self.body, &self.before, &self.cut, &self.device)?;
         self.accuracy = self.judge(&tuner.network());
         run.scalar("accuracy_pruned", self.accuracy);
-        let event = Event::Pruned(choice.in_words());
-        self.trail.push(Sample::at(self.steps.done, self.accuracy, event));
+        self.log(Event::Pruned(choice.in_words()));
         // A series has one value a step: what knobs do before the first is in the picture alone.
         if self.tuner.is_none() {
             point(run, "accuracy", 0, self.accuracy);
@@ -227,12 +219,16 @@ impl Session {
         Ok(())
     }
 
+    /// Notes the accuracy of now and what led to it.
+    fn log(&mut self, event: Event) {
+        self.trail.push(Sample { step: self.steps.done, accuracy: self.accuracy, event });
+    }
+
     fn judge(&self, network: &Network) -> f64 {
         let verdict = self.judged.judge(network, self.trained.activation);
         score(&self.examples, &verdict)
     }
 
-    /// What has become of the accuracy.
     fn record(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         let Some(tuner) = &self.tuner else {
             return Ok(());
@@ -242,20 +238,19 @@ impl Session {
         self.accuracy = self.judge(&network);
         self.recorded = Some(self.steps.done);
         point(run, "accuracy", self.steps.done, self.accuracy);
-        let event = Event::Tuned;
-        self.trail.push(Sample::at(self.steps.done, self.accuracy, event));
+        self.log(Event::Tuned);
         self.report_after(run)
     }
 
     /// What networks of all sparsities take to store is found anew only if a knob that it depends on was turned.
     fn draw_curves(&mut self) {
         let known = self.curves.as_ref();
-        if known.is_some_and(|curves| curves.are_of(&self.knobs)) {
+        if known.is_some_and(|curves| curves.matches(&self.knobs)) {
             return;
         }
         let none = Masks::none(&self.body);
-        let field = Field { body: &self.body, row: &self.trained.weights, draws: &self.draws };
-        self.curves = Some(Curves::compute(&none, &field, &self.knobs));
+        let from = Candidates { body: &self.body, row: &self.trained.weights, draws: &self.draws };
+        self.curves = Some(Curves::compute(&none, &from, &self.knobs));
     }
 }
 
@@ -348,7 +343,7 @@ impl SteppedLab for Session {
         if self.knobs.value_bits < 32 {
             let after = self.accuracy_after()?;
             let event = Event::Rounded(self.knobs.value_bits);
-            self.trail.push(Sample::at(self.steps.done, after, event));
+            self.trail.push(Sample { step: self.steps.done, accuracy: after, event });
         }
         let stays = self.cut.row(&self.body, self.row.len());
         let resurrected = masks::resurrected(&self.row, &stays);
@@ -399,7 +394,6 @@ impl Session {
         }
     }
 
-    /// The accuracy as stored.
     fn report_after(&self, run: &mut Run<'_>) -> Result<(), CommError> {
         let after = self.accuracy_after()?;
         run.scalar("accuracy_after", after);

@@ -1,21 +1,20 @@
 //! Which weights and units are left.
 
-use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::{Layer, Trained};
 use mlsys_nn::data::{Batches, Examples};
 use mlsys_nn::flat_params;
 use mlsys_nn::flat_params::{Optimizer, Rule};
-use mlsys_nn::networks::{Activation, Network, cross_entropy};
+use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::random::Stream;
-use mlsys_nn::train::batch;
 use mlsys_sim::pruning::mask;
+
+use crate::fine_tune::loss_and_gradient;
 
 use super::network::{Body, Kind, PrunableGroup, Side, narrowed};
 use super::params::{Choice, Method, Scope};
 
-/// What is left of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Masks {
     /// Of each layer `[inputs, outputs]`, row-major: whether a weight stays.
@@ -27,17 +26,16 @@ pub(super) struct Masks {
     pub(super) thresholds: Vec<Option<f64>>,
 }
 
-/// What weights are chosen from.
-pub(super) struct Field<'a> {
+/// The weights among which some are chosen.
+pub(super) struct Candidates<'a> {
     pub(super) body: &'a Body,
     /// All weights, in the network's order.
     pub(super) row: &'a [f32],
-    /// A number for each weight of each layer, for those who choose by chance.
+    /// A random score for each weight of each layer, for method `random`.
     pub(super) draws: &'a [Vec<f64>],
 }
 
 impl Masks {
-    /// Nothing is removed.
     pub(super) fn none(body: &Body) -> Self {
         let layers = body.layers.iter();
         let parts = body.parts.iter();
@@ -49,16 +47,16 @@ impl Masks {
     }
 
     /// What is left after choosing among what is left now.
-    pub(super) fn choose(&self, field: &Field<'_>, choice: Choice) -> Self {
+    pub(super) fn choose(&self, from: &Candidates<'_>, choice: Choice) -> Self {
+        let one_by_one = || self.weights(&self.scores(from, choice.method), choice);
         match choice.method {
-            Method::Magnitude => self.weights(&self.scores(field, choice.method), choice),
-            Method::Random => Self {
-                thresholds: vec![None; field.body.layers.len()],
-                ..self.weights(&self.scores(field, choice.method), choice)
-            },
+            Method::Magnitude => one_by_one(),
+            Method::Random => {
+                Self { thresholds: vec![None; from.body.layers.len()], ..one_by_one() }
+            }
             Method::Groups => {
-                let sizes = self.sizes(field);
-                let layers = field.body.layers.iter().zip(&sizes);
+                let sizes = self.sizes(from);
+                let layers = from.body.layers.iter().zip(&sizes);
                 let mask = |(layer, sizes): (&Layer, &Vec<f64>)| {
                     mask::groups_of_inputs(sizes, layer.outputs, choice.keep, choice.group)
                 };
@@ -68,28 +66,22 @@ impl Masks {
                     thresholds: vec![None; sizes.len()],
                 }
             }
-            Method::Neurons => self.without(Kind::Units, field, choice),
-            Method::Heads => self.without(Kind::Heads, field, choice),
+            Method::Neurons => self.without(Kind::Units, from, choice),
+            Method::Heads => self.without(Kind::Heads, from, choice),
         }
     }
 
     /// By what weights are chosen: numbers drawn for each, or their sizes.
-    pub(super) fn scores(&self, field: &Field<'_>, method: Method) -> Vec<Vec<f64>> {
-        match method {
-            Method::Random => self.alive(field.draws.to_vec()),
-            Method::Magnitude | Method::Groups | Method::Neurons | Method::Heads => {
-                self.sizes(field)
-            }
-        }
+    pub(super) fn scores(&self, from: &Candidates<'_>, method: Method) -> Vec<Vec<f64>> {
+        if method == Method::Random { self.alive(from.draws.to_vec()) } else { self.sizes(from) }
     }
 
-    /// The size of each weight.
-    fn sizes(&self, field: &Field<'_>) -> Vec<Vec<f64>> {
+    fn sizes(&self, from: &Candidates<'_>) -> Vec<Vec<f64>> {
         let of = |layer: &Layer| {
-            let matrix = layer.matrix(field.row);
+            let matrix = layer.matrix(from.row);
             matrix.iter().map(|weight| f64::from(weight.abs())).collect()
         };
-        self.alive(field.body.layers.iter().map(of).collect())
+        self.alive(from.body.layers.iter().map(of).collect())
     }
 
     /// The same scores, and those of weights that went before below all others.
@@ -122,20 +114,20 @@ impl Masks {
     }
 
     /// The norm of each thing of each part, as [`Body::norms`] has it; minus infinity where it is gone.
-    pub(super) fn norms(&self, field: &Field<'_>) -> Vec<Vec<f64>> {
-        let parts = field.body.parts.iter().zip(&self.units);
+    pub(super) fn norms(&self, from: &Candidates<'_>) -> Vec<Vec<f64>> {
+        let parts = from.body.parts.iter().zip(&self.units);
         let of = |(part, units): (&PrunableGroup, &Vec<bool>)| {
-            let norms = field.body.norms(part, field.row).into_iter().zip(units);
+            let norms = from.body.norms(part, from.row).into_iter().zip(units);
             norms.map(|(norm, stays)| if *stays { norm } else { f64::NEG_INFINITY }).collect()
         };
         parts.map(of).collect()
     }
 
-    fn without(&self, kind: Kind, field: &Field<'_>, choice: Choice) -> Self {
-        let parts = &field.body.parts;
+    fn without(&self, kind: Kind, from: &Candidates<'_>, choice: Choice) -> Self {
+        let parts = &from.body.parts;
         let is_of = |place: &usize| parts.get(*place).is_some_and(|part| part.kind == kind);
         let (places, norms): (Vec<usize>, Vec<Vec<f64>>) =
-            self.norms(field).into_iter().enumerate().filter(|(place, _)| is_of(place)).unzip();
+            self.norms(from).into_iter().enumerate().filter(|(place, _)| is_of(place)).unzip();
         let left = match choice.scope {
             Scope::Layer => norms
                 .iter()
@@ -151,15 +143,13 @@ impl Masks {
                 *units = left;
             }
         }
-        Self { masks: field.body.masks(&units), units, thresholds }
+        Self { masks: from.body.masks(&units), units, thresholds }
     }
 
-    /// Weights that stay.
     pub(super) fn kept(&self) -> usize {
         self.masks.iter().map(|mask| mask::count(mask)).sum()
     }
 
-    /// All weights.
     pub(super) fn weights_in_all(&self) -> usize {
         self.masks.iter().map(Vec::len).sum()
     }
@@ -178,24 +168,21 @@ impl Masks {
 
     /// Whether each number of the network's row stays: weights by their masks, biases with their unit.
     pub(super) fn row(&self, body: &Body, len: usize) -> Vec<bool> {
-        let mut row = vec![1.0; len];
+        let mut ones = vec![1.0; len];
         for (layer, mask) in body.layers.iter().zip(&self.masks) {
-            let ones: Vec<f32> = mask.iter().map(|stays| f32::from(u8::from(*stays))).collect();
-            layer.put(&mut row, &ones);
+            let mask: Vec<f32> = mask.iter().map(|stays| f32::from(u8::from(*stays))).collect();
+            layer.put(&mut ones, &mask);
         }
-        let mut row: Vec<bool> = row.into_iter().map(|one| one > 0.5).collect();
+        let mut row: Vec<bool> = ones.into_iter().map(|one| one > 0.5).collect();
         for (index, layer) in body.layers.iter().enumerate() {
-            let biases = layer.biases.clone().and_then(|range| row.get_mut(range));
-            let units = body.stays(&self.units, index, Side::Outputs);
-            for (bias, stays) in biases.unwrap_or_default().iter_mut().zip(units) {
-                *bias = stays;
+            if let Some(biases) = layer.biases.clone() {
+                row[biases].copy_from_slice(&body.stays(&self.units, index, Side::Outputs));
             }
         }
         row
     }
 }
 
-/// Uniform random scores for each layer's weights.
 pub(super) fn draws(body: &Body, seed: u64) -> Vec<Vec<f64>> {
     let mut stream = Stream::new(seed, "prune/random");
     let of = |layer: &Layer| (0..size(layer)).map(|_| stream.uniform()).collect();
@@ -228,13 +215,9 @@ fn best_of_all(norms: &[Vec<f64>], sparsity: f64) -> Vec<Vec<bool>> {
 
 /// Adam's rate, which is that of the training before.
 const RATE: f64 = 0.003;
-/// Examples of a step.
-const BATCH: usize = 64;
-/// Sequences of a step; each has many tokens.
-const SEQUENCES: usize = 16;
 
-/// A pruned network that learns on.
-pub(super) struct Tuner {
+/// Fine-tuning of a pruned network.
+pub(super) struct FineTuner {
     /// As executed: with zeros, or without the units that are gone.
     network: Network,
     /// Its weights, in its own order.
@@ -249,7 +232,7 @@ pub(super) struct Tuner {
     device: Device,
 }
 
-impl Tuner {
+impl FineTuner {
     /// The network that is left of `row`, with fresh moments. `device` is one with autodiff.
     pub(super) fn new(
         trained: &Trained,
@@ -260,7 +243,7 @@ impl Tuner {
     ) -> Result<Self, CommError> {
         let stays = cut.row(body, row.len());
         let mut held = row.to_vec();
-        hold(&mut held, &stays);
+        zero_removed(&mut held, &stays);
         let whole = trained.network_of(&held, device);
         let (network, inside) = if cut.is_narrower() {
             (narrowed(&whole, &cut.units, device), stays.clone())
@@ -282,26 +265,19 @@ impl Tuner {
         })
     }
 
-    /// One step; the loss of its batch.
     pub(super) fn step(
         &mut self,
         examples: &Examples,
         batches: &mut Batches,
     ) -> Result<f64, CommError> {
-        let size = match examples {
-            Examples::Labelled(_) => BATCH,
-            Examples::Sequence(_) => SEQUENCES,
-        };
-        let (inputs, labels) = batch(examples, batches.next(size), &self.device);
-        let loss = cross_entropy(self.network.forward(inputs, self.activation), labels);
-        let value = flat_params::numbers(loss.clone().without_autodiff(), 1)?;
-        let mut gradients = GradientsParams::from_grads(loss.backward(), &self.network);
-        let slopes = flat_params::gradients(&self.network, &mut gradients)?;
-        self.optimizer.update(&mut self.row, &slopes, RATE);
+        let forward = |inputs| self.network.forward(inputs, self.activation);
+        let (loss, gradient) =
+            loss_and_gradient(&self.network, examples, batches, &self.device, forward)?;
+        self.optimizer.update(&mut self.row, &gradient, RATE);
         // Adam moves a weight even without a slope, so it is the weights that are held, not their slopes.
-        hold(&mut self.row, &self.stays);
+        zero_removed(&mut self.row, &self.stays);
         self.network = flat_params::with_weights(self.network.take(), &self.row);
-        Ok(value.first().map_or(f64::NAN, |loss| f64::from(*loss)))
+        Ok(loss)
     }
 
     /// The weights of the whole network, zero where they are gone, as the device has them.
@@ -325,19 +301,17 @@ impl Tuner {
         flat_params::with_weights(self.network(), &own)
     }
 
-    /// Weights and biases as executed.
     pub(super) fn parameters(&self) -> usize {
         self.row.len()
     }
 
-    /// Its weights.
     pub(super) fn weights(&self) -> &[f32] {
         &self.row
     }
 }
 
 /// Sets to zero what is removed.
-pub(super) fn hold(row: &mut [f32], stays: &[bool]) {
+pub(super) fn zero_removed(row: &mut [f32], stays: &[bool]) {
     for (weight, stays) in row.iter_mut().zip(stays) {
         if !stays {
             *weight = 0.0;
@@ -360,7 +334,7 @@ mod tests {
         let stays = [true, false, false, true];
         let mut row = [0.5, 0.1, 0.0, 0.0];
         assert_eq!(resurrected(&row, &stays), 1);
-        hold(&mut row, &stays);
+        zero_removed(&mut row, &stays);
         assert_eq!((resurrected(&row, &stays), row), (0, [0.5, 0.0, 0.0, 0.0]));
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn narrowed(network: &Network, units: &[Vec<bool>], device: &Device) 
         let places = units.iter().enumerate().filter(|(_, stays)| **stays);
         places.map(|(place, _)| place as i64).collect()
     };
-    let cut = Scissors { units: units.iter().map(places).collect(), device };
+    let cut = Narrowing { units: units.iter().map(places).collect(), device };
     match network {
         Network::Mlp(mlp) => Network::Mlp(cut.perceptron(mlp)),
         Network::Cnn(cnn) => Network::Cnn(cut.convolutional(cnn)),
@@ -24,18 +24,16 @@ pub(super) fn narrowed(network: &Network, units: &[Vec<bool>], device: &Device) 
     }
 }
 
-struct Scissors<'a> {
+struct Narrowing<'a> {
     /// Of each part the places of units that stay.
     units: Vec<Vec<i64>>,
-    /// Where the narrow network goes.
     device: &'a Device,
 }
 
-impl Scissors<'_> {
-    /// The units of the layer before that stay.
+impl Narrowing<'_> {
+    /// The units of the previous layer that stay.
     fn before(&self, layer: usize) -> Option<&[i64]> {
-        let before = layer.checked_sub(1)?;
-        self.own(before)
+        self.own(layer.checked_sub(1)?)
     }
 
     /// The units of a layer that stay; all outputs of the network do.
@@ -72,7 +70,7 @@ impl Scissors<'_> {
         narrow
     }
 
-    /// Of each block the heads come first and then the gated units, as in [`Body`](super::parts::Body).
+    /// Of each block the heads come first and then the gated units, as in [`Body`].
     fn decoder(&self, whole: &Transformer) -> Transformer {
         let mut narrow = whole.clone();
         for (index, block) in narrow.blocks.iter_mut().enumerate() {
@@ -124,7 +122,6 @@ impl Scissors<'_> {
     }
 }
 
-/// Some places along a dimension, or all of it.
 fn selected<const D: usize>(tensor: Tensor<D>, along: usize, places: Option<&[i64]>) -> Tensor<D> {
     let tensor = tensor.without_autodiff();
     let Some(places) = places else {
@@ -137,7 +134,6 @@ fn selected<const D: usize>(tensor: Tensor<D>, along: usize, places: Option<&[i6
 
 // What can go whole: hidden units, channels, attention heads; and where in the matrices each of them lies.
 
-/// Matrices of a block of a transformer.
 const OF_BLOCK: usize = 7;
 
 /// A network as this lab takes it apart.
@@ -154,13 +150,11 @@ pub(super) struct PrunableGroup {
     pub(super) what: String,
     pub(super) kind: Kind,
     pub(super) count: usize,
-    slots: Vec<Slot>,
+    places: Vec<MatrixSide>,
 }
 
-/// What goes whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Hidden units or channels.
     Units,
     /// Attention heads; where query heads share keys and values, a group of them.
     Heads,
@@ -168,7 +162,7 @@ pub(super) enum Kind {
 
 /// Where in a matrix the things of a part lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Slot {
+struct MatrixSide {
     /// The matrix, from 0.
     layer: usize,
     side: Side,
@@ -177,7 +171,6 @@ struct Slot {
     norm: Norm,
 }
 
-/// A side of a matrix `[inputs, outputs]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Inputs,
@@ -206,12 +199,11 @@ impl Body {
     }
 
     /// Numbers of the whole network that are in no matrix: biases, scales of norms, an embedding.
-    pub(super) fn beside(&self, len: usize) -> usize {
+    pub(super) fn outside_matrices(&self, len: usize) -> usize {
         let matrices = self.layers.iter().map(|layer| layer.weights.len());
         len - matrices.sum::<usize>().min(len)
     }
 
-    /// Whether each row or column of a matrix stays.
     pub(super) fn stays(&self, units: &[Vec<bool>], layer: usize, side: Side) -> Vec<bool> {
         let len = self.layers.get(layer).map_or(0, |layer| match side {
             Side::Inputs => layer.inputs,
@@ -219,11 +211,9 @@ impl Body {
         });
         let mut stays = vec![true; len];
         for (part, units) in self.parts.iter().zip(units) {
-            for slot in &part.slots {
-                if (slot.layer, slot.side) == (layer, side) {
-                    for (place, stays) in stays.iter_mut().enumerate() {
-                        *stays &= units.get(place / slot.each.max(1)).copied().unwrap_or(true);
-                    }
+            for own in part.places.iter().filter(|own| (own.layer, own.side) == (layer, side)) {
+                for (place, stays) in stays.iter_mut().enumerate() {
+                    *stays &= units.get(place / own.each.max(1)).copied().unwrap_or(true);
                 }
             }
         }
@@ -245,17 +235,16 @@ impl Body {
     /// columns of the projections to queries, keys and values and of its rows of the projection of what it found.
     pub(super) fn norms(&self, part: &PrunableGroup, row: &[f32]) -> Vec<f64> {
         let mut squares = vec![0.0_f64; part.count];
-        let counted = part.slots.iter().filter(|slot| slot.norm == Norm::Counts);
-        for slot in counted {
-            let Some(layer) = self.layers.get(slot.layer) else {
+        for own in part.places.iter().filter(|own| own.norm == Norm::Counts) {
+            let Some(layer) = self.layers.get(own.layer) else {
                 continue;
             };
             for (place, weight) in layer.matrix(row).into_iter().enumerate() {
-                let along = match slot.side {
+                let along = match own.side {
                     Side::Inputs => place / layer.outputs,
                     Side::Outputs => place % layer.outputs,
                 };
-                if let Some(sum) = squares.get_mut(along / slot.each.max(1)) {
+                if let Some(sum) = squares.get_mut(along / own.each.max(1)) {
                     *sum += f64::from(weight).powi(2);
                 }
             }
@@ -266,29 +255,30 @@ impl Body {
 
 /// The hidden layers of a chain. After a convolution a unit is a channel, which gives on several numbers in a row.
 fn chain(layers: &[Layer]) -> Vec<PrunableGroup> {
-    let pairs = layers.windows(2).enumerate();
-    pairs
-        .filter_map(|(index, pair)| {
-            let [own, next] = pair else { return None };
-            let slot = |layer, side, each, norm| Slot { layer, side, each, norm };
-            let each = (next.inputs / own.outputs.max(1)).max(1);
-            Some(PrunableGroup {
-                what: own.what.clone(),
-                kind: Kind::Units,
-                count: own.outputs,
-                slots: vec![
-                    slot(index, Side::Outputs, 1, Norm::Counts),
-                    slot(index + 1, Side::Inputs, each, Norm::Ignored),
-                ],
-            })
+    let group = |(index, pair): (usize, &[Layer])| {
+        let [own, next] = pair else { return None };
+        let each = (next.inputs / own.outputs.max(1)).max(1);
+        let (input, output) = (Side::Inputs, Side::Outputs);
+        Some(PrunableGroup {
+            what: own.what.clone(),
+            kind: Kind::Units,
+            count: own.outputs,
+            places: vec![
+                MatrixSide { layer: index, side: output, each: 1, norm: Norm::Counts },
+                MatrixSide { layer: index + 1, side: input, each, norm: Norm::Ignored },
+            ],
         })
-        .collect()
+    };
+    layers.windows(2).enumerate().filter_map(group).collect()
 }
 
-/// The heads and the gated units of a block.
 fn of_block(config: &TransformerConfig, block: usize) -> [PrunableGroup; 2] {
-    let slot =
-        |matrix, side, each, norm| Slot { layer: block * OF_BLOCK + matrix, side, each, norm };
+    let place = |matrix, side, each, norm| MatrixSide {
+        layer: block * OF_BLOCK + matrix,
+        side,
+        each,
+        norm,
+    };
     // Query heads that share keys and values go together: a key/value head is of no use without them.
     let shared = config.width / config.kv_heads.max(1);
     let head = config.head();
@@ -298,21 +288,21 @@ fn of_block(config: &TransformerConfig, block: usize) -> [PrunableGroup; 2] {
             what: name(if config.kv_heads < config.heads { "groups of heads" } else { "heads" }),
             kind: Kind::Heads,
             count: config.kv_heads,
-            slots: vec![
-                slot(0, Side::Outputs, shared, Norm::Counts),
-                slot(1, Side::Outputs, head, Norm::Counts),
-                slot(2, Side::Outputs, head, Norm::Counts),
-                slot(3, Side::Inputs, shared, Norm::Counts),
+            places: vec![
+                place(0, Side::Outputs, shared, Norm::Counts),
+                place(1, Side::Outputs, head, Norm::Counts),
+                place(2, Side::Outputs, head, Norm::Counts),
+                place(3, Side::Inputs, shared, Norm::Counts),
             ],
         },
         PrunableGroup {
             what: name("gated units"),
             kind: Kind::Units,
             count: config.ffn,
-            slots: vec![
-                slot(4, Side::Outputs, 1, Norm::Counts),
-                slot(5, Side::Outputs, 1, Norm::Counts),
-                slot(6, Side::Inputs, 1, Norm::Ignored),
+            places: vec![
+                place(4, Side::Outputs, 1, Norm::Counts),
+                place(5, Side::Outputs, 1, Norm::Counts),
+                place(6, Side::Inputs, 1, Norm::Ignored),
             ],
         },
     ]

@@ -1,27 +1,23 @@
 //! The panels: what is left, what it reads, what it takes.
 
-use mlsys_lab::frame::{Bar, Bars, Better, Dimension, Scatter, ScatterLine, ScatterPoint, Table};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::picture::{axis, bar, bars, line, log_axis, point, scatter, table};
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Value};
 use mlsys_sim::pruning::{Format, mask};
 
-use super::hardware::{Bound, Crossing, Curves, Gain, Item, Size, Uses, Work, Zeros};
+use super::hardware::{Crossing, Curves, Gain, Item, Size, Uses, Work, Zeros};
 use super::masks::Masks;
 use super::network::{Body, Kind};
 use super::params::{Knobs, Method};
 use super::weight_panels;
 
-/// What the panels show.
 pub(super) struct PanelData<'a> {
     pub(super) body: &'a Body,
     pub(super) uses: &'a [Uses],
     pub(super) work: Work,
     pub(super) knobs: &'a Knobs,
     pub(super) cut: &'a Masks,
-    /// The weights that the last cut was made of.
     pub(super) before: &'a [f32],
-    /// The weights now.
     pub(super) row: &'a [f32],
     pub(super) trail: &'a [Sample],
     pub(super) curves: Option<&'a Curves>,
@@ -30,19 +26,16 @@ pub(super) struct PanelData<'a> {
 }
 
 impl PanelData<'_> {
-    /// What a network is judged by.
     fn score(&self) -> &'static str {
-        match self.work.of {
+        match self.work.kind {
             Item::Token => "minus validation loss, nats",
             Item::Image => "accuracy",
         }
     }
 }
 
-/// Makes a picture.
 type Draw = fn(&PanelData<'_>) -> Frame;
 
-/// Every panel that is no curve.
 pub(super) const ALL: [(&str, Draw); 6] = [
     ("weights", weight_panels::images),
     ("histogram", weight_panels::histograms),
@@ -52,41 +45,35 @@ pub(super) const ALL: [(&str, Draw); 6] = [
     ("hardware", draw_speed),
 ];
 
-/// The share of each layer's weights that is left.
-fn layers(of: &PanelData<'_>) -> Frame {
-    let bar = |label: String, kept: usize, all: usize| Bar {
-        label,
-        value: Some(100.0 * kept as f64 / all.max(1) as f64),
-        remark: format!("{} of {}", number(kept as f64), number(all as f64)),
+fn layers(data: &PanelData<'_>) -> Frame {
+    let share = |label: String, kept: usize, all: usize| {
+        let remark = format!("{} of {}", number(kept as f64), number(all as f64));
+        bar(label, 100.0 * kept as f64 / all.max(1) as f64, remark)
     };
-    let masks = of.body.layers.iter().zip(&of.cut.masks);
-    let mut bars: Vec<Bar> = masks
-        .map(|(layer, kept)| {
-            let label = format!("{}, {}", layer.name, layer.what);
-            bar(label, mask::count(kept), kept.len())
-        })
-        .collect();
-    bars.push(bar("all weights".to_owned(), of.cut.kept(), of.cut.weights_in_all()));
+    let masks = data.body.layers.iter().zip(&data.cut.masks);
+    let layers = masks.map(|(layer, kept)| {
+        share(format!("{}, {}", layer.name, layer.what), mask::count(kept), kept.len())
+    });
+    let mut all: Vec<_> = layers.collect();
+    all.push(share("all weights".to_owned(), data.cut.kept(), data.cut.weights_in_all()));
     for (kind, what) in [(Kind::Units, "hidden units"), (Kind::Heads, "attention heads")] {
-        let (left, all) = of.cut.left_of(kind, of.body);
-        if left < all {
-            bars.push(bar(what.to_owned(), left, all));
+        let (left, count) = data.cut.left_of(kind, data.body);
+        if left < count {
+            all.push(share(what.to_owned(), left, count));
         }
     }
-    Frame::Bars(Bars { unit: "%".to_owned(), scale: Scale::Linear, bars })
+    bars("%", all)
 }
 
 // Accuracy before, just after, and on the way back.
 
-/// An accuracy with what led to it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sample {
-    step: u64,
-    accuracy: f64,
-    event: Event,
+    pub(super) step: u64,
+    pub(super) accuracy: f64,
+    pub(super) event: Event,
 }
 
-/// What led to an accuracy.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Event {
     /// The whole network.
@@ -95,17 +82,12 @@ pub(super) enum Event {
     Pruned(String),
     /// Those that are left were put back to initial values.
     Rewound,
-    /// Steps of fine-tuning.
     Tuned,
     /// Rounding to this many bits.
     Rounded(u32),
 }
 
 impl Sample {
-    pub(super) fn at(step: u64, accuracy: f64, event: Event) -> Self {
-        Self { step, accuracy, event }
-    }
-
     fn label(&self) -> Option<String> {
         let accuracy = self.accuracy;
         match &self.event {
@@ -118,123 +100,79 @@ impl Sample {
     }
 }
 
-/// The way of the accuracy over steps of fine-tuning: each pruning is a fall straight down.
-pub(super) fn draw_recovery(of: &PanelData<'_>) -> Frame {
+/// The accuracy over steps of fine-tuning: each pruning is a fall straight down.
+pub(super) fn draw_recovery(data: &PanelData<'_>) -> Frame {
     let place = |sample: &Sample| (sample.step as f64, sample.accuracy);
-    let dense = of.trail.first().map_or(0.0, |sample| sample.accuracy);
-    let last = of.trail.last().map_or(0.0, |sample| sample.step as f64);
-    let mut points: Vec<ScatterPoint> = of
-        .trail
-        .iter()
-        .filter_map(|sample| {
-            let label = sample.label()?;
-            Some(point(sample, label))
-        })
-        .collect();
-    if let Some(end) = of.trail.last().filter(|sample| sample.event == Event::Tuned) {
-        points.push(point(end, format!("fine-tuned {:.3}", end.accuracy)));
-    }
-    Frame::Scatter(Scatter {
-        x: Dimension { name: "step of fine-tuning".to_owned(), ..Dimension::default() },
-        y: Dimension {
-            name: of.score().to_owned(),
-            better: Better::Neither,
-            ..Dimension::default()
-        },
-        series: Vec::new(),
-        points,
-        lines: vec![
-            ScatterLine {
-                name: of.score().to_owned(),
-                points: of.trail.iter().map(place).collect(),
-            },
-            ScatterLine {
-                name: "dense".to_owned(),
-                points: vec![(0.0, dense), (last.max(1.0), dense)],
-            },
+    let named = |sample: &Sample, label: String| {
+        let (x, y) = place(sample);
+        point(x, y, label, 0)
+    };
+    let dense = data.trail.first().map_or(0.0, |sample| sample.accuracy);
+    let last = data.trail.last().map_or(0.0, |sample| sample.step as f64);
+    let labelled = data.trail.iter().filter_map(|sample| Some(named(sample, sample.label()?)));
+    let end = data.trail.last().filter(|sample| sample.event == Event::Tuned);
+    let end = end.map(|end| named(end, format!("fine-tuned {:.3}", end.accuracy)));
+    scatter::<&str>(
+        [axis("step of fine-tuning", ""), axis(data.score(), "")],
+        &[],
+        labelled.chain(end).collect(),
+        vec![
+            line(data.score(), data.trail.iter().map(place)),
+            line("dense", [(0.0, dense), (last.max(1.0), dense)]),
         ],
-    })
-}
-
-fn point(sample: &Sample, label: String) -> ScatterPoint {
-    ScatterPoint { x: Some(sample.step as f64), y: Some(sample.accuracy), label, series: 0 }
+    )
 }
 
 // Bytes in each format against the share removed, with the places where one becomes smaller than another.
 
 /// A line for each format, points where they cross, and one for the network as it is.
-pub(super) fn draw_size(of: &PanelData<'_>) -> Frame {
-    let Some(curves) = of.curves else {
+pub(super) fn draw_size(data: &PanelData<'_>) -> Frame {
+    let Some(curves) = data.curves else {
         return Frame::Text("Nothing has been counted.".to_owned());
     };
-    let line = |(place, format): (usize, &Format)| ScatterLine {
-        name: format.name().to_owned(),
-        points: curves
-            .points
-            .iter()
-            .map(|(sparsity, size)| (*sparsity, size.bytes[place] as f64))
-            .collect(),
+    let curve = |(place, format): (usize, &Format)| {
+        let points = curves.points.iter();
+        line(format.name(), points.map(|(share, size)| (*share, size.bytes[place] as f64)))
     };
-    let crossing = |crossing: Crossing| ScatterPoint {
-        x: Some(crossing.sparsity),
-        y: Some(crossing.bytes),
+    let crossing = |at: Crossing| {
         // Short: a name is drawn next to its point only where there is room.
-        label: format!("{} {:.2}", crossing.smaller.name(), crossing.sparsity),
-        series: 1,
+        let label = format!("{} {:.2}", at.smaller.name(), at.sparsity);
+        point(at.sparsity, at.bytes, label, 1)
     };
-    let (format, bytes) = Size::of(of.body, of.row.len(), of.cut, of.knobs).best();
-    let gone = 1.0 - of.cut.kept() as f64 / of.cut.weights_in_all().max(1) as f64;
-    let mut points = vec![ScatterPoint {
-        x: Some(gone),
-        y: Some(bytes as f64),
-        label: format!("{} {:.1} kB", format.name(), bytes as f64 / 1000.0),
-        series: 0,
-    }];
+    let (format, bytes) = Size::of(data.body, data.row.len(), data.cut, data.knobs).best();
+    let gone = 1.0 - data.cut.kept() as f64 / data.cut.weights_in_all().max(1) as f64;
+    let label = format!("{} {:.1} kB", format.name(), bytes as f64 / 1000.0);
+    let mut points = vec![point(gone, bytes as f64, label, 0)];
     points.extend(curves.crossings().into_iter().map(crossing));
-    Frame::Scatter(Scatter {
-        x: Dimension { name: "share removed".to_owned(), ..Dimension::default() },
-        y: Dimension {
-            name: format!("stored at {} bits a weight", of.knobs.value_bits),
-            unit: "bytes".to_owned(),
-            scale: Scale::Log,
-            ..Dimension::default()
-        },
-        series: vec!["this network".to_owned(), "from here on smaller than another".to_owned()],
+    let stored = format!("stored at {} bits a weight", data.knobs.value_bits);
+    scatter(
+        [axis("share removed", ""), log_axis(&stored, "bytes")],
+        &["this network", "from here on smaller than another"],
         points,
-        lines: Format::ALL.iter().enumerate().map(line).collect(),
-    })
+        Format::ALL.iter().enumerate().map(curve).collect(),
+    )
 }
 
 // What it gains in time: measured here, and modelled where there are units for it.
 
 /// A row for this machine, one for each layer on the chip, and one for all of them.
-pub(super) fn draw_speed(of: &PanelData<'_>) -> Frame {
+pub(super) fn draw_speed(data: &PanelData<'_>) -> Frame {
     let mut rows = Vec::new();
-    let method = of.knobs.choice.method;
+    let method = data.knobs.choice.method;
     let why = match method {
         Method::Neurons | Method::Heads => "a smaller network in the same kernels",
         Method::Magnitude | Method::Groups | Method::Random => {
             "the same kernels multiply the zeros as well"
         }
     };
-    let measured = "measured here".to_owned();
-    rows.push(match of.seconds {
-        Some([dense, pruned]) => row(&measured, dense, pruned, why),
-        None => vec![
-            Value::from(measured),
-            Value::from("at the end"),
-            Value::from(""),
-            Value::from(""),
-            Value::from(why),
-        ],
+    rows.push(match data.seconds {
+        Some([dense, pruned]) => row("measured here", dense, pruned, why),
+        None => ["measured here", "at the end", "", "", why].map(Value::from),
     });
-    let chip = &of.knobs.chip;
-    let products = chip.products(of.body, (of.uses, of.work), of.cut, method);
+    let chip = &data.knobs.chip;
+    let products = chip.products(data.body, (data.uses, data.work), data.cut, method);
     for product in &products {
-        let bound = match product.bound {
-            Bound::Memory => "waits for memory",
-            Bound::Arithmetic => "waits for arithmetic",
-        };
+        let limit = if product.waits_for_memory { "memory" } else { "arithmetic" };
         let why = match (product.gain, chip.zeros) {
             (Gain::Pattern, _) => "2 of 4: half the multiply-adds, 0.5625 of the weight bytes",
             (Gain::Smaller, _) => "a smaller matrix",
@@ -245,7 +183,7 @@ pub(super) fn draw_speed(of: &PanelData<'_>) -> Frame {
             &format!("{} model, {}", chip.short, product.layer),
             product.dense,
             product.pruned,
-            &format!("{bound}; {why}"),
+            &format!("waits for {limit}; {why}"),
         ));
     }
     let dense = products.iter().map(|product| product.dense).sum();
@@ -256,26 +194,20 @@ pub(super) fn draw_speed(of: &PanelData<'_>) -> Frame {
         pruned,
         &format!("{} in 16 bits, one product after the other", chip.roof.name),
     ));
-    let time = match of.work.of {
-        Item::Image => format!("µs for {} images", of.work.items),
-        Item::Token => format!("µs for {} tokens", of.work.items),
+    let time = match data.work.kind {
+        Item::Image => format!("µs for {} images", data.work.items),
+        Item::Token => format!("µs for {} tokens", data.work.items),
     };
-    let columns = [&time, "dense", "pruned", "gain", "why"];
-    Frame::Table(Table { columns: columns.map(str::to_owned).to_vec(), rows, ..Table::default() })
+    table([time.as_str(), "dense", "pruned", "gain", "why"], rows)
 }
 
-fn row(place: &str, dense: f64, pruned: f64, why: &str) -> Vec<Value> {
+fn row(place: &str, dense: f64, pruned: f64, why: &str) -> [Value; 5] {
     // Three digits are all that a clock or a model is good for.
     let micro = |seconds: f64| {
         let micro = seconds * 1e6;
         let digit = 10.0_f64.powf(micro.max(1e-9).log10().floor() - 2.0);
         Value::from((micro / digit).round() * digit)
     };
-    vec![
-        Value::from(place),
-        micro(dense),
-        micro(pruned),
-        Value::from((100.0 * dense / pruned).round() / 100.0),
-        Value::from(why),
-    ]
+    let gain = (100.0 * dense / pruned).round() / 100.0;
+    [place.into(), micro(dense), micro(pruned), gain.into(), why.into()]
 }

@@ -11,17 +11,14 @@ use super::hardware::Chip;
 /// Heads of each block of a transformer that is trained here, each with keys and values of its own.
 const HEADS: usize = 8;
 
-/// What cannot change during a run.
 pub(super) struct Setup {
     pub(super) recipe: Recipe,
     pub(super) rounds: u64,
-    /// Steps after each round.
     pub(super) steps: u64,
     pub(super) start: Start,
     pub(super) seed: u64,
 }
 
-/// What may change between two steps.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Knobs {
     pub(super) choice: Choice,
@@ -31,7 +28,6 @@ pub(super) struct Knobs {
     pub(super) chip: Chip,
 }
 
-/// The parameters.
 #[derive(Deserialize)]
 pub(super) struct Fields {
     dataset: Dataset,
@@ -45,9 +41,9 @@ pub(super) struct Fields {
     choice: Choice,
     value_bits: u32,
     offset_bits: u32,
+    gpu: String,
 }
 
-/// Which weights go.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) struct Choice {
     pub(super) method: Method,
@@ -57,38 +53,28 @@ pub(super) struct Choice {
     pub(super) group: usize,
 }
 
-/// By what weights are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Method {
-    /// The smallest.
     Magnitude,
     /// N:M sparsity: N stay of every M along the inputs.
     #[serde(rename = "n-of-m")]
     Groups,
-    /// Hidden units with the smallest norm.
     Neurons,
-    /// Attention heads with the smallest norm.
     Heads,
-    /// Any.
     Random,
 }
 
-/// How far a threshold reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Scope {
-    /// All layers have the same.
     Global,
-    /// Each layer has its own.
     Layer,
 }
 
-/// Where the weights that are left begin a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Start {
-    /// Where they are.
     Trained,
     /// Where they were before training.
     Initial,
@@ -108,13 +94,11 @@ impl Setup {
         })
     }
 
-    /// Steps of all rounds.
     pub(super) fn all_steps(&self) -> u64 {
         self.rounds * self.steps
     }
 }
 
-/// The network that is pruned.
 fn recipe(fields: &Fields) -> Result<Recipe, LabError> {
     let &Fields { dataset, model, width, baseline_steps: steps, seed, .. } = fields;
     match (dataset, model) {
@@ -140,26 +124,19 @@ fn recipe(fields: &Fields) -> Result<Recipe, LabError> {
 
 impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let Fields { choice, model, value_bits, offset_bits, .. } = params.read()?;
+        let Fields { choice, model, value_bits, offset_bits, gpu, .. } = params.read()?;
         let Choice { keep, group, .. } = choice;
-        match (choice.method, model) {
-            (Method::Heads, Model::Mlp | Model::Cnn) => {
-                let message = "method heads removes attention heads, and only a transformer has some; set model to \
-                               transformer and dataset to chain, or method to neurons";
-                return Err(LabError::contradiction(["method", "model"], message));
-            }
-            (Method::Heads, Model::Transformer)
-            | (
-                Method::Magnitude | Method::Groups | Method::Neurons | Method::Random,
-                Model::Mlp | Model::Cnn | Model::Transformer,
-            ) => {}
+        if choice.method == Method::Heads && matches!(model, Model::Mlp | Model::Cnn) {
+            let message = "method heads removes attention heads, and only a transformer has some; set model to \
+                           transformer and dataset to chain, or method to neurons";
+            return Err(LabError::contradiction(["method", "model"], message));
         }
         if choice.method == Method::Groups && keep > group {
             let message =
                 format!("keep is {keep} and a group has {group} weights; keep at most {group}");
             return Err(LabError::contradiction(["keep", "group"], message));
         }
-        Ok(Self { choice, value_bits, offset_bits, chip: Chip::read(params)? })
+        Ok(Self { choice, value_bits, offset_bits, chip: Chip::named(&gpu)? })
     }
 }
 
@@ -179,7 +156,6 @@ impl Choice {
         }
     }
 
-    /// In a few words, for a label.
     pub(super) fn in_words(&self) -> String {
         let percent = mlsys_lab::value::number((1000.0 * self.sparsity).round() / 10.0);
         match self.method {

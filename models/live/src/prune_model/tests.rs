@@ -11,7 +11,7 @@ use mlsys_sim::pruning::{Format, Stored, mask};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use super::hardware::{Curves, Size};
-use super::masks::{Field, Masks, hold};
+use super::masks::{Candidates, Masks, zero_removed};
 use super::network::{Body, Kind, narrowed};
 use super::params::{Choice, Knobs, Method, Scope};
 use super::{hardware, lab, masks};
@@ -33,8 +33,8 @@ const HALF: Choice =
 
 fn chosen(trained: &Trained, choice: Choice) -> Masks {
     let body = Body::of(trained);
-    let field = Field { body: &body, row: &trained.weights, draws: &masks::draws(&body, 1) };
-    Masks::none(&body).choose(&field, choice)
+    let from = Candidates { body: &body, row: &trained.weights, draws: &masks::draws(&body, 1) };
+    Masks::none(&body).choose(&from, choice)
 }
 
 fn knobs(set: &[&str]) -> Knobs {
@@ -98,7 +98,6 @@ fn masks_are_those_of_the_instant_lab_on_each_layer() {
     }
 }
 
-/// Which weights the instant lab left.
 fn left(data: &RunData) -> Vec<bool> {
     fn flatten(value: &Value, into: &mut Vec<bool>) {
         if let Value::Array(items) = value {
@@ -124,7 +123,7 @@ fn formats_round_trip_in_their_bytes() {
         let mut written = [0_u64; 3];
         for (layer, kept) in layers.iter().zip(&cut.masks) {
             let mut matrix = layer.matrix(&trained.weights);
-            hold(&mut matrix, kept);
+            zero_removed(&mut matrix, kept);
             let codes: Vec<u32> = if bits == 32 {
                 matrix.iter().map(|weight| weight.to_bits()).collect()
             } else {
@@ -147,8 +146,8 @@ fn formats_round_trip_in_their_bytes() {
             }
         }
         // 18 outputs with a bias each, and a scale each where weights are rounded.
-        let beside = if bits == 32 { 18 * 4 } else { 18 * 8 };
-        assert_eq!(size.bytes, written.map(|bits| bits.div_ceil(8) + beside));
+        let others = if bits == 32 { 18 * 4 } else { 18 * 8 };
+        assert_eq!(size.bytes, written.map(|bits| bits.div_ceil(8) + others));
     }
 }
 
@@ -162,7 +161,7 @@ fn removed_units_equal_zeroed_units() {
             let cut = chosen(&trained, choice);
             let mut row = trained.weights.clone();
             let stays = cut.row(&Body::of(&trained), row.len());
-            hold(&mut row, &stays);
+            zero_removed(&mut row, &stays);
             let zeros = trained.network_of(&row, &device);
             let narrow = narrowed(&trained.network(&device), &cut.units, &device);
             let images: Vec<f32> = (0..4 * 784).map(|at| (at * 37 % 101) as f32 / 101.0).collect();
@@ -324,8 +323,8 @@ fn bitmap_beats_dense_storage_above_one_over_the_bits() {
     let trained = small(Model::Mlp, 8);
     let body = Body::of(&trained);
     let knobs = knobs(&["value_bits=4", "scope=layer"]);
-    let field = Field { body: &body, row: &trained.weights, draws: &[] };
-    let curves = Curves::compute(&Masks::none(&body), &field, &knobs);
+    let from = Candidates { body: &body, row: &trained.weights, draws: &[] };
+    let curves = Curves::compute(&Masks::none(&body), &from, &knobs);
     let crossing = curves
         .crossings()
         .into_iter()
@@ -340,7 +339,7 @@ fn curves_are_what_choosing_anew_at_each_place_would_give() {
     let body = Body::of(&trained);
     let none = Masks::none(&body);
     let draws = masks::draws(&body, 1);
-    let field = Field { body: &body, row: &trained.weights, draws: &draws };
+    let from = Candidates { body: &body, row: &trained.weights, draws: &draws };
     for set in [
         &["scope=layer", "value_bits=4"][..],
         &["scope=global", "offset_bits=2"],
@@ -348,9 +347,9 @@ fn curves_are_what_choosing_anew_at_each_place_would_give() {
         &["method=random"],
     ] {
         let knobs = knobs(set);
-        for (sparsity, size) in Curves::compute(&none, &field, &knobs).points {
+        for (sparsity, size) in Curves::compute(&none, &from, &knobs).points {
             let choice = Choice { sparsity, ..knobs.choice };
-            let anew = Size::of(&body, trained.weights.len(), &none.choose(&field, choice), &knobs);
+            let anew = Size::of(&body, trained.weights.len(), &none.choose(&from, choice), &knobs);
             assert_eq!(size, anew, "{set:?} {sparsity}");
         }
     }
@@ -442,7 +441,7 @@ fn without_heads_it_answers_as_if_they_had_found_nothing() {
             }
             let mut row = trained.weights.clone();
             let stays = cut.row(&Body::of(&trained), row.len());
-            hold(&mut row, &stays);
+            zero_removed(&mut row, &stays);
             let zeros = transformer(trained.network_of(&row, &device));
             for network in [narrow, zeros] {
                 let answers = numbers(network.forward(tokens()));

@@ -1,11 +1,12 @@
 //! Weights one by one as pixels, and all of them by value.
 
 use mlsys_lab::Frame;
-use mlsys_lab::frame::{Distribution, HeatMap, Histogram, Image, Images, Level, Pane, Verdict};
+use mlsys_lab::frame::{Distribution, Histogram, Images, Pane};
+use mlsys_lab::picture::{self, heat_map, image, marks, pane};
 use mlsys_nn::baseline::Layer;
 
 use super::hardware::Item;
-use super::masks::Field;
+use super::masks::{Candidates, Masks};
 use super::network::{Kind, PrunableGroup};
 use super::panels::PanelData;
 use super::params::Method;
@@ -14,56 +15,47 @@ use super::params::Method;
 const MOST_UNITS: usize = 8;
 /// Units shown where whole ones go, so that some that went and some that stay are among them.
 const MOST_WHOLE: usize = 32;
-/// Ranges of a histogram.
 const BINS: usize = 61;
 /// The level of a weight that was removed; those that are there have levels above.
 pub(super) const GONE: u8 = 0;
 
 /// Of the first hidden layer, each unit's weights on a scale of their own; black is the most negative, white the most
 /// positive, blank is gone.
-pub(super) fn images(of: &PanelData<'_>) -> Frame {
-    match of.work.of {
-        Item::Image => units(of),
-        Item::Token => draw_blocks(of),
+pub(super) fn images(data: &PanelData<'_>) -> Frame {
+    match data.work.kind {
+        Item::Image => units(data),
+        Item::Token => draw_blocks(data),
     }
 }
 
-fn units(of: &PanelData<'_>) -> Frame {
-    let (Some(layer), Some(mask)) = (of.body.layers.first(), of.cut.masks.first()) else {
+fn units(data: &PanelData<'_>) -> Frame {
+    let (Some(layer), Some(mask)) = (data.body.layers.first(), data.cut.masks.first()) else {
         return Frame::Text("The network has no layers.".to_owned());
     };
-    let matrix = layer.matrix(of.row);
+    let matrix = layer.matrix(data.row);
     let edge = layer.inputs.isqrt();
     let (width, height) =
         if edge * edge == layer.inputs { (edge, edge) } else { (layer.inputs, 1) };
-    let most = match of.knobs.choice.method {
+    let most = match data.knobs.choice.method {
         Method::Neurons | Method::Heads => MOST_WHOLE,
         Method::Magnitude | Method::Groups | Method::Random => MOST_UNITS,
     };
     let column = |unit: usize| (0..layer.inputs).map(move |input| input * layer.outputs + unit);
-    let image = |unit: usize| {
+    let unit = |unit: usize| {
         let there = column(unit).filter(|at| mask[*at]);
         let left = there.clone().count();
         let largest = there.fold(f32::MIN_POSITIVE, |most, at| most.max(matrix[at].abs()));
         let level = |at: usize| {
             if mask[at] { shade(matrix[at], largest) } else { GONE }
         };
-        Image {
-            pixels: column(unit).map(level).collect(),
-            label: match left {
-                0 => "gone".to_owned(),
-                _ => format!("{left} left"),
-            },
-            verdict: Verdict::Unjudged,
-        }
+        let label = match left {
+            0 => "gone".to_owned(),
+            _ => format!("{left} left"),
+        };
+        image(column(unit).map(level).collect(), label)
     };
-    Frame::Images(Images {
-        width,
-        height,
-        images: (0..layer.outputs.min(most)).map(image).collect(),
-        blank: Some(GONE),
-        together: 1,
-    })
+    let images = (0..layer.outputs.min(most)).map(unit).collect();
+    Frame::Images(Images { blank: Some(GONE), ..picture::images([width, height], images) })
 }
 
 /// A weight's level, from 1 to 255; what is not finite is cast to 0 or clamped, never an error.
@@ -72,20 +64,20 @@ pub(super) fn shade(weight: f32, largest: f32) -> u8 {
 }
 
 /// Of each layer the weights that are left, with those before as an outline, and the threshold; of neurons their norms.
-pub(super) fn histograms(of: &PanelData<'_>) -> Frame {
-    let panes = match of.knobs.choice.method {
-        Method::Neurons => norms(of, Kind::Units),
-        Method::Heads => norms(of, Kind::Heads),
-        Method::Magnitude | Method::Groups | Method::Random => weights(of),
+pub(super) fn histograms(data: &PanelData<'_>) -> Frame {
+    let panes = match data.knobs.choice.method {
+        Method::Neurons => norms(data, Kind::Units),
+        Method::Heads => norms(data, Kind::Heads),
+        Method::Magnitude | Method::Groups | Method::Random => weights(data),
     };
     Frame::Panes(panes)
 }
 
-fn weights(of: &PanelData<'_>) -> Vec<Pane> {
-    let with = of.body.layers.iter().zip(&of.cut.masks).zip(&of.cut.thresholds);
+fn weights(data: &PanelData<'_>) -> Vec<Pane> {
+    let with = data.body.layers.iter().zip(&data.cut.masks).zip(&data.cut.thresholds);
     with.map(|((layer, mask), threshold)| {
-        let before = numbers(&layer.matrix(of.before));
-        let now = numbers(&layer.matrix(of.row));
+        let before = numbers(&layer.matrix(data.before));
+        let now = numbers(&layer.matrix(data.row));
         let left: Vec<f64> =
             now.iter().zip(mask).filter(|(_, stays)| **stays).map(|(weight, _)| *weight).collect();
         let reach = before
@@ -93,54 +85,49 @@ fn weights(of: &PanelData<'_>) -> Vec<Pane> {
             .chain(&left)
             .filter(|weight| weight.is_finite())
             .fold(f64::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
-        let marks = threshold.filter(|at| at.is_finite() && *at > 0.0);
-        let marks = marks.map_or_else(Vec::new, |at| vec![level(-at), level(at)]);
-        pane(titled(layer, *threshold), "weight", (&before, &left), (-reach, reach), marks)
+        let edge = threshold.filter(|at| at.is_finite() && *at > 0.0);
+        let edges = edge.into_iter().flat_map(|at| [-at, at]).collect();
+        histogram(titled(layer, *threshold), "weight", (&before, &left), (-reach, reach), edges)
     })
     .collect()
 }
 
-fn norms(of: &PanelData<'_>, kind: Kind) -> Vec<Pane> {
-    let field = |row| Field { body: of.body, row, draws: &[] };
-    let before = crate::prune_model::masks::Masks::none(of.body).norms(&field(of.before));
-    let now = of.cut.norms(&field(of.row));
-    let parts = of.body.parts.iter().zip(before).zip(now);
-    let with = parts.zip(&of.cut.thresholds);
+fn norms(data: &PanelData<'_>, kind: Kind) -> Vec<Pane> {
+    let from = |row| Candidates { body: data.body, row, draws: &[] };
+    let before = Masks::none(data.body).norms(&from(data.before));
+    let now = data.cut.norms(&from(data.row));
+    let parts = data.body.parts.iter().zip(before).zip(now);
+    let with = parts.zip(&data.cut.thresholds);
     with.filter(|(((part, _), _), _)| part.kind == kind)
         .map(|(((part, before), now), threshold)| {
             let left: Vec<f64> = now.into_iter().filter(|norm| norm.is_finite()).collect();
             let most = before.iter().chain(&left).copied();
             let reach = most.fold(f64::MIN_POSITIVE, f64::max);
-            let marks = threshold.filter(|at| at.is_finite());
-            let marks = marks.map(level);
             let quantity = match kind {
                 Kind::Units => "norm of a unit",
                 Kind::Heads => "norm of a head",
             };
-            pane(
-                titled_part(part, *threshold),
-                quantity,
-                (&before, &left),
-                (0.0, reach),
-                marks.into_iter().collect(),
-            )
+            let edge = threshold.filter(|at| at.is_finite()).into_iter().collect();
+            let title = titled_part(part, *threshold);
+            histogram(title, quantity, (&before, &left), (0.0, reach), edge)
         })
         .collect()
 }
 
-fn pane(
+fn histogram(
     title: String,
     quantity: &str,
     (before, left): (&[f64], &[f64]),
     range: (f64, f64),
-    levels: Vec<Level>,
+    thresholds: Vec<f64>,
 ) -> Pane {
     let outline = Histogram::between(quantity, "", before, range, BINS).first;
     let mut histogram = Histogram::between(quantity, "", left, range, BINS);
     histogram.first.name = "left".to_owned();
     histogram.second = Some(Distribution { name: "before".to_owned(), ..outline });
-    histogram.levels = levels;
-    Pane { title, frame: Frame::Histogram(histogram) }
+    // Without names, which would cover the neighbouring columns.
+    histogram.levels = marks(thresholds);
+    pane(title, Frame::Histogram(histogram))
 }
 
 /// The layer with the size below which everything went.
@@ -160,11 +147,6 @@ fn titled_part(part: &PrunableGroup, threshold: Option<f64>) -> String {
     }
 }
 
-/// A threshold, without its name, which would cover the neighbouring columns.
-fn level(at: f64) -> Level {
-    Level { at, label: String::new() }
-}
-
 fn numbers(weights: &[f32]) -> Vec<f64> {
     weights.iter().map(|weight| f64::from(*weight)).collect()
 }
@@ -173,24 +155,22 @@ fn numbers(weights: &[f32]) -> Vec<f64> {
 
 /// Which heads stay, or which gated units, block above block; then the matrices that they lie in, blank where weights are
 /// gone.
-pub(super) fn draw_blocks(of: &PanelData<'_>) -> Frame {
-    let kind = match of.knobs.choice.method {
+pub(super) fn draw_blocks(data: &PanelData<'_>) -> Frame {
+    let kind = match data.knobs.choice.method {
         Method::Neurons => Kind::Units,
         Method::Heads | Method::Magnitude | Method::Groups | Method::Random => Kind::Heads,
     };
-    let mut panes = vec![map(of, kind)];
-    panes.extend(matrices(of, kind));
+    let mut panes = vec![map(data, kind)];
+    panes.extend(matrices(data, kind));
     Frame::Panes(panes)
 }
 
 /// The norm of each, a block a row; those that are gone are no cells.
-fn map(of: &PanelData<'_>, kind: Kind) -> Pane {
-    let field = Field { body: of.body, row: of.row, draws: &[] };
-    let parts = of.body.parts.iter().zip(&of.cut.units);
-    let parts = parts.zip(of.cut.norms(&field));
-    let rows: Vec<_> = parts.filter(|((part, _), _)| part.kind == kind).collect();
-    let columns = rows.iter().map(|((part, _), _)| part.count).max();
-    let columns = columns.unwrap_or_default();
+fn map(data: &PanelData<'_>, kind: Kind) -> Pane {
+    let from = Candidates { body: data.body, row: data.row, draws: &[] };
+    let parts = data.body.parts.iter().zip(data.cut.norms(&from));
+    let rows: Vec<_> = parts.filter(|(part, _)| part.kind == kind).collect();
+    let columns = rows.iter().map(|(part, _)| part.count).max().unwrap_or(0);
     // A labelled cell without a number is empty; a field of many small ones has the end of its scale instead.
     let (what, gone, legend) = match kind {
         Kind::Heads => ("head", f32::NAN, "empty: gone"),
@@ -207,73 +187,54 @@ fn map(of: &PanelData<'_>, kind: Kind) -> Pane {
         })
         .collect();
     let high = cells.iter().copied().fold(0.0, f32::max);
-    let name = rows.first().and_then(|((part, _), _)| part.what.split_once(", "));
+    let name = rows.first().and_then(|(part, _)| part.what.split_once(", "));
     let name = name.map_or("", |(_, name)| name);
-    let column_labels = match kind {
-        Kind::Heads => (1..=columns).map(|head| head.to_string()).collect(),
-        Kind::Units => Vec::new(),
-    };
-    let row_labels = (1..=rows.len()).map(|block| format!("block {block}"));
-    let (left, all) = of.cut.left_of(kind, of.body);
-    Pane {
-        title: format!("{left} of {all} {name} stay"),
-        frame: Frame::HeatMap(HeatMap {
-            columns,
-            rows: rows.len(),
-            low: 0.0,
-            high,
-            x: (0.5, columns as f32 + 0.5),
-            y: (0.5, rows.len() as f32 + 0.5),
-            column_labels,
-            row_labels: row_labels.collect(),
-            points: Vec::new(),
-            legend: format!("norm of a {what}; {legend}"),
-            cells,
-        }),
+    let mut map =
+        heat_map([rows.len(), columns], cells, (0.0, high), format!("norm of a {what}; {legend}"));
+    map.x = (0.5, columns as f32 + 0.5);
+    map.y = (0.5, rows.len() as f32 + 0.5);
+    if kind == Kind::Heads {
+        map.column_labels = (1..=columns).map(|head| head.to_string()).collect();
     }
+    map.row_labels = (1..=rows.len()).map(|block| format!("block {block}")).collect();
+    let (left, all) = data.cut.left_of(kind, data.body);
+    pane(format!("{left} of {all} {name} stay"), Frame::HeatMap(map))
 }
 
 /// Matrices that such things lie in, those of one size side by side, each on a scale of its own.
-fn matrices(of: &PanelData<'_>, kind: Kind) -> Vec<Pane> {
+fn matrices(data: &PanelData<'_>, kind: Kind) -> Vec<Pane> {
     let wanted: &[&str] = match kind {
         Kind::Heads => &["query", "key", "value", "attention output"],
         Kind::Units => &["gate", "up"],
     };
     let is_wanted = |what: &str| wanted.iter().any(|wanted| what.ends_with(wanted));
     let mut of_sizes: Vec<Images> = Vec::new();
-    for (layer, mask) in of.body.layers.iter().zip(&of.cut.masks) {
+    for (layer, mask) in data.body.layers.iter().zip(&data.cut.masks) {
         if !is_wanted(&layer.what) {
             continue;
         }
-        let matrix = layer.matrix(of.row);
+        let matrix = layer.matrix(data.row);
         let there = matrix.iter().zip(mask).filter(|(_, stays)| **stays);
         let largest = there.fold(f32::MIN_POSITIVE, |most, (weight, _)| most.max(weight.abs()));
         let level = |(weight, stays): (&f32, &bool)| {
             if *stays { shade(*weight, largest) } else { GONE }
         };
-        let image = Image {
-            pixels: matrix.iter().zip(mask).map(level).collect(),
-            label: short(&layer.what),
-            verdict: Verdict::Unjudged,
-        };
+        let image = image(matrix.iter().zip(mask).map(level).collect(), short(&layer.what));
         let same =
             |images: &&mut Images| (images.width, images.height) == (layer.outputs, layer.inputs);
         match of_sizes.iter_mut().find(same) {
             Some(images) => images.images.push(image),
             None => of_sizes.push(Images {
-                width: layer.outputs,
-                height: layer.inputs,
-                images: vec![image],
                 blank: Some(GONE),
-                together: 1,
+                ..picture::images([layer.outputs, layer.inputs], vec![image])
             }),
         }
     }
-    let pane = |images: Images| Pane {
-        title: format!("inputs {} x outputs {}", images.height, images.width),
-        frame: Frame::Images(images),
+    let titled = |images: Images| {
+        let title = format!("inputs {} x outputs {}", images.height, images.width);
+        pane(title, Frame::Images(images))
     };
-    of_sizes.into_iter().map(pane).collect()
+    of_sizes.into_iter().map(titled).collect()
 }
 
 /// `block 2, attention output` as `2 output`: a picture's label has little room.

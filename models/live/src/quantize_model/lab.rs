@@ -26,25 +26,21 @@ use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::networks::Network;
 use mlsys_sim::quantizer::Noise;
 
-use self::panels::{Curves, PanelData};
+use self::panels::Curves;
 use self::params::{Execution, Knobs, Method, Setup};
 use self::rounding::{Answers, InputGrids, Judge, Observed, Rounded};
-use self::tune::Tuner;
+use self::tune::FineTuner;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `quantize-model`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
 // The run.
 
-/// Steps of training between two looks at fresh examples.
-const LOOK_EVERY: u64 = 10;
+const EVALUATE_EVERY: u64 = 10;
 
 struct Session {
     id: DeviceId,
@@ -66,13 +62,12 @@ struct Session {
     /// What rounding did when weights last took their levels; shared values that are trained since no longer lie nearest.
     fresh: Noise,
     grids: InputGrids,
-    /// What the rounded network answers.
     after: Answers,
     /// None until no training is left that would change it.
     seconds_after: Option<f64>,
     /// Weights that burn holds as quantized tensors, in matrices.
     native: usize,
-    tuner: Option<Tuner>,
+    tuner: Option<FineTuner>,
     /// Steps of training done since the knobs were as they are.
     tuned: u64,
     scan: Scan,
@@ -124,10 +119,6 @@ impl Session {
         Ok(session)
     }
 
-    fn knobs(&self) -> &Knobs {
-        &self.knobs
-    }
-
     /// From the trained network, with the knobs as they are.
     fn begin(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         self.row.clone_from(&self.trained.weights);
@@ -135,7 +126,7 @@ impl Session {
         self.tuner = None;
         if self.knobs.trains() && self.setup.finetune_steps > 0 {
             let examples = self.trained.data()?.train;
-            self.tuner = Some(Tuner::new(examples, self.setup.seed, &self.device));
+            self.tuner = Some(FineTuner::new(examples, self.setup.seed, &self.device));
         }
         self.round(run)
     }
@@ -150,7 +141,7 @@ impl Session {
         self.calibrate()?;
         self.scan.follow(&self.knobs);
         if self.has_training_left() {
-            self.look();
+            self.evaluate();
             self.report(run);
             point(run, "tuning_accuracy", self.steps.done, self.after.score);
             Ok(())
@@ -172,7 +163,6 @@ impl Session {
         Ok(())
     }
 
-    /// The rounded network on the device, as it is executed.
     fn network(&mut self) -> Network {
         match self.knobs.execution {
             Execution::Simulated => {
@@ -180,28 +170,24 @@ impl Session {
                 self.trained.network_of(&self.rounded.row, &self.device)
             }
             Execution::Native => {
-                let (network, matrices) = tune::network(
-                    &self.trained,
-                    &self.layers,
-                    &self.rounded,
-                    &self.knobs,
-                    &self.device,
-                );
+                let (trained, layers) = (&self.trained, &self.layers);
+                let (network, matrices) =
+                    tune::network(trained, layers, &self.rounded, &self.knobs, &self.device);
                 self.native = matrices;
                 network
             }
         }
     }
 
-    fn look(&mut self) {
+    fn evaluate(&mut self) -> Network {
         let network = self.network();
         self.after = self.judge.answers(&network, &self.grids);
+        network
     }
 
-    /// What is known once no training is left.
+    /// Evaluates and times the network once no training is left.
     fn settle(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let network = self.network();
-        self.after = self.judge.answers(&network, &self.grids);
+        let network = self.evaluate();
         self.seconds_after = Some(self.judge.seconds(&network, &self.grids)?);
         self.report(run);
         Ok(())
@@ -217,14 +203,8 @@ impl Session {
         let Some(tuner) = &mut self.tuner else {
             return Ok(());
         };
-        let loss = tuner.step(
-            &self.knobs,
-            &self.grids,
-            &self.trained,
-            &self.layers,
-            &mut self.row,
-            &mut self.rounded,
-        )?;
+        let weights = (self.row.as_mut_slice(), &mut self.rounded);
+        let loss = tuner.step(&self.knobs, &self.grids, &self.trained, &self.layers, weights)?;
         self.steps.done += 1;
         self.tuned += 1;
         point(run, "tuning_loss", self.steps.done, loss);
@@ -232,17 +212,16 @@ impl Session {
         let last = !self.has_training_left();
         if last {
             self.settle(run)?;
-        } else if self.tuned.is_multiple_of(LOOK_EVERY) {
-            self.look();
+        } else if self.tuned.is_multiple_of(EVALUATE_EVERY) {
+            self.evaluate();
             self.report(run);
         }
-        if last || self.tuned.is_multiple_of(LOOK_EVERY) {
+        if last || self.tuned.is_multiple_of(EVALUATE_EVERY) {
             point(run, "tuning_accuracy", self.steps.done, self.after.score);
         }
         Ok(())
     }
 
-    /// The trained network with one layer rounded.
     fn try_alone(&mut self, run: &mut Run<'_>, layer: usize, knobs: &Knobs) {
         let Some(own) = self.layers.get(layer) else {
             return;
@@ -266,7 +245,7 @@ impl Session {
     /// The noise of all widths takes as long as rounding that often, and does not depend on the one that is set.
     fn draw_curves(&mut self) {
         let known = self.curves.as_ref();
-        if !known.is_some_and(|curves| curves.is_of(&self.knobs)) {
+        if !known.is_some_and(|curves| curves.matches(&self.knobs)) {
             let weights = &self.trained.weights;
             self.curves = Some(Curves::of(&self.knobs, &self.layers, weights));
         }
@@ -320,13 +299,7 @@ impl SteppedLab for Session {
             if panel == panels::NOISE {
                 self.draw_curves();
             }
-            make(&PanelData {
-                session: self,
-                observed: self.observed.as_ref(),
-                grids: &self.grids,
-                curves: self.curves.as_ref(),
-                device: self.id,
-            })
+            make(self)
         });
         Ok(())
     }
@@ -344,10 +317,11 @@ impl SteppedLab for Session {
 impl Session {
     /// Everything but what trying layers alone finds.
     fn report(&self, run: &mut Run<'_>) {
-        run.scalar("accuracy_before", self.before.score);
-        run.scalar("accuracy_after", self.after.score);
-        run.scalar("accuracy_drop", self.before.score - self.after.score);
+        let [before, after] = [self.before.score, self.after.score];
         let changed = self.after.changed(&self.before).len();
+        run.scalar("accuracy_before", before);
+        run.scalar("accuracy_after", after);
+        run.scalar("accuracy_drop", before - after);
         run.scalar("changed_predictions", changed as i64);
         if self.judge.reads_tokens() {
             run.scalar("perplexity_before", self.before.loss.exp());
@@ -363,7 +337,7 @@ impl Session {
         if let Some(seconds) = self.seconds_after {
             run.scalar("forward_seconds_after", seconds);
         }
-        let own = self.knobs().weight_bits();
+        let own = self.knobs.weight_bits();
         let known = (0..self.layers.len()).filter(|layer| self.scan.lost(*layer, own).is_some());
         for layer in known {
             self.report_sensitivity(run, layer);
@@ -381,7 +355,7 @@ impl Session {
                 }
             }
         }
-        let all = match self.knobs().method {
+        let all = match self.knobs.method {
             Method::Kmeans => self.fresh,
             Method::Round | Method::Aware | Method::Nf4 => {
                 noise.into_iter().fold(Noise::default(), Noise::and)
@@ -394,7 +368,7 @@ impl Session {
 
     /// What was lost with one layer alone rounded to the bits that are set.
     fn report_sensitivity(&self, run: &mut Run<'_>, layer: usize) {
-        let lost = self.scan.lost(layer, self.knobs().weight_bits());
+        let lost = self.scan.lost(layer, self.knobs.weight_bits());
         if let (Some(lost), Some(layer)) = (lost, self.layers.get(layer)) {
             run.scalar(&format!("sensitivity.{}", layer.name), lost);
         }
@@ -406,18 +380,14 @@ impl Session {
 /// Widths that are tried besides the one that is set.
 const BITS: [u32; 5] = [2, 3, 4, 6, 8];
 
-/// What a network answers with one layer rounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LayerTrial {
-    /// Which, from 0.
     layer: usize,
-    /// To how many bits.
     bits: u32,
     /// Accuracy, or minus the loss, relative to the trained network.
     lost: f64,
 }
 
-/// What has been tried so far, and what is next.
 struct Scan {
     /// By what layers are rounded; none of it depends on the width that is set.
     by: Knobs,
@@ -461,7 +431,6 @@ impl Scan {
         })
     }
 
-    /// What rounding a layer to this many bits lost.
     fn lost(&self, layer: usize, bits: u32) -> Option<f64> {
         let found = self.tried.iter().find(|tried| (tried.layer, tried.bits) == (layer, bits));
         found.map(|tried| tried.lost)

@@ -1,81 +1,55 @@
 //! The panels: levels over weights, weights before and after, what changed, noise, sensitivity, size and time.
 
-use mlsys_lab::frame::{
-    Better, Dimension, Frame, HeatMap, Image, Images, Scatter, ScatterLine, ScatterPoint, Table,
-    Verdict,
-};
-use mlsys_lab::{DeviceId, Value};
+use mlsys_lab::frame::{Better, Dimension, Image, Verdict};
+use mlsys_lab::picture::{self, axis, heat_map, line, point, scatter, table};
+use mlsys_lab::{Frame, Value};
 use mlsys_nn::baseline::Layer;
 use mlsys_nn::data::{Examples, Labelled, Sequence};
 
 use super::params::{Knobs, Method};
-use super::rounding::{InputGrids, Observed};
 use super::{Scan, Session, rounding, weight_panels};
 
-/// What the panels show.
-pub(super) struct PanelData<'a> {
-    pub(super) session: &'a Session,
-    pub(super) observed: Option<&'a Observed>,
-    pub(super) grids: &'a InputGrids,
-    pub(super) curves: Option<&'a Curves>,
-    pub(super) device: DeviceId,
-}
+type Draw = fn(&Session) -> Frame;
 
-/// Makes a picture.
-type Draw = fn(&PanelData<'_>) -> Frame;
-
-/// The panel that needs the noise of all widths.
 pub(super) const NOISE: &str = "noise";
 
-/// Every panel that is no curve.
 pub(super) const ALL: [(&str, Draw); 8] = [
     ("histogram", weight_panels::histogram),
     ("weights", weight_panels::weights),
     ("samples", samples),
-    (NOISE, draw),
+    (NOISE, noise),
     ("sensitivity", sensitivity),
     ("size", weight_panels::size),
     ("activations", weight_panels::activations),
     ("speed", weight_panels::speed),
 ];
 
-impl PanelData<'_> {
-    /// The layer that is shown, from 0; at most the last.
-    pub(super) fn layer(&self) -> usize {
-        let last = self.session.layers.len().saturating_sub(1);
-        self.session.knobs().layer.min(last)
-    }
+/// The layer that is shown, from 0; at most the last.
+pub(super) fn shown_layer(session: &Session) -> usize {
+    session.knobs.layer.min(session.layers.len().saturating_sub(1))
 }
 
 // Examples with answers changed by rounding.
 
-/// Images shown.
 const MOST_IMAGES: usize = 24;
-/// Tokens shown.
 const MOST_TOKENS: usize = 20;
-/// Tokens before each.
 const REMINDER: usize = 6;
 
 /// The images, or positions in the sequence, with a changed answer.
-pub(super) fn samples(of: &PanelData<'_>) -> Frame {
-    let session = of.session;
+pub(super) fn samples(session: &Session) -> Frame {
     let changed = session.after.changed(&session.before);
     if changed.is_empty() {
-        let said = format!(
-            "All {} answers are what they were before rounding.",
-            session.before.classes.len()
-        );
-        return Frame::Text(said);
+        let count = session.before.classes.len();
+        return Frame::Text(format!("All {count} answers are what they were before rounding."));
     }
     match &session.judge.examples {
-        Examples::Labelled(labelled) => images(of, labelled, &changed),
-        Examples::Sequence(sequence) => tokens(of, sequence, &changed),
+        Examples::Labelled(labelled) => images(session, labelled, &changed),
+        Examples::Sequence(sequence) => tokens(session, sequence, &changed),
     }
 }
 
 /// What was said and what is said now stands under each; right or wrong is what is said now.
-fn images(of: &PanelData<'_>, examples: &Labelled, changed: &[usize]) -> Frame {
-    let session = of.session;
+fn images(session: &Session, examples: &Labelled, changed: &[usize]) -> Frame {
     let edge = examples.features.isqrt();
     let image = |index: &usize| {
         let then = session.before.classes.get(*index)?;
@@ -87,17 +61,11 @@ fn images(of: &PanelData<'_>, examples: &Labelled, changed: &[usize]) -> Frame {
             verdict: if *now == truth { Verdict::Right } else { Verdict::Wrong },
         })
     };
-    Frame::Images(Images {
-        width: edge,
-        height: edge,
-        images: changed.iter().filter_map(image).take(MOST_IMAGES).collect(),
-        blank: None,
-        together: 1,
-    })
+    let some = changed.iter().filter_map(image).take(MOST_IMAGES).collect();
+    Frame::Images(picture::images([edge, edge], some))
 }
 
-fn tokens(of: &PanelData<'_>, sequence: &Sequence, changed: &[usize]) -> Frame {
-    let session = of.session;
+fn tokens(session: &Session, sequence: &Sequence, changed: &[usize]) -> Frame {
     let labels = sequence.all_labels();
     let vocabulary = session.judge.vocabulary.as_ref();
     let name =
@@ -108,19 +76,12 @@ fn tokens(of: &PanelData<'_>, sequence: &Sequence, changed: &[usize]) -> Frame {
         let then = *session.before.classes.get(*index)? as i32;
         let now = *session.after.classes.get(*index)? as i32;
         let read: Vec<String> = before.iter().map(|token| name(*token)).collect();
-        Some(vec![
-            Value::from(read.join(" ")),
-            Value::from(name(then)),
-            Value::from(name(now)),
-            Value::from(name(truth)),
-            Value::from(if now == truth { "right" } else { "" }),
-        ])
+        let verdict = if now == truth { "right" } else { "" };
+        let row = [read.join(" "), name(then), name(now), name(truth), verdict.to_owned()];
+        Some(row.map(Value::from))
     };
-    Frame::Table(Table {
-        columns: ["after", "it said", "says now", "comes next", ""].map(str::to_owned).into(),
-        rows: changed.iter().filter_map(row).take(MOST_TOKENS).collect(),
-        ..Table::default()
-    })
+    let titles = ["after", "it said", "says now", "comes next", ""];
+    table(titles, changed.iter().filter_map(row).take(MOST_TOKENS).collect())
 }
 
 // Quantization noise by bits with its prediction, and each layer's sensitivity.
@@ -133,7 +94,7 @@ const DRAWN: usize = 3;
 
 /// Signal over noise of each layer at several widths, measured and predicted, of the weights as they were trained.
 pub(crate) struct Curves {
-    of: Knobs,
+    knobs: Knobs,
     layers: Vec<Vec<Width>>,
 }
 
@@ -152,66 +113,48 @@ impl Curves {
             };
             widths.iter().map(at).collect()
         };
-        Self { of: *knobs, layers: layers.iter().map(curve).collect() }
+        Self { knobs: *knobs, layers: layers.iter().map(curve).collect() }
     }
 
     /// Whether they would come out the same by these knobs.
-    pub(crate) fn is_of(&self, knobs: &Knobs) -> bool {
+    pub(crate) fn matches(&self, knobs: &Knobs) -> bool {
         let key = |knobs: &Knobs| (knobs.method == Method::Kmeans, knobs.method == Method::Nf4);
-        key(&self.of) == key(knobs)
-            && (self.of.scheme, self.of.granularity) == (knobs.scheme, knobs.granularity)
-            && Scan::widths(&self.of) == Scan::widths(knobs)
+        key(&self.knobs) == key(knobs)
+            && (self.knobs.scheme, self.knobs.granularity) == (knobs.scheme, knobs.granularity)
+            && Scan::widths(&self.knobs) == Scan::widths(knobs)
     }
 }
 
-pub(super) fn draw(of: &PanelData<'_>) -> Frame {
-    let session = of.session;
-    let Some(curves) = of.curves else {
+fn noise(session: &Session) -> Frame {
+    let Some(curves) = &session.curves else {
         return Frame::Text("No layer has been rounded yet.".to_owned());
     };
-    let shown = chosen(of.layer(), session.layers.len());
     let mut series = Vec::new();
     let mut points = Vec::new();
-    let mut lines = vec![ScatterLine {
-        name: "6.02 dB a bit".to_owned(),
-        points: [2.0, 8.0].map(|bits| (bits, OF_A_BIT * bits)).into(),
-    }];
-    let own = session.knobs().weight_bits();
-    for layer in shown {
+    let mut lines = vec![line("6.02 dB a bit", [2.0, 8.0].map(|bits| (bits, OF_A_BIT * bits)))];
+    let own = session.knobs.weight_bits();
+    for layer in chosen(shown_layer(session), session.layers.len()) {
         let (Some(curve), Some(named)) = (curves.layers.get(layer), session.layers.get(layer))
         else {
             continue;
         };
         for (bits, measured, _) in curve {
-            let label =
-                if *bits == own { format!("{bits} bits, as set") } else { format!("{bits} bits") };
-            points.push(ScatterPoint {
-                x: Some(f64::from(*bits)),
-                y: *measured,
-                label,
-                series: series.len(),
-            });
+            let set = if *bits == own { ", as set" } else { "" };
+            let measured = measured.unwrap_or(f64::NAN);
+            points.push(point(
+                f64::from(*bits),
+                measured,
+                format!("{bits} bits{set}"),
+                series.len(),
+            ));
         }
         let predicted = curve.iter();
         let predicted = predicted.filter_map(|(bits, _, db)| Some((f64::from(*bits), (*db)?)));
-        lines.push(ScatterLine {
-            name: format!("{}, predicted", named.what),
-            points: predicted.collect(),
-        });
+        lines.push(line(format!("{}, predicted", named.what), predicted));
         series.push(named.what.clone());
     }
-    Frame::Scatter(Scatter {
-        x: Dimension { name: "bits a weight".to_owned(), ..Dimension::default() },
-        y: Dimension {
-            name: "signal over noise".to_owned(),
-            unit: "dB".to_owned(),
-            better: Better::More,
-            ..Dimension::default()
-        },
-        series,
-        points,
-        lines,
-    })
+    let noise = Dimension { better: Better::More, ..axis("signal over noise", "dB") };
+    scatter([axis("bits a weight", ""), noise], &series, points, lines)
 }
 
 /// The layer that is shown, the first and the last, in order.
@@ -226,41 +169,29 @@ fn chosen(shown: usize, layers: usize) -> Vec<usize> {
 }
 
 /// A row a layer, a column a width; what has not been tried yet is left open.
-pub(super) fn sensitivity(of: &PanelData<'_>) -> Frame {
-    let session = of.session;
-    let widths = Scan::widths(session.knobs());
+pub(super) fn sensitivity(session: &Session) -> Frame {
+    let widths = Scan::widths(&session.knobs);
     // Accuracy in points, of which a test of a thousand images tells tenths.
     let times = if session.judge.reads_tokens() { 1.0 } else { 100.0 };
     let mut cells = Vec::new();
     for layer in 0..session.layers.len() {
         for bits in &widths {
-            let lost = session.scan.lost(layer, *bits);
-            // What rounding gains by chance is nothing to see.
-            cells.push(
-                lost.filter(|lost| lost.is_finite())
-                    .map_or(f32::NAN, |lost| (times * lost).max(0.0) as f32),
-            );
+            let lost = session.scan.lost(layer, *bits).filter(|lost| lost.is_finite());
+            // A gain from rounding is chance, and drawn as no loss.
+            cells.push(lost.map_or(f32::NAN, |lost| (times * lost).max(0.0) as f32));
         }
     }
     let most = cells.iter().filter(|x| x.is_finite()).fold(0.0_f32, |most, x| most.max(*x));
-    let (columns, rows) = (widths.len(), session.layers.len());
-    Frame::HeatMap(HeatMap {
-        columns,
-        rows,
-        cells,
-        low: 0.0,
-        high: most.max(0.01 * times as f32),
-        x: (0.0, columns as f32),
-        y: (0.0, rows as f32),
-        column_labels: widths.iter().map(|bits| format!("{bits} bits")).collect(),
-        row_labels: session.layers.iter().map(|layer| layer.what.clone()).collect(),
-        points: Vec::new(),
-        legend: if session.judge.reads_tokens() {
-            "nats lost if this layer alone is rounded".to_owned()
-        } else {
-            "points of accuracy lost if this layer alone is rounded".to_owned()
-        },
-    })
+    let scale = (0.0, most.max(0.01 * times as f32));
+    let legend = if session.judge.reads_tokens() {
+        "nats lost if this layer alone is rounded"
+    } else {
+        "points of accuracy lost if this layer alone is rounded"
+    };
+    let mut map = heat_map([session.layers.len(), widths.len()], cells, scale, legend);
+    map.column_labels = widths.iter().map(|bits| format!("{bits} bits")).collect();
+    map.row_labels = session.layers.iter().map(|layer| layer.what.clone()).collect();
+    Frame::HeatMap(map)
 }
 
 #[cfg(test)]

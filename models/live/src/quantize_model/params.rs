@@ -1,22 +1,65 @@
 //! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
 
-use mlsys_device::choice::pick;
 use mlsys_lab::{LabError, Params};
 use mlsys_nn::baseline::{Recipe, Sizes};
-use mlsys_nn::cases::{MODELS, Model};
+use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use mlsys_sim::quantizer::{Calibration, Granularity, Scheme};
+use serde::Deserialize;
 
-/// What cannot change during a run.
+#[derive(Deserialize)]
+pub(super) struct Fields {
+    dataset: Dataset,
+    model: Model,
+    width: usize,
+    baseline_steps: u64,
+    finetune_steps: u64,
+    seed: u64,
+    method: Method,
+    bits: u32,
+    #[serde(with = "SchemeName")]
+    scheme: Scheme,
+    granularity: GranularityName,
+    group_size: usize,
+    activation_bits: Option<u32>,
+    #[serde(with = "CalibrationName")]
+    calibration: Calibration,
+    execution: Execution,
+    layer: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(remote = "Scheme", rename_all = "kebab-case")]
+enum SchemeName {
+    Affine,
+    Symmetric,
+    SymmetricRestricted,
+}
+
+#[derive(Deserialize)]
+#[serde(remote = "Calibration", rename_all = "kebab-case")]
+enum CalibrationName {
+    MinMax,
+    Percentile,
+    #[serde(rename = "mean-squared-error")]
+    LeastError,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum GranularityName {
+    Tensor,
+    Channel,
+    Group,
+}
+
 pub(super) struct Setup {
-    /// The network that is rounded.
     pub(super) recipe: Recipe,
     /// Steps of training that know of the rounding.
     pub(super) finetune_steps: u64,
     pub(super) seed: u64,
 }
 
-/// What may change between two steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Knobs {
     pub(super) method: Method,
@@ -27,64 +70,35 @@ pub(super) struct Knobs {
     /// Of a layer's input, and how its range is chosen.
     pub(super) activations: Option<(u32, Calibration)>,
     pub(super) execution: Execution,
-    /// The layer that is shown, from 0.
     pub(super) layer: usize,
 }
 
-/// How weights come to their levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Method {
-    /// The nearest level.
     Round,
     /// The nearest level, in the forward pass of further training.
+    #[serde(rename = "quantization-aware")]
     Aware,
     /// The nearest of shared values, which then are trained.
     Kmeans,
-    /// The nearest level of 4-bit NormalFloat.
     Nf4,
 }
 
 /// What the rounded network is run with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Execution {
     /// Rounded values as ordinary floats.
     Simulated,
-    /// burn's quantized tensors.
     Native,
 }
 
-const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("chain", Dataset::Chain)];
-
-const METHODS: [(&str, Method); 4] = [
-    ("round", Method::Round),
-    ("quantization-aware", Method::Aware),
-    ("kmeans", Method::Kmeans),
-    ("nf4", Method::Nf4),
-];
-
-const SCHEMES: [(&str, Scheme); 3] = [
-    ("symmetric", Scheme::Symmetric),
-    ("symmetric-restricted", Scheme::SymmetricRestricted),
-    ("affine", Scheme::Affine),
-];
-
-const CALIBRATIONS: [(&str, Calibration); 3] = [
-    ("min-max", Calibration::MinMax),
-    ("percentile", Calibration::Percentile),
-    ("mean-squared-error", Calibration::LeastError),
-];
-
-const EXECUTIONS: [(&str, Execution); 2] =
-    [("simulated", Execution::Simulated), ("native", Execution::Native)];
-
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let dataset = pick(params, "dataset", &DATASETS)?;
-        let model = pick(params, "model", &MODELS)?;
-        let width = params.size("width")?;
-        let steps = params.size("baseline_steps")? as u64;
-        let seed = params.int("seed")?.unsigned_abs();
-        let recipe = match (dataset, model) {
+        let fields: Fields = params.read()?;
+        let Fields { dataset, width, baseline_steps: steps, seed, .. } = fields;
+        let recipe = match (dataset, fields.model) {
             (Dataset::Chain, Model::Transformer) => {
                 let sizes = Sizes { width, ..Sizes::default() };
                 Recipe::tokens(dataset, sizes, steps, seed)?
@@ -97,24 +111,25 @@ impl Setup {
             }
             (_, model) => Recipe::images(model, width, steps, seed)?,
         };
-        Ok(Self { recipe, finetune_steps: params.size("finetune_steps")? as u64, seed })
+        Ok(Self { recipe, finetune_steps: fields.finetune_steps, seed })
     }
 }
 
 impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let size = params.size("group_size")?;
-        let granularity = params.text("granularity")?;
-        let calibration = pick(params, "calibration", &CALIBRATIONS)?;
-        let activation_bits = params.optional_int("activation_bits");
+        let fields: Fields = params.read()?;
         let knobs = Self {
-            method: pick(params, "method", &METHODS)?,
-            bits: params.size("bits")? as u32,
-            scheme: pick(params, "scheme", &SCHEMES)?,
-            granularity: Granularity::named(granularity, size).unwrap_or(Granularity::Channel),
-            activations: activation_bits.map(|bits| (bits.unsigned_abs() as u32, calibration)),
-            execution: pick(params, "execution", &EXECUTIONS)?,
-            layer: params.size("layer")?.saturating_sub(1),
+            method: fields.method,
+            bits: fields.bits,
+            scheme: fields.scheme,
+            granularity: match fields.granularity {
+                GranularityName::Tensor => Granularity::Tensor,
+                GranularityName::Channel => Granularity::Channel,
+                GranularityName::Group => Granularity::Group(fields.group_size.max(1)),
+            },
+            activations: fields.activation_bits.map(|bits| (bits, fields.calibration)),
+            execution: fields.execution,
+            layer: fields.layer.saturating_sub(1),
         };
         knobs.check()?;
         Ok(knobs)
@@ -132,25 +147,16 @@ impl Knobs {
                 "method",
                 "burn's quantized tensors hold integers, no shared values or NormalFloats",
             ),
-            (Execution::Native, Method::Round | Method::Aware, Scheme::Affine, _) => {
+            (Execution::Native, _, Scheme::Affine, _) => {
                 refused("scheme", "burn's quantized tensors have no zero point")
             }
-            (
-                Execution::Native,
-                Method::Round | Method::Aware,
-                Scheme::Symmetric | Scheme::SymmetricRestricted,
-                2 | 4 | 8,
-            ) => Ok(()),
-            (
-                Execution::Native,
-                Method::Round | Method::Aware,
-                Scheme::Symmetric | Scheme::SymmetricRestricted,
-                _,
-            ) => refused("bits", "burn has quantized tensors of 2, 4 and 8 bits"),
+            (Execution::Native, .., 2 | 4 | 8) => Ok(()),
+            (Execution::Native, ..) => {
+                refused("bits", "burn has quantized tensors of 2, 4 and 8 bits")
+            }
         }
     }
 
-    /// Bits that a weight really takes.
     pub(super) fn weight_bits(&self) -> u32 {
         match self.method {
             Method::Nf4 => 4,
@@ -158,7 +164,6 @@ impl Knobs {
         }
     }
 
-    /// Whether steps of training belong to the method.
     pub(super) fn trains(&self) -> bool {
         match self.method {
             Method::Aware | Method::Kmeans => true,
@@ -166,37 +171,8 @@ impl Knobs {
         }
     }
 
-    /// Whether nothing differs but what is shown.
     pub(super) fn same_rounding(&self, other: &Self) -> bool {
         let shown = Self { layer: other.layer, ..*self };
         shown == *other
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mlsys_device::choice::assert_choices_listed;
-
-    use crate::quantize_model::lab;
-
-    #[test]
-    fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let lab = lab().unwrap();
-        assert_choices_listed(&lab, "dataset", &DATASETS);
-        assert_choices_listed(&lab, "model", &MODELS);
-        assert_choices_listed(&lab, "method", &METHODS);
-        assert_choices_listed(&lab, "scheme", &SCHEMES);
-        assert_choices_listed(&lab, "calibration", &CALIBRATIONS);
-        assert_choices_listed(&lab, "execution", &EXECUTIONS);
-        for (name, scheme) in SCHEMES {
-            assert_eq!(Scheme::named(name), Some(scheme));
-        }
-        for (name, calibration) in CALIBRATIONS {
-            assert_eq!(Calibration::named(name), Some(calibration));
-        }
-        for name in ["tensor", "channel", "group"] {
-            assert!(Granularity::named(name, 4).is_some());
-        }
     }
 }

@@ -17,10 +17,8 @@ use super::tune;
 /// Lloyd's iterations at most; they end where nothing moves.
 const ITERATIONS: usize = 50;
 
-/// Bytes of a number that is not rounded.
 const FLOAT: usize = 4;
 
-/// A network with rounded matrices.
 #[derive(Clone)]
 pub(super) struct Rounded {
     /// All weights, in the network's order.
@@ -29,20 +27,16 @@ pub(super) struct Rounded {
     pub(super) layers: Vec<Quantized>,
 }
 
-/// What a network takes in storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Size {
-    /// All in 32 bits.
     pub(super) before: usize,
     /// Packed weights, and scales with whatever goes with them.
     pub(super) matrices: Bytes,
     /// Biases, and whatever else is no matrix.
     pub(super) others: usize,
-    /// Weights in matrices.
     pub(super) weights: usize,
 }
 
-/// One layer's weights rounded.
 pub(super) fn of_layer(knobs: &Knobs, layer: &Layer, row: &[f32]) -> Quantized {
     let weights = layer.matrix(row);
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
@@ -57,7 +51,6 @@ pub(super) fn of_layer(knobs: &Knobs, layer: &Layer, row: &[f32]) -> Quantized {
 }
 
 impl Rounded {
-    /// All layers of a network.
     pub(super) fn of(knobs: &Knobs, layers: &[Layer], row: &[f32]) -> Self {
         let rounded = layers.iter().map(|layer| of_layer(knobs, layer, row));
         Self::with(layers, row, rounded.collect())
@@ -78,7 +71,6 @@ impl Rounded {
         pairs.map(|(layer, own)| own.noise(&layer.matrix(row))).collect()
     }
 
-    /// What has to be stored.
     pub(super) fn size(&self) -> Size {
         let parts = self.layers.iter().map(|layer| layer.storage());
         let weights: usize = parts.clone().map(|storage| storage.weights).sum();
@@ -92,12 +84,10 @@ impl Rounded {
 }
 
 impl Size {
-    /// All of it, rounded.
     pub(super) fn after(&self) -> usize {
         self.matrices.all() + self.others
     }
 
-    /// How many times smaller.
     pub(super) fn ratio(&self) -> f64 {
         self.before as f64 / self.after().max(1) as f64
     }
@@ -110,7 +100,6 @@ impl Size {
 
 // The grids that the inputs of layers are rounded to, calibrated on examples that the network has learned from.
 
-/// Examples that ranges are found from.
 pub(super) const EXAMPLES: usize = 256;
 
 /// Numbers kept of what comes into a layer, evenly taken from all: enough to see its range and its outermost thousandth.
@@ -120,7 +109,6 @@ const KEPT: usize = 16_384;
 /// tokens.
 pub(super) struct Observed(Vec<Vec<f32>>);
 
-/// One grid for the input of each layer that has one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct InputGrids(Vec<Option<Grid>>);
 
@@ -148,12 +136,10 @@ impl Observed {
         Self(seen)
     }
 
-    /// What came into a layer.
     pub(super) fn layer(&self, layer: usize) -> &[f32] {
         self.0.get(layer).map_or(&[], Vec::as_slice)
     }
 
-    /// The grids that the knobs ask for.
     pub(super) fn grids(&self, knobs: &Knobs) -> InputGrids {
         let Some((bits, calibration)) = knobs.activations else {
             return InputGrids::default();
@@ -177,13 +163,11 @@ fn thinned(x: Tensor<2>) -> Vec<f32> {
 }
 
 impl InputGrids {
-    /// A grid for the first layer alone.
     #[cfg(test)]
     pub(super) fn just(grid: Grid) -> Self {
         Self(vec![Some(grid)])
     }
 
-    /// The grid of a layer's input.
     pub(super) fn layer(&self, layer: usize) -> Option<Grid> {
         self.0.get(layer).copied().flatten()
     }
@@ -215,24 +199,18 @@ impl InputGrids {
 /// Passes that are timed, the middle one of which counts.
 const TIMED: usize = 3;
 
-/// The examples, on the device.
 pub(super) struct Judge {
     id: DeviceId,
     /// Without autodiff.
     device: Device,
     activation: Activation,
-    form: Form,
     set: EvaluationSet,
-    /// The same on the host.
     pub(super) examples: Examples,
-    /// What tokens are called.
     pub(super) vocabulary: Option<Vocabulary>,
 }
 
-/// What a network answered.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Answers {
-    /// Mean cross-entropy in nats.
     pub(super) loss: f64,
     /// Share right; minus the loss where answers are tokens.
     pub(super) score: f64,
@@ -243,8 +221,7 @@ pub(super) struct Answers {
 impl Judge {
     pub(super) fn new(trained: &Trained, id: DeviceId, device: &Device) -> Result<Self, LabError> {
         let examples = trained.fresh()?;
-        let form = trained.data.dataset.form();
-        let language = match form {
+        let language = match trained.data.dataset.form() {
             Form::Tokens => trained.data()?.language,
             Form::Images | Form::Points => None,
         };
@@ -252,19 +229,14 @@ impl Judge {
             id,
             device: device.clone(),
             activation: trained.activation,
-            form,
             set: EvaluationSet::new(&examples, device),
             examples,
             vocabulary: language.map(|language| language.vocabulary),
         })
     }
 
-    /// Whether answers are tokens.
     pub(super) fn reads_tokens(&self) -> bool {
-        match self.form {
-            Form::Tokens => true,
-            Form::Images | Form::Points => false,
-        }
+        matches!(self.examples, Examples::Sequence(_))
     }
 
     /// What a network without autodiff answers, if the inputs of its layers are rounded to these grids.
@@ -282,9 +254,6 @@ impl Judge {
     }
 
     /// Seconds to answer all examples: the median of a few times, after one that does not count.
-    ///
-    /// # Errors
-    /// If the device is lost.
     pub(super) fn seconds(&self, network: &Network, grids: &InputGrids) -> Result<f64, LabError> {
         let mut times = Vec::with_capacity(TIMED);
         for time in 0..=TIMED {

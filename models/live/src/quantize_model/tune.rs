@@ -2,17 +2,16 @@
 
 use burn::module::Param;
 use burn::nn::Linear;
-use burn::optim::GradientsParams;
 use burn::tensor::quantization::{QuantScheme, QuantValue, QuantizationParameters, ScaleDtype};
 use burn::tensor::{Device, Tensor, TensorData, activation};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::{Layer, Trained};
 use mlsys_nn::data::{Batches, Examples};
-use mlsys_nn::flat_params;
 use mlsys_nn::flat_params::{Optimizer, Rule};
-use mlsys_nn::networks::{Activation, Inputs, Mlp, Network, Transformer, cross_entropy};
-use mlsys_nn::train::batch;
+use mlsys_nn::networks::{Activation, Inputs, Mlp, Network, Transformer};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme, cluster_sums};
+
+use crate::fine_tune::loss_and_gradient;
 
 use super::params::{Knobs, Method};
 use super::rounding::{InputGrids, Rounded};
@@ -23,50 +22,44 @@ const RATE: f64 = 0.001;
 /// Adam's rate for centroids, each of which moves thousands of weights.
 const CENTROID_RATE: f64 = 0.0003;
 
-/// Examples of a step.
-const BATCH: usize = 64;
-
-/// Sequences of a step; each has many tokens.
-const SEQUENCES: usize = 16;
-
 /// A network in quantization-aware training: the forward pass sees rounded weights.
-pub(super) struct Tuner {
+pub(super) struct FineTuner {
     examples: Examples,
     batches: Batches,
     /// With autodiff.
     device: Device,
-    /// Of the weights.
     optimizer: Optimizer,
     /// Of all centroids in a row.
-    of_centroids: Optimizer,
+    centroid_optimizer: Optimizer,
 }
 
-impl Tuner {
+impl FineTuner {
     pub(super) fn new(examples: Examples, seed: u64, device: &Device) -> Self {
         Self {
             batches: Batches::new(seed, examples.len()),
             examples,
             device: device.clone().autodiff(),
             optimizer: Optimizer::new(Rule::Adam),
-            of_centroids: Optimizer::new(Rule::Adam),
+            centroid_optimizer: Optimizer::new(Rule::Adam),
         }
     }
 
-    /// One step: the loss of the batch. `row` are the weights behind the levels, and `rounded` what the network computes
-    /// with, both before the step and after it.
-    ///
-    /// # Errors
-    /// If the device fails.
+    /// One step: the loss of the batch. `row` has the unrounded weights, and `rounded` those that the network computes with,
+    /// both before the step and after it.
     pub(super) fn step(
         &mut self,
         knobs: &Knobs,
         grids: &InputGrids,
         trained: &Trained,
         layers: &[Layer],
-        row: &mut [f32],
-        rounded: &mut Rounded,
+        (row, rounded): (&mut [f32], &mut Rounded),
     ) -> Result<f64, CommError> {
-        let (loss, gradient) = self.slope(grids, trained, &rounded.row)?;
+        let network = trained.network_of(&rounded.row, &self.device);
+        let mut rounding = |layer, x| grids.round_straight_through(layer, x);
+        let through = |inputs| forward(&network, inputs, trained.activation, &mut rounding);
+        let batches = &mut self.batches;
+        let (loss, gradient) =
+            loss_and_gradient(&network, &self.examples, batches, &self.device, through)?;
         match knobs.method {
             // Straight through (Bengio et al. 2013): the slope at the level is taken for that of the weight behind it.
             Method::Round | Method::Aware | Method::Nf4 => {
@@ -76,30 +69,6 @@ impl Tuner {
             Method::Kmeans => self.move_centroids(layers, row, rounded, &gradient),
         }
         Ok(loss)
-    }
-
-    /// The loss of the next batch at some weights, and its gradient.
-    fn slope(
-        &mut self,
-        grids: &InputGrids,
-        trained: &Trained,
-        row: &[f32],
-    ) -> Result<(f64, Vec<f32>), CommError> {
-        let size = match &self.examples {
-            Examples::Labelled(_) => BATCH,
-            Examples::Sequence(_) => SEQUENCES,
-        };
-        let indices = self.batches.next(size);
-        let (inputs, labels) = batch(&self.examples, indices, &self.device);
-        let network = trained.network_of(row, &self.device);
-        let mut rounding = |layer, x| grids.round_straight_through(layer, x);
-        let logits = forward(&network, inputs, trained.activation, &mut rounding);
-        let loss = cross_entropy(logits, labels);
-        let value = flat_params::numbers(loss.clone().without_autodiff(), 1)?;
-        let mut gradients = GradientsParams::from_grads(loss.backward(), &network);
-        let gradient = flat_params::gradients(&network, &mut gradients)?;
-        let value = value.first().map_or(f64::NAN, |loss| f64::from(*loss));
-        Ok((value, gradient))
     }
 
     /// Each centroid goes along the summed slopes of the weights that share it (Han et al. 2016, figure 3); which those
@@ -122,7 +91,7 @@ impl Tuner {
             centroids.extend(values.iter().map(|value| *value as f32));
             counts.push(values.len());
         }
-        self.of_centroids.update(&mut centroids, &slopes, CENTROID_RATE);
+        self.centroid_optimizer.update(&mut centroids, &slopes, CENTROID_RATE);
         let mut rest = centroids.as_slice();
         let mut moved = Vec::with_capacity(layers.len());
         for (own, count) in rounded.layers.iter().zip(counts) {
@@ -136,43 +105,37 @@ impl Tuner {
 
 // Forward passes that observe or change each layer's input.
 
-/// Matrices of a block.
 const OF_A_BLOCK: usize = 7;
 
-/// The scores of every class, one row an answer. `at` is given a layer's place, from 0, and what comes into it, a row an
-/// example or a token, and says what goes on instead. Layers that share an input are asked once, by the first of them;
+/// Given a layer's place, from 0, and its input, a row an example or a token; returns the input to use instead.
+type LayerInput<'a> = &'a mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>;
+
+/// The scores of every class, one row an answer. `at` is called once for layers that share an input, by the first of them;
 /// tokens that enter an embedding are not numbers, and are not observed.
 pub(super) fn forward(
     network: &Network,
     inputs: Inputs,
     activation: Activation,
-    at: &mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>,
+    at: LayerInput<'_>,
 ) -> Tensor<2> {
     match network {
         Network::Mlp(mlp) => perceptron(mlp, inputs.numbers(), activation, at),
         Network::Cnn(cnn) => {
             let each = |index: usize, x| cnn.convolutions[index].forward(x);
             let count = cnn.convolutions.len();
-            let x = filtered(inputs.numbers(), count, each, activation, at);
-            layer(&cnn.head, at(count, x))
+            convolutional(inputs.numbers(), count, each, &cnn.head, activation, at)
         }
         Network::Filters(net) => {
             let each = |index: usize, x| net.filters[index].forward(x);
             let count = net.filters.len();
-            let x = filtered(inputs.numbers(), count, each, activation, at);
-            layer(&net.head, at(count, x))
+            convolutional(inputs.numbers(), count, each, &net.head, activation, at)
         }
         Network::Transformer(transformer) => decoder(transformer, inputs, at),
     }
 }
 
 /// `[batch, inputs]` to logits `[batch, outputs]`.
-fn perceptron(
-    mlp: &Mlp,
-    x: Tensor<2>,
-    activation: Activation,
-    at: &mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>,
-) -> Tensor<2> {
+fn perceptron(mlp: &Mlp, x: Tensor<2>, activation: Activation, at: LayerInput<'_>) -> Tensor<2> {
     let mut x = x; // [batch, inputs]
     for (index, own) in mlp.layers.iter().enumerate() {
         if index > 0 {
@@ -193,13 +156,14 @@ fn layer(own: &Linear, x: Tensor<2>) -> Tensor<2> {
     }
 }
 
-/// Square images `[batch, edge * edge]` through these convolutions, `[batch, numbers]`.
-fn filtered(
+/// Square images `[batch, edge * edge]` through convolutions and a last layer to logits `[batch, outputs]`.
+fn convolutional(
     x: Tensor<2>,
     count: usize,
     each: impl Fn(usize, Tensor<4>) -> Tensor<4>,
+    head: &Linear,
     activation: Activation,
-    at: &mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>,
+    at: LayerInput<'_>,
 ) -> Tensor<2> {
     let [batch, pixels] = x.dims();
     let edge = pixels.isqrt();
@@ -209,15 +173,11 @@ fn filtered(
         x = at(index, x.flatten(1, 3)).reshape(shape);
         x = activation.apply(each(index, x));
     }
-    x.flatten(1, 3)
+    layer(head, at(count, x.flatten(1, 3)))
 }
 
 /// Tokens `[batch, time]` to scores `[batch * time, vocab]`.
-fn decoder(
-    transformer: &Transformer,
-    inputs: Inputs,
-    at: &mut dyn FnMut(usize, Tensor<2>) -> Tensor<2>,
-) -> Tensor<2> {
+fn decoder(transformer: &Transformer, inputs: Inputs, at: LayerInput<'_>) -> Tensor<2> {
     let tokens = inputs.tokens();
     let [batch, _] = tokens.dims();
     let x = transformer.embed(tokens); // [batch, time, width]
@@ -343,7 +303,6 @@ fn block(inputs: usize, granularity: Granularity) -> Option<u8> {
     Some(fits.unwrap_or(1))
 }
 
-/// The greatest number that divides both.
 fn divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { divisor(b, a % b) }
 }

@@ -1,21 +1,19 @@
 //! Weights and inputs of one layer: how they are spread, and what they look like.
 
 use mlsys_device as device;
-use mlsys_lab::frame::{
-    Bar, Bars, Frame, HeatMap, Histogram, Image, Images, Level, Pane, Stack, Stacks, Verdict,
-};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::Frame;
+use mlsys_lab::frame::{Bar, Histogram, Images};
+use mlsys_lab::picture::{self, bars, heat_map, image, marks, pane, stacks};
 use mlsys_lab::value::number;
 use mlsys_nn::baseline::Layer;
 use mlsys_nn::networks::Architecture;
-use mlsys_sim::quantizer::{Granularity, Levels, Matrix};
+use mlsys_sim::quantizer::{Granularity, Levels, Matrix, Quantized};
 
 use super::Session;
-use super::panels::PanelData;
+use super::panels::shown_layer;
 use super::params::Execution;
 use super::rounding::EXAMPLES;
 
-/// Ranges of a histogram.
 const BINS: usize = 61;
 /// Hidden units that are shown, each three times.
 const UNITS: usize = 6;
@@ -25,10 +23,9 @@ const LEVELS: &str = "levels";
 const MOST: usize = 48;
 
 /// All weights of the layer, and those of one group alone, over the same range and with that group's levels.
-pub(super) fn histogram(of: &PanelData<'_>) -> Frame {
-    let session = of.session;
-    let Some((layer, rounded)) = pair(of) else {
-        return nothing();
+pub(super) fn histogram(session: &Session) -> Frame {
+    let Some((layer, rounded)) = pair(session) else {
+        return empty();
     };
     let weights = layer.matrix(&session.row);
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
@@ -36,21 +33,23 @@ pub(super) fn histogram(of: &PanelData<'_>) -> Frame {
     let output = typical(&layer.matrix(&session.trained.weights), matrix);
     let group = rounded.group(matrix.index(0, output));
     let Some(levels) = rounded.levels.get(group) else {
-        return nothing();
+        return empty();
     };
     let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     if !(reach.is_finite() && reach > 0.0) {
         return Frame::Text("Every weight of this layer is zero.".to_owned());
     }
     let reach = f64::from(reach);
-    let marks = marks(levels, reach);
-    let draw = |title: String, values: Vec<f64>| Pane {
-        title,
-        frame: Frame::Histogram(Histogram {
-            levels: marks.clone(),
+    // The levels within the picture.
+    let inside = levels.all().into_iter().map(f64::from).filter(|at| at.abs() <= reach * 1.000_001);
+    let inside = marks(inside.map(|at| at.clamp(-reach, reach)));
+    let draw = |title: String, values: Vec<f64>| {
+        let histogram = Histogram {
+            levels: inside.clone(),
             marked: LEVELS.to_owned(),
             ..Histogram::between("weight", "", &values, (-reach, reach), BINS)
-        }),
+        };
+        pane(title, Frame::Histogram(histogram))
     };
     let all: Vec<f64> = weights.iter().map(|weight| f64::from(*weight)).collect();
     let own = weights.iter().enumerate();
@@ -59,7 +58,7 @@ pub(super) fn histogram(of: &PanelData<'_>) -> Frame {
         .map(|(_, weight)| f64::from(*weight))
         .collect();
     let all_of_it = format!("{}, all weights", layer.what);
-    let alone = match (levels, session.knobs().granularity) {
+    let alone = match (levels, session.knobs.granularity) {
         (Levels::Even(_), Granularity::Tensor | Granularity::Channel) => {
             format!("output {} alone", output + 1)
         }
@@ -69,13 +68,6 @@ pub(super) fn histogram(of: &PanelData<'_>) -> Frame {
         (Levels::Listed(_), _) => format!("output {}, {} levels", output + 1, levels.all().len()),
     };
     Frame::Panes(vec![draw(all_of_it, all), draw(alone, own)])
-}
-
-/// The levels that lie within the picture.
-fn marks(levels: &Levels, reach: f64) -> Vec<Level> {
-    let all = levels.all().into_iter().map(f64::from);
-    let inside = all.filter(|at| at.abs() <= reach * 1.000_001);
-    inside.map(|at| Level { at: at.clamp(-reach, reach), label: String::new() }).collect()
 }
 
 /// The output channel with the median of all channels' largest weights.
@@ -92,23 +84,21 @@ fn typical(weights: &[f32], matrix: Matrix) -> usize {
 }
 
 /// Units before, after, and what they lost; where they look at no square image, the matrix itself.
-pub(super) fn weights(of: &PanelData<'_>) -> Frame {
-    let Some((layer, rounded)) = pair(of) else {
-        return nothing();
+pub(super) fn weights(session: &Session) -> Frame {
+    let Some((layer, rounded)) = pair(session) else {
+        return empty();
     };
-    let before = layer.matrix(&of.session.trained.weights);
+    let before = layer.matrix(&session.trained.weights);
     let lost: Vec<f32> = before.iter().zip(&rounded.back).map(|(old, new)| new - old).collect();
     let edge = layer.inputs.isqrt();
     // Inputs of other layers are no pixels, however many they are.
-    let sees = of.layer() == 0 && !of.session.judge.reads_tokens();
+    let sees = shown_layer(session) == 0 && !session.judge.reads_tokens();
     if sees && edge * edge == layer.inputs && edge >= 8 {
         return units(layer, edge, [&before, &rounded.back, &lost]);
     }
     let maps = [("before", &before), ("after", &rounded.back), ("difference", &lost)];
-    let panes = maps.map(|(name, matrix)| Pane {
-        title: format!("{}, {name}", layer.what),
-        frame: map(layer, matrix, name),
-    });
+    let panes = maps
+        .map(|(name, matrix)| pane(format!("{}, {name}", layer.what), map(layer, matrix, name)));
     Frame::Panes(panes.into())
 }
 
@@ -134,17 +124,12 @@ fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Fram
         ] {
             let largest = largest.max(f32::MIN_POSITIVE);
             let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
-            images.push(Image {
-                pixels: values.iter().map(grey).collect(),
-                label,
-                verdict: Verdict::Unjudged,
-            });
+            images.push(image(values.iter().map(grey).collect(), label));
         }
     }
-    Frame::Images(Images { width: edge, height: edge, images, blank: None, together: 3 })
+    Frame::Images(Images { together: 3, ..picture::images([edge, edge], images) })
 }
 
-/// A row an input, a column an output.
 fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
     let (rows, columns) = (layer.inputs.min(MOST), layer.outputs.min(MOST));
     let place = Matrix::by_inputs(layer.inputs, layer.outputs);
@@ -157,32 +142,19 @@ fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
     }
     let finite = cells.iter().filter(|x| x.is_finite());
     let reach = finite.fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
-    Frame::HeatMap(HeatMap {
-        columns,
-        rows,
-        cells,
-        low: -reach,
-        high: reach,
-        x: (0.0, columns as f32),
-        y: (0.0, rows as f32),
-        column_labels: Vec::new(),
-        row_labels: Vec::new(),
-        points: Vec::new(),
-        legend: legend.to_owned(),
-    })
+    Frame::HeatMap(heat_map([rows, columns], cells, (-reach, reach), legend))
 }
 
 /// What came into the layer in calibration, with the levels that it is rounded to.
-pub(super) fn activations(of: &PanelData<'_>) -> Frame {
-    let session = of.session;
-    let Some((bits, _)) = session.knobs().activations else {
+pub(super) fn activations(session: &Session) -> Frame {
+    let Some((bits, _)) = session.knobs.activations else {
         let said = "Only weights are rounded. With activation_bits set, what comes into each layer is rounded as well, and \
                     this panel shows it with its levels.";
         return Frame::Text(said.to_owned());
     };
-    let layer = of.layer();
+    let layer = shown_layer(session);
     let what = session.layers.get(layer).map_or("", |layer| layer.what.as_str());
-    let (Some(grid), Some(observed)) = (of.grids.layer(layer), of.observed) else {
+    let (Some(grid), Some(observed)) = (session.grids.layer(layer), &session.observed) else {
         let said = format!(
             "Layer {}, {what}, has no input of its own to round: tokens are no numbers, and layers that share an input \
              are rounded with the first of them.",
@@ -191,80 +163,61 @@ pub(super) fn activations(of: &PanelData<'_>) -> Frame {
         return Frame::Text(said);
     };
     let values: Vec<f64> = observed.layer(layer).iter().map(|x| f64::from(*x)).collect();
-    let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else {
-        return nothing();
+    let Some(mut histogram) = Histogram::of("input", "", &values, BINS) else {
+        return empty();
     };
     let ends = (histogram.edges.first().copied(), histogram.edges.last().copied());
     let levels = Levels::Even(grid).all().into_iter().map(f64::from);
-    histogram.levels = levels
-        .filter(|at| ends.0.is_some_and(|low| *at >= low) && ends.1.is_some_and(|high| *at <= high))
-        .map(|at| Level { at, label: String::new() })
-        .collect();
+    histogram.levels = marks(levels.filter(|at| {
+        ends.0.is_some_and(|low| *at >= low) && ends.1.is_some_and(|high| *at <= high)
+    }));
     histogram.marked = LEVELS.to_owned();
     let title = format!("into {what}, {EXAMPLES} examples, {bits} bits");
-    Frame::Panes(vec![Pane { title, frame: Frame::Histogram(histogram) }])
+    Frame::Panes(vec![pane(title, Frame::Histogram(histogram))])
 }
 
-fn pair<'a>(of: &'a PanelData<'_>) -> Option<(&'a Layer, &'a mlsys_sim::quantizer::Quantized)> {
-    let layer = of.layer();
-    let session = of.session;
+fn pair(session: &Session) -> Option<(&Layer, &Quantized)> {
+    let layer = shown_layer(session);
     Some((session.layers.get(layer)?, session.rounded.layers.get(layer)?))
 }
 
-fn nothing() -> Frame {
+fn empty() -> Frame {
     Frame::Text("There is nothing to show of this layer.".to_owned())
 }
 
 // Bytes and seconds.
 
-/// Bytes of a weight in 32 bits.
 const FLOAT: usize = 4;
 
-/// Stored bytes before and after, part by part.
-pub(super) fn size(of: &PanelData<'_>) -> Frame {
-    let size = of.session.rounded.size();
-    let stack = |label: &str, parts: [usize; 3], remark: String| Stack {
-        label: label.to_owned(),
-        values: parts.map(|bytes| Some(bytes as f64)).into(),
-        remark,
+pub(super) fn size(session: &Session) -> Frame {
+    let size = session.rounded.size();
+    let stack = |label: &str, parts: [usize; 3], remark: String| {
+        (label.to_owned(), parts.map(|bytes| bytes as f64).to_vec(), remark)
     };
-    let bits = size.bits_per_weight();
-    Frame::Stacks(Stacks {
-        unit: "bytes".to_owned(),
-        parts: ["weights", "scales", "biases"].map(str::to_owned).into(),
-        stacks: vec![
+    let stored = [size.matrices.weights, size.matrices.scales, size.others];
+    let bits = number((1000.0 * size.bits_per_weight()).round() / 1000.0);
+    stacks(
+        "bytes",
+        ["weights", "scales", "biases"],
+        vec![
             stack("32-bit floats", [FLOAT * size.weights, 0, size.others], String::new()),
-            stack(
-                "as stored",
-                [size.matrices.weights, size.matrices.scales, size.others],
-                format!("{:.2}x smaller", size.ratio()),
-            ),
+            stack("as stored", stored, format!("{:.2}x smaller", size.ratio())),
         ],
-        limit: None,
-        note: format!(
-            "{} bits a weight, scales included",
-            number((1000.0 * bits).round() / 1000.0)
-        ),
-    })
+        None,
+        &format!("{bits} bits a weight, scales included"),
+    )
 }
 
 /// Seconds of a forward pass before and after, and what they mean.
-pub(super) fn speed(of: &PanelData<'_>) -> Frame {
-    let session = of.session;
+pub(super) fn speed(session: &Session) -> Frame {
     let bar = |label: &str, seconds: Option<f64>| Bar {
         label: label.to_owned(),
         value: seconds.filter(|seconds| seconds.is_finite()),
         remark: String::new(),
     };
-    let bars = Frame::Bars(Bars {
-        unit: "s".to_owned(),
-        scale: Scale::Linear,
-        bars: vec![
-            bar("before", Some(session.seconds_before)),
-            bar("rounded", session.seconds_after),
-        ],
-    });
-    let words = match (session.knobs().execution, device::is_asynchronous(of.device)) {
+    let times =
+        vec![bar("before", Some(session.seconds_before)), bar("rounded", session.seconds_after)];
+    let words = match (session.knobs.execution, device::is_asynchronous(session.id)) {
         (Execution::Simulated, _) => {
             "The rounded weights lie in memory as 32-bit floats and are multiplied as such: the same arithmetic on other \
              values. No time is saved. What is stored is counted by the scheme."
@@ -281,8 +234,8 @@ pub(super) fn speed(of: &PanelData<'_>) -> Frame {
         ),
     };
     Frame::Panes(vec![
-        Pane { title: "seconds for all fresh examples".to_owned(), frame: bars },
-        Pane { title: "what computes".to_owned(), frame: Frame::Text(words) },
+        pane("seconds for all fresh examples", bars("s", times)),
+        pane("what computes", Frame::Text(words)),
     ])
 }
 

@@ -6,25 +6,19 @@ use std::time::Instant;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_distributed::transport::CommError;
 use mlsys_lab::report::FrameTrigger;
-use mlsys_lab::{Frame, LabError, Params, Run};
+use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::{TokenPositions, Transformer, TransformerConfig};
 use mlsys_nn::random::Stream;
 
-use super::plan::{Batching, Played, Request, Server, Step};
-use super::serve_panels;
-use super::writer::{Wish, draw, odds};
+use super::generator::{Knobs, draw, probabilities};
+use super::panels;
+use super::schedule::{Batching, Request, Schedule, Server, Step};
 use crate::stepped;
 use crate::stepped::{StepError, SteppedLab, Steps, point};
 
-/// The panels that only a server fills.
-pub(super) const PANELS: [&str; 2] = ["server", "pages"];
-
-/// The panels that only sequences fill that begin and end together.
-const OF_A_BATCH: [&str; 4] = ["cache", "latency", "phases", "attention"];
-
-/// What is served, and with what.
+/// The requests, and the model that serves them.
 pub(super) struct Service {
     pub(super) network: Transformer,
     pub(super) config: TransformerConfig,
@@ -39,45 +33,40 @@ pub(super) struct Service {
     pub(super) seed: u64,
 }
 
-/// A service that goes on.
 pub(super) struct Serving {
-    pub(super) of: Service,
-    pub(super) pool: Pool,
+    pub(super) service: Service,
+    pub(super) pool: PagePool,
     /// Prompt and answer of each request, as far as they have come.
     pub(super) texts: Vec<Vec<i32>>,
     streams: Vec<Stream>,
-    pub(super) played: Played,
+    pub(super) schedule: Schedule,
     /// The same requests served the other way, by the plan alone.
-    pub(super) other: (Batching, Played),
+    pub(super) other: (Batching, Schedule),
     pub(super) steps: Steps,
     seconds: f64,
     tokens: u64,
 }
 
 impl Serving {
-    /// Before the first token.
-    pub(super) fn new(of: Service) -> Self {
-        let played = of.server.play(&of.requests);
-        let batching = match of.server.batching {
+    pub(super) fn new(service: Service) -> Self {
+        let schedule = service.server.schedule(&service.requests);
+        let batching = match service.server.batching {
             Batching::Static => Batching::Continuous,
             Batching::Continuous => Batching::Static,
         };
-        let other = Server { batching, ..of.server };
-        let texts = of.requests.iter().zip(&of.prompts);
-        let stream = |request: usize| Stream::new(of.seed, &format!("generate/request/{request}"));
-        let page = match of.server.batching {
-            Batching::Static => of.server.budget(0),
-            Batching::Continuous => of.server.page,
-        };
+        let other = Server { batching, ..service.server };
+        let texts = service.requests.iter().zip(&service.prompts);
+        let stream =
+            |request: usize| Stream::new(service.seed, &format!("generate/request/{request}"));
         Self {
-            pool: Pool::new(page, of.config.depth),
+            pool: PagePool::new(service.server.page_size(), service.config.depth),
             texts: texts
-                .map(|(of, prompt)| prompt[..of.prompt.min(prompt.len())].to_vec())
+                .map(|(request, prompt)| prompt[..request.prompt.min(prompt.len())].to_vec())
                 .collect(),
-            streams: (0..of.requests.len()).map(stream).collect(),
-            other: (batching, other.play(&of.requests)),
-            played,
-            of,
+            streams: (0..service.requests.len()).map(stream).collect(),
+            other: (batching, other.schedule(&service.requests)),
+            schedule,
+            service,
             steps: Steps::default(),
             seconds: 0.0,
             tokens: 0,
@@ -87,11 +76,11 @@ impl Serving {
     /// One token for each request that has a slot: prompts of those that are new are read one by one, all others' last tokens
     /// in one pass.
     pub(super) fn step(&mut self) -> Result<(), CommError> {
-        let Some(step) = self.played.steps.get(self.done()).cloned() else {
+        let Some(step) = self.schedule.steps.get(self.done()).cloned() else {
             return Ok(());
         };
         let started = Instant::now();
-        let before = self.done().checked_sub(1).and_then(|at| self.played.steps.get(at));
+        let before = self.done().checked_sub(1).and_then(|at| self.schedule.steps.get(at));
         let before = before.map_or_else(Vec::new, |step| step.slots.clone());
         let served = |place: usize| before.get(place).copied().flatten();
         let fresh = step.slots.iter().enumerate();
@@ -110,7 +99,7 @@ impl Serving {
         self.tokens += fresh.len() as u64;
         self.steps.done += 1;
         let staying = |request: usize| {
-            let next = self.played.steps.get(self.done());
+            let next = self.schedule.steps.get(self.done());
             next.is_some_and(|step| step.slots.iter().flatten().any(|(of, _)| *of == request))
         };
         let gone: Vec<usize> = step
@@ -128,29 +117,29 @@ impl Serving {
     /// Reads what is new of some requests, as many tokens of each, and chooses the next token of each.
     fn pass(&mut self, requests: &[usize]) -> Result<(), CommError> {
         let first = |request: &usize| {
-            let answered = self.texts[*request].len() - self.of.requests[*request].prompt;
+            let answered = self.texts[*request].len() - self.service.requests[*request].prompt;
             if answered == 0 { 0 } else { self.texts[*request].len() - 1 }
         };
         let begins: Vec<usize> = requests.iter().map(first).collect();
         let ends: Vec<usize> = requests.iter().map(|request| self.texts[*request].len()).collect();
         let most = ends.iter().copied().max().unwrap_or(0);
         let rows = begins.iter().zip(&ends);
-        let standing = TokenPositions {
+        let positions = TokenPositions {
             new: rows.map(|(begin, end)| (*begin..*end).collect()).collect(),
             seen: ends
                 .iter()
                 .map(|end| (0..most).map(|at| (at < *end).then_some(at)).collect())
                 .collect(),
-            window: self.of.window,
+            window: self.service.window,
         };
         let new = requests.iter().zip(&begins);
         let new: Vec<i32> =
             new.flat_map(|(request, begin)| self.texts[*request][*begin..].to_vec()).collect();
         let time = new.len() / requests.len().max(1);
         let tokens = TensorData::new(new, [requests.len(), time]);
-        let tokens = Tensor::<2, Int>::from_data(tokens, &self.of.device);
+        let tokens = Tensor::<2, Int>::from_data(tokens, &self.service.device);
         let pool = &mut self.pool;
-        let found = self.of.network.extend(tokens, &standing, 1, |block, keys, values| {
+        let found = self.service.network.extend(tokens, &positions, 1, |block, keys, values| {
             let [_, heads, time, head] = keys.dims();
             let rows = requests.iter().enumerate().map(|(row, request)| {
                 let own =
@@ -160,34 +149,32 @@ impl Serving {
             let (keys, values): (Vec<_>, Vec<_>) = rows.map(|[k, v]| (k, v)).unzip();
             (Tensor::cat(keys, 0), Tensor::cat(values, 0))
         });
-        let vocab = self.of.config.vocab;
+        let vocab = self.service.config.vocab;
         let scores = flat_params::numbers(found.logits, requests.len() * vocab)?;
         for (request, scores) in requests.iter().zip(scores.chunks(vocab)) {
-            let odds = odds(scores, self.of.temperature);
-            let token = draw(&odds, &mut self.streams[*request]);
+            let shares = probabilities(scores, self.service.temperature);
+            let token = draw(&shares, &mut self.streams[*request]);
             self.texts[*request].push(token as i32);
         }
         Ok(())
     }
 
-    /// What a request has been answered.
     fn answer(&self, request: usize) -> String {
-        let text = self.texts.get(request).zip(self.of.requests.get(request));
-        let own = text.map_or(&[][..], |(text, of)| &text[of.prompt..]);
-        self.of.vocabulary.text(own)
+        let text = self.texts.get(request).zip(self.service.requests.get(request));
+        let own = text.map_or(&[][..], |(text, request)| &text[request.prompt..]);
+        self.service.vocabulary.text(own)
     }
 
-    /// What the plans alone say.
     pub(super) fn report_plan(&self, run: &mut Run<'_>) {
-        run.scalar("steps_planned", self.played.steps.len() as i64);
-        let both = [(self.of.server.batching, &self.played), (self.other.0, &self.other.1)];
-        for (batching, played) in both {
+        run.scalar("steps_planned", self.schedule.steps.len() as i64);
+        let both = [(self.service.server.batching, &self.schedule), (self.other.0, &self.other.1)];
+        for (batching, schedule) in both {
             let name = batching.name();
-            let requests = &self.of.requests;
-            run.scalar(&format!("server_steps.{name}"), played.steps.len() as i64);
-            run.scalar(&format!("slot_use.{name}"), played.slot_use());
-            run.scalar(&format!("cache_waste.{name}"), played.waste());
-            run.scalar(&format!("mean_wait_steps.{name}"), played.mean_wait(requests));
+            let requests = &self.service.requests;
+            run.scalar(&format!("server_steps.{name}"), schedule.steps.len() as i64);
+            run.scalar(&format!("slot_use.{name}"), schedule.slot_use());
+            run.scalar(&format!("cache_waste.{name}"), schedule.waste());
+            run.scalar(&format!("mean_wait_steps.{name}"), schedule.mean_wait(requests));
         }
     }
 
@@ -209,36 +196,35 @@ impl Serving {
         self.steps.done as usize
     }
 
-    /// The step that was done last.
     pub(super) fn now(&self) -> Option<&Step> {
-        self.played.steps.get(self.done().checked_sub(1)?)
+        self.schedule.steps.get(self.done().checked_sub(1)?)
     }
 }
 
 impl SteppedLab for Serving {
-    type Knobs = Wish;
+    type Knobs = Knobs;
 
     fn steps(&mut self) -> &mut Steps {
         &mut self.steps
     }
 
     fn has_next(&self) -> bool {
-        self.done() < self.played.steps.len()
+        self.done() < self.schedule.steps.len()
     }
 
     /// The temperature counts from the next token on, and what is planned stays.
-    fn read(&self, params: &Params) -> Result<Wish, LabError> {
-        let wish = Wish::of(params)?;
-        let [_, answer] = self.of.server.longest;
-        if wish.generated == answer {
-            return Ok(wish);
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        let knobs = params.read::<Knobs>()?;
+        let [_, answer] = self.service.server.longest;
+        if knobs.generated == answer {
+            return Ok(knobs);
         }
         let message = "how long each answer becomes is drawn before the first request is served; set it and run again";
         Err(LabError::contradiction(["generated_tokens"], message))
     }
 
-    fn turn(&mut self, _: &mut Run<'_>, wish: Wish) -> Result<(), StepError> {
-        self.of.temperature = wish.temperature;
+    fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        self.service.temperature = knobs.temperature;
         Ok(())
     }
 
@@ -249,35 +235,17 @@ impl SteppedLab for Serving {
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let at = (self.steps.done, moment);
-        let elsewhere: serve_panels::Draw = |_| {
-            let said = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
-                        requests unset.";
-            Frame::Text(said.to_owned())
-        };
-        let others = OF_A_BATCH.map(|panel| (panel, elsewhere));
         // Before the first token there is nothing to see.
-        let panels = match self.steps.done {
-            0 => Vec::new(),
-            _ => [&serve_panels::ALL[..], &others].concat(),
-        };
-        stepped::draw(run, at, &panels, |_, make| make(self));
+        if self.steps.done > 0 {
+            let at = (self.steps.done, moment);
+            stepped::draw(run, at, &panels::OF_A_SERVER, |_, make| make(self));
+        }
         Ok(())
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.scalar("text", self.answer(0));
         Ok(())
-    }
-}
-
-impl Batching {
-    /// As a member of metrics is called.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Static => "static",
-            Self::Continuous => "continuous",
-        }
     }
 }
 
@@ -294,23 +262,20 @@ fn padded(x: Tensor<4>, tokens: usize) -> Tensor<4> {
 // Keys and values in pages: a request's cache lies wherever pages were free, and a table says where.
 
 /// Keys and values, `[1, kv_heads, tokens, head]` both.
-type Kept = [Tensor<4>; 2];
+type KeyValues = [Tensor<4>; 2];
 
 /// Pages of one size, each of which belongs to a request or is free.
-pub(super) struct Pool {
-    /// Tokens of a page.
+pub(super) struct PagePool {
     page: usize,
-    /// Blocks of the model.
     blocks: usize,
     /// For each page and block what it keeps.
-    pages: Vec<Vec<Option<Kept>>>,
-    /// Free pages.
+    pages: Vec<Vec<Option<KeyValues>>>,
     free: Vec<usize>,
     /// The pages of each request, in the order of its tokens.
     tables: BTreeMap<usize, Vec<usize>>,
 }
 
-impl Pool {
+impl PagePool {
     /// No page yet: there come to be as many as are needed at once.
     pub(super) fn new(page: usize, blocks: usize) -> Self {
         Self {
@@ -323,7 +288,7 @@ impl Pool {
     }
 
     /// Keeps keys and values of more tokens of a request for a block; all of them, from whichever pages they lie in.
-    pub(super) fn keep(&mut self, request: usize, block: usize, new: &Kept) -> Kept {
+    pub(super) fn keep(&mut self, request: usize, block: usize, new: &KeyValues) -> KeyValues {
         let [_, heads, tokens, head] = new[0].dims();
         let mut begin = 0;
         while begin < tokens {
@@ -340,12 +305,12 @@ impl Pool {
         joined(pieces.collect())
     }
 
-    /// Gives a request's pages back.
     pub(super) fn release(&mut self, request: usize) {
-        for page in self.tables.remove(&request).unwrap_or_default() {
-            if let Some(page) = self.pages.get_mut(page) {
-                page.fill(None);
-            }
+        let Some(pages) = self.tables.remove(&request) else {
+            return;
+        };
+        for page in pages {
+            self.pages[page].fill(None);
             self.free.push(page);
         }
         // The lowest is taken first, so that a picture of them stays compact.
@@ -387,8 +352,7 @@ impl Pool {
     }
 }
 
-/// Pieces one after the other.
-fn joined(mut pieces: Vec<Kept>) -> Kept {
+fn joined(mut pieces: Vec<KeyValues>) -> KeyValues {
     if pieces.len() == 1
         && let Some(only) = pieces.pop()
     {
@@ -402,22 +366,21 @@ fn joined(mut pieces: Vec<Kept>) -> Kept {
 mod tests {
     use super::*;
     use burn::tensor::{Device, TensorData};
-    use mlsys_device::workers;
 
-    fn tokens(numbers: &[f32]) -> Kept {
+    fn tokens(numbers: &[f32]) -> KeyValues {
         let data = TensorData::new(numbers.to_vec(), [1, 1, numbers.len(), 1]);
         let x = Tensor::from_data(data, &Device::flex());
         [x.clone(), x]
     }
 
-    fn kept(pool: &mut Pool, request: usize, numbers: &[f32]) -> Vec<f32> {
+    fn kept(pool: &mut PagePool, request: usize, numbers: &[f32]) -> Vec<f32> {
         let [keys, _] = pool.keep(request, 0, &tokens(numbers));
-        workers::read(keys).unwrap()
+        keys.into_data().iter::<f32>().collect()
     }
 
     #[test]
     fn a_request_reads_its_tokens_in_order_wherever_they_lie() {
-        let mut pool = Pool::new(2, 1);
+        let mut pool = PagePool::new(2, 1);
         assert_eq!(kept(&mut pool, 7, &[1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
         assert_eq!(kept(&mut pool, 8, &[9.0]), [9.0]);
         assert_eq!(pool.owners(), [Some((7, 2)), Some((7, 1)), Some((8, 1))]);

@@ -1,90 +1,78 @@
-//! Sequences that are written on: a prompt read whole, then a token at a time, or drafts of a smaller model judged together.
+//! Generation: a prompt read whole, then a token at a time, or drafts of a smaller model judged together.
 
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::random::Stream;
+use serde::Deserialize;
 
-use super::decoder::{Decoder, Looks, PassCost};
+use super::decoder::{AttentionWeights, Decoder, PassCost};
 
-/// What is asked of the next turn.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Wish {
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub(super) struct Knobs {
     /// 0 takes the likeliest token.
     pub(super) temperature: f64,
     /// Tokens that the smaller model drafts before they are judged.
+    #[serde(rename = "draft_tokens")]
     pub(super) drafted: usize,
-    /// Tokens to add.
+    #[serde(rename = "generated_tokens")]
     pub(super) generated: usize,
 }
 
-/// Who chose a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// It was in the prompt.
     Prompt,
-    /// The model.
     Model,
     /// The smaller model, and the model let it stand.
     Draft,
 }
 
-/// What one turn did.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Turn {
-    /// The prompt was read and the first token chosen.
-    Prefill(Gain),
-    /// One more token was chosen.
-    Decode(Gain),
-    /// The smaller model drafted one more token.
+pub(super) enum StepResult {
+    Prefill(NewTokens),
+    Decode(NewTokens),
     Draft(PassCost),
-    /// The model judged what was drafted.
     Judge {
-        /// The tokens that came of it.
-        gain: Gain,
-        /// Drafted tokens that stayed.
+        new: NewTokens,
         accepted: usize,
         /// Drafted tokens that were looked at: those behind a refused one are not.
         judged: usize,
     },
 }
 
-/// Tokens that were gained.
+/// New tokens and the cost of their pass.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Gain {
-    /// How many in each sequence.
+pub(super) struct NewTokens {
     pub(super) tokens: usize,
     /// What the model's pass cost; its scores are at each gained token's place.
     pub(super) pass: PassCost,
 }
 
-/// A smaller model that runs ahead.
 struct Drafter {
     decoder: Decoder,
     /// Drafted and not yet judged.
     drafted: Vec<i32>,
     /// The probabilities that each was drawn by.
-    odds: Vec<Vec<f64>>,
+    probabilities: Vec<Vec<f64>>,
     stream: Stream,
 }
 
-/// Sequences that are written on.
-pub(super) struct Writer {
-    decoder: Decoder,
+pub(super) struct Generator {
+    pub(super) decoder: Decoder,
     drafter: Option<Drafter>,
     /// Prompt and what was written, a row a sequence.
-    rows: Vec<Vec<i32>>,
-    /// Who chose each place's token.
-    origins: Vec<Origin>,
-    prompt: usize,
+    pub(super) rows: Vec<Vec<i32>>,
+    pub(super) origins: Vec<Origin>,
+    /// Tokens of the prompt.
+    pub(super) prompt: usize,
     /// One a sequence.
     streams: Vec<Stream>,
     judging: Stream,
     /// Where drafted tokens were refused last, and which.
-    struck: (usize, Vec<i32>),
+    rejected: (usize, Vec<i32>),
     /// How far before the last token that was read the one is that the last kept token followed.
     back: usize,
 }
 
-impl Writer {
+impl Generator {
     /// Prompts of one length, at least a token long, that `decoder` has not read yet.
     pub(super) fn new(decoder: Decoder, prompts: Vec<Vec<i32>>, seed: u64) -> Self {
         let prompt = prompts.first().map_or(0, Vec::len);
@@ -97,7 +85,7 @@ impl Writer {
             streams: (0..prompts.len()).map(stream).collect(),
             rows: prompts,
             judging: Stream::new(seed, "generate/judge"),
-            struck: (0, Vec::new()),
+            rejected: (0, Vec::new()),
             back: 0,
         }
     }
@@ -108,31 +96,15 @@ impl Writer {
             drafter: Some(Drafter {
                 decoder,
                 drafted: Vec::new(),
-                odds: Vec::new(),
+                probabilities: Vec::new(),
                 stream: Stream::new(seed, "generate/draft"),
             }),
             ..self
         }
     }
 
-    /// Tokens written.
     pub(super) fn written(&self) -> usize {
         self.origins.len() - self.prompt
-    }
-
-    /// Prompt and what was written.
-    pub(super) fn rows(&self) -> &[Vec<i32>] {
-        &self.rows
-    }
-
-    /// Who chose each place's token.
-    pub(super) fn origins(&self) -> &[Origin] {
-        &self.origins
-    }
-
-    /// Tokens of the prompt.
-    pub(super) fn prompt(&self) -> usize {
-        self.prompt
     }
 
     /// Drafted and not yet judged.
@@ -141,86 +113,74 @@ impl Writer {
     }
 
     /// Where drafted tokens were refused last, and which.
-    pub(super) fn struck(&self) -> (usize, &[i32]) {
-        (self.struck.0, &self.struck.1)
+    pub(super) fn rejected(&self) -> (usize, &[i32]) {
+        (self.rejected.0, &self.rejected.1)
     }
 
     /// By block and head how much the newest token that was read looked at each before it, and the position of the first.
-    ///
-    /// # Errors
-    /// If the device gives back something else than numbers.
-    pub(super) fn looks(&self) -> Result<Looks, CommError> {
-        self.decoder.looks(self.back)
+    pub(super) fn attention(&self) -> Result<AttentionWeights, CommError> {
+        self.decoder.attention(self.back)
     }
 
-    /// The model's own reading.
-    pub(super) fn decoder(&self) -> &Decoder {
-        &self.decoder
-    }
-
-    /// The next turn.
-    ///
-    /// # Errors
-    /// If the device gives back something else than numbers.
-    pub(super) fn turn(&mut self, wish: Wish) -> Result<Turn, CommError> {
+    pub(super) fn step(&mut self, knobs: Knobs) -> Result<StepResult, CommError> {
         if self.decoder.len() == 0 {
-            return self.choose(wish).map(Turn::Prefill);
+            return self.choose(knobs).map(StepResult::Prefill);
         }
         // The model adds a token of its own to those that are drafted.
-        let left = wish.generated.saturating_sub(self.written() + 1);
-        let wanted = wish.drafted.min(left);
+        let left = knobs.generated.saturating_sub(self.written() + 1);
+        let wanted = knobs.drafted.min(left);
         match &mut self.drafter {
             Some(drafter) if drafter.drafted.len() < wanted => {
-                let pass = drafter.draft(&self.rows, wish.temperature)?;
-                Ok(Turn::Draft(pass))
+                let pass = drafter.draft(&self.rows, knobs.temperature)?;
+                Ok(StepResult::Draft(pass))
             }
             Some(drafter) if wanted > 0 => {
                 drafter.drafted.truncate(wanted);
-                self.judge(wish)
+                self.judge(knobs)
             }
-            Some(_) | None => self.choose(wish).map(Turn::Decode),
+            Some(_) | None => self.choose(knobs).map(StepResult::Decode),
         }
     }
 
     /// Reads what is new and chooses the token after it.
-    fn choose(&mut self, wish: Wish) -> Result<Gain, CommError> {
+    fn choose(&mut self, knobs: Knobs) -> Result<NewTokens, CommError> {
         let read = self.decoder.len();
         let new: Vec<Vec<i32>> = self.rows.iter().map(|row| row[read..].to_vec()).collect();
-        self.decoder.settle();
+        self.decoder.evict_before_next();
         let pass = self.decoder.read(&new, 1)?;
-        self.decoder.trim();
+        self.decoder.evict_before_last();
         self.back = 0;
         let rows = self.rows.iter_mut().zip(&mut self.streams);
         for ((row, stream), scores) in rows.zip(&pass.scores) {
             let scores = scores.last().map_or(&[][..], Vec::as_slice);
-            row.push(chosen(scores, wish.temperature, stream) as i32);
+            row.push(sample(scores, knobs.temperature, stream) as i32);
         }
         self.origins.push(Origin::Model);
         self.forget_drafts();
-        Ok(Gain { tokens: 1, pass })
+        Ok(NewTokens { tokens: 1, pass })
     }
 
     /// Reads what was drafted and keeps what the model agrees with.
-    fn judge(&mut self, wish: Wish) -> Result<Turn, CommError> {
+    fn judge(&mut self, knobs: Knobs) -> Result<StepResult, CommError> {
         let Some(drafter) = &mut self.drafter else {
-            return self.choose(wish).map(Turn::Decode);
+            return self.choose(knobs).map(StepResult::Decode);
         };
         let drafted = std::mem::take(&mut drafter.drafted);
-        let of_draft = std::mem::take(&mut drafter.odds);
+        let of_draft = std::mem::take(&mut drafter.probabilities);
         let Some(row) = self.rows.first_mut() else {
             return Err(CommError::Failed("has no sequence".to_owned()));
         };
         let new = [&row[self.decoder.len()..], &drafted].concat();
-        self.decoder.settle();
+        self.decoder.evict_before_next();
         let mut pass = self.decoder.read(&[new], drafted.len() + 1)?;
         let places = pass.scores.first().map_or(&[][..], Vec::as_slice);
         let own: Vec<Vec<f64>> =
-            places.iter().map(|scores| odds(scores, wish.temperature)).collect();
+            places.iter().map(|scores| probabilities(scores, knobs.temperature)).collect();
         let tokens: Vec<usize> = drafted.iter().map(|&token| token as usize).collect();
         let judged = judge(&own, &of_draft, &tokens, &mut self.judging);
-        let (stay, struck) = drafted.split_at(judged.accepted);
+        let (stay, rejected) = drafted.split_at(judged.accepted);
         row.extend(stay);
-        self.struck = (row.len(), struck.to_vec());
+        self.rejected = (row.len(), rejected.to_vec());
         row.push(judged.next as i32);
         self.origins.extend(stay.iter().map(|_| Origin::Draft));
         self.origins.push(Origin::Model);
@@ -229,12 +189,12 @@ impl Writer {
         }
         // What was read and does not stand is taken back; the last token has not been read.
         let read = self.origins.len() - 1;
-        self.decoder.cut(read);
-        self.decoder.trim();
-        drafter.decoder.cut(read);
+        self.decoder.truncate(read);
+        self.decoder.evict_before_last();
+        drafter.decoder.truncate(read);
         self.back = drafted.len() - judged.accepted;
-        Ok(Turn::Judge {
-            gain: Gain { tokens: judged.accepted + 1, pass },
+        Ok(StepResult::Judge {
+            new: NewTokens { tokens: judged.accepted + 1, pass },
             accepted: judged.accepted,
             judged: tokens.len().min(judged.accepted + 1),
         })
@@ -244,35 +204,37 @@ impl Writer {
     fn forget_drafts(&mut self) {
         if let Some(drafter) = &mut self.drafter {
             drafter.drafted.clear();
-            drafter.odds.clear();
-            drafter.decoder.cut(self.origins.len() - 1);
-            self.struck = (0, Vec::new());
+            drafter.probabilities.clear();
+            drafter.decoder.truncate(self.origins.len() - 1);
+            self.rejected = (0, Vec::new());
         }
     }
 }
 
 impl Drafter {
-    /// Drafts one more token.
     fn draft(&mut self, rows: &[Vec<i32>], temperature: f64) -> Result<PassCost, CommError> {
         let text = rows.first().map_or(&[][..], Vec::as_slice);
         let text = [text, &self.drafted].concat();
         let new = text[self.decoder.len().min(text.len())..].to_vec();
         // While drafts may be taken back, nothing is let go.
         if self.drafted.is_empty() {
-            self.decoder.settle();
+            self.decoder.evict_before_next();
         }
         let pass = self.decoder.read(&[new], 1)?;
         let scores = pass.scores.first().and_then(|places| places.last());
-        let odds = odds(scores.map_or(&[], Vec::as_slice), temperature);
-        self.drafted.push(draw(&odds, &mut self.stream) as i32);
-        self.odds.push(odds);
+        let shares = probabilities(scores.map_or(&[], Vec::as_slice), temperature);
+        self.drafted.push(draw(&shares, &mut self.stream) as i32);
+        self.probabilities.push(shares);
         Ok(pass)
     }
 }
 
-/// A token by its scores.
-fn chosen(scores: &[f32], temperature: f64, stream: &mut Stream) -> usize {
-    if temperature > 0.0 { draw(&odds(scores, temperature), stream) } else { likeliest(scores) }
+fn sample(scores: &[f32], temperature: f64, stream: &mut Stream) -> usize {
+    if temperature > 0.0 {
+        draw(&probabilities(scores, temperature), stream)
+    } else {
+        likeliest(scores)
+    }
 }
 
 // From scores to a token: softmax at a temperature, a draw, and the draws that judge what a smaller model has drafted.
@@ -290,7 +252,7 @@ pub(super) fn likeliest(scores: &[f32]) -> usize {
 }
 
 /// The probability of each token at a temperature: softmax(scores / temperature), and all of it on the likeliest at 0.
-pub(super) fn odds(scores: &[f32], temperature: f64) -> Vec<f64> {
+pub(super) fn probabilities(scores: &[f32], temperature: f64) -> Vec<f64> {
     let best = likeliest(scores);
     let highest = f64::from(scores.get(best).copied().unwrap_or(0.0));
     let share = |(place, score): (usize, &f32)| {
@@ -306,22 +268,22 @@ pub(super) fn odds(scores: &[f32], temperature: f64) -> Vec<f64> {
 }
 
 /// A token drawn by probabilities, or by shares that sum to something else.
-pub(super) fn draw(odds: &[f64], stream: &mut Stream) -> usize {
-    let total: f64 = odds.iter().sum();
+pub(super) fn draw(probabilities: &[f64], stream: &mut Stream) -> usize {
+    let total: f64 = probabilities.iter().sum();
     let mut left = stream.uniform() * total;
-    for (token, share) in odds.iter().enumerate() {
+    for (token, share) in probabilities.iter().enumerate() {
         left -= share;
         if left < 0.0 {
             return token;
         }
     }
     // Rounding: the last that has a share.
-    odds.iter().rposition(|share| *share > 0.0).unwrap_or(0)
+    probabilities.iter().rposition(|share| *share > 0.0).unwrap_or(0)
 }
 
 /// What the large model makes of drafted tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Judgement {
+pub(super) struct Acceptance {
     /// Drafted tokens that stay, from the first on.
     pub(super) accepted: usize,
     /// The large model's own token after them.
@@ -338,7 +300,7 @@ pub(super) fn judge(
     q: &[Vec<f64>],
     drafted: &[usize],
     stream: &mut Stream,
-) -> Judgement {
+) -> Acceptance {
     for (place, ((p, q), &token)) in p.iter().zip(q).zip(drafted).enumerate() {
         if stream.uniform() * q[token] < p[token] {
             continue;
@@ -346,10 +308,10 @@ pub(super) fn judge(
         let left: Vec<f64> = p.iter().zip(q).map(|(p, q)| (p - q).max(0.0)).collect();
         // Both alike to the last bit, and refused by rounding.
         let left = if left.iter().sum::<f64>() > 0.0 { &left } else { p };
-        return Judgement { accepted: place, next: draw(left, stream) };
+        return Acceptance { accepted: place, next: draw(left, stream) };
     }
     let after = p.get(drafted.len()).map_or(&[][..], Vec::as_slice);
-    Judgement { accepted: drafted.len(), next: draw(after, stream) }
+    Acceptance { accepted: drafted.len(), next: draw(after, stream) }
 }
 
 #[cfg(test)]
@@ -357,9 +319,9 @@ mod tests {
     use super::*;
 
     /// The sum of (found - expected)² / expected over all tokens that can come.
-    fn chi_square(counts: &[usize], odds: &[f64]) -> f64 {
+    fn chi_square(counts: &[usize], probabilities: &[f64]) -> f64 {
         let draws: usize = counts.iter().sum();
-        let expected = odds.iter().map(|share| share * draws as f64);
+        let expected = probabilities.iter().map(|share| share * draws as f64);
         let each = counts.iter().zip(expected);
         each.map(|(&found, expected)| {
             if expected == 0.0 {
@@ -376,37 +338,37 @@ mod tests {
 
     #[test]
     fn temperature_zero_takes_the_first_maximum() {
-        assert_eq!(odds(&[1.0, 3.0, 3.0], 0.0), [0.0, 1.0, 0.0]);
+        assert_eq!(probabilities(&[1.0, 3.0, 3.0], 0.0), [0.0, 1.0, 0.0]);
         assert_eq!(likeliest(&[f32::NAN, 1.0, 2.0]), 2);
         assert_eq!(likeliest(&[]), 0);
-        assert_eq!(odds(&[f32::NAN], 0.0), [1.0]);
+        assert_eq!(probabilities(&[f32::NAN], 0.0), [1.0]);
     }
 
     #[test]
     fn a_temperature_divides_the_scores() {
-        let found = odds(&[0.0, 2.0], 2.0);
+        let found = probabilities(&[0.0, 2.0], 2.0);
         let expected = 1.0 / (1.0 + 1.0_f64.exp());
         assert!((found[0] - expected).abs() < 1e-12);
         // So small that the differences overflow: still the likeliest.
-        assert_eq!(odds(&[-40.0, 88.0], 1e-300), [0.0, 1.0]);
+        assert_eq!(probabilities(&[-40.0, 88.0], 1e-300), [0.0, 1.0]);
     }
 
     #[test]
     fn draws_have_the_frequencies_of_the_softmax() {
-        let odds = odds(&[0.3, -1.0, 1.2, 0.0, -0.4], 0.8);
+        let shares = probabilities(&[0.3, -1.0, 1.2, 0.0, -0.4], 0.8);
         let mut stream = Stream::new(3, "test");
         let mut counts = [0; 5];
         for _ in 0..20_000 {
-            counts[draw(&odds, &mut stream)] += 1;
+            counts[draw(&shares, &mut stream)] += 1;
         }
-        let found = chi_square(&counts, &odds);
+        let found = chi_square(&counts, &shares);
         assert!(found < RARE, "{found}");
     }
 
     #[test]
     fn speculative_tokens_keep_the_distribution() {
-        let p = odds(&[0.3, -1.0, 1.2, 0.0, -0.4], 1.0);
-        let q = odds(&[1.0, 0.5, -0.5, 0.0, -2.0], 1.0);
+        let p = probabilities(&[0.3, -1.0, 1.2, 0.0, -0.4], 1.0);
+        let q = probabilities(&[1.0, 0.5, -0.5, 0.0, -2.0], 1.0);
         let (mut drafts, mut judges) = (Stream::new(3, "draft"), Stream::new(3, "judge"));
         let (mut counts, mut accepted, draws) = ([0; 5], 0, 40_000);
         for _ in 0..draws {
@@ -431,8 +393,8 @@ mod tests {
 
     #[test]
     fn tokens_in_a_row_yield_what_the_formula_says() {
-        let p = odds(&[0.3, -1.0, 1.2], 1.0);
-        let q = odds(&[1.0, 0.5, -0.5], 1.0);
+        let p = probabilities(&[0.3, -1.0, 1.2], 1.0);
+        let q = probabilities(&[1.0, 0.5, -0.5], 1.0);
         let alpha: f64 = p.iter().zip(&q).map(|(p, q)| p.min(*q)).sum();
         let (places, drafts) = (vec![p; 5], vec![q; 4]);
         let mut stream = Stream::new(5, "test");

@@ -1,13 +1,14 @@
-//! Who is served when: requests of different lengths, slots that serve one each, and pages that hold their caches.
+//! The schedule of a server: requests of different lengths, slots that serve one each, and pages that hold their caches.
 //!
 //! A step serves one token to each request that has a slot. Static batching fills all slots, and begins anew only when the
 //! last of them is done; continuous batching (Yu et al. 2022) fills a slot as soon as it is free. A request's cache is
 //! reserved in one piece for the longest that it may become, or grows by pages (Kwon et al. 2023).
 
 use mlsys_nn::random::Stream;
+use serde::Deserialize;
 
-/// When slots are filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Batching {
     /// When all are free, in pieces of memory for the longest.
     Static,
@@ -15,44 +16,44 @@ pub(super) enum Batching {
     Continuous,
 }
 
-/// One request.
+impl Batching {
+    /// As members of metrics are called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Continuous => "continuous",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    /// The step at which it comes.
     pub(super) arrives: usize,
-    /// Tokens of its prompt.
     pub(super) prompt: usize,
     /// Tokens that it is answered with.
     pub(super) answer: usize,
 }
 
-/// What serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Server {
     pub(super) batching: Batching,
-    /// Requests at once.
     pub(super) slots: usize,
-    /// Tokens of a page.
     pub(super) page: usize,
-    /// Longest prompt and longest answer.
     pub(super) longest: [usize; 2],
 }
 
-/// One step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Step {
     /// The request in each slot, with the tokens that it has been served by the end of the step.
     pub(super) slots: Vec<Option<(usize, usize)>>,
-    /// Requests that have come and wait.
     pub(super) waiting: usize,
     /// Tokens that caches hold, and tokens that they have room for.
     pub(super) held: usize,
     pub(super) budget: usize,
 }
 
-/// How requests are served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Played {
+pub(super) struct Schedule {
     pub(super) steps: Vec<Step>,
 }
 
@@ -82,12 +83,12 @@ pub(super) fn requests(
 
 impl Server {
     /// Serves all of them, first come first served.
-    pub(super) fn play(&self, requests: &[Request]) -> Played {
+    pub(super) fn schedule(&self, requests: &[Request]) -> Schedule {
         let mut slots: Vec<Option<(usize, usize)>> = vec![None; self.slots.max(1)];
-        let (mut next, mut played) = (0, Played::default());
+        let (mut next, mut schedule) = (0, Schedule::default());
         while next < requests.len() || slots.iter().any(Option::is_some) {
-            let now = played.steps.len();
-            let come = requests.iter().filter(|of| of.arrives <= now).count();
+            let now = schedule.steps.len();
+            let come = requests.iter().filter(|request| request.arrives <= now).count();
             let open = match self.batching {
                 Batching::Continuous => true,
                 Batching::Static => slots.iter().all(Option::is_none),
@@ -100,16 +101,16 @@ impl Server {
             }
             let mut step = Step { waiting: come - next, ..Step::default() };
             for (request, served) in slots.iter_mut().flatten() {
-                let of = requests[*request];
+                let own = requests[*request];
                 // In a static batch a request that is done keeps its slot and its memory.
-                *served = (*served + 1).min(of.answer);
+                *served = (*served + 1).min(own.answer);
                 // The token that comes last is not read again.
-                let held = of.prompt + *served - 1;
+                let held = own.prompt + *served - 1;
                 step.held += held;
                 step.budget += self.budget(held);
             }
             step.slots = slots.clone();
-            played.steps.push(step);
+            schedule.steps.push(step);
             let done = |slot: &Option<(usize, usize)>| {
                 slot.is_none_or(|(request, served)| served >= requests[request].answer)
             };
@@ -121,10 +122,18 @@ impl Server {
                 Batching::Static => {}
             }
         }
-        played
+        schedule
     }
 
-    /// Tokens that a cache of this many pages has room for.
+    /// Tokens of a page: of a static batch a page is the memory of a whole request.
+    pub(super) fn page_size(&self) -> usize {
+        match self.batching {
+            Batching::Static => self.budget(0),
+            Batching::Continuous => self.page,
+        }
+    }
+
+    /// Tokens that the pages of a cache have room for, `held` of them in use.
     pub(super) fn budget(&self, held: usize) -> usize {
         match self.batching {
             Batching::Static => self.longest.iter().sum::<usize>() - 1,
@@ -133,7 +142,7 @@ impl Server {
     }
 }
 
-impl Played {
+impl Schedule {
     /// The share of slots, over all steps, in which a token was served.
     pub(super) fn slot_use(&self) -> f64 {
         let mut before: Vec<Option<(usize, usize)>> = Vec::new();
@@ -163,7 +172,7 @@ impl Played {
             self.steps.iter().position(found).unwrap_or(0)
         };
         let waits =
-            requests.iter().enumerate().map(|(at, of)| first(at).saturating_sub(of.arrives));
+            requests.iter().enumerate().map(|(at, own)| first(at).saturating_sub(own.arrives));
         waits.sum::<usize>() as f64 / requests.len().max(1) as f64
     }
 }
@@ -183,8 +192,8 @@ mod tests {
     #[test]
     fn a_slot_that_is_free_is_filled_at_once_or_when_all_are() {
         let requests = [request(0, 4, 5), request(0, 4, 1), request(1, 2, 3)];
-        let continuous = server(Batching::Continuous).play(&requests);
-        let static_ = server(Batching::Static).play(&requests);
+        let continuous = server(Batching::Continuous).schedule(&requests);
+        let static_ = server(Batching::Static).schedule(&requests);
         assert_eq!((continuous.steps.len(), static_.steps.len()), (5, 8));
         assert_eq!(continuous.steps[1].slots, [Some((0, 2)), Some((2, 1))]);
         assert_eq!(static_.steps[1].slots, [Some((0, 2)), Some((1, 1))]);
@@ -196,23 +205,23 @@ mod tests {
     }
 
     #[test]
-    fn everybody_is_served_whole_whatever_comes() {
+    fn all_requests_are_served_in_full() {
         for seed in 0..20 {
             let requests = requests(9, [4, 8], seed as usize % 5, seed);
             for batching in [Batching::Static, Batching::Continuous] {
-                let played = server(batching).play(&requests);
+                let schedule = server(batching).schedule(&requests);
                 for (at, of) in requests.iter().enumerate() {
-                    let served = played.steps.iter().flat_map(|step| step.slots.iter().flatten());
+                    let served = schedule.steps.iter().flat_map(|step| step.slots.iter().flatten());
                     let most = served
                         .filter(|(request, _)| *request == at)
                         .map(|(_, served)| *served)
                         .max();
                     assert_eq!(most, Some(of.answer));
                 }
-                assert!(played.steps.iter().all(|step| step.held <= step.budget));
-                assert!((0.0..1.0).contains(&played.waste()));
+                assert!(schedule.steps.iter().all(|step| step.held <= step.budget));
+                assert!((0.0..1.0).contains(&schedule.waste()));
             }
-            let steps = |batching| server(batching).play(&requests).steps.len();
+            let steps = |batching| server(batching).schedule(&requests).steps.len();
             assert!(steps(Batching::Continuous) <= steps(Batching::Static));
         }
     }
