@@ -8,7 +8,7 @@ use mlsys_lab::control::{Command, Limits, StopReason};
 use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::Draw;
 use mlsys_lab::{
-    Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
+    Control, DeviceId, Frame, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
 };
 
 /// A run on the CPU.
@@ -171,6 +171,20 @@ pub(crate) fn turn(name: &str, value: impl Into<Value>) -> Command {
 pub(crate) fn number(data: &RunData, name: &str) -> f64 {
     let found = data.metric(name).and_then(|value| value.as_f64());
     found.unwrap_or_else(|| panic!("no metric {name}"))
+}
+
+/// The picture that was drawn last in a panel.
+pub(crate) fn frame<'a>(data: &'a RunData, panel: &str) -> &'a Frame {
+    &data.frames.get(panel).unwrap_or_else(|| panic!("{panel} is not drawn")).1
+}
+
+/// Settings that are refused with an error about them that contains a text.
+pub(crate) fn must_refuse(lab: &dyn Lab, cases: &[(&[&str], &str)]) {
+    for (set, part) in cases {
+        let error = try_run(lab, set).unwrap_err();
+        let message = error.to_string();
+        assert!(error.is_usage() && message.contains(part), "{set:?}: {message}");
+    }
 }
 
 /// The values of a series.

@@ -6,7 +6,7 @@ use mlsys_nn::capture::forward_counts;
 use super::space::Candidate;
 use super::*;
 use crate::stepped::LiveLab;
-use crate::trial::{Then, answered, must_be_declared, number, over, run, try_run, values};
+use crate::trial::{Then, answered, frame, must_be_declared, number, over, run, try_run, values};
 
 fn lab() -> LiveLab {
     crate::architecture_search::lab().unwrap()
@@ -19,9 +19,7 @@ fn quick(more: &[&str]) -> RunData {
 }
 
 fn rows(data: &RunData) -> Vec<Vec<Value>> {
-    let Some((_, Frame::Table(table))) = data.frames.get("candidates") else {
-        panic!("no table of candidates")
-    };
+    let Frame::Table(table) = frame(data, "candidates") else { panic!("candidates") };
     table.rows.clone()
 }
 
@@ -68,7 +66,7 @@ fn default_search_tries_twelve_of_72() {
         assert!(series.is_sorted(), "{name}: {series:?}");
     }
     assert_eq!(values(&data, "best_accuracy"), values(&data, "best_within_budget"));
-    let Some((_, Frame::Scatter(front))) = data.frames.get("front") else { panic!("no front") };
+    let Frame::Scatter(front) = frame(&data, "front") else { panic!("front") };
     assert_eq!(front.points.len(), 12);
     assert_eq!(front.front().len() as f64, number(&data, "front_size"));
 }
@@ -107,7 +105,7 @@ fn budgets_bound_what_counts_as_best() {
     let best = meet.filter_map(|row| row[5].as_f64()).reduce(f64::max);
     let told = some.metric("best_within_budget");
     assert_eq!(told.and_then(|value| value.as_f64()), best);
-    let Some((_, Frame::Scatter(front))) = some.frames.get("front") else { panic!("no front") };
+    let Frame::Scatter(front) = frame(&some, "front") else { panic!("front") };
     assert_eq!((front.series.len(), front.lines.len()), (2, 1));
 }
 

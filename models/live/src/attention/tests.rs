@@ -11,7 +11,9 @@ use super::Setup;
 use super::tiles::{AttentionMask, Causality, Exact, Tiling, scores};
 use super::variants::{Continue, Hidden, RandomInputs, numbers};
 use crate::stepped::LiveLab;
-use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
+use crate::trial::{
+    Then, answered, frame, must_be_declared, must_refuse, number, run, steered, values,
+};
 
 fn lab() -> LiveLab {
     crate::attention::lab().unwrap()
@@ -148,9 +150,7 @@ fn large_scores_overflow_only_where_the_maximum_is_forgotten() {
 #[test]
 fn film_has_one_picture_per_tile() {
     let data = short(&["sequence=64", "tile_rows=16", "tile_columns=24"]);
-    let Some((_, Frame::FrameSequence(film))) = data.frames.get("scores") else {
-        panic!("no film");
-    };
+    let Frame::FrameSequence(film) = frame(&data, "scores") else { panic!("scores") };
     // Of 4 x 3 tiles, those that a causal mask leaves.
     assert_eq!(film.stills.len(), 1 + 2 + 2 + 3);
     let Frame::Cells(last) = &film.stills.last().unwrap().frame else {
@@ -176,9 +176,7 @@ fn film_has_one_picture_per_tile() {
 fn film_of_the_smallest_tiles_is_bounded() {
     let tiny = ["sequence=64", "tile_rows=1", "tile_columns=1"];
     let data = short(&tiny);
-    let Some((_, Frame::FrameSequence(film))) = data.frames.get("scores") else {
-        panic!("no film");
-    };
+    let Frame::FrameSequence(film) = frame(&data, "scores") else { panic!("scores") };
     assert!((17..=90).contains(&film.stills.len()), "{}", film.stills.len());
     assert!(number(&data, "tiled_difference") <= 1e-5);
 }
@@ -194,16 +192,16 @@ fn a_knob_shows_at_once_what_it_does() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_do() {
-    for (set, part) in [
-        (vec!["sweep=[]"], "0 lengths"),
-        (vec!["sweep=[64, 0.5]"], "length 2 is 0.5"),
-        (vec!["sweep=[9999]"], "8192"),
-        (vec!["sequence=8192", "tile_rows=1", "tile_columns=1"], "make the tiles larger"),
-    ] {
-        let error = try_run(&lab(), &set).unwrap_err().to_string();
-        assert!(error.contains(part), "{set:?}: {error}");
-    }
+fn invalid_settings_are_refused_with_a_way_out() {
+    must_refuse(
+        &lab(),
+        &[
+            (&["sweep=[]"], "0 lengths"),
+            (&["sweep=[64, 0.5]"], "length 2 is 0.5"),
+            (&["sweep=[9999]"], "8192"),
+            (&["sequence=8192", "tile_rows=1", "tile_columns=1"], "make the tiles larger"),
+        ],
+    );
 }
 
 #[test]

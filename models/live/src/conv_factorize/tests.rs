@@ -4,7 +4,9 @@ use mlsys_lab::{Frame, RunData, Value};
 
 use super::*;
 use crate::stepped::LiveLab;
-use crate::trial::{Then, answered, must_be_declared, number, over, run, steered, try_run, values};
+use crate::trial::{
+    Then, answered, frame, must_be_declared, must_refuse, number, over, run, steered, values,
+};
 
 fn lab() -> LiveLab {
     crate::conv_factorize::lab().unwrap()
@@ -42,12 +44,10 @@ fn everything_is_declared_and_drawn() {
     let data = small(&[]);
     must_be_declared(&lab(), &data);
     assert_eq!(values(&data, "loss.row_column").len(), 2);
-    let Some((_, Frame::Bars(bars))) = data.frames.get("bars") else { panic!("no bars") };
+    let Frame::Bars(bars) = frame(&data, "bars") else { panic!("bars") };
     assert_eq!(bars.bars.len(), 10);
     assert!(bars.bars.iter().all(|bar| bar.value.is_some()));
-    let Some((_, Frame::Scatter(roofline))) = data.frames.get("roofline") else {
-        panic!("no roofline")
-    };
+    let Frame::Scatter(roofline) = frame(&data, "roofline") else { panic!("roofline") };
     assert_eq!((roofline.points.len(), roofline.lines.len()), (10, 2));
 }
 
@@ -98,20 +98,18 @@ fn a_run_that_is_stopped_while_it_measures_ends_well() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
-    for (set, part) in [
-        (vec!["kernel=4"], "take 3, 5 or 7"),
-        (vec!["channels=18"], "take a divisor of 18"),
-        (vec!["factorizations=[]"], "nothing to train"),
-        (vec!["factorizations=[\"stacked\"]"], "did you mean 'stacked-3x3'"),
-        (vec!["factorizations=[\"standard\", \"standard\"]"], "stands there twice"),
-        (vec!["factorizations=[3]"], "3 is no variant"),
-    ] {
-        let error = try_run(&lab(), &set).unwrap_err();
-        assert!(error.is_usage(), "{set:?}");
-        let said = error.to_string();
-        assert!(said.contains(part), "{set:?}: {said}");
-    }
+fn invalid_settings_are_refused_with_a_way_out() {
+    must_refuse(
+        &lab(),
+        &[
+            (&["kernel=4"], "take 3, 5 or 7"),
+            (&["channels=18"], "take a divisor of 18"),
+            (&["factorizations=[]"], "nothing to train"),
+            (&["factorizations=[\"stacked\"]"], "did you mean 'stacked-3x3'"),
+            (&["factorizations=[\"standard\", \"standard\"]"], "stands there twice"),
+            (&["factorizations=[3]"], "3 is no variant"),
+        ],
+    );
     let fits = small(&["channels=6", "factorizations=[\"standard\"]"]);
     assert_eq!(number(&fits, "weights.standard"), 900.0);
 }

@@ -6,15 +6,10 @@ use mlsys_nn::data::Examples;
 use mlsys_nn::{data, flat_params};
 
 use super::{Knobs, Setup, Student, Supervision, TrainingSet, lab, shown, soft_loss};
-use crate::trial::{Then, answered, params, run};
+use crate::trial::{Then, answered, number, params, run};
 
 fn distilled(set: &[&str]) -> RunData {
     run(&lab().unwrap(), set)
-}
-
-fn float(data: &RunData, name: &str) -> f64 {
-    let value = data.metric(name);
-    value.and_then(|value| value.as_f64()).unwrap_or(f64::NAN)
 }
 
 #[test]
@@ -76,7 +71,7 @@ fn sizes_are_those_of_the_contract() {
     let data = distilled(&["teacher_steps=1", "steps=1"]);
     assert_eq!(data.metric("teacher_parameters"), Some(Value::Int(101_770)));
     assert_eq!(data.metric("student_parameters"), Some(Value::Int(12_730)));
-    assert!((float(&data, "size_ratio") - 7.994_501_178_318_932).abs() < 1e-12);
+    assert!((number(&data, "size_ratio") - 7.994_501_178_318_932).abs() < 1e-12);
     assert_eq!(data.metric("steps_done"), Some(Value::Int(1)));
     assert!(data.metric("missing_class_accuracy").is_none());
     assert!(
@@ -90,11 +85,11 @@ fn soft_targets_teach_an_unseen_digit() {
     let soft = distilled(&set);
     let hard = distilled(&[&set[..], &["temperature=1"]].concat());
     let (of_soft, of_hard) =
-        (float(&soft, "missing_class_accuracy"), float(&hard, "missing_class_accuracy"));
+        (number(&soft, "missing_class_accuracy"), number(&hard, "missing_class_accuracy"));
     assert!(of_soft > 0.3 && of_hard < 0.1, "{of_soft} {of_hard}");
-    assert_eq!(float(&soft, "label_only_missing_class_accuracy"), 0.0);
+    assert_eq!(number(&soft, "label_only_missing_class_accuracy"), 0.0);
     // Softer answers say more.
-    assert!(float(&soft, "target_entropy") > 2.0 * float(&hard, "target_entropy"));
+    assert!(number(&soft, "target_entropy") > 2.0 * number(&hard, "target_entropy"));
     let Frame::Panes(targets) = &soft.frames["soft-targets"].1 else { panic!("no targets") };
     let Some(Frame::Images(shown)) = targets.last().map(|pane| &pane.frame) else {
         panic!("no image")
@@ -112,7 +107,7 @@ fn soft_targets_teach_an_unseen_digit() {
 #[test]
 fn a_teacher_makes_up_for_labels_that_there_are_not() {
     let few = distilled(&["labelled_samples=50", "steps=200", "teacher_steps=300"]);
-    let (taught, alone) = (float(&few, "student_accuracy"), float(&few, "label_only_accuracy"));
+    let (taught, alone) = (number(&few, "student_accuracy"), number(&few, "label_only_accuracy"));
     assert!(taught > 0.85 && alone < 0.8, "{taught} {alone}");
 }
 

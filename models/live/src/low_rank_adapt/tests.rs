@@ -13,7 +13,7 @@ use mlsys_nn::networks::Activation;
 use super::adapters::{AdaptedWeights, attach};
 use super::*;
 use crate::stepped::LiveLab;
-use crate::trial::{must_be_declared, number, run, try_run, values};
+use crate::trial::{frame, must_be_declared, must_refuse, number, run, values};
 
 fn lab() -> LiveLab {
     crate::low_rank_adapt::lab().unwrap()
@@ -44,17 +44,13 @@ fn a_run_learns_the_new_task_and_leaves_the_base_alone() {
     assert_eq!(adapted[0], number(&data, "accuracy_before"));
     assert!(number(&data, "accuracy_adapted") > adapted[0] + 0.1, "{adapted:?}");
     assert!(number(&data, "old_accuracy_full") < number(&data, "old_accuracy") - 0.03);
-    let Some((_, Frame::FrameSequence(samples))) = data.frames.get("samples") else {
-        panic!("no samples");
-    };
+    let Frame::FrameSequence(samples) = frame(&data, "samples") else { panic!("samples") };
     assert_eq!(samples.stills.len(), 3);
     for still in &samples.stills {
         // The new task and the old.
         assert!(matches!(&still.frame, Frame::Panes(panes) if panes.len() == 2));
     }
-    let Some((_, Frame::FrameSequence(update))) = data.frames.get("update") else {
-        panic!("no update");
-    };
+    let Frame::FrameSequence(update) = frame(&data, "update") else { panic!("update") };
     assert_eq!(update.stills.len(), 2);
 }
 
@@ -162,16 +158,16 @@ fn equal_seeds_give_equal_runs() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_do() {
-    for (set, part) in [
-        (vec!["layers=gated"], "a perceptron has first, last and all"),
-        (vec!["dataset=chain", "layers=first"], "a transformer has query-value"),
-    ] {
-        // Nothing is trained: this many steps would not end.
-        let set = [&["baseline_steps=100000"], set.as_slice()].concat();
-        let error = try_run(&lab(), &set).unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
-    }
+fn layers_that_the_network_lacks_are_refused_before_training() {
+    // This many steps of training would not end.
+    const LONG: &str = "baseline_steps=100000";
+    must_refuse(
+        &lab(),
+        &[
+            (&[LONG, "layers=gated"], "a perceptron has first, last and all"),
+            (&[LONG, "dataset=chain", "layers=first"], "a transformer has query-value"),
+        ],
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use mlsys_lab::frame::Frame;
 
 use super::*;
 use crate::stepped::LiveLab;
-use crate::trial::{must_be_declared, number, run, steered, try_run, values};
+use crate::trial::{frame, must_be_declared, must_refuse, number, run, steered, values};
 
 fn lab() -> LiveLab {
     crate::matmul_bench::lab().unwrap()
@@ -29,9 +29,7 @@ fn sweep_ends_at_512_cubed() {
     }
     let best = values(&data, "flops_per_second").into_iter().fold(0.0, f64::max);
     assert_eq!(number(&data, "best_flops_per_second"), best);
-    let Some((_, Frame::Scatter(roofs))) = data.frames.get("roofline") else {
-        panic!("the roofs are not drawn");
-    };
+    let Frame::Scatter(roofs) = frame(&data, "roofline") else { panic!("roofline") };
     assert_eq!((roofs.points.len(), roofs.lines.len()), (3, 4));
 }
 
@@ -112,18 +110,17 @@ fn a_given_peak_is_what_is_compared_with() {
 }
 
 #[test]
-fn sizes_that_are_none_are_refused() {
-    for (sizes, part) in [
-        ("sizes=[]", "at least one"),
-        ("sizes=[4, 0]", "size 2 is 0"),
-        ("sizes=[2.5]", "size 1 is 2.5"),
-        ("sizes=[99999]", "16384"),
-        ("sizes=['many']", "size 1"),
-    ] {
-        let error = try_run(&lab(), &[sizes]).unwrap_err();
-        assert!(error.is_usage());
-        assert!(error.to_string().contains(part), "{sizes}: {error}");
-    }
+fn invalid_sizes_are_refused() {
+    must_refuse(
+        &lab(),
+        &[
+            (&["sizes=[]"], "at least one"),
+            (&["sizes=[4, 0]"], "size 2 is 0"),
+            (&["sizes=[2.5]"], "size 1 is 2.5"),
+            (&["sizes=[99999]"], "16384"),
+            (&["sizes=['many']"], "size 1"),
+        ],
+    );
 }
 
 #[test]

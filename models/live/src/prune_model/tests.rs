@@ -16,7 +16,7 @@ use super::network::{Body, Kind, narrowed};
 use super::params::{Choice, Knobs, Method, Scope};
 use super::{hardware, lab, masks};
 use crate::trial;
-use crate::trial::{number, run, try_run, values};
+use crate::trial::{frame, number, run, try_run, values};
 
 fn prune(set: &[&str]) -> RunData {
     run(&lab().unwrap(), set)
@@ -303,11 +303,7 @@ fn what_cannot_be_is_said_in_words_and_odd_sizes_are_no_trouble() {
 #[test]
 fn removed_weights_are_blank_in_the_pictures() {
     let data = prune(&["width=16", "baseline_steps=60", "finetune_steps=2"]);
-    let Some((_, Frame::Images(images))) =
-        data.frames.get("weights").map(|frame| (frame.0, &frame.1))
-    else {
-        panic!("no images")
-    };
+    let Frame::Images(images) = frame(&data, "weights") else { panic!("no images") };
     assert_eq!((images.images.len(), images.width), (8, 28));
     for image in &images.images {
         let there = image.pixels.iter().filter(|level| **level != 0).count();
@@ -521,7 +517,7 @@ fn exactly_as_many_heads_stay_as_asked_and_the_rest_stay_zero() {
         assert_eq!(number(&data, "stored_bytes"), f64::from(4 * parameters));
         assert_eq!(number(&data, "remaining_flops"), f64::from(2 * (all - gone)));
         assert!(number(&data, "modelled_speedup") >= 1.0);
-        let Some((_, Frame::Panes(panes))) = data.frames.get("weights") else { panic!("no panes") };
+        let Frame::Panes(panes) = frame(&data, "weights") else { panic!("weights") };
         let Frame::HeatMap(map) = &panes[0].frame else { panic!("no heat map") };
         assert_eq!((map.rows, map.columns), (2, 8));
         let there = map.cells.iter().filter(|norm| norm.is_finite());
