@@ -363,8 +363,8 @@ impl Session {
             }
         }
         self.swept.push(found);
-        let growth = |_: &str, ()| panels::growth(&self.setup, &self.knobs, &self.swept);
-        stepped::draw(run, (step, FrameTrigger::Running), &[("growth", ())], growth);
+        let at = (step, FrameTrigger::Running);
+        stepped::draw(run, at, &[("growth", ())], |_, ()| panels::growth(self));
     }
 }
 
@@ -417,15 +417,7 @@ impl SteppedLab for Session {
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
         let at = (self.swept.len() as u64, moment);
-        stepped::draw(run, at, &panels::ALL, |_, picture| {
-            picture(&panels::PanelData {
-                setup: &self.setup,
-                knobs: &self.knobs,
-                inputs: &self.drawn,
-                compared: &self.compared,
-                swept: &self.swept,
-            })
-        });
+        stepped::draw(run, at, &panels::ALL, |_, make| make(self));
         Ok(())
     }
 

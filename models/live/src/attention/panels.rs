@@ -10,23 +10,15 @@ use mlsys_sim::inference::Pass;
 
 use super::tiles::{AttentionMask, Tile, scores};
 use super::variants::{Comparison, RandomInputs, TIMED, TimedLength, VARIANTS};
-use super::{Knobs, Setup};
+use super::{Knobs, Session, Setup};
 
-pub(super) struct PanelData<'a> {
-    pub(super) setup: &'a Setup,
-    pub(super) knobs: &'a Knobs,
-    pub(super) inputs: &'a RandomInputs,
-    pub(super) compared: &'a Comparison,
-    pub(super) swept: &'a [TimedLength],
-}
-
-type Picture = fn(&PanelData<'_>) -> Option<Frame>;
+type Picture = fn(&Session) -> Option<Frame>;
 
 pub(super) const ALL: [(&str, Picture); 4] = [
-    ("scores", |data| Some(tile_sequence(data.setup, data.knobs, data.inputs))),
-    ("traffic", |data| Some(traffic(data.setup, data.knobs))),
-    ("growth", |data| (!data.swept.is_empty()).then(|| growth(data.setup, data.knobs, data.swept))),
-    ("output", |data| Some(output(data.compared))),
+    ("scores", |session| Some(tile_sequence(&session.setup, &session.knobs, &session.drawn))),
+    ("traffic", |session| Some(traffic(&session.setup, &session.knobs))),
+    ("growth", growth),
+    ("output", |session| Some(output(&session.compared))),
 ];
 
 fn traffic(setup: &Setup, knobs: &Knobs) -> Frame {
@@ -48,7 +40,11 @@ fn traffic(setup: &Setup, knobs: &Knobs) -> Frame {
     bars("elements", all)
 }
 
-pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &[TimedLength]) -> Frame {
+pub(super) fn growth(session: &Session) -> Option<Frame> {
+    let Session { setup, knobs, swept, .. } = session;
+    if swept.is_empty() {
+        return None;
+    }
     let plot = |name: &str, unit: &str, values: [Curve; 3], more: Vec<(&str, Curve)>| {
         // A logarithmic axis has no place for nothing.
         let values = values.map(|curve| curve.into_iter().filter(|(_, y)| *y > 0.0));
@@ -72,10 +68,10 @@ pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &[TimedLength]) -> Fra
         ("a tile", curve(&|_| Some(knobs.tiled_score_bytes() as f64))),
         ("linear sums", curve(&|_| Some(setup.linear_state_bytes() as f64))),
     ];
-    Frame::Panes(vec![
+    Some(Frame::Panes(vec![
         pane("time", plot("time", "seconds", seconds, slopes(swept))),
         pane("most memory at once", plot("memory", "bytes", bytes, formulas)),
-    ])
+    ]))
 }
 
 type Curve = Vec<(f64, f64)>;

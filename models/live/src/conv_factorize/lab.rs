@@ -303,6 +303,10 @@ impl Session {
         Ok(session)
     }
 
+    fn networks(&self) -> Vec<(Form, Network)> {
+        self.variants.iter().map(|x| (x.form, x.trainer.network())).collect()
+    }
+
     fn judge(&mut self, run: &mut Run<'_>) {
         self.looked = Some(self.steps.done);
         for variant in &self.variants {
@@ -358,15 +362,8 @@ impl SteppedLab for Session {
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let networks = || {
-            let variants = self.variants.iter();
-            let variants = variants.map(|x| (x.form, x.trainer.network()));
-            variants.collect::<Vec<(Form, Network)>>()
-        };
-        let pictured =
-            panels::PanelData { setup: &self.setup, times: &self.times, networks: &networks };
         let at = (self.steps.done, moment);
-        stepped::draw(run, at, &panels::ALL, |_, make| make(&pictured));
+        stepped::draw(run, at, &panels::ALL, |_, make| make(self));
         Ok(())
     }
 

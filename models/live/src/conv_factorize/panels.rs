@@ -5,19 +5,11 @@ use mlsys_lab::frame::{Bar, Pane};
 use mlsys_lab::picture::{bars, heat_map, image, images, pane, point, sequence};
 use mlsys_nn::networks::{Filter, FilterCost, FilterShape, Network, ReceptiveField};
 
-use super::Setup;
+use super::Session;
 use super::forms::{Form, paths, reach};
-use super::measure::Times;
 use crate::roof::{self, Roof, short};
 
-pub(super) struct PanelData<'a> {
-    pub(super) setup: &'a Setup,
-    pub(super) times: &'a Times,
-    /// The networks as they are now; read only where they are drawn.
-    pub(super) networks: &'a dyn Fn() -> Vec<(Form, Network)>,
-}
-
-pub(super) type Picture = fn(&PanelData<'_>) -> Frame;
+type Picture = fn(&Session) -> Frame;
 
 pub(super) const ALL: [(&str, Picture); 4] =
     [("bars", costs), ("field", fields), ("roofline", roofline), ("filters", filters)];
@@ -30,12 +22,12 @@ const MOST_FILTERS: usize = 32;
 
 /// Weights, operations and time over those of the standard block. The first two have one bar, for they go together: each
 /// weight is used once at each pixel of the map.
-fn costs(pictured: &PanelData<'_>) -> Frame {
-    let sizes = &pictured.setup.sizes;
-    let times = pictured.times;
+fn costs(session: &Session) -> Frame {
+    let sizes = &session.setup.sizes;
+    let times = &session.times;
     let whole = Form::Standard.weights(sizes) as f64;
     let standard = times.block(Form::Standard);
-    let all = pictured.setup.forms.iter().flat_map(|&form| {
+    let all = session.setup.forms.iter().flat_map(|&form| {
         let seconds = times.block(form);
         let bar = |what: &str, value: Option<f64>, remark: String| Bar {
             label: format!("{}: {what}", form.name()),
@@ -63,8 +55,8 @@ fn milliseconds(seconds: f64) -> String {
 }
 
 /// What one output of each block sees, from its own pixel back through the layers.
-fn fields(pictured: &PanelData<'_>) -> Frame {
-    let setup = pictured.setup;
+fn fields(session: &Session) -> Frame {
+    let setup = &session.setup;
     // A margin around what the standard block sees.
     let edge = setup.sizes.kernel + 2;
     let middle = (edge / 2) as i64;
@@ -102,17 +94,17 @@ fn fields(pictured: &PanelData<'_>) -> Frame {
 }
 
 /// Each layer under the roof, by the work that a batch is for it.
-fn roofline(pictured: &PanelData<'_>) -> Frame {
-    let images = pictured.setup.batch_size as u64;
-    let forms = &pictured.setup.forms;
+fn roofline(session: &Session) -> Frame {
+    let images = session.setup.batch_size as u64;
+    let forms = &session.setup.forms;
     let intensity = |cost: &FilterCost| cost.flops(images) as f64 / cost.bytes(images) as f64;
-    let points = pictured.times.layers.iter().map(|layer| {
+    let points = session.times.layers.iter().map(|layer| {
         let rate = layer.cost.flops(images) as f64 / layer.seconds;
         let series = forms.iter().position(|form| *form == layer.form).unwrap_or(0);
         point(intensity(&layer.cost), rate, named(&layer.shape, layer.place), series)
     });
     let printed = roof::printed(OUTLINED, mlsys_device::meter::Precision::Fp32);
-    let measured = pictured.times.roof.iter();
+    let measured = session.times.roof.iter();
     let measured = measured.map(|roof| (roof, format!("{}, measured", roof.name)));
     let printed = printed.iter().map(|roof| (roof, format!("{}, printed", short(&roof.name))));
     let roofs: Vec<(&Roof, String)> = measured.chain(printed).collect();
@@ -130,13 +122,13 @@ fn named(shape: &FilterShape, place: usize) -> String {
     format!("{place}: {high}x{wide}{own}")
 }
 
-fn filters(pictured: &PanelData<'_>) -> Frame {
+fn filters(session: &Session) -> Frame {
     let mut stills: Vec<Pane> = Vec::new();
-    for (form, network) in (pictured.networks)() {
+    for (form, network) in session.networks() {
         let Network::Filters(net) = &network else {
             continue;
         };
-        let shapes = form.layers(&pictured.setup.sizes);
+        let shapes = form.layers(&session.setup.sizes);
         // The first one makes the block's channels.
         for (index, (filter, shape)) in net.filters.iter().skip(1).zip(&shapes).enumerate() {
             let (what, frame) = drawn(filter, shape);

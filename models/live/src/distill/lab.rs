@@ -24,7 +24,7 @@ use mlsys_nn::train::{EvaluationSet, Optimizer, Rule, UpdateKnobs, batch, data_e
 use mlsys_nn::{baseline, data, divergence};
 use serde::Deserialize;
 
-use self::panels::{HeldOut, PanelData};
+use self::panels::HeldOut;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
@@ -114,7 +114,6 @@ struct Session {
     fresh: HeldOut,
     distilled: Student,
     label_only: Student,
-    /// Of the distilled student's loss and of the other's.
     steps: Steps,
 }
 
@@ -246,14 +245,8 @@ impl SteppedLab for Session {
         if self.steps.divergence().is_some() {
             return Ok(());
         }
-        let pictured = PanelData {
-            fresh: &self.fresh,
-            distilled: &self.distilled,
-            label_only: &self.label_only,
-            temperature: self.knobs.temperature,
-        };
         let at = (self.steps.done, moment);
-        stepped::draw(run, at, &panels::ALL, |_, make| make(&pictured));
+        stepped::draw(run, at, &panels::ALL, |_, make| make(self));
         Ok(())
     }
 }

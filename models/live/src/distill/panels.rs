@@ -8,7 +8,7 @@ use mlsys_nn::data::Labelled;
 use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::train::EvaluationSet;
 
-use super::{CLASSES, Student};
+use super::{CLASSES, Session, Student};
 use crate::train::confusion;
 
 const SHOWN: usize = 12;
@@ -49,14 +49,7 @@ pub(super) struct StudentScores {
     pub(super) missing: Option<f64>,
 }
 
-pub(super) struct PanelData<'a> {
-    pub(super) fresh: &'a HeldOut,
-    pub(super) distilled: &'a Student,
-    pub(super) label_only: &'a Student,
-    pub(super) temperature: f64,
-}
-
-type Picture = (&'static str, fn(&PanelData<'_>) -> Frame);
+type Picture = (&'static str, fn(&Session) -> Frame);
 
 pub(super) const ALL: [Picture; 3] =
     [("soft-targets", soft_targets), ("missing", missing), ("confusion", confused)];
@@ -117,8 +110,8 @@ pub(super) fn softened(logits: &[f32], temperature: f64) -> Vec<f64> {
 }
 
 /// What the teacher says of an image at the temperature, the image, and what it says at 1.
-fn soft_targets(pictured: &PanelData<'_>) -> Frame {
-    let fresh = pictured.fresh;
+fn soft_targets(session: &Session) -> Frame {
+    let fresh = &session.fresh;
     let index = fresh.telling;
     let logits = &fresh.logits[index * CLASSES..][..CLASSES];
     let answer = |temperature: f64| {
@@ -130,8 +123,8 @@ fn soft_targets(pictured: &PanelData<'_>) -> Frame {
     let label = fresh.examples.labels[index].to_string();
     let image = fresh.image(index, label, Verdict::Unjudged);
     // Where there is no room for all, the first are drawn: the effect of a temperature shows by comparison.
-    let mut panes = vec![answer(pictured.temperature)];
-    if pictured.temperature != 1.0 {
+    let mut panes = vec![answer(session.knobs.temperature)];
+    if session.knobs.temperature != 1.0 {
         panes.push(answer(1.0));
     }
     panes.push(pane("what it was shown", fresh.images(vec![image])));
@@ -139,8 +132,8 @@ fn soft_targets(pictured: &PanelData<'_>) -> Frame {
 }
 
 /// Images of the digit that students were not shown, with what each says.
-fn missing(pictured: &PanelData<'_>) -> Frame {
-    let fresh = pictured.fresh;
+fn missing(session: &Session) -> Frame {
+    let fresh = &session.fresh;
     let Some(missing) = fresh.missing else {
         return Frame::Text(
             "no digit is missing: the students have been shown them all; missing_class leaves one out".to_owned(),
@@ -162,14 +155,14 @@ fn missing(pictured: &PanelData<'_>) -> Frame {
         fresh.images(images.collect())
     };
     Frame::Panes(vec![
-        pane("taught by the teacher", answers(pictured.distilled)),
-        pane("taught by labels", answers(pictured.label_only)),
+        pane("taught by the teacher", answers(&session.distilled)),
+        pane("taught by labels", answers(&session.label_only)),
     ])
 }
 
-fn confused(pictured: &PanelData<'_>) -> Frame {
-    let fresh = pictured.fresh;
-    let classes = fresh.set.classes(&pictured.distilled.network(), Activation::Relu);
+fn confused(session: &Session) -> Frame {
+    let fresh = &session.fresh;
+    let classes = fresh.set.classes(&session.distilled.network(), Activation::Relu);
     let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
     confusion(&classes, &fresh.examples.labels, &names)
 }

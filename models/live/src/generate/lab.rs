@@ -34,7 +34,6 @@ use mlsys_nn::networks::{Architecture, Network, Transformer, TransformerConfig};
 use self::costs::{Agreement, Comparator, CostLog, Pending, Phase, TokenCost};
 use self::decoder::{Bits, Caching, Decoder, bytes_of_token};
 use self::generator::{Generator, Knobs, NewTokens, StepResult};
-use self::panels::PanelData;
 use self::params::{FixedParams, Prompt, Prompts, Setup, Traffic, drafting, transformer};
 use self::schedule::{Server, requests};
 use self::server::{Service, Serving};
@@ -253,24 +252,10 @@ impl SteppedLab for Session {
         if self.costs.spans.is_empty() {
             return Ok(());
         }
-        let names = self.names();
-        let data = PanelData {
-            generator: &self.generator,
-            costs: &self.costs,
-            config: &self.config,
-            vocabulary: &self.vocabulary,
-            wanted: self.knobs.generated,
-            drafted: self.knobs.drafted,
-            names,
-            comparison: match &self.comparator {
-                Some(comparator) => comparator.summary(names[1]),
-                None => String::new(),
-            },
-        };
         let at = (self.generator.written() as u64, moment);
         let mut failed = None;
         stepped::draw(run, at, &panels::OF_A_BATCH, |_, make| {
-            make(&data).map_err(|error| failed = Some(error)).ok()
+            make(self).map_err(|error| failed = Some(error)).ok()
         });
         failed.map_or(Ok(()), |error| Err(error.into()))
     }

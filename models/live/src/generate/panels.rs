@@ -10,8 +10,8 @@ use mlsys_lab::frame::{
 use mlsys_lab::picture::{axis, heat_map, kinds, line, pane, point, row, scatter};
 use mlsys_lab::value::number;
 use mlsys_nn::data::Vocabulary;
-use mlsys_nn::networks::TransformerConfig;
 
+use super::Session;
 use super::costs::{CostLog, Phase, TokenCost};
 use super::generator::{Generator, Origin};
 use super::schedule::{Batching, Schedule};
@@ -24,30 +24,14 @@ const EARLIER: usize = 48;
 /// Heads shown, from the first block on.
 const HEADS: usize = 16;
 
-/// What the panels of sequences show that begin and end together.
-pub(super) struct PanelData<'a> {
-    pub(super) generator: &'a Generator,
-    pub(super) costs: &'a CostLog,
-    pub(super) config: &'a TransformerConfig,
-    pub(super) vocabulary: &'a Vocabulary,
-    /// Tokens to be written in all.
-    pub(super) wanted: usize,
-    /// Tokens that are drafted before they are judged.
-    pub(super) drafted: usize,
-    /// Names of the run and of its comparison.
-    pub(super) names: [&'static str; 2],
-    /// The result of the comparison, appended to a sentence; empty without one.
-    pub(super) comparison: String,
-}
-
-type Picture = fn(&PanelData<'_>) -> Result<Frame, CommError>;
+type Picture = fn(&Session) -> Result<Frame, CommError>;
 
 /// Every panel, of a run whose sequences begin and end together.
 pub(super) const OF_A_BATCH: [(&str, Picture); 7] = [
-    ("text", |data| Ok(text(data))),
-    ("cache", |data| Ok(cache(data))),
-    ("latency", |data| Ok(latency(data))),
-    ("phases", |data| Ok(phases(data.costs))),
+    ("text", |session| Ok(text(session))),
+    ("cache", |session| Ok(cache(session))),
+    ("latency", |session| Ok(latency(session))),
+    ("phases", |session| Ok(phases(&session.costs))),
     ("server", |_| Ok(Frame::Text(NO_SERVER.to_owned()))),
     ("pages", |_| Ok(Frame::Text(NO_SERVER.to_owned()))),
     ("attention", attention),
@@ -56,7 +40,7 @@ pub(super) const OF_A_BATCH: [(&str, Picture); 7] = [
 const NO_SERVER: &str = "All sequences here begin and end together: set requests, and some come while others are served.";
 
 /// A row per block, a column per token: which keys and values are kept.
-fn cache(data: &PanelData<'_>) -> Frame {
+fn cache(session: &Session) -> Frame {
     const KINDS: [(&str, Tone); 6] = [
         ("kept, all at once (prefill)", Tone::First),
         ("kept, one by one (decode)", Tone::Second),
@@ -65,10 +49,12 @@ fn cache(data: &PanelData<'_>) -> Frame {
         ("to come", Tone::Faint),
         ("nothing kept, computed again for each token", Tone::Warn),
     ];
-    let decoder = &data.generator.decoder;
-    let (read, prompt) = (decoder.len(), data.generator.prompt);
+    let decoder = &session.generator.decoder;
+    let (read, prompt) = (decoder.len(), session.generator.prompt);
     // The last token is never read.
-    let all = (prompt + data.wanted.max(data.generator.written())).saturating_sub(1).max(read);
+    let all = (prompt + session.knobs.generated.max(session.generator.written()))
+        .saturating_sub(1)
+        .max(read);
     let kept = decoder.kept();
     let first =
         if all <= COLUMNS { 0 } else { (read + COLUMNS / 8).min(all).saturating_sub(COLUMNS) };
@@ -85,21 +71,21 @@ fn cache(data: &PanelData<'_>) -> Frame {
     let present: Vec<usize> = (0..KINDS.len()).filter(|kind| cells.contains(kind)).collect();
     let shown = cells.iter().map(|kind| present.iter().position(|other| other == kind));
     let rows =
-        (1..=data.config.depth).map(|block| row(format!("block {block}"), shown.clone(), ""));
+        (1..=session.config.depth).map(|block| row(format!("block {block}"), shown.clone(), ""));
     Frame::Cells(Cells {
         across: "token".to_owned(),
         first,
         group: 8,
         kinds: present.iter().flat_map(|kind| kinds([KINDS[*kind]])).collect(),
         rows: rows.collect(),
-        note: cache_note(data),
+        note: cache_note(session),
         focus: Some((0, read.saturating_sub(first + 1))),
     })
 }
 
-fn cache_note(data: &PanelData<'_>) -> String {
-    let decoder = &data.generator.decoder;
-    let rows = &data.generator.rows;
+fn cache_note(session: &Session) -> String {
+    let decoder = &session.generator.decoder;
+    let rows = &session.generator.rows;
     let Some(kept) = decoder.kept() else {
         return format!(
             "No cache: all {} tokens so far go through all blocks again for the next one.",
@@ -119,16 +105,17 @@ fn cache_note(data: &PanelData<'_>) -> String {
         "{} bytes{scaled}: {} tokens{each}, 2 x {} numbers in each of {} blocks.",
         number(numbers as f64),
         kept.len(),
-        data.config.keys(),
-        data.config.depth
+        session.config.keys(),
+        session.config.depth
     )
 }
 
 /// Cost of tokens: measured seconds as points, counted operations as lines.
-fn latency(data: &PanelData<'_>) -> Frame {
-    let mut both = [(data.names[0], &data.costs.own), (data.names[1], &data.costs.other)];
+fn latency(session: &Session) -> Frame {
+    let [own, other] = session.names();
+    let mut both = [(own, &session.costs.own), (other, &session.costs.other)];
     // Each keeps its colour, whichever of the two the run is.
-    if data.costs.draft_positions == 0 {
+    if session.costs.draft_positions == 0 {
         both.sort_by_key(|(name, _)| *name);
     }
     let names = both.map(|(name, _)| name);
@@ -195,9 +182,9 @@ fn phases(costs: &CostLog) -> Frame {
 }
 
 /// What the newest token that was read looks at, a row a head.
-fn attention(data: &PanelData<'_>) -> Result<Frame, CommError> {
-    let (blocks, first) = data.generator.attention()?;
-    let tokens = data.generator.rows.first().map_or(&[][..], Vec::as_slice);
+fn attention(session: &Session) -> Result<Frame, CommError> {
+    let (blocks, first) = session.generator.attention()?;
+    let tokens = session.generator.rows.first().map_or(&[][..], Vec::as_slice);
     let heads = blocks.iter().enumerate().flat_map(|(block, heads)| {
         let name = move |head: usize| format!("block {} head {}", block + 1, head + 1);
         heads.iter().enumerate().map(move |(head, weights)| (name(head), weights))
@@ -207,7 +194,7 @@ fn attention(data: &PanelData<'_>) -> Result<Frame, CommError> {
     let shown = seen.min(EARLIER);
     let begin = first + seen - shown;
     let label = |position: usize| {
-        tokens.get(position).map_or_else(String::new, |token| data.vocabulary.label(*token))
+        tokens.get(position).map_or_else(String::new, |token| session.vocabulary.label(*token))
     };
     let cells = heads.iter().flat_map(|(_, weights)| weights[seen - shown..].iter().copied());
     let cells: Vec<f32> = cells.collect();
@@ -243,26 +230,27 @@ fn span_kind(name: &str, tone: Tone, marks: [&str; 2]) -> SpanKind {
     SpanKind { name: name.to_owned(), tone, marks: marks.map(str::to_owned) }
 }
 
-fn text(data: &PanelData<'_>) -> Frame {
-    let (generator, rows) = (data.generator, &data.generator.rows);
+fn text(session: &Session) -> Frame {
+    let (generator, rows) = (&session.generator, &session.generator.rows);
     let paragraphs = rows.iter().take(SEQUENCES).enumerate().map(|(place, row)| Paragraph {
         label: if rows.len() > 1 { (place + 1).to_string() } else { String::new() },
-        stretches: spans(generator, row, data.vocabulary),
+        stretches: spans(generator, row, &session.vocabulary),
     });
     let mut standings = vec![
         span_kind("prompt", Tone::Faint, ["", ""]),
         span_kind("written", Tone::First, ["", ""]),
     ];
-    if data.costs.draft_positions > 0 {
+    if session.costs.draft_positions > 0 {
         standings.extend([
             span_kind("drafted, stayed", Tone::Second, ["", ""]),
             span_kind("drafted", Tone::Third, ["[", "]"]),
             span_kind("struck out", Tone::Bad, ["~", "~"]),
         ]);
     }
-    let mut note = format!("token {} of {}", generator.written(), data.wanted);
-    let speculation = data.costs.all_speculation();
-    if let (Some(share), Some(expected)) = (speculation.acceptance(), data.costs.expected_tokens())
+    let mut note = format!("token {} of {}", generator.written(), session.knobs.generated);
+    let speculation = session.costs.all_speculation();
+    if let (Some(share), Some(expected)) =
+        (speculation.acceptance(), session.costs.expected_tokens())
     {
         note.push_str(&format!(
             "; of {} drafted tokens that were judged {} stayed ({:.0}%): {:.2} tokens a pass of the model, and the formula \
@@ -270,11 +258,13 @@ fn text(data: &PanelData<'_>) -> Frame {
             speculation.judged,
             speculation.accepted,
             100.0 * share,
-            data.costs.gained as f64 / speculation.runs.max(1) as f64,
-            data.drafted
+            session.costs.gained as f64 / speculation.runs.max(1) as f64,
+            session.knobs.drafted
         ));
     }
-    note.push_str(&data.comparison);
+    if let Some(comparator) = &session.comparator {
+        note.push_str(&comparator.summary(session.names()[1]));
+    }
     if rows.len() > SEQUENCES {
         note.push_str(&format!("; {SEQUENCES} of {} sequences shown", rows.len()));
     }

@@ -34,7 +34,7 @@ use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 use self::hardware::{Curves, Item, Size, Uses, Work};
 use self::masks::{Candidates, FineTuner, Masks};
 use self::network::Body;
-use self::panels::{Event, PanelData, Sample};
+use self::panels::{Event, Sample};
 use self::params::{Choice, Knobs, Setup, Start};
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
@@ -317,18 +317,7 @@ impl SteppedLab for Session {
             if panel == "size" {
                 self.draw_curves();
             }
-            make(&PanelData {
-                body: &self.body,
-                uses: &self.uses,
-                work: self.work,
-                knobs: &self.knobs,
-                cut: &self.cut,
-                before: &self.before,
-                row: &self.row,
-                trail: &self.trail,
-                curves: self.curves.as_ref(),
-                seconds: self.seconds,
-            })
+            make(self)
         });
         Ok(())
     }

@@ -5,36 +5,20 @@ use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Value};
 use mlsys_sim::pruning::{Format, mask};
 
-use super::hardware::{Crossing, Curves, Gain, Item, Size, Uses, Work, Zeros};
-use super::masks::Masks;
-use super::network::{Body, Kind};
-use super::params::{Knobs, Method};
-use super::weight_panels;
+use super::hardware::{Crossing, Gain, Item, Size, Zeros};
+use super::network::Kind;
+use super::params::Method;
+use super::{Session, weight_panels};
 
-pub(super) struct PanelData<'a> {
-    pub(super) body: &'a Body,
-    pub(super) uses: &'a [Uses],
-    pub(super) work: Work,
-    pub(super) knobs: &'a Knobs,
-    pub(super) cut: &'a Masks,
-    pub(super) before: &'a [f32],
-    pub(super) row: &'a [f32],
-    pub(super) trail: &'a [Sample],
-    pub(super) curves: Option<&'a Curves>,
-    /// Measured seconds of the whole network and of what is left.
-    pub(super) seconds: Option<[f64; 2]>,
-}
-
-impl PanelData<'_> {
-    fn score(&self) -> &'static str {
-        match self.work.kind {
-            Item::Token => "minus validation loss, nats",
-            Item::Image => "accuracy",
-        }
+/// What a network is judged by.
+fn score(session: &Session) -> &'static str {
+    match session.work.kind {
+        Item::Token => "minus validation loss, nats",
+        Item::Image => "accuracy",
     }
 }
 
-type Draw = fn(&PanelData<'_>) -> Frame;
+type Draw = fn(&Session) -> Frame;
 
 pub(super) const ALL: [(&str, Draw); 6] = [
     ("weights", weight_panels::images),
@@ -45,19 +29,19 @@ pub(super) const ALL: [(&str, Draw); 6] = [
     ("hardware", draw_speed),
 ];
 
-fn layers(data: &PanelData<'_>) -> Frame {
+fn layers(session: &Session) -> Frame {
     let share = |label: String, kept: usize, all: usize| {
         let remark = format!("{} of {}", number(kept as f64), number(all as f64));
         bar(label, 100.0 * kept as f64 / all.max(1) as f64, remark)
     };
-    let masks = data.body.layers.iter().zip(&data.cut.masks);
+    let masks = session.body.layers.iter().zip(&session.cut.masks);
     let layers = masks.map(|(layer, kept)| {
         share(format!("{}, {}", layer.name, layer.what), mask::count(kept), kept.len())
     });
     let mut all: Vec<_> = layers.collect();
-    all.push(share("all weights".to_owned(), data.cut.kept(), data.cut.weights_in_all()));
+    all.push(share("all weights".to_owned(), session.cut.kept(), session.cut.weights_in_all()));
     for (kind, what) in [(Kind::Units, "hidden units"), (Kind::Heads, "attention heads")] {
-        let (left, count) = data.cut.left_of(kind, data.body);
+        let (left, count) = session.cut.left_of(kind, &session.body);
         if left < count {
             all.push(share(what.to_owned(), left, count));
         }
@@ -101,23 +85,23 @@ impl Sample {
 }
 
 /// The accuracy over steps of fine-tuning: each pruning is a fall straight down.
-pub(super) fn draw_recovery(data: &PanelData<'_>) -> Frame {
+pub(super) fn draw_recovery(session: &Session) -> Frame {
     let place = |sample: &Sample| (sample.step as f64, sample.accuracy);
     let named = |sample: &Sample, label: String| {
         let (x, y) = place(sample);
         point(x, y, label, 0)
     };
-    let dense = data.trail.first().map_or(0.0, |sample| sample.accuracy);
-    let last = data.trail.last().map_or(0.0, |sample| sample.step as f64);
-    let labelled = data.trail.iter().filter_map(|sample| Some(named(sample, sample.label()?)));
-    let end = data.trail.last().filter(|sample| sample.event == Event::Tuned);
+    let dense = session.trail.first().map_or(0.0, |sample| sample.accuracy);
+    let last = session.trail.last().map_or(0.0, |sample| sample.step as f64);
+    let labelled = session.trail.iter().filter_map(|sample| Some(named(sample, sample.label()?)));
+    let end = session.trail.last().filter(|sample| sample.event == Event::Tuned);
     let end = end.map(|end| named(end, format!("fine-tuned {:.3}", end.accuracy)));
     scatter::<&str>(
-        [axis("step of fine-tuning", ""), axis(data.score(), "")],
+        [axis("step of fine-tuning", ""), axis(score(session), "")],
         &[],
         labelled.chain(end).collect(),
         vec![
-            line(data.score(), data.trail.iter().map(place)),
+            line(score(session), session.trail.iter().map(place)),
             line("dense", [(0.0, dense), (last.max(1.0), dense)]),
         ],
     )
@@ -126,8 +110,8 @@ pub(super) fn draw_recovery(data: &PanelData<'_>) -> Frame {
 // Bytes in each format against the share removed, with the places where one becomes smaller than another.
 
 /// A line for each format, points where they cross, and one for the network as it is.
-pub(super) fn draw_size(data: &PanelData<'_>) -> Frame {
-    let Some(curves) = data.curves else {
+pub(super) fn draw_size(session: &Session) -> Frame {
+    let Some(curves) = &session.curves else {
         return Frame::Text("Nothing has been counted.".to_owned());
     };
     let curve = |(place, format): (usize, &Format)| {
@@ -139,12 +123,13 @@ pub(super) fn draw_size(data: &PanelData<'_>) -> Frame {
         let label = format!("{} {:.2}", at.smaller.name(), at.sparsity);
         point(at.sparsity, at.bytes, label, 1)
     };
-    let (format, bytes) = Size::of(data.body, data.row.len(), data.cut, data.knobs).best();
-    let gone = 1.0 - data.cut.kept() as f64 / data.cut.weights_in_all().max(1) as f64;
+    let (format, bytes) =
+        Size::of(&session.body, session.row.len(), &session.cut, &session.knobs).best();
+    let gone = 1.0 - session.cut.kept() as f64 / session.cut.weights_in_all().max(1) as f64;
     let label = format!("{} {:.1} kB", format.name(), bytes as f64 / 1000.0);
     let mut points = vec![point(gone, bytes as f64, label, 0)];
     points.extend(curves.crossings().into_iter().map(crossing));
-    let stored = format!("stored at {} bits a weight", data.knobs.value_bits);
+    let stored = format!("stored at {} bits a weight", session.knobs.value_bits);
     scatter(
         [axis("share removed", ""), log_axis(&stored, "bytes")],
         &["this network", "from here on smaller than another"],
@@ -156,21 +141,22 @@ pub(super) fn draw_size(data: &PanelData<'_>) -> Frame {
 // What it gains in time: measured here, and modelled where there are units for it.
 
 /// A row for this machine, one for each layer on the chip, and one for all of them.
-pub(super) fn draw_speed(data: &PanelData<'_>) -> Frame {
+pub(super) fn draw_speed(session: &Session) -> Frame {
     let mut rows = Vec::new();
-    let method = data.knobs.choice.method;
+    let method = session.knobs.choice.method;
     let why = match method {
         Method::Neurons | Method::Heads => "a smaller network in the same kernels",
         Method::Magnitude | Method::Groups | Method::Random => {
             "the same kernels multiply the zeros as well"
         }
     };
-    rows.push(match data.seconds {
+    rows.push(match session.seconds {
         Some([dense, pruned]) => row("measured here", dense, pruned, why),
         None => ["measured here", "at the end", "", "", why].map(Value::from),
     });
-    let chip = &data.knobs.chip;
-    let products = chip.products(data.body, (data.uses, data.work), data.cut, method);
+    let chip = &session.knobs.chip;
+    let products =
+        chip.products(&session.body, (&session.uses, session.work), &session.cut, method);
     for product in &products {
         let limit = if product.waits_for_memory { "memory" } else { "arithmetic" };
         let why = match (product.gain, chip.zeros) {
@@ -194,9 +180,9 @@ pub(super) fn draw_speed(data: &PanelData<'_>) -> Frame {
         pruned,
         &format!("{} in 16 bits, one product after the other", chip.roof.name),
     ));
-    let time = match data.work.kind {
-        Item::Image => format!("µs for {} images", data.work.items),
-        Item::Token => format!("µs for {} tokens", data.work.items),
+    let time = match session.work.kind {
+        Item::Image => format!("µs for {} images", session.work.items),
+        Item::Token => format!("µs for {} tokens", session.work.items),
     };
     table([time.as_str(), "dense", "pruned", "gain", "why"], rows)
 }

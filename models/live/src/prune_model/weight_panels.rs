@@ -5,10 +5,10 @@ use mlsys_lab::frame::{Distribution, Histogram, Images, Pane};
 use mlsys_lab::picture::{self, heat_map, image, marks, pane};
 use mlsys_nn::baseline::Layer;
 
+use super::Session;
 use super::hardware::Item;
 use super::masks::{Candidates, Masks};
 use super::network::{Kind, PrunableGroup};
-use super::panels::PanelData;
 use super::params::Method;
 
 /// Units shown, each large enough for its gaps to be seen.
@@ -21,22 +21,22 @@ pub(super) const GONE: u8 = 0;
 
 /// Of the first hidden layer, each unit's weights on a scale of their own; black is the most negative, white the most
 /// positive, blank is gone.
-pub(super) fn images(data: &PanelData<'_>) -> Frame {
-    match data.work.kind {
-        Item::Image => units(data),
-        Item::Token => draw_blocks(data),
+pub(super) fn images(session: &Session) -> Frame {
+    match session.work.kind {
+        Item::Image => units(session),
+        Item::Token => draw_blocks(session),
     }
 }
 
-fn units(data: &PanelData<'_>) -> Frame {
-    let (Some(layer), Some(mask)) = (data.body.layers.first(), data.cut.masks.first()) else {
+fn units(session: &Session) -> Frame {
+    let (Some(layer), Some(mask)) = (session.body.layers.first(), session.cut.masks.first()) else {
         return Frame::Text("The network has no layers.".to_owned());
     };
-    let matrix = layer.matrix(data.row);
+    let matrix = layer.matrix(&session.row);
     let edge = layer.inputs.isqrt();
     let (width, height) =
         if edge * edge == layer.inputs { (edge, edge) } else { (layer.inputs, 1) };
-    let most = match data.knobs.choice.method {
+    let most = match session.knobs.choice.method {
         Method::Neurons | Method::Heads => MOST_WHOLE,
         Method::Magnitude | Method::Groups | Method::Random => MOST_UNITS,
     };
@@ -64,20 +64,20 @@ pub(super) fn shade(weight: f32, largest: f32) -> u8 {
 }
 
 /// Of each layer the weights that are left, with those before as an outline, and the threshold; of neurons their norms.
-pub(super) fn histograms(data: &PanelData<'_>) -> Frame {
-    let panes = match data.knobs.choice.method {
-        Method::Neurons => norms(data, Kind::Units),
-        Method::Heads => norms(data, Kind::Heads),
-        Method::Magnitude | Method::Groups | Method::Random => weights(data),
+pub(super) fn histograms(session: &Session) -> Frame {
+    let panes = match session.knobs.choice.method {
+        Method::Neurons => norms(session, Kind::Units),
+        Method::Heads => norms(session, Kind::Heads),
+        Method::Magnitude | Method::Groups | Method::Random => weights(session),
     };
     Frame::Panes(panes)
 }
 
-fn weights(data: &PanelData<'_>) -> Vec<Pane> {
-    let with = data.body.layers.iter().zip(&data.cut.masks).zip(&data.cut.thresholds);
+fn weights(session: &Session) -> Vec<Pane> {
+    let with = session.body.layers.iter().zip(&session.cut.masks).zip(&session.cut.thresholds);
     with.map(|((layer, mask), threshold)| {
-        let before = numbers(&layer.matrix(data.before));
-        let now = numbers(&layer.matrix(data.row));
+        let before = numbers(&layer.matrix(&session.before));
+        let now = numbers(&layer.matrix(&session.row));
         let left: Vec<f64> =
             now.iter().zip(mask).filter(|(_, stays)| **stays).map(|(weight, _)| *weight).collect();
         let reach = before
@@ -92,12 +92,12 @@ fn weights(data: &PanelData<'_>) -> Vec<Pane> {
     .collect()
 }
 
-fn norms(data: &PanelData<'_>, kind: Kind) -> Vec<Pane> {
-    let from = |row| Candidates { body: data.body, row, draws: &[] };
-    let before = Masks::none(data.body).norms(&from(data.before));
-    let now = data.cut.norms(&from(data.row));
-    let parts = data.body.parts.iter().zip(before).zip(now);
-    let with = parts.zip(&data.cut.thresholds);
+fn norms(session: &Session, kind: Kind) -> Vec<Pane> {
+    let from = |row| Candidates { body: &session.body, row, draws: &[] };
+    let before = Masks::none(&session.body).norms(&from(&session.before));
+    let now = session.cut.norms(&from(&session.row));
+    let parts = session.body.parts.iter().zip(before).zip(now);
+    let with = parts.zip(&session.cut.thresholds);
     with.filter(|(((part, _), _), _)| part.kind == kind)
         .map(|(((part, before), now), threshold)| {
             let left: Vec<f64> = now.into_iter().filter(|norm| norm.is_finite()).collect();
@@ -155,20 +155,20 @@ fn numbers(weights: &[f32]) -> Vec<f64> {
 
 /// Which heads stay, or which gated units, block above block; then the matrices that they lie in, blank where weights are
 /// gone.
-pub(super) fn draw_blocks(data: &PanelData<'_>) -> Frame {
-    let kind = match data.knobs.choice.method {
+pub(super) fn draw_blocks(session: &Session) -> Frame {
+    let kind = match session.knobs.choice.method {
         Method::Neurons => Kind::Units,
         Method::Heads | Method::Magnitude | Method::Groups | Method::Random => Kind::Heads,
     };
-    let mut panes = vec![map(data, kind)];
-    panes.extend(matrices(data, kind));
+    let mut panes = vec![map(session, kind)];
+    panes.extend(matrices(session, kind));
     Frame::Panes(panes)
 }
 
 /// The norm of each, a block a row; those that are gone are no cells.
-fn map(data: &PanelData<'_>, kind: Kind) -> Pane {
-    let from = Candidates { body: data.body, row: data.row, draws: &[] };
-    let parts = data.body.parts.iter().zip(data.cut.norms(&from));
+fn map(session: &Session, kind: Kind) -> Pane {
+    let from = Candidates { body: &session.body, row: &session.row, draws: &[] };
+    let parts = session.body.parts.iter().zip(session.cut.norms(&from));
     let rows: Vec<_> = parts.filter(|(part, _)| part.kind == kind).collect();
     let columns = rows.iter().map(|(part, _)| part.count).max().unwrap_or(0);
     // A labelled cell without a number is empty; a field of many small ones has the end of its scale instead.
@@ -197,23 +197,23 @@ fn map(data: &PanelData<'_>, kind: Kind) -> Pane {
         map.column_labels = (1..=columns).map(|head| head.to_string()).collect();
     }
     map.row_labels = (1..=rows.len()).map(|block| format!("block {block}")).collect();
-    let (left, all) = data.cut.left_of(kind, data.body);
+    let (left, all) = session.cut.left_of(kind, &session.body);
     pane(format!("{left} of {all} {name} stay"), Frame::HeatMap(map))
 }
 
 /// Matrices that such things lie in, those of one size side by side, each on a scale of its own.
-fn matrices(data: &PanelData<'_>, kind: Kind) -> Vec<Pane> {
+fn matrices(session: &Session, kind: Kind) -> Vec<Pane> {
     let wanted: &[&str] = match kind {
         Kind::Heads => &["query", "key", "value", "attention output"],
         Kind::Units => &["gate", "up"],
     };
     let is_wanted = |what: &str| wanted.iter().any(|wanted| what.ends_with(wanted));
     let mut of_sizes: Vec<Images> = Vec::new();
-    for (layer, mask) in data.body.layers.iter().zip(&data.cut.masks) {
+    for (layer, mask) in session.body.layers.iter().zip(&session.cut.masks) {
         if !is_wanted(&layer.what) {
             continue;
         }
-        let matrix = layer.matrix(data.row);
+        let matrix = layer.matrix(&session.row);
         let there = matrix.iter().zip(mask).filter(|(_, stays)| **stays);
         let largest = there.fold(f32::MIN_POSITIVE, |most, (weight, _)| most.max(weight.abs()));
         let level = |(weight, stays): (&f32, &bool)| {

@@ -163,7 +163,7 @@ pub(super) fn activations(session: &Session) -> Frame {
         return Frame::Text(said);
     };
     let values: Vec<f64> = observed.layer(layer).iter().map(|x| f64::from(*x)).collect();
-    let Some(mut histogram) = Histogram::of("input", "", &values, BINS) else {
+    let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else {
         return empty();
     };
     let ends = (histogram.edges.first().copied(), histogram.edges.last().copied());
