@@ -144,7 +144,8 @@ struct Evaluated {
     budget: Budget,
 }
 
-/// What the run began with: by it the dominated area is told, whatever is turned, so that its curve has one right end.
+/// The settings that the run began with, by which the dominated area is measured throughout, so that its curve has one
+/// right end.
 struct Yardstick {
     clock: Clock,
     /// Images of an inference.

@@ -37,10 +37,10 @@ impl Clock {
 
 pub(super) fn chip(name: &str) -> Result<Roof, LabError> {
     roof::printed(name, Precision::Fp32).ok_or_else(|| {
-        let said = format!(
+        let message = format!(
             "the table has no fp32 peak of {name}, which the modelled latency needs; choose another gpu, or latency=measured"
         );
-        LabError::contradiction(["gpu", "latency"], said)
+        LabError::contradiction(["gpu", "latency"], message)
     })
 }
 

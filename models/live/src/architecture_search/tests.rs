@@ -103,8 +103,8 @@ fn budgets_bound_what_counts_as_best() {
     let rows = rows(&some);
     let meet = rows.iter().filter(|row| row[1].as_f64() <= Some(6000.0));
     let best = meet.filter_map(|row| row[5].as_f64()).reduce(f64::max);
-    let told = some.metric("best_within_budget");
-    assert_eq!(told.and_then(|value| value.as_f64()), best);
+    let reported = some.metric("best_within_budget");
+    assert_eq!(reported.and_then(|value| value.as_f64()), best);
     let Frame::Scatter(front) = frame(&some, "front") else { panic!("front") };
     assert_eq!((front.series.len(), front.lines.len()), (2, 1));
 }
@@ -154,7 +154,7 @@ fn a_search_that_is_stopped_tells_what_it_has() {
     assert_eq!(number(&data, "steps_done"), 2.0);
     // Between a candidate and its end, only whole candidates count.
     let (none, reason) = answered(&lab(), &QUICK, |report| {
-        stop(matches!(report, Report::Status(said) if said.starts_with("training 1")))
+        stop(matches!(report, Report::Status(text) if text.starts_with("training 1")))
     });
     assert_eq!(reason, Some(StopReason::Asked));
     assert_eq!(number(&none, "evaluated"), 0.0);
@@ -162,7 +162,7 @@ fn a_search_that_is_stopped_tells_what_it_has() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn a_chip_without_an_fp32_peak_is_refused() {
     let error = try_run(&lab(), &["gpu=tpu-v2"]).unwrap_err();
     assert!(error.is_usage());
     assert!(error.to_string().contains("no fp32 peak"), "{error}");

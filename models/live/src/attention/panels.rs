@@ -250,12 +250,12 @@ impl Grid {
             1 => String::new(),
             count => format!(", {count} tiles at once"),
         };
-        let said = match (knew, there) {
+        let found = match (knew, there) {
             (0, _) => "the first scores of these rows".to_owned(),
             (_, there) => format!("the maximum grew in {grew} of {there} rows"),
         };
         let title = format!(
-            "queries {} to {}, keys {} to {}{tiles}: {said}",
+            "queries {} to {}, keys {} to {}{tiles}: {found}",
             tile.queries.start,
             tile.queries.end - 1,
             tile.keys.start,

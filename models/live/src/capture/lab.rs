@@ -181,7 +181,7 @@ struct Record {
 }
 
 impl Record {
-    /// Records and counts; what burn recorded of the forward pass is given back besides.
+    /// Records and counts; also returns what burn recorded of the forward pass.
     fn new(setup: Setup) -> Result<(Self, Forward), RecordError> {
         let forward = record::forward(&setup.architecture, setup.input(), setup.activation)?;
         let training = record::training(&forward, &setup.architecture, setup.rule)?;

@@ -61,7 +61,7 @@ impl Times {
         let mut clocks = Vec::new();
         for &form in &setup.forms {
             run.status(format!("warming up {}", form.name()));
-            for piece in work.of(form, setup) {
+            for piece in work.pieces(form, setup) {
                 let clock = RepeatTimer::warm_up(piece.forward, PACE)?;
                 clocks.push((form, piece.layer, clock));
             }
@@ -127,7 +127,7 @@ impl Work {
     }
 
     /// Every layer of a block, and the block.
-    fn of(&mut self, form: Form, setup: &Setup) -> Vec<Piece> {
+    fn pieces(&mut self, form: Form, setup: &Setup) -> Vec<Piece> {
         let device = self.device.clone();
         let shapes = form.layers(&setup.sizes);
         let mut initial = Initializer::new(Initialization::He, setup.seed, &device);

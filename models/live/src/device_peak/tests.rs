@@ -27,7 +27,7 @@ fn every_measurement_is_reported_positive_and_finite() {
     assert_eq!(number(&data, "steps_done"), 21.0);
     let ridge = number(&data, "peak_flops_per_second") / number(&data, "copy_bytes_per_second");
     assert!((number(&data, "ridge_intensity") / ridge - 1.0).abs() < 1e-12);
-    // A small buffer is told to be in a cache, wherever the system tells of caches.
+    // A notice warns of a buffer that fits into a cache, where the system reports caches.
     if Meter::open(mlsys_lab::DeviceId::CPU, Precision::Fp32).unwrap().last_cache().is_some() {
         assert!(data.notices.iter().any(|notice| notice.contains("buffer_bytes=")));
     }
@@ -93,7 +93,7 @@ fn a_ladder_has_every_power_of_two_from_16_kib_to_the_buffer() {
 }
 
 #[test]
-fn a_buffer_that_nobody_chose_is_too_large_for_the_last_cache() {
+fn the_default_buffer_is_too_large_for_the_last_cache() {
     const MIB: u64 = 1 << 20;
     for (cache, buffer) in [
         (None, 32),

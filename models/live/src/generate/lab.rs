@@ -82,7 +82,7 @@ struct Model {
 }
 
 impl Model {
-    fn of(trained: &Trained, device: &Device) -> Result<Self, LabError> {
+    fn new(trained: &Trained, device: &Device) -> Result<Self, LabError> {
         let config = transformer(&trained.architecture)?.clone();
         match trained.network(device) {
             Network::Transformer(network) => Ok(Self { network, config }),
@@ -120,12 +120,12 @@ impl Session {
         }
         let trained = source.network(run)?.ok_or(StepError::Stopped)?;
         let device = device::open(run.device)?;
-        let model = Model::of(&trained, &device)?;
+        let model = Model::new(&trained, &device)?;
         let drafter = match drafting {
             None => None,
             Some(recipe) => {
                 let small = baseline::learn(run, &recipe, "draft_width")?;
-                let model = Model::of(small.ok_or(StepError::Stopped)?.as_ref(), &device)?;
+                let model = Model::new(small.ok_or(StepError::Stopped)?.as_ref(), &device)?;
                 let caching = match setup.caching {
                     Caching::Kept(_) => Caching::Kept(Bits::Full),
                     Caching::Nothing => Caching::Nothing,
@@ -147,7 +147,7 @@ impl Session {
                 Caching::Kept(_) => Caching::Nothing,
                 Caching::Nothing => Caching::Kept(Bits::Full),
             };
-            let decoder = Model::of(&trained, &device)?.decoder(&device, caching, setup.window);
+            let decoder = Model::new(&trained, &device)?.decoder(&device, caching, setup.window);
             Some(Comparator::new(decoder, costs::PLENTY))
         } else {
             None
@@ -276,7 +276,7 @@ fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service
     must_fit(MemoryBudget::of(run.device), setup, &asked.config, longest)?;
     let trained = source.network(run)?.ok_or(StepError::Stopped)?;
     let device = device::open(run.device)?;
-    let Model { network, config } = Model::of(&trained, &device)?;
+    let Model { network, config } = Model::new(&trained, &device)?;
     Ok(Service {
         network,
         config,

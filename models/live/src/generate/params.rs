@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_together_is_refused_with_what_would() {
-        for (set, said) in [
+        for (set, part) in [
             (&["cache_bits=5"][..], "32, 16, 8 or 4 bits"),
             (&["cache=false", "cache_bits=8"], "no numbers to be kept"),
             (&["draft_width=16", "batch_size=2"], "set batch_size to 1"),
@@ -356,7 +356,7 @@ mod tests {
             (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
         ] {
             let error = read(set).map(|_| ()).unwrap_err().to_string();
-            assert!(error.contains(said), "{set:?}: {error}");
+            assert!(error.contains(part), "{set:?}: {error}");
         }
         let setup = read(&[]).unwrap();
         let Architecture::Transformer(config) = &setup.recipe.architecture else {
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn what_cannot_be_continued_is_refused_with_its_place() {
         let given = |text: &str| Prompt::Given(text.to_owned());
-        for (dataset, prompt, said) in [
+        for (dataset, prompt, part) in [
             (Dataset::Sums, given(""), "the prompt is empty"),
             (Dataset::Sums, given("1+x=3"), "character 3 is 'x'"),
             (Dataset::Sums, given("1+1= "), "character 5 is ' '"),
@@ -388,7 +388,7 @@ mod tests {
             (Dataset::Sums, Prompt::HeldOut(9), "9 tokens is longer than the model's window"),
         ] {
             let error = rows(dataset, prompt, 8).unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(part), "{error}");
         }
         let error = rows(Dataset::Sums, Prompt::HeldOut(9000), 9000).unwrap_err().to_string();
         assert!(error.contains("5000 are held out"), "{error}");

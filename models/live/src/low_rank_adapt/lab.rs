@@ -275,7 +275,7 @@ impl Session {
         MemoryBudget::of(run.device).require(2 * each, who, &baseline::smaller(&run.params))?;
         let kept = setup.base_format.keep(&trained);
         let costs = Costs::new(setup.rank, &targets, &trained, &kept);
-        let tasks = Tasks::of(&trained, setup.task, setup.seed)?;
+        let tasks = Tasks::new(&trained, setup.task, setup.seed)?;
         let device = device::open(run.device)?;
         let tape = device.clone().autodiff();
         let network = trained.network_of(&kept.row, &tape);

@@ -33,7 +33,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub(super) fn of(trained: &Trained, task: Task, seed: u64) -> Result<Self, LabError> {
+    pub(super) fn new(trained: &Trained, task: Task, seed: u64) -> Result<Self, LabError> {
         let known = trained.data()?;
         let old = trained.fresh()?;
         if let Examples::Sequence(_) = known.train {

@@ -204,7 +204,7 @@ pub(super) struct Size {
 
 impl Size {
     /// Of a network of `len` numbers with this left. What went whole is not there at all.
-    pub(super) fn of(body: &Body, len: usize, cut: &Masks, knobs: &Knobs) -> Self {
+    pub(super) fn new(body: &Body, len: usize, cut: &Masks, knobs: &Knobs) -> Self {
         let widths = widths(knobs);
         let outputs = |layer| body.stays(&cut.units, layer, Side::Outputs);
         let narrow: Vec<Vec<bool>> = if cut.is_narrower() {
@@ -277,7 +277,7 @@ impl Curves {
             let mut all = all.collect::<Vec<bool>>().into_iter();
             let masks = scores.iter().map(|own| all.by_ref().take(own.len()).collect());
             let cut = Masks { masks: masks.collect(), ..none.clone() };
-            (sparsity, Size::of(from.body, from.row.len(), &cut, knobs))
+            (sparsity, Size::new(from.body, from.row.len(), &cut, knobs))
         };
         Self { key, points: GRID.into_iter().map(at).collect() }
     }

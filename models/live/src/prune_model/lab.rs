@@ -96,7 +96,7 @@ impl Session {
             }
         }
         let device = device::open(run.device)?;
-        let body = Body::of(&trained);
+        let body = Body::new(&trained);
         let data = trained.data()?;
         let fresh = trained.fresh()?;
         let judged = EvaluationSet::new(&fresh, &device);
@@ -365,7 +365,7 @@ impl Session {
             flops += 2.0 * uses.places * kept;
         }
         run.scalar("remaining_flops", flops as i64);
-        let size = Size::of(&self.body, self.trained.weights.len(), cut, &self.knobs);
+        let size = Size::new(&self.body, self.trained.weights.len(), cut, &self.knobs);
         let (format, bytes) = size.best();
         run.scalar("stored_bytes", bytes as i64);
         run.scalar("storage_format", format.name());

@@ -185,7 +185,7 @@ enum Norm {
 }
 
 impl Body {
-    pub(super) fn of(trained: &Trained) -> Self {
+    pub(super) fn new(trained: &Trained) -> Self {
         let layers = trained.layers();
         match &trained.architecture {
             Architecture::Transformer(config) => Self {

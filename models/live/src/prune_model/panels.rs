@@ -124,7 +124,7 @@ pub(super) fn draw_size(session: &Session) -> Frame {
         point(at.sparsity, at.bytes, label, 1)
     };
     let (format, bytes) =
-        Size::of(&session.body, session.row.len(), &session.cut, &session.knobs).best();
+        Size::new(&session.body, session.row.len(), &session.cut, &session.knobs).best();
     let gone = 1.0 - session.cut.kept() as f64 / session.cut.weights_in_all().max(1) as f64;
     let label = format!("{} {:.1} kB", format.name(), bytes as f64 / 1000.0);
     let mut points = vec![point(gone, bytes as f64, label, 0)];

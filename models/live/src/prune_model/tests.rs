@@ -32,7 +32,7 @@ const HALF: Choice =
     Choice { method: Method::Magnitude, scope: Scope::Layer, sparsity: 0.5, keep: 2, group: 4 };
 
 fn chosen(trained: &Trained, choice: Choice) -> Masks {
-    let body = Body::of(trained);
+    let body = Body::new(trained);
     let from = Candidates { body: &body, row: &trained.weights, draws: &masks::draws(&body, 1) };
     Masks::none(&body).choose(&from, choice)
 }
@@ -119,7 +119,7 @@ fn formats_round_trip_in_their_bytes() {
         let set = [format!("value_bits={bits}"), format!("offset_bits={offset}")];
         let knobs = knobs(&[set[0].as_str(), set[1].as_str()]);
         let cut = chosen(&trained, Choice { sparsity: 0.9, ..HALF });
-        let size = Size::of(&Body::of(&trained), trained.weights.len(), &cut, &knobs);
+        let size = Size::new(&Body::new(&trained), trained.weights.len(), &cut, &knobs);
         let mut written = [0_u64; 3];
         for (layer, kept) in layers.iter().zip(&cut.masks) {
             let mut matrix = layer.matrix(&trained.weights);
@@ -160,7 +160,7 @@ fn removed_units_equal_zeroed_units() {
             let choice = Choice { method: Method::Neurons, scope, ..HALF };
             let cut = chosen(&trained, choice);
             let mut row = trained.weights.clone();
-            let stays = cut.row(&Body::of(&trained), row.len());
+            let stays = cut.row(&Body::new(&trained), row.len());
             zero_removed(&mut row, &stays);
             let zeros = trained.network_of(&row, &device);
             let narrow = narrowed(&trained.network(&device), &cut.units, &device);
@@ -317,7 +317,7 @@ fn removed_weights_are_blank_in_the_pictures() {
 #[test]
 fn bitmap_beats_dense_storage_above_one_over_the_bits() {
     let trained = small(Model::Mlp, 8);
-    let body = Body::of(&trained);
+    let body = Body::new(&trained);
     let knobs = knobs(&["value_bits=4", "scope=layer"]);
     let from = Candidates { body: &body, row: &trained.weights, draws: &[] };
     let curves = Curves::compute(&Masks::none(&body), &from, &knobs);
@@ -332,7 +332,7 @@ fn bitmap_beats_dense_storage_above_one_over_the_bits() {
 #[test]
 fn curves_are_what_choosing_anew_at_each_place_would_give() {
     let trained = small(Model::Cnn, 2);
-    let body = Body::of(&trained);
+    let body = Body::new(&trained);
     let none = Masks::none(&body);
     let draws = masks::draws(&body, 1);
     let from = Candidates { body: &body, row: &trained.weights, draws: &draws };
@@ -345,7 +345,7 @@ fn curves_are_what_choosing_anew_at_each_place_would_give() {
         let knobs = knobs(set);
         for (sparsity, size) in Curves::compute(&none, &from, &knobs).points {
             let choice = Choice { sparsity, ..knobs.choice };
-            let anew = Size::of(&body, trained.weights.len(), &none.choose(&from, choice), &knobs);
+            let anew = Size::new(&body, trained.weights.len(), &none.choose(&from, choice), &knobs);
             assert_eq!(size, anew, "{set:?} {sparsity}");
         }
     }
@@ -436,7 +436,7 @@ fn without_heads_it_answers_as_if_they_had_found_nothing() {
                 assert_eq!(block.attention.heads, group * mask::count(heads));
             }
             let mut row = trained.weights.clone();
-            let stays = cut.row(&Body::of(&trained), row.len());
+            let stays = cut.row(&Body::new(&trained), row.len());
             zero_removed(&mut row, &stays);
             let zeros = transformer(trained.network_of(&row, &device));
             for network in [narrow, zeros] {
@@ -459,8 +459,8 @@ fn removed_gated_units_equal_zeroed_ones() {
     let trained = decoder(2);
     let choice = Choice { method: Method::Neurons, ..HALF };
     let cut = chosen(&trained, choice);
-    assert_eq!(cut.left_of(Kind::Heads, &Body::of(&trained)), (4, 4));
-    assert_eq!(cut.left_of(Kind::Units, &Body::of(&trained)), (48, 96));
+    assert_eq!(cut.left_of(Kind::Heads, &Body::new(&trained)), (4, 4));
+    assert_eq!(cut.left_of(Kind::Units, &Body::new(&trained)), (48, 96));
     let whole = transformer(trained.network(&device));
     let normal = whole.blocks[1].mlp_norm.forward(Tensor::ones([3, 16], &device));
     let mlp = &whole.blocks[1].mlp;
@@ -478,7 +478,7 @@ fn removed_gated_units_equal_zeroed_ones() {
 #[test]
 fn the_heads_with_the_smallest_norm_go() {
     let trained = decoder(4);
-    let body = Body::of(&trained);
+    let body = Body::new(&trained);
     let choice = Choice { method: Method::Heads, ..HALF };
     let cut = chosen(&trained, choice);
     let network = transformer(trained.network(&Device::flex()));

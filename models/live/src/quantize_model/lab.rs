@@ -93,7 +93,7 @@ impl Session {
         let mut session = Self {
             id: run.device,
             scan: Scan::new(&knobs, layers.len()),
-            rounded: Rounded::of(&knobs, &layers, &row),
+            rounded: Rounded::new(&knobs, &layers, &row),
             fresh: Noise::default(),
             after: before.clone(),
             seconds_after: None,
@@ -135,7 +135,7 @@ impl Session {
     fn round(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         self.seconds_after = None;
         self.steps.begin_anew();
-        self.rounded = Rounded::of(&self.knobs, &self.layers, &self.row);
+        self.rounded = Rounded::new(&self.knobs, &self.layers, &self.row);
         let noise = self.rounded.noise(&self.layers, &self.row);
         self.fresh = noise.into_iter().fold(Noise::default(), Noise::and);
         self.calibrate()?;
@@ -156,7 +156,7 @@ impl Session {
             let network = self.trained.network(&self.device);
             let (count, activation) = (self.layers.len(), self.trained.activation);
             self.observed =
-                Some(Observed::of(&network, count, activation, &examples, &self.device));
+                Some(Observed::new(&network, count, activation, &examples, &self.device));
         }
         let observed = self.observed.as_ref();
         self.grids = observed.map_or_else(InputGrids::default, |seen| seen.grids(&self.knobs));
@@ -247,7 +247,7 @@ impl Session {
         let known = self.curves.as_ref();
         if !known.is_some_and(|curves| curves.matches(&self.knobs)) {
             let weights = &self.trained.weights;
-            self.curves = Some(Curves::of(&self.knobs, &self.layers, weights));
+            self.curves = Some(Curves::new(&self.knobs, &self.layers, weights));
         }
     }
 }
@@ -377,7 +377,7 @@ impl Session {
 
 // How much each layer minds being rounded: one layer at a time, at several widths.
 
-/// Widths that are tried besides the one that is set.
+/// Widths that are tried in addition to the one that is set.
 const BITS: [u32; 5] = [2, 3, 4, 6, 8];
 
 #[derive(Clone, Copy, Debug, PartialEq)]

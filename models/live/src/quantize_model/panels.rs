@@ -48,7 +48,7 @@ pub(super) fn samples(session: &Session) -> Frame {
     }
 }
 
-/// What was said and what is said now stands under each; right or wrong is what is said now.
+/// The old and the new answer under each image, and whether the new one is right.
 fn images(session: &Session, examples: &Labelled, changed: &[usize]) -> Frame {
     let edge = examples.features.isqrt();
     let image = |index: &usize| {
@@ -102,7 +102,7 @@ pub(crate) struct Curves {
 type Width = (u32, Option<f64>, Option<f64>);
 
 impl Curves {
-    pub(crate) fn of(knobs: &Knobs, layers: &[Layer], row: &[f32]) -> Self {
+    pub(crate) fn new(knobs: &Knobs, layers: &[Layer], row: &[f32]) -> Self {
         let widths = Scan::widths(knobs);
         let curve = |layer: &Layer| {
             let matrix = layer.matrix(row);

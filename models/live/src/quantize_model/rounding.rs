@@ -51,7 +51,7 @@ pub(super) fn of_layer(knobs: &Knobs, layer: &Layer, row: &[f32]) -> Quantized {
 }
 
 impl Rounded {
-    pub(super) fn of(knobs: &Knobs, layers: &[Layer], row: &[f32]) -> Self {
+    pub(super) fn new(knobs: &Knobs, layers: &[Layer], row: &[f32]) -> Self {
         let rounded = layers.iter().map(|layer| of_layer(knobs, layer, row));
         Self::with(layers, row, rounded.collect())
     }
@@ -114,7 +114,7 @@ pub(super) struct InputGrids(Vec<Option<Grid>>);
 
 impl Observed {
     /// Looks at the first examples. The extremes of all numbers are among those that are kept.
-    pub(super) fn of(
+    pub(super) fn new(
         network: &Network,
         layers: usize,
         activation: Activation,

@@ -274,7 +274,7 @@ fn burns_own_tensors_answer_what_rounded_floats_answer() {
             };
             let device = Device::flex();
             let layers = trained.layers();
-            let rounded = Rounded::of(&knobs, &layers, &trained.weights);
+            let rounded = Rounded::new(&knobs, &layers, &trained.weights);
             let (native, matrices) = tune::network(&trained, &layers, &rounded, &knobs, &device);
             let name = trained.architecture.in_words();
             assert_eq!(matrices, expected, "{name}");
@@ -308,11 +308,11 @@ fn a_network_of_which_burn_holds_only_a_part_says_which() {
     let Some((_, Frame::Panes(panes))) = run(&lab(), &set).frames.remove("speed") else {
         panic!("no panes")
     };
-    let Some(Frame::Text(said)) = panes.into_iter().next_back().map(|pane| pane.frame) else {
+    let Some(Frame::Text(text)) = panes.into_iter().next_back().map(|pane| pane.frame) else {
         panic!("no words")
     };
-    assert!(said.starts_with("1 of 3 matrices are burn's"), "{said}");
-    assert!(said.contains("convolutions"), "{said}");
+    assert!(text.starts_with("1 of 3 matrices are burn's"), "{text}");
+    assert!(text.contains("convolutions"), "{text}");
 }
 
 fn learned(recipe: &Recipe) -> Arc<Trained> {

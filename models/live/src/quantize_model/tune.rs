@@ -64,7 +64,7 @@ impl FineTuner {
             // Straight through (Bengio et al. 2013): the slope at the level is taken for that of the weight behind it.
             Method::Round | Method::Aware | Method::Nf4 => {
                 self.optimizer.update(row, &gradient, RATE);
-                *rounded = Rounded::of(knobs, layers, row);
+                *rounded = Rounded::new(knobs, layers, row);
             }
             Method::Kmeans => self.move_centroids(layers, row, rounded, &gradient),
         }

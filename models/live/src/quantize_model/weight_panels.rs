@@ -148,19 +148,19 @@ fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
 /// What came into the layer in calibration, with the levels that it is rounded to.
 pub(super) fn activations(session: &Session) -> Frame {
     let Some((bits, _)) = session.knobs.activations else {
-        let said = "Only weights are rounded. With activation_bits set, what comes into each layer is rounded as well, and \
+        let text = "Only weights are rounded. With activation_bits set, what comes into each layer is rounded as well, and \
                     this panel shows it with its levels.";
-        return Frame::Text(said.to_owned());
+        return Frame::Text(text.to_owned());
     };
     let layer = shown_layer(session);
     let what = session.layers.get(layer).map_or("", |layer| layer.what.as_str());
     let (Some(grid), Some(observed)) = (session.grids.layer(layer), &session.observed) else {
-        let said = format!(
+        let text = format!(
             "Layer {}, {what}, has no input of its own to round: tokens are no numbers, and layers that share an input \
              are rounded with the first of them.",
             layer + 1
         );
-        return Frame::Text(said);
+        return Frame::Text(text);
     };
     let values: Vec<f64> = observed.layer(layer).iter().map(|x| f64::from(*x)).collect();
     let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else {
