@@ -1,5 +1,6 @@
 //! The commands, one module a family.
 
+mod check;
 mod course;
 mod lab;
 mod lesson;

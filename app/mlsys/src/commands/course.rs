@@ -13,7 +13,7 @@ use mlsys_run::library::{Library, labs};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::write_new;
 
-use super::lesson::{Depth, Trial, check_course};
+use super::check::{self, Depth, Trial};
 use crate::cli::{self, Ci, PackCourse};
 use crate::context::Context;
 
@@ -24,7 +24,7 @@ pub fn run(asked: &cli::Course, context: &mut Context<'_>) -> Result<Exit, Failu
                 depth: if options.no_run { Depth::Read } else { Depth::Run },
                 machine: options.machine,
             };
-            check_course(&context.open_course(&options.path)?, trial, context)
+            check::course(&context.open_course(&options.path)?, trial, context)
         }
         cli::Course::Pack(options) => pack(options, context),
         cli::Course::New { folder, ci } => write_course(folder, *ci, context.console),

@@ -21,8 +21,7 @@ use mlsys_tui::{Opening, own_page};
 use mlsys_view::text::{aligned, cell, wrapped};
 use serde_json::{Value as Json, json};
 
-use super::lesson::check_labs;
-use super::open;
+use super::{check, open};
 use crate::cli::{self, AboutLabs, Listing};
 use crate::context::Context;
 
@@ -37,7 +36,7 @@ pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failur
     }
     match (&options.about, &options.kind) {
         (Some(AboutLabs::List(listing)), _) => list_labs(*listing, context),
-        (Some(AboutLabs::Check { paths }), _) => check_labs(paths, context),
+        (Some(AboutLabs::Check { paths }), _) => check::labs(paths, context),
         (Some(AboutLabs::Show { kind, listing }), _) => show_lab(kind, *listing, context),
         (None, Some(kind)) => run_one(kind, options, context),
         (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),

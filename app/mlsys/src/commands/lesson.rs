@@ -1,7 +1,5 @@
 //! `mlsys lesson`: lessons written, translated, previewed and checked.
 
-mod check;
-
 use std::path::Path;
 
 use mlsys_lab::Registry;
@@ -13,16 +11,15 @@ use mlsys_run::storage::write_new;
 use mlsys_tui::Follow;
 use mlsys_tui::message::PreviewState;
 
+use super::check;
 use super::course::write_course;
 use crate::cli::{self, Machine};
 use crate::commands::open;
 use crate::context::Context;
 
-pub use check::{Depth, Trial, course as check_course, labs as check_labs};
-
 pub fn run(asked: &cli::Lesson, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
-        cli::Lesson::Check(options) => check::run(options, context),
+        cli::Lesson::Check(options) => check::lessons(options, context),
         cli::Lesson::New { path, ci } => match (path, &context.course) {
             (Some(path), _) => write_lesson(path, context.console),
             (None, Some(course)) => write_course(course, *ci, context.console),

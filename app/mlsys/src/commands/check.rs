@@ -33,7 +33,7 @@ pub enum Depth {
 }
 
 /// Reads, compares, tries and runs the lessons, and tells all that is wrong with any of them.
-pub fn run(options: &CheckLessons, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub fn lessons(options: &CheckLessons, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trial = Trial {
         depth: if options.no_run { Depth::Read } else { Depth::Run },
         machine: options.machine,
@@ -44,7 +44,7 @@ pub fn run(options: &CheckLessons, context: &mut Context<'_>) -> Result<Exit, Fa
     context.listen();
     let read = files(&options.paths, context.registry)?;
     let exit = report_parsed(&read, context);
-    lessons(&read, &CourseFiles::new(), exit, trial, context)
+    try_lessons(&read, &CourseFiles::new(), exit, trial, context)
 }
 
 /// Does the same with a course, including its `course.toml`.
@@ -62,11 +62,11 @@ pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Res
         }
     }
     let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
-    lessons(&read, library.files(), exit, trial, context)
+    try_lessons(&read, library.files(), exit, trial, context)
 }
 
 /// Tries the lessons that read.
-fn lessons(
+fn try_lessons(
     read: &[Parsed],
     course: &CourseFiles,
     mut exit: Exit,
