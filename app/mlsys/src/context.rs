@@ -71,7 +71,7 @@ impl Context<'_> {
         match fs::read(&path) {
             Ok(log) => {
                 let replay = Progress::replay_course(&log, course);
-                if let Some(trouble) = replay.trouble() {
+                if let Some(trouble) = replay.warning() {
                     self.console.warn(format_args!("progress in {}: {trouble}", path.display()));
                 }
                 Ok(replay.progress)

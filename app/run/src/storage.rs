@@ -78,7 +78,7 @@ impl ProgressLog {
         let (progress, torn, trouble) = match fs::read(path) {
             Ok(bytes) => {
                 let replay = Progress::replay_course(&bytes, course);
-                let trouble = replay.trouble();
+                let trouble = replay.warning();
                 let trouble = trouble.map(|trouble| format!("progress in {shown}: {trouble}"));
                 (replay.progress, replay.needs_newline, trouble)
             }

@@ -107,16 +107,18 @@ pub enum State {
 
 impl Replay {
     /// A sentence about lines that were passed over, if there are any; a last line torn by a kill is none to speak of.
-    pub fn trouble(&self) -> Option<String> {
-        let of = |count: usize| {
+    pub fn warning(&self) -> Option<String> {
+        let lines = |count: usize| {
             if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
         };
         match (self.skipped, self.newer) {
             (0, _) => None,
-            (skipped, 0) => Some(format!("{} could not be read and were passed over", of(skipped))),
+            (skipped, 0) => {
+                Some(format!("{} could not be read and were passed over", lines(skipped)))
+            }
             (skipped, newer) => Some(format!(
                 "{} were passed over, {newer} of them because a newer mlsys has written them: an update reads those",
-                of(skipped)
+                lines(skipped)
             )),
         }
     }

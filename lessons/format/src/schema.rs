@@ -1,4 +1,4 @@
-//! The lesson format as JSON Schema, for editors.
+//! The lesson format as JSON Schema, for editors; written by hand, since a lesson is read key by key, not by serde.
 
 use mlsys_lab::Registry;
 use mlsys_lab::schema::{Class, Type};

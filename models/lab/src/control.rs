@@ -64,7 +64,7 @@ pub struct Limits {
 
 /// The run's end of the command channel, with its limits and the stop flag.
 pub struct Control {
-    orders: Option<Receiver<Command>>,
+    commands: Option<Receiver<Command>>,
     stop: Arc<AtomicBool>,
     limits: Limits,
     started: Instant,
@@ -106,7 +106,7 @@ impl Control {
     /// A run without a command channel; `stop` ends it.
     pub fn free(limits: Limits, stop: Arc<AtomicBool>) -> Self {
         Self {
-            orders: None,
+            commands: None,
             stop,
             limits,
             started: Instant::now(),
@@ -137,13 +137,13 @@ impl Control {
     }
 
     /// A run that takes commands; it ends when the sender is dropped.
-    pub fn steered(orders: Receiver<Command>, limits: Limits, stop: Arc<AtomicBool>) -> Self {
-        Self { orders: Some(orders), ..Self::free(limits, stop) }
+    pub fn steered(commands: Receiver<Command>, limits: Limits, stop: Arc<AtomicBool>) -> Self {
+        Self { commands: Some(commands), ..Self::free(limits, stop) }
     }
 
-    /// Calls `tell` each time a paused run has done its last step and is about to wait for a command.
-    pub fn when_settled(&mut self, tell: impl FnMut() + Send + 'static) {
-        self.settled = Some(Box::new(tell));
+    /// Calls `call` each time a paused run has done its last step and is about to wait for a command.
+    pub fn when_settled(&mut self, call: impl FnMut() + Send + 'static) {
+        self.settled = Some(Box::new(call));
     }
 
     /// Called before each step with the number of steps done; blocks while the run is paused or ahead of its pace.
@@ -156,10 +156,10 @@ impl Control {
             if let Some(reason) = self.must_stop(steps_done) {
                 return self.end(reason);
             }
-            let Ok(order) = self.next_order() else {
+            let Ok(command) = self.next_command() else {
                 return self.end(StopReason::Asked);
             };
-            match order {
+            match command {
                 Some(Command::Pause) => self.pace_state = PaceState::Paused,
                 Some(Command::Resume) => self.pace_state = PaceState::Running,
                 Some(Command::Step(steps)) => {
@@ -205,33 +205,33 @@ impl Control {
     }
 
     /// The next command; none when it is time for a step. Blocks on the channel and never spins.
-    fn next_order(&mut self) -> Result<Option<Command>, Disconnected> {
-        let Some(orders) = &self.orders else {
+    fn next_command(&mut self) -> Result<Option<Command>, Disconnected> {
+        let Some(commands) = &self.commands else {
             return Ok(None);
         };
         let wait = match (self.pace_state, self.last) {
-            (PaceState::Paused, _) => match (orders.try_recv(), &mut self.settled) {
-                (Ok(order), _) => return Ok(Some(order)),
+            (PaceState::Paused, _) => match (commands.try_recv(), &mut self.settled) {
+                (Ok(command), _) => return Ok(Some(command)),
                 (Err(TryRecvError::Disconnected), _) => return Err(Disconnected),
-                (Err(TryRecvError::Empty), tell) => {
-                    if let Some(tell) = tell {
-                        tell();
+                (Err(TryRecvError::Empty), settled) => {
+                    if let Some(settled) = settled {
+                        settled();
                     }
-                    return orders.recv().map(Some).map_err(|_| Disconnected);
+                    return commands.recv().map(Some).map_err(|_| Disconnected);
                 }
             },
             (PaceState::Running, Some(last)) => self.interval.saturating_sub(last.elapsed()),
             (PaceState::Running, None) | (PaceState::Steps(_), _) => Duration::ZERO,
         };
         if wait.is_zero() {
-            match orders.try_recv() {
-                Ok(order) => Ok(Some(order)),
+            match commands.try_recv() {
+                Ok(command) => Ok(Some(command)),
                 Err(TryRecvError::Empty) => Ok(None),
                 Err(TryRecvError::Disconnected) => Err(Disconnected),
             }
         } else {
-            match orders.recv_timeout(wait) {
-                Ok(order) => Ok(Some(order)),
+            match commands.recv_timeout(wait) {
+                Ok(command) => Ok(Some(command)),
                 Err(RecvTimeoutError::Timeout) => Ok(None),
                 Err(RecvTimeoutError::Disconnected) => Err(Disconnected),
             }
@@ -286,10 +286,10 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    fn steered(orders: Vec<Command>) -> (mpsc::Sender<Command>, Control) {
+    fn steered(commands: Vec<Command>) -> (mpsc::Sender<Command>, Control) {
         let (sender, receiver) = mpsc::channel();
-        for order in orders {
-            sender.send(order).unwrap();
+        for command in commands {
+            sender.send(command).unwrap();
         }
         let control = Control::steered(receiver, Limits::default(), Arc::default());
         (sender, control)
@@ -298,8 +298,8 @@ mod tests {
     #[test]
     fn ordered_steps_add_up_and_are_drawn_last() {
         let one = [Command::Step(1), Command::Redraw];
-        let orders = [&[Command::Pause][..], &one, &one, &one].concat();
-        let (sender, mut control) = steered(orders);
+        let commands = [&[Command::Pause][..], &one, &one, &one].concat();
+        let (sender, mut control) = steered(commands);
         for step in 0..3 {
             assert_eq!(control.next_step(step), NextStep::Go(vec![]));
         }
@@ -315,18 +315,18 @@ mod tests {
     #[test]
     fn settled_is_called_only_when_waiting() {
         let (sender, mut control) = steered(vec![Command::Pause, Command::Step(2)]);
-        let (told, tells) = mpsc::channel();
+        let (called, calls) = mpsc::channel();
         let stop = sender.clone();
         control.when_settled(move || {
-            let _ = told.send(());
+            let _ = called.send(());
             // The listener may send the next command at once.
             let _ = stop.send(Command::Stop);
         });
         assert_eq!(control.next_step(0), NextStep::Go(vec![]));
         assert_eq!(control.next_step(1), NextStep::Go(vec![]));
-        assert!(tells.try_recv().is_err());
+        assert!(calls.try_recv().is_err());
         assert_eq!(control.next_step(2), NextStep::Stop(StopReason::Asked));
-        assert!(tells.try_recv().is_ok());
+        assert!(calls.try_recv().is_ok());
     }
 
     #[test]
@@ -350,13 +350,13 @@ mod tests {
         let limits = Limits { steps: Some(3), time: None };
         let mut control = Control::steered(receiver, limits, Arc::default());
         let pace = Command::Pace(Duration::from_secs(3600));
-        for order in [pace, Command::Pause, Command::Redraw, set] {
-            sender.send(order).unwrap();
+        for command in [pace, Command::Pause, Command::Redraw, set] {
+            sender.send(command).unwrap();
         }
-        let (told, tells) = mpsc::channel();
+        let (called, calls) = mpsc::channel();
         let resume = sender.clone();
         control.when_settled(move || {
-            told.send(()).unwrap();
+            called.send(()).unwrap();
             resume.send(Command::Step(2)).unwrap();
             resume.send(Command::Redraw).unwrap();
         });
@@ -366,7 +366,7 @@ mod tests {
                 assert_eq!(control.next_step(step), NextStep::Go(vec![]));
             }
         });
-        assert_eq!(tells.try_iter().count(), 1);
+        assert_eq!(calls.try_iter().count(), 1);
         assert_eq!(control.next_step(0), NextStep::Go(changes));
         assert_eq!(control.next_step(1), NextStep::Go(vec![]));
         assert_eq!(control.next_step(2), NextStep::Redraw(vec![]));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mlsys_expr::{Env, EvalError, LookupError, Value as Known, evaluate};
 use mlsys_lab::lab::Lab;
+use mlsys_lab::nearest::nearest;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;
 use mlsys_lab::value::{Value, number};
@@ -72,9 +73,13 @@ pub(super) fn judge(
         let (result, failure, goes_on) = match bench.test(text, index, test) {
             Tried::Malformed(message) => return (Judgement::Malformed(message), Vec::new()),
             Tried::Right(costs) => (CaseResult::Passed(costs), None, true),
-            Tried::Failed(failure) => (failure.case(), Some(failure), true),
+            Tried::Failed(failure) => {
+                (CaseResult::Failed(failure.say.clone()), Some(failure), true)
+            }
             // What does not end on one test would use up the time of all others.
-            Tried::Broken(failure) => (failure.case(), Some(failure), false),
+            Tried::Broken(failure) => {
+                (CaseResult::Failed(failure.say.clone()), Some(failure), false)
+            }
         };
         let name = test.name.clone();
         cases.push(Case { name, result });
@@ -91,12 +96,6 @@ pub(super) fn judge(
         Some(failure) => Judgement::Wrong(Some(bench.recognised(text, failure))),
     };
     (judgement, cases)
-}
-
-impl Failure {
-    fn case(&self) -> CaseResult {
-        CaseResult::Failed(self.say.clone())
-    }
 }
 
 struct Bench<'a> {
@@ -247,26 +246,22 @@ pub enum CaseResult {
 /// What a limit is about: what was measured, and what is allowed.
 fn measured(limit: &Limit, data: &RunData) -> String {
     let names = limit.assert.expr.names().into_iter();
-    let mut told: Vec<String> = Vec::new();
+    let mut costs: Vec<String> = Vec::new();
     for (name, _) in names {
         let Some(metric) = name.as_str().strip_prefix("answer.") else {
             continue;
         };
-        let value = data.metric(metric);
-        let value = value.as_ref().map_or_else(
-            || "has no value".to_owned(),
-            |value| match value.as_f64() {
-                Some(x) => number(x),
-                None => Value::to_string(value),
-            },
-        );
-        let said = format!("{metric} {value}");
-        if !told.contains(&said) {
-            told.push(said);
+        let value = match data.metric(metric) {
+            Some(value) => value.as_f64().map_or_else(|| value.to_string(), number),
+            None => "has no value".to_owned(),
+        };
+        let cost = format!("{metric} {value}");
+        if !costs.contains(&cost) {
+            costs.push(cost);
         }
     }
     let allowed = limit.assert.source.replace("answer.", "");
-    format!("{}; allowed: {allowed}", told.join(", "))
+    format!("{}; allowed: {allowed}", costs.join(", "))
 }
 
 /// Warp instructions of one test where it says nothing: an answer is graded while the learner waits.
@@ -368,11 +363,8 @@ impl Env for AtElement<'_> {
                 None => Err(missing("it is no number")),
             },
             None => Err(LookupError::Unknown {
-                nearest: mlsys_lab::nearest::nearest(
-                    name,
-                    self.arguments.keys().map(String::as_str).chain(["i"]),
-                )
-                .map(str::to_owned),
+                nearest: nearest(name, self.arguments.keys().map(String::as_str).chain(["i"]))
+                    .map(str::to_owned),
             }),
         }
     }
@@ -389,8 +381,8 @@ fn contents(data: &RunData, buffer: &str) -> Vec<Value> {
 /// The buffers and some counts of a run.
 fn outputs(data: &RunData, counts: &[&str]) -> BTreeMap<String, Value> {
     let metrics = data.metrics().into_iter();
-    let told = metrics.filter(|(name, _)| name.starts_with("buffer.") || counts.contains(name));
-    told.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    let kept = metrics.filter(|(name, _)| name.starts_with("buffer.") || counts.contains(name));
+    kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
 /// The first element that is not as wanted, and how many more there are.
@@ -406,7 +398,7 @@ fn difference(buffer: &str, given: &[Value], wanted: &[Value], near: Tolerance) 
     let differing: Vec<usize> =
         (0..wanted.len()).filter(|&at| !agrees(&given[at], &wanted[at])).collect();
     let first = *differing.first()?;
-    let told = |value: &Value| match value.as_f64() {
+    let shown = |value: &Value| match value.as_f64() {
         Some(x) => number(x),
         None if *value == Value::from("poison") => "not written".to_owned(),
         None => value.to_string(),
@@ -417,7 +409,7 @@ fn difference(buffer: &str, given: &[Value], wanted: &[Value], near: Tolerance) 
     };
     Some(format!(
         "{buffer}[{first}] is {}, and should be {}{more}",
-        told(&given[first]),
-        told(&wanted[first])
+        shown(&given[first]),
+        shown(&wanted[first])
     ))
 }

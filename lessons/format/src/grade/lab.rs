@@ -74,8 +74,8 @@ pub(super) fn run_once(lab: &dyn Lab, settings: &Settings) -> Result<RunData, La
     let schema = lab.schema();
     let params = Params::resolve(schema, settings, Tables::builtin(), None).map_err(|errors| {
         let names = errors.iter().map(|error| error.param.as_str());
-        let said: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        LabError::contradiction(names, said.join("; "))
+        let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        LabError::contradiction(names, messages.join("; "))
     })?;
     let mut data = RunData::default();
     let mut run = Run {

@@ -14,7 +14,7 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Rows, as long as there are columns.
     pub rows: Vec<Vec<Value>>,
-    /// What is said of single cells, such as where a value comes from; empty for most tables.
+    /// Notes on single cells, such as where a value comes from; empty for most tables.
     #[serde(default, skip_serializing_if = "Notes::is_empty")]
     pub notes: Notes,
 }
@@ -52,7 +52,7 @@ impl Sort {
 }
 
 impl Table {
-    /// A table of which nothing is said but its values.
+    /// A table without notes.
     pub fn new(columns: Vec<String>, rows: Vec<Vec<Value>>) -> Self {
         Self { columns, rows, notes: Notes::default() }
     }
@@ -91,13 +91,13 @@ impl Table {
     pub fn numbered(&self) -> (Self, Vec<String>) {
         let number = |place: usize, _: &str| (place + 1).to_string();
         let notes = self.notes.all().iter().enumerate();
-        let notes = notes.map(|(place, said)| format!("{}  {said}", place + 1));
+        let notes = notes.map(|(place, note)| format!("{}  {note}", place + 1));
         (self.with_notes(number), notes.collect())
     }
 
     /// The table with one more column, in which the notes of each row stand in words.
     pub fn annotated(&self) -> Self {
-        self.with_notes(|_, said| said.to_owned())
+        self.with_notes(|_, note| note.to_owned())
     }
 
     fn with_notes(&self, say: impl Fn(usize, &str) -> String) -> Self {
@@ -166,8 +166,8 @@ fn column(name: &str, columns: &[String]) -> Result<usize, FilterError> {
 
 /// A cell as a number; of a text such as `0.06 nats`, the number that it begins with.
 fn number(cell: &Value) -> Option<f64> {
-    let said = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
-    cell.as_f64().or_else(|| said(cell.as_str()?))
+    let first = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
+    cell.as_f64().or_else(|| first(cell.as_str()?))
 }
 
 /// Numbers by size before texts by letter, then what there is none of.
@@ -306,16 +306,16 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Whether nothing is said of any cell.
+    /// Whether no cell has a note.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// Says something of a cell, in place of what was said of it before.
-    pub fn put(&mut self, row: usize, column: usize, said: &str) {
+    /// Notes something on a cell, in place of its note before.
+    pub fn put(&mut self, row: usize, column: usize, note: &str) {
         let known = self.all.iter().position(|other| other == said);
         let place = known.unwrap_or_else(|| {
-            self.all.push(said.to_owned());
+            self.all.push(note.to_owned());
             self.all.len() - 1
         });
         match self.find(row, column) {
@@ -324,19 +324,19 @@ impl Notes {
         }
     }
 
-    /// What is said of a cell.
+    /// The note on a cell.
     pub fn at(&self, row: usize, column: usize) -> Option<&str> {
         let (_, _, place) = self.cells.get(self.find(row, column).ok()?)?;
         self.all.get(*place).map(String::as_str)
     }
 
-    /// Every sentence once, in the order in which they were said.
+    /// Every sentence once, in the order in which they were noted.
     pub fn all(&self) -> &[String] {
         &self.all
     }
 
-    /// What is said of a row's cells, each sentence as `say` gives it from its place and its text: first what most cells
-    /// share, then the others with their column. Empty if nothing is said.
+    /// The notes on a row's cells, each sentence as `say` gives it from its place and its text: first what most cells
+    /// share, then the others with their column. Empty without notes.
     fn row_text(
         &self,
         row: usize,
@@ -353,11 +353,11 @@ impl Notes {
         let Some(most) = most.max_by_key(|place| uses(*place)) else {
             return String::new();
         };
-        let said = |place: usize| say(place, self.all.get(place).map_or("", String::as_str));
-        let mut parts = vec![said(most)];
+        let note = |place: usize| say(place, self.all.get(place).map_or("", String::as_str));
+        let mut parts = vec![note(most)];
         for (column, place) in notes.iter().filter(|(_, place)| *place != most) {
             let title = columns.get(*column).map_or("", String::as_str);
-            parts.push(format!("{title}: {}", said(*place)));
+            parts.push(format!("{title}: {}", note(*place)));
         }
         parts.join("; ")
     }
