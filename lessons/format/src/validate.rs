@@ -60,7 +60,7 @@ impl<'a> Validation<'a> {
                 let message =
                     format!("lab {} has no panel `{}`", schema.kind, shortened(&panel.name));
                 let help = suggestion(&panel.name, known, "its panels are");
-                self.error(Code::UnknownPanel, panel.place, message, help);
+                self.error_maybe(Code::UnknownPanel, panel.place, message, help);
             }
             let counts = |attempts: &Attempts| {
                 let [x, y] = attempts.axes.as_slice() else {
@@ -78,7 +78,7 @@ impl<'a> Validation<'a> {
                     panel.name, schema.kind
                 );
                 let help = "goals belong to a panel that compares runs, such as ledger";
-                self.error(Code::Contradiction, goal.place, message, Some(help.to_owned()));
+                self.error(Code::Contradiction, goal.place, message, help);
             }
         }
     }
@@ -102,7 +102,7 @@ impl<'a> Validation<'a> {
                         "lab {} runs for a while, and an answer is graded at once",
                         schema.kind
                     );
-                    let help = Some("name a lab that answers at once, such as graph".to_owned());
+                    let help = "name a lab that answers at once, such as graph";
                     self.error(Code::BadValue, lab.place, message, help);
                 }
                 self.settings(schema, set);
@@ -134,7 +134,7 @@ impl<'a> Validation<'a> {
             } else {
                 format!("write param = \"{}\"", texts.join("\" or \""))
             };
-            self.error(Code::UnknownParam, param.place, message, Some(help));
+            self.error(Code::UnknownParam, param.place, message, help);
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Validation<'a> {
                     Some(nearest) => format!("did you mean \"{nearest}\"?"),
                     None => "`mlsys lab list` shows them all".to_owned(),
                 };
-                self.error(Code::UnknownKind, kind.place, message, Some(help));
+                self.error(Code::UnknownKind, kind.place, message, help);
                 None
             }
         }
@@ -161,8 +161,8 @@ impl<'a> Validation<'a> {
             {
                 let message =
                     format!("`{}` names something on the learner's machine", setting.name);
-                let help = "only the command line may set it; leave it out here".to_owned();
-                self.error(Code::BadParam, setting.place, message, Some(help));
+                let help = "only the command line may set it; leave it out here";
+                self.error(Code::BadParam, setting.place, message, help);
                 continue;
             }
             let places = (setting.place, setting.value_place);
@@ -191,7 +191,7 @@ impl<'a> Validation<'a> {
                     Some(nearest) => format!("did you mean `{nearest}`?"),
                     None => format!("its parameters are: {}", known.join(", ")),
                 };
-                self.error(Code::UnknownParam, places.0, message, Some(help));
+                self.error(Code::UnknownParam, places.0, message, help);
             }
             Problem::NotOneOf { value, nearest, known } => {
                 let message = format!("`{name}` cannot be \"{}\"", shortened(&value));
@@ -199,7 +199,7 @@ impl<'a> Validation<'a> {
                     Some(nearest) => format!("did you mean \"{nearest}\"?"),
                     None => format!("it takes one of: {}", known.join(", ")),
                 };
-                self.error(code, places.1, message, Some(help));
+                self.error(code, places.1, message, help);
             }
             problem @ (Problem::WrongType { .. }
             | Problem::OutOfRange { .. }
@@ -209,13 +209,17 @@ impl<'a> Validation<'a> {
             | Problem::NotLive) => {
                 let message = format!("`{name}`: {problem}");
                 let help = format!("`mlsys lab show {}` tells what it takes", schema.kind);
-                self.error(code, places.1, message, Some(help));
+                self.error(code, places.1, message, help);
             }
         }
         None
     }
 
-    fn error(&mut self, code: Code, place: Place, message: String, help: Option<String>) {
+    fn error(&mut self, code: Code, place: Place, message: String, help: impl Into<String>) {
+        self.error_maybe(code, place, message, Some(help.into()));
+    }
+
+    fn error_maybe(&mut self, code: Code, place: Place, message: String, help: Option<String>) {
         let error = self.source.error(code, place, message);
         self.found.push(error.maybe_help(help));
     }
@@ -250,7 +254,7 @@ impl Validation<'_> {
             Type::Int | Type::Float | Type::Bool | Type::Enum | Type::String | Type::Array => {
                 let message = format!("`{}` cannot be a knob", knob.param);
                 let help = "knobs turn numbers, enums, booleans, texts and tables; set it with `set` instead";
-                self.error(Code::BadKnob, knob.place, message, Some(help.to_owned()));
+                self.error(Code::BadKnob, knob.place, message, help);
                 return;
             }
         }
@@ -263,8 +267,8 @@ impl Validation<'_> {
         });
         if knob.values.as_ref().is_some_and(Vec::is_empty) {
             let message = format!("the knob `{}` has no values", knob.param);
-            let help = "name one at least, or leave `values` out".to_owned();
-            self.error(Code::BadKnob, knob.place, message, Some(help));
+            let help = "name one at least, or leave `values` out";
+            self.error(Code::BadKnob, knob.place, message, help);
             return;
         }
         if values.as_ref().map(Vec::len) != knob.values.as_ref().map(Vec::len) {
@@ -281,8 +285,8 @@ impl Validation<'_> {
         });
         if outside || values.is_some_and(|values| !values.contains(&start)) {
             let message = format!("the knob `{}` cannot stand at {start}, {origin}", knob.param);
-            let help = "include it, or give the knob a `default` that it can stand at".to_owned();
-            self.error(Code::BadKnob, knob.place, message, Some(help));
+            let help = "include it, or give the knob a `default` that it can stand at";
+            self.error(Code::BadKnob, knob.place, message, help);
         }
     }
 
@@ -301,7 +305,7 @@ impl Validation<'_> {
         } else {
             return true;
         };
-        self.error(Code::BadKnob, knob.place, message, Some(help));
+        self.error(Code::BadKnob, knob.place, message, help);
         false
     }
 
@@ -324,8 +328,8 @@ impl Validation<'_> {
             None
         };
         if let Some(message) = problem {
-            let help = "a lesson may narrow a parameter's range, not widen it".to_owned();
-            self.error(Code::BadKnob, knob.place, message, Some(help));
+            let help = "a lesson may narrow a parameter's range, not widen it";
+            self.error(Code::BadKnob, knob.place, message, help);
         }
     }
 }
@@ -399,7 +403,7 @@ impl Validation<'_> {
                     other.kind.value
                 );
                 let help = help(&usable);
-                self.error(Code::BadParam, place, message, help);
+                self.error_maybe(Code::BadParam, place, message, help);
             }
             return;
         }
@@ -423,7 +427,7 @@ impl Validation<'_> {
             return;
         };
         let help = help(&usable);
-        self.error(Code::BadParam, place, message, help);
+        self.error_maybe(Code::BadParam, place, message, help);
     }
 }
 

@@ -27,7 +27,7 @@ impl Validation<'_> {
                 let message = format!("nothing is known of a device under `{name}`");
                 let facts = DEVICE_FACTS.into_iter();
                 let help = suggestion(metric, facts, "after `device.` stands one of");
-                self.error(Code::UnknownName, place, message, help);
+                self.error_maybe(Code::UnknownName, place, message, help);
             }
             return;
         }
@@ -46,7 +46,7 @@ impl Validation<'_> {
                     let known = ids.chain(["device"]);
                     let help =
                         suggestion(stem, known, "names begin with the id of a lab or with device");
-                    self.error(Code::UnknownName, place, message, help);
+                    self.error_maybe(Code::UnknownName, place, message, help);
                     return;
                 }
             },
@@ -54,7 +54,7 @@ impl Validation<'_> {
         if metric.is_empty() {
             let message = format!("`{name}` is a lab; say which of its metrics is meant");
             let help = schema.metrics.first().map(|first| format!("write {name}.{}", first.name));
-            self.error(Code::UnknownName, place, message, help);
+            self.error_maybe(Code::UnknownName, place, message, help);
             return;
         }
         match schema.metric(metric) {
@@ -62,12 +62,12 @@ impl Validation<'_> {
                 let message = format!("lab {} has no metric `{metric}`", schema.kind);
                 let known = schema.metrics.iter().map(|metric| metric.name.as_str());
                 let help = suggestion(metric, known, "its metrics are");
-                self.error(Code::UnknownName, place, message, help);
+                self.error_maybe(Code::UnknownName, place, message, help);
             }
             Some(metric) => {
                 if metric.ty == Type::Table {
                     let message = format!("`{name}` is a table, and expressions have no tables");
-                    let help = Some("use a metric that is a number".to_owned());
+                    let help = "use a metric that is a number";
                     self.error(Code::UnknownName, place, message, help);
                 }
             }
@@ -94,7 +94,7 @@ impl Validation<'_> {
                     let message =
                         format!("`{}` needs a series, and `{name}` is one value", function.name());
                     let place = formula.place.within(&formula.source, first.span);
-                    let help = Some(format!("write {name} alone"));
+                    let help = format!("write {name} alone");
                     self.error(Code::WrongType, place, message, help);
                 }
                 for argument in arguments {
@@ -118,7 +118,7 @@ impl Validation<'_> {
                     check.class
                 );
                 let place = check.assert.place.within(&check.assert.source, span);
-                let help = Some("write class = \"hardware\"".to_owned());
+                let help = "write class = \"hardware\"";
                 self.error(Code::Contradiction, place, message, help);
                 return;
             }
@@ -154,8 +154,8 @@ impl Validation<'_> {
     fn launched(&mut self, setting: &Setting) {
         if ["example", "source", "execution", "plug_in"].contains(&setting.name.as_str()) {
             let message = format!("a test does not set `{}`", setting.name);
-            let help = "the learner's kernel is what runs, in the interpreter".to_owned();
-            self.error(Code::BadParam, setting.place, message, Some(help));
+            let help = "the learner's kernel is what runs, in the interpreter";
+            self.error(Code::BadParam, setting.place, message, help);
         }
     }
 
@@ -173,7 +173,7 @@ impl Validation<'_> {
                 });
                 let place = if is_buffer { expect.value.place } else { buffer.place };
                 let help = "an expected value speaks of i, of the numbers among the arguments, and of what buffers filled with index, ones or zeros hold at i";
-                self.error(Code::UnknownName, place, reason.to_string(), Some(help.to_owned()));
+                self.error(Code::UnknownName, place, reason.to_string(), help);
             }
         }
     }

@@ -313,7 +313,7 @@ impl Notes {
 
     /// Notes something on a cell, in place of its note before.
     pub fn put(&mut self, row: usize, column: usize, note: &str) {
-        let known = self.all.iter().position(|other| other == said);
+        let known = self.all.iter().position(|other| other == note);
         let place = known.unwrap_or_else(|| {
             self.all.push(note.to_owned());
             self.all.len() - 1
