@@ -13,8 +13,8 @@ use ratatui::widgets::Widget;
 
 use crate::command::Motion;
 use crate::key::Key;
+use crate::list::FieldPurpose;
 use crate::list::{self, FilteredList};
-use crate::text_field::FieldPurpose;
 
 /// Rows of a definition below the list.
 const PREVIEW: u16 = 6;

@@ -14,20 +14,17 @@ pub mod fuzzy;
 pub mod glossary;
 pub mod grading;
 pub mod key;
-pub mod line;
 pub mod list;
 pub mod message;
 pub mod own_page;
 pub mod palette;
 pub mod picture;
-pub mod recall;
 pub mod records;
 pub mod search;
 pub mod state;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
-pub mod text_field;
 pub mod update;
 pub mod view;
 

@@ -23,7 +23,7 @@ use mlsys_view::theme::Background;
 use crate::command;
 use crate::editor::{DraftOrigin, TestsJob, TestsReport};
 use crate::key::Key;
-use crate::recall::Wanted;
+use crate::records::RecallRequest;
 use crate::records::{LoadError, LoadedRecord, RecordEntry};
 
 #[derive(Debug)]
@@ -127,9 +127,9 @@ pub enum Effect {
     Start(Box<Start>),
     Replay(Box<ReplayStart>),
     ListRecords,
-    ReadRecord(Box<crate::records::Wanted>),
+    ReadRecord(Box<crate::records::LoadRequest>),
     /// Read what earlier sessions recorded, for pictures of several runs.
-    Recall(Wanted),
+    Recall(RecallRequest),
     Order(Command),
     WantPictures(Panels),
     /// End the run and forget it; what comes of it later is dropped.

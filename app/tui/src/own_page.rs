@@ -1,13 +1,18 @@
-//! A lab on a page of its own, with everything that can be turned as a knob.
+//! A lab on a page of its own, with everything that can be turned as a knob; and the command line that opens what is
+//! on the screen.
 
 use std::sync::Arc;
 
-use mlsys_lab::Registry;
+use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::params::{Origin, Params, Settings};
 use mlsys_lab::schema::{Param, Schema, Type};
 use mlsys_lab::tables::Tables;
-use mlsys_lab::value::Value;
+use mlsys_lab::value::{Value, toml_string};
 use mlsys_lesson::Lesson;
+
+use crate::state::App;
+use crate::state::lab::LabState;
+use crate::state::page::Page;
 
 /// The module of the pages made here, which no lesson of a course has.
 const MODULE: &str = "labs";
@@ -36,7 +41,7 @@ fn text(schema: &Schema, params: &Params) -> Option<String> {
         if schema.param(name)?.command_line_only {
             return None;
         }
-        set.push(format!("{name} = {}", toml(value)));
+        set.push(format!("{name} = {}", value.to_toml()));
     }
     let knobs = schema.params.iter();
     let knobs: Vec<String> = knobs
@@ -47,7 +52,7 @@ fn text(schema: &Schema, params: &Params) -> Option<String> {
         "+++\nformat = 1\nid = \"{MODULE}/{kind}\"\ntitle = {title}\nminutes = 1\n+++\n# {heading}\n\n{about}\n\n{presets}\
          ```{{lab}} run\nkind = \"{kind}\"\nset = {{ {set} }}\n{knobs}\n```\n",
         kind = schema.kind,
-        title = quoted(&schema.title),
+        title = toml_string(&schema.title),
         heading = schema.title,
         about = schema.about,
         presets = presets(schema),
@@ -76,7 +81,7 @@ fn knob_names(param: &Param, value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::Table(entries)) if is_knob => {
             let entries = entries.keys();
-            let entries = entries.map(|entry| quoted(&format!("{}.{entry}", param.name)));
+            let entries = entries.map(|entry| toml_string(&format!("{}.{entry}", param.name)));
             std::iter::once(param.name.clone()).chain(entries).collect()
         }
         Some(_) if is_knob => vec![param.name.clone()],
@@ -86,35 +91,84 @@ fn knob_names(param: &Param, value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// A value as TOML.
-pub fn toml(value: &Value) -> String {
-    match value {
-        Value::Bool(b) => b.to_string(),
-        Value::Int(i) => i.to_string(),
-        Value::Float(x) => format!("{x:?}"),
-        Value::Text(text) => quoted(text),
-        Value::Array(items) => {
-            format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", "))
+/// The words of the line, as a program gets them.
+pub fn words(app: &App) -> Vec<String> {
+    let mut words = vec!["mlsys".to_owned()];
+    match &app.page {
+        None => {}
+        Some(page) => words.extend(of_page(app, page)),
+    }
+    if app.hardware.choice != DeviceChoice::Auto {
+        words.extend(["--device".to_owned(), app.hardware.choice.to_string()]);
+    }
+    if let Some(seed) = app.session.seed {
+        words.extend(["--seed".to_owned(), seed.to_string()]);
+    }
+    words
+}
+
+pub fn line(app: &App) -> String {
+    let words: Vec<String> = words(app).iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+fn of_page(app: &App, page: &Page) -> Vec<String> {
+    let id = page.lesson.front.id.as_str();
+    let mut words = Vec::new();
+    let mut set = |name: String, value: &Value| {
+        words.extend(["--set".to_owned(), format!("{name}={}", typed(value))]);
+    };
+    if let (true, Some(lab)) = (is_own(&page.lesson), page.lab()) {
+        for (name, value) in set_values(lab) {
+            set(name, &value);
         }
-        Value::Table(entries) => {
-            let entries: Vec<String> =
-                entries.iter().map(|(name, v)| format!("{} = {}", quoted(name), toml(v))).collect();
-            format!("{{ {} }}", entries.join(", "))
+        return ["lab".to_owned(), lab.schema.kind.clone()].into_iter().chain(words).collect();
+    }
+    for lab in &page.labs {
+        for knob in lab.controls.knobs.iter().filter(|knob| knob.value != knob.initial) {
+            if let Some(value) = &knob.value {
+                set(format!("{}.{}", lab.id, knob.name), value);
+            }
+        }
+    }
+    let name = app.course.sources.get(id).map_or(id, String::as_str);
+    ["open".to_owned(), name.to_owned()].into_iter().chain(words).collect()
+}
+
+/// What was set on a lab's own page.
+///
+/// A value that is the default as well stays: a table entry may supply another one where none is set.
+fn set_values(lab: &LabState) -> Vec<(String, Value)> {
+    let Ok(params) = lab.params() else { return Vec::new() };
+    let set = params.iter().filter(|(name, _)| params.origin(name) == Some(&Origin::Set));
+    set.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+}
+
+/// A value as `--set` reads it: text stands as it is where that is read back as the same text.
+fn typed(value: &Value) -> String {
+    match value {
+        Value::Text(text) => {
+            let plain = text.trim() == text && !text.starts_with('"');
+            match (plain, text.strip_prefix('@')) {
+                (true, None) => text.clone(),
+                (true, Some(rest)) => format!("@@{rest}"),
+                (false, _) => value.to_toml(),
+            }
+        }
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Array(_) | Value::Table(_) => {
+            value.to_toml()
         }
     }
 }
 
-fn quoted(text: &str) -> String {
-    let mut safe = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => safe.extend(['\\', c]),
-            c if c.is_control() => safe.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => safe.push(c),
-        }
+/// A word as shells read it back whole.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
-    safe.push('"');
-    safe
 }
 
 #[cfg(test)]

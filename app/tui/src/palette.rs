@@ -11,8 +11,8 @@ use unicode_width::UnicodeWidthChar;
 use crate::command::Command;
 use crate::fuzzy::{self, Haystack, Query};
 use crate::key::Key;
+use crate::list::FieldPurpose;
 use crate::list::{self, FilteredList};
-use crate::text_field::FieldPurpose;
 
 /// Columns of the word for the kind of an entry.
 const KIND: usize = 9;

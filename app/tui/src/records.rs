@@ -1,18 +1,20 @@
-//! Recorded runs in the workbench: the list of them, and one that is replayed.
+//! Recorded runs in the workbench: the list of them, one that is replayed, and those that a lesson takes back in.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mlsys_lab::params::Params;
+use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
-use serde_json::Value as Json;
-
-use mlsys_run::record::{RecordError, Summary};
+use mlsys_run::record::{self, RecordError, RecordedRun, Summary};
+use mlsys_view::attempts::{FinishedRun, OWN_PAGES};
+use mlsys_view::export::changed;
 use mlsys_view::theme::Look;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
+use serde_json::Value as Json;
 
 use crate::command::Motion;
 
@@ -96,7 +98,7 @@ impl RecordEntry {
             .iter()
             .map(|(name, value)| (name, of(name), mlsys_lab::output::value(value)))
             .filter(|(_, theirs, ours)| !theirs.is_null() && *theirs != ours)
-            .map(|(name, theirs, _)| format!("{name} {}", mlsys_run::record::value_text(theirs)))
+            .map(|(name, theirs, _)| format!("{name} {}", record::value_text(theirs)))
             .collect()
     }
 }
@@ -172,7 +174,7 @@ pub enum Purpose {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct LoadRequest {
     pub entry: RecordEntry,
     pub purpose: Purpose,
     /// The lesson it is wanted in.
@@ -192,7 +194,7 @@ pub enum LoadError {
 
 #[derive(Debug)]
 pub struct LoadedRecord {
-    pub wanted: Wanted,
+    pub wanted: LoadRequest,
     pub data: RunData,
     /// A sentence for each thing that could not be read.
     pub warnings: Vec<String>,
@@ -253,6 +255,70 @@ impl Replay {
             (Speed::Watch, _) | (Speed::Times(_), None) => watched / steps,
         }
     }
+}
+
+/// As many runs of a lesson are taken back in, the newest.
+const MOST_RECALLED: usize = 30;
+
+/// Which runs are wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecallRequest {
+    /// Those of this lesson; without one those that no lesson of a course asked for.
+    pub lesson: Option<String>,
+    /// Those of these kinds of labs.
+    pub kinds: Vec<String>,
+}
+
+/// Reads the finished runs that are wanted, the oldest first; what cannot be read is left out, as lists of runs tell why.
+pub fn recall(
+    runs: &Path,
+    wanted: &RecallRequest,
+    registry: &'static Registry,
+) -> Vec<FinishedRun> {
+    let names = record::list(runs).unwrap_or_default();
+    let newest = names.iter().rev().filter_map(|name| {
+        let summary = record::summary(&runs.join(name)).ok()?;
+        wanted.fits(&summary).then_some(summary)
+    });
+    let mut found: Vec<FinishedRun> = newest
+        .take(MOST_RECALLED)
+        .filter_map(|summary| of_past(&record::open(&summary.folder).ok()?, registry))
+        .collect();
+    found.reverse();
+    found
+}
+
+impl RecallRequest {
+    pub fn fits(&self, summary: &Summary) -> bool {
+        let lesson = match (&self.lesson, summary.lesson()) {
+            (Some(wanted), lesson) => lesson == Some(wanted.as_str()),
+            (None, lesson) => lesson.is_none_or(|id| id.starts_with(OWN_PAGES)),
+        };
+        lesson
+            && summary.status.word() == "finished"
+            && self.kinds.iter().any(|kind| kind == summary.lab())
+    }
+}
+
+/// What a recorded run leaves; nothing if there is no such lab any more.
+fn of_past(past: &RecordedRun, registry: &'static Registry) -> Option<FinishedRun> {
+    let summary = &past.summary;
+    let schema = registry.find(summary.lab()).ok()?.schema();
+    let params = summary.values();
+    let differing = changed(schema, params.iter().map(|(name, value)| (*name, value)));
+    let turned = params
+        .iter()
+        .filter(|(name, _)| *name != "model_from" && differing.iter().any(|(n, _)| n == name));
+    let turned = turned.map(|(name, value)| ((*name).to_owned(), value.clone()));
+    let lab = summary.about["lesson"]["lab"].as_str();
+    let lab = lab.filter(|_| !summary.lesson().is_some_and(|id| id.starts_with(OWN_PAGES)));
+    Some(FinishedRun::new(
+        schema,
+        (summary.lesson().map(str::to_owned), lab.unwrap_or_else(|| summary.lab()).to_owned()),
+        params.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect(),
+        turned.collect(),
+        &past.data,
+    ))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthChar;
 
-use super::text_field::{FieldPurpose, TextField};
+use crate::list::{FieldPurpose, TextField};
 
 /// A search in the open lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]

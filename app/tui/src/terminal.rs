@@ -4,11 +4,10 @@
 
 pub mod decode;
 
-mod clipboard;
-mod frame;
-
 use std::any::Any;
+use std::cell::RefCell;
 use std::io::{self, Write};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{panic, thread};
 
@@ -26,7 +25,6 @@ use mlsys_run::session::RUN_THREAD;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
-use self::frame::Bytes;
 use crate::message::Mouse;
 
 /// Whether the terminal is ours at the moment, so that it is given back exactly once.
@@ -148,7 +146,7 @@ impl Screen for Guard {
 
     fn copy(&mut self, text: &str) -> io::Result<()> {
         let in_tmux = std::env::var_os("TMUX").is_some();
-        self.bytes.write_all(clipboard::osc52(text, in_tmux).as_bytes())?;
+        self.bytes.write_all(osc52(text, in_tmux).as_bytes())?;
         self.bytes.send()
     }
 
@@ -225,7 +223,7 @@ fn enter() -> io::Result<()> {
     if MOUSE.load(Ordering::SeqCst) {
         bytes.extend_from_slice(MOUSE_ON);
     }
-    let entered = frame::send(&bytes);
+    let entered = send(&bytes);
     if entered.is_err() {
         give_back();
     }
@@ -247,10 +245,89 @@ pub fn give_back() {
             LeaveAlternateScreen,
             Show
         );
-        let _ = frame::send(&bytes);
+        let _ = send(&bytes);
         let _ = disable_raw_mode();
         process::speak();
     }
+}
+
+/// What is to be sent to the terminal; nothing goes out by itself, not even when it is dropped.
+///
+/// A frame that is cut off by a panic must not be written onto the screen that was given back.
+#[derive(Clone, Debug, Default)]
+struct Bytes(Rc<RefCell<Vec<u8>>>);
+
+impl Bytes {
+    fn send(&self) -> io::Result<()> {
+        let mut bytes = self.0.take();
+        let sent = send(&bytes);
+        // The room is kept for the next frame.
+        bytes.clear();
+        self.0.replace(bytes);
+        sent
+    }
+}
+
+impl Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Sends bytes past the standard library's buffer, whose lock a thread that panicked may hold and which would keep for
+/// the end of the program what a terminal that has vanished did not take.
+#[cfg(unix)]
+fn send(mut bytes: &[u8]) -> io::Result<()> {
+    use rustix::io::Errno;
+    use rustix::stdio::stdout;
+    while !bytes.is_empty() {
+        match rustix::io::write(stdout(), bytes) {
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => wait_for(stdout())?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn send(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+fn osc52(text: &str, in_tmux: bool) -> String {
+    let plain = format!("\x1b]52;c;{}\x07", base64(text.as_bytes()));
+    if in_tmux {
+        // tmux takes the first where `set-clipboard` is on, and hands the second on where `allow-passthrough` is.
+        let passed = plain.replace('\x1b', "\x1b\x1b");
+        format!("{plain}\x1bPtmux;{passed}\x1b\\")
+    } else {
+        plain
+    }
+}
+
+/// Base64 as in RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for place in 0..4 {
+            let letter = ALPHABET[(bits >> (18 - 6 * place)) as usize & 63];
+            let padding = place > chunk.len();
+            text.push(if padding { '=' } else { char::from(letter) });
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -267,5 +344,28 @@ mod tests {
         );
         assert!(told(None).is_some());
         assert_eq!(told(Some("run-train")), None);
+    }
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (text, code) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+            ("µ→ß", "wrXihpLDnw=="),
+        ] {
+            assert_eq!(base64(text.as_bytes()), code, "{text}");
+        }
+    }
+
+    #[test]
+    fn inside_tmux_the_terminal_around_it_is_told_too() {
+        assert_eq!(osc52("foo", false), "\x1b]52;c;Zm9v\x07");
+        let inside = osc52("foo", true);
+        assert!(inside.ends_with("\x1bPtmux;\x1b\x1b]52;c;Zm9v\x07\x1b\\"), "{inside:?}");
     }
 }

@@ -26,7 +26,7 @@ use crate::records::Purpose;
 use crate::state::App;
 use crate::state::overlay::Overlay;
 use crate::state::page::{Audience, Side};
-use crate::{command, line};
+use crate::{command, own_page};
 pub use debugger::Animation;
 
 /// The side, and the lab with its picture.
@@ -236,7 +236,7 @@ impl App {
             Command::Presets => self.lay_over(Overlay::Presets { chosen: 0 }),
             Command::Mouse => self.change_mouse(),
             Command::CopyLine => {
-                let line = line::line(self);
+                let line = own_page::line(self);
                 self.lay_over(Overlay::Line(line.clone()));
                 self.effects.push(Effect::Copy(line));
             }

@@ -10,7 +10,7 @@ use mlsys_lab::report::RunData;
 use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, Summary};
-use mlsys_tui::recall::{Wanted, recall};
+use mlsys_tui::records::{RecallRequest, recall};
 use mlsys_view::attempts::{FinishedRun, RunComparison};
 use mlsys_view::export::svg;
 use mlsys_view::export::{Source, changed};
@@ -83,7 +83,7 @@ fn lesson_report(
         }
     }
     newest.reverse();
-    let wanted = Wanted {
+    let wanted = RecallRequest {
         lesson: Some(id.to_owned()),
         kinds: lesson.labs().map(|lab| lab.kind.value.clone()).collect(),
     };
@@ -107,16 +107,18 @@ fn compared_runs(
     let panels = lab.schema().panels.iter();
     let named = panels.filter_map(|panel| panel.attempts.as_ref());
     let kinds = named.flat_map(|attempts| attempts.kinds.iter().cloned());
-    let wanted = Wanted {
+    let wanted = RecallRequest {
         lesson: past.summary.lesson().map(str::to_owned),
         kinds: kinds.chain([past.summary.lab().to_owned()]).collect(),
     };
     attempts(runs, &wanted, registry)
 }
 
-fn attempts(runs: &Path, wanted: &Wanted, registry: &'static Registry) -> Vec<Arc<FinishedRun>> {
-    let compares =
-        |kind: &String| registry.find(kind).is_ok_and(|lab| lab.schema().compares_runs());
+fn attempts(runs: &Path, wanted: &RecallRequest) -> Vec<Arc<FinishedRun>> {
+    let compares = |kind: &String| {
+        let lab = mlsys_registry::registry().find(kind);
+        lab.is_ok_and(|lab| lab.schema().compares_runs())
+    };
     if !wanted.kinds.iter().any(compares) {
         return Vec::new();
     }

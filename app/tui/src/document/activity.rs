@@ -6,7 +6,7 @@ use mlsys_lesson::{
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::card::Card;
+use super::Card;
 use super::instructor;
 use crate::answer;
 use crate::editor::TestsState;

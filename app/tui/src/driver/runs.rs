@@ -19,8 +19,9 @@ use mlsys_run::sources::{Sources, Store, WithArtifacts};
 use super::{Input, Outbox};
 use crate::editor::TestsJob;
 use crate::message::{Message, ReplayStart, SaveWeights, Start};
-use crate::recall;
-use crate::records::{LoadError, LoadedRecord, RecordEntry, Source, Wanted};
+use crate::records::{
+    self, LoadError, LoadRequest, LoadedRecord, RecallRequest, RecordEntry, Source,
+};
 use crate::state::App;
 
 /// Starts runs one at a time and brings back what they say.
@@ -135,11 +136,11 @@ impl Runner {
         list_records(self.folder.clone(), self.background.clone(), &self.outbox);
     }
 
-    pub fn read_record(&self, wanted: Wanted) {
+    pub fn read_record(&self, wanted: LoadRequest) {
         read_record(wanted, &self.outbox);
     }
 
-    pub fn recall(&self, wanted: recall::Wanted) {
+    pub fn recall(&self, wanted: RecallRequest) {
         if let Some(folder) = &self.folder {
             recall_runs(folder.clone(), wanted, self.registry, &self.outbox);
         }
@@ -264,19 +265,19 @@ fn list_records(folder: Option<PathBuf>, background: BackgroundTasks, outbox: &O
     });
 }
 
-fn read_record(wanted: Wanted, outbox: &Outbox) {
+fn read_record(wanted: LoadRequest, outbox: &Outbox) {
     in_background("record", outbox, move || Message::LoadedRecord(loaded(wanted)));
 }
 
 /// Reads what a lesson's labs have left.
 fn recall_runs(
     folder: PathBuf,
-    wanted: recall::Wanted,
+    wanted: RecallRequest,
     registry: &'static Registry,
     outbox: &Outbox,
 ) {
     in_background("recall", outbox, move || {
-        Message::Recalled(recall::recall(&folder, &wanted, registry))
+        Message::Recalled(records::recall(&folder, &wanted, registry))
     });
 }
 
@@ -304,7 +305,7 @@ fn record_entries(folder: Option<PathBuf>) -> Vec<RecordEntry> {
     own.chain(shipped).collect()
 }
 
-fn loaded(wanted: Wanted) -> Result<Box<LoadedRecord>, LoadError> {
+fn loaded(wanted: LoadRequest) -> Result<Box<LoadedRecord>, LoadError> {
     let past = match &wanted.entry.source {
         Source::Folder(folder) => record::open(folder),
         Source::Shipped(place) => match record::shipped().nth(*place) {

@@ -2,10 +2,10 @@
 
 use crate::command::Place;
 use crate::glossary::GlossaryList;
+use crate::list::TextField;
 use crate::palette::{Palette, Target};
 use crate::records::Records;
 use crate::search::Search;
-use crate::text_field::TextField;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {

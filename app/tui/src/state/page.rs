@@ -10,8 +10,8 @@ use mlsys_run::settings;
 use mlsys_view::kernel::Play;
 
 use crate::editor::{Editor, KernelTests};
+use crate::list::TextField;
 use crate::state::lab::{LabState, lab};
-use crate::text_field::TextField;
 
 pub struct Page {
     pub lesson: Arc<Lesson>,

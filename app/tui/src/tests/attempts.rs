@@ -7,7 +7,7 @@ use mlsys_lab::value::Value;
 
 use super::Bench;
 use crate::message::{Effect, Message};
-use crate::recall::Wanted;
+use crate::records::RecallRequest;
 use mlsys_run::outcome::Outcome;
 use mlsys_view::attempts::FinishedRun;
 
@@ -25,7 +25,7 @@ fn bench() -> Bench {
     bench
 }
 
-fn recalls(effects: &[Effect]) -> Option<&Wanted> {
+fn recalls(effects: &[Effect]) -> Option<&RecallRequest> {
     effects.iter().find_map(|effect| {
         if let Effect::Recall(wanted) = effect {
             return Some(wanted);

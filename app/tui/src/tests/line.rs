@@ -4,7 +4,6 @@ use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::value::Value;
 
 use super::Bench;
-use crate::line;
 use crate::message::Effect;
 use crate::own_page;
 use mlsys_run::settings;
@@ -95,16 +94,16 @@ fn opened(line: &str, size: (u16, u16)) -> Bench {
 #[test]
 fn a_lesson_line_restores_its_knobs() {
     let mut bench = Bench::in_lesson((120, 40));
-    assert_eq!(line::line(&bench.app), "mlsys open systems/small");
+    assert_eq!(own_page::line(&bench.app), "mlsys open systems/small");
     // A number, a count, a name of each lab.
     bench.keys("\t>_>_>]>");
     bench.keys("dd");
     bench.app.session.seed = Some(7);
-    let line = line::line(&bench.app);
+    let line = own_page::line(&bench.app);
     assert!(line.ends_with("--device wgpu:0 --seed 7"), "{line}");
     let again = opened(&line, (120, 40));
     assert_eq!(knobs(&again), knobs(&bench), "{line}");
-    assert_eq!(line::line(&again.app), line);
+    assert_eq!(own_page::line(&again.app), line);
 }
 
 #[test]
@@ -117,7 +116,7 @@ fn the_line_of_a_labs_own_page_opens_every_preset() {
             bench.keys("P");
             bench.keys(&"_".repeat(index));
             bench.keys("\n");
-            let line = line::line(&bench.app);
+            let line = own_page::line(&bench.app);
             let again = opened(&line, (120, 40));
             let params = |bench: &Bench| {
                 let open = bench.app.page.as_ref().unwrap().lab().unwrap();
@@ -167,7 +166,7 @@ fn values_of_every_type_are_opened_and_copied() {
     let values: Vec<String> =
         knobs(&bench).into_iter().map(|(_, value)| value.unwrap().to_string()).collect();
     assert_eq!(values, ["true", "1000", "2.5e-7", "sgd"]);
-    let options = Line::parse(&line::line(&bench.app));
+    let options = Line::parse(&own_page::line(&bench.app));
     assert_eq!(options.set.len(), typed.len());
     assert_eq!(knobs(&open(&options.set)), knobs(&bench));
 }
@@ -184,8 +183,8 @@ fn shell_words_round_trip() {
     .unwrap();
     let tables = mlsys_lab::tables::Tables::builtin();
     let params = mlsys_lab::params::Params::resolve(graph, &given, tables, None).unwrap();
-    bench.app.open(own_page::lesson(graph, &params, mlsys_registry::built_in()).unwrap());
-    let again = opened(&line::line(&bench.app), (120, 40));
+    bench.app.open(own_page::lesson(graph, &params).unwrap());
+    let again = opened(&own_page::line(&bench.app), (120, 40));
     let lab = again.app.page.as_ref().unwrap().lab().unwrap();
     let params = lab.params().unwrap();
     assert_eq!(params.get("expression").unwrap().as_str(), Some(text));

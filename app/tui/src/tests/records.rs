@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Bench, point};
 use crate::message::{Effect, Message};
-use crate::records::{LoadedRecord, Purpose, RecordEntry, Source, Wanted};
+use crate::records::{LoadRequest, LoadedRecord, Purpose, RecordEntry, Source};
 use crate::state::lab::State;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::record::RecordError;
@@ -33,7 +33,7 @@ fn own() -> Source {
     Source::Folder(PathBuf::from("/runs/2026-11-21T09-06-24.123Z-train-7"))
 }
 
-fn wanted(effects: &[Effect]) -> Wanted {
+fn wanted(effects: &[Effect]) -> LoadRequest {
     let mut wanted = effects.iter().filter_map(|effect| {
         if let Effect::ReadRecord(wanted) = effect { Some((**wanted).clone()) } else { None }
     });
@@ -51,7 +51,7 @@ impl Bench {
         self.app.update(Message::Records(vec![entry(own(), 0.5)]))
     }
 
-    fn fetched(&mut self, wanted: Wanted) -> Vec<Effect> {
+    fn fetched(&mut self, wanted: LoadRequest) -> Vec<Effect> {
         let (data, warnings) = (data(), Vec::new());
         let fetched = LoadedRecord { wanted, data, warnings };
         self.app.update(Message::LoadedRecord(Ok(Box::new(fetched))))

@@ -10,12 +10,12 @@ use mlsys_run::storage::Export;
 use mlsys_view::export::svg;
 use mlsys_view::export::{Source, changed, csv::csv};
 
+use crate::list::{FieldPurpose, TextField};
 use crate::message::{Effect, SaveWeights};
 use crate::state::App;
 use crate::state::lab::{LabState, State};
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
-use crate::text_field::{FieldPurpose, TextField};
 
 /// Why the run on the screen has no weights to save.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

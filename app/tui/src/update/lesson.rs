@@ -10,11 +10,11 @@ use mlsys_run::settings::KnobTurn;
 use crate::answer::{self, AnswerError, Options};
 use crate::command::Motion;
 use crate::key::Key;
+use crate::list::{FieldEvent, FieldPurpose, TextField};
 use crate::message::Effect;
 use crate::state::lab::knob::KnobError;
 use crate::state::page::{Page, Side, Telling};
 use crate::state::{App, DraftFollowing};
-use crate::text_field::{FieldEvent, FieldPurpose, TextField};
 use crate::{document, view};
 
 impl App {

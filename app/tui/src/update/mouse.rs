@@ -5,12 +5,12 @@ use mlsys_view::panel::Inspect;
 
 use crate::answer;
 use crate::command::{Command, Motion};
+use crate::list::{FieldPurpose, TextField};
 use crate::message::Mouse;
 use crate::message::{Effect, Gesture};
 use crate::state::App;
 use crate::state::overlay::Overlay;
 use crate::state::page::Side;
-use crate::text_field::{FieldPurpose, TextField};
 use crate::update::pictures::put_cursor;
 use crate::view::hit::{self, Hit};
 

@@ -7,6 +7,7 @@ use mlsys_run::glossary::Glossary;
 use crate::command::Motion;
 use crate::glossary::GlossaryList;
 use crate::key::Key;
+use crate::list::FieldEvent;
 use crate::message::Effect;
 use crate::palette::Target;
 use crate::records::Purpose;
@@ -15,7 +16,6 @@ use crate::state::App;
 use crate::state::lab::LabState;
 use crate::state::overlay::{Confirm, Overlay};
 use crate::state::page::Side;
-use crate::text_field::FieldEvent;
 use crate::{document, view};
 
 impl App {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use mlsys_lesson::{Block, Knob, LabDirective, Lesson, Setting};
 
 use crate::editor::Subject;
+use crate::list::FieldPurpose;
 use crate::message::{Effect, PreviewState};
 use crate::state::App;
 use crate::state::lab::LabState;
 use crate::state::page::{Answered, Page};
-use crate::text_field::FieldPurpose;
 use crate::{document, view};
 
 impl App {

@@ -10,9 +10,9 @@ use mlsys_view::earlier::{self, Earlier};
 use crate::message::{Effect, ReplayStart};
 use crate::own_page;
 use crate::palette::{Item, Target};
-use crate::recall;
 use crate::records::{
-    LoadError, LoadedRecord, Purpose, RecordEntry, Records, Replay, Source, Speed, Wanted,
+    LoadError, LoadRequest, LoadedRecord, Purpose, RecallRequest, RecordEntry, Records, Replay,
+    Source, Speed,
 };
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
@@ -59,7 +59,7 @@ impl App {
         let Some(page) = &self.page else { return };
         self.screen.notice = Some(format!("reading {}", entry.name));
         let lesson = page.lesson.front.id.to_string();
-        let wanted = Wanted { entry, purpose, lesson, lab };
+        let wanted = LoadRequest { entry, purpose, lesson, lab };
         self.effects.push(Effect::ReadRecord(Box::new(wanted)));
     }
 
@@ -175,7 +175,7 @@ impl App {
         kinds.retain(|kind| recalled.insert((lesson.clone(), kind.clone())));
         if !kinds.is_empty() {
             let kinds = kinds.into_iter().collect();
-            self.effects.push(Effect::Recall(recall::Wanted { lesson, kinds }));
+            self.effects.push(Effect::Recall(RecallRequest { lesson, kinds }));
         }
     }
 

@@ -1,12 +1,12 @@
 //! Searching the open lesson, and the list of lessons.
 
 use crate::command::{Binding, Command, TABLE};
+use crate::list::{FieldPurpose, TextField};
 use crate::palette::{Item, Palette, Target};
 use crate::search::{Hit, Search, hits};
 use crate::state::App;
 use crate::state::overlay::Overlay;
 use crate::state::page::Side;
-use crate::text_field::{FieldPurpose, TextField};
 use crate::{document, own_page, view};
 
 /// How many choices of the palette are remembered.

@@ -10,13 +10,13 @@ use mlsys_run::devices;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::session::Panels;
 
+use crate::list::{FieldPurpose, TextField};
 use crate::message::Effect;
 use crate::records::Speed;
 use crate::state::lab::State;
 use crate::state::overlay::Overlay;
 use crate::state::page::Page;
 use crate::state::{ActiveRun, App, Machine, PendingRequest, RunMode, Wait, Waiting};
-use crate::text_field::{FieldPurpose, TextField};
 use crate::update::run::interval;
 use crate::view;
 

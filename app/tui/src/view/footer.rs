@@ -8,10 +8,10 @@ use ratatui::widgets::{Clear, Widget};
 
 use crate::command::{self, Binding, Command, Rank};
 use crate::editor::Subject;
+use crate::list::TextField;
 use crate::state::App;
 use crate::state::lab::State;
 use crate::state::overlay::Overlay;
-use crate::text_field::TextField;
 use mlsys_view::panel::Inspect;
 use mlsys_view::panel::Tint;
 use mlsys_view::text::wrap_spans;

@@ -147,7 +147,7 @@ fn in_lab(app: &App, page: &Page, lab: &LabState, area: Rect, at: Position) -> O
         });
         return found.map(|(index, _)| Hit::Lab(index));
     }
-    let knobs = lab::knobs::cells(lab, areas.knobs);
+    let knobs = lab::knob_cells(lab, areas.knobs);
     if let Some((index, _)) = knobs.iter().find(|(_, cell)| cell.contains(at)) {
         return Some(Hit::Knob(*index));
     }

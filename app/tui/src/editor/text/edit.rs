@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::super::history::{Change, Kind};
 use mlsys_run::storage::{MAX_DRAFT_BYTES, clean};
 
-use super::{Text, TextFull};
+use super::{Change, Kind, Text, TextFull};
 
 /// Columns of one level of indentation where the text shows none, and the most that are taken for one.
 const INDENT: usize = 2;

@@ -7,11 +7,11 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use crate::list::FieldPurpose;
 use crate::state::Waiting;
 use crate::state::lab::{LabState, State};
 use crate::state::page::Page;
 use crate::state::{App, RunMode, Tempo};
-use crate::text_field::FieldPurpose;
 use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
 
