@@ -205,8 +205,8 @@ fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
 
 /// Asks for the colour behind the text where the answer would change anything.
 fn ask(decider: Decider, app: &App, terminal: &mut Guard) -> io::Result<()> {
-    let kind = std::env::var("TERM").unwrap_or_default();
-    let answers = !matches!(kind.as_str(), "" | "dumb" | "linux");
+    let kind = std::env::var("TERM");
+    let answers = kind.is_ok_and(|kind| !matches!(kind.as_str(), "" | "dumb" | "linux"));
     let matters = decider == Decider::Terminal && app.screen.look.theme.depth != ColorDepth::None;
     if cfg!(unix) && answers && matters {
         inputs::asked();

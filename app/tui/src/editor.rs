@@ -160,7 +160,7 @@ impl Editor {
         let mut places = Vec::new();
         for complaint in &self.complaints {
             let at = (complaint.place.line as usize).saturating_sub(1);
-            let text = self.text.lines().nth(at).unwrap_or_default();
+            let Some(text) = self.text.lines().nth(at) else { continue };
             let before = complaint.place.column.saturating_sub(1) as usize;
             let before: String = text.chars().take(before).collect();
             places.push((at, text::width(&before)));

@@ -171,7 +171,7 @@ impl TextField {
     }
 
     pub fn cursor_column(&self) -> usize {
-        self.text.get(..self.cursor).unwrap_or_default().width()
+        self.text[..self.cursor].width()
     }
 
     pub fn key(&mut self, key: Key) -> FieldEvent {

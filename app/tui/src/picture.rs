@@ -8,6 +8,7 @@ use mlsys_lab::Registry;
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::lab::Run;
+use mlsys_lab::registry::{Registry, UnknownKind};
 use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lesson::{Lesson, Progress};
 use ratatui::Terminal;
@@ -28,7 +29,7 @@ pub fn picture(
     registry: &'static Registry,
     device: DeviceInfo,
     size: (u16, u16),
-) -> Result<String, String> {
+) -> Result<String, UnknownKind> {
     let look = Look {
         theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
         glyphs: Glyphs::new(GlyphSet::Unicode),
@@ -43,7 +44,7 @@ pub fn picture(
     effects.extend(app.update(Message::Key(Key::Char(' '))));
     for effect in effects {
         if let Effect::Start(start) = effect {
-            let lab = registry.find(start.kind).map_err(|error| error.to_string())?;
+            let lab = registry.find(start.kind)?;
             let started = Instant::now();
             let mut kept = Kept::default();
             let mut run = Run {
@@ -60,8 +61,8 @@ pub fn picture(
         }
     }
     let backend = TestBackend::new(size.0, size.1);
-    let mut terminal = Terminal::new(backend).map_err(|error| error.to_string())?;
-    terminal.draw(|frame| view::draw(&app, frame)).map_err(|error| error.to_string())?;
+    let Ok(mut terminal) = Terminal::new(backend);
+    let Ok(_) = terminal.draw(|frame| view::draw(&app, frame));
     Ok(to_svg(terminal.backend().buffer(), &app.screen.look.theme))
 }
 
@@ -74,17 +75,10 @@ struct Kept {
 
 impl Sink for Kept {
     fn report(&mut self, report: Report) {
-        match &report {
-            Report::Frame { panel, .. } => {
-                self.frames.insert(Arc::clone(panel), report);
-            }
-            Report::Status(_)
-            | Report::Scalar { .. }
-            | Report::Point { .. }
-            | Report::Change(_)
-            | Report::Diverged { .. }
-            | Report::Notice(_)
-            | Report::Artifact(_) => self.reports.push(report),
+        if let Report::Frame { panel, .. } = &report {
+            self.frames.insert(Arc::clone(panel), report);
+        } else {
+            self.reports.push(report);
         }
     }
 

@@ -275,7 +275,7 @@ pub fn recall(
     wanted: &RecallRequest,
     registry: &'static Registry,
 ) -> Vec<FinishedRun> {
-    let names = record::list(runs).unwrap_or_default();
+    let Ok(names) = record::list(runs) else { return Vec::new() };
     let newest = names.iter().rev().filter_map(|name| {
         let summary = record::summary(&runs.join(name)).ok()?;
         wanted.fits(&summary).then_some(summary)

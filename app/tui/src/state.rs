@@ -5,6 +5,7 @@ pub mod overlay;
 pub mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use mlsys_lab::Registry;
@@ -167,6 +168,13 @@ pub enum PendingRequest {
     Stop,
 }
 
+impl CourseState {
+    /// The lessons of a part of the course.
+    pub fn lessons_in(&self, range: &Range<usize>) -> &[Arc<Lesson>] {
+        self.lessons.get(range.clone()).unwrap_or(&[])
+    }
+}
+
 impl Tempo {
     pub fn other(self) -> Self {
         match self {
@@ -271,7 +279,7 @@ impl App {
 
     pub fn machine(&self) -> Machine<'_> {
         Machine {
-            devices: self.hardware.devices.as_deref().unwrap_or_default(),
+            devices: self.hardware.devices.as_deref().unwrap_or(&[]),
             peaks: &self.hardware.peaks,
         }
     }

@@ -287,7 +287,7 @@ fn send(mut bytes: &[u8]) -> io::Result<()> {
     use rustix::stdio::stdout;
     while !bytes.is_empty() {
         match rustix::io::write(stdout(), bytes) {
-            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Ok(count) => bytes = &bytes[count..],
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => wait_for(stdout())?,
             Err(error) => return Err(error.into()),

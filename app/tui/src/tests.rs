@@ -1,46 +1,71 @@
 //! The app by key scripts: what a learner types, what is asked for outside, what the screen says.
 
-mod attempts;
 mod charts;
 mod kernel;
-
-mod line;
+mod knobs;
 mod mouse;
 mod pages;
-mod palette;
 mod pictures;
-mod presets;
-mod reading;
 mod records;
-mod rounds;
 mod runs;
 mod screens;
-mod sizes;
 mod steering;
 mod stepping;
-mod texts;
-mod weights;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use mlsys_harness::snapshot::{self, rows};
+use mlsys_lab::control::Command;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, DeviceState};
 use mlsys_lab::report::Report;
 use mlsys_lesson::{Lesson, Progress};
+use mlsys_run::outcome::Outcome;
+use mlsys_view::glyphs::{GlyphSet, Glyphs};
+use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
 use super::key::Key;
-use super::message::{Effect, Message};
+use super::message::{Effect, Message, Start};
 use super::view;
+use crate::command::Place;
 use crate::state::App;
-use mlsys_harness::snapshot::rows;
-use mlsys_run::outcome::Outcome;
-use mlsys_view::glyphs::{GlyphSet, Glyphs};
-use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
+use crate::state::lab::LabState;
+use crate::state::page::Page;
 
 const LESSON: &str = include_str!("tests/lesson.md");
+
+/// What effects that match a pattern hold, or with the pattern alone whether there is one.
+macro_rules! asked {
+    ($effects:expr, $pattern:pat => $value:expr) => {
+        $effects.iter().filter_map(|effect| if let $pattern = effect { Some($value) } else { None })
+    };
+    ($effects:expr, $pattern:pat) => {
+        $effects.iter().any(|effect| matches!(effect, $pattern))
+    };
+}
+pub(crate) use asked;
+
+pub fn started(effects: &[Effect]) -> Option<&Start> {
+    asked!(effects, Effect::Start(start) => start.as_ref()).next()
+}
+
+pub fn orders(effects: &[Effect]) -> Vec<&Command> {
+    asked!(effects, Effect::Order(order) => order).collect()
+}
+
+pub fn losses(steps: std::ops::RangeInclusive<u64>) -> Vec<Report> {
+    steps.map(|step| point("loss", step, 0.7 / step as f64)).collect()
+}
+
+/// A lesson of the tests, which must be a valid one.
+pub fn read(file: &str, text: &str) -> Arc<Lesson> {
+    let read = mlsys_lesson::read(file, text.as_bytes(), mlsys_registry::registry());
+    let told: Vec<_> = read.diagnostics.iter().map(ToString::to_string).collect();
+    Arc::new(read.lesson.unwrap_or_else(|| panic!("{told:?}")))
+}
 
 /// The app with a fake outside: effects are collected, nothing runs, time is what the test says.
 pub struct Bench {
@@ -53,10 +78,59 @@ impl Bench {
             theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
             glyphs: Glyphs::new(GlyphSet::Unicode),
         };
-        let registry = mlsys_registry::built_in();
-        let app =
-            App::new(vec![lesson()], registry, DeviceChoice::Auto, Progress::default(), size, look);
+        let registry = mlsys_registry::registry();
+        let app = App::new(
+            vec![read("lesson.md", LESSON)],
+            registry,
+            DeviceChoice::Auto,
+            Progress::default(),
+            size,
+            look,
+        );
         Self { app }
+    }
+
+    /// A lesson in place of the tests' own, the devices found; and what its opening asks for.
+    pub fn opening(size: (u16, u16), text: &str) -> (Self, Vec<Effect>) {
+        let mut bench = Self::new(size);
+        bench.probed();
+        let effects = bench.app.open(read("a.md", text));
+        (bench, effects)
+    }
+
+    pub fn page(&self) -> &Page {
+        self.app.page.as_ref().unwrap()
+    }
+
+    pub fn lab(&self) -> &LabState {
+        self.page().lab().unwrap()
+    }
+
+    pub fn send(&mut self, message: Message) -> Vec<Effect> {
+        self.app.update(message)
+    }
+
+    pub fn press(&mut self, key: Key) -> Vec<Effect> {
+        self.send(Message::Key(key))
+    }
+
+    /// Presses backspace this many times.
+    pub fn erase(&mut self, times: usize) {
+        (0..times).for_each(|_| drop(self.press(Key::Backspace)));
+    }
+
+    /// Goes from side to side until keys go to a place.
+    pub fn go_to(&mut self, place: Place) {
+        while self.app.ground() != place {
+            self.keys("\t");
+        }
+    }
+
+    /// Compares the screen with its file.
+    pub fn compare(&self, page: &str) {
+        let (width, height) = self.app.screen.size;
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/snapshots");
+        snapshot::compare(folder, &format!("{page}-{width}x{height}"), &self.buffer());
     }
 
     /// The open lesson, with a processor and a GPU found.
@@ -155,12 +229,4 @@ impl Bench {
 
 pub fn point(name: &str, step: u64, value: f64) -> Report {
     Report::Point { name: name.into(), step, value }
-}
-
-fn lesson() -> Arc<Lesson> {
-    let parsed = mlsys_lesson::read("lesson.md", LESSON.as_bytes(), mlsys_registry::built_in());
-    for diagnostic in &parsed.diagnostics {
-        println!("{diagnostic}");
-    }
-    Arc::new(parsed.lesson.expect("the lesson of the tests is valid"))
 }

@@ -64,7 +64,7 @@ fn draw(options: &Open, file: &Path, context: &mut Context<'_>) -> Result<Exit, 
     let device = context.devices.choose(options.machine.device, &Backend::ALL)?;
     let registry = context.registry;
     let picture = mlsys_tui::picture::picture(Arc::new(lesson), registry, device, options.size)
-        .map_err(Failure::Run)?;
+        .map_err(|error| Failure::Run(error.to_string()))?;
     fs::write(file, picture)
         .map_err(|error| Failure::Run(format!("{} cannot be written: {error}", file.display())))?;
     Ok(Exit::Passed)

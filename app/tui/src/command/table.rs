@@ -376,7 +376,7 @@ mod tests {
         if std::env::var_os("MLSYS_BLESS").is_some() {
             std::fs::write(&file, markdown()).unwrap();
         }
-        let kept = std::fs::read_to_string(&file).unwrap_or_default();
+        let kept = std::fs::read_to_string(&file).unwrap();
         assert!(
             kept == markdown(),
             "docs/keys.md has fallen behind: MLSYS_BLESS=1 cargo test writes it anew"

@@ -108,7 +108,7 @@ pub fn parts(line: &str, inside: Inside) -> (Vec<(Range<usize>, Class)>, Inside)
             let length = rest.find(|c: char| !part(c)).unwrap_or(rest.len());
             let first = rest.chars().next().map_or(1, char::len_utf8);
             let end = at + length.max(first);
-            let word = line.get(at..end).unwrap_or_default();
+            let word = &line[at..end];
             add(at..end, or_directive(class_of(word)));
             at = end;
             continue;

@@ -82,10 +82,10 @@ impl Text {
 
     /// Line and screen column of a byte.
     fn place(&self, at: usize) -> (usize, usize) {
-        let before = self.text.get(..at).unwrap_or_default();
+        let before = &self.text[..at];
         let line = before.matches('\n').count();
         let start = before.rfind('\n').map_or(0, |end| end + 1);
-        (line, width(before.get(start..).unwrap_or_default()))
+        (line, width(&before[start..]))
     }
 
     /// The bytes of the line that a byte is in, without its end.
@@ -118,7 +118,7 @@ impl Text {
     fn at_column(&self, start: usize, column: usize) -> usize {
         let line = self.line_of(start);
         let mut at = 0;
-        for (offset, c) in self.text.get(line.clone()).unwrap_or_default().char_indices() {
+        for (offset, c) in self.text[line.clone()].char_indices() {
             let next = advance(at, c);
             if next > column {
                 return start + offset;
@@ -143,7 +143,7 @@ impl Text {
             CursorMove::Right => self.cursor = self.after(self.cursor),
             CursorMove::Home => {
                 let line = self.line_of(self.cursor);
-                let text = self.text.get(line.clone()).unwrap_or_default();
+                let text = &self.text[line.clone()];
                 let indent = line.start + (text.len() - text.trim_start().len());
                 self.cursor = if self.cursor == indent { line.start } else { indent };
             }
@@ -179,12 +179,12 @@ impl Text {
     }
 
     fn before(&self, at: usize) -> usize {
-        let before = self.text.get(..at).unwrap_or_default();
+        let before = &self.text[..at];
         before.char_indices().next_back().map_or(0, |(at, _)| at)
     }
 
     fn after(&self, at: usize) -> usize {
-        let after = self.text.get(at..).unwrap_or_default();
+        let after = &self.text[at..];
         at + after.chars().next().map_or(0, char::len_utf8)
     }
 }

@@ -422,7 +422,7 @@ impl LabState {
             Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed)).ok()?;
         let example = params.get("example").and_then(Value::as_str)?;
         let given = params.get("source").and_then(Value::as_str);
-        let source = given.or_else(|| mlsys_kernel::example(example)).unwrap_or_default();
+        let source = given.or_else(|| mlsys_kernel::example(example))?;
         Some((example.to_owned(), source.to_owned()))
     }
 

@@ -46,7 +46,7 @@ impl Decoder {
         let mut said = Vec::new();
         let mut done = 0;
         loop {
-            let rest = self.pending.get(done..).unwrap_or_default();
+            let rest = &self.pending[done..];
             let step = if self.pasting { pasted(rest) } else { first(rest) };
             match step {
                 Step::More => break,
@@ -139,7 +139,7 @@ fn letter(bytes: &[u8]) -> Letter {
         Some(0xf0..=0xf4) => 4,
         Some(_) | None => return Letter::No,
     };
-    let have = bytes.get(..count.min(bytes.len())).unwrap_or_default();
+    let have = &bytes[..count.min(bytes.len())];
     match std::str::from_utf8(have) {
         Ok(text) => text.chars().next().map_or(Letter::No, |c| {
             if c.is_control() { Letter::No } else { Letter::Whole(c, count) }
@@ -162,7 +162,7 @@ fn escape(bytes: &[u8]) -> Step {
         Some(b']' | b'P' | b'_' | b'^' | b'X') => string(bytes),
         // The first was the key; the second may begin something.
         Some(0x1b) => Step::Took(1, Some(key(KeyCode::Esc, KeyModifiers::NONE))),
-        Some(_) => match letter(bytes.get(1..).unwrap_or_default()) {
+        Some(_) => match letter(&bytes[1..]) {
             Letter::Whole(c, count) => Step::Took(1 + count, Some(character(c, KeyModifiers::ALT))),
             Letter::Part => Step::More,
             Letter::No => Step::Took(2, None),
@@ -197,7 +197,7 @@ fn arrow(end: u8) -> Option<KeyCode> {
 
 /// `ESC [`, parameters, and a letter.
 fn control_sequence(bytes: &[u8]) -> Step {
-    let body = bytes.get(2..).unwrap_or_default();
+    let body = &bytes[2..];
     // The kernel's console names its function keys with a second bracket and a letter.
     if body.first() == Some(&b'[') {
         return if body.len() > 1 { Step::Took(4, None) } else { Step::More };
@@ -211,7 +211,7 @@ fn control_sequence(bytes: &[u8]) -> Step {
         return Step::Took(2 + end, None);
     }
     let length = 2 + end + 1;
-    let parameters = std::str::from_utf8(parameters).unwrap_or_default();
+    let Ok(parameters) = std::str::from_utf8(parameters) else { return Step::Took(length, None) };
     if letter == b'M' && parameters.is_empty() {
         // The mouse as terminals told it long ago, in three bytes of its own.
         return if bytes.len() < length + 3 { Step::More } else { Step::Took(length + 3, None) };
@@ -233,7 +233,7 @@ fn meaning(parameters: &str, letter: u8) -> Option<Said> {
     let mut numbers = parameters
         .split(';')
         // Behind a colon stand details of a key that mean nothing here.
-        .map(|number| number.split(':').next().unwrap_or_default())
+        .map(|number| number.split_once(':').map_or(number, |(number, _)| number))
         .map(|number| number.parse::<u32>().ok());
     let first = numbers.next().flatten();
     let modifiers = modifiers(numbers.next().flatten().unwrap_or(1));
@@ -311,7 +311,7 @@ fn mouse(text: &str, letter: u8) -> Option<MouseEvent> {
 
 /// A text of the terminal's own, up to a bell or `ESC \`.
 fn string(bytes: &[u8]) -> Step {
-    let body = bytes.get(2..).unwrap_or_default();
+    let body = &bytes[2..];
     let Some(end) = body.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b)) else {
         return if bytes.len() > LONGEST { Step::Took(bytes.len(), None) } else { Step::More };
     };
@@ -322,9 +322,9 @@ fn string(bytes: &[u8]) -> Step {
         (0x1b, Some(_)) => return Step::Took(2 + end, None),
         _ => end + 1,
     };
-    let text = std::str::from_utf8(&body[..end]).unwrap_or_default();
+    let text = std::str::from_utf8(&body[..end]).ok();
     let background = match bytes.get(1) {
-        Some(b']') => text.strip_prefix("11;").and_then(color),
+        Some(b']') => text.and_then(|text| text.strip_prefix("11;")).and_then(color),
         Some(_) | None => None,
     };
     Step::Took(2 + length, background.map(Said::Background))

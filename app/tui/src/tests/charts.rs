@@ -1,11 +1,11 @@
 //! Looking at charts: cursor, zoom, scales, smoothing, earlier runs and the whole screen.
+use mlsys_run::outcome::Outcome;
 
 use super::{Bench, point};
+use crate::command::Place;
 use crate::key::Key;
 use crate::message::Message;
 use crate::state::page::Side;
-use mlsys_harness::snapshot;
-use mlsys_run::outcome::Outcome;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 
@@ -19,9 +19,7 @@ impl Bench {
         let mut bench = Self::in_lesson(size);
         bench.keys("  ");
         bench.learn(0.7, 400);
-        while bench.app.page.as_ref().unwrap().side != Side::Picture {
-            bench.keys("\t");
-        }
+        bench.go_to(Place::Picture);
         bench
     }
 
@@ -45,7 +43,7 @@ fn tab_goes_round_text_knobs_and_picture() {
     let mut bench = Bench::in_lesson((80, 24));
     for side in [Side::Lab, Side::Picture, Side::Text] {
         bench.keys("\t");
-        assert_eq!(bench.app.page.as_ref().unwrap().side, side);
+        assert_eq!(bench.page().side, side);
     }
 }
 
@@ -188,7 +186,7 @@ fn pictures_go_full_screen_from_any_side() {
             assert_eq!(bench.screen(), before);
             // Another side is not hidden behind the picture.
             bench.keys("zn");
-            let page = bench.app.page.as_ref().unwrap();
+            let page = bench.page();
             assert_eq!((page.side, page.full_screen), (Side::Text, None));
         }
     }
@@ -206,21 +204,13 @@ fn what_is_no_chart_says_so() {
 #[test]
 fn charts_look_as_they_did() {
     for size in SIZES {
-        let compare = |page: &str, bench: &Bench| {
-            let name = format!("{page}-{}x{}", size.0, size.1);
-            snapshot::compare(
-                concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/snapshots"),
-                &name,
-                &bench.buffer(),
-            );
-        };
         let mut bench = Bench::at_chart(size);
         bench.keys(" ");
         bench.learn(0.5, 300);
-        compare("picture", &bench);
+        bench.compare("picture");
         bench.keys("z<<<<<");
-        compare("cursor", &bench);
+        bench.compare("cursor");
         bench.keys("+l");
-        compare("zoomed", &bench);
+        bench.compare("zoomed");
     }
 }

@@ -1,37 +1,18 @@
 //! Writing a kernel: typing, errors, tests, what is kept, and what a lab does with it.
+use mlsys_lesson::Event;
+use mlsys_run::storage::Draft;
 
-use std::sync::Arc;
-
-use mlsys_lab::device::DeviceChoice;
-use mlsys_lesson::{Event, Progress};
-
-use super::Bench;
-use super::screens::compare;
+use super::{Bench, asked, started};
 use crate::editor::DraftOrigin;
 use crate::key::{Direction, Key};
 use crate::message::{Effect, Message};
-use crate::state::App;
-use mlsys_run::storage::Draft;
 
 const LESSON: &str = include_str!("kernel.md");
 
 fn bench(size: (u16, u16)) -> Bench {
-    let mut bench = Bench::new(size);
-    let read = mlsys_lesson::read("kernel.md", LESSON.as_bytes(), mlsys_registry::built_in());
-    let told: Vec<_> = read.diagnostics.iter().map(ToString::to_string).collect();
-    let lesson = read.lesson.unwrap_or_else(|| panic!("{told:?}"));
-    bench.app = App::new(
-        vec![Arc::new(lesson)],
-        mlsys_registry::built_in(),
-        DeviceChoice::Auto,
-        Progress::default(),
-        size,
-        bench.app.screen.look,
-    );
-    bench.probed();
-    bench.keys("\n");
+    let (mut bench, _) = Bench::opening(size, LESSON);
     // On a small screen the lab before it comes into view first.
-    while bench.app.page.as_ref().unwrap().marked_question().is_none() {
+    while bench.page().marked_question().is_none() {
         bench.keys("n");
     }
     bench
@@ -39,7 +20,7 @@ fn bench(size: (u16, u16)) -> Bench {
 
 fn press(bench: &mut Bench, keys: &[Key]) -> Vec<Effect> {
     let keys = keys.iter();
-    keys.flat_map(|key| bench.app.update(Message::Key(*key))).collect()
+    keys.flat_map(|key| bench.send(Message::Key(*key))).collect()
 }
 
 fn text(bench: &Bench) -> String {
@@ -49,9 +30,7 @@ fn text(bench: &Bench) -> String {
 
 /// The text that was to be kept last.
 fn kept(effects: &[Effect]) -> Option<&str> {
-    effects.iter().rev().find_map(|effect| {
-        if let Effect::KeepDraft(_, text) = effect { Some(text.as_str()) } else { None }
-    })
+    asked!(effects, Effect::KeepDraft(_, text) => text.as_str()).last()
 }
 
 /// Presses ctrl-s, does the tests that it asks for, and tells the app.
@@ -61,8 +40,8 @@ fn test(bench: &mut Bench) -> Vec<Effect> {
     for effect in effects {
         if let Effect::TestsJob(tried) = effect {
             bench.shows("testing");
-            let tried = tried.run(mlsys_registry::built_in()).unwrap();
-            after.extend(bench.app.update(Message::TestsReport(Box::new(tried))));
+            let tried = tried.run(mlsys_registry::registry()).unwrap();
+            after.extend(bench.send(Message::TestsReport(Box::new(tried))));
         }
     }
     after
@@ -110,7 +89,7 @@ fn a_kernel_is_written_mended_tested_and_right() {
     for _ in 0.."int i = ".len() {
         press(&mut bench, &[Key::Right]);
     }
-    bench.app.update(Message::Paste("blockDim.x * blockIdx.x + ".to_owned()));
+    bench.send(Message::Paste("blockDim.x * blockIdx.x + ".to_owned()));
     let effects = test(&mut bench);
     assert!(effects.iter().any(|effect| matches!(
         effect,
@@ -210,12 +189,10 @@ fn errors_keep_the_last_picture() {
         whence: DraftOrigin::Saved,
     };
     let effects = bench.app.update(saved(&without));
-    let Some(Effect::Start(start)) = effects.iter().find(|e| matches!(e, Effect::Start(_))) else {
-        panic!("{effects:?}")
-    };
+    let start = started(&effects).unwrap();
     assert_eq!(start.params.text("source").unwrap(), without);
     assert_eq!(start.params.text("example").unwrap(), "vector-add");
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     assert!(lab.run.explored, "a changed kernel is exploration");
     bench.end(mlsys_run::outcome::Outcome::Finished);
     let effects = bench.app.update(saved("__global__ void broken( {"));
@@ -223,7 +200,7 @@ fn errors_keep_the_last_picture() {
     bench.shows("error");
     // Reset brings the lesson's own kernel back.
     press(&mut bench, &[Key::Esc, Key::Char('R')]);
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     assert!(lab.own_kernel.is_none());
 }
 
@@ -240,7 +217,7 @@ fn odd_texts_are_shown_and_never_break_anything() {
             "{".repeat(3000),
             "x".repeat(2000),
         ] {
-            bench.app.update(Message::Paste(odd));
+            bench.send(Message::Paste(odd));
             assert!(!text(&bench).contains(['\u{1b}', '\r']));
             bench.screen();
             for key in [Key::Home, Key::End, Key::Up, Key::PageUp, Key::Left, Key::Delete] {
@@ -250,9 +227,9 @@ fn odd_texts_are_shown_and_never_break_anything() {
         }
         // What is too long is refused whole and said.
         let before = text(&bench);
-        bench.app.update(Message::Paste("y\n".repeat(40_000)));
+        bench.send(Message::Paste("y\n".repeat(40_000)));
         assert_eq!(text(&bench), before);
-        bench.app.update(Message::Resize { width: 60, height: 9 });
+        bench.send(Message::Resize { width: 60, height: 9 });
         bench.screen();
     }
 }
@@ -260,14 +237,13 @@ fn odd_texts_are_shown_and_never_break_anything() {
 #[test]
 fn a_kernel_looks_as_it_did() {
     for size in [(40, 12), (80, 24), (120, 40), (200, 60)] {
-        let name = |page: &str| format!("kernel-{page}-{}x{}", size.0, size.1);
         let mut bench = bench(size);
         bench.keys("\n");
-        compare(&name("written"), &bench.buffer());
+        bench.compare("kernel-written");
         press(&mut bench, &[Key::Down, Key::End, Key::Char('x')]);
-        compare(&name("error"), &bench.buffer());
+        bench.compare("kernel-error");
         press(&mut bench, &[Key::Ctrl('u')]);
         test(&mut bench);
-        compare(&name("tested"), &bench.buffer());
+        bench.compare("kernel-tested");
     }
 }

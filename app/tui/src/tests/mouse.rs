@@ -2,10 +2,9 @@
 
 use mlsys_lab::control::Command;
 
-use super::Bench;
+use super::{Bench, asked};
 use crate::command::Place;
-use crate::message::Mouse;
-use crate::message::{Effect, Gesture, Message};
+use crate::message::{Effect, Gesture, Message, Mouse};
 use crate::state::overlay::Overlay;
 
 /// Does something with the mouse where a text stands, at its first letter.
@@ -18,7 +17,7 @@ fn on(bench: &mut Bench, gesture: Gesture, text: &str) -> Vec<Effect> {
         Some((column as u16, row as u16))
     });
     let (column, row) = found.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{screen}"));
-    bench.app.update(Message::Mouse { gesture, column, row })
+    bench.send(Message::Mouse { gesture, column, row })
 }
 
 #[track_caller]
@@ -58,7 +57,7 @@ fn clicks_choose_knobs_labs_and_pictures() {
     click(&mut bench, " run ");
     click(&mut bench, "gradient-flow");
     assert_eq!(bench.app.place(), Place::Picture);
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     let chosen = &lab.schema.panels[lab.chosen().unwrap()];
     assert_eq!(chosen.name, "gradient-flow");
 }
@@ -78,9 +77,9 @@ fn tabs_stand_where_they_can_be_clicked() {
 fn a_click_marks_and_a_click_on_the_marked_opens() {
     let mut bench = with_mouse((120, 60));
     click(&mut bench, "QUESTION q1");
-    assert!(bench.app.page.as_ref().unwrap().entry.is_none());
+    assert!(bench.page().entry.is_none());
     click(&mut bench, "QUESTION q1");
-    assert!(bench.app.page.as_ref().unwrap().entry.is_some());
+    assert!(bench.page().entry.is_some());
     bench.keys("12");
     click(&mut bench, "width 32");
     bench.shows("enter keeps what you have typed");
@@ -98,11 +97,11 @@ fn an_option_is_answered_by_a_click_and_enter() {
 #[test]
 fn the_wheel_scrolls_what_is_under_it() {
     let mut bench = with_mouse((120, 16));
-    let top = bench.app.page.as_ref().unwrap().scroll;
+    let top = bench.page().scroll;
     on(&mut bench, Gesture::WheelDown, "│");
-    assert_eq!(bench.app.page.as_ref().unwrap().scroll, top + 3);
+    assert_eq!(bench.page().scroll, top + 3);
     on(&mut bench, Gesture::WheelUp, "│");
-    assert_eq!(bench.app.page.as_ref().unwrap().scroll, top);
+    assert_eq!(bench.page().scroll, top);
     bench.keys("?");
     on(&mut bench, Gesture::WheelDown, "Keys here");
     assert_eq!(bench.app.overlay, Some(Overlay::Help { scroll: 1 }));
@@ -116,8 +115,8 @@ fn clicks_move_the_chart_cursor() {
     let row =
         bench.screen().lines().position(|line| line.contains("loss-curve")).unwrap() as u16 + 4;
     let mut press = |gesture, column| {
-        bench.app.update(Message::Mouse { gesture, column, row });
-        bench.app.page.as_ref().unwrap().lab().unwrap().pictures.cursor
+        bench.send(Message::Mouse { gesture, column, row });
+        bench.lab().pictures.cursor
     };
     let left = press(Gesture::Press, 70).unwrap();
     let right = press(Gesture::Drag, 110).unwrap();
@@ -136,14 +135,13 @@ fn lists_take_clicks() {
     click(&mut bench, "Occupancy");
     bench.shows("threads_per_block 256");
     bench.keys(":");
-    bench.app.update(Message::Mouse { gesture: Gesture::Press, column: 0, row: 30 });
+    bench.send(Message::Mouse { gesture: Gesture::Press, column: 0, row: 30 });
     assert!(bench.app.overlay.is_none());
     bench.keys("P");
     click(&mut bench, "tiny-blocks");
     let effects = click(&mut bench, "tiny-blocks");
     assert!(!effects.is_empty());
-    let orders = |effect: &Effect| matches!(effect, Effect::Order(Command::Stop));
-    assert!(!effects.iter().any(orders));
+    assert!(!asked!(effects, Effect::Order(Command::Stop)));
     bench.shows("threads_per_block 32");
 }
 
@@ -154,11 +152,11 @@ fn no_place_on_any_screen_makes_the_mouse_fail() {
             let mut bench = with_mouse((120, 40));
             bench.keys(script);
             let (width, height) = size;
-            bench.app.update(Message::Resize { width, height });
+            bench.send(Message::Resize { width, height });
             for row in (0..height + 2).step_by(3) {
                 for column in (0..width + 2).step_by(7) {
                     for gesture in [Gesture::WheelDown, Gesture::Drag, Gesture::Press] {
-                        bench.app.update(Message::Mouse { gesture, column, row });
+                        bench.send(Message::Mouse { gesture, column, row });
                     }
                 }
             }

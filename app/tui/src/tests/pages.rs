@@ -1,8 +1,13 @@
-//! Reading, answering, hints, help and leaving.
+//! Reading, answering, searching, the palette, the help, and the reasons why a command cannot be done.
 
-use super::Bench;
-use crate::message::Effect;
 use mlsys_lesson::Event;
+
+use super::{Bench, asked};
+use crate::command::{Command, Place, TABLE};
+use crate::key::Key;
+use crate::message::Effect;
+use crate::palette::{Item, Palette, Target};
+use crate::state::overlay::Overlay;
 
 #[test]
 fn the_first_frame_needs_no_device() {
@@ -20,14 +25,14 @@ fn lessons_reopen_as_left() {
     bench.keys("\u{1b}");
     bench.shows("begun, 0 of 2 questions right");
     bench.keys("\n");
-    let page = bench.app.page.as_ref().unwrap();
+    let page = bench.page();
     assert!(page.marked_block().is_some_and(|block| block.as_lab().is_some()));
 }
 
 #[test]
 fn n_shows_a_task_before_passing_it() {
     let mut bench = Bench::in_lesson((40, 8));
-    let marked = |bench: &Bench| bench.app.page.as_ref().unwrap().marked;
+    let marked = |bench: &Bench| bench.page().marked;
     let first = marked(&bench);
     bench.hides("Which accuracy?");
     bench.keys("n");
@@ -51,13 +56,9 @@ fn answers_get_feedback_and_hints() {
     let effects = bench.keys("\n\u{1b}\n");
     assert!(effects.is_empty());
     // The field opens with what was answered: it is taken away before the new answer.
-    for _ in 0..4 {
-        bench.app.update(crate::message::Message::Key(crate::key::Key::Backspace));
-    }
+    bench.erase(4);
     let effects = bench.keys("2*32+32 + 32*32+32 + 32*2+2\n");
-    let right = effects.iter().any(|effect| {
-        matches!(effect, Effect::Save(Event::AnswerGiven { right: true, points: 2, .. }))
-    });
+    let right = asked!(effects, Effect::Save(Event::AnswerGiven { right: true, points: 2, .. }));
     assert!(right, "{effects:?}");
     bench.shows("right: 2*32+32");
 }
@@ -66,7 +67,7 @@ fn answers_get_feedback_and_hints() {
 fn invalid_answers_stay_in_the_field() {
     let mut bench = Bench::in_lesson((120, 60));
     let effects = bench.keys("nnn\ntwelve\n");
-    let saved = effects.iter().any(|effect| matches!(effect, Effect::Save(_)));
+    let saved = asked!(effects, Effect::Save(_));
     assert!(!saved, "{effects:?}");
     bench.shows("> twelve");
     bench.shows("write a number");
@@ -115,7 +116,242 @@ fn pictures_can_be_had_in_words() {
 fn ctrl_c_leaves_even_from_a_field() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys("\n0.");
-    let message = crate::message::Message::Key(crate::key::Key::Ctrl('c'));
+    let message = crate::message::Message::Key(Key::Ctrl('c'));
     let effects = bench.app.update(message);
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Quit)));
+    assert!(asked!(effects, Effect::Quit));
+}
+
+#[test]
+fn a_command_is_found_by_some_letters_and_done() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys(":wrds");
+    bench.shows("say the pictures in words");
+    bench.keys("\n");
+    bench.keys("  ");
+    bench.train(1.0);
+    bench.shows("loss-curve: ");
+}
+
+#[test]
+fn letters_are_typed_and_not_obeyed() {
+    let mut bench = Bench::in_lesson((120, 40));
+    let effects = bench.keys(":q?dx ");
+    assert!(effects.is_empty(), "{effects:?}");
+    bench.shows(" : q?dx");
+    bench.keys("\u{1b}");
+    bench.hides(" : q?dx");
+    assert!(bench.app.page.is_some());
+}
+
+#[test]
+fn the_palette_opens_labs_and_lessons() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys(":occupancy\n");
+    bench.shows("threads_per_block 256");
+    assert_eq!(bench.page().lesson.front.id.as_str(), "labs/occupancy");
+    bench.keys(":a small lesson\n");
+    bench.shows("Some text to read");
+    bench.keys("\u{1b}:launch geo\n");
+    bench.shows("Launch");
+}
+
+#[test]
+fn unavailable_commands_say_why() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys(":stop");
+    bench.shows("nothing is running");
+    bench.keys("\n");
+    assert!(bench.app.overlay.is_some());
+    assert_eq!(bench.app.screen.notice.as_deref(), Some("nothing is running"));
+}
+
+#[test]
+fn what_was_used_last_stands_first() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys(":words\n:full\n:");
+    let Some(Overlay::Palette(palette)) = &bench.app.overlay else { panic!("the palette is open") };
+    let targets: Vec<_> = palette.items.iter().take(2).map(|item| item.target.clone()).collect();
+    let expected = [Command::Tempo, Command::Words].map(Target::Command);
+    assert_eq!(targets, expected);
+    bench.press(Key::Ctrl('n'));
+    bench.keys("\n");
+    bench.keys(":");
+    let Some(Overlay::Palette(palette)) = &bench.app.overlay else { panic!("the palette is open") };
+    assert_eq!(palette.item().unwrap().target, Target::Command(Command::Words));
+}
+
+#[test]
+fn recorded_runs_are_found_beside_everything_else() {
+    let mut bench = Bench::in_lesson((120, 40));
+    let run = Target::Run("20260101-train-7".to_owned());
+    bench.app.archive.items = vec![Item::new(run, "20260101-train-7", "diverged at step 12")];
+    bench.keys(":diverged 12");
+    bench.shows("20260101-train-7");
+}
+
+#[test]
+fn ten_thousand_entries_are_searched() {
+    let items: Vec<Item> = (0..10_000)
+        .map(|n| {
+            let name = format!("run 2026-{n:05} of the training loop");
+            Item::new(Target::Run(n.to_string()), &name, "train on spiral, adam, finished")
+        })
+        .collect();
+    let mut palette = Palette::new(items, &[]);
+    palette.key(Key::Char('t'));
+    for key in [Key::Char('l'), Key::Char('s'), Key::Backspace, Key::Char('a'), Key::Char('f')] {
+        palette.key(key);
+    }
+    assert_eq!(palette.list.found.len(), 10_000);
+}
+
+#[test]
+fn a_refused_command_changes_nothing_and_says_why() {
+    let mut bench = Bench::in_lesson((120, 40));
+    for (keys, reason) in [
+        ("x", "nothing is running"),
+        ("R", "nothing to reset"),
+        ("h", "hints belong to questions"),
+        ("nns", "this lab answers at once"),
+    ] {
+        bench.keys(keys);
+        bench.shows(reason);
+    }
+    let mut bench = Bench::new((120, 40));
+    bench.keys("d");
+    bench.shows("still looking for devices");
+}
+
+#[test]
+fn help_lists_everything_at_any_size() {
+    for size in [(40, 12), (80, 24), (120, 40)] {
+        let mut bench = Bench::in_lesson(size);
+        bench.keys("?");
+        bench.shows("Keys here (text)");
+        let mut seen = String::new();
+        for _ in 0..90 {
+            seen.push_str(&bench.screen().replace('\n', " "));
+            bench.press(Key::PageDown);
+        }
+        let seen = seen.split_whitespace().collect::<Vec<_>>().join(" ");
+        for row in TABLE {
+            // A sentence may be broken by the edge of the screen: its beginning is enough.
+            let words: Vec<_> = row.help.split(' ').take(3).collect();
+            assert!(seen.contains(&words.join(" ")), "{} at {size:?}", row.help);
+        }
+        bench.keys("\u{1b}");
+        bench.hides("Keys here");
+    }
+}
+
+const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
+
+#[test]
+fn search_marks_counts_and_wraps() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("/lab");
+    bench.shows("1 of 2");
+    bench.keys("\n");
+    bench.shows("2 of 2");
+    bench.keys("_");
+    bench.shows("1 of 2");
+    bench.keys("^");
+    bench.shows("2 of 2");
+    bench.keys("qqq");
+    bench.shows("not found");
+    assert!(bench.app.page.is_some(), "letters are typed, not done");
+}
+
+#[test]
+fn leaving_a_search_keeps_its_place() {
+    let mut bench = Bench::in_lesson((80, 12));
+    bench.keys("/optimizer does");
+    let page = bench.page();
+    let there = page.scroll;
+    bench.keys("\u{1b}");
+    assert_eq!(bench.app.place(), Place::Text);
+    assert_eq!(bench.page().scroll, there);
+    let before = bench.page().marked;
+    bench.keys("n");
+    assert_ne!(bench.page().marked, before);
+    bench.keys("/\n");
+    bench.shows("optimizer does");
+}
+
+#[test]
+fn a_failed_search_returns_to_its_start() {
+    let mut bench = Bench::in_lesson((80, 12));
+    bench.keys("_____");
+    let began = bench.page().scroll;
+    bench.keys("/some text");
+    assert_eq!(bench.page().scroll, 0, "it goes round");
+    bench.keys("zzz");
+    assert_eq!(bench.page().scroll, began);
+}
+
+#[test]
+fn lessons_filter_by_objectives() {
+    let mut bench = Bench::new((120, 40));
+    bench.keys("/loss");
+    bench.shows("1 of 1 lessons");
+    bench.shows("A small lesson");
+    bench.keys("q");
+    bench.shows("no lesson has these words");
+    bench.hides("min  A small");
+    bench.keys("\n");
+    bench.shows("no lesson has these words");
+    bench.press(Key::Backspace);
+    bench.keys("\n");
+    assert!(bench.app.page.is_some() && bench.app.overlay.is_none());
+}
+
+#[test]
+fn the_glossary_starts_with_terms_on_screen() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("K");
+    bench.shows("terms on the screen come first");
+    bench.shows("here");
+    bench.keys("ridge");
+    bench.shows("Peak arithmetic rate over memory bandwidth");
+    bench.keys("\n");
+    bench.shows("see also");
+    bench.shows("source: Williams");
+    bench.keys("\n");
+    bench.shows("A bound on speed");
+    bench.keys("\u{1b}\u{1b}");
+    bench.shows("ridge");
+    bench.keys("\u{1b}");
+    assert!(bench.app.overlay.is_none() && bench.app.page.is_some());
+}
+
+#[test]
+fn related_terms_scroll_into_view() {
+    let mut bench = Bench::in_lesson((40, 12));
+    bench.keys("Kgraph\n");
+    bench.hides("topological order");
+    bench.keys("__");
+    bench.shows("tensor");
+    bench.keys("^^");
+    bench.shows("computation graph");
+}
+
+#[test]
+fn the_lab_names_terms_too() {
+    let mut bench = Bench::in_lesson((80, 24));
+    bench.keys("\tK");
+    bench.shows("learning rate");
+    bench.shows("here");
+}
+
+#[test]
+fn reading_looks_as_it_did() {
+    for size in SIZES {
+        let mut bench = Bench::in_lesson(size);
+        bench.keys("/par");
+        bench.compare("search");
+        bench.keys("\u{1b}K");
+        bench.compare("glossary");
+        bench.keys("kv c\n");
+        bench.compare("term");
+    }
 }

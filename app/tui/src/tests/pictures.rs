@@ -1,15 +1,27 @@
-//! Pictures that are looked at closely, and taken along as files.
+//! Pictures that are looked at closely, stepped, played, and taken along as files; and weights that are saved.
 
-use super::Bench;
-use crate::key::Key;
-use crate::message::{Effect, Message};
+use std::sync::Arc;
+
 use mlsys_harness::reading::{parsed, well_formed};
+use mlsys_harness::samples::{pipeline, ring};
+use mlsys_lab::Artifact;
+use mlsys_lab::control::StopReason;
+use mlsys_lab::frame::{Frame, FrameSequence, Pane};
+use mlsys_lab::report::Report;
+use mlsys_nn::weights::WeightsError;
+use mlsys_run::outcome::Outcome;
 use mlsys_run::storage::Export;
+use mlsys_view::panel::Tint;
+use mlsys_view::theme::{Background, ColorDepth, Theme};
+
+use super::{Bench, asked, point};
+use crate::command::Place;
+use crate::key::Key;
+use crate::message::{Effect, Message, SaveWeights};
+use crate::update::Animation;
 
 fn exported(effects: &[Effect]) -> Option<&Export> {
-    effects.iter().find_map(|effect| {
-        if let Effect::Export(export) = effect { Some(export.as_ref()) } else { None }
-    })
+    asked!(effects, Effect::Export(export) => export.as_ref()).next()
 }
 
 #[test]
@@ -39,7 +51,7 @@ fn with_table() -> Bench {
     bench.keys("  ");
     let row = |name: &str, x: f64| (format!("gradient_norm.{name}"), x);
     let norms = [row("layer1", 0.5), row("layer2", 0.02), row("layer3", 3.0)];
-    let reports = norms.iter().map(|(name, x)| super::point(name, 1, *x));
+    let reports = norms.iter().map(|(name, x)| point(name, 1, *x));
     bench.report(reports.collect(), 10);
     bench.train(1.0);
     bench
@@ -87,15 +99,9 @@ fn in_table() -> Bench {
     };
     let panel = lab.schema.panels[chosen].name.as_str().into();
     bench.report(vec![Report::Frame { panel, step: 0, frame: Box::new(Frame::Table(table)) }], 1);
-    bench.end(mlsys_run::outcome::Outcome::Finished);
+    bench.end(Outcome::Finished);
     bench.keys("\tz");
     bench
-}
-
-fn erase(bench: &mut Bench) {
-    for _ in 0..20 {
-        bench.app.update(Message::Key(Key::Backspace));
-    }
 }
 
 /// The names of the devices, as the screen lists them.
@@ -133,10 +139,10 @@ fn tables_filter_by_text_and_comparison() {
     bench.keys("memory % 20\n");
     bench.shows("no row is like that");
     bench.keys("/");
-    erase(&mut bench);
+    bench.erase(20);
     bench.keys("speed = 20\n");
     bench.shows("there is no column 'speed'; there are: device, memory (GB)");
-    erase(&mut bench);
+    bench.erase(20);
     bench.keys("h2\n");
     assert_eq!(devices(&bench), ["H200"]);
     bench.shows("1 of 3 rows: h2");
@@ -148,4 +154,206 @@ fn tables_filter_by_text_and_comparison() {
     assert_eq!(parsed(&export.csv).len(), 4);
     bench.keys("w");
     bench.shows("1 of 3 rows: h2: device H200, memory (GB) 141");
+}
+
+const SAVE: Message = Message::Key(Key::Ctrl('s'));
+
+fn network() -> Report {
+    Report::Artifact(Arc::new(Artifact {
+        kind: "network".to_owned(),
+        ending: "safetensors".to_owned(),
+        about: "mlp".to_owned(),
+        unfinished: None,
+        bytes: vec![1, 2, 3],
+    }))
+}
+
+fn begun() -> Bench {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    bench
+}
+
+fn saves(effects: &[Effect]) -> Option<&SaveWeights> {
+    asked!(effects, Effect::SaveWeights(save) => save).next()
+}
+
+#[test]
+fn weights_are_saved_under_a_typed_name() {
+    let mut bench = begun();
+    bench.report(vec![point("loss", 1, 0.5), network()], 10);
+    bench.end(Outcome::Finished);
+    bench.app.update(SAVE);
+    bench.shows("save as train.safetensors");
+    bench.press(Key::Ctrl('u'));
+    bench.keys("\n");
+    bench.shows("the name of a file");
+    let effects = bench.keys("mine.bpk\n");
+    let save = saves(&effects).unwrap();
+    assert_eq!(save.path.to_str(), Some("mine.bpk"));
+    assert_eq!(save.left.bytes, [1, 2, 3]);
+    bench.shows("saving mine.bpk");
+    let failed = WeightsError::Exists(save.path.clone());
+    bench.send(Message::WeightsSaved(Err(failed.into())));
+    bench.shows("not saved: mine.bpk: there is such a file already");
+    // The name is there to be changed.
+    bench.app.update(SAVE);
+    bench.shows("save as mine.bpk");
+    let effects = bench.keys("\u{1b}");
+    assert!(saves(&effects).is_none());
+    bench.hides("save as");
+}
+
+#[test]
+fn why_there_is_nothing_to_save_is_said() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.app.update(SAVE);
+    bench.shows("no run has left weights yet");
+    let mut bench = begun();
+    bench.report(vec![point("loss", 1, 0.5)], 10);
+    bench.app.update(SAVE);
+    bench.shows("when the run has ended");
+    bench.end(Outcome::Stopped(StopReason::Asked));
+    bench.app.update(SAVE);
+    bench.shows("no weights are kept of a run without steps");
+    let mut bench = begun();
+    let diverged = Report::Diverged { step: 1, reason: "the loss grew".to_owned() };
+    bench.report(vec![diverged], 10);
+    bench.end(Outcome::Finished);
+    bench.app.update(SAVE);
+    bench.shows("the run diverged");
+    bench.hides("save as");
+}
+
+#[test]
+fn a_stopped_run_has_weights_and_a_reset_one_none() {
+    let mut bench = begun();
+    bench.report(vec![point("loss", 1, 0.5), network()], 10);
+    bench.end(Outcome::Stopped(StopReason::Asked));
+    bench.app.update(SAVE);
+    bench.shows("save as train.safetensors");
+    bench.keys("\u{1b}R");
+    bench.app.update(SAVE);
+    bench.shows("no run has left weights yet");
+}
+
+/// A lab with a picture sent by the test.
+const ROUNDS: &str = r#"+++
+format = 1
+id = "tests/rounds"
+title = "Rounds"
+minutes = 1
++++
+# Rounds
+
+```{lab} g
+kind = "graph"
+[[panel]]
+name = "graph"
+```
+"#;
+
+fn showing(size: (u16, u16), frame: Frame) -> Bench {
+    let (mut bench, _) = Bench::opening(size, ROUNDS);
+    let report = Report::Frame { panel: "graph".into(), step: 0, frame: Box::new(frame) };
+    bench.report(vec![report], 10);
+    bench.end(Outcome::Finished);
+    bench.go_to(Place::Picture);
+    bench
+}
+
+#[test]
+fn rounds_step_both_ways_and_play() {
+    let mut bench = showing((120, 40), Frame::MessageTrace(Box::new(ring(4))));
+    bench.shows("before the first of 6 rounds");
+    bench.shows("space play");
+    let before = bench.screen();
+    bench.keys("..");
+    bench.shows("round 2 of 6: reduce-scatter 2 of 3");
+    bench.shows("418.9 kB over each of 4 links");
+    bench.keys(",,");
+    assert_eq!(bench.screen(), before);
+    bench.keys(" ");
+    assert_eq!(bench.app.animation(), Some(Animation::Playing));
+    for _ in 0..6 {
+        bench.send(Message::Beat);
+    }
+    bench.shows("round 6 of 6: all-gather 3 of 3");
+    assert_eq!(bench.app.animation(), None);
+    // Once more from the beginning; a step by hand ends it.
+    bench.keys(" ");
+    bench.shows("before the first of 6 rounds");
+    bench.keys(".");
+    assert_eq!(bench.app.animation(), None);
+    bench.shows("round 1 of 6");
+}
+
+#[test]
+fn what_played_rests_when_one_comes_back_to_it() {
+    let mut bench = showing((120, 40), Frame::MessageTrace(Box::new(ring(4))));
+    for (away, back) in [("\t", "\t\t"), ("\t\t", "\t")] {
+        bench.keys(" ");
+        assert_eq!(bench.app.animation(), Some(Animation::Playing), "{away:?}");
+        bench.keys(away);
+        assert_eq!(bench.app.animation(), None, "{away:?}");
+        bench.keys(back);
+        bench.go_to(Place::Picture);
+        assert_eq!(bench.app.animation(), None, "{away:?}");
+    }
+}
+
+#[test]
+fn frame_sequences_step_and_play() {
+    let still = |name: &str| Pane {
+        title: format!("after {name}"),
+        frame: Frame::Text(format!("the state {name}")),
+    };
+    let film = FrameSequence { stills: ["one", "two", "three"].map(still).to_vec(), cover: 1 };
+    let mut bench = showing((80, 24), Frame::FrameSequence(Box::new(film)));
+    bench.shows("1 of 3: after one");
+    bench.shows("the state one");
+    bench.keys(".");
+    bench.shows("2 of 3: after two");
+    bench.shows("the state two");
+    bench.keys(",");
+    bench.shows("the state one");
+    bench.keys(" ");
+    assert_eq!(bench.app.animation(), Some(Animation::Playing));
+    for _ in 0..2 {
+        bench.send(Message::Beat);
+    }
+    bench.shows("the state three");
+    assert_eq!(bench.app.animation(), None);
+    bench.keys("w");
+    bench.shows("3 of 3: after three: the state three");
+}
+
+#[test]
+fn from_the_text_a_step_is_told_in_words() {
+    let mut bench = showing((80, 24), Frame::MessageTrace(Box::new(ring(4))));
+    bench.keys("\t");
+    bench.keys(".");
+    bench.shows("A sends chunk 0 to B, added, 209.5 kB");
+}
+
+#[test]
+fn timelines_are_coloured_by_label() {
+    let mut bench = showing((100, 30), Frame::Timeline(pipeline(4)));
+    let tint = |bench: &Bench| {
+        let lab = bench.lab();
+        lab.pictures.views[lab.chosen().unwrap()].frame.tint
+    };
+    // Without colour there is nothing to colour by, which is said.
+    bench.app.screen.look.theme = Theme::new(Background::Dark, ColorDepth::None);
+    bench.keys("m");
+    assert_eq!(tint(&bench), Tint::Class);
+    bench.shows("this screen has no colour");
+    bench.app.screen.look.theme = Theme::new(Background::Dark, ColorDepth::TrueColor);
+    bench.keys("m");
+    assert_eq!(tint(&bench), Tint::Label);
+    bench.shows("coloured by label");
+    bench.shows("colour: label");
+    bench.keys("m");
+    assert_eq!(tint(&bench), Tint::Class);
+    bench.shows("coloured by kind");
 }

@@ -1,19 +1,21 @@
-//! Recorded runs: listed, put behind the curves, replayed at any speed, and never counted.
+//! Recorded runs: listed, put behind the curves, replayed; and the runs of a lesson compared.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use mlsys_lab::control::Command;
 use mlsys_lab::device::DeviceInfo;
-use mlsys_lab::report::RunData;
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::value::Value;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::record::RecordError;
+use mlsys_view::attempts::FinishedRun;
 use serde_json::json;
 
-use super::{Bench, point};
+use super::{Bench, asked, point};
 use crate::message::{Effect, Message};
 use crate::records::{LoadRequest, LoadedRecord, Purpose, RecordEntry, Source};
 use crate::state::lab::State;
-use mlsys_run::outcome::Outcome;
-use mlsys_run::record::RecordError;
 
 fn entry(source: Source, rate: f64) -> RecordEntry {
     RecordEntry {
@@ -34,9 +36,7 @@ fn own() -> Source {
 }
 
 fn wanted(effects: &[Effect]) -> LoadRequest {
-    let mut wanted = effects.iter().filter_map(|effect| {
-        if let Effect::ReadRecord(wanted) = effect { Some((**wanted).clone()) } else { None }
-    });
+    let mut wanted = asked!(effects, Effect::ReadRecord(wanted) => (**wanted).clone());
     wanted.next().expect("a run is to be read")
 }
 
@@ -69,7 +69,7 @@ fn the_list_says_when_where_and_what_differs() {
     bench.keys("r");
     bench.hides("Recorded runs of lab");
     bench.keys("r");
-    bench.app.update(Message::Records(Vec::new()));
+    bench.send(Message::Records(Vec::new()));
     bench.shows("none yet");
     assert!(bench.keys("\n ").is_empty());
 }
@@ -82,7 +82,7 @@ fn recorded_runs_are_drawn_behind_curves() {
     let wanted = wanted(&bench.keys("\n"));
     assert_eq!(wanted.purpose, Purpose::Overlay);
     assert!(bench.fetched(wanted).is_empty());
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     assert_eq!(
         lab.others.earlier[0].label,
         "recorded on cuda:0 (NVIDIA H100), 2026-11-21 09:06: learning_rate 0.5"
@@ -99,12 +99,10 @@ fn replays_do_not_count() {
     assert_eq!(wanted.purpose, Purpose::Replay);
     let effects = bench.fetched(wanted);
     let pace = |effects: &[Effect]| {
-        let mut paces = effects.iter().filter_map(|effect| {
-            if let Effect::Order(Command::Pace(interval)) = effect { Some(*interval) } else { None }
-        });
+        let mut paces = asked!(effects, Effect::Order(Command::Pace(interval)) => *interval);
         paces.next().expect("it has a pace")
     };
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Replay(_))), "{effects:?}");
+    assert!(asked!(effects, Effect::Replay(_)), "{effects:?}");
     assert_eq!(pace(&effects), Duration::from_millis(150));
     for millis in [100, 50, 10, 0, 150] {
         assert_eq!(pace(&bench.keys("f")), Duration::from_millis(millis));
@@ -122,19 +120,16 @@ fn replays_do_not_count() {
     bench.keys(" ");
     // A live knob is not heard, and the device key changes nothing about it.
     let effects = bench.keys("\t>");
-    assert!(
-        !effects.iter().any(|effect| matches!(effect, Effect::Order(Command::Set { .. }))),
-        "{effects:?}"
-    );
+    assert!(!asked!(effects, Effect::Order(Command::Set { .. })), "{effects:?}");
     let effects = bench.end(Outcome::Finished);
     assert!(effects.is_empty(), "{effects:?}");
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     assert_eq!(lab.run.state, State::Finished);
     assert!(lab.others.reference.is_none());
     bench.shows("recorded on cuda:0");
     // The run after it is one of one's own again, and the replay stands behind it under its name.
     bench.keys("  ");
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     assert!(lab.run.replay.is_none());
     assert!(
         lab.others.earlier[0].name.starts_with("recorded on cuda:0"),
@@ -150,21 +145,21 @@ fn a_record_that_cannot_be_read_is_a_sentence() {
     bench.listed();
     bench.keys(" ");
     let torn = RecordError::NoDescription(PathBuf::from("a-run"));
-    bench.app.update(Message::LoadedRecord(Err(torn.into())));
+    bench.send(Message::LoadedRecord(Err(torn.into())));
     bench.shows("a-run is no whole record");
 }
 
 #[test]
 fn recordings_replace_missing_devices() {
     let mut bench = Bench::in_lesson((120, 40));
-    let page = bench.app.page.as_ref().unwrap();
+    let page = bench.page();
     let (lesson, lab) = (page.lesson.front.id.to_string(), page.lab().unwrap().id.clone());
     let may_replay = page.lesson.lab(&lab).unwrap().may_replay();
     assert!(may_replay, "the lesson of the tests allows it");
     let mut shipped = entry(Source::Shipped(0), 0.1);
     shipped.lesson = Some((lesson, lab));
-    bench.app.update(Message::Records(vec![entry(own(), 0.5), shipped.clone()]));
-    bench.app.update(Message::Probed(Vec::<DeviceInfo>::new()));
+    bench.send(Message::Records(vec![entry(own(), 0.5), shipped.clone()]));
+    bench.send(Message::Probed(Vec::<DeviceInfo>::new()));
     let effects = bench.keys("  ");
     let wanted = wanted(&effects);
     assert_eq!((wanted.entry.clone(), wanted.purpose), (shipped, Purpose::Replay));
@@ -173,4 +168,90 @@ fn recordings_replace_missing_devices() {
     bench.report(vec![point("loss", 1, 0.5)], 100);
     bench.shows("recorded on cuda:0");
     assert!(bench.end(Outcome::Finished).is_empty());
+}
+
+const BOTH: &str = "+++\nformat = 1\nid = \"parallel/both\"\ntitle = \"Both\"\nminutes = 5\n+++\n# Both\n\n\
+    ```{lab} dp\nkind = \"train-data-parallel\"\n[knob.workers]\nvalues = [2, 4]\ndefault = 4\n[[panel]]\nname = \"compare\"\n```\n\n\
+    ```{lab} pp\nkind = \"train-pipeline-parallel\"\n[[panel]]\nname = \"compare\"\n```\n";
+
+fn bench() -> Bench {
+    let (bench, effects) = Bench::opening((120, 40), BOTH);
+    assert!(recalls(&effects), "earlier sessions are asked");
+    bench
+}
+
+fn recalls(effects: &[Effect]) -> bool {
+    asked!(effects, Effect::Recall(_))
+}
+
+fn found(bytes: i64) -> Vec<Report> {
+    let of = |name: &str, value: Value| Report::Scalar { name: name.into(), value };
+    vec![
+        of("bytes_sent_per_worker", Value::Int(bytes)),
+        of("parameters", Value::Int(209_472)),
+        of("step_seconds", Value::Float(0.25)),
+        of("speedup", Value::Float(3.0)),
+    ]
+}
+
+impl Bench {
+    fn ran(&mut self, bytes: i64) {
+        self.keys(" ");
+        self.report(found(bytes), 500);
+        self.end(Outcome::Finished);
+    }
+}
+
+#[test]
+fn finished_runs_of_a_lesson_share_a_table() {
+    let mut bench = bench();
+    bench.keys("\t");
+    bench.shows("no run has ended here yet");
+    bench.ran(1_256_832);
+    bench.shows("this run");
+    bench.shows("one worker");
+    bench.shows("1256832");
+    // A knob turned tells runs apart.
+    bench.keys("<");
+    bench.ran(777_777);
+    bench.shows("1256832");
+    bench.shows("777777");
+    // The other lab has them too.
+    bench.keys("]");
+    bench.shows("777777");
+    bench.hides("this run");
+    let page = bench.page().lesson.clone();
+    bench.keys("\u{1b}");
+    let effects = bench.app.open(page);
+    assert!(!recalls(&effects), "they are read once");
+    bench.shows("777777");
+}
+
+#[test]
+fn recorded_runs_are_recalled_with_labels() {
+    let mut bench = bench();
+    bench.keys("\t");
+    let lab = &bench.page().labs[0];
+    let schema = lab.schema;
+    let params = lab.params().unwrap();
+    let params = params.iter().map(|(n, v)| (n.to_owned(), v.clone()));
+    let mut params: std::collections::BTreeMap<String, Value> = params.collect();
+    params.insert("workers".to_owned(), Value::Int(2));
+    let mut data = RunData::default();
+    found(424_242).into_iter().for_each(|report| data.apply(report));
+    let lesson = Some("parallel/both".to_owned());
+    let attempt = FinishedRun::new(schema, (lesson, "dp".to_owned()), params, Vec::new(), &data);
+    bench.send(Message::Recalled(vec![attempt]));
+    bench.shows("dp: workers 2");
+    bench.shows("424242");
+}
+
+#[test]
+fn a_run_that_was_stopped_or_failed_is_no_attempt() {
+    let mut bench = bench();
+    bench.keys("\t ");
+    bench.report(found(99_999), 500);
+    bench.end(Outcome::Panicked("broken".to_owned()));
+    bench.keys("]");
+    bench.hides("99999");
 }

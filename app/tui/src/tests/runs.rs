@@ -1,31 +1,13 @@
 //! Starting, steering and ending runs.
 
-use std::sync::Arc;
-
 use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::value::Value;
 use mlsys_lesson::Event;
-
-use super::{Bench, point};
-use crate::message::{Effect, Message, Start};
 use mlsys_run::outcome::Outcome;
 
-fn started(effects: &[Effect]) -> Option<&Start> {
-    effects.iter().find_map(|effect| {
-        if let Effect::Start(start) = effect { Some(start.as_ref()) } else { None }
-    })
-}
-
-fn orders(effects: &[Effect]) -> Vec<&Command> {
-    let mut orders = Vec::new();
-    for effect in effects {
-        if let Effect::Order(order) = effect {
-            orders.push(order);
-        }
-    }
-    orders
-}
+use super::{Bench, asked, orders, point, started};
+use crate::message::{Effect, Message};
 
 #[test]
 fn predictions_lock_when_the_run_starts() {
@@ -36,7 +18,7 @@ fn predictions_lock_when_the_run_starts() {
     bench.shows("your guess: 0.6");
     let effects = bench.keys(" ");
     assert_eq!(started(&effects).unwrap().lab, "run");
-    let locked = effects.iter().any(|e| matches!(e, Effect::Save(Event::PredictionLocked { .. })));
+    let locked = asked!(effects, Effect::Save(Event::PredictionLocked { .. }));
     assert!(locked, "{effects:?}");
     bench.train(1.0);
     bench.shows("You said 0.6; measured 1");
@@ -83,9 +65,7 @@ fn live_knobs_reach_the_run() {
 fn values_out_of_range_are_refused() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("\t\n");
-    for _ in 0..4 {
-        bench.app.update(Message::Key(crate::key::Key::Backspace));
-    }
+    bench.erase(4);
     bench.keys("1e9\n");
     bench.shows("1e9 is outside 0 to 100");
     bench.keys("\u{1b}");
@@ -122,19 +102,11 @@ fn checks_need_the_lessons_values() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  \t>");
     bench.train(0.5);
-    assert!(bench.app.page.as_ref().unwrap().checks.is_empty());
+    assert!(bench.page().checks.is_empty());
     bench.keys("Ry ");
     let effects = bench.train(0.5);
-    let passed: Vec<_> = effects
-        .iter()
-        .filter_map(|effect| {
-            if let Effect::Save(Event::CheckPassed { check, .. }) = effect {
-                Some(check.as_str())
-            } else {
-                None
-            }
-        })
-        .collect();
+    let passed: Vec<_> =
+        asked!(effects, Effect::Save(Event::CheckPassed { check, .. }) => check.as_str()).collect();
     assert_eq!(passed, ["c2"]);
     bench.keys("\t");
     bench.app.page.as_mut().unwrap().scroll = 20;
@@ -150,12 +122,8 @@ fn late_news_of_an_abandoned_run_changes_nothing() {
     bench.keys("R");
     let before = bench.screen();
     let since = std::time::Duration::ZERO;
-    bench.app.update(Message::Reports { run, reports: vec![point("loss", 9, 3.0)], since });
-    bench.app.update(Message::Ended {
-        run,
-        outcome: Outcome::Panicked("late".into()),
-        after: since,
-    });
+    bench.send(Message::Reports { run, reports: vec![point("loss", 9, 3.0)], since });
+    bench.send(Message::Ended { run, outcome: Outcome::Panicked("late".into()), after: since });
     assert_eq!(bench.screen(), before);
 }
 
@@ -208,7 +176,7 @@ fn leaving_the_lesson_ends_the_run() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
     let effects = bench.keys("\u{1b}");
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
+    assert!(asked!(effects, Effect::Abandon));
     assert!(bench.app.session.active.is_none());
 }
 
@@ -228,15 +196,11 @@ fn known_answers_are_compared_at_once() {
     const LESSON: &str = "+++\nformat = 1\nid = \"systems/known\"\ntitle = \"Known\"\nminutes = 5\n+++\n# Known\n\n\
         ```{predict} more\ntype = \"choice\"\nprompt = \"Which did more?\"\nchoices = [\"tiles\", \"rows\"]\n\
         answer = \"tiles\"\nexplain = \"13% more.\"\n```\n";
-    let mut bench = Bench::new((80, 24));
-    bench.probed();
-    let read = mlsys_lesson::read("k.md", LESSON.as_bytes(), mlsys_registry::built_in());
-    bench.app.open(Arc::new(read.lesson.expect("a lesson")));
+    let (mut bench, _) = Bench::opening((80, 24), LESSON);
     bench.shows("before you read on");
     bench.hides("13% more.");
     let effects = bench.keys("\nb\n");
-    let kept = |effect: &Effect| matches!(effect, Effect::Save(Event::PredictionLocked { .. }));
-    assert!(effects.iter().any(kept), "{effects:?}");
+    assert!(asked!(effects, Effect::Save(Event::PredictionLocked { .. })), "{effects:?}");
     bench.shows("the answer is \"tiles\"");
     bench.shows("13% more.");
 }

@@ -1,63 +1,63 @@
-//! Whole screens: at three sizes with styles against files, and at every size for the absence of panics.
+//! Whole screens: at some sizes with styles against files, and at every size in every look for the absence of panics.
+
+use mlsys_view::glyphs::{GlyphSet, Glyphs};
+use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::style::Color;
+use std::thread;
 
 use super::{Bench, point};
 use crate::message::Message;
-use mlsys_harness::snapshot;
+use crate::view;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
-
-pub(super) fn compare(name: &str, screen: &ratatui::buffer::Buffer) {
-    snapshot::compare(concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/snapshots"), name, screen);
-}
 
 #[test]
 fn the_pages_look_as_they_did() {
     for size in SIZES {
-        let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
         let mut bench = Bench::new(size);
         bench.probed();
-        compare(&name("course"), &bench.buffer());
+        bench.compare("course");
         bench.keys("\n");
-        compare(&name("lesson"), &bench.buffer());
+        bench.compare("lesson");
         bench.keys("\n0.9\n ");
         let reports = (1..=120).map(|step| point("loss", step, 0.7 / step as f64)).collect();
         bench.report(reports, 400);
-        compare(&name("running"), &bench.buffer());
+        bench.compare("running");
         bench.train(1.0);
         bench.keys("n");
-        compare(&name("finished"), &bench.buffer());
+        bench.compare("finished");
         bench.keys("?");
-        compare(&name("help"), &bench.buffer());
+        bench.compare("help");
         bench.keys(":la");
-        compare(&name("palette"), &bench.buffer());
+        bench.compare("palette");
     }
 }
 
 #[test]
 fn small_screens_have_help_and_palette() {
     let size = (40, 12);
-    let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
     let mut bench = Bench::in_lesson(size);
-    compare(&name("lesson"), &bench.buffer());
+    bench.compare("lesson");
     bench.keys("?");
-    compare(&name("help"), &bench.buffer());
+    bench.compare("help");
     bench.keys(":s");
-    compare(&name("palette"), &bench.buffer());
+    bench.compare("palette");
     bench.keys("\u{1b}x");
-    compare(&name("reason"), &bench.buffer());
+    bench.compare("reason");
 }
 
 #[test]
 fn presets_and_line_screens() {
     for size in [(40, 12), (80, 24), (120, 40)] {
-        let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
         let mut bench = Bench::in_lesson(size);
         bench.keys("P_");
-        compare(&name("presets"), &bench.buffer());
+        bench.compare("presets");
         bench.keys("\u{1b}\t>y");
-        compare(&name("line"), &bench.buffer());
+        bench.compare("line");
         bench.keys("\u{1b}:stop");
-        compare(&name("refused"), &bench.buffer());
+        bench.compare("refused");
     }
 }
 
@@ -72,9 +72,9 @@ fn no_footer_cuts_a_word_or_loses_the_way_out() {
             .chain(["run", "again", "pause", "go", "on"])
             .collect();
         for width in (24..130).step_by(5) {
-            bench.app.update(Message::Resize { width, height: 24 });
+            bench.send(Message::Resize { width, height: 24 });
             let screen = bench.screen();
-            let footer = screen.lines().last().unwrap_or_default();
+            let footer = screen.lines().last().unwrap();
             let keys = crate::command::TABLE.iter().flat_map(|row| row.keys);
             let keys: Vec<String> = keys.map(ToString::to_string).collect();
             for word in footer.split_whitespace() {
@@ -91,4 +91,131 @@ fn no_footer_cuts_a_word_or_loses_the_way_out() {
 fn a_terminal_too_small_says_so() {
     let bench = Bench::in_lesson((20, 5));
     bench.shows("too small");
+}
+
+/// What is typed to come to each page, each from a lesson that has just been opened.
+const PAGES: &[&str] = &[
+    // The course and its filter.
+    "\u{1b}",
+    "\u{1b}/sm",
+    // The lesson: reading, answering, a complaint, both sides, a knob's value, pictures.
+    "",
+    "\n0.9",
+    "nnn\ntwelve\n",
+    "\t",
+    "\t\n5",
+    "\t\t",
+    "\t\tz",
+    "w",
+    // What lies over it: help, palette, search, glossary, presets, steps, a question.
+    "?",
+    ":la",
+    "/s",
+    "K",
+    "P",
+    "S",
+    "i",
+];
+
+fn looks() -> Vec<Look> {
+    let mut looks = Vec::new();
+    for (background, depth, set) in [
+        (Background::Dark, ColorDepth::TrueColor, GlyphSet::Unicode),
+        (Background::Light, ColorDepth::Ansi256, GlyphSet::Unicode),
+        (Background::Dark, ColorDepth::Ansi16, GlyphSet::Ascii),
+        (Background::Light, ColorDepth::None, GlyphSet::Ascii),
+    ] {
+        looks.push(Look { theme: Theme::new(background, depth), glyphs: Glyphs::new(set) });
+    }
+    looks
+}
+
+/// Without optimization a page is drawn at every twelfth size, another twelfth for each page; else at all of them.
+const EVERY: usize = if cfg!(debug_assertions) { 12 } else { 1 };
+
+/// Lessons as they stand before, while and after a lab runs, on the page that keys lead to.
+fn benches(keys: &str) -> Vec<Bench> {
+    let ready = Bench::in_lesson((120, 40));
+    let mut running = Bench::in_lesson((120, 40));
+    running.keys("  ");
+    running.report((1..=40).map(|s| point("loss", s, 0.7 / s as f64)).collect(), 400);
+    let mut done = Bench::in_lesson((120, 40));
+    done.keys("\n0.9\n ");
+    done.train(1.0);
+    let mut benches = vec![ready, running, done];
+    for bench in &mut benches {
+        bench.keys(keys);
+    }
+    benches
+}
+
+fn draw(bench: &mut Bench, look: &Look, (width, height): (u16, u16)) {
+    bench.app.screen.look = look.clone();
+    bench.send(Message::Resize { width, height });
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| view::draw(&bench.app, frame)).unwrap();
+    let buffer = terminal.backend().buffer();
+    for cell in buffer.content() {
+        match look.theme.depth {
+            ColorDepth::None => {
+                assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
+            }
+            ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => {}
+        }
+    }
+}
+
+/// Draws a page at sizes up to 60 by 30, each in one of the looks and one of the states in turn, and at some
+/// large sizes in all of them.
+fn everywhere(page: usize, keys: &str) {
+    let looks = looks();
+    let mut benches = benches(keys);
+    let mut turn = page;
+    let sizes = (0..=60_u16).flat_map(|width| (0..=30_u16).map(move |height| (width, height)));
+    for (place, (width, height)) in sizes.enumerate() {
+        // Twelve does not divide the number of heights, so that every page meets every width and every height.
+        if (place + page).is_multiple_of(EVERY) {
+            turn += 1;
+            let look = &looks[turn % looks.len()];
+            let bench = turn / looks.len() % benches.len();
+            draw(&mut benches[bench], look, (width, height));
+        }
+    }
+    for size in [(300, 100), (101, 13), (99, 40)] {
+        for bench in &mut benches {
+            turn += 1;
+            draw(bench, &looks[turn % looks.len()], size);
+        }
+    }
+}
+
+#[test]
+fn pages_draw_at_every_size_and_look() {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for share in 0..cores {
+            scope.spawn(move || {
+                for (page, keys) in PAGES.iter().enumerate().skip(share).step_by(cores) {
+                    everywhere(page, keys);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn shrunken_screens_are_drawn() {
+    for keys in PAGES {
+        for mut bench in benches(keys) {
+            for (laid_out, drawn) in
+                [((120, 40), (30, 8)), ((30, 8), (120, 40)), ((200, 9), (25, 60))]
+            {
+                let (width, height) = laid_out;
+                bench.send(Message::Resize { width, height });
+                let (width, height) = drawn;
+                let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+                terminal.draw(|frame| view::draw(&bench.app, frame)).unwrap();
+            }
+        }
+    }
 }

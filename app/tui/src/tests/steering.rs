@@ -3,32 +3,18 @@
 use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::value::Value;
-
-use super::screens::compare;
-use super::{Bench, point};
-use crate::key::Key;
-use crate::message::{Effect, Message};
 use mlsys_run::outcome::Outcome;
 use mlsys_run::session::Panels;
 
+use super::{Bench, asked, losses, orders, point, started};
+use crate::command::Place;
+use crate::key::Key;
+use crate::message::{Effect, Message};
+
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 
-fn orders(effects: &[Effect]) -> Vec<&Command> {
-    let mut orders = Vec::new();
-    for effect in effects {
-        if let Effect::Order(order) = effect {
-            orders.push(order);
-        }
-    }
-    orders
-}
-
 fn quits(effects: &[Effect]) -> bool {
-    effects.iter().any(|effect| matches!(effect, Effect::Quit))
-}
-
-fn losses(steps: std::ops::RangeInclusive<u64>) -> Vec<Report> {
-    steps.map(|step| point("loss", step, 0.7 / step as f64)).collect()
+    asked!(effects, Effect::Quit)
 }
 
 /// A run that has done 120 steps, the knobs in front.
@@ -36,9 +22,7 @@ fn running(size: (u16, u16)) -> Bench {
     let mut bench = Bench::in_lesson(size);
     bench.keys("  ");
     bench.report(losses(1..=120), 400);
-    while bench.app.ground() != crate::command::Place::Lab {
-        bench.keys("\t");
-    }
+    bench.go_to(Place::Lab);
     bench
 }
 
@@ -47,10 +31,10 @@ fn frozen_views_stand_still() {
     let mut bench = running((120, 40));
     bench.keys("F");
     bench.shows("frozen at step 120, run is at step 120");
-    let before = bench.app.page.as_ref().unwrap().lab().unwrap().shown().clone();
+    let before = bench.lab().shown().clone();
     bench.report(losses(121..=300), 500);
     bench.shows("frozen at step 120, run is at step 300");
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     assert_eq!(*lab.shown(), before);
     assert_eq!(lab.run.data.step, 300);
     let effects = bench.train(1.0);
@@ -58,7 +42,7 @@ fn frozen_views_stand_still() {
     bench.shows("frozen at step 120, run is at step 400");
     bench.keys("F");
     bench.hides("frozen");
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     assert_eq!(lab.shown().step, 400);
     // A new run is a new view.
     bench.keys("F ");
@@ -71,9 +55,7 @@ fn hidden_pictures_are_not_requested() {
     let lab = &mut bench.app.page.as_mut().unwrap().labs[0];
     lab.pictures.panels = (0..lab.schema.panels.len()).collect();
     let boundary = lab.schema.panels.iter().position(|panel| panel.name == "decision-boundary");
-    let wants = |effects: Vec<Effect>| {
-        effects.iter().any(|effect| matches!(effect, Effect::WantPictures(_)))
-    };
+    let wants = |effects: Vec<Effect>| asked!(effects, Effect::WantPictures(_));
     // Only curves and bars have room on the screen, and those are drawn from metrics.
     assert!(!wants(bench.report(losses(121..=125), 700)));
     bench.app.page.as_mut().unwrap().labs[0].pictures.chosen = boundary.unwrap();
@@ -95,12 +77,10 @@ fn typed_step_counts_are_remembered() {
     let mut bench = running((80, 24));
     bench.keys("S");
     bench.shows("steps 10");
-    for _ in 0..2 {
-        bench.app.update(Message::Key(Key::Backspace));
-    }
+    bench.erase(2);
     bench.keys("x\n");
     bench.shows("a whole number of steps, at least 1");
-    bench.app.update(Message::Key(Key::Backspace));
+    bench.press(Key::Backspace);
     let effects = bench.keys("25\n");
     assert!(orders(&effects).contains(&&Command::Step(25)));
     bench.shows("paused");
@@ -173,14 +153,7 @@ fn an_instant_lab_answers_an_undo_like_a_turn() {
     bench.keys("\t>");
     bench.end(Outcome::Finished);
     let effects = bench.keys("u");
-    let started = effects.iter().find_map(|effect| {
-        if let Effect::Start(start) = effect {
-            start.params.int("threads_per_block").ok()
-        } else {
-            None
-        }
-    });
-    assert_eq!(started, Some(256));
+    assert_eq!(started(&effects).unwrap().params.int("threads_per_block").unwrap(), 256);
 }
 
 #[test]
@@ -221,7 +194,7 @@ fn leaving_a_run_asks() {
 fn going_elsewhere_by_the_palette_asks_too() {
     let mut bench = running((120, 40));
     let elsewhere = |bench: &Bench| {
-        let page = bench.app.page.as_ref().unwrap();
+        let page = bench.page();
         page.lesson.front.id.as_str() != "systems/small"
     };
     bench.keys(":occupancy\n");
@@ -235,7 +208,7 @@ fn going_elsewhere_by_the_palette_asks_too() {
 
 #[test]
 fn a_second_ctrl_c_quits_at_once() {
-    let ctrl_c = |bench: &mut Bench| bench.app.update(Message::Key(Key::Ctrl('c')));
+    let ctrl_c = |bench: &mut Bench| bench.press(Key::Ctrl('c'));
     let mut bench = running((120, 40));
     assert!(!quits(&ctrl_c(&mut bench)));
     bench.shows("a run goes on");
@@ -258,13 +231,13 @@ fn waits_end_with_the_first_step() {
     bench.keys("\n");
     bench.keys("  ");
     bench.shows("looking for devices");
-    bench.app.update(Message::Waited { seconds: 3 });
+    bench.send(Message::Waited { seconds: 3 });
     bench.shows("looking for devices, 3 s");
     bench.probed();
     bench.report(vec![Report::Status("compiling kernels".into())], 10);
     bench.shows("compiling kernels");
     bench.hides("compiling kernels,");
-    bench.app.update(Message::Waited { seconds: 12 });
+    bench.send(Message::Waited { seconds: 12 });
     bench.shows("compiling kernels, 12 s");
     bench.report(vec![Report::Status(String::new()), point("loss", 1, 0.7)], 13_000);
     bench.hides("compiling");
@@ -277,10 +250,10 @@ fn a_pause_in_a_long_step_says_what_it_waits_for() {
     bench.keys(" ");
     bench.shows("paused");
     bench.hides("waiting for the step");
-    bench.app.update(Message::Waited { seconds: 2 });
+    bench.send(Message::Waited { seconds: 2 });
     bench.shows("waiting for the step to finish, 2 s");
     let run = bench.app.session.active.unwrap().run;
-    bench.app.update(Message::Settled { run });
+    bench.send(Message::Settled { run });
     bench.hides("waiting for the step");
     assert_eq!(bench.app.session.waiting, None);
 }
@@ -289,18 +262,18 @@ fn a_pause_in_a_long_step_says_what_it_waits_for() {
 fn pauses_during_warm_up_count_no_seconds() {
     let mut bench = running((120, 40));
     bench.report(vec![Report::Status("training mlp first".into())], 10);
-    bench.app.update(Message::Waited { seconds: 12 });
+    bench.send(Message::Waited { seconds: 12 });
     bench.shows("training mlp first, 12 s");
     bench.keys(" ");
     bench.shows("training mlp first");
     let run = bench.app.session.active.unwrap().run;
-    bench.app.update(Message::Settled { run });
+    bench.send(Message::Settled { run });
     bench.shows("paused");
     bench.hides("training mlp first, ");
     assert_eq!(bench.app.session.waiting, None);
     // A step goes on with it.
     bench.keys("s");
-    bench.app.update(Message::Waited { seconds: 3 });
+    bench.send(Message::Waited { seconds: 3 });
     bench.shows("training mlp first, 3 s");
 }
 
@@ -308,13 +281,13 @@ fn pauses_during_warm_up_count_no_seconds() {
 fn a_run_that_does_not_answer_can_be_left_behind() {
     let mut bench = running((120, 40));
     assert_eq!(orders(&bench.keys("x")), [&Command::Stop]);
-    bench.app.update(Message::Waited { seconds: 2 });
+    bench.send(Message::Waited { seconds: 2 });
     bench.shows("ending: waiting for the step to finish, 2 s");
     assert!(bench.app.session.active.is_some());
-    bench.app.update(Message::Waited { seconds: 6 });
+    bench.send(Message::Waited { seconds: 6 });
     bench.shows("x again leaves it behind");
     let effects = bench.keys("x");
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
+    assert!(asked!(effects, Effect::Abandon));
     assert!(bench.app.session.active.is_none());
     bench.shows("was left behind");
 }
@@ -329,14 +302,13 @@ fn a_run_that_waits_for_devices_ends_at_once() {
 #[test]
 fn steering_looks_as_it_did() {
     for size in SIZES {
-        let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
         let mut bench = running(size);
         bench.keys("F");
         bench.report(losses(121..=260), 800);
-        compare(&name("frozen"), &bench.buffer());
+        bench.compare("frozen");
         bench.keys("FS");
-        compare(&name("steps"), &bench.buffer());
+        bench.compare("steps");
         bench.keys("\u{1b}R");
-        compare(&name("reset"), &bench.buffer());
+        bench.compare("reset");
     }
 }

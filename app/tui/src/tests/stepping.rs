@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use mlsys_harness::snapshot;
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::lab::Run;
 use mlsys_lab::report::{FrameTrigger, Report, Sink};
+use mlsys_run::outcome::Outcome;
+use mlsys_run::storage::Draft;
+use mlsys_view::kernel::Play;
 
 use super::Bench;
 use crate::command::Command;
@@ -14,10 +18,6 @@ use crate::key::Key;
 use crate::message::{Effect, Gesture, Message};
 use crate::state::lab::OwnKernel;
 use crate::update::Animation;
-use mlsys_harness::snapshot;
-use mlsys_run::outcome::Outcome;
-use mlsys_run::storage::Draft;
-use mlsys_view::kernel::Play;
 
 const LESSON: &str = include_str!("stepping.md");
 
@@ -57,11 +57,7 @@ fn run(bench: &mut Bench, effects: Vec<Effect>) {
 
 /// The picture side of the lab this many places on in the lesson.
 fn at_lab(size: (u16, u16), place: usize) -> Bench {
-    let mut bench = Bench::new(size);
-    bench.probed();
-    let read = mlsys_lesson::read("stepping.md", LESSON.as_bytes(), mlsys_registry::built_in());
-    assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
-    let effects = bench.app.open(Arc::new(read.lesson.unwrap()));
+    let (mut bench, effects) = Bench::opening(size, LESSON);
     run(&mut bench, effects);
     for _ in 0..place {
         let effects = bench.keys("]");
@@ -73,7 +69,7 @@ fn at_lab(size: (u16, u16), place: usize) -> Bench {
 }
 
 fn walk(bench: &Bench) -> &mlsys_view::kernel::KernelDebugger {
-    let lab = bench.app.page.as_ref().unwrap().lab().unwrap();
+    let lab = bench.lab();
     lab.debugger.as_ref().unwrap()
 }
 
@@ -81,7 +77,7 @@ fn walk(bench: &Bench) -> &mlsys_view::kernel::KernelDebugger {
 fn search(bench: &mut Bench) -> usize {
     let mut beats = 0;
     while bench.app.animation() == Some(Animation::Searching) {
-        bench.app.update(Message::Beat);
+        bench.send(Message::Beat);
         beats += 1;
     }
     beats
@@ -122,11 +118,11 @@ fn a_step_moves_the_line_of_the_warp_that_went() {
     bench.keys(")");
     bench.shows("comes to line 4 next");
     // To the end and to the beginning.
-    bench.app.update(Message::Key(Key::End));
+    bench.press(Key::End);
     bench.shows("Step 18 of 18");
     bench.keys(".");
     bench.shows("There is no instruction after.");
-    bench.app.update(Message::Key(Key::Home));
+    bench.press(Key::Home);
     bench.shows("whole run");
     // Another picture stands at the same step.
     bench.keys(".......v");
@@ -167,7 +163,7 @@ fn a_click_chooses_what_it_points_at() {
             Some((column as u16, row))
         });
         let (column, row) = at.unwrap_or_else(|| panic!("{text} is not in {screen}"));
-        bench.app.update(Message::Mouse { gesture: Gesture::Press, column, row });
+        bench.send(Message::Mouse { gesture: Gesture::Press, column, row });
     };
     click(&mut bench, "x[tid] += x[tid + s]", 2);
     assert_eq!(walk(&bench).marked(), 12);
@@ -213,17 +209,17 @@ fn steps_advance_only_while_playing() {
     bench.keys(" ");
     assert_eq!(bench.app.animation(), Some(Animation::Playing));
     for clock in 1..=3 {
-        bench.app.update(Message::Beat);
+        bench.send(Message::Beat);
         assert_eq!(walk(&bench).clock(), clock);
     }
     bench.keys(" ");
     assert_eq!(bench.app.animation(), None);
-    bench.app.update(Message::Beat);
+    bench.send(Message::Beat);
     assert_eq!(walk(&bench).clock(), 3);
     // At the end there is nothing to play.
     bench.keys(" ");
     for _ in 0..40 {
-        bench.app.update(Message::Beat);
+        bench.send(Message::Beat);
     }
     assert_eq!(bench.app.animation(), None);
     assert_eq!(walk(&bench).clock(), 18);
@@ -233,11 +229,11 @@ fn steps_advance_only_while_playing() {
 fn hidden_steps_wait() {
     let mut bench = at_lab((80, 24), 0);
     bench.keys(" ");
-    bench.app.update(Message::Beat);
+    bench.send(Message::Beat);
     bench.keys("\t");
     assert_eq!(bench.app.animation(), None);
     bench.app.screen.notice = Some("the picture is written".to_owned());
-    bench.app.update(Message::Beat);
+    bench.send(Message::Beat);
     assert_eq!(walk(&bench).clock(), 1);
     bench.shows("the picture is written");
     bench.keys("\t\t");
@@ -246,8 +242,8 @@ fn hidden_steps_wait() {
     bench.keys(" ");
     assert_eq!(bench.app.animation(), Some(Animation::Playing));
     // Playing stops while the text is edited.
-    bench.app.update(Message::Do(Command::Edit));
-    bench.app.update(Message::Do(Command::Back));
+    bench.send(Message::Do(Command::Edit));
+    bench.send(Message::Do(Command::Back));
     bench.keys("\t");
     assert_eq!(walk(&bench).play(), Play::Still);
 }
@@ -257,14 +253,14 @@ fn invalid_text_leaves_the_picture() {
     let mut bench = at_lab((80, 24), 0);
     // The second lab is running.
     bench.keys("]");
-    let lesson = bench.app.page.as_ref().unwrap().lesson.front.id.clone();
-    bench.app.update(Message::Draft {
+    let lesson = bench.page().lesson.front.id.clone();
+    bench.send(Message::Draft {
         draft: Draft::of_lab(&lesson, "add", "vector-add"),
         text: Some("__global__ void add() {}\n".to_owned()),
         whence: DraftOrigin::Saved,
     });
     assert_eq!(bench.app.screen.notice.as_deref(), Some("another lab is still running: x ends it"));
-    assert_eq!(bench.app.page.as_ref().unwrap().labs[0].own_kernel, None);
+    assert_eq!(bench.page().labs[0].own_kernel, None);
 }
 
 #[test]
@@ -292,14 +288,14 @@ fn a_key_ends_a_long_search() {
     let mut bench = at_lab((80, 24), 3);
     let total = walk(&bench).total();
     assert!(total > 100_000, "{total}");
-    bench.app.update(Message::Key(Key::End));
+    bench.press(Key::End);
     bench.shows("Looking for the end: any key stops.");
     let there = walk(&bench).clock();
     assert!(there < total / 2, "one key does not run it all");
     bench.keys(",");
     assert_eq!(bench.app.animation(), None);
     assert_eq!(walk(&bench).clock(), there - 1);
-    bench.app.update(Message::Key(Key::End));
+    bench.press(Key::End);
     assert!(search(&mut bench) > 2);
     assert_eq!(walk(&bench).clock(), total);
     bench.keys(",,");
@@ -327,9 +323,9 @@ fn knobs_keep_the_debugger_position() {
 #[test]
 fn commands_say_where_there_is_no_kernel() {
     let mut bench = Bench::in_lesson((80, 24));
-    bench.app.update(Message::Do(Command::Walk(Goal::Line, Direction::Forward)));
+    bench.send(Message::Do(Command::Walk(Goal::Line, Direction::Forward)));
     bench.shows("no kernel has run here");
-    let _ = bench.app.update(Message::Beat);
+    let _ = bench.send(Message::Beat);
     assert_eq!(bench.app.animation(), None);
 }
 
@@ -341,7 +337,7 @@ fn whole_screens_of_a_kernel() {
         {
             let mut bench = at_lab(size, lab);
             bench.keys(keys);
-            let panels = bench.app.page.as_ref().unwrap().lab().unwrap().pictures.panels.len();
+            let panels = bench.lab().pictures.panels.len();
             for panel in 0..panels {
                 let name = format!("{name}-{panel}-{}x{}", size.0, size.1);
                 snapshot::compare(

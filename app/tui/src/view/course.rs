@@ -55,7 +55,7 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
         lines.push((heading(app, &app.course.title, 0..app.course.lessons.len(), width), None));
     }
     for module in &app.course.modules {
-        let lessons = app.course.lessons.get(module.lessons.clone()).unwrap_or_default();
+        let lessons = app.course.lessons_in(&module.lessons);
         if !listed.iter().any(|index| module.lessons.contains(index)) {
             continue;
         }
@@ -80,7 +80,7 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
 /// The title of a part of the course, how many of its lessons are done, and how long all of them take.
 fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'static> {
     let theme = &app.screen.look.theme;
-    let lessons = app.course.lessons.get(range).unwrap_or_default();
+    let lessons = app.course.lessons_in(&range);
     let is_done =
         |lesson: &&Arc<Lesson>| app.course.progress.summary(lesson).state == State::Completed;
     let done = lessons.iter().filter(is_done).count();

@@ -106,7 +106,7 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
     };
     let (state, style) = state(app, page, editor);
     let selected = editor.text.selection().map_or(0, |range| {
-        let chosen = editor.text.as_str().get(range).unwrap_or_default();
+        let chosen = &editor.text.as_str()[range];
         chosen.chars().count()
     });
     let mut parts = vec![

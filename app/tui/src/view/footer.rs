@@ -74,9 +74,8 @@ fn hints(app: &App, width: usize) -> (Line<'static>, Line<'static>) {
     }
     rows.sort_by_key(|row| (!app.is_urgent(row), row.rank));
     let spans = |row: &Binding| {
-        let key = row.keys.first().map(ToString::to_string);
         let label = label(app, row.command, row.label);
-        hint(app, &key.unwrap_or_default(), label)
+        hint(app, &row.keys[0].to_string(), label)
     };
     let (kept, others): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.rank == Rank::Kept);
     let right = Line::from_iter(kept.into_iter().flat_map(spans));

@@ -124,7 +124,7 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     });
     let names: Vec<(usize, String)> = names.enumerate().collect();
     let until = |first: usize| {
-        let until = names.get(first..=page.current).unwrap_or_default();
+        let until = &names[first..=page.current];
         until.iter().map(|(_, name)| name.width()).sum::<usize>()
     };
     let first = (0..page.current).find(|first| until(*first) <= usize::from(width));

@@ -109,7 +109,7 @@ fn read(sender: &Sender<Vec<u8>>, mut door: Door) {
             // The terminal has vanished.
             Ok(0) => return,
             Ok(count) => {
-                let bytes = buffer.get(..count).unwrap_or_default().to_vec();
+                let bytes = buffer[..count].to_vec();
                 if sender.send(bytes).is_err() {
                     return;
                 }

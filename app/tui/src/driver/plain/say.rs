@@ -47,7 +47,7 @@ pub fn course(app: &App) -> Vec<String> {
         lines.push(app.course.title.clone());
     }
     for module in &app.course.modules {
-        let lessons = app.course.lessons.get(module.lessons.clone()).unwrap_or_default();
+        let lessons = app.course.lessons_in(&module.lessons);
         if lessons.is_empty() {
             continue;
         }
@@ -143,8 +143,8 @@ pub fn check_line(page: &Page, check: &Check) -> Vec<String> {
         None => "told after the run".to_owned(),
         Some(CheckState::Passed) => "it holds".to_owned(),
         Some(CheckState::Failed(values)) => {
-            let why = check.why.as_deref().unwrap_or_default();
-            format!("it does not hold: {values}. {why}")
+            let why = check.why.as_ref().map_or_else(String::new, |why| format!(" {why}"));
+            format!("it does not hold: {values}.{why}")
         }
         Some(CheckState::Skipped(reason)) => format!("skipped: {reason}"),
     };
@@ -229,11 +229,12 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
     for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {
         lines.extend(hint(question, number));
     }
+    let how = answer::how(&question.kind);
     match page.answers.get(&question.id) {
         Some(_) => lines.extend(answered(page, question)),
         None => lines.extend(sentence(&format!(
             "Type {}.{}",
-            answer::how(&question.kind).split(';').next().unwrap_or_default(),
+            how.split_once(';').map_or(how, |(how, _)| how),
             if question.hints.is_empty() { "" } else { " hint says a hint." }
         ))),
     }

@@ -24,7 +24,7 @@ impl Text {
         if self.text.len() - range.len() + with.len() > MAX_DRAFT_BYTES {
             return Err(TextFull);
         }
-        let removed = self.text.get(range.clone()).unwrap_or_default().to_owned();
+        let removed = self.text[range.clone()].to_owned();
         if removed.is_empty() && with.is_empty() {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Text {
         let aim = self.aim();
         if c == '}' && aim.is_empty() {
             let start = self.line_of(aim.start).start;
-            let blank = self.text.get(start..aim.start).unwrap_or_default();
+            let blank = &self.text[start..aim.start];
             if blank.ends_with(&" ".repeat(self.level())) && blank.chars().all(|c| c == ' ') {
                 return self.replace(aim.start - self.level()..aim.start, "}", Kind::Other);
             }
@@ -65,7 +65,7 @@ impl Text {
     pub fn new_line(&mut self) -> Result<(), TextFull> {
         let aim = self.aim();
         let line = self.line_of(aim.start);
-        let before = self.text.get(line.start..aim.start).unwrap_or_default();
+        let before = &self.text[line.start..aim.start];
         let indent: String = before.chars().take_while(|c| matches!(c, ' ' | '\t')).collect();
         let opened = before.trim_end().ends_with('{');
         let closes = self.text.get(aim.end..).is_some_and(|rest| rest.starts_with('}'));
@@ -104,7 +104,7 @@ impl Text {
             let blanks = line.chars().take_while(|c| *c == ' ').count();
             let tab = usize::from(line.starts_with('\t'));
             let out = blanks.min(level).max(tab);
-            line.get(out..).unwrap_or_default().to_owned()
+            line[out..].to_owned()
         })
     }
 
@@ -120,8 +120,7 @@ impl Text {
                 range.end
             };
         let end = self.line_of(last).end;
-        let lines: Vec<String> =
-            self.text.get(start..end).unwrap_or_default().split('\n').map(by).collect();
+        let lines: Vec<String> = self.text[start..end].split('\n').map(by).collect();
         let shifted = lines.join("\n");
         let from_end = self.text.len() - self.cursor;
         self.replace(start..end, &shifted, Kind::Other)?;
@@ -141,7 +140,7 @@ impl Text {
     pub fn backspace(&mut self) {
         let range = self.selection().unwrap_or_else(|| {
             let line = self.line_of(self.cursor).start;
-            let before = self.text.get(line..self.cursor).unwrap_or_default();
+            let before = &self.text[line..self.cursor];
             let is_blank = !before.is_empty() && before.chars().all(|c| c == ' ');
             let level = self.level();
             let back = match before.len() % level {
@@ -175,13 +174,13 @@ impl Text {
     }
 
     pub fn copied(&self) -> String {
-        self.text.get(self.taken()).unwrap_or_default().to_owned()
+        self.text[self.taken()].to_owned()
     }
 
     /// Removes what copying takes, and returns it.
     pub fn cut(&mut self) -> String {
         let taken = self.taken();
-        let text = self.text.get(taken.clone()).unwrap_or_default().to_owned();
+        let text = self.text[taken.clone()].to_owned();
         self.remove(taken, Kind::Other);
         text
     }

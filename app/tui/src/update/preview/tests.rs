@@ -1,9 +1,8 @@
 //! The author writes, the screen follows.
 
-use crate::message::{Effect, Message};
-use crate::state::Instructors;
-use crate::tests::{Bench, point};
-use crate::{message::PreviewState, state::Preview};
+use crate::message::{Effect, Message, PreviewState};
+use crate::state::{Instructors, Preview};
+use crate::tests::{Bench, asked, point};
 
 const LESSON: &str = include_str!("../../tests/lesson.md");
 
@@ -39,11 +38,11 @@ impl Author {
     }
 
     fn sees(&mut self, sight: PreviewState) -> Vec<Effect> {
-        self.bench.app.update(Message::Previewed(sight))
+        self.bench.send(Message::Previewed(sight))
     }
 
     fn is_abandoned(effects: &[Effect]) -> bool {
-        effects.iter().any(|effect| matches!(effect, Effect::Abandon))
+        asked!(effects, Effect::Abandon)
     }
 }
 
@@ -72,7 +71,7 @@ fn a_changed_lab_ends_its_own_run_and_no_other() {
     let active = author.bench.app.session.active.unwrap();
     assert_eq!(active.lab, 1);
     author.bench.report(vec![point("loss", 2, 0.6)], 60);
-    let page = author.bench.app.page.as_ref().unwrap();
+    let page = author.bench.page();
     assert_eq!(page.labs[1].run.data.series["loss"].points().len(), 2);
 
     let effects = author.replaces("default = 32", "default = 16");
@@ -129,7 +128,7 @@ fn answers_are_regraded_on_reload() {
     author.bench.keys("nnn\n1152\n");
     author.bench.shows("Biases are parameters too.");
     let answered = |author: &Author| {
-        let page = author.bench.app.page.as_ref().unwrap();
+        let page = author.bench.page();
         page.answers.values().next().map(|answered| answered.right)
     };
     assert_eq!(answered(&author), Some(false));

@@ -53,7 +53,8 @@ pub(super) fn draw(
     let (top, left) = editor.followed(usize::from(letters.height), usize::from(letters.width));
     let (cursor_line, cursor_column) = editor.text.cursor();
     let digits = usize::from(gutter(editor)) - 2;
-    let selection = editor.text.selection().unwrap_or_default();
+    let selection = editor.text.selection();
+    let is_selected = |at: usize| selection.as_ref().is_some_and(|range| range.contains(&at));
     let mut inside = Inside::default();
     let mut start = 0;
     for (index, line) in editor.text.lines().enumerate() {
@@ -81,7 +82,7 @@ pub(super) fn draw(
         let mut pen = Pen::new(left, usize::from(letters.width));
         for (range, class) in classes {
             let style = style(class, theme);
-            let text = line.get(range.clone()).unwrap_or_default();
+            let text = &line[range.clone()];
             for (offset, c) in text.char_indices() {
                 let at = range.start + offset;
                 let is_wrong = own.iter().any(|complaint| covers(complaint, line, at));
@@ -89,13 +90,13 @@ pub(super) fn draw(
                 if is_wrong {
                     style = theme.bad.add_modifier(Modifier::UNDERLINED);
                 }
-                if selection.contains(&(from + at)) {
+                if is_selected(from + at) {
                     style = style.add_modifier(Modifier::REVERSED);
                 }
                 pen.put(c, style);
             }
         }
-        if selection.contains(&(from + line.len())) {
+        if is_selected(from + line.len()) {
             pen.put(' ', theme.text.add_modifier(Modifier::REVERSED));
         }
         if let Some(first) = own.first() {
@@ -114,7 +115,7 @@ pub(super) fn draw(
 fn covers(complaint: &Diagnostic, line: &str, at: usize) -> bool {
     let place = complaint.place.column.saturating_sub(1) as usize;
     let Some(begin) = line.char_indices().map(|(byte, _)| byte).nth(place) else { return false };
-    let rest = line.get(begin..).unwrap_or_default();
+    let rest = &line[begin..];
     let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
     let first = rest.chars().next().map_or(1, char::len_utf8);
     (begin..begin + word.max(first)).contains(&at)

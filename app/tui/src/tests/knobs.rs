@@ -1,12 +1,14 @@
-//! The line that opens what is on the screen opens just that.
+//! Knobs that are typed and set by presets, and the line that opens what is on the screen.
 
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::value::Value;
+use mlsys_run::outcome::Outcome;
+use mlsys_run::settings;
 
-use super::Bench;
+use super::{Bench, asked, point, read};
+use crate::key::Key;
 use crate::message::Effect;
 use crate::own_page;
-use mlsys_run::settings;
 
 /// The words a shell makes of a line: blanks part them, single quotes hold them together, a backslash stands for
 /// what follows.
@@ -31,8 +33,8 @@ fn shell(line: &str) -> Vec<String> {
     words
 }
 
-fn knobs(bench: &Bench) -> Vec<(String, Option<Value>)> {
-    let labs = &bench.app.page.as_ref().unwrap().labs;
+fn values(bench: &Bench) -> Vec<(String, Option<Value>)> {
+    let labs = &bench.page().labs;
     let knobs = labs.iter().flat_map(|lab| &lab.controls.knobs);
     knobs.map(|knob| (knob.name.clone(), knob.value.clone())).collect()
 }
@@ -66,7 +68,7 @@ impl Line {
 }
 
 /// Opens what a line says, as the command line does.
-fn opened(line: &str, size: (u16, u16)) -> Bench {
+fn opened_by(line: &str, size: (u16, u16)) -> Bench {
     let line = Line::parse(line);
     let mut bench = Bench::new(size);
     match line.command.as_str() {
@@ -101,8 +103,8 @@ fn a_lesson_line_restores_its_knobs() {
     bench.app.session.seed = Some(7);
     let line = own_page::line(&bench.app);
     assert!(line.ends_with("--device wgpu:0 --seed 7"), "{line}");
-    let again = opened(&line, (120, 40));
-    assert_eq!(knobs(&again), knobs(&bench), "{line}");
+    let again = opened_by(&line, (120, 40));
+    assert_eq!(values(&again), values(&bench), "{line}");
     assert_eq!(own_page::line(&again.app), line);
 }
 
@@ -117,9 +119,9 @@ fn the_line_of_a_labs_own_page_opens_every_preset() {
             bench.keys(&"_".repeat(index));
             bench.keys("\n");
             let line = own_page::line(&bench.app);
-            let again = opened(&line, (120, 40));
+            let again = opened_by(&line, (120, 40));
             let params = |bench: &Bench| {
-                let open = bench.app.page.as_ref().unwrap().lab().unwrap();
+                let open = bench.lab();
                 let params = open.params().unwrap();
                 params
                     .iter()
@@ -151,9 +153,7 @@ kind = "train"
 
 #[test]
 fn values_of_every_type_are_opened_and_copied() {
-    let registry = mlsys_registry::built_in();
-    let read = mlsys_lesson::read("types.md", EVERY_TYPE.as_bytes(), registry);
-    let lesson = std::sync::Arc::new(read.lesson.unwrap());
+    let lesson = read("types.md", EVERY_TYPE);
     let open = |pairs: &[String]| {
         let mut bench = Bench::new((120, 40));
         let turns = settings::for_knobs(pairs).unwrap();
@@ -163,12 +163,12 @@ fn values_of_every_type_are_opened_and_copied() {
     let typed =
         ["net.profile=true", "net.steps=1e3", "net.learning_rate=2.5e-7", "net.optimizer=sgd"];
     let bench = open(&typed.map(str::to_owned));
-    let values: Vec<String> =
-        knobs(&bench).into_iter().map(|(_, value)| value.unwrap().to_string()).collect();
-    assert_eq!(values, ["true", "1000", "2.5e-7", "sgd"]);
+    let shown: Vec<String> =
+        values(&bench).into_iter().map(|(_, value)| value.unwrap().to_string()).collect();
+    assert_eq!(shown, ["true", "1000", "2.5e-7", "sgd"]);
     let options = Line::parse(&own_page::line(&bench.app));
     assert_eq!(options.set.len(), typed.len());
-    assert_eq!(knobs(&open(&options.set)), knobs(&bench));
+    assert_eq!(values(&open(&options.set)), values(&bench));
 }
 
 #[test]
@@ -184,8 +184,8 @@ fn shell_words_round_trip() {
     let tables = mlsys_lab::tables::Tables::builtin();
     let params = mlsys_lab::params::Params::resolve(graph, &given, tables, None).unwrap();
     bench.app.open(own_page::lesson(graph, &params).unwrap());
-    let again = opened(&own_page::line(&bench.app), (120, 40));
-    let lab = again.app.page.as_ref().unwrap().lab().unwrap();
+    let again = opened_by(&own_page::line(&bench.app), (120, 40));
+    let lab = again.lab();
     let params = lab.params().unwrap();
     assert_eq!(params.get("expression").unwrap().as_str(), Some(text));
     let inputs = format!("{:?}", params.get("inputs").unwrap());
@@ -196,10 +196,8 @@ fn shell_words_round_trip() {
 fn y_copies_and_shows_the_line() {
     let mut bench = Bench::in_lesson((40, 12));
     let effects = bench.keys("\t>\ty");
-    let copied = effects
-        .iter()
-        .find_map(|effect| if let Effect::Copy(line) = effect { Some(line.clone()) } else { None });
-    assert_eq!(copied.as_deref(), Some("mlsys open systems/small --set run.learning_rate=0.02"));
+    let copied = asked!(effects, Effect::Copy(line) => line.as_str()).next();
+    assert_eq!(copied, Some("mlsys open systems/small --set run.learning_rate=0.02"));
     bench.shows("mlsys open systems/small --set \\");
     bench.shows("\nrun.learning_rate=0.02");
     bench.keys("\n");
@@ -225,4 +223,140 @@ fn impossible_knobs_are_refused() {
         assert!(error.contains(complaint), "{pair}: {error}");
     }
     assert!(settings::for_knobs(&["width=64".to_owned()]).is_err());
+}
+
+#[test]
+fn presets_reopen_a_labs_page() {
+    let mut bench = Bench::new((120, 40));
+    bench.probed();
+    bench.keys(":train a network\n");
+    bench.shows("diverging: a step size at which");
+    bench.keys(" ");
+    bench.train(1.0);
+    bench.keys("P");
+    bench.shows("Presets: Train a network");
+    bench.keys("___\n");
+    bench.shows("diverging: a step size");
+    let lab = bench.lab();
+    assert_eq!(lab.params().unwrap().float("learning_rate").unwrap(), 30.0);
+    assert_eq!(lab.others.earlier.len(), 1);
+    assert_eq!(lab.run.state.word(), "ready");
+}
+
+#[test]
+fn lessons_take_presets_their_knobs_allow() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("\t>\tP");
+    bench.shows("not here: this lesson has no knob for");
+    let presets = bench.app.presets();
+    let free = presets.iter().position(|(_, refused)| refused.is_none()).unwrap();
+    let barred = presets.iter().position(|(_, refused)| refused.is_some()).unwrap();
+    let wanted = presets[free].0.set.clone();
+    bench.keys(&"_".repeat(barred));
+    bench.keys("\n");
+    assert!(bench.app.screen.notice.is_some() && bench.app.overlay.is_some());
+    bench.keys("\u{1b}P");
+    bench.keys(&"_".repeat(free));
+    bench.keys("\n");
+    let lab = bench.lab();
+    for (name, value) in &wanted {
+        assert_eq!(lab.params().unwrap().get(name), Some(value));
+    }
+}
+
+#[test]
+fn a_calculator_answers_a_preset_once() {
+    let mut bench = Bench::new((120, 40));
+    bench.keys(":occupancy\n");
+    bench.keys("P_");
+    let effects = bench.keys("\n");
+    let started: Vec<_> = asked!(effects, Effect::Start(start) => start).collect();
+    assert_eq!(started.len(), 1);
+    assert_eq!(started[0].params.get("registers_per_thread"), Some(&Value::Int(128)));
+}
+
+#[test]
+fn a_preset_asks_before_it_ends_a_run() {
+    let mut bench = Bench::new((120, 40));
+    bench.probed();
+    bench.keys(":train a network\n ");
+    bench.report(vec![point("loss", 7, 0.5)], 100);
+    bench.keys("P___\n");
+    bench.shows("y ends it and takes the preset");
+    bench.keys("n");
+    bench.hides("y ends it and takes the preset");
+    assert!(bench.app.session.active.is_some());
+    let effects = bench.keys("P___\ny");
+    assert!(asked!(effects, Effect::Abandon));
+    bench.shows("diverging: a step size");
+}
+
+fn graph(size: (u16, u16)) -> Bench {
+    let mut bench = Bench::new(size);
+    bench.keys(":computation graph\n");
+    bench.keys("\t");
+    bench
+}
+
+fn inputs(bench: &Bench) -> String {
+    bench.lab().params().unwrap().get("inputs").unwrap().to_string()
+}
+
+fn replace(bench: &mut Bench, text: &str) {
+    bench.keys("\n");
+    bench.press(Key::Ctrl('u'));
+    bench.keys(text);
+    bench.keys("\n");
+}
+
+#[test]
+fn a_table_and_the_knobs_of_its_entries_are_one() {
+    let mut bench = graph((120, 40));
+    assert_eq!(inputs(&bench), "{ x = 2, y = 3 }");
+    // Down to `inputs.x`, and up by a quarter.
+    bench.keys("__>");
+    assert_eq!(inputs(&bench), "{ x = 2.25, y = 3 }");
+    bench.shows("{ x = 2.25, y = 3 }");
+    bench.keys("^");
+    replace(&mut bench, "{ x = 5, y = 3, w = 1 }");
+    assert_eq!(inputs(&bench), "{ w = 1, x = 5, y = 3 }");
+    bench.shows("inputs.x 5");
+    bench.keys("u");
+    assert_eq!(inputs(&bench), "{ x = 2.25, y = 3 }");
+    bench.shows("inputs.x 2.25");
+    // It asks before it takes a turn back.
+    bench.keys("Ry");
+    assert_eq!(inputs(&bench), "{ x = 2, y = 3 }");
+}
+
+#[test]
+fn expression_errors_are_placed() {
+    let mut bench = graph((80, 24));
+    replace(&mut bench, "z = x*yy + q");
+    let params = bench.lab().params().unwrap();
+    assert_eq!(params.get("expression"), Some(&Value::from("z = x*yy + q")));
+    let message = "parameter 'expression': `yy` is neither assigned nor an input, at column 7\n  z = x*yy + q\n        ^^";
+    bench.end(Outcome::Failed(mlsys_lab::LabError::Expression {
+        param: "expression".to_owned(),
+        message: message.trim_start_matches("parameter 'expression': ").to_owned(),
+    }));
+    let screen = bench.screen();
+    let place = |text: &str| {
+        let line = screen.lines().find(|line| line.contains(text)).unwrap();
+        line.find(text).unwrap()
+    };
+    assert_eq!(place("^^"), place("  z = x*yy") + "  z = x*".len(), "{screen}");
+}
+
+/// A text that is longer than its row slides, so that what is typed can be seen.
+#[test]
+fn a_long_expression_slides_under_the_cursor() {
+    let mut bench = graph((80, 24));
+    let long = format!("z = x{}", " + x*y".repeat(30));
+    replace(&mut bench, &long);
+    bench.keys("\n + 7777");
+    bench.shows("+ x*y + 7777");
+    bench.keys("\n");
+    let params = bench.lab().params().unwrap();
+    assert_eq!(params.get("expression"), Some(&Value::from(format!("{long} + 7777"))));
 }
