@@ -106,7 +106,6 @@ places! {
     Records "recorded runs",
 }
 
-/// A way to move through lines, lessons or knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
     Up,
@@ -145,16 +144,13 @@ pub enum Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     Activity,
-    /// The lesson has something to go to.
     Activities,
     Lab,
     OtherLab,
-    /// The lab goes through steps.
     Steps,
     Knob,
     Picture,
     Chart,
-    /// The chosen picture is a chart or a timeline.
     Smooth,
     /// The chosen picture is a chart, a graph or a timeline: what has parts that can be looked at closer.
     Space,
@@ -165,21 +161,16 @@ pub enum Need {
     Kernel,
     Groups,
     Table,
-    /// There is a run before the one on the screen.
     EarlierRun,
     OtherPicture,
     Running,
-    /// The lab has reported something.
     Reported,
-    /// The lab's run has ended and left a trained network.
     Weights,
     Turned,
     Undone,
     Free,
     Changed,
-    /// The shown lab runs a kernel with editable text.
     Written,
-    /// The marked question has a hint that has not been shown.
     Hint,
     Preset,
     Devices,
@@ -190,13 +181,9 @@ pub enum Need {
 /// How long a row holds out in a footer that grows narrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// It is always there: help and the way out.
     Kept,
-    /// Among the first.
     First,
-    /// Like most.
     Usual,
-    /// Where there is room left over.
     Rare,
 }
 
@@ -218,7 +205,6 @@ impl Binding {
     }
 }
 
-/// The command of a key at a place.
 pub fn find(key: Key, place: Place) -> Option<Command> {
     at(place).find(|binding| binding.keys.contains(&key)).map(|binding| binding.command)
 }
@@ -230,9 +216,7 @@ pub fn at(place: Place) -> impl Iterator<Item = &'static Binding> {
 /// Where text is edited: a key that is no command of the place edits the text there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
-    /// A field of one line.
     Field,
-    /// The editor of kernels.
     Editor,
 }
 

@@ -27,7 +27,6 @@ pub struct Document {
     pub options: Vec<(usize, usize, usize)>,
 }
 
-/// Lays a lesson out for a width.
 pub fn build(page: &Page, width: usize, look: &Look) -> Document {
     let mut document =
         Document { lines: Vec::new(), blocks: Vec::new(), cursor: None, options: Vec::new() };
@@ -134,7 +133,6 @@ fn signs(look: &Look) -> Signs {
     Signs { bullet: look.glyphs.bullet, quote: look.glyphs.vertical, rule: look.glyphs.horizontal }
 }
 
-/// A check in one line, and what it says once it can be told.
 fn check_lines(page: &Page, check: &Check, width: usize, look: &Look) -> Vec<Line<'static>> {
     let theme = &look.theme;
     let state = page.checks.get(&check.id);

@@ -61,7 +61,6 @@ pub struct Opening {
     pub lesson: Arc<Lesson>,
     /// What it was named by, if not by its id.
     pub source: Option<String>,
-    /// Knobs to turn first.
     pub turns: Vec<KnobTurn>,
 }
 
@@ -82,14 +81,12 @@ pub struct Leaving {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     ByChoice,
-    /// The system, or the terminal that has vanished.
     OnRequest,
 }
 
 /// The state to begin with, where progress is kept, and what is to be done first.
 type Beginning = (App, Option<ProgressLog>, Vec<Effect>);
 
-/// Whether answers count as progress.
 fn keeps(options: &Options) -> bool {
     options.preview.is_none() && options.instructors == Instructors::Refused
 }
@@ -132,7 +129,6 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     Ok((app, log, effects))
 }
 
-/// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
 pub fn run(mut options: Options) -> Result<Leaving, Broken> {
     let decider = options.appearance.decider;
     let (mut app, log, mut effects) = state(&mut options, crossterm::terminal::size()?)?;

@@ -86,7 +86,6 @@ fn folded(letter: char) -> char {
     letter.to_lowercase().next().unwrap_or(letter)
 }
 
-/// What is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     words: Vec<Word>,
@@ -121,7 +120,6 @@ impl Query {
         self.words.is_empty()
     }
 
-    /// How well a text matches; absent if it does not.
     pub fn score(&self, haystack: &Haystack, scratch: &mut Scratch) -> Option<i32> {
         let Scratch { row, next } = scratch;
         let mut sum = 0;
@@ -136,7 +134,6 @@ impl Query {
         Some(sum)
     }
 
-    /// The places of the letters that were matched, in order.
     pub fn places(&self, haystack: &Haystack) -> Vec<usize> {
         let mut places = Vec::new();
         for word in &self.words {

@@ -16,25 +16,21 @@ use crate::key::Key;
 use crate::list::FieldPurpose;
 use crate::list::{self, FilteredList};
 
-/// Rows of a definition below the list.
 const PREVIEW: u16 = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlossaryList {
-    /// The listed terms by index, those on the screen first.
     list: FilteredList,
     /// How many of the listed terms stand on the screen below.
     here: usize,
     /// The terms that were opened, the newest last; empty while the list is shown.
     opened: Vec<usize>,
-    /// Which of the related terms of the opened one is marked.
     related: usize,
     on_screen: Vec<usize>,
     glossary: Arc<Glossary>,
 }
 
 impl GlossaryList {
-    /// Opens it with the terms on the screen first.
     pub fn new(glossary: Arc<Glossary>, on_screen: Vec<usize>) -> Self {
         let list = FilteredList::new(FieldPurpose::Search);
         let (opened, related, here) = (Vec::new(), 0, 0);
@@ -43,18 +39,15 @@ impl GlossaryList {
         terms
     }
 
-    /// The defined term: the opened one, else the marked one.
     fn term(&self) -> Option<&Term> {
         let index = self.opened.last().copied().or_else(|| self.list.marked())?;
         self.glossary.terms().get(index)
     }
 
-    /// The term opened over the list.
     fn open_term(&self) -> Option<&Term> {
         self.glossary.terms().get(*self.opened.last()?)
     }
 
-    /// Takes a key that is no command here: it narrows the list.
     pub fn key(&mut self, key: Key) {
         if self.list.key(key) {
             self.search();
@@ -66,7 +59,6 @@ impl GlossaryList {
         self.search();
     }
 
-    /// Moves the mark, in the list or among the related terms.
     pub fn move_by(&mut self, motion: Motion, half: usize) {
         match self.open_term().map(|term| term.see.len()) {
             Some(related) => {
@@ -76,7 +68,6 @@ impl GlossaryList {
         }
     }
 
-    /// Opens the marked term, or the marked one of the related terms.
     pub fn enter(&mut self) {
         let next = match self.open_term() {
             Some(term) => term.see.get(self.related).and_then(|name| self.glossary.named(name)),
@@ -108,7 +99,6 @@ impl GlossaryList {
         self.list.show(found);
     }
 
-    /// Draws it; returns where the cursor stands.
     pub fn draw(
         &self,
         look: &Look,
@@ -149,7 +139,6 @@ impl GlossaryList {
         Some(cursor)
     }
 
-    /// The names, the marked one in view; terms on the screen say so.
     fn draw_names(&self, look: &Look, area: Rect, buffer: &mut Buffer) {
         let theme = &look.theme;
         if self.list.found.is_empty() {

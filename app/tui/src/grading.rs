@@ -12,7 +12,6 @@ use crate::editor::{KernelTests, Known, TestsJob, TestsReport, TestsState};
 use crate::state::Machine;
 use crate::state::page::{Answered, CheckState, Page, Prediction};
 
-/// An answer with what grading says of it.
 fn answered(given: Answer, grade: Grade) -> Result<Answered, AnswerError> {
     let feedback = grade.feedback.unwrap_or_default();
     match grade.verdict {
@@ -114,7 +113,6 @@ impl Page {
         Some(Event::AnswerGiven { lesson, question, given, right, points })
     }
 
-    /// An answer graded afresh.
     pub fn graded(
         &self,
         question: &Question,

@@ -22,7 +22,6 @@ pub struct FilteredList {
     pub entry: TextField,
     /// The entries that match, best first.
     pub found: Vec<usize>,
-    /// Which of them is marked.
     pub chosen: usize,
 }
 
@@ -46,7 +45,6 @@ impl FilteredList {
         self.chosen = motion.from(self.chosen, half, self.found.len().saturating_sub(1));
     }
 
-    /// The marked entry.
     pub fn marked(&self) -> Option<usize> {
         self.found.get(self.chosen).copied()
     }
@@ -82,7 +80,6 @@ impl FilteredList {
     }
 }
 
-/// Where it lies.
 pub fn area(body: Rect) -> Rect {
     let width = if body.width < BOXED { body.width } else { (body.width - 4).min(LARGEST.0) };
     let height = body.height.min(LARGEST.1);
@@ -124,7 +121,6 @@ pub fn draw_box(look: &Look, area: Rect, buffer: &mut Buffer) -> Option<(Rect, R
     Some((Rect::new(rows.x, rows.y - 1, rows.width, 1), rows))
 }
 
-/// What the text is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldPurpose {
     Block(usize),
@@ -146,7 +142,6 @@ pub struct TextField {
     pub complaint: Option<String>,
 }
 
-/// What a key did to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldEvent {
     /// The text changed, or could have.

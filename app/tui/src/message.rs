@@ -64,19 +64,14 @@ pub enum Message {
         outcome: Outcome,
         after: Duration,
     },
-    /// The run's record or the learner's progress could not be written.
     NotSaved(String),
-    /// A picture was written; the sentence says where.
     Exported(String),
-    /// Weights were saved, and where, or could not be, and why.
     WeightsSaved(Result<String, SaveError>),
     /// The recorded runs are known, the newest first.
     Records(Vec<RecordEntry>),
-    /// A recorded run has been read, or why it could not be.
     LoadedRecord(Result<Box<LoadedRecord>, LoadError>),
     /// What earlier sessions recorded of a lesson, the oldest first.
     Recalled(Vec<FinishedRun>),
-    /// The lesson file that is followed has changed.
     Previewed(PreviewState),
     Draft {
         draft: Draft,
@@ -92,13 +87,10 @@ pub enum Message {
 pub enum Gesture {
     Press,
     Drag,
-    /// The wheel was turned away from the hand.
     WheelUp,
-    /// The wheel was turned towards the hand.
     WheelDown,
 }
 
-/// What was seen of the lesson file that is followed.
 #[derive(Debug)]
 pub enum PreviewState {
     Read(Box<Parsed>),
@@ -112,7 +104,6 @@ pub enum Mouse {
     On,
 }
 
-/// Why weights were not saved.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     #[error("not saved: {0}")]
@@ -152,11 +143,9 @@ pub enum Effect {
 #[derive(Clone, Debug)]
 pub struct SaveWeights {
     pub left: Arc<Artifact>,
-    /// The file; its ending says the format.
     pub path: PathBuf,
 }
 
-/// A run to be started.
 #[derive(Debug)]
 pub struct Start {
     pub run: u64,
@@ -164,15 +153,12 @@ pub struct Start {
     pub params: Params,
     pub device: DeviceId,
     pub limits: Limits,
-    /// The lesson, for the record.
     pub lesson: String,
-    /// The lab's id in the lesson, for the record.
     pub lab: String,
 }
 
 #[derive(Debug)]
 pub struct ReplayStart {
-    /// Its number among the runs of this session.
     pub run: u64,
     pub schema: &'static Schema,
     pub params: Params,

@@ -28,8 +28,7 @@ pub fn is_own(lesson: &Lesson) -> bool {
     lesson.front.id.module() == MODULE
 }
 
-/// A lesson of one lab as it comes.
-pub fn with_defaults(schema: &Schema, registry: &Registry) -> Option<Arc<Lesson>> {
+pub fn with_defaults(schema: &Schema) -> Option<Arc<Lesson>> {
     let params = Params::resolve(schema, &Settings::new(), Tables::builtin(), None).ok()?;
     lesson(schema, &params, registry)
 }

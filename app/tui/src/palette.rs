@@ -14,17 +14,13 @@ use crate::key::Key;
 use crate::list::FieldPurpose;
 use crate::list::{self, FilteredList};
 
-/// Columns of the word for the kind of an entry.
 const KIND: usize = 9;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Command(Command),
-    /// Opens a lesson of the course, by its id.
     Lesson(String),
-    /// Opens a lab on a page of its own, by its kind.
     Lab(String),
-    /// Opens a recorded run, by its name.
     Run(String),
 }
 
@@ -46,13 +42,11 @@ pub struct Item {
     pub name: usize,
     /// Name and description, as they are searched and shown.
     pub text: Haystack,
-    /// The keys that do it without the palette.
     pub keys: String,
     pub refused: Option<String>,
 }
 
 impl Item {
-    /// An entry that can be chosen.
     pub fn new(target: Target, name: &str, about: &str) -> Self {
         Self {
             target,
@@ -111,7 +105,6 @@ impl Item {
 /// What is taken off an entry that cannot be chosen: less than half a letter.
 const REFUSED: i32 = 6;
 
-/// The open palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Palette {
     pub list: FilteredList,
@@ -129,12 +122,10 @@ impl Palette {
         palette
     }
 
-    /// The marked item.
     pub fn item(&self) -> Option<&Item> {
         self.items.get(self.list.marked()?)
     }
 
-    /// Takes a key that is no command here.
     pub fn key(&mut self, key: Key) {
         if self.list.key(key) {
             self.search();

@@ -23,7 +23,6 @@ use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::svg::to_svg;
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 
-/// Opens a lesson, runs its first lab on a device, and draws the screen at a size.
 pub fn picture(
     lesson: Arc<Lesson>,
     registry: &'static Registry,

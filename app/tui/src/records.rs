@@ -18,7 +18,6 @@ use serde_json::Value as Json;
 
 use crate::command::Motion;
 
-/// Rows that the list takes at most.
 const ROWS: u16 = 18;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +35,9 @@ pub struct RecordEntry {
     pub lab: String,
     /// The lesson that asked for it, and the lab's id there.
     pub lesson: Option<(String, String)>,
-    /// The device, as a person knows it.
     pub device: String,
-    /// When it started, to the minute.
     pub started: String,
-    /// How it stands.
     pub standing: String,
-    /// How long it took, if it has ended.
     pub seconds: Option<f64>,
     pub params: Json,
 }
@@ -165,10 +160,8 @@ impl Records {
     }
 }
 
-/// What a recorded run is read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To stand behind the curves.
     Overlay,
     Replay,
 }
@@ -177,13 +170,10 @@ pub enum Purpose {
 pub struct LoadRequest {
     pub entry: RecordEntry,
     pub purpose: Purpose,
-    /// The lesson it is wanted in.
     pub lesson: String,
-    /// The lab of that lesson's page.
     pub lab: usize,
 }
 
-/// Why a recorded run cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("no such recording ships with mlsys")]
@@ -196,19 +186,15 @@ pub enum LoadError {
 pub struct LoadedRecord {
     pub wanted: LoadRequest,
     pub data: RunData,
-    /// A sentence for each thing that could not be read.
     pub warnings: Vec<String>,
 }
 
 /// A replay that a lab shows instead of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// Where and when it was recorded.
     pub origin: String,
     pub speed: Speed,
-    /// How long the run took, if it has ended.
     pub seconds: Option<f64>,
-    /// How many steps it has.
     pub steps: usize,
 }
 
@@ -216,7 +202,6 @@ pub struct Replay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speed {
     Watch,
-    /// A multiple of the speed of the run.
     Times(u32),
     ToTheEnd,
 }
@@ -260,12 +245,10 @@ impl Replay {
 /// As many runs of a lesson are taken back in, the newest.
 const MOST_RECALLED: usize = 30;
 
-/// Which runs are wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecallRequest {
     /// Those of this lesson; without one those that no lesson of a course asked for.
     pub lesson: Option<String>,
-    /// Those of these kinds of labs.
     pub kinds: Vec<String>,
 }
 

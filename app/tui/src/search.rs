@@ -6,18 +6,15 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::list::{FieldPurpose, TextField};
 
-/// A search in the open lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     pub entry: TextField,
     /// The first line shown when the search began.
     pub from: usize,
-    /// Which of the hits is the current one.
     pub at: usize,
 }
 
 impl Search {
-    /// A search that begins where the page stands.
     pub fn new(from: usize) -> Self {
         Self { entry: TextField::new(FieldPurpose::Search, ""), from, at: 0 }
     }
@@ -27,7 +24,6 @@ impl Search {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit(pub Vec<Piece>);
 
-/// The part of a hit on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub line: usize,
@@ -35,7 +31,6 @@ pub struct Piece {
     pub to: usize,
 }
 
-/// A letter of the text and where it stands.
 struct Letter {
     c: char,
     line: usize,
@@ -133,7 +128,6 @@ fn letters(lines: &[Line<'_>], edges: &[&str]) -> Vec<Letter> {
     letters
 }
 
-/// The parts of a hit, line by line.
 fn pieces(window: &[Letter]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for letter in window {

@@ -34,7 +34,6 @@ pub struct App {
     pub hardware: Hardware,
     pub session: SessionState,
     pub archive: RecordedRuns,
-    /// What was typed or chosen last.
     pub recall: Recent,
     pub drafts: DraftFollowing,
     /// Whether the instructor view may be opened without following a file.
@@ -48,12 +47,10 @@ pub struct CourseState {
     /// What the course is called; lessons that belong to none have no title over them.
     pub title: String,
     pub modules: Vec<Module>,
-    /// All lessons, in the order of the course.
     pub lessons: Vec<Arc<Lesson>>,
     pub chosen: usize,
     /// The names by which lessons outside the built-in course were opened, by lesson id.
     pub sources: BTreeMap<String, String>,
-    /// What the learner has done so far.
     pub progress: Progress,
 }
 
@@ -73,28 +70,23 @@ pub struct Machine<'a> {
 }
 
 pub struct Hardware {
-    /// The devices, once they are known.
     pub devices: Option<Vec<DeviceInfo>>,
-    /// The highest rates measured on them.
     pub peaks: Peaks,
-    /// Which device new runs take.
     pub choice: DeviceChoice,
 }
 
+#[derive(Default)]
 pub struct SessionState {
     pub active: Option<ActiveRun>,
     pub runs: u64,
     pub tests: u64,
-    /// Runs that have ended, for pictures of several.
     pub finished: Attempts,
     pub tempo: Tempo,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
     /// The worker processes that labs use, as given to `--workers`.
     pub workers: Option<String>,
-    /// What is waited for.
     pub waiting: Option<Waiting>,
-    /// Whether weights are being saved.
     pub is_saving: bool,
 }
 
@@ -102,19 +94,16 @@ pub struct SessionState {
 pub struct RecordedRuns {
     /// All recorded runs, the newest first, with those that ship with the program last.
     pub entries: Vec<RecordEntry>,
-    /// The same as the palette lists them.
     pub items: Vec<Item>,
 }
 
+#[derive(Default)]
 pub struct Recent {
     /// What was chosen from the palette, the newest first.
     pub targets: Vec<Target>,
-    /// How many steps were asked for.
     pub steps: u64,
     pub search: String,
-    /// The file that weights were saved in.
     pub weights_file: Option<String>,
-    /// What was cut or copied from a text.
     pub clipboard: String,
 }
 
@@ -131,9 +120,10 @@ pub enum Instructors {
     Refused,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tempo {
     /// At least some seconds from the first step to the last, so that a person can follow.
+    #[default]
     Watch,
     Full,
 }
@@ -141,23 +131,17 @@ pub enum Tempo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActiveRun {
     pub run: u64,
-    /// The lab on the open page.
     pub lab: usize,
     /// Whether it waits for the devices to be known.
     pub waiting: bool,
-    /// How it goes.
     pub how: RunMode,
-    /// What it was asked to do and has not done yet.
     pub asked: PendingRequest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMode {
-    /// At the learner's tempo.
     Run,
-    /// A number of steps, then a pause.
     Steps(u64),
-    /// To the last step at full speed.
     ToTheEnd,
 }
 
@@ -169,7 +153,6 @@ pub enum PendingRequest {
 }
 
 impl CourseState {
-    /// The lessons of a part of the course.
     pub fn lessons_in(&self, range: &Range<usize>) -> &[Arc<Lesson>] {
         self.lessons.get(range.clone()).unwrap_or(&[])
     }
@@ -242,25 +225,9 @@ impl App {
             overlay: None,
             screen: ScreenState { size, look, mouse: Mouse::Off, notice: None },
             hardware: Hardware { devices: None, peaks: Peaks::new(), choice },
-            session: SessionState {
-                active: None,
-                runs: 0,
-                tests: 0,
-                finished: Attempts::default(),
-                tempo: Tempo::Watch,
-                seed: None,
-                workers: None,
-                waiting: None,
-                is_saving: false,
-            },
+            session: SessionState::default(),
             archive: RecordedRuns::default(),
-            recall: Recent {
-                targets: Vec::new(),
-                steps: 10,
-                search: String::new(),
-                weights_file: None,
-                clipboard: String::new(),
-            },
+            recall: Recent { steps: 10, ..Recent::default() },
             drafts: DraftFollowing::Closed,
             instructors: Instructors::Refused,
             preview: None,
@@ -284,7 +251,6 @@ impl App {
         }
     }
 
-    /// What the run that is going on has reported.
     pub fn data_of(&self, run: u64) -> Option<&RunData> {
         let active = self.session.active.filter(|active| active.run == run)?;
         let lab = self.page.as_ref()?.labs.get(active.lab)?;
@@ -297,9 +263,7 @@ pub struct Preview {
     pub file: String,
     /// What is wrong with it now; warnings alone leave the lesson usable.
     pub problems: Vec<Diagnostic>,
-    /// Why it cannot be read, if it cannot.
     pub unreadable: Option<String>,
-    /// The lesson as it was last good.
     pub id: Option<LessonId>,
 }
 
@@ -326,9 +290,7 @@ pub enum Wait {
     Devices,
     /// What the run says it is doing, such as compiling kernels.
     Preparing(String),
-    /// A pause was asked for in the middle of a step.
     Pause,
-    /// The end was asked for in the middle of a step.
     Stop,
 }
 
@@ -342,7 +304,6 @@ impl Waiting {
     /// Seconds after which a run that was asked to end is said not to answer.
     pub const TIMEOUT: u64 = 5;
 
-    /// Whether it is about a run that was asked to end long ago.
     pub fn is_unanswered(&self) -> bool {
         self.what == Wait::Stop && self.seconds >= Self::TIMEOUT
     }

@@ -51,12 +51,10 @@ pub enum Stop {
 
 /// Where frames go: the terminal, or something that stands in for it while the workbench is measured.
 pub trait Screen {
-    /// Draws one frame as one update.
     fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()>;
 
     fn size(&self) -> io::Result<(u16, u16)>;
 
-    /// Stops as a job of the shell, and comes back when continued.
     fn stop_job(&mut self) -> io::Result<Stop>;
 
     /// Takes the mouse or gives it back; where there is none there is none to take.

@@ -15,7 +15,6 @@ use crate::key::Key;
 
 const READING: &[Place] = &[Text, Lab, Picture];
 const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets, Records];
-/// Overlays with a list and a text field.
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
 /// All places but the kernel, whose text takes every letter.
 const ALL: &[Place] = &[

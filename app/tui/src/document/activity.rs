@@ -24,15 +24,8 @@ impl Card<'_> {
 
     pub(super) fn lab(&mut self, lab: &LabDirective) {
         let Some(open) = self.page.labs.iter().find(|open| open.id == lab.id) else { return };
-        let state = match &open.run.state {
-            State::Ready => "space runs it".to_owned(),
-            State::Running
-            | State::Paused
-            | State::Finished
-            | State::Diverged(_)
-            | State::Stopped
-            | State::Failed(_) => open.run.state.word().to_owned(),
-        };
+        let is_new = open.run.state == State::Ready;
+        let state = if is_new { "space runs it" } else { open.run.state.word() };
         self.head(&format!("LAB {}", lab.id), open.title.clone(), "enter: knobs");
         self.line(state, self.look.theme.dim);
         self.unseen(|_| instructor::lab(lab));
@@ -79,6 +72,7 @@ impl Card<'_> {
     pub(super) fn question(&mut self, question: &Question) {
         let theme = &self.look.theme;
         let answered = self.page.answers.get(&question.id);
+        let is_kernel = matches!(question.kind.asked(), Asked::Kernel { .. });
         let points = match question.points {
             1 => "1 point".to_owned(),
             points => format!("{points} points"),
@@ -86,17 +80,7 @@ impl Card<'_> {
         self.head(
             &format!("QUESTION {}", question.id),
             points,
-            match question.kind.asked() {
-                Asked::Kernel { .. } => "enter: write the kernel  h: hint",
-                Asked::Numeric { .. }
-                | Asked::Choice { .. }
-                | Asked::Multiple { .. }
-                | Asked::Match { .. }
-                | Asked::Order { .. }
-                | Asked::List
-                | Asked::Expression
-                | Asked::Text => "enter: answer  h: hint",
-            },
+            if is_kernel { "enter: write the kernel  h: hint" } else { "enter: answer  h: hint" },
         );
         self.prose(&question.prompt);
         let options = answer::options(&self.page.lesson, question);
@@ -126,7 +110,7 @@ impl Card<'_> {
             } else {
                 (self.look.glyphs.wrong, theme.bad, "not yet")
             };
-            if matches!(question.kind.asked(), Asked::Kernel { .. }) {
+            if is_kernel {
                 self.line(format!("{sign} {word}"), style);
                 self.cases(question);
             } else {

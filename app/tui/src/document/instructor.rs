@@ -18,7 +18,6 @@ fn remark(name: impl Into<String>, text: impl Into<String>) -> Remark {
     Remark { name: name.into(), text: text.into() }
 }
 
-/// About a question: how it is graded and what is said to which answer.
 pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<Remark> {
     let options = answer::options(&page.lesson, question);
     let lettered = |text: &str| {
@@ -114,7 +113,6 @@ pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<R
     remarks
 }
 
-/// About a prediction: what it is held against, and what theory says.
 pub(super) fn predict(predict: &Predict, env: &dyn Env) -> Vec<Remark> {
     let held = match (&predict.target, &predict.kind) {
         (Target::Choice(text), _) => text.clone(),
@@ -129,7 +127,6 @@ pub(super) fn predict(predict: &Predict, env: &dyn Env) -> Vec<Remark> {
     remarks
 }
 
-/// About a check: its class, its parts and what each of them comes to.
 pub(super) fn check(check: &Check, env: &dyn Env) -> Vec<Remark> {
     let mut remarks = vec![remark("class", check.class.to_string())];
     for part in check.assert.parts(env) {
@@ -140,7 +137,6 @@ pub(super) fn check(check: &Check, env: &dyn Env) -> Vec<Remark> {
     remarks
 }
 
-/// About a lab: what the lesson asks of it.
 pub(super) fn lab(lab: &LabDirective) -> Vec<Remark> {
     let mut remarks = vec![remark("kind", lab.kind.value.clone())];
     let devices: Vec<&str> = lab.devices.iter().map(|device| device.name()).collect();

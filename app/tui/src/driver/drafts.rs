@@ -40,7 +40,6 @@ impl DraftStore {
         self.drafts.path(draft)
     }
 
-    /// Opens a text and follows its file; tells what is kept of it.
     pub(super) fn open(&mut self, draft: Draft, outbox: &Outbox) -> Vec<Message> {
         self.close();
         let watch = Watch::new(Follow { files: vec![self.path(&draft)], read: Box::new(|| ()) });
@@ -121,7 +120,6 @@ const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 /// What every system of the kind has.
 const USUAL: &str = if cfg!(windows) { "notepad" } else { "vi" };
 
-/// Why the learner's own editor did not do its work.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EditorError {
     #[error("there is no editor '{0}'; {ADVICE}")]
@@ -134,7 +132,6 @@ pub(super) enum EditorError {
 
 const ADVICE: &str = "the variables VISUAL and EDITOR name another; your text is as it was";
 
-/// Opens a file in the learner's own editor and waits until it ends.
 pub(super) fn edit(path: &Path) -> Result<(), EditorError> {
     let mut named = VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
     let editor = named.find(|value| !value.trim().is_empty()).unwrap_or_else(|| USUAL.to_owned());

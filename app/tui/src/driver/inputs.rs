@@ -17,16 +17,12 @@ use crate::message::{Gesture, Message};
 /// What arrives at the loop.
 pub enum Input {
     Message(Message),
-    /// The run has something in its inbox.
     RunSpoke,
     /// A line was typed where there is no screen; none when there are no more.
     Line(Option<String>),
     Answered,
-    /// The file of the text that is being written has changed.
     DraftSaved,
-    /// A signal asks the program to stop as a job of the shell.
     StopJob,
-    /// The program was continued after a stop.
     Continued,
 }
 
@@ -77,7 +73,6 @@ impl Drop for LastWord {
 #[cfg(unix)]
 pub use unix::Keyboard;
 
-/// The keys; on other systems they cannot be lent.
 #[cfg(not(unix))]
 pub struct Keyboard;
 
@@ -86,7 +81,6 @@ impl Keyboard {
     pub fn lend(&mut self) {}
 }
 
-/// Starts listening to the terminal and to the system.
 pub fn listen(outbox: &Outbox) -> io::Result<Keyboard> {
     #[cfg(unix)]
     return unix::listen(outbox);
@@ -109,7 +103,6 @@ fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Probes devices while the first frame is drawn.
 pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
     let outbox = outbox.clone();
     let spawned = named("devices", move || {
@@ -129,7 +122,6 @@ pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
     drop(spawned);
 }
 
-/// A key from a terminal event, for the input thread.
 fn message_of(event: Event) -> Option<Message> {
     use Event;
     match event {

@@ -24,13 +24,10 @@ const SIZE: (u16, u16) = (120, 60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prompt {
-    /// Lines come from a terminal.
     Shown,
-    /// A script or a file is read.
     Silent,
 }
 
-/// Goes through the course or a lesson line by line until the learner leaves or the lines end.
 pub fn run_plain(
     mut options: Options,
     prompt: Prompt,

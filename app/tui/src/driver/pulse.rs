@@ -21,7 +21,6 @@ pub(super) struct Pulse {
 struct Ticking {
     what: Wait,
     since: Instant,
-    /// Seconds told so far.
     told: u64,
 }
 
@@ -61,7 +60,6 @@ impl Pulse {
         }
     }
 
-    /// Whether a beat is due; the next follows a period later.
     pub(super) fn beats(&mut self, now: Instant) -> bool {
         match &mut self.beat {
             Some((what, at)) if *at <= now => {
@@ -72,7 +70,6 @@ impl Pulse {
         }
     }
 
-    /// Whether the frame before is so old that another may be drawn.
     pub(super) fn may_draw(&self, now: Instant) -> bool {
         now >= self.drawn + FRAME
     }

@@ -24,7 +24,6 @@ use crate::records::{
 };
 use crate::state::App;
 
-/// Starts runs one at a time and brings back what they say.
 pub struct Runner {
     registry: &'static Registry,
     folder: Option<PathBuf>,
@@ -131,7 +130,6 @@ impl Runner {
         }
     }
 
-    /// Finds out what has been recorded.
     pub fn list_records(&self) {
         list_records(self.folder.clone(), self.background.clone(), &self.outbox);
     }
@@ -269,7 +267,6 @@ fn read_record(wanted: LoadRequest, outbox: &Outbox) {
     in_background("record", outbox, move || Message::LoadedRecord(loaded(wanted)));
 }
 
-/// Reads what a lesson's labs have left.
 fn recall_runs(
     folder: PathBuf,
     wanted: RecallRequest,

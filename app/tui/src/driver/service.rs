@@ -22,7 +22,6 @@ use crate::view;
 pub(super) struct Driver {
     pub(super) runner: Runner,
     pub(super) log: Option<ProgressLog>,
-    /// Where pictures are written, if anywhere.
     pub(super) exports: Option<PathBuf>,
     pub(super) draft_store: DraftStore,
     /// The keys, which an editor of the learner's own may borrow.

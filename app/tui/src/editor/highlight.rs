@@ -17,7 +17,6 @@ pub enum Class {
 /// Whether a line begins inside a comment of several lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inside {
-    /// It begins as code.
     #[default]
     Code,
     Comment,

@@ -12,7 +12,6 @@ fn editor(text: &str) -> Editor {
     Editor::new(Subject::Question(0), draft, text, "")
 }
 
-/// Numbers that are the same each time.
 struct Numbers(u64);
 
 impl Numbers {

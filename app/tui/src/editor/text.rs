@@ -62,7 +62,6 @@ impl Text {
         self.place(self.cursor)
     }
 
-    /// The selected bytes, if any are.
     pub fn selection(&self) -> Option<Range<usize>> {
         let anchor = self.anchor?;
         let range = anchor.min(self.cursor)..anchor.max(self.cursor);
@@ -204,7 +203,6 @@ pub fn width(text: &str) -> usize {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The byte at which it begins.
     pub at: usize,
     pub removed: String,
     pub inserted: String,
@@ -223,7 +221,6 @@ pub enum Kind {
 /// Bytes that changes keep at most: far more than a learner undoes, far less than memory has.
 const MOST: usize = 4 << 20;
 
-/// The changes that can be taken back, and those that were.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     past: Vec<Change>,
@@ -254,7 +251,6 @@ impl History {
         self.parted = true;
     }
 
-    /// The last change, to be taken back.
     pub fn undo(&mut self) -> Option<Change> {
         let change = self.past.pop()?;
         self.bytes -= change.removed.len() + change.inserted.len();
@@ -263,7 +259,6 @@ impl History {
         Some(change)
     }
 
-    /// The change that was taken back last, to be done again.
     pub fn redo(&mut self) -> Option<Change> {
         let change = self.future.pop()?;
         self.bytes += change.removed.len() + change.inserted.len();

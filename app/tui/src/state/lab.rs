@@ -25,7 +25,6 @@ use comparison::Attempts;
 use knob::History;
 pub use knob::Knob;
 
-/// A lab of the lesson: its settings, its run, and how its pictures are looked at.
 pub struct LabState {
     pub id: String,
     pub title: String,
@@ -48,28 +47,24 @@ pub struct Controls {
     pub history: History,
 }
 
+#[derive(Default)]
 pub struct RunState {
     pub state: State,
-    /// What it has reported.
     pub data: RunData,
     /// Whether `data` is still the answer before the one under way.
     pub superseded: bool,
-    /// The knobs as it began with them.
     pub begun_with: Vec<(String, Value)>,
-    /// All its parameters.
     pub begun_params: Option<Params>,
     /// The knobs that were not where the lesson has them as it began.
     pub turned_at_start: Vec<(String, Value)>,
     /// Whether a knob has left the lesson's value.
     pub explored: bool,
-    /// Its device.
     pub device: Option<DeviceId>,
     /// The recorded run that is shown in place of one, which never counts.
     pub replay: Option<Replay>,
     pub elapsed: Duration,
     /// When, in the run's time, pictures were last asked for.
     pub pictured: Duration,
-    /// Steps a second over the last second or so.
     pub rate: Rate,
 }
 
@@ -77,7 +72,6 @@ pub struct Pictures {
     /// The panels the lesson names, or all of the schema's, by index into it.
     pub panels: Vec<usize>,
     pub chosen: usize,
-    /// How each panel of the schema is looked at.
     pub views: Vec<View>,
     /// The step that all charts point at.
     pub cursor: Option<u64>,
@@ -101,26 +95,22 @@ impl Pictures {
 pub struct OtherRuns {
     /// The runs before the newest, the newest first.
     pub earlier: Vec<Earlier>,
-    /// How many runs have become earlier ones.
     pub retired: u64,
-    /// Which of them stand behind the curves.
     pub overlay: Overlay,
-    /// The runs of the lesson that have ended, for pictures of several.
     pub finished: Attempts,
     /// The last run that finished with the lesson's own values: what predictions and checks are held against.
     pub reference: Option<RunData>,
 }
 
-/// Where a run stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum State {
+    #[default]
     Ready,
     Running,
     Paused,
     Finished,
     /// It diverged: a result, explained.
     Diverged(String),
-    /// It was ended before its last step.
     Stopped,
     Failed(String),
 }
@@ -151,7 +141,6 @@ impl LabState {
         Params::resolve(self.schema, &self.settings, Tables::builtin(), Some(self.seed))
     }
 
-    /// What the lesson sets, with the knobs as they are turned.
     fn turned(&self) -> Settings {
         let mut settings = self.settings.clone();
         for knob in &self.controls.knobs {
@@ -231,7 +220,6 @@ impl LabState {
         Some(self.schema.panels.get(self.chosen()?)?.draw)
     }
 
-    /// The view of the panel drawn large.
     pub fn chosen_view(&mut self) -> Option<&mut View> {
         let index = self.chosen()?;
         self.pictures.views.get_mut(index)
@@ -242,7 +230,6 @@ impl LabState {
         self.pictures.frozen.as_deref().unwrap_or(&self.run.data)
     }
 
-    /// The frame that the lab sent for a panel of the schema, if it did.
     pub fn frame(&self, index: usize) -> Option<&Frame> {
         let panel = self.schema.panels.get(index)?;
         let (_, frame) = self.shown().frames.get(panel.name.as_str())?;
@@ -317,7 +304,6 @@ fn is_of_something_else(before: &Frame, now: &Frame) -> bool {
     }
 }
 
-/// The lab of a directive.
 pub(super) fn lab(
     directive: &LabDirective,
     seed: u64,
@@ -364,20 +350,7 @@ pub(super) fn lab(
         settings,
         seed,
         controls: Controls { knobs: knobs.collect(), ..Controls::default() },
-        run: RunState {
-            state: State::Ready,
-            data: RunData::default(),
-            superseded: false,
-            begun_with: Vec::new(),
-            begun_params: None,
-            turned_at_start: Vec::new(),
-            explored: false,
-            device: None,
-            replay: None,
-            elapsed: Duration::ZERO,
-            pictured: Duration::ZERO,
-            rate: Rate::default(),
-        },
+        run: RunState::default(),
         pictures: Pictures {
             panels,
             chosen: 0,
@@ -400,10 +373,8 @@ impl LabState {
     }
 }
 
-/// The kind of lab that runs kernels.
 const KIND: &str = "kernel";
 
-/// A text that a lab runs in the place of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKernel {
     /// The example that it began as; with another one it means nothing.
@@ -426,7 +397,6 @@ impl LabState {
         Some((example.to_owned(), source.to_owned()))
     }
 
-    /// Whether the learner's own text is of the example that the knobs choose.
     pub(super) fn runs_own_text(&self) -> bool {
         let example = self.kernel_text().map(|(example, _)| example);
         let own = self.own_kernel.as_ref().map(|edited| &edited.example);
@@ -445,7 +415,6 @@ impl LabState {
     }
 }
 
-/// Steps a second, smoothed over about a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rate {
     window: Option<(Duration, u64)>,

@@ -25,7 +25,6 @@ pub enum Overlay {
 }
 
 impl Overlay {
-    /// Where the keys go while it is there.
     pub fn place(&self) -> Place {
         match self {
             Self::Help { .. } | Self::Problems { .. } => Place::Help,
@@ -45,19 +44,14 @@ impl Overlay {
 
     /// Its field, if it is one in the last line of the screen.
     pub fn field(&mut self) -> Option<&mut TextField> {
-        match self {
-            Self::Steps(field) | Self::Filter(field) | Self::Rows(field) | Self::Weights(field) => {
-                Some(field)
-            }
-            Self::Search(search) => Some(&mut search.entry),
-            Self::Help { .. }
-            | Self::Presets { .. }
-            | Self::Line(_)
-            | Self::Palette(_)
-            | Self::Confirm(_)
-            | Self::Glossary(_)
-            | Self::Records(_)
-            | Self::Problems { .. } => None,
+        if let Self::Steps(field) | Self::Filter(field) | Self::Rows(field) | Self::Weights(field) =
+            self
+        {
+            Some(field)
+        } else if let Self::Search(search) = self {
+            Some(&mut search.entry)
+        } else {
+            None
         }
     }
 
@@ -69,15 +63,11 @@ impl Overlay {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirm {
-    /// Ending the run and putting the knobs back.
     Reset,
-    /// Leaving the lesson while its run goes on.
     Leave,
-    /// Going elsewhere while the lesson's run goes on.
     Go(Target),
     /// Opening a lab's own page anew with the preset of this place in its list, while its run goes on.
     Preset(usize),
-    /// Leaving mlsys while a run goes on.
     Quit,
 }
 

@@ -15,7 +15,6 @@ use crate::state::lab::{LabState, lab};
 
 pub struct Page {
     pub lesson: Arc<Lesson>,
-    /// What its terms mean.
     pub glossary: Arc<Glossary>,
     pub labs: Vec<LabState>,
     pub current: usize,
@@ -24,7 +23,6 @@ pub struct Page {
     pub full_screen: Option<Side>,
     /// The marked block: a prediction, a lab or a question.
     pub marked: Option<usize>,
-    /// First line of the text that is shown.
     pub scroll: usize,
     pub entry: Option<TextField>,
     pub editor: Option<Box<Editor>>,
@@ -32,7 +30,6 @@ pub struct Page {
     pub answers: BTreeMap<String, Answered>,
     pub predictions: BTreeMap<String, Prediction>,
     pub hints: BTreeMap<String, usize>,
-    /// What each check says, once its labs have run.
     pub checks: BTreeMap<String, CheckState>,
     pub telling: Telling,
     pub audience: Audience,
@@ -66,7 +63,6 @@ pub enum Telling {
     InWords,
 }
 
-/// For whom a lesson is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Notes, answers and what checks come to are left out.
@@ -79,11 +75,9 @@ pub enum Audience {
 pub struct Answered {
     pub given: Answer,
     pub right: bool,
-    /// What to say to it.
     pub feedback: String,
 }
 
-/// A guess made before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     pub given: Answer,
@@ -93,7 +87,6 @@ pub struct Prediction {
     pub comparison: Option<String>,
 }
 
-/// What a check says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckState {
     Passed,
@@ -142,7 +135,6 @@ impl Page {
         page
     }
 
-    /// Gives the keys to a side; the whole screen is shown again.
     pub fn turn_to(&mut self, side: Side) {
         self.side = side;
         self.full_screen = None;
@@ -158,7 +150,6 @@ impl Page {
         blocks.filter(|(_, block)| is_activity(block)).map(|(index, _)| index).collect()
     }
 
-    /// Marks the activity this many places on, and shows its lab if it is one.
     pub fn mark(&mut self, places: isize) {
         let activities = self.activities();
         let at = self.marked.and_then(|marked| activities.iter().position(|&a| a == marked));
@@ -229,7 +220,6 @@ impl Page {
         })
     }
 
-    /// Makes the predictions of a lab stand, because its run starts.
     pub fn lock_predictions(&mut self, lab: &str) -> Vec<Event> {
         let ids: Vec<String> = self.predictions_of(lab).map(|predict| predict.id.clone()).collect();
         let mut events = Vec::new();
@@ -256,20 +246,17 @@ impl Page {
         self.lesson.blocks.iter().position(is_it)
     }
 
-    /// The checks that hold.
     pub fn passed_checks(&self) -> impl Iterator<Item = &str> {
         let passed = self.checks.iter().filter(|(_, state)| **state == CheckState::Passed);
         passed.map(|(id, _)| id.as_str())
     }
 
-    /// The checks that cannot be told here.
     pub fn skipped_checks(&self) -> impl Iterator<Item = &str> {
         let skipped =
             self.checks.iter().filter(|(_, state)| matches!(state, CheckState::Skipped(_)));
         skipped.map(|(id, _)| id.as_str())
     }
 
-    /// How many hints of a question are shown.
     pub fn hints_shown(&self, question: &str) -> usize {
         self.hints.get(question).copied().unwrap_or(0)
     }

@@ -128,7 +128,6 @@ impl App {
         }
     }
 
-    /// Folds or unfolds the group of the chosen graph's selected node.
     pub(super) fn fold_group(&mut self) {
         self.screen.notice = self.with_graph(|graph, view| view.graph.fold(graph));
     }
@@ -163,7 +162,6 @@ impl App {
         true
     }
 
-    /// Gives the whole screen to the chosen picture, or goes back to where the learner was.
     pub(super) fn full_screen(&mut self) {
         if let Some(page) = self.page.as_mut() {
             match page.full_screen.take() {
@@ -211,7 +209,6 @@ impl App {
         });
     }
 
-    /// Looks at the chosen picture in another way.
     pub(super) fn inspect(&mut self, inspect: Inspect) {
         if self.inspect_kernel(inspect) || self.walk_from_afar(inspect) {
             return;
@@ -251,7 +248,6 @@ fn walked(lab: &LabState) -> Option<usize> {
     all.find(|index| walk_at(lab, Some(*index)))
 }
 
-/// Whether a panel shows a picture with steps, other than a kernel's.
 fn walk_at(lab: &LabState, index: Option<usize>) -> bool {
     let frame = index.and_then(|index| lab.frame(index));
     frame.is_some_and(|frame| FrameView::default().steps(frame).is_some())
@@ -281,20 +277,17 @@ fn inspect_frame(lab: &mut LabState, inspect: Inspect) -> bool {
     }
 }
 
-/// Whether the steps of the chosen picture follow each other by themselves.
 pub(super) fn plays(lab: &LabState) -> bool {
     let view = lab.chosen().and_then(|index| lab.pictures.views.get(index));
     view.is_some_and(|view| view.frame.play == Play::Going)
 }
 
-/// Lets the steps of the chosen picture follow each other, or no longer.
 pub(super) fn change_play(lab: &mut LabState) {
     if let Some(index) = lab.chosen() {
         look_at(lab, index, &ascii(), |frame, view| view.change_play(frame));
     }
 }
 
-/// The next step of the chosen picture, if its steps follow each other.
 pub(super) fn beat(lab: &mut LabState) {
     if let Some(index) = lab.chosen() {
         look_at(lab, index, &ascii(), |frame, view| view.beat(frame));
@@ -338,7 +331,6 @@ enum Change {
     Smoothing,
 }
 
-/// The steps of the chosen chart.
 fn chosen_extent(lab: &LabState) -> Option<Extent> {
     let index = lab.chosen().filter(|_| lab.draws() == Some(Draw::Line))?;
     extent(&lab.scene(index)?)

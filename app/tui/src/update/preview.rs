@@ -29,7 +29,6 @@ impl App {
         }
     }
 
-    /// Puts the new version of the followed lesson where the last one was.
     fn show_anew(&mut self, lesson: Arc<Lesson>) {
         let Some(preview) = self.preview.as_mut() else { return };
         let before = preview.id.replace(lesson.front.id.clone());
@@ -86,7 +85,6 @@ impl App {
 
 struct Renewed {
     page: Page,
-    /// The new place of the running lab, if it is still there.
     running: Option<usize>,
     notice: Option<String>,
 }
@@ -199,13 +197,11 @@ fn take_over(lab: &mut LabState, mut old: LabState) {
     *lab = old;
 }
 
-/// The block of the new version that is the same activity.
 fn same_block(old: &Lesson, new: &Lesson, block: usize) -> Option<usize> {
     let id = activity(old.blocks.get(block)?)?;
     new.blocks.iter().position(|block| activity(block) == Some(id))
 }
 
-/// What kind of activity a block is, and its id.
 fn activity(block: &Block) -> Option<(u8, &str)> {
     match block {
         Block::Lab(lab) => Some((0, &lab.id)),
@@ -272,7 +268,6 @@ fn scroll(old: &[String], scroll: usize, new: &[String]) -> usize {
     }
 }
 
-/// Each line that says something, with its place if it has only one.
 fn places(lines: &[String]) -> HashMap<&str, Option<usize>> {
     let mut places = HashMap::new();
     for (at, line) in lines.iter().enumerate() {

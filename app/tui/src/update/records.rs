@@ -20,7 +20,6 @@ use crate::state::{ActiveRun, App, PendingRequest, RunMode};
 use crate::update::run::WATCHED;
 
 impl App {
-    /// Opens the list of the shown lab's recorded runs, or leaves it.
     pub(super) fn open_records(&mut self) {
         self.lay_over(Overlay::Records(Records::default()));
         if self.overlay.is_some() {
@@ -28,7 +27,6 @@ impl App {
         }
     }
 
-    /// Takes in what has been recorded, the newest first.
     pub(super) fn take_records(&mut self, entries: Vec<RecordEntry>) {
         let items = entries.iter().filter(|entry| matches!(entry.source, Source::Folder(_)));
         let item = |entry: &RecordEntry| {
@@ -54,7 +52,6 @@ impl App {
         self.load(entry, purpose, lab);
     }
 
-    /// Has a run read for a lab of the page.
     pub(super) fn load(&mut self, entry: RecordEntry, purpose: Purpose, lab: usize) {
         let Some(page) = &self.page else { return };
         self.screen.notice = Some(format!("reading {}", entry.name));
@@ -109,7 +106,6 @@ impl App {
         }
     }
 
-    /// Replays a run in place of one.
     fn replay(&mut self, loaded: LoadedRecord) {
         let LoadedRecord { wanted, data, .. } = loaded;
         self.abandon();
@@ -167,7 +163,6 @@ impl App {
         self.archive.entries.iter().find(is_meant).cloned()
     }
 
-    /// Asks for what earlier sessions recorded of a lesson that shows several runs, once.
     pub(super) fn recall_attempts(&mut self) {
         let Some(page) = &self.page else { return };
         let (lesson, mut kinds) = (scope(page), kinds(page));
@@ -195,7 +190,6 @@ impl App {
         self.share_attempts();
     }
 
-    /// Keeps what the run of a lab leaves, which has just ended.
     pub(super) fn keep_attempt(&mut self, place: usize) {
         let Some(page) = self.page.as_mut() else { return };
         let lesson = page.lesson.front.id.to_string();
@@ -205,7 +199,6 @@ impl App {
         }
     }
 
-    /// Gives the labs of the open page the runs of their lesson.
     pub(super) fn share_attempts(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
         let kinds = kinds(page);

@@ -15,7 +15,6 @@ use crate::state::page::Side;
 use crate::state::{ActiveRun, App, PendingRequest, RunMode, Tempo};
 use crate::view::TWO_SIDES;
 
-/// Why a run cannot start.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
     #[error(transparent)]
@@ -64,7 +63,6 @@ impl App {
         Sources { earlier, others, ..Sources::new(self.registry) }
     }
 
-    /// Forgets the run and puts the knobs back.
     pub(super) fn reset(&mut self) {
         let shown = self.page.as_ref().map(|page| page.current);
         if self.session.active.map(|active| active.lab) == shown {
@@ -103,7 +101,6 @@ impl App {
         }
     }
 
-    /// Asks for a missing prediction once, then starts.
     pub(super) fn ask_or_start(&mut self, how: RunMode) {
         let Some(page) = self.page.as_mut() else { return };
         let current = page.current;
@@ -122,12 +119,10 @@ impl App {
         self.start(how);
     }
 
-    /// Starts the shown lab at the learner's tempo.
     pub(super) fn start_shown(&mut self) {
         self.start(RunMode::Run);
     }
 
-    /// Starts the shown lab, now or as soon as the devices are known.
     fn start(&mut self, how: RunMode) {
         let Some(page) = self.page.as_mut() else { return };
         let place = page.current;

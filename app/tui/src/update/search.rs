@@ -9,7 +9,6 @@ use crate::state::overlay::Overlay;
 use crate::state::page::Side;
 use crate::{document, own_page, view};
 
-/// How many choices of the palette are remembered.
 const REMEMBERED: usize = 16;
 
 impl App {
@@ -24,7 +23,6 @@ impl App {
         });
     }
 
-    /// The places of the open lesson where what is looked for stands.
     pub fn hits(&self, search: &Search) -> Vec<Hit> {
         let Some(page) = &self.page else { return Vec::new() };
         let (width, _) = view::text_size(self.screen.size);
@@ -153,7 +151,6 @@ impl App {
         items
     }
 
-    /// Does what the marked entry says; one that cannot be done now says why and stays.
     pub(super) fn choose_from_palette(&mut self) {
         let Some(Overlay::Palette(palette)) = &self.overlay else { return };
         let Some(item) = palette.item() else { return };
@@ -173,7 +170,6 @@ impl App {
         }
     }
 
-    /// Opens a lesson or a lab in place of what is open.
     pub(super) fn go(&mut self, target: Target) {
         match target {
             Target::Lesson(id) => self.go_to_lesson(&id),
@@ -192,7 +188,6 @@ impl App {
         }
     }
 
-    /// Opens a lab with its own defaults on a page of its own.
     pub(super) fn go_to_lab(&mut self, kind: &str) {
         let page = self.registry.find(kind).ok();
         let Some(lesson) =

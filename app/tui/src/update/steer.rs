@@ -20,7 +20,6 @@ use crate::state::{ActiveRun, App, Machine, PendingRequest, RunMode, Wait, Waiti
 use crate::update::run::interval;
 use crate::view;
 
-/// Most steps that can be asked for at once.
 const MOST_STEPS: u64 = 1_000_000_000;
 
 /// Time between two pictures of a run: a picture costs it about a millisecond, and the eye asks for no more.
@@ -43,7 +42,6 @@ impl App {
         self.screen.notice = Some(format!("new runs use device {choice}{name}"));
     }
 
-    /// A number of steps, then a pause; starts the lab if it is not running.
     pub(super) fn step(&mut self, steps: u64) {
         let Some(page) = self.page.as_mut() else { return };
         let Some(active) = &mut self.session.active else {
@@ -60,7 +58,6 @@ impl App {
         ]);
     }
 
-    /// Opens the field for a number of steps; it holds the last one.
     pub(super) fn ask_for_steps(&mut self) {
         let entry = TextField::new(FieldPurpose::Steps, self.recall.steps.to_string());
         self.overlay = Some(Overlay::Steps(entry));
@@ -129,7 +126,6 @@ impl App {
         }
     }
 
-    /// The run has stopped at its next step and waits for orders.
     pub(super) fn settled(&mut self, run: u64) {
         let active = self.session.active.as_mut().filter(|active| active.run == run);
         if let Some(active) = active.filter(|active| active.asked == PendingRequest::Pause) {
@@ -204,7 +200,6 @@ impl App {
         }
     }
 
-    /// The run is over: its last state, and what it means for predictions and checks.
     pub(super) fn ended(&mut self, run: u64, outcome: Outcome, after: Duration) {
         let active = self.session.active.filter(|active| active.run == run);
         let Some((active, page)) = active.zip(self.page.as_mut()) else { return };

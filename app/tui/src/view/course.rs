@@ -11,13 +11,12 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::draw_lines;
 use crate::state::App;
 use mlsys_view::text::wrap_spans;
 
-/// Columns of the list where details fit next to it.
 const LIST: u16 = 62;
 
-/// The list of lessons, and what the marked one is about, to the right or below.
 pub fn areas(area: Rect) -> [Rect; 2] {
     if area.width >= LIST + 30 {
         let [list, details] = Layout::horizontal([Constraint::Length(LIST), Constraint::Min(1)])
@@ -32,7 +31,6 @@ pub fn areas(area: Rect) -> [Rect; 2] {
     }
 }
 
-/// Draws the list of lessons and, to the right or below, what the marked one is about.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let [list, details] = areas(area);
     draw_list(app, list, buffer);
@@ -40,9 +38,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 }
 
 fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
-    for ((line, _), row) in shown(app, area).into_iter().zip(area.rows()) {
-        line.render(row, buffer);
-    }
+    draw_lines(shown(app, area).into_iter().map(|(line, _)| line), area, buffer);
 }
 
 /// The lines of the list from the first that is shown on, each with its lesson if it is one.
@@ -77,7 +73,6 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
     lines
 }
 
-/// The title of a part of the course, how many of its lessons are done, and how long all of them take.
 fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'static> {
     let theme = &app.screen.look.theme;
     let lessons = app.course.lessons_in(&range);
@@ -138,7 +133,6 @@ fn sign(app: &App, lesson: &Lesson) -> (&'static str, Style) {
     }
 }
 
-/// What the marked lesson teaches, needs and has seen of the learner.
 fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let Some(lesson) = app.course.lessons.get(app.course.chosen) else {
@@ -173,7 +167,5 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
         let first = Span::styled(format!(" {name:<9}"), theme.dim);
         lines.extend(wrap_spans(&[(fact, theme.text)], width, first, Span::raw(" ".repeat(10))));
     }
-    for (line, row) in lines.into_iter().zip(area.rows()) {
-        line.render(row, buffer);
-    }
+    draw_lines(lines, area, buffer);
 }

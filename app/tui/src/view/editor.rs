@@ -16,7 +16,6 @@ use crate::state::App;
 use crate::state::lab::State;
 use crate::state::page::Page;
 
-/// Where the editor stands and what is seen next to it.
 pub struct Sides {
     pub editor: Rect,
     /// The question's text, or the lab's pictures, where there is room.
@@ -62,7 +61,6 @@ pub fn text_area(app: &App) -> Option<Rect> {
     Some(text::letters(editor, areas(area, strip).text))
 }
 
-/// The line and the column of the text under a place on the screen.
 pub fn at(app: &App, editor: &Editor, at: Position) -> Option<(usize, usize)> {
     let letters = text_area(app)?;
     let row = letters.contains(at).then(|| at.y - letters.y)?;
@@ -96,7 +94,6 @@ pub fn draw(
     cursor
 }
 
-/// What is written, where the cursor is, and how its run stands.
 fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let (line, column) = editor.text.cursor();
@@ -120,7 +117,6 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
     Line::from(parts).render(area, buffer);
 }
 
-/// How the run of what is written stands, in words.
 fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
     let theme = &app.screen.look.theme;
     let glyphs = &app.screen.look.glyphs;
@@ -217,7 +213,6 @@ impl Strip<'_> {
         }
     }
 
-    /// What failed first, then what is said to it, then what passed; hints stand below.
     fn question(&mut self, page: &Page, editor: &Editor, block: usize) {
         let app = self.app;
         let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
@@ -267,7 +262,6 @@ impl Strip<'_> {
         }
     }
 
-    /// Why the lab did not run, where it did not.
     fn lab(&mut self, page: &Page, place: usize) {
         let app = self.app;
         let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);

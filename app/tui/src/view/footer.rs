@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
+use super::draw_lines;
 use crate::command::{self, Binding, Command, Rank};
 use crate::editor::Subject;
 use crate::list::TextField;
@@ -16,7 +17,6 @@ use mlsys_view::panel::Inspect;
 use mlsys_view::panel::Tint;
 use mlsys_view::text::wrap_spans;
 
-/// Rows a notice may take from the page above.
 const NOTICE_ROWS: usize = 3;
 
 /// Draws the notice if there is one, else the keys.
@@ -58,9 +58,7 @@ fn draw_notice(app: &App, notice: &str, area: Rect, buffer: &mut Buffer) {
     let area = Rect::new(area.x, area.y - over, area.width, over + 1);
     Clear.render(area, buffer);
     buffer.set_style(area, theme.screen);
-    for (line, row) in lines.into_iter().zip(area.rows()) {
-        line.render(row, buffer);
-    }
+    draw_lines(lines, area, buffer);
 }
 
 /// What stands at the left, the most wanted first, and at the right, where help and the way out stay.
@@ -145,16 +143,13 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
     }
 }
 
-/// A field in the last line: what it is for, what is typed, and what came of it.
 struct Prompt<'a> {
     label: &'static str,
     entry: &'a TextField,
-    /// What stands at the right, and how.
     remark: (String, Style),
 }
 
 impl<'a> Prompt<'a> {
-    /// The field that is open, if it stands in the last line.
     fn open(app: &'a App) -> Option<Self> {
         let theme = &app.screen.look.theme;
         let hint = |entry: &TextField, hint: &str| match &entry.complaint {
@@ -201,7 +196,6 @@ impl<'a> Prompt<'a> {
         Some(Self { label, entry, remark })
     }
 
-    /// Draws it; returns where the cursor stands.
     fn draw(self, app: &App, area: Rect, buffer: &mut Buffer) -> Position {
         let theme = &app.screen.look.theme;
         let (remark, style) = self.remark;

@@ -12,16 +12,13 @@ use crate::state::overlay::Overlay;
 use crate::state::page::{Page, Side, Telling};
 use mlsys_view::panel::{self, Spot};
 
-/// Something on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hit {
     /// An entry of what lies over the page, or anywhere in it.
     Over(Option<usize>),
-    /// The page outside the overlay.
     Outside,
     Lesson(usize),
     Tab(Side),
-    /// The text; a block of it, if one is there.
     Text(Option<usize>),
     /// An option of a question or prediction: the block and which.
     Choice(usize, usize),
@@ -31,11 +28,9 @@ pub enum Hit {
     /// A part of a kernel's picture, by the picture's place after the chosen one.
     Spot(usize, Spot),
     Knob(usize),
-    /// A line and a column of the kernel that is being written.
     Kernel(usize, usize),
 }
 
-/// What lies at a column and a row.
 pub fn at(app: &App, column: u16, row: u16) -> Option<Hit> {
     let position = Position::new(column, row);
     let area = body(app.screen.size);
@@ -57,34 +52,22 @@ pub fn at(app: &App, column: u16, row: u16) -> Option<Hit> {
 }
 
 fn over(app: &App, overlay: &Overlay, body: Rect, at: Position) -> Option<Hit> {
-    match overlay {
-        Overlay::Palette(palette) => {
-            let area = list::area(body);
-            if !area.contains(at) {
-                return Some(Hit::Outside);
-            }
-            let rows = list::rows(area);
-            let row = rows.contains(at).then(|| usize::from(at.y - rows.y));
-            let entry = row.map(|row| row + palette.list.skipped(rows.height));
-            Some(Hit::Over(entry.filter(|&entry| entry < palette.list.found.len())))
+    if let Overlay::Palette(palette) = overlay {
+        let area = list::area(body);
+        if !area.contains(at) {
+            return Some(Hit::Outside);
         }
-        Overlay::Presets { chosen } => {
-            let row = body.contains(at).then(|| usize::from(at.y - body.y))?;
-            let lines = pages::presets(app, *chosen, body);
-            Some(Hit::Over(lines.get(row).and_then(|(_, preset)| *preset)))
-        }
-        Overlay::Help { .. }
-        | Overlay::Problems { .. }
-        | Overlay::Line(_)
-        | Overlay::Confirm(_)
-        | Overlay::Steps(_)
-        | Overlay::Rows(_)
-        | Overlay::Weights(_)
-        | Overlay::Search(_)
-        | Overlay::Filter(_)
-        | Overlay::Records(_)
-        | Overlay::Glossary(_) => Some(Hit::Over(None)),
+        let rows = list::rows(area);
+        let row = rows.contains(at).then(|| usize::from(at.y - rows.y));
+        let entry = row.map(|row| row + palette.list.skipped(rows.height));
+        return Some(Hit::Over(entry.filter(|&entry| entry < palette.list.found.len())));
     }
+    if let Overlay::Presets { chosen } = overlay {
+        let row = body.contains(at).then(|| usize::from(at.y - body.y))?;
+        let lines = pages::presets(app, *chosen, body);
+        return Some(Hit::Over(lines.get(row).and_then(|(_, preset)| *preset)));
+    }
+    Some(Hit::Over(None))
 }
 
 fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
@@ -159,7 +142,6 @@ fn in_lab(app: &App, page: &Page, lab: &LabState, area: Rect, at: Position) -> O
     Some(picture_at(app, page, place, cell, at))
 }
 
-/// A picture, and the part of it at a place: the step of a chart, the line or thread of a kernel.
 fn picture_at(app: &App, page: &Page, place: usize, cell: Rect, at: Position) -> Hit {
     let scene = page.lab().and_then(|lab| lab.scene(lab.pictures.after(place)?));
     let drawn = page.telling == Telling::Drawn;

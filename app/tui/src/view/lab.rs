@@ -14,25 +14,21 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use unicode_width::UnicodeWidthStr;
 
+use super::draw_lines;
 use super::sides;
 use crate::list::FieldPurpose;
 use crate::state::App;
 use crate::state::lab::{Knob, LabState, State};
 use crate::state::page::{Page, Side, Telling};
 
-/// Rows a picture needs to be worth looking at.
 const PANEL_ROWS: u16 = 9;
-/// Columns a picture needs next to another.
 const PANEL_COLUMNS: u16 = 60;
 
-/// Where the parts of a lab are.
 pub struct Areas {
     pub head: Rect,
     pub panels: Rect,
-    /// What the run has to say.
     said: Rect,
     pub knobs: Rect,
-    /// Where the run stands.
     state: Rect,
 }
 
@@ -52,7 +48,6 @@ pub fn areas(app: &App, lab: &LabState, area: Rect) -> Areas {
     Areas { head, panels, said, knobs, state }
 }
 
-/// The picture that is shown alone, and the line below it.
 pub fn chosen_areas(area: Rect) -> [Rect; 2] {
     Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(within(area))
 }
@@ -61,7 +56,6 @@ fn within(area: Rect) -> Rect {
     Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height)
 }
 
-/// Draws the shown lab; returns where the cursor stands if a knob's value is being typed.
 pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let Some(lab) = page.lab() else {
         Line::styled(" this lesson has no lab", app.screen.look.theme.dim).render(area, buffer);
@@ -79,15 +73,12 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
             say_panels(app, lab, &order.collect::<Vec<_>>(), panels, buffer);
         }
     }
-    for (line, row) in message.into_iter().zip(said.rows()) {
-        line.render(row, buffer);
-    }
+    draw_lines(message, said, buffer);
     let cursor = draw_knobs(app, page, lab, knob_rows, buffer);
     status::draw(app, page, lab, state, buffer);
     cursor
 }
 
-/// Draws the chosen picture alone, with the line that says where the run stands.
 pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let Some(lab) = page.lab() else {
         Line::styled(" this lesson has no lab", app.screen.look.theme.dim).render(area, buffer);
@@ -162,12 +153,9 @@ fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &
             lines.push(Line::default());
         }
     }
-    for (line, row) in lines.into_iter().zip(area.rows()) {
-        line.render(row, buffer);
-    }
+    draw_lines(lines, area, buffer);
 }
 
-/// What a panel is drawn from, with the mark of the keys if they act on it.
 fn scene<'a>(page: &Page, lab: &'a LabState, index: usize) -> Option<Scene<'a>> {
     let acted_on = page.side == Side::Picture && lab.chosen() == Some(index);
     Some(Scene { focus: if acted_on { Focus::Keys } else { Focus::Aside }, ..lab.scene(index)? })
@@ -248,7 +236,6 @@ fn draw_panels(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut 
 
 const KNOB: u16 = 31;
 
-/// Rows that all knobs need at a width.
 fn knob_rows(lab: &LabState, width: u16) -> u16 {
     let across = usize::from((width / KNOB).max(1));
     let (wide, narrow) = by_width(lab);
@@ -291,7 +278,6 @@ pub fn knob_cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
     cells
 }
 
-/// Draws the knobs column by column; returns where the cursor stands if a value is being typed.
 fn draw_knobs(
     app: &App,
     page: &Page,

@@ -14,7 +14,6 @@ use crate::state::App;
 use crate::state::overlay::Overlay;
 use crate::state::page::{Page, Side};
 
-/// Draws the page; returns where the cursor stands if a field is open.
 pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {
     if let Some(editor) = &page.editor {
         let areas = editor::sides(app, editor, body);
@@ -68,7 +67,6 @@ fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Bu
     }
 }
 
-/// The sides of the page as they stand in the line of tabs, each after a blank.
 pub fn tabs(page: &Page) -> [(Side, String); 3] {
     let lab = page.lab().map_or("lab".to_owned(), |open| format!("lab: {}", open.id));
     [
@@ -110,7 +108,6 @@ fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<
     area.contains(position).then_some(position)
 }
 
-/// Reverses what is searched for; the current place is the selected one.
 fn mark_hits(app: &App, lines: &mut [Line<'static>]) {
     let Some(Overlay::Search(search)) = &app.overlay else { return };
     let edges = [app.screen.look.glyphs.vertical];

@@ -19,7 +19,6 @@ const NAME: usize = 22;
 /// Below these widths the sentences stand below the keys, and below the names.
 const BESIDE_KEYS: usize = 50;
 const BESIDE_NAME: usize = 60;
-/// The least rows that the strip of problems is drawn on.
 const LEAST: u16 = 2;
 
 /// Draws every command with its keys and its sentence, and why it cannot be done if it cannot.
@@ -29,7 +28,6 @@ pub fn draw_help(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
     draw_lines(lines.into_iter().skip(scroll.min(last)), area, buffer);
 }
 
-/// How far the help scrolls.
 pub fn longest_help(app: &App) -> usize {
     let body = body(app.screen.size);
     help(app, usize::from(body.width)).len().saturating_sub(usize::from(body.height))
@@ -81,7 +79,6 @@ fn entry(app: &App, row: &Binding, refused: Option<Refusal>, width: usize) -> Ve
     }
 }
 
-/// Draws the presets, those that cannot be taken with the reason.
 pub fn draw_presets(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
     draw_lines(presets(app, chosen, area).into_iter().map(|(line, _)| line), area, buffer);
 }

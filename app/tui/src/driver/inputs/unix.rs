@@ -82,7 +82,6 @@ impl Door {
     }
 }
 
-/// Starts listening to the terminal and to the system.
 pub fn listen(outbox: &Outbox) -> io::Result<Keyboard> {
     let (sender, bytes) = mpsc::channel();
     let (knock, knocks) = UnixStream::pair()?;
@@ -121,7 +120,6 @@ fn read(sender: &Sender<Vec<u8>>, mut door: Door) {
     }
 }
 
-/// Makes messages of bytes until there are no more.
 fn decode(bytes: &Receiver<Vec<u8>>, outbox: &Outbox) {
     let mut decoder = Decoder::default();
     loop {

@@ -123,7 +123,6 @@ impl Talk<'_> {
         self.opened()
     }
 
-    /// The first lines of a lesson that has been opened.
     pub(super) fn opened(&mut self) -> io::Result<()> {
         self.at = None;
         let Some(page) = &self.app.page else { return Ok(()) };
@@ -137,7 +136,6 @@ impl Talk<'_> {
         self.next()
     }
 
-    /// Reads on to the next activity, or to the end.
     fn next(&mut self) -> io::Result<()> {
         let Some(page) = &self.app.page else { return Ok(()) };
         let from = self.at.map_or(0, |at| at + 1);
@@ -198,7 +196,6 @@ impl Talk<'_> {
         self.here()
     }
 
-    /// Says the block that was read last.
     pub(super) fn here(&mut self) -> io::Result<()> {
         let at = self.at.unwrap_or(0);
         self.of_page(|page| say::block(page, at))

@@ -91,7 +91,6 @@ impl Talk<'_> {
         if shown(self) > before { self.say(say::hint(&question, before)) } else { self.notice() }
     }
 
-    /// Answers the marked question with a kernel: `@FILE`, or the text itself.
     fn answer_kernel(&mut self, text: &str) -> io::Result<()> {
         let text = match text.strip_prefix('@').map(str::trim) {
             None => text.to_owned(),
@@ -137,7 +136,6 @@ impl Talk<'_> {
         self.run_open()
     }
 
-    /// Runs what is in the editor, says what came of it, and closes it.
     fn run_open(&mut self) -> io::Result<()> {
         let subject = self.app.editor().map(|editor| editor.subject.clone());
         self.command(Command::Run)?;
@@ -155,7 +153,6 @@ impl Talk<'_> {
         self.command(Command::Back)
     }
 
-    /// Waits for the end of the tests and says what came of each.
     fn await_tests(&mut self, block: usize) -> io::Result<()> {
         let tests = |talk: &Self| {
             let page = talk.app.page.as_ref()?;
@@ -193,7 +190,6 @@ impl Talk<'_> {
         self.here()
     }
 
-    /// Saves what the run has learned and says what came of it.
     pub(super) fn save(&mut self, file: &str) -> io::Result<()> {
         if let Err(why) = self.app.available(Command::SaveWeights) {
             return self.tell(&why.to_string());
@@ -203,7 +199,6 @@ impl Talk<'_> {
         self.notice()
     }
 
-    /// Goes along a graph or a kernel, to the end of the search, and says what came of it.
     pub(super) fn walk(&mut self, command: Command) -> io::Result<()> {
         self.command(command)?;
         self.end_search()?;
@@ -225,7 +220,6 @@ impl Talk<'_> {
         self.say(["No kernel has run here.".to_owned()])
     }
 
-    /// Goes along the lab's kernel, to the end of the search, and says what came of it.
     pub(super) fn stride(&mut self, goal: Goal, direction: Direction) -> io::Result<()> {
         let Some(walk) = self.debugger() else { return self.no_kernel() };
         walk.seek(goal, direction);
@@ -235,7 +229,6 @@ impl Talk<'_> {
         self.say(lines.iter().flat_map(|line| say::sentence(line)))
     }
 
-    /// Looks at another part of the lab's kernel, and says the thread that is looked at.
     pub(super) fn look(
         &mut self,
         choose: impl FnOnce(&mut KernelDebugger) -> bool,
@@ -320,7 +313,6 @@ impl Talk<'_> {
         (page.checks.clone(), compared.collect())
     }
 
-    /// Says what a run has changed about checks and predictions.
     fn verdicts(&mut self, before: &Judged) -> io::Result<()> {
         let after = self.judged();
         self.of_page(|page| {
@@ -340,7 +332,6 @@ impl Talk<'_> {
     }
 }
 
-/// What is wrong with a text, a line each.
 fn complaints(editor: &Editor) -> Vec<String> {
     let complaints = editor.complaints.iter().flat_map(|complaint| {
         let (place, help) = (complaint.place, complaint.help.as_str());

@@ -16,13 +16,11 @@ use crate::state::App;
 use crate::state::lab::{Knob, LabState, State};
 use crate::state::page::{CheckState, Page};
 
-/// Columns of a line.
 pub const WIDTH: usize = 78;
 
 /// Signs that are read aloud as little as possible.
 const SIGNS: Signs = Signs { bullet: "-", quote: ">", rule: "-" };
 
-/// A sentence as lines.
 pub fn sentence(text: &str) -> Vec<String> {
     text.lines()
         .flat_map(|line| {
@@ -40,7 +38,6 @@ pub fn markdown(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The course: its lessons with their numbers.
 pub fn course(app: &App) -> Vec<String> {
     let mut lines = Vec::new();
     if !app.course.title.is_empty() {
@@ -137,7 +134,6 @@ pub fn activities(page: &Page) -> Vec<String> {
     lines
 }
 
-/// A check in one sentence.
 pub fn check_line(page: &Page, check: &Check) -> Vec<String> {
     let said = match page.checks.get(&check.id) {
         None => "told after the run".to_owned(),
@@ -185,7 +181,6 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
     lines
 }
 
-/// What a run has said to a prediction, if it has.
 pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
     let made = page.predictions.get(&predict.id);
     let Some(statement) = made.and_then(|made| made.comparison.as_ref()) else { return Vec::new() };
@@ -247,7 +242,6 @@ pub fn hint(question: &Question, number: usize) -> Vec<String> {
     sentence(&format!("Hint {} of {all}: {hint}", number + 1))
 }
 
-/// What came of each test of a kernel.
 pub fn trial(page: &Page, question: &Question) -> Vec<String> {
     let state = page.trials.get(&question.id).map(|trial| &trial.state);
     let cases = match state {
@@ -267,7 +261,6 @@ pub fn trial(page: &Page, question: &Question) -> Vec<String> {
     cases.flat_map(|case| sentence(&said(case))).collect()
 }
 
-/// What was said to the last answer.
 pub fn answered(page: &Page, question: &Question) -> Vec<String> {
     let Some(answered) = page.answers.get(&question.id) else { return Vec::new() };
     let word = if question.kind.is_withheld() {
@@ -278,19 +271,11 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
         "Not yet"
     };
     // A kernel is not read out again.
-    let mut lines = match question.kind.asked() {
-        Asked::Kernel { .. } => vec![format!("{word}.")],
-        Asked::Numeric { .. }
-        | Asked::Choice { .. }
-        | Asked::Multiple { .. }
-        | Asked::Match { .. }
-        | Asked::Order { .. }
-        | Asked::List
-        | Asked::Expression
-        | Asked::Text => sentence(&format!(
-            "{word}: {}.",
-            answer::spelled(&answered.given, |text| question.label(text))
-        )),
+    let mut lines = if matches!(question.kind.asked(), Asked::Kernel { .. }) {
+        vec![format!("{word}.")]
+    } else {
+        let given = answer::spelled(&answered.given, |text| question.label(text));
+        sentence(&format!("{word}: {given}."))
     };
     let trial = page.trials.get(&question.id);
     if !trial.is_some_and(|trial| trial.repeats(&answered.feedback)) {
@@ -311,37 +296,20 @@ fn options(options: &[String]) -> Vec<String> {
 
 pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
     let Some(open) = page.labs.iter().find(|open| open.id == lab.id) else { return Vec::new() };
-    let mut lines = sentence(&format!(
-        "Lab {}: {}. {}",
-        open.id,
-        open.title,
-        match &open.run.state {
-            State::Ready => "Type run to run it.".to_owned(),
-            state @ (State::Running
-            | State::Paused
-            | State::Finished
-            | State::Diverged(_)
-            | State::Stopped
-            | State::Failed(_)) => format!("It has {}.", past(state)),
-        }
-    ));
+    let standing = match open.run.state {
+        State::Ready => "Type run to run it",
+        State::Running => "It has started and runs",
+        State::Paused => "It has paused",
+        State::Finished => "It has finished",
+        State::Diverged(_) => "It has diverged",
+        State::Stopped => "It has stopped",
+        State::Failed(_) => "It has failed",
+    };
+    let mut lines = sentence(&format!("Lab {}: {}. {standing}.", open.id, open.title));
     lines.extend(knobs(open));
     lines
 }
 
-fn past(state: &State) -> &'static str {
-    match state {
-        State::Ready => "not run",
-        State::Running => "started and runs",
-        State::Paused => "paused",
-        State::Finished => "finished",
-        State::Diverged(_) => "diverged",
-        State::Stopped => "stopped",
-        State::Failed(_) => "failed",
-    }
-}
-
-/// The knobs of a lab with their values and what they may be.
 pub fn knobs(lab: &LabState) -> Vec<String> {
     if lab.controls.knobs.is_empty() {
         return Vec::new();
@@ -377,7 +345,6 @@ pub fn pictures(lab: &LabState) -> Vec<String> {
         .collect()
 }
 
-/// How far a run is.
 pub fn progress(lab: &LabState) -> String {
     let data = &lab.run.data;
     if data.step == 0 {
@@ -390,7 +357,6 @@ pub fn progress(lab: &LabState) -> String {
     format!("{}: step {}{of}{loss}.", lab.id, data.step)
 }
 
-/// How a run ended.
 pub fn end(lab: &LabState) -> Vec<String> {
     let took = format!(
         "{} steps in {:.1} s{}",

@@ -3,14 +3,12 @@
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::nearest::nearest;
 
-/// Something a learner can say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     Next,
     Back,
     Again,
     Activities,
-    /// Go to an activity by its number in their list.
     Go(usize),
     Answer(String),
     Edit,
@@ -32,7 +30,6 @@ pub enum Line {
     Lab(String),
     Checks,
     Lessons,
-    /// Open a lesson by its number or its id.
     Open(String),
     Help,
     Quit,
@@ -40,7 +37,6 @@ pub enum Line {
     Text(String),
 }
 
-/// Why a line means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     #[error("write {word} {more}")]
@@ -173,7 +169,6 @@ fn stride(rest: &str) -> Option<(Goal, Direction)> {
     Some((goal, direction))
 }
 
-/// What to say to a text where nothing is asked.
 pub fn not_understood(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or("");
     match nearest(first, WORDS.iter().map(|(word, _, _)| *word)) {

@@ -153,7 +153,6 @@ impl Text {
         self.remove(range, Kind::Removed);
     }
 
-    /// Removes the selection, or the character at the cursor.
     pub fn delete(&mut self) {
         let range = self.selection();
         let range = range.unwrap_or(self.cursor..self.after(self.cursor));
@@ -177,7 +176,6 @@ impl Text {
         self.text[self.taken()].to_owned()
     }
 
-    /// Removes what copying takes, and returns it.
     pub fn cut(&mut self) -> String {
         let taken = self.taken();
         let text = self.text[taken.clone()].to_owned();
@@ -222,7 +220,6 @@ impl Text {
         Ok(())
     }
 
-    /// Takes the last change back; whether there was one.
     pub fn undo(&mut self) -> bool {
         let Some(change) = self.history.undo() else { return false };
         let end = change.at + change.inserted.len();
@@ -233,7 +230,6 @@ impl Text {
         true
     }
 
-    /// Does the change again that was taken back; whether there was one.
     pub fn redo(&mut self) -> bool {
         let Some(change) = self.history.redo() else { return false };
         let end = change.at + change.removed.len();

@@ -34,7 +34,6 @@ fn named(lesson: &str, lab: &str, schema: &Schema) -> String {
 }
 
 impl LabState {
-    /// Keeps what the run on the screen leaves, which has just ended.
     pub fn leave(&mut self, lesson: &str) -> Option<Arc<FinishedRun>> {
         if !self.schema.compares_runs() || self.run.replay.is_some() {
             return None;
@@ -60,7 +59,6 @@ impl LabState {
         }
     }
 
-    /// Takes the runs of the lesson in, and what it wants reached.
     pub fn share(&mut self, all: Arc<[Arc<FinishedRun>]>, lesson: &Lesson) {
         self.others.finished.all = all;
         self.forget_drawn();
@@ -107,7 +105,6 @@ impl LabState {
         }
     }
 
-    /// The knobs that are not where the lesson has them.
     pub(super) fn turned_knobs(&self) -> Vec<(String, Value)> {
         let turned = self.controls.knobs.iter().filter(|knob| knob.value != knob.initial);
         let turned = turned.map(|knob| {

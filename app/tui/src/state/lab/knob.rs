@@ -11,16 +11,13 @@ pub struct Knob {
     /// Its name: the parameter's, or `inputs.x` for one entry of a table.
     pub name: String,
     pub param: &'static Param,
-    /// Its value now; absent if it is unset.
     pub value: Option<Value>,
     pub initial: Option<Value>,
     /// The values it steps through, if they are a list.
     pub values: Vec<Value>,
-    /// Smallest and largest value here.
     pub range: (Option<f64>, Option<f64>),
 }
 
-/// Why a knob does not take a value.
 #[derive(Debug, thiserror::Error)]
 pub enum KnobError {
     #[error(transparent)]
@@ -96,7 +93,6 @@ impl Knob {
         self.value != self.initial
     }
 
-    /// The value, or the word for none.
     pub fn value_text(&self) -> String {
         self.value.as_ref().map_or("unset".to_owned(), Value::to_string)
     }
@@ -173,7 +169,6 @@ impl LabState {
         Ok(())
     }
 
-    /// Whether any knob has left the lesson's value.
     pub fn is_turned(&self) -> bool {
         self.controls.knobs.iter().any(Knob::is_turned)
     }
@@ -257,19 +252,16 @@ pub fn even_step(x: f64, steps: i32) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turned {
     pub knob: usize,
-    /// Its value before; absent if it was unset.
     pub from: Option<Value>,
     pub to: Option<Value>,
 }
 
-/// The turns of a lab's knobs, the newest last, and those that were taken back.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     done: Vec<Turned>,
     undone: Vec<Turned>,
 }
 
-/// How many turns are remembered.
 const LONGEST: usize = 100;
 
 impl History {

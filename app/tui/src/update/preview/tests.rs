@@ -6,7 +6,6 @@ use crate::tests::{Bench, asked, point};
 
 const LESSON: &str = include_str!("../../tests/lesson.md");
 
-/// The app that follows the tests' lesson, with devices found.
 struct Author {
     bench: Bench,
 }
@@ -31,7 +30,6 @@ impl Author {
         self.sees(PreviewState::Read(Box::new(parsed)))
     }
 
-    /// Saves the lesson with a part of its text replaced.
     fn replaces(&mut self, part: &str, by: &str) -> Vec<Effect> {
         assert!(LESSON.contains(part), "{part:?} is in the lesson");
         self.saves(&LESSON.replace(part, by))

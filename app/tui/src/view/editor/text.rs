@@ -17,7 +17,6 @@ use mlsys_view::theme::Theme;
 /// The least columns in which a complaint is begun behind its line.
 const LEAST: usize = 16;
 
-/// Columns of the numbers of lines, with the sign behind them and a blank.
 fn gutter(editor: &Editor) -> u16 {
     let lines = editor.text.lines().count();
     let digits = lines.to_string().len().max(2);
@@ -41,7 +40,6 @@ fn style(class: Class, theme: &Theme) -> Style {
     }
 }
 
-/// Draws the lines that there is room for; returns where the cursor stands.
 pub(super) fn draw(
     app: &App,
     editor: &Editor,
@@ -155,7 +153,6 @@ impl Pen {
         }
     }
 
-    /// A sentence behind the line, as far as there is room.
     fn remark(&mut self, sentence: &str, ellipsis: &str, style: Style) {
         let room = self.right.saturating_sub(self.column.max(self.left) + 3);
         if room < LEAST {

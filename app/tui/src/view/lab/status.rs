@@ -15,7 +15,6 @@ use crate::state::{App, RunMode, Tempo};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
 
-/// State, step, steps a second, elapsed time and device.
 pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
     let theme = &app.screen.look.theme;
     let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob);
@@ -106,7 +105,6 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
     Line::from(parts).render(area, buffer);
 }
 
-/// The lab's most telling metric, as far as the run has it.
 fn headline(lab: &LabState, app: &App) -> Option<String> {
     let headline = lab.schema.headline.as_ref()?;
     let value = match lab.shown().metric(&headline.metric)? {
@@ -126,7 +124,6 @@ fn mean_rate(lab: &LabState) -> Option<f64> {
     (seconds > 0.0 && lab.run.data.step > 0).then(|| lab.run.data.step as f64 / seconds)
 }
 
-/// Sentences that need room: a failure, a divergence, a notice.
 pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
     let theme = &app.screen.look.theme;
     let mut sentences: Vec<(String, ratatui::style::Style)> = Vec::new();
