@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::params::{Origin, Params, Settings};
 use mlsys_lab::schema::{Param, Schema, Type};
@@ -28,7 +29,7 @@ pub fn is_own(lesson: &Lesson) -> bool {
     lesson.front.id.module() == MODULE
 }
 
-pub fn with_defaults(schema: &Schema) -> Option<Arc<Lesson>> {
+pub fn with_defaults(schema: &Schema, registry: &Registry) -> Option<Arc<Lesson>> {
     let params = Params::resolve(schema, &Settings::new(), Tables::builtin(), None).ok()?;
     lesson(schema, &params, registry)
 }

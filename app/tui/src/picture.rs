@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mlsys_lab::Registry;
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::lab::Run;
-use mlsys_lab::registry::{Registry, UnknownKind};
 use mlsys_lab::report::{FrameTrigger, Report, Sink};
+use mlsys_lab::{Registry, UnknownKind};
 use mlsys_lesson::{Lesson, Progress};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mlsys_lab::Registry;
 use mlsys_lab::params::Params;
-use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_run::record::{self, RecordError, RecordedRun, Summary};
 use mlsys_view::attempts::{FinishedRun, OWN_PAGES};

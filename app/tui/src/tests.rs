@@ -62,7 +62,7 @@ pub fn losses(steps: std::ops::RangeInclusive<u64>) -> Vec<Report> {
 
 /// A lesson of the tests, which must be a valid one.
 pub fn read(file: &str, text: &str) -> Arc<Lesson> {
-    let read = mlsys_lesson::read(file, text.as_bytes(), mlsys_registry::registry());
+    let read = mlsys_lesson::read(file, text.as_bytes(), mlsys_registry::built_in());
     let told: Vec<_> = read.diagnostics.iter().map(ToString::to_string).collect();
     Arc::new(read.lesson.unwrap_or_else(|| panic!("{told:?}")))
 }
@@ -78,7 +78,7 @@ impl Bench {
             theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
             glyphs: Glyphs::new(GlyphSet::Unicode),
         };
-        let registry = mlsys_registry::registry();
+        let registry = mlsys_registry::built_in();
         let app = App::new(
             vec![read("lesson.md", LESSON)],
             registry,

@@ -114,11 +114,13 @@ fn compared_runs(
     attempts(runs, &wanted, registry)
 }
 
-fn attempts(runs: &Path, wanted: &RecallRequest) -> Vec<Arc<FinishedRun>> {
-    let compares = |kind: &String| {
-        let lab = mlsys_registry::registry().find(kind);
-        lab.is_ok_and(|lab| lab.schema().compares_runs())
-    };
+fn attempts(
+    runs: &Path,
+    wanted: &RecallRequest,
+    registry: &'static Registry,
+) -> Vec<Arc<FinishedRun>> {
+    let compares =
+        |kind: &String| registry.find(kind).is_ok_and(|lab| lab.schema().compares_runs());
     if !wanted.kinds.iter().any(compares) {
         return Vec::new();
     }

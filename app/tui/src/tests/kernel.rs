@@ -40,7 +40,7 @@ fn test(bench: &mut Bench) -> Vec<Effect> {
     for effect in effects {
         if let Effect::TestsJob(tried) = effect {
             bench.shows("testing");
-            let tried = tried.run(mlsys_registry::registry()).unwrap();
+            let tried = tried.run(mlsys_registry::built_in()).unwrap();
             after.extend(bench.send(Message::TestsReport(Box::new(tried))));
         }
     }

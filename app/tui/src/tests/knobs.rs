@@ -183,7 +183,7 @@ fn shell_words_round_trip() {
     .unwrap();
     let tables = mlsys_lab::tables::Tables::builtin();
     let params = mlsys_lab::params::Params::resolve(graph, &given, tables, None).unwrap();
-    bench.app.open(own_page::lesson(graph, &params).unwrap());
+    bench.app.open(own_page::lesson(graph, &params, mlsys_registry::built_in()).unwrap());
     let again = opened_by(&own_page::line(&bench.app), (120, 40));
     let lab = again.lab();
     let params = lab.params().unwrap();
