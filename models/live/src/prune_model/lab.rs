@@ -12,7 +12,6 @@ mod panels;
 mod params;
 #[cfg(test)]
 mod tests;
-mod weight_panels;
 
 use std::sync::Arc;
 use std::time::Instant;

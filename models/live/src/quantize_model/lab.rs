@@ -11,7 +11,6 @@ mod rounding;
 #[cfg(test)]
 mod tests;
 mod tune;
-mod weight_panels;
 
 use std::sync::Arc;
 

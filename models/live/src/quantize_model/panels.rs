@@ -1,31 +1,38 @@
 //! The panels: levels over weights, weights before and after, what changed, noise, sensitivity, size and time.
 
-use mlsys_lab::frame::{Better, Dimension, Image, Verdict};
-use mlsys_lab::picture::{self, axis, heat_map, line, point, scatter, table};
+use mlsys_device as device;
+use mlsys_lab::frame::{Bar, Better, Dimension, Histogram, Image, Images, Verdict};
+use mlsys_lab::picture::{
+    self, axis, bars, heat_map, image, line, marks, pane, point, scatter, stacks, table,
+};
+use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Value};
 use mlsys_nn::baseline::Layer;
 use mlsys_nn::data::{Examples, Labelled, Sequence};
+use mlsys_nn::networks::Architecture;
+use mlsys_sim::quantizer::{Granularity, Levels, Matrix, Quantized};
 
-use super::params::{Knobs, Method};
-use super::{Scan, Session, rounding, weight_panels};
+use super::params::{Execution, Knobs, Method};
+use super::rounding::EXAMPLES;
+use super::{Scan, Session, rounding};
 
 type Draw = fn(&Session) -> Frame;
 
 pub(super) const NOISE: &str = "noise";
 
 pub(super) const ALL: [(&str, Draw); 8] = [
-    ("histogram", weight_panels::histogram),
-    ("weights", weight_panels::weights),
+    ("histogram", histogram),
+    ("weights", weights),
     ("samples", samples),
     (NOISE, noise),
     ("sensitivity", sensitivity),
-    ("size", weight_panels::size),
-    ("activations", weight_panels::activations),
-    ("speed", weight_panels::speed),
+    ("size", size),
+    ("activations", activations),
+    ("speed", speed),
 ];
 
 /// The layer that is shown, from 0; at most the last.
-pub(super) fn shown_layer(session: &Session) -> usize {
+fn shown_layer(session: &Session) -> usize {
     session.knobs.layer.min(session.layers.len().saturating_sub(1))
 }
 
@@ -36,7 +43,7 @@ const MOST_TOKENS: usize = 20;
 const REMINDER: usize = 6;
 
 /// The images, or positions in the sequence, with a changed answer.
-pub(super) fn samples(session: &Session) -> Frame {
+fn samples(session: &Session) -> Frame {
     let changed = session.after.changed(&session.before);
     if changed.is_empty() {
         let count = session.before.classes.len();
@@ -169,7 +176,7 @@ fn chosen(shown: usize, layers: usize) -> Vec<usize> {
 }
 
 /// A row a layer, a column a width; what has not been tried yet is left open.
-pub(super) fn sensitivity(session: &Session) -> Frame {
+fn sensitivity(session: &Session) -> Frame {
     let widths = Scan::widths(&session.knobs);
     // Accuracy in points, of which a test of a thousand images tells tenths.
     let times = if session.judge.reads_tokens() { 1.0 } else { 100.0 };
@@ -192,6 +199,250 @@ pub(super) fn sensitivity(session: &Session) -> Frame {
     map.column_labels = widths.iter().map(|bits| format!("{bits} bits")).collect();
     map.row_labels = session.layers.iter().map(|layer| layer.what.clone()).collect();
     Frame::HeatMap(map)
+}
+
+// Weights and inputs of one layer: how they are spread, and what they look like.
+
+const BINS: usize = 61;
+/// Hidden units that are shown, each three times.
+const UNITS: usize = 6;
+/// What the marked values of a histogram are.
+const LEVELS: &str = "levels";
+/// Rows and columns of a matrix that are shown.
+const MOST: usize = 48;
+
+/// All weights of the layer, and those of one group alone, over the same range and with that group's levels.
+fn histogram(session: &Session) -> Frame {
+    let Some((layer, rounded)) = pair(session) else {
+        return empty();
+    };
+    let weights = layer.matrix(&session.row);
+    let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
+    // Of the weights as they came, so that it is the same output while training moves them.
+    let output = typical(&layer.matrix(&session.trained.weights), matrix);
+    let group = rounded.group(matrix.index(0, output));
+    let Some(levels) = rounded.levels.get(group) else {
+        return empty();
+    };
+    let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    if !(reach.is_finite() && reach > 0.0) {
+        return Frame::Text("Every weight of this layer is zero.".to_owned());
+    }
+    let reach = f64::from(reach);
+    // The levels within the picture.
+    let inside = levels.all().into_iter().map(f64::from).filter(|at| at.abs() <= reach * 1.000_001);
+    let inside = marks(inside.map(|at| at.clamp(-reach, reach)));
+    let draw = |title: String, values: Vec<f64>| {
+        let histogram = Histogram {
+            levels: inside.clone(),
+            marked: LEVELS.to_owned(),
+            ..Histogram::between("weight", "", &values, (-reach, reach), BINS)
+        };
+        pane(title, Frame::Histogram(histogram))
+    };
+    let all: Vec<f64> = weights.iter().map(|weight| f64::from(*weight)).collect();
+    let own = weights.iter().enumerate();
+    let own: Vec<f64> = own
+        .filter(|(index, _)| rounded.group(*index) == group && matrix.place(*index).1 == output)
+        .map(|(_, weight)| f64::from(*weight))
+        .collect();
+    let all_of_it = format!("{}, all weights", layer.what);
+    let alone = match (levels, session.knobs.granularity) {
+        (Levels::Even(_), Granularity::Tensor | Granularity::Channel) => {
+            format!("output {} alone", output + 1)
+        }
+        (Levels::Even(_), Granularity::Group(size)) => {
+            format!("output {}, first {}", output + 1, size.min(own.len()))
+        }
+        (Levels::Listed(_), _) => format!("output {}, {} levels", output + 1, levels.all().len()),
+    };
+    Frame::Panes(vec![draw(all_of_it, all), draw(alone, own)])
+}
+
+/// The output channel with the median of all channels' largest weights.
+fn typical(weights: &[f32], matrix: Matrix) -> usize {
+    let mut largest = vec![0.0_f32; matrix.outputs()];
+    for (index, weight) in weights.iter().enumerate() {
+        if let Some(largest) = largest.get_mut(matrix.place(index).1) {
+            *largest = largest.max(weight.abs());
+        }
+    }
+    let mut order: Vec<usize> = (0..largest.len()).collect();
+    order.sort_by(|a, b| largest[*a].total_cmp(&largest[*b]));
+    order.get(order.len() / 2).copied().unwrap_or(0)
+}
+
+/// Units before, after, and what they lost; where they look at no square image, the matrix itself.
+fn weights(session: &Session) -> Frame {
+    let Some((layer, rounded)) = pair(session) else {
+        return empty();
+    };
+    let before = layer.matrix(&session.trained.weights);
+    let lost: Vec<f32> = before.iter().zip(&rounded.back).map(|(old, new)| new - old).collect();
+    let edge = layer.inputs.isqrt();
+    // Inputs of other layers are no pixels, however many they are.
+    let sees = shown_layer(session) == 0 && !session.judge.reads_tokens();
+    if sees && edge * edge == layer.inputs && edge >= 8 {
+        return units(layer, edge, [&before, &rounded.back, &lost]);
+    }
+    let maps = [("before", &before), ("after", &rounded.back), ("difference", &lost)];
+    let panes = maps
+        .map(|(name, matrix)| pane(format!("{}, {name}", layer.what), map(layer, matrix, name)));
+    Frame::Panes(panes.into())
+}
+
+/// Black is the most negative, white the most positive, grey 0. A unit has one scale before and after, and another for
+/// what it lost, which would be too faint to see.
+fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Frame {
+    let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
+    let column = |of: &[f32], unit: usize| -> Vec<f32> {
+        (0..layer.inputs)
+            .map(|input| of.get(matrix.index(input, unit)).copied().unwrap_or(0.0))
+            .collect()
+    };
+    let reach = |of: &[f32]| of.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    let mut images = Vec::new();
+    for unit in 0..layer.outputs.min(UNITS) {
+        let [before, after, lost] = [before, after, lost].map(|of| column(of, unit));
+        let (own, faint) = (reach(&before).max(reach(&after)), reach(&lost));
+        let times = if faint > 0.0 { (own / faint).round().max(1.0) } else { 1.0 };
+        for (values, largest, label) in [
+            (before, own, format!("unit {}", unit + 1)),
+            (after, own, "rounded".to_owned()),
+            (lost, own / times, format!("lost x{times}")),
+        ] {
+            let largest = largest.max(f32::MIN_POSITIVE);
+            let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
+            images.push(image(values.iter().map(grey).collect(), label));
+        }
+    }
+    Frame::Images(Images { together: 3, ..picture::images([edge, edge], images) })
+}
+
+fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
+    let (rows, columns) = (layer.inputs.min(MOST), layer.outputs.min(MOST));
+    let place = Matrix::by_inputs(layer.inputs, layer.outputs);
+    let mut cells = Vec::with_capacity(rows * columns);
+    for row in 0..rows {
+        for column in 0..columns {
+            let weight = matrix.get(place.index(row, column)).copied();
+            cells.push(weight.filter(|x| x.is_finite()).unwrap_or(f32::NAN));
+        }
+    }
+    let finite = cells.iter().filter(|x| x.is_finite());
+    let reach = finite.fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    Frame::HeatMap(heat_map([rows, columns], cells, (-reach, reach), legend))
+}
+
+/// What came into the layer in calibration, with the levels that it is rounded to.
+fn activations(session: &Session) -> Frame {
+    let Some((bits, _)) = session.knobs.activations else {
+        let text = "Only weights are rounded. With activation_bits set, what comes into each layer is rounded as well, and \
+                    this panel shows it with its levels.";
+        return Frame::Text(text.to_owned());
+    };
+    let layer = shown_layer(session);
+    let what = session.layers.get(layer).map_or("", |layer| layer.what.as_str());
+    let (Some(grid), Some(observed)) = (session.grids.layer(layer), &session.observed) else {
+        let text = format!(
+            "Layer {}, {what}, has no input of its own to round: tokens are no numbers, and layers that share an input \
+             are rounded with the first of them.",
+            layer + 1
+        );
+        return Frame::Text(text);
+    };
+    let values: Vec<f64> = observed.layer(layer).iter().map(|x| f64::from(*x)).collect();
+    let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else {
+        return empty();
+    };
+    let ends = (histogram.edges.first().copied(), histogram.edges.last().copied());
+    let levels = Levels::Even(grid).all().into_iter().map(f64::from);
+    histogram.levels = marks(levels.filter(|at| {
+        ends.0.is_some_and(|low| *at >= low) && ends.1.is_some_and(|high| *at <= high)
+    }));
+    histogram.marked = LEVELS.to_owned();
+    let title = format!("into {what}, {EXAMPLES} examples, {bits} bits");
+    Frame::Panes(vec![pane(title, Frame::Histogram(histogram))])
+}
+
+fn pair(session: &Session) -> Option<(&Layer, &Quantized)> {
+    let layer = shown_layer(session);
+    Some((session.layers.get(layer)?, session.rounded.layers.get(layer)?))
+}
+
+fn empty() -> Frame {
+    Frame::Text("There is nothing to show of this layer.".to_owned())
+}
+
+// Bytes and seconds.
+
+const FLOAT: usize = 4;
+
+fn size(session: &Session) -> Frame {
+    let size = session.rounded.size();
+    let stack = |label: &str, parts: [usize; 3], remark: String| {
+        (label.to_owned(), parts.map(|bytes| bytes as f64).to_vec(), remark)
+    };
+    let stored = [size.matrices.weights, size.matrices.scales, size.others];
+    let bits = number((1000.0 * size.bits_per_weight()).round() / 1000.0);
+    stacks(
+        "bytes",
+        ["weights", "scales", "biases"],
+        vec![
+            stack("32-bit floats", [FLOAT * size.weights, 0, size.others], String::new()),
+            stack("as stored", stored, format!("{:.2}x smaller", size.ratio())),
+        ],
+        None,
+        &format!("{bits} bits a weight, scales included"),
+    )
+}
+
+/// Seconds of a forward pass before and after, and what they mean.
+fn speed(session: &Session) -> Frame {
+    let bar = |label: &str, seconds: Option<f64>| Bar {
+        label: label.to_owned(),
+        value: seconds.filter(|seconds| seconds.is_finite()),
+        remark: String::new(),
+    };
+    let times =
+        vec![bar("before", Some(session.seconds_before)), bar("rounded", session.seconds_after)];
+    let words = match (session.knobs.execution, device::is_asynchronous(session.id)) {
+        (Execution::Simulated, _) => {
+            "The rounded weights lie in memory as 32-bit floats and are multiplied as such: the same arithmetic on other \
+             values. No time is saved. What is stored is counted by the scheme."
+                .to_owned()
+        }
+        (Execution::Native, false) => format!(
+            "{} On the processor burn keeps each of their weights in 8 bits, however few are asked for, and turns them back \
+             into floats before it multiplies: no time is saved, some is added. What is stored is counted by the scheme.",
+            held(session)
+        ),
+        (Execution::Native, true) => format!(
+            "{} This device reads them packed; the products are sums of floats. What is stored is counted by the scheme.",
+            held(session)
+        ),
+    };
+    Frame::Panes(vec![
+        pane("seconds for all fresh examples", bars("s", times)),
+        pane("what computes", Frame::Text(words)),
+    ])
+}
+
+/// Which matrices burn holds as quantized tensors, in a sentence.
+fn held(session: &Session) -> String {
+    let (native, all) = (session.native, session.layers.len());
+    if native == all {
+        return format!("All {all} matrices are burn's quantized tensors.");
+    }
+    let others = match session.trained.architecture {
+        Architecture::Transformer(_) => "the embedding, of which rows are looked up, holds",
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
+            "convolutions, which burn has for floats alone, hold"
+        }
+    };
+    format!(
+        "{native} of {all} matrices are burn's quantized tensors; {others} the rounded values as floats."
+    )
 }
 
 #[cfg(test)]
