@@ -13,9 +13,9 @@ use ratatui::layout::Rect;
 
 use crate::canvas::{CELL, Canvas, Vector, hex};
 use crate::glyphs::{GlyphSet, Glyphs};
-use crate::panel::picture::text::wrap;
 use crate::panel::picture::{At, Sheet};
 use crate::panel::{Focus, FrameView, Scene, draw_frame, line, picture};
+use crate::text::wrap;
 use crate::theme::{Background, ColorDepth, Look, Theme};
 use crate::xml::escaped;
 

@@ -29,10 +29,11 @@ use crate::glyphs::Glyphs;
 pub use crate::panel::line::{extent, is_smoothed, step_after, step_before};
 use crate::panel::picture::kernel::KernelDebugger;
 pub use crate::panel::picture::kernel::Spot;
-use crate::panel::picture::{At, kernel, text};
+use crate::panel::picture::{At, kernel};
 pub use crate::panel::view::{Extent, FrameView, Inspect, Smoothing, Tint, View, Way, Window};
 pub use crate::panel::words::words;
 pub use crate::quantity::quantity;
+use crate::text;
 use crate::theme::Look;
 use crate::{attempts, axis, canvas as pen, metrics};
 

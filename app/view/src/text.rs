@@ -1,4 +1,4 @@
-//! Breaks styled text into lines of a width, at spaces where it can.
+//! Text in columns: wrapped at spaces, plain or styled, and aligned in tables.
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -83,6 +83,43 @@ fn words(spans: &[(String, Style)]) -> Vec<Vec<(&str, Style)>> {
         }
     }
     words
+}
+
+/// Breaks a line at spaces into rows of at most `width` columns; longer words are cut.
+pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
+    let width = usize::from(width.max(1));
+    let mut rows = vec![String::new()];
+    let mut used = 0;
+    for word in line.split_inclusive(' ') {
+        let wide = word.trim_end().width();
+        if used > 0 && used + wide > width {
+            rows.push(String::new());
+            used = 0;
+        }
+        for c in word.chars() {
+            let wide = c.width().unwrap_or(0);
+            if used + wide > width {
+                if c == ' ' {
+                    continue;
+                }
+                rows.push(String::new());
+                used = 0;
+            }
+            if let Some(row) = rows.last_mut() {
+                row.push(c);
+            }
+            used += wide;
+        }
+    }
+    rows
+}
+
+/// The rows that a sentence takes; none if there is none.
+pub(crate) fn rows(text: &str, width: u16) -> u16 {
+    match text {
+        "" => 0,
+        text => u16::try_from(wrap(text, width).len()).unwrap_or(u16::MAX),
+    }
 }
 
 /// Rows as lines, each column as wide as its widest cell; no line ends in spaces.
@@ -180,5 +217,18 @@ mod tests {
         assert_eq!(cell("abcdef", 3), "abc …");
         assert_eq!(wrapped("one two three", 7, "  "), ["  one two", "  three"]);
         assert_eq!(wrapped("unbreakable", 3, ""), ["unbreakable"]);
+    }
+
+    #[test]
+    fn rows_are_no_wider_than_asked_and_lose_nothing_but_spaces() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("", 4), [""]);
+        let text = "the quick brown fox jumps over extraordinarily-long lazy dogs";
+        for width in 1..30 {
+            let rows = wrap(text, width);
+            assert!(rows.iter().all(|r| r.chars().count() <= usize::from(width)), "{rows:?}");
+            assert_eq!(rows.concat().replace(' ', ""), text.replace(' ', ""));
+        }
     }
 }

@@ -16,7 +16,6 @@ pub(crate) mod message_trace;
 pub(crate) mod panes;
 pub(crate) mod scatter;
 pub(crate) mod stacks;
-pub mod styled_text;
 pub mod table;
 pub(crate) mod text;
 pub(crate) mod timeline;

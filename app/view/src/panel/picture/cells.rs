@@ -10,8 +10,9 @@ use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::legend;
 use crate::panel::legend::Item;
-use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows, text};
+use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
 use crate::panel::view::{FrameView, Mark};
+use crate::text;
 use crate::theme::Look;
 
 /// The widest that a cell without text is drawn.

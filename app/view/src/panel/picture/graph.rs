@@ -20,8 +20,9 @@ pub use crate::panel::picture::graph::lines::not_finite;
 pub use crate::panel::picture::graph::outline::{facts, line, pass};
 pub use crate::panel::picture::graph::view::{GraphView, Move};
 pub use crate::panel::picture::graph::visible::{Item, Link, VisibleGraph};
-use crate::panel::picture::{At, Picture, Sheet, text};
+use crate::panel::picture::{At, Picture, Sheet};
 use crate::panel::view::{FrameView, Inspect, Way};
+use crate::text;
 use crate::theme::Look;
 
 /// A window onto a drawing: the area of the screen, and the cell of the drawing in its top left corner.

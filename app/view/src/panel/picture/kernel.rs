@@ -16,12 +16,13 @@ use mlsys_lab::frame::{Frame, Milestone, Table, Timeline};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::{At, Picture, Sheet, cells, text};
+use super::{At, Picture, Sheet, cells};
 use crate::canvas::{Canvas, Pen};
 use crate::export::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::view::{FrameView, Mark, Stretch, Way};
 use crate::panel::{Focus, draw_frame};
+use crate::text;
 use crate::theme::Look;
 pub use debugger::{KernelDebugger, Play, Thread};
 use lanes::LaneState;

@@ -22,8 +22,9 @@ use crate::panel::legend::Item;
 use crate::panel::picture::message_trace::boxes::Diagram;
 use crate::panel::picture::message_trace::rows::Rows;
 use crate::panel::picture::message_trace::words::Stage;
-use crate::panel::picture::{At, Picture, Sheet, inspect_marked, text};
+use crate::panel::picture::{At, Picture, Sheet, inspect_marked};
 use crate::panel::view::{FrameView, Inspect, Mark};
+use crate::text;
 use crate::theme::Look;
 
 fn draw(area: Rect, canvas: &mut Canvas, trace: &MessageTrace, view: &FrameView, look: &Look) {

@@ -334,8 +334,8 @@ impl Picture for Scatter {
         lines.line(&titles[..if self.has_front() { 5 } else { 4 }]);
         let front = self.front();
         for (index, point) in self.points.iter().enumerate() {
-            let group = self.series.get(point.series).cloned();
-            let mut cells = vec![point.label.clone(), group.unwrap_or_default()];
+            let group = self.series.get(point.series);
+            let mut cells = vec![point.label.clone(), group.map_or(String::new(), String::clone)];
             let place = |axis: &Dimension, value: Option<f64>| {
                 let name = value.and_then(|value| axis.category(value));
                 name.map_or_else(|| csv::known(value), str::to_owned)

@@ -12,8 +12,9 @@ use crate::glyphs::Glyphs;
 use crate::panel::legend::Item;
 use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
 use crate::panel::view::FrameView;
-use crate::panel::{legend, quantity, text};
+use crate::panel::{legend, quantity};
 use crate::quantity::unit;
+use crate::text;
 use crate::theme::Look;
 
 /// Where labels end and lengths lie.

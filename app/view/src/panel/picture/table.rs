@@ -15,10 +15,11 @@ use crate::canvas::{Canvas, Pen};
 use crate::export::csv;
 use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::Focus;
 use crate::panel::picture::table::fit::{GAP, Wish};
 use crate::panel::picture::{At, Picture, READ_ROWS, Sheet, spaced};
 use crate::panel::view::{FrameView, Mark};
-use crate::panel::{Focus, text};
+use crate::text;
 use crate::theme::Look;
 
 /// Letters of a title that are kept above numbers.

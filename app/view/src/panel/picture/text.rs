@@ -1,69 +1,35 @@
-//! Running text in a rectangle.
+//! Running text, and a text with styled parts, each in its colour and between its marks.
 
+use mlsys_lab::frame::{Paragraph, StyledText, Tone};
 use ratatui::layout::Rect;
-use unicode_width::UnicodeWidthChar;
+use ratatui::style::{Modifier, Style};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::canvas as pen;
 use crate::canvas::{Canvas, Pen};
 use crate::export::csv::Lines;
 use crate::glyphs::Glyphs;
+use crate::panel::legend;
+use crate::panel::legend::Item;
 use crate::panel::picture::{At, Picture, spaced};
 use crate::panel::view::{FrameView, Way};
+use crate::text;
 use crate::theme::Look;
 
-/// Draws text from a line on, wrapped at spaces; what does not fit below is left out.
-pub(crate) fn draw(area: Rect, canvas: &mut Canvas, text: &str, first: usize, look: &Look) {
-    let above = text.split_inclusive('\n').take(first).map(str::len).sum();
-    let text = text.get(above..).unwrap_or("");
-    // A row holds at most its width in letters, so that what lies below need not be looked at.
-    let most = (usize::from(area.width) + 1) * usize::from(area.height);
-    let seen = text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]);
-    let lines = seen.split('\n').flat_map(|line| wrap(line, area.width));
-    for (y, line) in (area.y..area.bottom()).zip(lines) {
-        Pen::new(area, canvas, &look.glyphs).text(area.x, y, &line, look.theme.text);
-    }
-}
-
-/// Breaks a line at spaces into rows of at most `width` columns; longer words are cut.
-pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
-    let width = usize::from(width.max(1));
-    let mut rows = vec![String::new()];
-    let mut used = 0;
-    for word in line.split_inclusive(' ') {
-        let wide = usize::from(pen::width(word.trim_end()));
-        if used > 0 && used + wide > width {
-            rows.push(String::new());
-            used = 0;
-        }
-        for c in word.chars() {
-            let wide = c.width().unwrap_or(0);
-            if used + wide > width {
-                if c == ' ' {
-                    continue;
-                }
-                rows.push(String::new());
-                used = 0;
-            }
-            if let Some(row) = rows.last_mut() {
-                row.push(c);
-            }
-            used += wide;
-        }
-    }
-    rows
-}
-
-/// The rows that a sentence takes; none if there is none.
-pub(crate) fn rows(text: &str, width: u16) -> u16 {
-    match text {
-        "" => 0,
-        text => u16::try_from(wrap(text, width).len()).unwrap_or(u16::MAX),
-    }
-}
-
 impl Picture for String {
+    /// Draws text from a line on, wrapped at spaces; what does not fit below is left out.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        canvas.fixed(|canvas| draw(spaced(area), canvas, self, at.view.scroll, look));
+        let (area, first) = (spaced(area), at.view.scroll);
+        canvas.fixed(|canvas| {
+            let above = self.split_inclusive('\n').take(first).map(str::len).sum();
+            let text = self.get(above..).unwrap_or("");
+            // A row holds at most its width in letters, so that what lies below need not be looked at.
+            let most = (usize::from(area.width) + 1) * usize::from(area.height);
+            let seen = text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]);
+            let lines = seen.split('\n').flat_map(|line| text::wrap(line, area.width));
+            for (y, line) in (area.y..area.bottom()).zip(lines) {
+                Pen::new(area, canvas, &look.glyphs).text(area.x, y, &line, look.theme.text);
+            }
+        });
     }
 
     fn words(&self, view: &FrameView, _: &Glyphs) -> String {
@@ -81,25 +47,276 @@ impl Picture for String {
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
-        let rows = self.lines().map(|line| rows(line, columns).max(1));
+        let rows = self.lines().map(|line| text::rows(line, columns).max(1));
         (columns, rows.fold(1, u16::saturating_add))
     }
 }
 
+/// Draws the end of each text, a legend and the sentence: what is new is at the end.
+pub(crate) fn draw(area: Rect, canvas: &mut Canvas, styled: &StyledText, look: &Look) {
+    if area.is_empty() {
+        return;
+    }
+    let items = items(styled, look);
+    let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
+    let note: Vec<String> = match styled.note.as_str() {
+        "" => Vec::new(),
+        note => text::wrap(note, area.width),
+    };
+    let note_rows = u16::try_from(note.len()).unwrap_or(u16::MAX);
+    let note_rows = note_rows.min(area.height.saturating_sub(legend + 3));
+    // A row between the text and what is said of it.
+    let gap = u16::from(area.height > legend + note_rows + 3 && legend + note_rows > 0);
+    let height = area.height - legend - note_rows - gap;
+    let texts = styled.paragraphs.len();
+    // Where not all texts have a row, the last one tells of the others.
+    let left_out = u16::from(texts > usize::from(height) && height > 1);
+    let rows = usize::from(height - left_out);
+    let shown = fitting(styled, area.width, rows);
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
+    let mut y = area.y;
+    for row in shown.iter().take(rows) {
+        let mut x = area.x;
+        for run in row {
+            let style = run.standing.and_then(|place| styled.standings.get(place));
+            let style = style.map_or(look.theme.dim, |standing| tone(standing.tone, look));
+            x = pen.text(x, y, &run.text, style);
+        }
+        y += 1;
+    }
+    if left_out > 0 {
+        let more = texts.saturating_sub(rows);
+        let more = format!("{} {more} more texts", look.glyphs.ellipsis);
+        pen.text(area.x, y, &more, look.theme.dim);
+        y += 1;
+    }
+    y += gap;
+    let below = Rect { y, height: legend.min(area.bottom().saturating_sub(y)), ..area };
+    legend::draw(below, canvas, &items, look);
+    y += legend;
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
+    for line in note.iter().take(usize::from(note_rows)) {
+        pen.text(area.x, y, line, look.theme.text);
+        y += 1;
+    }
+}
+
+/// The last rows of each text, so that all have a part of the height; texts beyond it are left out.
+fn fitting(styled: &StyledText, width: u16, height: usize) -> Vec<Row> {
+    let count = styled.paragraphs.len();
+    let shown = count.min(height.max(1));
+    let each = height / shown.max(1);
+    let mut all = Vec::new();
+    for paragraph in styled.paragraphs.iter().take(shown) {
+        let rows = rows(styled, paragraph, usize::from(width));
+        let first = rows.len().saturating_sub(each.max(1));
+        all.extend(rows.into_iter().skip(first));
+    }
+    all
+}
+
+fn items(styled: &StyledText, look: &Look) -> Vec<Item> {
+    let item = |standing: &mlsys_lab::frame::SpanKind| {
+        let [before, behind] = &standing.marks;
+        Item::new(
+            format!("{before}ab{behind}"),
+            tone(standing.tone, look),
+            &standing.name,
+            look.theme.dim,
+        )
+    };
+    styled.standings.iter().map(item).collect()
+}
+
+fn tone(tone: Tone, look: &Look) -> Style {
+    let theme = &look.theme;
+    match tone {
+        Tone::First => theme.text,
+        Tone::Second => theme.curves[1],
+        Tone::Third => theme.curves[2],
+        Tone::Faint | Tone::Empty => theme.dim,
+        Tone::Warn => theme.warn,
+        Tone::Bad => theme.bad.add_modifier(Modifier::CROSSED_OUT),
+    }
+}
+
+impl Picture for StyledText {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, _: At<'_>, look: &Look) {
+        canvas.fixed(|canvas| draw(spaced(area), canvas, self, look));
+    }
+
+    fn words(&self, _: &FrameView, _: &Glyphs) -> String {
+        outline(self).join("\n")
+    }
+
+    fn values(&self, lines: &mut Lines) {
+        lines.line(["paragraph", "standing", "text"]);
+        for paragraph in &self.paragraphs {
+            for part in &paragraph.stretches {
+                let standing = self.standing(part).map_or("", |of| of.name.as_str());
+                lines.line([paragraph.label.as_str(), standing, part.text.as_str()]);
+            }
+        }
+    }
+
+    fn go(&self, _: &mut FrameView, _: Way) {}
+
+    fn page_size(&self, columns: u16) -> (u16, u16) {
+        let rows = self.paragraphs.iter().map(|p| rows(self, p, columns.into()).len());
+        let rows = u16::try_from(rows.sum::<usize>()).unwrap_or(u16::MAX).saturating_add(5);
+        (columns, rows.saturating_add(text::rows(&self.note, columns)))
+    }
+}
+
+/// Letters in a row that stand alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How, as a place in [`StyledText::standings`]; nothing for a label.
+    pub standing: Option<usize>,
+    pub text: String,
+}
+
+/// One row of a paragraph.
+pub type Row = Vec<Run>;
+
+/// The furthest back that a row is broken at a space, in letters.
+const WORD: usize = 16;
+
+/// A paragraph in rows of at most `width` columns, of which some letters take two, broken at its own line ends and at
+/// spaces; rows after the first stand under the text, not under the label.
+pub fn rows(styled: &StyledText, paragraph: &Paragraph, width: usize) -> Vec<Row> {
+    let label = match paragraph.label.as_str() {
+        "" => String::new(),
+        label => format!("{label} "),
+    };
+    let indent = label.width();
+    let room = width.saturating_sub(indent).max(1);
+    let mut lines: Vec<Vec<(char, usize)>> = vec![Vec::new()];
+    // Columns of the last line.
+    let mut used = 0;
+    for part in &paragraph.stretches {
+        for letter in styled.marked(part).chars() {
+            if letter == '\n' {
+                lines.push(Vec::new());
+                used = 0;
+                continue;
+            }
+            let letter = if letter.is_control() { ' ' } else { letter };
+            used += columns(letter);
+            if let Some(row) = lines.last_mut() {
+                row.push((letter, part.standing));
+            }
+            while let Some(row) = lines.last_mut()
+                && used > room
+                && row.len() > 1
+            {
+                let rest = broken(row);
+                used = rest.iter().map(|(letter, _)| columns(*letter)).sum();
+                lines.push(rest);
+            }
+        }
+    }
+    let rows = lines.into_iter().enumerate().map(|(place, line)| {
+        let before = if place == 0 { label.clone() } else { " ".repeat(indent) };
+        let mut row = Vec::new();
+        if indent > 0 {
+            row.push(Run { standing: None, text: before });
+        }
+        for (letter, standing) in line {
+            match row.last_mut() {
+                Some(Run { standing: Some(last), text }) if *last == standing => text.push(letter),
+                Some(_) | None => {
+                    row.push(Run { standing: Some(standing), text: letter.to_string() })
+                }
+            }
+        }
+        row
+    });
+    rows.collect()
+}
+
+/// The lines of text: what is seen, what the marks mean, then each text with its marks.
+pub fn outline(styled: &StyledText) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if !styled.note.is_empty() {
+        lines.push(styled.note.clone());
+    }
+    let marked = styled.standings.iter().filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
+    let marks = marked.map(|of| format!("{}...{} {}", of.marks[0], of.marks[1], of.name));
+    let marks: Vec<String> = marks.collect();
+    if !marks.is_empty() {
+        lines.push(marks.join(", "));
+    }
+    lines.extend(styled.paragraphs.iter().map(|paragraph| styled.plain(paragraph)));
+    lines
+}
+
+fn columns(letter: char) -> usize {
+    letter.width().unwrap_or(0)
+}
+
+/// Cuts a row that is a letter too long behind its last space, or before its last letter; what is cut off.
+fn broken(row: &mut Vec<(char, usize)>) -> Vec<(char, usize)> {
+    let least = row.len().saturating_sub(WORD).max(1);
+    let space = row.iter().rposition(|(letter, _)| *letter == ' ');
+    let at = space.map_or(row.len() - 1, |space| space + 1);
+    let at = if at >= least && at < row.len() { at } else { row.len() - 1 };
+    row.split_off(at)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::wrap;
+    use super::*;
+    use mlsys_lab::frame::{SpanKind, StyledSpan, Tone};
+
+    fn styled() -> StyledText {
+        let standing = |name: &str, marks: [&str; 2]| SpanKind {
+            name: name.to_owned(),
+            tone: Tone::First,
+            marks: marks.map(str::to_owned),
+        };
+        StyledText {
+            standings: vec![standing("written", ["", ""]), standing("drafted", ["[", "]"])],
+            ..StyledText::default()
+        }
+    }
+
+    fn text(parts: &[(usize, &str)], label: &str, width: usize) -> Vec<String> {
+        let paragraph = Paragraph {
+            label: label.to_owned(),
+            stretches: parts
+                .iter()
+                .map(|(standing, text)| StyledSpan {
+                    standing: *standing,
+                    text: (*text).to_owned(),
+                })
+                .collect(),
+        };
+        let rows = rows(&styled(), &paragraph, width);
+        rows.iter().map(|row| row.iter().map(|run| run.text.as_str()).collect()).collect()
+    }
 
     #[test]
-    fn rows_are_no_wider_than_asked_and_lose_nothing_but_spaces() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
-        assert_eq!(wrap("", 4), [""]);
-        let text = "the quick brown fox jumps over extraordinarily-long lazy dogs";
-        for width in 1..30 {
-            let rows = wrap(text, width);
-            assert!(rows.iter().all(|r| r.chars().count() <= usize::from(width)), "{rows:?}");
-            assert_eq!(rows.concat().replace(' ', ""), text.replace(' ', ""));
+    fn rows_break_at_line_ends_and_spaces_and_lose_nothing() {
+        assert_eq!(text(&[(0, "1+2="), (1, "3\n4")], "", 20), ["1+2=[3", "4]"]);
+        assert_eq!(text(&[(0, "one two three")], "", 8), ["one two ", "three"]);
+        assert_eq!(text(&[(0, "abcdefgh")], "1", 5), ["1 abc", "  def", "  gh"]);
+        assert_eq!(text(&[(1, "")], "", 0), [""]);
+        for width in 0..9 {
+            let rows = text(&[(0, "a bc def ghij"), (1, "klm no")], "", width);
+            assert_eq!(rows.concat(), "a bc def ghij[klm no]");
+        }
+    }
+
+    #[test]
+    fn letters_of_two_columns_take_two_and_marks_on_letters_none() {
+        assert_eq!(text(&[(0, "漢字漢字")], "", 5), ["漢字", "漢字"]);
+        assert_eq!(text(&[(0, "漢漢")], "漢", 5), ["漢 漢", "   漢"]);
+        assert_eq!(text(&[(0, "e\u{301}e\u{301}ab")], "", 3), ["e\u{301}e\u{301}a", "b"]);
+        for width in 2..9 {
+            let rows = text(&[(0, "a 漢b 字字字c"), (1, "漢字 no")], "", width);
+            assert_eq!(rows.concat(), "a 漢b 字字字c[漢字 no]");
+            assert!(rows.iter().all(|row| row.width() <= width), "{rows:?}");
         }
     }
 }
