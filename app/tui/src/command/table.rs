@@ -16,7 +16,7 @@ use crate::key::Key;
 const READING: &[Place] = &[Text, Lab, Picture];
 const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets, Records];
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
-/// All places but the kernel, whose text takes every letter.
+/// All places but the kernel, whose text takes all letters.
 const ALL: &[Place] = &[
     Course, Text, Lab, Picture, Help, Presets, Line, Palette, Confirm, Steps, Search, Filter, Rows,
     Weights, Glossary, Records,

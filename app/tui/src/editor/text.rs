@@ -1,4 +1,7 @@
 //! A text with a cursor: what a small editor does to it, every change undoable.
+//!
+//! It stays ours: the drafts, the complaints and the bounded history of the workbench are built on it, and a widget such
+//! as ratatui-textarea would have to be kept in step with all three.
 
 mod edit;
 

@@ -174,7 +174,7 @@ impl LabState {
         }
     }
 
-    /// Makes the newest run an earlier one and the slot ready for the next.
+    /// Makes the newest run an earlier one and the lab ready for the next.
     pub fn begin(&mut self) {
         if !self.run.data.series.is_empty() {
             self.others.retired += 1;

@@ -19,21 +19,21 @@ use crate::state::page::Page;
 pub struct Sides {
     pub editor: Rect,
     /// The question's text, or the lab's pictures, where there is room.
-    pub beside: Option<Rect>,
+    pub page_area: Option<Rect>,
 }
 
 /// The editor next to the question that it answers, or next to the pictures of the lab that it changes.
 pub fn sides(app: &App, editor: &Editor, body: Rect) -> Sides {
     if app.screen.size.0 < TWO_SIDES {
-        return Sides { editor: body, beside: None };
+        return Sides { editor: body, page_area: None };
     }
     let super::Sides { text, lab, .. } = super::sides(app.screen.size);
     match editor.subject {
         Subject::Question(_) => {
-            Sides { editor: lab.intersection(body), beside: Some(text.intersection(body)) }
+            Sides { editor: lab.intersection(body), page_area: Some(text.intersection(body)) }
         }
         Subject::Lab(..) => {
-            Sides { editor: text.intersection(body), beside: Some(lab.intersection(body)) }
+            Sides { editor: text.intersection(body), page_area: Some(lab.intersection(body)) }
         }
     }
 }

@@ -17,13 +17,13 @@ use crate::state::page::{Page, Side};
 pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {
     if let Some(editor) = &page.editor {
         let areas = editor::sides(app, editor, body);
-        let (side, page_body) = (areas.editor, areas.beside);
+        let (side, page_body) = (areas.editor, areas.page_area);
         match (&editor.subject, page_body) {
-            (Subject::Question(_), Some(beside)) => {
-                draw_text(app, page, beside, buffer);
+            (Subject::Question(_), Some(page_area)) => {
+                draw_text(app, page, page_area, buffer);
             }
-            (Subject::Lab(..), Some(beside)) => {
-                lab::draw(app, page, beside, buffer);
+            (Subject::Lab(..), Some(page_area)) => {
+                lab::draw(app, page, page_area, buffer);
             }
             (_, None) => {}
         }
