@@ -1,161 +1,77 @@
 //! Kind `integer-matmul`: a product of quantized matrices in integers, and its rescaling by multiply and shift.
 
-use mlsys_lab::{Frame, LabError, Params, Run, Value};
-
-use crate::closed_form::Values;
-use mlsys_lab::picture;
-use mlsys_lab::steps::Steps;
+use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_sim::integer::too_large;
 
+use crate::closed_form::Values;
+
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
-    let mut values = Values::default();
-    let product = Product::read(&run.params)?;
-    let direct = product.each(Product::direct)?;
-    let expanded = product.each(|product, i, j| product.parts(i, j)?.sum())?;
-    values.set("accumulator", rows(&direct));
-    values.set("expanded", rows(&expanded));
-    let rescale = run.params.optional_float("multiplier").map(Rescale::of).transpose()?;
-    if let Some(rescale) = &rescale {
-        values.set("multiplier_q31", rescale.factor);
-        values.set("right_shift", rescale.shift);
+    let params = &run.params;
+    let (a, b) = (matrix(params, "a")?, matrix(params, "b")?);
+    let (inner, below) = (a[0].len(), b.len());
+    if inner != below {
+        let message = format!(
+            "a has {inner} columns and b has {below} rows; a product needs as many of both"
+        );
+        return Err(LabError::contradiction(["a", "b"], message));
     }
-    picture::offer(run, "accumulators", || product.table(&direct));
-    picture::offer(run, "steps", || product.steps(rescale.as_ref()));
+    let (za, zb) = (params.int("a_zero_point")?, params.int("b_zero_point")?);
+    let terms = a[0].iter().zip(&b).map(|(a, row)| format!("({a} - {za})({} - {zb})", row[0]));
+    let mut values = Values::default();
+    values.set("terms", terms.collect::<Vec<_>>().join(" + "));
+    let (mut direct, mut expanded, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, row) in a.iter().enumerate() {
+        let (mut sums, mut same) = (Vec::new(), Vec::new());
+        for j in 0..b[0].len() {
+            let column: Vec<i64> = b.iter().map(|row| row[j]).collect();
+            let output = Output::new(row, &column, za, zb);
+            let output = output.ok_or_else(|| too_large(["a", "b"], "a sum of products"))?;
+            sums.push(Value::Int(output.direct));
+            same.push(Value::Int(output.expanded));
+            let [row, column] = [i, j].map(|place| Value::Int(place as i64));
+            let [products, a, b, constant] = output.parts.map(Value::Int);
+            outputs.push([row, column, products, a, b, constant, output.direct.into()]);
+        }
+        direct.push(Value::Array(sums));
+        expanded.push(Value::Array(same));
+    }
+    values.list("accumulator", direct);
+    values.list("expanded", expanded);
+    let keys = ["row", "column", "products", "a", "b", "constant", "sum"];
+    values.records("outputs", keys, outputs);
+    if let Some(multiplier) = params.optional_float("multiplier") {
+        let (factor, shift) = fixed_point(multiplier);
+        values.set("multiplier_q31", factor);
+        values.set("right_shift", shift);
+    }
     Ok(values)
 }
 
-fn rows(matrix: &[Vec<i64>]) -> Value {
-    let row = |row: &Vec<i64>| Value::Array(row.iter().copied().map(Value::Int).collect());
-    Value::Array(matrix.iter().map(row).collect())
-}
-
-/// Two matrices of integers with their zero points: `a` is m x k, `b` is k x n.
-struct Product {
-    a: Vec<Vec<i64>>,
-    b: Vec<Vec<i64>>,
-    za: i64,
-    zb: i64,
-}
-
-/// What `sum((a - za)(b - zb))` comes apart into.
-struct Parts {
-    products: i64,
-    rows: i64,
-    columns: i64,
-    constant: i64,
-}
-
-impl Parts {
-    fn sum(&self) -> Option<i64> {
-        let rest = self.products.checked_sub(self.rows)?.checked_sub(self.columns)?;
-        rest.checked_add(self.constant)
-    }
-}
-
-impl Product {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        let (a, b) = (matrix(params, "a")?, matrix(params, "b")?);
-        let (inner, below) = (a[0].len(), b.len());
-        if inner != below {
-            let message = format!(
-                "a has {inner} columns and b has {below} rows; a product needs as many of both"
-            );
-            return Err(LabError::contradiction(["a", "b"], message));
-        }
-        let (za, zb) = (params.int("a_zero_point")?, params.int("b_zero_point")?);
-        Ok(Self { a, b, za, zb })
-    }
-
-    /// One number for each output; nothing where 64 bits do not hold it.
-    fn each(
-        &self,
-        of: impl Fn(&Self, usize, usize) -> Option<i64>,
-    ) -> Result<Vec<Vec<i64>>, LabError> {
-        let columns = self.b[0].len();
-        let row = |i: usize| (0..columns).map(|j| of(self, i, j)).collect::<Option<Vec<i64>>>();
-        let all: Option<Vec<Vec<i64>>> = (0..self.a.len()).map(row).collect();
-        all.ok_or_else(|| too_large(["a", "b"], "a sum of products"))
-    }
-
-    /// sum over k of (a - za)(b - zb).
-    fn direct(&self, i: usize, j: usize) -> Option<i64> {
-        let mut pairs = self.a[i].iter().zip(&self.b);
-        pairs.try_fold(0_i64, |sum, (a, row)| {
-            let product = a.checked_sub(self.za)?.checked_mul(row[j].checked_sub(self.zb)?)?;
-            sum.checked_add(product)
-        })
-    }
-
+/// One output: the sum over k of (a - za)(b - zb).
+struct Output {
+    direct: i64,
+    /// The parts put together.
+    expanded: i64,
     /// sum(ab), zb*sum(a), za*sum(b), K*za*zb: the first is a plain integer product, the second belongs to a row, the
     /// third to a column and is known beforehand where b is a weight, the fourth is one number.
-    fn parts(&self, i: usize, j: usize) -> Option<Parts> {
-        let mut pairs = self.a[i].iter().zip(&self.b);
+    parts: [i64; 4],
+}
+
+impl Output {
+    /// None where 64 bits do not hold it.
+    fn new(row: &[i64], column: &[i64], za: i64, zb: i64) -> Option<Self> {
+        let pairs = || row.iter().zip(column);
+        let direct = pairs().try_fold(0_i64, |sum, (a, b)| {
+            sum.checked_add(a.checked_sub(za)?.checked_mul(b.checked_sub(zb)?)?)
+        })?;
         let products =
-            pairs.try_fold(0_i64, |sum, (a, row)| sum.checked_add(a.checked_mul(row[j])?))?;
-        let row = self.a[i].iter().try_fold(0_i64, |sum, a| sum.checked_add(*a))?;
-        let column = self.b.iter().try_fold(0_i64, |sum, row| sum.checked_add(row[j]))?;
-        let inner = i64::try_from(self.b.len()).ok()?;
-        Some(Parts {
-            products,
-            rows: self.zb.checked_mul(row)?,
-            columns: self.za.checked_mul(column)?,
-            constant: inner.checked_mul(self.za)?.checked_mul(self.zb)?,
-        })
-    }
-
-    fn table(&self, direct: &[Vec<i64>]) -> Frame {
-        let mut rows = Vec::new();
-        for (i, row) in direct.iter().enumerate() {
-            for (j, sum) in row.iter().enumerate() {
-                let Some(parts) = self.parts(i, j) else {
-                    continue;
-                };
-                rows.push([
-                    Value::from(format!("row {i}, column {j}")),
-                    Value::Int(parts.products),
-                    Value::Int(-parts.rows),
-                    Value::Int(-parts.columns),
-                    Value::Int(parts.constant),
-                    Value::Int(*sum),
-                ]);
-            }
-        }
-        picture::table(
-            ["output", "sum(ab)", "-zb*sum(a)", "-za*sum(b)", "+K*za*zb", "accumulator"],
-            rows,
-        )
-    }
-
-    fn steps(&self, rescale: Option<&Rescale>) -> Frame {
-        let mut steps = Steps::default();
-        let (za, zb) = (self.za, self.zb);
-        let terms: Vec<String> = self.a[0]
-            .iter()
-            .zip(&self.b)
-            .map(|(a, row)| format!("({a} - {za})({} - {zb})", row[0]))
-            .collect();
-        if let Some(sum) = self.direct(0, 0) {
-            steps.add("first output", "sum of (a - za)(b - zb)", terms.join(" + "), sum);
-        }
-        if let Some(parts) = self.parts(0, 0) {
-            let sum = parts.sum().unwrap_or_default();
-            let numbers = format!(
-                "{} - {} - {} + {}",
-                parts.products, parts.rows, parts.columns, parts.constant
-            );
-            steps.add("the same", "sum(ab) - zb*sum(a) - za*sum(b) + K*za*zb", numbers, sum);
-        }
-        if let Some(rescale) = rescale {
-            let half = rescale.factor as f64 / (1_i64 << 31) as f64;
-            steps.add("M0", "M*2^n, brought into [0.5, 1)", format!("M*2^{}", rescale.shift), half);
-            steps.add(
-                "multiplier_q31",
-                "round(M0*2^31)",
-                format!("{half}*2147483648"),
-                rescale.factor,
-            );
-        }
-        steps.table()
+            pairs().try_fold(0_i64, |sum, (a, b)| sum.checked_add(a.checked_mul(*b)?))?;
+        let total = |list: &[i64]| list.iter().try_fold(0_i64, |sum, x| sum.checked_add(*x));
+        let (rows, columns) = (zb.checked_mul(total(row)?)?, za.checked_mul(total(column)?)?);
+        let constant = i64::try_from(row.len()).ok()?.checked_mul(za)?.checked_mul(zb)?;
+        let rest = products.checked_sub(rows)?.checked_sub(columns)?;
+        let expanded = rest.checked_add(constant)?;
+        Some(Self { direct, expanded, parts: [products, rows, columns, constant] })
     }
 }
 
@@ -200,31 +116,15 @@ fn matrix(params: &Params, name: &str) -> Result<Vec<Vec<i64>>, LabError> {
     Ok(read)
 }
 
-/// A real factor as an integer and a shift: M = factor / 2^31 / 2^shift.
-struct Rescale {
-    factor: i64,
-    shift: i64,
-}
-
-impl Rescale {
-    /// Brings M into [0.5, 1) by doubling, then rounds it to 31 bits after the point.
-    fn of(multiplier: f64) -> Result<Self, LabError> {
-        if !(multiplier > 0.0 && multiplier < 1.0) {
-            let message =
-                format!("multiplier is {multiplier}; a rescale factor lies between 0 and 1");
-            return Err(LabError::contradiction(["multiplier"], message));
-        }
-        let (mut half, mut shift) = (multiplier, 0_i64);
-        while half < 0.5 {
-            half *= 2.0;
-            shift += 1;
-        }
-        let one = 1_i64 << 31;
-        let factor = (half * one as f64).round() as i64;
-        Ok(if factor == one {
-            Self { factor: one / 2, shift: shift - 1 }
-        } else {
-            Self { factor, shift }
-        })
+/// A real factor below 1 as an integer and a shift: M = factor / 2^31 / 2^shift. M is brought into [0.5, 1) by doubling,
+/// then rounded to 31 bits after the point.
+fn fixed_point(multiplier: f64) -> (i64, i64) {
+    let (mut half, mut shift) = (multiplier, 0_i64);
+    while half < 0.5 {
+        half *= 2.0;
+        shift += 1;
     }
+    let one = 1_i64 << 31;
+    let factor = (half * one as f64).round() as i64;
+    if factor == one { (one / 2, shift - 1) } else { (factor, shift) }
 }

@@ -1,45 +1,55 @@
-//! Kind `pipeline`: schedules of a pipeline of layers, played through operation by operation.
+//! Kind `pipeline`: schedules of a pipeline of layers, simulated operation by operation.
 
-mod pictures;
-
-use mlsys_lab::{LabError, Params, Run, Value};
+use mlsys_lab::report::FrameTrigger;
+use mlsys_lab::{Frame, LabError, Params, Run, Value, picture};
+use mlsys_sim::pipeline::{Plan, Played, Schedule, Times, lanes, places, play};
 
 use crate::closed_form::Values;
-use mlsys_lab::picture;
 
-use mlsys_sim::pipeline::{Plan, Played, Schedule, Times, play};
+/// The schedules that the lab simulates.
+const COMPARED: [Schedule; 5] = [
+    Schedule::GPipe,
+    Schedule::OneForwardOneBackward,
+    Schedule::Interleaved,
+    Schedule::ZeroBubbleH1,
+    Schedule::ZeroBubbleH2,
+];
+
+/// Chunks that interleaving is compared with where another schedule is chosen.
+const CHUNKS: usize = 2;
+
+/// Operations that a row of a comparison may cost.
+const MOST_COMPARED: usize = 400_000;
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
-    let mut values = Values::default();
     let setup = Setup::read(&run.params)?;
     let outcome = setup.outcome()?;
     let stages = 0..setup.stages;
+    let mut values = Values::default();
     let large = || "the times are too large for their sum".to_owned();
     values.finite("makespan", outcome.makespan, large)?;
-    values.finite("ideal_time", outcome.ideal, large)?;
-    values.finite("bubble_time", outcome.bubble(), large)?;
-    let nothing = || {
-        "forward_time, backward_input_time and backward_weight_time are all 0, so nothing takes any time".to_owned()
-    };
-    values.finite("bubble_fraction", outcome.fraction(), nothing)?;
-    values.finite("bubble_over_ideal", outcome.over_ideal(), nothing)?;
-    let idle = stages.clone().map(|stage| outcome.played.idle(stage));
-    values.set("stage_idle", array(idle));
-    let peaks = stages.map(|stage| outcome.peak(stage));
-    values.set("peak_activations", array(peaks));
-    picture::offer(run, "timeline", || pictures::timeline(&setup, &outcome));
-    picture::offer(run, "activations", || pictures::kept(&setup, &outcome));
-    picture::offer(run, "schedules", || pictures::schedules(&setup));
-    picture::offer(run, "microbatches", || pictures::microbatches(&setup));
-    picture::offer(run, "steps", || pictures::steps(&setup, &outcome));
+    values.finite("ideal_time", setup.ideal(), large)?;
+    values.list("stage_idle", stages.clone().map(|stage| outcome.played.idle(stage)));
+    values.list("peak_activations", stages.map(|stage| outcome.peak(stage)));
+    values.set("operations", outcome.plan.operations() as i64);
+    values.set("stage_0_keeps", outcome.peak(0));
+    let keys = ["name", "makespan", "wait", "keeps", "messages"];
+    if run.sink.wants_frame("schedules", FrameTrigger::Final) {
+        values.records("schedules", keys, COMPARED.into_iter().filter_map(|s| setup.compared(s)));
+    }
+    if run.sink.wants_frame("microbatches", FrameTrigger::Final) {
+        values.records("counts", ["count", "makespan", "ideal", "keeps"], setup.counts());
+    }
+    picture::offer(run, "timeline", || {
+        Frame::Timeline(lanes("time", setup.schedule, setup.chunks, &outcome.played))
+    });
+    picture::offer(run, "activations", || {
+        Frame::Timeline(places("time", setup.chunks, &outcome.played))
+    });
     Ok(values)
 }
 
-fn array(values: impl Iterator<Item = f64>) -> Value {
-    Value::Array(values.map(Value::Float).collect())
-}
-
-/// What is played through.
+/// What is simulated.
 #[derive(Clone, Copy, Debug)]
 struct Setup {
     schedule: Schedule,
@@ -52,14 +62,14 @@ struct Setup {
 
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let count = |name: &str| Ok::<_, LabError>(usize::try_from(params.int(name)?).unwrap_or(0));
         // The schema knows no name but these.
         let schedule = Schedule::named(params.text("schedule")?).unwrap_or(Schedule::GPipe);
+        let interleaves = schedule == Schedule::Interleaved;
         Ok(Self {
             schedule,
-            stages: count("stages")?,
-            microbatches: count("microbatches")?,
-            chunks: if schedule == Schedule::Interleaved { count("chunks_per_stage")? } else { 1 },
+            stages: params.size("stages")?,
+            microbatches: params.size("microbatches")?,
+            chunks: if interleaves { params.size("chunks_per_stage")? } else { 1 },
             times: Times {
                 forward: params.float("forward_time")?,
                 backward_input: params.float("backward_input_time")?,
@@ -68,42 +78,80 @@ impl Setup {
         })
     }
 
+    /// m*(F + B + W)
+    fn ideal(&self) -> f64 {
+        self.microbatches as f64 * self.times.microbatch()
+    }
+
     fn outcome(&self) -> Result<Outcome, LabError> {
         let plan = Plan::new(self.schedule, self.stages, self.microbatches, self.chunks)?;
-        // A deadlock between orders would be a bug here, not a wrong parameter.
-        let played = play(&plan, self.times, None).unwrap_or_default();
-        Ok(Outcome {
-            makespan: played.makespan(),
-            ideal: self.microbatches as f64 * self.times.microbatch(),
-            plan,
-            played,
+        let played = play(&plan, self.times, None)
+            .ok_or_else(|| LabError::Data("the stages wait for one another".to_owned()))?;
+        Ok(Outcome { makespan: played.makespan(), plan, played })
+    }
+
+    /// Another schedule with the same stages, microbatches and times; none if it would take too long.
+    fn compared(&self, schedule: Schedule) -> Option<[Value; 5]> {
+        let chosen = self.schedule == schedule;
+        let chunks = match (schedule == Schedule::Interleaved, chosen) {
+            (true, true) => self.chunks,
+            (true, false) => CHUNKS,
+            (false, _) => 1,
+        };
+        let places = self.stages * chunks;
+        if places.saturating_mul(self.microbatches) > MOST_COMPARED && !chosen {
+            return None;
+        }
+        let outcome = Self { schedule, chunks, ..*self }.outcome().ok()?;
+        let mut name = schedule.name().to_owned();
+        if schedule == Schedule::Interleaved {
+            name += &format!(", {chunks} chunks");
+        }
+        if chosen {
+            name += " (this)";
+        }
+        let waits = (0..self.stages).map(|stage| outcome.played.idle(stage));
+        let messages = 2 * (places - 1) * self.microbatches;
+        Some([
+            name.into(),
+            outcome.makespan.into(),
+            waits.fold(0.0, f64::max).into(),
+            outcome.peak(0).into(),
+            Value::Int(i64::try_from(messages).unwrap_or(i64::MAX)),
+        ])
+    }
+
+    /// The same schedule with other numbers of microbatches.
+    fn counts(&self) -> impl Iterator<Item = [Value; 4]> {
+        let unit = if self.schedule == Schedule::Interleaved { self.stages } else { 1 };
+        let mut counts: Vec<usize> = (0..9).map(|power| unit << power).collect();
+        counts.push(self.microbatches);
+        counts.sort_unstable();
+        counts.dedup();
+        counts.into_iter().filter_map(|microbatches| {
+            let own = microbatches == self.microbatches;
+            let operations = microbatches.saturating_mul(self.stages * self.chunks);
+            if operations > MOST_COMPARED && !own {
+                return None;
+            }
+            let other = Self { microbatches, ..*self };
+            let outcome = other.outcome().ok()?;
+            let [makespan, ideal, keeps] =
+                [outcome.makespan, other.ideal(), outcome.peak(0)].map(Value::Float);
+            Some([Value::Int(microbatches as i64), makespan, ideal, keeps])
         })
     }
 }
 
-/// What came of it.
+/// The simulated schedule.
 struct Outcome {
     plan: Plan,
     played: Played,
     makespan: f64,
-    /// m*(F + B + W)
-    ideal: f64,
 }
 
 impl Outcome {
-    fn bubble(&self) -> f64 {
-        self.makespan - self.ideal
-    }
-
-    fn fraction(&self) -> f64 {
-        self.bubble() / self.makespan
-    }
-
-    fn over_ideal(&self) -> f64 {
-        self.bubble() / self.ideal
-    }
-
-    /// In whole-stage units.
+    /// Most microbatches whose activations a stage keeps, in whole-stage units.
     fn peak(&self, stage: usize) -> f64 {
         self.plan.peak_chunks(stage) as f64 / self.plan.chunks() as f64
     }
