@@ -18,7 +18,7 @@ pub fn bytes_per_token(layers: f64, kv_heads: f64, head_dim: f64, bytes_per_elem
 
 /// A softmax that has seen some blocks of its scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pass {
+pub struct RunningSoftmax {
     /// m' = max(m, max of the block).
     pub most: f64,
     /// l' = l*exp(m - m') + sum exp(x - m').
@@ -27,7 +27,7 @@ pub struct Pass {
     pub correction: f64,
 }
 
-impl Pass {
+impl RunningSoftmax {
     /// Before the first block.
     pub const NOTHING: Self = Self { most: f64::NEG_INFINITY, sum: 0.0, correction: 0.0 };
 

@@ -2,10 +2,12 @@
 
 pub mod lanes;
 pub mod order;
-pub mod play;
+pub mod simulate;
 #[cfg(test)]
 mod tests;
 
 pub use crate::pipeline::lanes::{label, lanes, places};
 pub use crate::pipeline::order::{MOST_OPERATIONS, Operation, Plan, Schedule, Work, stream};
-pub use crate::pipeline::play::{Played, Slot, Times, Transfer, Wire, play, waiting};
+pub use crate::pipeline::simulate::{
+    LinkTimes, PipelineRun, Slot, Times, Transfer, simulate, waiting,
+};

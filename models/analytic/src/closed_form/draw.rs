@@ -156,8 +156,10 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                         let scope = scope.with(run, bound);
                         let kind = scope.number(&what.kind)?;
                         let kind = kind.filter(|kind| (0.0..kinds.len() as f64).contains(kind));
-                        let text = what.text.as_ref().map(|text| scope.text(text)).transpose()?;
-                        let text = text.unwrap_or_default();
+                        let text = match &what.text {
+                            Some(text) => scope.text(text)?,
+                            None => String::new(),
+                        };
                         cells.push(kind.map(|kind| Cell { kind: kind as usize, text }));
                         count += 1;
                         within(&scope, count)?;

@@ -658,7 +658,7 @@ pub(super) fn written_out(formula: &Formula, scope: &Scope<'_>) -> Result<(Strin
     {
         return Ok(("as given".to_owned(), String::new()));
     }
-    let slice = |from: usize, to: usize| formula.source.get(from..to).unwrap_or_default();
+    let slice = |from: usize, to: usize| formula.source.get(from..to).unwrap_or("");
     let (mut numbers, mut from) = (String::new(), at.span.start);
     for (name, span) in at.names() {
         numbers.push_str(slice(from, span.start));

@@ -70,7 +70,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     }
     let (table, errors) = DeTable::parse_recoverable(source);
     for error in errors.iter().take(MAX_PROBLEMS) {
-        let place = error.span().unwrap_or_default();
+        let place = error.span().unwrap_or(0..0);
         let help = "TOML has lines of key = value, with texts in double quotes";
         problems.add(Mistake::Toml, place, error.message(), help);
     }
@@ -108,7 +108,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     });
     let mut form = Form { start, ..Form::default() };
     if start == Start::Simulation {
-        form.simulated.extend(top.texts("simulated").into_iter().flatten());
+        form.simulated.extend(top.texts("simulated"));
     }
     for (param, place) in &params {
         declare(param, place, &mut form, top.problems);
@@ -182,7 +182,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
         let check = pictures::row(entry, &mut Names::new(&form), |entry, names| {
             let holds = entry.required_formula("holds", "holds = \"a <= b\"", names);
             let message = entry.required_template("message", "message = \"what to change\"", names);
-            let params = entry.texts("params").unwrap_or_default();
+            let params = entry.texts("params");
             Some(Check { holds: holds?, params, message: message? })
         });
         entry.finish();
@@ -215,7 +215,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
         presets: distinct(presets, "preset", |preset| &preset.name, problems),
         formula: formula.or_else(|| Some(definitions(&form))),
         source: written?,
-        notes: notes.flatten().unwrap_or_default(),
+        notes: notes.flatten().into_iter().flatten().collect(),
         budget: None,
         device: None,
         yields: None,
@@ -348,7 +348,8 @@ fn draft(text: &Text, problems: &mut Problems<'_>) -> Option<Expr> {
         Ok(expr) => Some(expr),
         Err(error) => {
             let place = text.within(error.span);
-            problems.add(Mistake::Expression, place, error.message, error.help.unwrap_or_default());
+            let help = error.help.unwrap_or_else(String::new);
+            problems.add(Mistake::Expression, place, error.message, help);
             None
         }
     }
@@ -426,12 +427,12 @@ fn define(mut drafts: Vec<Draft>, form: &mut Form, problems: &mut Problems<'_>) 
 /// A formula that is but a name, for pictures of a definition.
 pub(super) fn of_name(form: &Form, name: &str) -> Option<Formula> {
     let expr = parse(name, Dialect::ClosedForm).ok()?;
-    let needs = form.index.get(name).map(|&index| {
-        let mut needs = form.definitions.get(index).map(|d| d.formula.needs.clone());
-        needs.get_or_insert_default().push(index);
-        needs.unwrap_or_default()
-    });
-    Some(Formula { source: name.to_owned(), expr, needs: needs.unwrap_or_default() })
+    let mut needs = Vec::new();
+    if let Some(&index) = form.index.get(name) {
+        needs.extend_from_slice(&form.definitions.get(index)?.formula.needs);
+        needs.push(index);
+    }
+    Some(Formula { source: name.to_owned(), expr, needs })
 }
 
 /// Entries of a TOML table in the order of the file.

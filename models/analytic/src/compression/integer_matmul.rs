@@ -42,6 +42,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
     if let Some(multiplier) = params.optional_float("multiplier") {
         let (factor, shift) = fixed_point(multiplier);
         values.set("multiplier_q31", factor);
+        values.set("half_digits", format!("{}", factor as f64 / (1_i64 << 31) as f64));
         values.set("right_shift", shift);
     }
     Ok(values)

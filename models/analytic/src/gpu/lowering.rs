@@ -120,7 +120,7 @@ impl Lab for Lowering {
         // compilers_without_ir = languages*architectures, compilers_with_ir = languages + architectures
         run.scalar("compilers_without_ir", asked.languages * asked.architectures);
         run.scalar("compilers_with_ir", asked.languages + asked.architectures);
-        let text = forms::source(asked.kernel.name()).unwrap_or_default();
+        let text = forms::source(asked.kernel.name()).unwrap_or("");
         picture::offer(run, "source", || pictures::source(text, asked.remark()));
         let sides = [asked.left, asked.right].map(|target| (target, asked.form(target)));
         let shown = sides.each_ref().map(|(target, form)| {

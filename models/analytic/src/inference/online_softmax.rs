@@ -2,13 +2,13 @@
 
 use mlsys_lab::value::number;
 use mlsys_lab::{LabError, Params, Run, Value};
-use mlsys_sim::inference::Pass;
+use mlsys_sim::inference::RunningSoftmax;
 
 use crate::closed_form::Values;
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
     let blocks = blocks(&run.params)?;
-    let mut pass = Pass::NOTHING;
+    let mut pass = RunningSoftmax::NOTHING;
     let rows: Vec<[Value; 6]> = blocks
         .iter()
         .enumerate()

@@ -1,41 +1,28 @@
 //! Kind `parallel-plan`: tensor, context, pipeline and data parallelism multiplied out, judged, and searched for.
 //!
-//! Each aspect of a layout stands alone: which dimension runs over which network (`layout`), layers and parameters by stage
-//! (`model`), memory, traffic, time, broken rules (`rules`), and whether a row agrees with itself (`check`). `search` judges every
-//! way to run every layout with the same functions; `published` holds rows of papers that tests compare the model with.
+//! `plan` has the layout and the machines, `model` parameters, layers and memory by stage, `step` traffic and time, `rules`
+//! the puzzle and whether a row agrees with itself. `search` judges every way to run every layout with the same
+//! functions, and holds rows of papers that tests compare the model with.
 
-mod activations;
-mod check;
-mod layout;
-mod memory;
 mod model;
-mod others;
 mod pictures;
 mod plan;
-mod published;
 mod rules;
 mod search;
-mod steps;
-mod time;
-mod traffic;
+mod step;
 
 use mlsys_lab::report::Report;
 use mlsys_lab::value::number;
-use mlsys_lab::{LabError, Params, Run};
-
-use crate::closed_form::Values;
-use mlsys_lab::picture;
+use mlsys_lab::{LabError, Params, Run, picture};
 use mlsys_sim::integer::too_large;
 use mlsys_sim::memory::Stage;
-
-use check::Claim;
-use layout::Layout;
-use memory::Memory;
-use model::Model;
-use plan::{Cluster, Plan, Recompute, Setting};
-use rules::{Limits, Rule};
+use model::{Memory, Model, fullest_stage};
+use plan::{Cluster, Layout, Plan, Recompute, Setting};
+use rules::{Claim, Limits, Rule};
 use search::Found;
-use time::Step;
+use step::Step;
+
+use crate::closed_form::Values;
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
     let mut values = Values::default();
@@ -53,7 +40,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
     picture::offer(run, "traffic", || judgement.traffic());
     picture::offer(run, "pareto", || judgement.pareto());
     picture::offer(run, "best", || judgement.best());
-    let published = others::published(judgement.setting.cluster.efficiency)?;
+    let published = pictures::published(judgement.setting.cluster.efficiency)?;
     picture::offer(run, "published", || published);
     picture::offer(run, "layer", || judgement.layer());
     picture::offer(run, "check", || judgement.claim.table());
@@ -85,7 +72,7 @@ impl Judgement {
             bubble: params.float("bubble_limit")?,
             tokens: params.float("tokens_limit")?,
         };
-        let (stage, memory) = memory::fullest(&setting, &plan);
+        let (stage, memory) = fullest_stage(&setting, &plan);
         Ok(Self {
             step: Step::of(&setting, &plan),
             rules: rules::rules(&setting, &plan, &memory, &limits),
@@ -188,7 +175,7 @@ impl Judgement {
         values.set("plans_searched", self.found.judged as i64);
         values.set("plans_fitting", self.found.fitting as i64);
         if let Some(best) = self.found.layouts.first().filter(|best| best.fits) {
-            values.set("best_plan", pictures::told(&best.plan));
+            values.set("best_plan", pictures::describe(&best.plan));
             values.set("best_step_seconds", best.seconds);
         }
         if let Some(fastest) = self.found.fastest_kept {

@@ -2,7 +2,7 @@
 
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::{Frame, LabError, Params, Run, Value, picture};
-use mlsys_sim::pipeline::{Plan, Played, Schedule, Times, lanes, places, play};
+use mlsys_sim::pipeline::{PipelineRun, Plan, Schedule, Times, lanes, places, simulate};
 
 use crate::closed_form::Values;
 
@@ -85,7 +85,7 @@ impl Setup {
 
     fn outcome(&self) -> Result<Outcome, LabError> {
         let plan = Plan::new(self.schedule, self.stages, self.microbatches, self.chunks)?;
-        let played = play(&plan, self.times, None)
+        let played = simulate(&plan, self.times, None)
             .ok_or_else(|| LabError::Data("the stages wait for one another".to_owned()))?;
         Ok(Outcome { makespan: played.makespan(), plan, played })
     }
@@ -146,7 +146,7 @@ impl Setup {
 /// The simulated schedule.
 struct Outcome {
     plan: Plan,
-    played: Played,
+    played: PipelineRun,
     makespan: f64,
 }
 

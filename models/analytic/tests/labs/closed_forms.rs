@@ -160,3 +160,81 @@ fn after_the_doubling_time_a_trend_has_doubled() {
         assert!((doubled - 2.0).abs() < 1e-9, "{factor} {months}: {doubled}");
     }
 }
+
+/// The resident blocks fit by every resource counted on its own.
+#[test]
+fn occupancy_never_exceeds_a_resource() {
+    let tables = Tables::builtin();
+    for capability in tables.names("compute_capability") {
+        let has = |field: &str| {
+            let found = tables.field("compute_capability", capability, field);
+            found.and_then(|value| value.as_f64()).expect(field)
+        };
+        for (threads, registers, shared) in
+            [(1, 255, 0), (64, 42, 4096), (256, 32, 40_000), (513, 63, 101_376), (1024, 64, 1)]
+        {
+            let kernel = [
+                format!("compute_capability={capability}"),
+                format!("threads_per_block={threads}"),
+                format!("registers_per_thread={registers}"),
+                format!("static_shared_bytes={shared}"),
+            ];
+            let blocks = metric("occupancy", &kernel, "blocks_per_sm");
+            let all = blocks * f64::from(threads);
+            assert!(all <= 32.0 * has("max_warps_per_sm"), "{kernel:?}");
+            assert!(all * f64::from(registers) <= has("registers_per_sm"), "{kernel:?}");
+            let bytes = f64::from(shared) + has("shared_reserved_bytes_per_block");
+            assert!(blocks * bytes <= has("shared_bytes_per_sm"), "{kernel:?}");
+            assert!(blocks <= has("max_blocks_per_sm"), "{kernel:?}");
+        }
+    }
+}
+
+/// The kernel thread by thread: its loads, and the outputs of which a slot is unwritten.
+fn window_sum(elements: usize, threads: usize, radius: usize, limit: usize) -> (usize, Vec<usize>) {
+    let (mut loads, mut wrong) = (0, Vec::new());
+    for base in (0..elements).step_by(threads) {
+        let mut written = vec![false; threads + 2 * radius];
+        for t in 0..threads {
+            let halo = (t < 2 * radius).then_some(threads + t);
+            for slot in [Some(t), halo].into_iter().flatten().filter(|slot| base + slot < limit) {
+                written[slot] = true;
+                loads += 1;
+            }
+        }
+        let outputs = (0..threads).filter(|t| base + t < elements);
+        wrong.extend(
+            outputs.filter(|t| written[*t..=t + 2 * radius].contains(&false)).map(|t| base + t),
+        );
+    }
+    (loads, wrong)
+}
+
+#[test]
+fn window_sum_is_the_kernel_thread_by_thread() {
+    for elements in [1, 7, 8, 31, 65] {
+        for threads in [1, 3, 8, 32, 100] {
+            for radius in [0, 1, 2, 5, 40] {
+                for (guard, limit) in [("padded", elements + 2 * radius), ("elements", elements)] {
+                    let set = [
+                        format!("elements={elements}"),
+                        format!("threads_per_block={threads}"),
+                        format!("radius={radius}"),
+                        format!("load_guard={guard}"),
+                    ];
+                    let settings =
+                        Settings::from_pairs(set.iter().map(String::as_str)).expect("name=value");
+                    let data = run("window-sum", &settings).expect("it runs");
+                    let (loads, wrong) = window_sum(elements, threads, radius, limit);
+                    let wrong = wrong.into_iter().map(|output| Value::Int(output as i64)).collect();
+                    assert_eq!(
+                        data.metric("shared_loads"),
+                        Some(Value::Int(loads as i64)),
+                        "{set:?}"
+                    );
+                    assert_eq!(data.metric("bad_outputs"), Some(Value::Array(wrong)), "{set:?}");
+                }
+            }
+        }
+    }
+}

@@ -6,7 +6,7 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{Bar, Bars, CellRow, Cells, FrameSequence, Pane, Scale, ScatterPoint, Tone};
 use mlsys_lab::picture::{self, axis, bars, kinds, line, log_axis, pane, point, scatter};
 use mlsys_lab::value::significant;
-use mlsys_sim::inference::Pass;
+use mlsys_sim::inference::RunningSoftmax;
 
 use super::tiles::{AttentionMask, Tile, scores};
 use super::variants::{Comparison, RandomInputs, TIMED, TimedLength, VARIANTS};
@@ -138,7 +138,7 @@ const NOTE: &str = "Behind a query: its maximum m and sum l so far, and x: what 
 
 fn tile_sequence(setup: &Setup, knobs: &Knobs, drawn: &RandomInputs) -> Frame {
     let grid = Grid::new(setup, knobs);
-    let new = |query: &usize| Row { query: *query, pass: Pass::NOTHING };
+    let new = |query: &usize| Row { query: *query, pass: RunningSoftmax::NOTHING };
     let mut rows: Vec<Row> = grid.queries.iter().map(new).collect();
     let mut stills = Vec::new();
     let tiles = grid.tiles(setup, knobs);
@@ -169,7 +169,7 @@ struct Grid {
 
 struct Row {
     query: usize,
-    pass: Pass,
+    pass: RunningSoftmax,
 }
 
 impl Grid {
@@ -298,7 +298,7 @@ impl Grid {
                 AHEAD
             }
         };
-        let Pass { most, sum, .. } = row.pass;
+        let RunningSoftmax { most, sum, .. } = row.pass;
         let remark = match correction {
             _ if sum == 0.0 => String::new(),
             Some(by) => format!("m {most:.2} l {sum:.2} x{by:.2}"),

@@ -5,7 +5,7 @@ use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::{Report, Value};
 use mlsys_nn::random::Stream;
-use mlsys_sim::inference::Pass;
+use mlsys_sim::inference::RunningSoftmax;
 
 use super::Setup;
 use super::tiles::{AttentionMask, Causality, Exact, Tiling, scores};
@@ -80,7 +80,7 @@ fn tiles_of_any_size_find_what_one_softmax_finds() {
         // Maximum and sum of each row are those of the instant lab's code, whatever the blocks.
         let (most, sum) = (numbers(tiled.most), numbers(tiled.sum));
         for query in 0..sequence {
-            let mut pass = Pass::NOTHING;
+            let mut pass = RunningSoftmax::NOTHING;
             for keys in tiling.band(query..query + 1, sequence, mask) {
                 pass = pass.after(&scores(&drawn, 0, query, keys.keys, mask, 1.0));
             }
@@ -158,7 +158,7 @@ fn film_has_one_picture_per_tile() {
     };
     let drawn = RandomInputs::new(1, [2, 64, 32]);
     let mask = AttentionMask { ahead: Causality::Hidden, window: None };
-    let pass = Pass::NOTHING.after(&scores(&drawn, 0, 63, 0..64, mask, 1.0));
+    let pass = RunningSoftmax::NOTHING.after(&scores(&drawn, 0, 63, 0..64, mask, 1.0));
     let row = last.rows.last().unwrap();
     assert_eq!(row.label, "63");
     let expected = format!("m {:.2} l {:.2}", pass.most, pass.sum);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use mlsys_lab::LabError;
 use mlsys_lab::report::{FrameTrigger, Report, Sink};
-use mlsys_sim::pipeline::{Plan, Played, Schedule, Slot, Times, Wire, play};
+use mlsys_sim::pipeline::{LinkTimes, PipelineRun, Plan, Schedule, Slot, Times, simulate};
 
 use super::panels;
 use super::params::{Clock, Knobs, Saving, Setup};
@@ -18,7 +18,7 @@ fn played_steps(setup: &Setup) -> usize {
 #[derive(Clone, Debug)]
 pub(super) struct Modelled {
     /// As it goes on the cluster; of an asynchronous pipeline its beginning.
-    pub(super) played: Played,
+    pub(super) played: PipelineRun,
     /// Until its last operation ends; of an asynchronous pipeline a step in the steady state.
     pub(super) step_seconds: f64,
     /// model_flops/(stages * rate)
@@ -44,14 +44,14 @@ impl Modelled {
         let times =
             |each: f64| Times { forward: each, backward_input: back * each, backward_weight: each };
         let bytes = 4 * setup.numbers();
-        let wire = Wire {
+        let wire = LinkTimes {
             transfer: knobs.network.seconds(0.0, bytes as f64),
             latency: knobs.network.latency(),
         };
         let plan = plan(setup)?;
         let endless = || LabError::contradiction(["schedule"], "its stages wait for one another");
-        let played = play(&plan, times(each), Some(wire)).ok_or_else(endless)?;
-        let alone = play(&plan, times(1.0), None).ok_or_else(endless)?;
+        let played = simulate(&plan, times(each), Some(wire)).ok_or_else(endless)?;
+        let alone = simulate(&plan, times(1.0), None).ok_or_else(endless)?;
         let work = setup.microbatches as f64 * times(1.0).microbatch();
         let step_seconds = step(setup, &played);
         if !step_seconds.is_finite() {
@@ -83,7 +83,7 @@ fn plan(setup: &Setup) -> Result<Plan, LabError> {
 }
 
 /// How long a step takes: to its end, or from the end of the one before where the pipeline does not drain.
-fn step(setup: &Setup, played: &Played) -> f64 {
+fn step(setup: &Setup, played: &PipelineRun) -> f64 {
     if !setup.is_asynchronous() {
         return played.makespan();
     }
@@ -123,7 +123,7 @@ impl Watch<'_> {
         if stages.iter().all(Vec::is_empty) {
             return;
         }
-        let played = Played { stages, transfers: Vec::new() };
+        let played = PipelineRun { stages, transfers: Vec::new() };
         self.sink.report(Report::Frame {
             panel: "timeline".into(),
             step: self.step,

@@ -31,7 +31,7 @@ use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_nn::divergence;
 use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::networks::{Activation, Architecture, TransformerConfig};
-use mlsys_sim::pipeline::Played;
+use mlsys_sim::pipeline::PipelineRun;
 
 use self::clock::{Modelled, Watch};
 use self::panels::Memory;
@@ -59,7 +59,7 @@ struct Session {
     modelled: Modelled,
     steps: Steps,
     /// What the stages did in the last step.
-    measured: Played,
+    measured: PipelineRun,
     /// What they are doing in this one.
     diary: Diary,
     /// Idle shares of the steps, summed up.
@@ -110,7 +110,7 @@ impl Session {
                 true => DivergenceCheck::from_guessing(model.guessing),
                 false => DivergenceCheck::new(model.guessing),
             }]),
-            measured: Played::default(),
+            measured: PipelineRun::default(),
             setup,
             model,
             knobs,
@@ -185,7 +185,7 @@ impl Session {
         *diary = vec![Vec::new(); self.setup.stages];
     }
 
-    fn shown(&self) -> &Played {
+    fn shown(&self) -> &PipelineRun {
         match self.knobs.clock {
             Clock::Modelled => &self.modelled.played,
             Clock::Measured => &self.measured,
@@ -247,7 +247,7 @@ impl SteppedLab for Session {
         self.steps.done += 1;
         let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
         let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
-        self.measured = Played {
+        self.measured = PipelineRun {
             stages: answers.iter_mut().map(|answer| std::mem::take(&mut answer.slots)).collect(),
             transfers: Vec::new(),
         };
@@ -308,7 +308,7 @@ impl SteppedLab for Session {
 }
 
 /// What share of the stages' time nothing was done, from the beginning of the step to its last operation's end.
-fn idle_share(played: &Played) -> f64 {
+fn idle_share(played: &PipelineRun) -> f64 {
     let stages = played.stages.len();
     let busy: f64 = (0..stages).map(|stage| played.busy(stage)).sum();
     let whole = stages as f64 * played.makespan();

@@ -3,7 +3,7 @@
 use mlsys_distributed::transport::Traffic;
 use mlsys_lab::frame::{Table, Timeline};
 use mlsys_lab::{Frame, Value};
-use mlsys_sim::pipeline::{Played, label, lanes, places};
+use mlsys_sim::pipeline::{PipelineRun, label, lanes, places};
 
 use super::params::{Clock, Saving, Setup};
 use crate::parallel;
@@ -24,12 +24,12 @@ fn by(clock: Clock, mut timeline: Timeline) -> Frame {
 }
 
 /// One row a stage, a box an operation.
-pub(super) fn timeline(setup: &Setup, clock: Clock, played: &Played) -> Frame {
+pub(super) fn timeline(setup: &Setup, clock: Clock, played: &PipelineRun) -> Frame {
     by(clock, lanes("seconds", setup.schedule, setup.chunks, played))
 }
 
 /// The places that each stage needs for what it keeps.
-pub(super) fn activations(setup: &Setup, clock: Clock, played: &Played) -> Frame {
+pub(super) fn activations(setup: &Setup, clock: Clock, played: &PipelineRun) -> Frame {
     by(clock, places("seconds", setup.chunks, played))
 }
 

@@ -1,7 +1,7 @@
 //! A schedule that was played or ran, as lanes over time: operations by stage, and what each stage keeps.
 
 use crate::pipeline::order::{Operation, Schedule, Work};
-use crate::pipeline::play::{Played, Slot};
+use crate::pipeline::simulate::{PipelineRun, Slot};
 use mlsys_lab::frame::{Milestone, Span, Timeline, Total};
 
 /// Boxes beyond these are left out, the latest first.
@@ -42,7 +42,7 @@ fn class(work: Work) -> usize {
 }
 
 /// A schedule that was played or really ran, in lanes, with the number of stages at work above them.
-pub fn lanes(unit: &str, schedule: Schedule, chunks: usize, played: &Played) -> Timeline {
+pub fn lanes(unit: &str, schedule: Schedule, chunks: usize, played: &PipelineRun) -> Timeline {
     let boxes = played.stages.iter().enumerate().take(MOST_LANES);
     let mut spans: Vec<Span> = boxes
         .flat_map(|(lane, slots)| {
@@ -156,7 +156,7 @@ fn stays(slots: &[Slot]) -> Vec<Stay> {
 
 /// The places in memory that each stage needs for what it keeps between forward and backward, with the number that the
 /// first stage keeps above them.
-pub fn places(unit: &str, chunks: usize, played: &Played) -> Timeline {
+pub fn places(unit: &str, chunks: usize, played: &PipelineRun) -> Timeline {
     let what = if chunks > 1 { "chunks" } else { "microbatches" };
     let mut timeline = Timeline {
         unit: unit.to_owned(),

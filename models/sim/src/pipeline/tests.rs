@@ -1,6 +1,6 @@
 //! Properties of the schedules: who waits for whom, the bubbles and the peaks of the papers.
 
-use crate::pipeline::play::{Played, Times, Wire, play};
+use crate::pipeline::simulate::{LinkTimes, PipelineRun, Times, simulate};
 use crate::pipeline::{Operation, Plan, Schedule, Work, lanes, stream, waiting};
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ fn near(got: f64, want: f64) -> bool {
     (got - want).abs() <= 1e-9 * want.abs().max(1.0)
 }
 
-fn played(plan: &Plan, times: Times) -> Played {
-    play(plan, times, None).expect("the orders do not wait for one another")
+fn played(plan: &Plan, times: Times) -> PipelineRun {
+    simulate(plan, times, None).expect("the orders do not wait for one another")
 }
 
 /// Every schedule with p and m in 1..16, and two and three chunks where it interleaves.
@@ -140,8 +140,8 @@ fn no_stage_of_zb_h2_waits_once_it_has_begun() {
 #[test]
 fn links_serialize_messages() {
     let plan = Plan::new(Schedule::GPipe, 2, 3, 1).unwrap();
-    let wire = Wire { transfer: 4.0, latency: 0.5 };
-    let played = play(&plan, ONES, Some(wire)).unwrap();
+    let wire = LinkTimes { transfer: 4.0, latency: 0.5 };
+    let played = simulate(&plan, ONES, Some(wire)).unwrap();
     // Forwards end at 1, 2, 3; the link is busy 1-5, 5-9, 9-13.
     let forward: Vec<_> = played.transfers.iter().filter(|t| t.from == 0).collect();
     let times: Vec<_> = forward.iter().map(|t| (t.start, t.arrival)).collect();
@@ -156,7 +156,7 @@ fn links_serialize_messages() {
 #[test]
 fn a_fast_network_changes_nothing() {
     each(|_, stages, _, chunks, plan| {
-        let with = play(plan, ONES, Some(Wire::default())).unwrap();
+        let with = simulate(plan, ONES, Some(LinkTimes::default())).unwrap();
         assert_eq!(with.stages, played(plan, ONES).stages);
         let sent = (0..stages).map(|stage| {
             let operations = plan.stage(stage).iter();
@@ -171,8 +171,8 @@ fn a_fast_network_changes_nothing() {
 fn orders_that_wait_for_one_another_end() {
     let operation = |work| Operation { work, microbatch: 0, chunk: 0 };
     let (f, b) = (operation(Work::Forward), operation(Work::Backward));
-    assert!(play(&Plan::of(1, 1, vec![vec![b, f], vec![f, b]]), ONES, None).is_none());
-    assert!(play(&Plan::of(1, 1, vec![vec![f, b], vec![f, b]]), ONES, None).is_some());
+    assert!(simulate(&Plan::of(1, 1, vec![vec![b, f], vec![f, b]]), ONES, None).is_none());
+    assert!(simulate(&Plan::of(1, 1, vec![vec![f, b], vec![f, b]]), ONES, None).is_some());
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Text {
     /// A part of the text, with its own place.
     pub(in super::super) fn part(&self, range: Range<usize>) -> Self {
         Self {
-            value: self.value.get(range.clone()).unwrap_or_default().to_owned(),
+            value: slice(&self.value, range.clone()).to_owned(),
             place: self.within(Span { start: range.start, end: range.end }),
             start: self.start.map(|start| start + range.start),
         }
@@ -123,7 +123,7 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
             self.problems.add(Mistake::ControlCharacter, place, message, "leave it out");
             return None;
         }
-        let raw = self.problems.source.get(place.clone()).unwrap_or_default();
+        let raw = slice(self.problems.source, place.clone());
         let start = raw.find(text.as_str()).filter(|at| raw.len() == text.len() + 2 * at);
         Some(Text { value: text, start: start.map(|at| place.start + at), place })
     }
@@ -169,7 +169,7 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         let place = value.span();
         match value.get_ref() {
             DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) => {
-                let text = self.problems.source.get(place.clone()).unwrap_or_default().to_owned();
+                let text = slice(self.problems.source, place.clone()).to_owned();
                 Some(Text { value: text, start: Some(place.start), place })
             }
             _ => self.as_text(value, what),
@@ -177,8 +177,10 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
     }
 
     pub(super) fn template(&mut self, key: &'static str, names: &mut Names<'_>) -> Template {
-        let text = self.text(key);
-        text.map(|text| formula::template(&text, names, self.problems)).unwrap_or_default()
+        match self.text(key) {
+            Some(text) => formula::template(&text, names, self.problems),
+            None => Template::default(),
+        }
     }
 
     pub(super) fn required_template(
@@ -207,11 +209,16 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         }
     }
 
-    pub(super) fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
-        let items = self.list(key)?;
+    /// A list of texts; empty if the key is missing.
+    pub(super) fn texts(&mut self, key: &'static str) -> Vec<String> {
         let what = format!("an entry of `{key}`");
-        let texts = items.into_iter().filter_map(|item| self.as_text(item, &what));
-        Some(texts.map(|text| text.value).collect())
+        let items = self.list(key).into_iter().flatten();
+        items.filter_map(|item| self.as_text(item, &what)).map(|text| text.value).collect()
+    }
+
+    /// A text; empty if the key is missing.
+    pub(super) fn string(&mut self, key: &'static str) -> String {
+        self.text(key).map_or_else(String::new, |text| text.value)
     }
 
     pub(super) fn whole(&mut self, key: &'static str, most: usize) -> Option<usize> {
@@ -330,6 +337,11 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
     }
 }
 
+/// A part of a text; nothing where it is cut within a character.
+fn slice(text: &str, range: Range<usize>) -> &str {
+    text.get(range).unwrap_or("")
+}
+
 /// Entries of a table in the order of the file.
 pub(super) struct Entries<'i>(Vec<(String, Range<usize>, Spanned<DeValue<'i>>)>);
 
@@ -378,7 +390,8 @@ fn in_words(message: &str, what: &str) -> (Mistake, String, String) {
             (Mistake::MissingKey, format!("{what} has no `{key}`"), format!("add {key} = ..."))
         }
         _ => {
-            let line = message.lines().next().unwrap_or_default().escape_debug().to_string();
+            let line: String =
+                message.lines().take(1).map(|line| line.escape_debug().to_string()).collect();
             (Mistake::WrongType, format!("{what}: {line}"), String::new())
         }
     }

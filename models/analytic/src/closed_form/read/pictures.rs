@@ -1,7 +1,7 @@
 //! The pictures of a panel.
 
 use mlsys_lab::Value;
-use mlsys_lab::frame::Dimension;
+use mlsys_lab::frame::{Better, Dimension};
 use mlsys_lab::schema::Scale;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -128,7 +128,7 @@ fn panes<'i>(
 
 fn scale(fields: &mut Fields<'_, '_, '_>) -> Scale {
     let read = fields.take("scale").and_then(|value| fields.deserialize(value, "`scale`"));
-    read.unwrap_or_default()
+    read.unwrap_or(Scale::Linear)
 }
 
 /// The rows of a picture: a list of tables under `key`, or the picture's own keys where there is but one.
@@ -236,16 +236,16 @@ fn bars(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawin
             label: entry.required_template("label", "label = \"{n} tokens\"", names)?,
             value: entry.required_formula("value", "value = \"an expression\"", names)?,
             remark: entry.template("remark", names),
-            most: entry.text("most").map(|text| text.value).unwrap_or_default(),
-            least: entry.text("least").map(|text| text.value).unwrap_or_default(),
+            most: entry.string("most"),
+            least: entry.string("least"),
         })
     });
     Some(Drawing::Bars { unit, scale, rows })
 }
 
 fn stacks(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
-    let unit = fields.text("unit").map(|text| text.value).unwrap_or_default();
-    let parts = fields.texts("parts").unwrap_or_default();
+    let unit = fields.string("unit");
+    let parts = fields.texts("parts");
     let note = fields.template("note", names);
     let limit = fields.take("limit").and_then(|value| {
         let table = fields.as_table(value, "`limit`")?;
@@ -282,7 +282,7 @@ fn formulas(
 }
 
 fn table_of(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
-    let columns = fields.texts("columns").unwrap_or_default();
+    let columns = fields.texts("columns");
     if columns.is_empty() {
         fields.missing("columns", "columns = [\"link\", \"seconds\"]");
     }
@@ -318,17 +318,17 @@ fn scatter(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Dra
         let table = fields.as_table(value, "an axis")?;
         let mut entry = Fields::new(table, "an axis", fields.problems);
         let name = entry.required_template("name", "name = \"processors\"", names)?;
-        let unit = entry.text("unit").map(|text| text.value).unwrap_or_default();
+        let unit = entry.string("unit");
         let scale = scale(&mut entry);
         let better = entry.take("better").and_then(|value| entry.deserialize(value, "`better`"));
         entry.finish();
-        let better = better.unwrap_or_default();
+        let better = better.unwrap_or(Better::Neither);
         let dimension = Dimension { unit, scale, better, ..Dimension::default() };
         Some(Axis { dimension, name })
     };
     let (x, y) = (axis("x"), axis("y"));
     let mut series = Vec::new();
-    for item in fields.list("series").unwrap_or_default() {
+    for item in fields.list("series").into_iter().flatten() {
         let text = fields.as_text(item, "an entry of `series`");
         series.extend(text.map(|text| formula::template(&text, names, fields.problems)));
     }
@@ -372,7 +372,7 @@ fn optional_rows<T>(
 }
 
 fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
-    let across = fields.text("across").map(|text| text.value).unwrap_or_default();
+    let across = fields.string("across");
     let start = fields.formula("start", names);
     let group = fields.formula("group", names);
     let kinds = fields.take("kinds").and_then(|value| fields.deserialize(value, "`kinds`"));

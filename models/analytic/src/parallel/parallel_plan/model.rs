@@ -1,12 +1,13 @@
-//! The transformer that is split: its parameters, its layers by stage, its work.
+//! The transformer that is split: its parameters and layers by stage, its work, and the bytes that a device holds.
 
-use mlsys_lab::{LabError, Params, Value};
+use mlsys_lab::steps::percent;
+use mlsys_lab::{Frame, LabError, Params, Value, picture};
+use mlsys_sim::memory::{Held, Layer, Outside, Recompute as Kept, Stage, States};
+use mlsys_sim::transformer::{
+    Architecture, Count, Flops, Heads, Iteration, Recompute as Again, Transformer,
+};
 
-use mlsys_sim::transformer::{Architecture, Heads};
-use mlsys_sim::transformer::{Count, Transformer};
-use mlsys_sim::transformer::{Flops, Iteration, Recompute as Again};
-
-use super::plan::Recompute;
+use super::plan::{Plan, Recompute, Setting};
 
 /// The transformer, counted.
 #[derive(Clone, Copy, Debug)]
@@ -156,9 +157,152 @@ impl Model {
     }
 }
 
+/// A tensor that a Llama's layer keeps.
+pub(super) struct Tensor {
+    pub(super) name: &'static str,
+    /// Bytes for each token of one device, before tensor parallelism.
+    pub(super) bytes: fn(&Model) -> f64,
+}
+
+/// What a Llama's layer keeps with 2-byte activations, FlashAttention (no scores), no dropout, and a gated MLP whose
+/// activation is fused with the product after it.
+pub(super) const LLAMA: [Tensor; 9] = [
+    Tensor { name: "input of norm 1", bytes: |m| 2.0 * m.hidden },
+    Tensor { name: "input of Q, K, V", bytes: |m| 2.0 * m.hidden },
+    Tensor { name: "Q", bytes: |m| 2.0 * m.heads.queries as f64 },
+    Tensor { name: "K and V", bytes: |m| 4.0 * m.heads.keys as f64 },
+    Tensor { name: "output of attention", bytes: |m| 2.0 * m.heads.queries as f64 },
+    Tensor { name: "input of norm 2", bytes: |m| 2.0 * m.hidden },
+    Tensor { name: "input of MLP", bytes: |m| 2.0 * m.hidden },
+    Tensor { name: "gate and up", bytes: |m| 4.0 * m.ffn },
+    Tensor { name: "input of down", bytes: |m| 2.0 * m.ffn },
+];
+
+/// Bytes that one device keeps of a layer for one microbatch, with sequence parallelism.
+///
+/// A GPT's layer keeps what Korthikanti et al. 2022 count (kind `activation-memory`), a Llama's the tensors of
+/// [`LLAMA`]; full recomputation keeps a layer's input, 2sbh, whole on each tensor-parallel rank.
+pub(super) fn layer_activations(model: &Model, plan: &Plan) -> f64 {
+    let context = plan.layout.context as f64;
+    let (sequence, batch) = (model.sequence / context, plan.microbatch as f64);
+    let tensor_ranks = plan.layout.tensor as f64;
+    let recompute = match plan.recompute {
+        Recompute::None => Kept::None,
+        Recompute::Selective => Kept::Selective,
+        Recompute::Full => Kept::Full,
+    };
+    match (model.architecture, plan.recompute) {
+        (Architecture::Gpt, _) | (Architecture::Llama, Recompute::Full) => Layer {
+            sequence,
+            batch,
+            hidden: model.hidden,
+            // A rank's tokens attend to those of all context ranks, which counts as that many times the heads.
+            heads: model.heads.heads as f64 * context,
+            tensor_ranks,
+            outside: Outside::Sharded,
+            recompute,
+        }
+        .bytes(recompute),
+        (Architecture::Llama, Recompute::None | Recompute::Selective) => {
+            let token: f64 = LLAMA.iter().map(|tensor| (tensor.bytes)(model)).sum();
+            sequence * batch * token / tensor_ranks
+        }
+    }
+}
+
+/// What a device keeps of a layer, tensor by tensor; nothing where kind `activation-memory` says it.
+pub(super) fn activation_table(model: &Model, plan: &Plan) -> Option<Frame> {
+    let kept = match (model.architecture, plan.recompute) {
+        (Architecture::Llama, Recompute::None | Recompute::Selective) => &LLAMA[..],
+        (Architecture::Llama, Recompute::Full) | (Architecture::Gpt, _) => return None,
+    };
+    let all = layer_activations(model, plan);
+    let tokens = model.sequence * plan.microbatch as f64;
+    let ranks = (plan.layout.context * plan.layout.tensor) as f64;
+    let row = |name: &str, token: f64| {
+        let bytes = tokens * token / ranks;
+        [Value::from(name), token.into(), bytes.into(), percent(bytes / all).into()]
+    };
+    let mut rows: Vec<_> = kept.iter().map(|t| row(t.name, (t.bytes)(model))).collect();
+    rows.push(row("the layer", all * ranks / tokens));
+    Some(picture::table(
+        ["kept tensor", "bytes a token", "bytes of a device and microbatch", "share"],
+        rows,
+    ))
+}
+
+/// Bytes that the last stage keeps for the loss, one microbatch: input of the last norm and of the head, and the
+/// logits in FP32, 4sbh(1 + V/h)/t (Korthikanti et al. 2022, section 4.3).
+pub(super) fn head_activations(model: &Model, plan: &Plan) -> f64 {
+    let tokens = model.sequence / plan.layout.context as f64 * plan.microbatch as f64;
+    4.0 * tokens * (model.hidden + model.vocab) / plan.layout.tensor as f64
+}
+
+/// What the devices of one pipeline stage hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Memory {
+    pub(super) states: Held,
+    pub(super) activations: f64,
+}
+
+impl Memory {
+    pub(super) fn bytes(&self) -> f64 {
+        self.states.bytes() + self.activations
+    }
+}
+
+/// What each device of a pipeline stage holds.
+///
+/// States are those of kind `zero-memory`, sharded over the ranks that hold the same weights (data and context).
+/// Stage 3 gathers one layer at a time, weights and gradients, as DeepSpeed's estimator counts it. Activations are
+/// those of the microbatches in flight.
+pub(super) fn stage_memory(setting: &Setting, plan: &Plan, stage: i64) -> Memory {
+    let Setting { model, cluster } = setting;
+    let stages = plan.layout.pipeline;
+    let tensor = plan.layout.tensor as f64;
+    let mut states = States {
+        parameters: model.parameters_of(stage, stages) / tensor,
+        ranks: plan.layout.replicas(),
+        weight: cluster.weight,
+        gradient: cluster.gradient,
+        optimizer: cluster.optimizer,
+    }
+    .held(plan.stage);
+    // One rank keeps its layers whole: nothing is gathered.
+    if plan.stage == Stage::Weights && plan.layout.replicas() > 1.0 {
+        states.weights += model.layer * cluster.weight / tensor;
+        states.gradients += model.layer * cluster.gradient / tensor;
+    }
+    let layers = model.layers_of(stage, stages) as f64;
+    let kept = layer_activations(model, plan);
+    let mut activations = plan.in_flight(stage) * layers * kept;
+    if stage == stages - 1 {
+        activations += head_activations(model, plan);
+    }
+    Memory { states, activations }
+}
+
+/// The fullest stage and what its devices hold.
+///
+/// Only stages that can be it are counted: the ends, and the first with the most layers, for what is in flight falls
+/// from stage to stage.
+pub(super) fn fullest_stage(setting: &Setting, plan: &Plan) -> (i64, Memory) {
+    let stages = plan.layout.pipeline;
+    let full = setting.model.first_full_stage(stages);
+    let mut found = (0, stage_memory(setting, plan, 0));
+    for stage in [full, stages - 1] {
+        let memory = stage_memory(setting, plan, stage);
+        if memory.bytes() > found.1.bytes() {
+            found = (stage, memory);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::published::llama_405b;
+    use super::super::search::{llama_405b, llama_cluster, llama_row};
+    use super::*;
 
     /// Llama 3 herd, section 3.3.2: 16 stages, one layer less on the first and on the last.
     #[test]
@@ -183,6 +327,53 @@ mod tests {
             let parameters: f64 = (0..stages).map(|s| model.parameters_of(s, stages)).sum();
             // The last norm, 16,384 numbers, is not counted to any stage.
             assert!((parameters - model.parameters).abs() <= model.hidden, "{stages}");
+        }
+    }
+
+    #[test]
+    fn a_llamas_layer_keeps_about_what_the_gpts_formula_says() {
+        let model = llama_405b(8192.0);
+        let (plan, _) = llama_row(1);
+        let bytes = layer_activations(&model, &plan);
+        let sbh = 8192.0 * 16_384.0;
+        let in_sbh = bytes * 8.0 / sbh;
+        // 2 + 2 + 2 + 0.25 + 2 + 2 + 2 + 13 + 6.5
+        assert!((in_sbh - 31.75).abs() < 1e-9, "{in_sbh}");
+    }
+
+    #[test]
+    fn context_ranks_share_tokens_and_keep_as_much_as_one_of_the_short_sequence() {
+        let (short, long) = (llama_405b(8192.0), llama_405b(131_072.0));
+        let ((one, _), (sixteen, _)) = (llama_row(1), llama_row(2));
+        assert_eq!(layer_activations(&short, &one), layer_activations(&long, &sixteen));
+    }
+
+    /// Llama 3 herd, section 3.3.2: 8,192-token sequences are trained without recomputing activations, on 80 GB.
+    #[test]
+    fn llamas_plans_fit_without_recomputation_as_published() {
+        for (row, sequence) in [(0, 8192.0), (1, 8192.0), (2, 131_072.0)] {
+            let (plan, _) = llama_row(row);
+            let setting = Setting { model: llama_405b(sequence), cluster: llama_cluster() };
+            let (stage, memory) = fullest_stage(&setting, &plan);
+            let gigabytes = memory.bytes() / 1e9;
+            assert!((70.0..80.0).contains(&gigabytes), "row {row}: {gigabytes} GB");
+            assert_eq!(stage, 1, "the ends have a layer less");
+        }
+    }
+
+    #[test]
+    fn no_stage_holds_more_than_the_fullest() {
+        let setting = Setting { model: llama_405b(8192.0), cluster: llama_cluster() };
+        for row in 0..3 {
+            for pipeline in [1, 2, 3, 5, 16, 63, 100, 126] {
+                let (mut plan, _) = llama_row(row);
+                plan.layout.pipeline = pipeline;
+                let (_, fullest) = fullest_stage(&setting, &plan);
+                for stage in 0..pipeline {
+                    let memory = stage_memory(&setting, &plan, stage).bytes();
+                    assert!(memory <= fullest.bytes() * (1.0 + 1e-12), "{pipeline} {stage}");
+                }
+            }
         }
     }
 }

@@ -128,13 +128,13 @@ fn note(column: &Column, entry: &Value, aside: &str, correction: Option<String>)
         let named = slides.split("; ").map(|slide| spelled(slide, date.is_some()));
         named.collect::<Vec<_>>().join("; ")
     });
-    let source = slides.or_else(|| text(entry, "source")).unwrap_or_default();
+    let source = slides.or_else(|| text(entry, "source")).unwrap_or_else(String::new);
     let mut note = match date {
         Some(date) => format!("{source}, {date}"),
         None => source,
     };
     if column.over.is_some() {
-        let how = column.about.split(':').next().unwrap_or_default();
+        let how = column.about.split_once(':').map_or(column.about.as_str(), |(how, _)| how);
         note = format!("worked out here, {how}, from: {note}");
     }
     if !aside.is_empty() {

@@ -34,7 +34,7 @@ impl Times {
 
 /// What a message costs between two stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wire {
+pub struct LinkTimes {
     /// How long a message keeps its directed link busy: bytes/bandwidth.
     pub transfer: f64,
     /// How long after that it arrives.
@@ -69,14 +69,14 @@ pub struct Transfer {
 
 /// A plan played through.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Played {
+pub struct PipelineRun {
     /// By stage, in the order in which it works.
     pub stages: Vec<Vec<Slot>>,
     /// The messages; those of one link in the order in which they go over it.
     pub transfers: Vec<Transfer>,
 }
 
-impl Played {
+impl PipelineRun {
     /// When the last operation ends; 0 if there is none.
     pub fn makespan(&self) -> f64 {
         let ends = self.stages.iter().flatten().map(|slot| slot.end);
@@ -223,13 +223,13 @@ impl Ready {
 /// `wire.latency` later. Without a wire results are there at once.
 ///
 /// Nothing if the orders wait for one another, which no order of [`Plan::new`] does.
-pub fn play(plan: &Plan, times: Times, wire: Option<Wire>) -> Option<Played> {
+pub fn simulate(plan: &Plan, times: Times, wire: Option<LinkTimes>) -> Option<PipelineRun> {
     let line = Line { stages: plan.stages(), chunks: plan.chunks() };
     let mut ready = Ready::new(line, plan.microbatches());
     let mut free = vec![0.0_f64; line.stages];
     // Of each stage, when the link to the next is free, and when the one to the stage before.
     let mut links = vec![[0.0_f64; 2]; line.stages];
-    let mut played = Played {
+    let mut played = PipelineRun {
         stages: (0..line.stages).map(|stage| Vec::with_capacity(plan.stage(stage).len())).collect(),
         transfers: Vec::new(),
     };
