@@ -1,15 +1,12 @@
-//! Collectives as plans of messages: who sends which elements to whom in which round, and what becomes of them there.
+//! Collectives as plans of messages: in each round the sender, receiver and elements of every message, and whether the
+//! receiver adds or replaces them.
 //!
 //! A [`Plan`] is pure and lazy: it holds no buffer and no list of messages, and is walked a round at a time. The same
-//! plan is executed with real numbers by workers on threads, counted ([`Tally`]), timed under a
-//! [`Network`](crate::network::Network) and drawn, so that none of these can disagree.
+//! plan is executed with real numbers by workers on threads or on buffers in one place ([`execute`]), counted
+//! ([`Tally`]), timed under a [`Network`](crate::network::Network) and drawn, so that none of these can disagree.
 //!
-//! All messages of a round are sent with what their senders held when the round began; a receiver takes those that come
-//! to it in the order of the plan. Elements are counted, not bytes: a plan does not know how wide an element is.
-//!
-//! Collectives that cannot be planned.
-//!
-//! A plan executed on buffers in one place: what workers do with messages, without the workers.
+//! All messages of a round carry what their senders held when the round began; a receiver applies those that it gets
+//! in the order of the plan. Elements are counted, not bytes: a plan does not know the width of an element.
 
 mod picture;
 mod stage;

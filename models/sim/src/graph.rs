@@ -1,6 +1,4 @@
 //! Scalar computation graphs: built from a program, differentiated in reverse mode and by central differences.
-//!
-//! Numbers as they stand in a line of working: short, and the same number always the same.
 
 pub mod differentiate;
 pub mod nodes;

@@ -1,6 +1,4 @@
-//! Closed forms of inference that instant labs and live runs share.
-//!
-//! Softmax over blocks of scores, one block at a time (Milakov and Gimelshein 2018).
+//! Formulas of inference that instant labs and live runs share.
 
 /// Expected tokens of a round with `tokens` drafted, each accepted with probability `acceptance`: those accepted and one
 /// of the target's own, the sum of acceptance^i for i = 0..=tokens (Leviathan et al. 2023, equation 1).
@@ -16,7 +14,7 @@ pub fn bytes_per_token(layers: f64, kv_heads: f64, head_dim: f64, bytes_per_elem
     2.0 * layers * kv_heads * head_dim * bytes_per_element
 }
 
-/// A softmax that has seen some blocks of its scores.
+/// Softmax over blocks of scores, one block at a time (Milakov and Gimelshein 2018).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunningSoftmax {
     /// m' = max(m, max of the block).

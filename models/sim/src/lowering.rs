@@ -1,8 +1,5 @@
-//! Kernels lowered by a compiler to several targets: the stored forms, the work of each kernel, and the seam to compilers.
-//!
-//! The interface to compilers and devices; the registry provides those in the build.
-//!
-//! A run of a kernel: its buffers, and what the processor makes of them.
+//! Kernels lowered by a compiler to several targets: the stored forms, the buffers of a run with the processor's result,
+//! and the interface to compilers and devices, which the registry provides.
 
 pub mod forms;
 

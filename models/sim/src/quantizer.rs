@@ -1,12 +1,9 @@
-//! Numbers rounded to few levels and back: integer grids, the levels of 4-bit NormalFloat, and shared centroids.
+//! Numbers rounded to few levels and back: integer grids, the levels of 4-bit NormalFloat, and shared centroids; the
+//! noise of rounding, and the bytes of rounded weights.
 //!
 //! The labs `quantize`, `nf4` and `kmeans-quantize` show these functions on a handful of values, and networks are
-//! rounded by the same ones. All of them answer whatever they are given: a value that is not finite takes the level zero
-//! or the last one, and is left out where a range or centroids are sought.
-//!
-//! What rounding did, and what theory expects of it.
-//!
-//! What rounded weights take.
+//! rounded by the same ones. All of them answer for any input: a value that is not finite takes the level zero or the
+//! last one, and is left out of ranges and centroids.
 
 mod grid;
 mod levels;

@@ -73,7 +73,7 @@ pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame 
 }
 
 /// What each stage did, in order.
-pub(super) fn order(setup: &Setup, played: &Played) -> Frame {
+pub(super) fn order(setup: &Setup, played: &PipelineRun) -> Frame {
     let name = |slot: &mlsys_sim::pipeline::Slot| {
         format!("{}{}", slot.operation.work.letter(), label(slot.operation, setup.chunks))
     };

@@ -1,8 +1,5 @@
-//! The stages that plans are put together from, each with the messages of its rounds.
-//!
-//! The two complementary binary trees of an all-reduce.
-//!
-//! Cutting a buffer into pieces.
+//! The stages of plans, each with the messages of its rounds: rings, halving and doubling, binomial trees, the two
+//! complementary binary trees of an all-reduce, parameter servers; and how a buffer is cut into pieces.
 
 use crate::collective::{Action, Message};
 use std::ops::Range;

@@ -1,6 +1,4 @@
-//! What a plan sends, counted by walking it.
-//!
-//! Ways to form a sum over ranks, and what each costs by its closed formula.
+//! What a plan sends, counted by walking it, and the closed formulas of the all-reduce algorithms.
 
 use crate::collective::{Message, Plan, Run, Split};
 use crate::network::Network;

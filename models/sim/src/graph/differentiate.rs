@@ -1,6 +1,4 @@
-//! Reverse mode: the derivative of the output with respect to every node.
-//!
-//! Central finite differences: nudge a node both ways and see how far the output moves.
+//! Derivatives of the output with respect to every node: reverse mode, and central finite differences.
 
 use crate::graph::nodes::{Nodes, Role};
 use crate::graph::operation::{Binary, Exponent, Operation, Unary};

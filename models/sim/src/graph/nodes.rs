@@ -1,6 +1,4 @@
-//! The nodes of a graph in the order of evaluation, with their values.
-//!
-//! From the text of an expression to evaluated nodes.
+//! The nodes of a graph in the order of evaluation, read from the text of an expression and evaluated.
 
 use crate::graph::operation::{Binary, Operation, Unary};
 use mlsys_expr::{

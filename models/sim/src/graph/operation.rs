@@ -1,8 +1,5 @@
-//! The operations of a graph: their values and local derivatives.
-//!
-//! The interface to another autodiff engine that differentiates the same graph; the registry provides it.
-//!
-//! Which forward values the backward pass reads, and so must still be there when it comes by.
+//! The operations of a graph: their values and local derivatives, the forward values that the backward pass reads, and
+//! the interface to another autodiff engine, which the registry provides.
 
 use crate::graph::nodes::Nodes;
 use mlsys_lab::DeviceId;

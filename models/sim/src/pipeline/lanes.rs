@@ -1,4 +1,4 @@
-//! A schedule that was played or ran, as lanes over time: operations by stage, and what each stage keeps.
+//! The timeline of a pipeline run: operations by stage, and the activations that each stage keeps.
 
 use crate::pipeline::order::{Operation, Schedule, Work};
 use crate::pipeline::simulate::{PipelineRun, Slot};

@@ -1,6 +1,4 @@
-//! In which order each stage of a pipeline works off its microbatches.
-//!
-//! Orders with split backward passes: what every stage would take first if all operations were of length 1.
+//! The order in which each stage of a pipeline works off its microbatches.
 
 use mlsys_lab::LabError;
 

@@ -1,4 +1,4 @@
-//! Playing a pipeline's orders through: when each operation runs, and when each message travels.
+//! Simulation of a pipeline: when each operation runs, and when each message travels.
 
 use crate::pipeline::order::{Operation, Plan, Work};
 use std::collections::VecDeque;
@@ -67,7 +67,7 @@ pub struct Transfer {
     pub arrival: f64,
 }
 
-/// A plan played through.
+/// When each operation and message of a plan runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PipelineRun {
     /// By stage, in the order in which it works.
@@ -218,9 +218,9 @@ impl Ready {
     }
 }
 
-/// Plays a plan through: each stage runs its operations in order, each as soon as the stage is free and its inputs have
-/// arrived. A directed link between stages carries one message at a time, for `wire.transfer`; the message arrives
-/// `wire.latency` later. Without a wire results are there at once.
+/// Simulates a plan: each stage runs its operations in order, each as soon as the stage is free and its inputs have
+/// arrived. A directed link between stages carries one message at a time, for `link.transfer`; the message arrives
+/// `link.latency` later. Without link times results are there at once.
 ///
 /// Nothing if the orders wait for one another, which no order of [`Plan::new`] does.
 pub fn simulate(plan: &Plan, times: Times, wire: Option<LinkTimes>) -> Option<PipelineRun> {

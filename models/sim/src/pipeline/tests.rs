@@ -1,4 +1,4 @@
-//! Properties of the schedules: who waits for whom, the bubbles and the peaks of the papers.
+//! Properties of the schedules: dependencies, and the bubbles and peaks of the papers.
 
 use crate::pipeline::simulate::{LinkTimes, PipelineRun, Times, simulate};
 use crate::pipeline::{Operation, Plan, Schedule, Work, lanes, stream, waiting};

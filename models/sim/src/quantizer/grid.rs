@@ -1,6 +1,4 @@
-//! Evenly spaced levels: integers with a scale and a zero point.
-//!
-//! Which range a grid is to cover, judged by examples of what will come.
+//! Evenly spaced levels: integers with a scale and a zero point, and the calibration of their range by examples.
 
 /// How integers stand for values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,5 @@
-//! The levels that values of a group may take, whether even or not.
-//!
-//! Clusters of weights that share their centroid, as in Deep Compression (Han et al. 2016).
+//! The levels that values of a group may take, even or listed, and clusters of weights that share their centroid, as in
+//! Deep Compression (Han et al. 2016).
 
 use crate::integer::index_bits;
 use crate::quantizer::Grid;

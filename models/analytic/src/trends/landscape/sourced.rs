@@ -128,7 +128,7 @@ fn note(column: &Column, entry: &Value, aside: &str, correction: Option<String>)
         let named = slides.split("; ").map(|slide| spelled(slide, date.is_some()));
         named.collect::<Vec<_>>().join("; ")
     });
-    let source = slides.or_else(|| text(entry, "source")).unwrap_or_else(String::new);
+    let source = slides.or_else(|| text(entry, "source")).unwrap_or_default();
     let mut note = match date {
         Some(date) => format!("{source}, {date}"),
         None => source,
