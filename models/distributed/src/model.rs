@@ -101,7 +101,7 @@ impl Model {
         })
     }
 
-    /// The network with its first weights, drawn on the host, the same for everybody. `device` has autodiff.
+    /// The network with its first weights, drawn on the host, the same for all workers. `device` has autodiff.
     pub fn network(&self, device: &Device) -> Network {
         self.architecture.init(Initialization::He, self.seed, device)
     }

@@ -3,6 +3,7 @@
 use mlsys_distributed::transport::Traffic;
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{HeatMap, Stack, Stacks};
+use mlsys_sim::network::Network;
 
 /// Bytes by sender (row) and receiver (column); what a worker sends itself is `own`.
 pub(crate) fn traffic(traffic: &Traffic, names: Vec<String>, own: f32, legend: &str) -> Frame {
@@ -39,4 +40,9 @@ pub(crate) fn memory<const N: usize>(parts: [&str; N], stacks: Vec<Stack>, note:
         limit: None,
         note: note.to_owned(),
     })
+}
+
+/// The network of knobs until [`Network::read`] has read its parameters, which a link sets from a table.
+pub(crate) fn free_network() -> Network {
+    Network::FREE
 }

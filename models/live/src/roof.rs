@@ -12,9 +12,6 @@ pub(crate) use mlsys_sim::roof::Roof;
 
 /// The chips that parameter `compare` names, by what is printed about them; those without a printed peak in this
 /// precision are left out.
-///
-/// # Errors
-/// A name that the table does not have.
 pub(crate) fn compared(params: &Params, precision: Precision) -> Result<Vec<Roof>, LabError> {
     let Some(Value::Array(names)) = params.get("compare") else {
         return Ok(Vec::new());

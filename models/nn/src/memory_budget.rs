@@ -53,9 +53,9 @@ mod tests {
         let budget = MemoryBudget::with(2_000_000_000);
         let ask = |needed| budget.require(needed, "4 workers", "hidden or layers");
         assert!(ask(2_000_000_000).is_ok());
-        let said = ask(3_100_000_000).unwrap_err().to_string();
+        let message = ask(3_100_000_000).unwrap_err().to_string();
         let expected =
             "4 workers take about 3.1 GB, and 2.0 GB are free; make hidden or layers smaller";
-        assert!(said.contains(expected), "{said}");
+        assert!(message.contains(expected), "{message}");
     }
 }

@@ -56,7 +56,7 @@ fn pool(workers: usize, timeout: Duration) -> WorkerPool<Adder> {
 }
 
 /// What the run says when one worker does something else than its step.
-fn said(order: Do, at: usize, timeout: Duration) -> String {
+fn failure(order: Do, at: usize, timeout: Duration) -> String {
     let mut pool = pool(3, LONG);
     // A step that goes well: from here on every thread is up, however busy the machine.
     pool.act(3, [Do::Sum; 3], || false).unwrap();
@@ -82,38 +82,39 @@ fn every_worker_does_its_step_and_answers_by_rank() {
 
 #[test]
 fn a_worker_that_panics_ends_the_run_with_its_own_message() {
-    let said = said(Do::Panic, 1, LONG);
+    let message = failure(Do::Panic, 1, LONG);
     assert!(
-        said.starts_with("the run failed on cpu: worker 1 (cpu) broke off: device lost (step 4)"),
-        "{said}"
+        message
+            .starts_with("the run failed on cpu: worker 1 (cpu) broke off: device lost (step 4)"),
+        "{message}"
     );
 }
 
 #[test]
 fn the_failed_worker_is_named() {
     for at in 0..3 {
-        let said = said(Do::Fail, at, LONG);
+        let message = failure(Do::Fail, at, LONG);
         let expected = format!("worker {at} (cpu) ran out of memory (step 4)");
-        assert!(said.contains(&expected), "{said}");
+        assert!(message.contains(&expected), "{message}");
     }
 }
 
 #[test]
 fn a_worker_that_hangs_is_left_behind_and_named() {
-    let said = said(Do::Hang, 1, Duration::from_millis(400));
+    let message = failure(Do::Hang, 1, Duration::from_millis(400));
     assert!(
-        said.contains("worker 1 (cpu) did not answer within 0 s at step 4: it was adding"),
-        "{said}"
+        message.contains("worker 1 (cpu) did not answer within 0 s at step 4: it was adding"),
+        "{message}"
     );
-    assert!(said.contains("waited for sum 0 from it"), "{said}");
+    assert!(message.contains("waited for sum 0 from it"), "{message}");
 }
 
 #[test]
 fn a_worker_that_sends_a_wrong_shape_is_named() {
-    let said = said(Do::Lie, 1, LONG);
+    let message = failure(Do::Lie, 1, LONG);
     assert!(
-        said.contains("worker 1 (cpu) sent worker 2 (cpu) something of the wrong shape for sum 0 at step 4: 3 numbers where 1 belong"),
-        "{said}"
+        message.contains("worker 1 (cpu) sent worker 2 (cpu) something of the wrong shape for sum 0 at step 4: 3 numbers where 1 belong"),
+        "{message}"
     );
 }
 
@@ -136,7 +137,7 @@ fn a_worker_that_cannot_begin_ends_the_run_at_its_first_step() {
 }
 
 #[test]
-fn an_end_from_outside_waits_for_nobody() {
+fn an_end_from_outside_waits_for_no_worker() {
     let mut pool = pool(3, LONG);
     let error = pool.act(1, [Do::Sum, Do::Hang, Do::Sum], || true);
     assert!(matches!(error, Err(StepError::Stopped)), "{error:?}");

@@ -187,7 +187,7 @@ impl Record {
         let training = record::training(&forward, &setup.architecture, setup.rule)?;
         let table = Table::new(&forward, &training)?;
         let record =
-            Self { layers: Layers::of(&table), needs: GradientNeeds::of(&table), setup, table };
+            Self { layers: Layers::new(&table), needs: GradientNeeds::new(&table), setup, table };
         Ok((record, forward))
     }
 

@@ -28,7 +28,9 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Fields>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?
+        .reading::<Fields>()?
+        .reading::<Knobs>()
 }
 
 // Parameters.
@@ -42,7 +44,7 @@ struct Setup {
     seed: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Knobs {
     numbers: Numbers,
     learning_rate: f64,
@@ -59,20 +61,7 @@ struct Fields {
     width: usize,
     optimizer: Rule,
     #[serde(with = "FormatName")]
-    weight_format: Format,
-    #[serde(with = "FormatName")]
-    gradient_format: Format,
-    #[serde(with = "FormatName")]
-    activation_format: Format,
-    #[serde(with = "FormatName")]
     accumulate_format: Format,
-    master_weights: bool,
-    stochastic_rounding: bool,
-    loss_scale: f32,
-    learning_rate: f64,
-    batch_size: usize,
-    steps: u64,
-    watch: Option<usize>,
     seed: u64,
 }
 
@@ -90,19 +79,25 @@ enum FormatName {
 }
 
 /// Which numbers are kept in which format.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Numbers {
+    #[serde(rename = "weight_format", with = "FormatName")]
     weights: Format,
+    #[serde(rename = "gradient_format", with = "FormatName")]
     gradients: Format,
+    #[serde(rename = "activation_format", with = "FormatName")]
     activations: Format,
+    #[serde(rename = "master_weights")]
     master: Master,
+    #[serde(rename = "stochastic_rounding")]
     rounding: Rounding,
     /// The loss is multiplied by it before the backward pass.
     loss_scale: f32,
 }
 
 /// What an update is added to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "bool")]
 enum Master {
     /// A copy of the weights in 32 bits.
     Kept,
@@ -110,11 +105,24 @@ enum Master {
     None,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl From<bool> for Master {
+    fn from(kept: bool) -> Self {
+        if kept { Self::Kept } else { Self::None }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "bool")]
 enum Rounding {
     Nearest,
     /// Stochastic rounding: one of the two neighbours.
     AtRandom,
+}
+
+impl From<bool> for Rounding {
+    fn from(at_random: bool) -> Self {
+        if at_random { Self::AtRandom } else { Self::Nearest }
+    }
 }
 
 impl Setup {
@@ -134,29 +142,6 @@ impl Setup {
             sums: fields.accumulate_format,
             data,
             seed: fields.seed,
-        })
-    }
-}
-
-impl Knobs {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        let fields: Fields = params.read()?;
-        Ok(Self {
-            numbers: Numbers {
-                weights: fields.weight_format,
-                gradients: fields.gradient_format,
-                activations: fields.activation_format,
-                master: if fields.master_weights { Master::Kept } else { Master::None },
-                rounding: match fields.stochastic_rounding {
-                    true => Rounding::AtRandom,
-                    false => Rounding::Nearest,
-                },
-                loss_scale: fields.loss_scale,
-            },
-            learning_rate: fields.learning_rate,
-            batch_size: fields.batch_size,
-            steps: fields.steps,
-            watch: fields.watch,
         })
     }
 }
@@ -205,7 +190,7 @@ struct Session {
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
-        let knobs = Knobs::read(&run.params)?;
+        let knobs = run.params.read::<Knobs>()?;
         let device = device::open(run.device)?;
         let data = data::load(&setup.data).map_err(|error| LabError::Data(error.to_string()))?;
         let session = Self {
@@ -268,7 +253,7 @@ impl SteppedLab for Session {
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
-        Knobs::read(params)
+        params.read()
     }
 
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {

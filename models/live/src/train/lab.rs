@@ -204,11 +204,11 @@ impl Session {
             return Ok(());
         };
         if self.steps.done == 0 {
-            let said = format!(
+            let notice = format!(
                 "{}: no weights were saved, because the run was stopped before its first step",
                 path.display()
             );
-            run.notice(said);
+            run.notice(notice);
             return Ok(());
         }
         if let Some(what) = self.steps.divergence() {
@@ -349,7 +349,7 @@ impl EvaluationData {
         Self {
             held_out: EvaluationSet::new(&data.held_out, device),
             train: config.dataset.is_points().then(|| EvaluationSet::new(&data.train, device)),
-            answers: Answers::of(config.dataset, data),
+            answers: Answers::new(config.dataset, data),
         }
     }
 }

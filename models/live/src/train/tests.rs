@@ -300,8 +300,8 @@ fn early_stop_keeps_the_weights_file() {
     fs::remove_file(&file).unwrap();
     assert_eq!(number(&run, "steps_done"), 0.0);
     assert_eq!(left.unwrap(), b"good");
-    let said = &run.notices;
-    assert!(said.iter().any(|said| said.contains("no weights were saved")), "{said:?}");
+    let notices = &run.notices;
+    assert!(notices.iter().any(|notice| notice.contains("no weights were saved")), "{notices:?}");
 }
 
 // Files in MNIST's format.

@@ -109,14 +109,14 @@ impl Reading {
         let first = self.tokens.len().saturating_sub(POSITIONS);
         let rows = (first..self.tokens.len()).map(|position| {
             let name = |token: i32| Value::from(self.vocabulary.label(token));
-            let said = after.iter().map(|stream| {
+            let guesses = after.iter().map(|stream| {
                 let likely = most_likely(&stream[position]);
                 let label = self.vocabulary.label(likely as i32);
                 Value::from(format!("{label} {:.2}", stream[position][likely]))
             });
             [name(self.tokens[position])]
                 .into_iter()
-                .chain(said)
+                .chain(guesses)
                 .chain([name(self.truth[position])])
                 .collect()
         });

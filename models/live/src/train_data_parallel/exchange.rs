@@ -3,8 +3,9 @@
 use mlsys_distributed::collective::{carry_out, share};
 use mlsys_distributed::transport::{CommError, Endpoint, Payload, Tag};
 use mlsys_nn::flat_params;
+use serde::Deserialize;
 
-use super::params::{Answer, Row, SAMPLED, Scheme, Zero};
+use super::params::{Answer, CompressionFields, Row, SAMPLED, Scheme, Zero};
 use super::worker::{GRADIENT, Replica, STATE, WEIGHTS};
 
 impl Replica {
@@ -106,7 +107,7 @@ impl Replica {
         Ok(())
     }
 
-    /// A row becomes the mean of everybody's.
+    /// A row becomes the mean of all workers' rows.
     fn average(
         &self,
         row: &mut [f32],
@@ -133,7 +134,8 @@ fn samples(scheme: &Scheme, gradient: &[f32]) -> Vec<f32> {
 
 // Gradient compression.
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(from = "CompressionFields")]
 pub(super) enum Compression {
     /// Not at all.
     None,

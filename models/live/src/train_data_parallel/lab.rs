@@ -126,7 +126,7 @@ impl Session {
         run.status("");
         let mut session = Self {
             device,
-            modelled: Modelled::of(&setup, &knobs, &scheme),
+            modelled: Modelled::new(&setup, &knobs, &scheme),
             batches: Batches::new(setup.model.seed, setup.model.data.train.len()),
             steps: Steps::new([DivergenceCheck::new(setup.model.guessing)]),
             setup,
@@ -200,7 +200,7 @@ impl SteppedLab for Session {
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
         self.scheme = Arc::new(self.setup.scheme(&self.knobs)?);
-        self.modelled = Modelled::of(&self.setup, &self.knobs, &self.scheme);
+        self.modelled = Modelled::new(&self.setup, &self.knobs, &self.scheme);
         let flops = self.setup.model.flops(self.knobs.batch as u64);
         let limit = timeout(flops as f64);
         self.pool.set_timeout(limit);
@@ -410,21 +410,13 @@ impl Session {
             run.scalar(name, count as i64);
         }
         run.scalar("replicas_identical", self.replicas == Replicas::Identical);
-        if let (Some(many), Some(one)) = (self.seconds(), self.seconds_of_one()) {
+        if let (Some(many), Some(one)) = (self.measured.workers(), self.measured.one()) {
             run.scalar("measured_speedup", one / many);
         }
-        if let Some(one) = self.seconds_of_one() {
+        if let Some(one) = self.measured.one() {
             run.scalar("reference_step_seconds", one);
         }
         let (_, activations) = self.alone();
         run.scalar("reference_activation_bytes", activations as i64);
-    }
-
-    fn seconds(&self) -> Option<f64> {
-        self.measured.workers()
-    }
-
-    fn seconds_of_one(&self) -> Option<f64> {
-        self.measured.one()
     }
 }

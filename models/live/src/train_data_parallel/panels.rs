@@ -25,8 +25,8 @@ impl Session {
     fn ring(&self) -> Frame {
         let workers = self.setup.workers;
         if workers == 1 {
-            let said = "One worker has the whole sum already: nothing is sent.";
-            return Frame::Text(said.to_owned());
+            let words = "One worker has the whole sum already: nothing is sent.";
+            return Frame::Text(words.to_owned());
         }
         let all = sends(&self.setup, &self.knobs, &self.scheme);
         let Some(send) = all.iter().find(|send| send.sums()) else {
@@ -81,7 +81,7 @@ impl Session {
 
     /// What the picture of messages leaves out.
     fn note(&self) -> String {
-        let said = match (self.setup.zero, self.knobs.compression, self.knobs.every) {
+        let words = match (self.setup.zero, self.knobs.compression, self.knobs.every) {
             (_, _, 2..) => "Weights are summed here, and divided by the number of workers.",
             (_, Compression::Int8 | Compression::Sign | Compression::TopK { .. }, _) => {
                 "Each adds up all compressed gradients that it got, in the order of ranks."
@@ -96,14 +96,14 @@ impl Session {
                 "Before it the shards of weights went round twice, for the forward and the backward pass."
             }
         };
-        said.to_owned()
+        words.to_owned()
     }
 
     /// Who sent how many bytes to whom in a step.
     fn matrix(&self) -> Frame {
         let Some(Sent { traffic, .. }) = &self.sent else {
-            let said = "No step has sent anything yet.";
-            return Frame::Text(said.to_owned());
+            let words = "No step has sent anything yet.";
+            return Frame::Text(words.to_owned());
         };
         let workers = self.setup.workers;
         let all = match self.scheme.all_reduce.server() {
@@ -253,7 +253,7 @@ struct Clock<'a> {
 }
 
 impl Clock<'_> {
-    /// A share of everybody's compute, each as soon as it can.
+    /// A share of all workers' compute, each as soon as it can.
     fn compute(&mut self, label: &str, class: usize, share: f64) {
         let modelled = &self.session.modelled;
         for (worker, begin) in self.done.clone().into_iter().enumerate() {

@@ -20,24 +20,29 @@ use super::exchange::Compression;
 pub(super) struct Fields {
     workers: usize,
     model: Kind,
-    global_batch: usize,
-    accumulate: usize,
     optimizer: Rule,
-    learning_rate: f64,
-    steps: u64,
-    #[serde(with = "AlgorithmName")]
-    algorithm: Algorithm,
-    zero_stage: u8,
-    compression: CompressionName,
-    keep_fraction: f64,
-    error_feedback: bool,
-    synchronize_every: u64,
-    delay: usize,
-    slow_worker_factor: f64,
-    overlap: bool,
-    worker_flops_per_second: f64,
+    zero_stage: Zero,
     compare: bool,
     seed: u64,
+    knobs: Knobs,
+}
+
+/// The parameters of [`Compression`].
+#[derive(Deserialize)]
+pub(super) struct CompressionFields {
+    compression: CompressionName,
+    keep_fraction: f64,
+}
+
+impl From<CompressionFields> for Compression {
+    fn from(fields: CompressionFields) -> Self {
+        match fields.compression {
+            CompressionName::None => Self::None,
+            CompressionName::Int8 => Self::Int8,
+            CompressionName::Sign => Self::Sign,
+            CompressionName::TopK => Self::TopK { share: fields.keep_fraction },
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -81,25 +86,33 @@ pub(super) enum Kind {
     Digits,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct Knobs {
     /// Examples of a step over all workers.
+    #[serde(rename = "global_batch")]
     pub(super) batch: usize,
     /// Pieces in which each goes through its part.
+    #[serde(rename = "accumulate")]
     pub(super) pieces: usize,
     pub(super) steps: u64,
+    #[serde(rename = "learning_rate")]
     pub(super) rate: f64,
+    #[serde(with = "AlgorithmName")]
     pub(super) algorithm: Algorithm,
     pub(super) compression: Compression,
     /// Whether what compression leaves out is added to the next step's gradient.
     pub(super) error_feedback: bool,
     /// Steps from one average to the next.
+    #[serde(rename = "synchronize_every")]
     pub(super) every: u64,
     pub(super) delay: usize,
+    #[serde(rename = "slow_worker_factor")]
     pub(super) slow: f64,
     /// Whether gradients travel while the backward pass still runs, in the modelled clock.
     pub(super) overlap: bool,
+    #[serde(rename = "worker_flops_per_second")]
     pub(super) flops_per_second: f64,
+    #[serde(skip, default = "crate::parallel::free_network")]
     pub(super) network: Network,
 }
 
@@ -114,15 +127,12 @@ impl Setup {
             },
             task: fields.model,
             rule: fields.optimizer,
-            zero: fields.zero_stage.into(),
+            zero: fields.zero_stage,
             compare: fields.compare,
         })
     }
 
     /// The knobs as parameters give them.
-    ///
-    /// # Errors
-    /// If they contradict each other, or if memory cannot hold what they ask for.
     pub(super) fn knobs(&self, params: &Params, budget: MemoryBudget) -> Result<Knobs, LabError> {
         let knobs = Knobs::read(params)?;
         let who = format!("{} workers with this model", self.workers);
@@ -141,9 +151,6 @@ impl Setup {
     }
 
     /// What the workers agree on with these knobs.
-    ///
-    /// # Errors
-    /// If the algorithm does not support this number of workers.
     pub(super) fn scheme(&self, knobs: &Knobs) -> Result<Scheme, LabError> {
         let parameters = self.model.parameters() as usize;
         Scheme::new(self.workers, parameters, knobs)
@@ -152,29 +159,10 @@ impl Setup {
 
 impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let fields: Fields = params.read()?;
-        let knobs = Self {
-            batch: fields.global_batch,
-            pieces: fields.accumulate,
-            steps: fields.steps,
-            rate: fields.learning_rate,
-            algorithm: fields.algorithm,
-            compression: match fields.compression {
-                CompressionName::None => Compression::None,
-                CompressionName::Int8 => Compression::Int8,
-                CompressionName::Sign => Compression::Sign,
-                CompressionName::TopK => Compression::TopK { share: fields.keep_fraction },
-            },
-            error_feedback: fields.error_feedback,
-            every: fields.synchronize_every,
-            delay: fields.delay,
-            slow: fields.slow_worker_factor,
-            overlap: fields.overlap,
-            flops_per_second: fields.worker_flops_per_second,
-            network: Network::read(params)?,
-        };
-        knobs.must_divide(fields.workers)?;
-        knobs.must_agree(fields.workers, fields.zero_stage.into())?;
+        let Fields { workers, zero_stage, knobs, .. } = params.read()?;
+        let knobs = Self { network: Network::read(params)?, ..knobs };
+        knobs.must_divide(workers)?;
+        knobs.must_agree(workers, zero_stage)?;
         Ok(knobs)
     }
 
@@ -182,7 +170,7 @@ impl Knobs {
         let Self { batch, pieces, .. } = *self;
         if batch < workers {
             let message = format!(
-                "{workers} workers cannot share {batch} {}: {} of them would have lost_weights to do; set global_batch to \
+                "{workers} workers cannot share {batch} {}: {} of them would have nothing to do; set global_batch to \
                  {workers} or more, or take fewer workers",
                 if batch == 1 { "example" } else { "examples" },
                 workers - batch
@@ -221,7 +209,7 @@ impl Knobs {
         }
         if self.every > 1 && zero > Zero::Nothing {
             let message = "workers that step alone each need all of the optimizer's state, and with zero_stage above 0 \
-                           nobody holds it; set synchronize_every to 1, or zero_stage to 0";
+                           no worker holds it; set synchronize_every to 1, or zero_stage to 0";
             return Err(LabError::contradiction(["synchronize_every", "zero_stage"], message));
         }
         if self.every > 1 && self.compression != Compression::None {
@@ -247,7 +235,8 @@ impl From<u8> for Zero {
 // Orders to the workers and their answers.
 
 /// What is sharded over workers (Rajbhandari et al. 2020). Each stage shards what the one before does, and more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(from = "u8")]
 pub(super) enum Zero {
     Nothing,
     Optimizer,
@@ -356,9 +345,6 @@ pub(super) struct Row {
 
 impl Scheme {
     /// The plans for a number of workers and parameters.
-    ///
-    /// # Errors
-    /// If the algorithm does not support this number of workers.
     fn new(workers: usize, parameters: usize, knobs: &Knobs) -> Result<Self, LabError> {
         let plan = |plan: Result<Plan, mlsys_sim::collective::PlanError>| {
             plan.map_err(|error| error.told(["algorithm", "workers"]))

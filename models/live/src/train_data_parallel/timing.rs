@@ -26,7 +26,7 @@ pub(super) struct Modelled {
 }
 
 impl Modelled {
-    pub(super) fn of(setup: &Setup, knobs: &Knobs, scheme: &Scheme) -> Self {
+    pub(super) fn new(setup: &Setup, knobs: &Knobs, scheme: &Scheme) -> Self {
         let flops = setup.model.flops(knobs.batch as u64) as f64;
         let alone = flops / knobs.flops_per_second;
         let compute_of_others = alone / setup.workers as f64;
@@ -52,7 +52,7 @@ impl Modelled {
 pub(super) enum CollectivePosition {
     /// Before a pass: weights are gathered.
     Before,
-    /// After the backward pass: everybody's numbers become one sum.
+    /// After the backward pass: all workers' numbers become one sum.
     Sum,
     /// After the update: weights are gathered.
     After,

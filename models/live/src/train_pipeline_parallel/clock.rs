@@ -29,10 +29,7 @@ pub(super) struct Modelled {
 
 impl Modelled {
     /// Plays a step of `flops` floating-point operations.
-    ///
-    /// # Errors
-    /// If the network or the rate makes it endless.
-    pub(super) fn of(setup: &Setup, flops: u64, knobs: &Knobs) -> Result<Self, LabError> {
+    pub(super) fn new(setup: &Setup, flops: u64, knobs: &Knobs) -> Result<Self, LabError> {
         let compute_seconds = flops as f64 / (setup.stages as f64 * knobs.flops_per_second);
         // Forward, backward for inputs and backward for weights take a third each.
         let each = compute_seconds / (3 * setup.microbatches) as f64;

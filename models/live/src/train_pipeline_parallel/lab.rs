@@ -44,7 +44,9 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?
+        .reading::<params::Fields>()?
+        .reading::<Knobs>()
 }
 
 // The run.
@@ -81,7 +83,7 @@ impl Session {
         let knobs = Knobs::read(&run.params)?;
         let model = Model::transformer(setup.config.clone(), setup.seed)?;
         let flops = model.flops(setup.batch() as u64);
-        let modelled = Modelled::of(&setup, flops, &knobs)?;
+        let modelled = Modelled::new(&setup, flops, &knobs)?;
         params::must_fit(run.device, &setup, &model)?;
         run.status("opening the device");
         let device = device::open(run.device)?;
@@ -207,7 +209,7 @@ impl SteppedLab for Session {
     fn read(&self, params: &Params) -> Result<Self::Knobs, LabError> {
         let knobs = Knobs::read(params)?;
         let flops = self.model.flops(self.setup.batch() as u64);
-        Ok((Modelled::of(&self.setup, flops, &knobs)?, knobs))
+        Ok((Modelled::new(&self.setup, flops, &knobs)?, knobs))
     }
 
     fn turn(&mut self, run: &mut Run<'_>, turned: Self::Knobs) -> Result<(), StepError> {

@@ -27,10 +27,6 @@ pub(super) struct Fields {
     optimizer: Rule,
     compare: bool,
     seed: u64,
-    learning_rate: f64,
-    steps: u64,
-    worker_flops_per_second: f64,
-    clock: Clock,
 }
 
 /// The names of [`Schedule`].
@@ -89,26 +85,21 @@ pub(super) enum Clock {
     Modelled,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) struct Knobs {
     pub(super) learning_rate: f64,
     pub(super) steps: u64,
     /// Floating-point operations that a worker of the cluster does in a second.
+    #[serde(rename = "worker_flops_per_second")]
     pub(super) flops_per_second: f64,
+    #[serde(skip, default = "crate::parallel::free_network")]
     pub(super) network: Network,
     pub(super) clock: Clock,
 }
 
 impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let fields: Fields = params.read()?;
-        Ok(Self {
-            learning_rate: fields.learning_rate,
-            steps: fields.steps,
-            flops_per_second: fields.worker_flops_per_second,
-            network: Network::read(params)?,
-            clock: fields.clock,
-        })
+        Ok(Self { network: Network::read(params)?, ..params.read()? })
     }
 }
 

@@ -87,9 +87,6 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Its parts of the model with the first weights.
-    ///
-    /// # Errors
-    /// If the device gives back something else than weights.
     pub(super) fn new(
         setup: Arc<Setup>,
         model: &Model,

@@ -152,9 +152,6 @@ impl SplitSaved {
     /// The gradient by the part's inputs `[batch, time, width]`, and what the gradients of its weights can be computed of
     /// later. `slope` is the gradient by the outputs; on the last part the loss needs none. `part` may have other weights
     /// than those of the forward pass: then they are used with the activations of the old.
-    ///
-    /// # Errors
-    /// No slope was sent where one is needed.
     pub(super) fn backward(
         self,
         part: &StageModel,

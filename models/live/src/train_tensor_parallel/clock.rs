@@ -75,7 +75,7 @@ pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
     type Compute = fn(f64, What) -> ModelledPhase;
     let add_half = |parts: &mut Vec<_>, compute: Compute, what: What, flops: f64| {
         let is_forward = matches!(compute(flops, what), ModelledPhase::Forward(..));
-        let is_summed = !is_forward || sums == Sums::CollectiveCounts;
+        let is_summed = !is_forward || sums == Sums::Done;
         match (setup.mode, what) {
             (Mode::Tensor, _) => {
                 parts.push(compute(flops, what));
@@ -99,7 +99,7 @@ pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
             (Mode::Context, What::Mlp(_) | What::Head) => parts.push(compute(flops, what)),
         }
     };
-    let flops = Flops::of(setup);
+    let flops = Flops::new(setup);
     let halves = |block| [(What::Attention(block), flops.attention), (What::Mlp(block), flops.mlp)];
     let halves: Vec<(What, f64)> = (0..setup.config.depth).flat_map(halves).collect();
     let mut parts = Vec::new();
@@ -198,7 +198,7 @@ struct Flops {
 }
 
 impl Flops {
-    fn of(setup: &Setup) -> Self {
+    fn new(setup: &Setup) -> Self {
         let config = &setup.config;
         let (width, keys, context) =
             (config.width as f64, config.keys() as f64, config.context as f64);

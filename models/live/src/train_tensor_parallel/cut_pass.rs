@@ -1,5 +1,5 @@
-//! Forward and backward through a transformer with matrices cut over ranks (Shoeybi et al. 2019, section 3), or with its
-//! sequence is cut around them as well (Korthikanti et al. 2022, section 4.2).
+//! Forward and backward through a transformer with matrices cut over ranks (Shoeybi et al. 2019, section 3), or
+//! with its sequence cut around them as well (Korthikanti et al. 2022, section 4.2).
 //!
 //! Each half of a block is `x + cut(norm(x))`. Between the norm and the cut matrices the rows *enter*, behind them they
 //! *leave*. Messages cannot be differentiated by burn, so its graph ends at each of them and begins anew with a leaf: the
@@ -131,12 +131,8 @@ impl CutPass<'_, '_> {
 
     fn leave(&mut self, term: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match (self.mode, self.sums) {
-            (Mode::Tensor | Mode::Context, Sums::CollectiveCounts) => {
-                self.collectives.all_reduce(term)
-            }
-            (Mode::TensorSequence, Sums::CollectiveCounts) => {
-                self.collectives.reduce_scatter(term, self.batch)
-            }
+            (Mode::Tensor | Mode::Context, Sums::Done) => self.collectives.all_reduce(term),
+            (Mode::TensorSequence, Sums::Done) => self.collectives.reduce_scatter(term, self.batch),
             // One term of the sum for the sum.
             (Mode::Tensor | Mode::Context, Sums::LeftOut) => Ok(term),
             (Mode::TensorSequence, Sums::LeftOut) => {
@@ -179,9 +175,6 @@ impl WeightSlopes {
     }
 
     /// All of them as a row, in the order in which the network names its weights.
-    ///
-    /// # Errors
-    /// If the device gives back something else than numbers.
     pub(super) fn row(mut self, network: &Transformer) -> Result<Vec<f32>, CommError> {
         Ok(flat_params::gradients(network, &mut self.0)?)
     }

@@ -48,7 +48,9 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
 /// # Errors
 /// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?
+        .reading::<params::Fields>()?
+        .reading::<Knobs>()
 }
 
 // The run.
@@ -86,7 +88,7 @@ struct LastStep {
     seconds: f64,
     /// A few numbers of what each rank gave to the first sum of the step; empty without one.
     samples: Vec<Vec<f32>>,
-    beside: Option<ReferenceStep>,
+    reference: Option<ReferenceStep>,
 }
 
 /// One worker's step, and how far this one is from it.
@@ -201,7 +203,7 @@ impl SteppedLab for Session {
         let answers = self.pool.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
         let traffic = self.pool.traffic();
-        let beside = match &mut self.one {
+        let reference = match &mut self.one {
             None => None,
             Some(one) => {
                 let begun = Instant::now();
@@ -227,7 +229,7 @@ impl SteppedLab for Session {
             broken: answers.iter().find_map(|answer| answer.broken),
             seconds,
             samples: answers.into_iter().map(|answer| answer.samples).collect(),
-            beside,
+            reference,
         });
         self.report_step(run);
         Ok(())
@@ -271,7 +273,7 @@ impl Session {
             self.layout.put(&mut weights, rank, &all.weights);
         }
         let logits = self.logits(answers)?;
-        let beside = ReferenceStep {
+        let reference = ReferenceStep {
             loss: trained.loss,
             seconds,
             output: relative_difference(&logits, &checked.logits),
@@ -279,7 +281,7 @@ impl Session {
             weight: difference(&weights, &trained.all.as_ref()?.weights),
         };
         self.weights = weights.into();
-        Some(beside)
+        Some(reference)
     }
 
     /// The scores of all tokens, `[batch, time, vocab]`.
@@ -359,12 +361,12 @@ impl Session {
         };
         point("loss", last.loss);
         point("measured_step_seconds", last.seconds);
-        if let Some(beside) = &last.beside {
-            point("reference_loss", beside.loss);
-            point("reference_step_seconds", beside.seconds);
-            point("max_output_difference", beside.output);
-            point("max_gradient_difference", beside.gradient);
-            point("max_weight_difference", beside.weight);
+        if let Some(reference) = &last.reference {
+            point("reference_loss", reference.loss);
+            point("reference_step_seconds", reference.seconds);
+            point("max_output_difference", reference.output);
+            point("max_gradient_difference", reference.gradient);
+            point("max_weight_difference", reference.weight);
         }
         run.scalar("all_reduces", last.done.all_reduces);
         run.scalar("all_gathers", last.done.all_gathers);

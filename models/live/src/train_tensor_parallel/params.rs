@@ -16,10 +16,6 @@ pub(super) struct Fields {
     optimizer: Rule,
     compare: bool,
     seed: u64,
-    learning_rate: f64,
-    steps: u64,
-    skip_all_reduce: bool,
-    worker_flops_per_second: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -63,28 +59,35 @@ pub(super) struct Setup {
     pub(super) seed: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) struct Knobs {
     pub(super) learning_rate: f64,
     pub(super) steps: u64,
+    #[serde(rename = "skip_all_reduce")]
     pub(super) sums: Sums,
+    #[serde(skip, default = "crate::parallel::free_network")]
     pub(super) network: Network,
     /// Floating-point operations of one worker in a second, modelled.
+    #[serde(rename = "worker_flops_per_second")]
     pub(super) rate: f64,
 }
 
 /// Whether partial results of the row-split matrices are summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "bool")]
 pub(super) enum Sums {
-    CollectiveCounts,
+    Done,
     LeftOut,
+}
+
+impl From<bool> for Sums {
+    fn from(skip: bool) -> Self {
+        if skip { Self::LeftOut } else { Self::Done }
+    }
 }
 
 impl Setup {
     /// From the parameters.
-    ///
-    /// # Errors
-    /// If ranks do not divide what the mode cuts.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let config = model::transformer(params)?;
         let Fields { ranks, mode, global_batch, optimizer, compare, seed, .. } = params.read()?;
@@ -149,17 +152,7 @@ fn check(config: &TransformerConfig, mode: Mode, ranks: usize) -> Result<(), Lab
 
 impl Knobs {
     /// From the parameters as they stand.
-    ///
-    /// # Errors
-    /// If the modelled network carries nothing.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let fields: Fields = params.read()?;
-        Ok(Self {
-            learning_rate: fields.learning_rate,
-            steps: fields.steps,
-            sums: if fields.skip_all_reduce { Sums::LeftOut } else { Sums::CollectiveCounts },
-            network: Network::read(params)?,
-            rate: fields.worker_flops_per_second,
-        })
+        Ok(Self { network: Network::read(params)?, ..params.read()? })
     }
 }

@@ -54,9 +54,6 @@ enum MaskKind {
 
 impl QueryKeyValue {
     /// What each own token takes from all tokens that are not ahead of it.
-    ///
-    /// # Errors
-    /// If a message does not come.
     pub(super) fn forward(
         &self,
         collectives: &mut Collectives<'_>,
@@ -89,9 +86,6 @@ impl QueryKeyValue {
     }
 
     /// The slopes of queries, keys and values from the slope of what was found.
-    ///
-    /// # Errors
-    /// If a message does not come.
     pub(super) fn backward(
         &self,
         found: &AttentionOutput,

@@ -218,7 +218,7 @@ impl Rank {
     fn agree(&mut self, sums: Sums, collectives: &mut Collectives<'_>) -> Result<(), CommError> {
         match (sums, self.mode, self.replicas) {
             (Sums::LeftOut, Mode::Tensor, _) => self.replicas = Replicas::Apart,
-            (Sums::CollectiveCounts, _, Replicas::Apart) => {
+            (Sums::Done, _, Replicas::Apart) => {
                 collectives.doing("making the weights that all have the same again");
                 let whole = self.layout.replicated();
                 let state = self.optimizer.state(self.weights.len());
@@ -230,7 +230,7 @@ impl Rank {
                 self.network = flat_params::with_weights(self.network.clone(), &self.weights);
                 self.replicas = Replicas::Same;
             }
-            (Sums::CollectiveCounts, _, Replicas::Same)
+            (Sums::Done, _, Replicas::Same)
             | (Sums::LeftOut, Mode::TensorSequence | Mode::Context, _) => {}
         }
         Ok(())

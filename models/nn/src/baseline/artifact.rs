@@ -133,14 +133,14 @@ impl Trained {
     }
 
     fn described_by(file: &Opened<'_>) -> Result<Self, ArtifactError> {
-        let said = Description(file);
-        let format = said.text("format")?;
+        let description = Description(file);
+        let format = description.text("format")?;
         if format != FORMAT {
             return Err(ArtifactError::Broken(format!(
                 "its description is of format {format}, and this program reads format {FORMAT}"
             )));
         }
-        let (data, architecture) = (said.data()?, said.architecture()?);
+        let (data, architecture) = (description.data()?, description.architecture()?);
         // Before anything is made by these sizes.
         let (claimed, there) = (architecture.parameters(), file.numbers() as u64);
         if claimed != there {
@@ -149,13 +149,13 @@ impl Trained {
                 architecture.in_words()
             )));
         }
-        said.must_agree(&data, &architecture)?;
+        description.must_agree(&data, &architecture)?;
         Ok(Self {
             weights: file.row(&architecture)?,
             architecture,
-            activation: said.case("activation")?,
+            activation: description.case("activation")?,
             data,
-            steps: said.number("steps")?,
+            steps: description.number("steps")?,
         })
     }
 }

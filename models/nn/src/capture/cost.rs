@@ -65,7 +65,7 @@ impl FusedOp {
 
 /// The passes over memory of some nodes (views move nothing and are left out).
 pub fn units(table: &Table, nodes: &[usize], counting: &CostModel) -> Vec<FusedOp> {
-    let part = RecordedPhase::of(table, nodes);
+    let part = RecordedPhase::new(table, nodes);
     let mut chains: Vec<Vec<usize>> = Vec::new();
     let mut chain_of: BTreeMap<usize, usize> = BTreeMap::new();
     for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
@@ -98,7 +98,7 @@ struct RecordedPhase<'a> {
 }
 
 impl<'a> RecordedPhase<'a> {
-    fn of(table: &'a Table, nodes: &[usize]) -> Self {
+    fn new(table: &'a Table, nodes: &[usize]) -> Self {
         let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
             for &input in &table.nodes[index].inputs {

@@ -15,7 +15,7 @@ pub struct Layers {
 impl Layers {
     /// An operation that reads a parameter belongs where the network holds that parameter. What lies between two such
     /// operations belongs to what holds both, or, where nothing but the network does, to the first.
-    pub fn of(table: &Table) -> Self {
+    pub fn new(table: &Table) -> Self {
         let holders: Vec<Vec<String>> = holders(table);
         let mut found: Vec<Option<Vec<String>>> = vec![None; table.nodes.len()];
         let parameter = |tensor: usize| match table.tensors[table.storage(tensor)].source {

@@ -32,7 +32,7 @@ struct FusedFunction {
 
 impl GradientNeeds {
     /// By rule, from the forward pass alone.
-    pub fn of(table: &Table) -> Self {
+    pub fn new(table: &Table) -> Self {
         let mut gradient = vec![false; table.tensors.len()];
         for &weight in &table.weights {
             gradient[weight] = true;

@@ -42,7 +42,7 @@ enum Spelling {
 
 impl Vocabulary {
     /// One token a character, which must differ.
-    pub(super) fn of(characters: &str) -> Self {
+    pub(super) fn new(characters: &str) -> Self {
         let tokens = characters.chars().zip(0_i32..);
         Self {
             names: characters.chars().map(String::from).collect(),
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_text_becomes_tokens_and_a_text_again() {
-        let letters = Vocabulary::of("\n abc");
+        let letters = Vocabulary::new("\n abc");
         assert_eq!(letters.tokens("cab ?\n"), [4, 2, 3, 1, 0]);
         assert_eq!(letters.text(&[4, 2, 3, 1, 0]), "cab \n");
         assert_eq!((letters.label(1), letters.label(0)), ("_".into(), "\\n".into()));

@@ -102,7 +102,7 @@ pub(super) fn text_vocabulary(corpus: Option<&str>) -> Result<Vocabulary, DataEr
         }
         .into());
     }
-    Ok(Vocabulary::of(&characters.into_iter().collect::<String>()))
+    Ok(Vocabulary::new(&characters.into_iter().collect::<String>()))
 }
 
 /// Control characters but tab and line ends, and what stands for a byte that could not be read.
@@ -140,7 +140,7 @@ const HELD_OUT: usize = BOUND * BOUND / 10;
 const CHARACTERS: &str = "\n+=0123456789";
 
 pub(super) fn sums_vocabulary() -> Vocabulary {
-    Vocabulary::of(CHARACTERS)
+    Vocabulary::new(CHARACTERS)
 }
 
 /// Lines of pairs that come again and again, but a pair is either trained on or held out: a network that is right on
@@ -174,7 +174,7 @@ pub struct Answers(Vec<Range<usize>>);
 
 impl Answers {
     /// The answers in the windows of `data`; none unless they are sums.
-    pub fn of(dataset: Dataset, data: &Data) -> Self {
+    pub fn new(dataset: Dataset, data: &Data) -> Self {
         match (&data.held_out, &sums_vocabulary().tokens("\n=")[..]) {
             (Examples::Sequence(held_out), &[line_end, equals]) if dataset == Dataset::Sums => {
                 Self(answers(held_out, line_end, equals))

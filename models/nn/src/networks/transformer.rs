@@ -189,9 +189,9 @@ impl Block {
         let x = x.flatten::<2>(0, 1); // [rows, width]
         let normal = self.attention_norm.forward(x.clone());
         let (mixed, weights) = self.attention.forward(normal, batch, at);
-        let x = x + mixed;
+        let x = x + mixed; // x + Attention(RMSNorm(x))
         let normal = self.mlp_norm.forward(x.clone());
-        let x = x + self.mlp.forward(normal);
+        let x = x + self.mlp.forward(normal); // x + SwiGLU(RMSNorm(x))
         (x.reshape([batch, time, width]), weights)
     }
 }
@@ -205,7 +205,7 @@ impl RmsNorm {
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
         let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
         let size = mean_square.add_scalar(RMS_EPSILON).sqrt(); // [rows, 1]
-        x / size * self.scale.val().unsqueeze::<2>()
+        x / size * self.scale.val().unsqueeze::<2>() // [rows, width]
     }
 }
 
@@ -233,9 +233,9 @@ impl Attention {
         let (time, head) = (rows / batch, self.head());
         // [rows, heads head] to [batch, heads, time, head].
         let split = |x: Tensor<2>, heads| x.reshape([batch, time, heads, head]).swap_dims(1, 2);
-        let q = at.turn(split(x.clone().matmul(self.query.val()), self.heads));
-        let k = at.turn(split(x.clone().matmul(self.key.val()), self.kv_heads));
-        let v = split(x.matmul(self.value.val()), self.kv_heads);
+        let q = at.turn(split(x.clone().matmul(self.query.val()), self.heads)); // rotary(x Q)
+        let k = at.turn(split(x.clone().matmul(self.key.val()), self.kv_heads)); // rotary(x K)
+        let v = split(x.matmul(self.value.val()), self.kv_heads); // x V
         (q, k, v)
     }
 
@@ -249,7 +249,7 @@ impl Attention {
         let scores = q.matmul(k.swap_dims(2, 3)); // [batch, kv_heads, group time, seen]
         let scores = scores.reshape([batch, heads, time, seen]) / (head as f64).sqrt();
         let scores = scores.mask_fill(at.ahead.clone(), MASKED_SCORE);
-        activation::softmax(scores, 3)
+        activation::softmax(scores, 3) // [batch, heads, time, seen]
     }
 
     /// What tokens take from the values of those they look at, `[rows, width]`.
@@ -268,9 +268,9 @@ impl Attention {
     /// What all heads found, `[batch, heads, time, head]`, as what is added to the rows, `[rows, width]`.
     pub fn join(&self, mixed: Tensor<4>) -> Tensor<2> {
         let [batch, heads, time, head] = mixed.dims();
-        let mixed = mixed.swap_dims(1, 2);
-        let mixed = mixed.reshape([batch * time, heads * head]);
-        mixed.matmul(self.output.val())
+        let mixed = mixed.swap_dims(1, 2); // [batch, time, heads, head]
+        let mixed = mixed.reshape([batch * time, heads * head]); // [rows, heads head]
+        mixed.matmul(self.output.val()) // [rows, width]
     }
 }
 

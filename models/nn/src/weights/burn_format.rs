@@ -29,14 +29,14 @@ pub(super) fn decode(
     architecture: &Architecture,
 ) -> Result<Network, DecodeError> {
     let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes));
-    let record = record.map_err(|error| DecodeError::Foreign(said(error)))?;
+    let record = record.map_err(|error| DecodeError::Foreign(message_of(error)))?;
     let mine = saved(network, architecture);
     let differences = differences(&mine, &record);
     if !differences.is_empty() {
         return Err(DecodeError::Misfit(differences));
     }
     let loaded = mine.try_load_record(record.cast_to_module_dtype());
-    let loaded = loaded.map_err(|error| DecodeError::Misfit(vec![said(error)]))?;
+    let loaded = loaded.map_err(|error| DecodeError::Misfit(vec![message_of(error)]))?;
     let (theirs, ours) = (heads(&loaded.heads), heads_of(architecture));
     if theirs == ours {
         return Ok(loaded.network);
@@ -83,7 +83,7 @@ fn differences(mine: &Saved, record: &ModuleRecord) -> Vec<String> {
         (unused, |name| format!("{name} is in the file alone")),
     ] {
         if let Err(error) = mine.clone().try_load_record(record) {
-            let message = said(error);
+            let message = message_of(error);
             all.extend(
                 items(&message)
                     .map(|item| in_words(item.strip_prefix(OF_THE_NETWORK).unwrap_or(item))),
@@ -130,7 +130,7 @@ fn sizes(shape: &str) -> &str {
     sizes.unwrap_or(shape)
 }
 
-fn said(error: RecordError) -> String {
+fn message_of(error: RecordError) -> String {
     match error {
         RecordError::Io(message) | RecordError::Validation(message) => message,
     }

@@ -242,7 +242,7 @@ fn of_cnn(config: &CnnConfig) -> Vec<Named> {
     let mut all = Vec::new();
     for (index, shape) in config.convolutions().into_iter().enumerate() {
         let name = |part: &str| format!("convolutions.{index}.{part}");
-        // [outputs, inputs, 3, 3] is everybody's order.
+        // [outputs, inputs, 3, 3] is the order everywhere.
         let window = [shape.channels_out, shape.channels_in, KERNEL, KERNEL];
         all.push(Named::plain(name("weight"), &window));
         all.push(Named::plain(name("bias"), &[shape.channels_out]));

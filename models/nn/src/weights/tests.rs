@@ -215,7 +215,7 @@ fn oversized_headers_are_refused_before_allocation() {
         );
         file(header.len() as u64, &header)
     };
-    for said in [
+    for message in [
         file(u64::MAX, "{}"),
         file(99_999_999, "{}"),
         file(2, "[]"),
@@ -223,7 +223,7 @@ fn oversized_headers_are_refused_before_allocation() {
         tensor("[18446744073709551615,2]", 8),
         tensor("[5,3]", 60),
     ] {
-        assert!(said.contains("is no whole file of weights"), "{said}");
+        assert!(message.contains("is no whole file of weights"), "{message}");
     }
 }
 
@@ -242,13 +242,13 @@ fn torn_or_foreign(folder: &Folder, path: &Path) {
     let whole = fs::read(&path).unwrap();
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
-        let said = refusal(&architecture, &path);
-        assert!(said.contains(" is no whole file of weights"), "{said}");
+        let message = refusal(&architecture, &path);
+        assert!(message.contains(" is no whole file of weights"), "{message}");
     }
     for foreign in [&b"PK\x03\x04 something else"[..], &[0; 4096], b"\xff".repeat(999).as_slice()] {
         fs::write(&path, foreign).unwrap();
-        let said = refusal(&architecture, &path);
-        assert!(said.contains(" is no whole file of weights"), "{said}");
+        let message = refusal(&architecture, &path);
+        assert!(message.contains(" is no whole file of weights"), "{message}");
     }
     // A byte that is another: refused or read as other numbers, never a panic.
     for place in 0..whole.len() {
@@ -262,26 +262,26 @@ fn torn_or_foreign(folder: &Folder, path: &Path) {
 #[test]
 fn names_and_places_that_cannot_be_are_told_before_a_run() {
     let folder = Folder::new();
-    let said = |path: &Path| can_save(path).err().map(|error| error.to_string());
-    assert_eq!(said(&folder.path("a.bpk")), None);
-    assert_eq!(said(&folder.path("a.safetensors")), None);
-    assert_eq!(said(Path::new("a.bpk")), None);
-    let ending = said(&folder.path("a.pt")).unwrap();
+    let refused = |path: &Path| can_save(path).err().map(|error| error.to_string());
+    assert_eq!(refused(&folder.path("a.bpk")), None);
+    assert_eq!(refused(&folder.path("a.safetensors")), None);
+    assert_eq!(refused(Path::new("a.bpk")), None);
+    let ending = refused(&folder.path("a.pt")).unwrap();
     assert!(ending.contains("must end in .bpk"), "{ending}");
-    assert!(said(&folder.path("a")).is_some());
-    let missing = said(&folder.path("none/a.bpk")).unwrap();
+    assert!(refused(&folder.path("a")).is_some());
+    let missing = refused(&folder.path("none/a.bpk")).unwrap();
     assert!(missing.contains("none"), "{missing}");
     fs::create_dir(folder.path("folder.bpk")).unwrap();
-    let is_folder = said(&folder.path("folder.bpk")).unwrap();
+    let is_folder = refused(&folder.path("folder.bpk")).unwrap();
     assert!(is_folder.contains("folder.bpk: is a directory"), "{is_folder}");
     // A path that not even root can write to.
     fs::create_dir(folder.path("b.bpk.partial")).unwrap();
-    let unwritable = said(&folder.path("b.bpk")).unwrap();
+    let unwritable = refused(&folder.path("b.bpk")).unwrap();
     assert!(unwritable.contains("b.bpk: "), "{unwritable}");
     // Asking leaves nothing behind.
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
-    let said = refusal(&mlp(&[]), &folder.path("none.bpk"));
-    assert!(said.contains("none.bpk"), "{said}");
+    let message = refusal(&mlp(&[]), &folder.path("none.bpk"));
+    assert!(message.contains("none.bpk"), "{message}");
 }
 
 #[test]
@@ -301,8 +301,8 @@ fn artifacts_are_saved_without_overwriting() {
         let read = load(made(&spiral, 2), &spiral, &path).unwrap();
         assert_eq!(flat_params::weights(&read).unwrap(), trained.weights, "{name}");
         let before = fs::read(&path).unwrap();
-        let said = save_artifact(&left, &path).unwrap_err().to_string();
-        assert!(said.ends_with("give another name"), "{said}");
+        let message = save_artifact(&left, &path).unwrap_err().to_string();
+        assert!(message.ends_with("give another name"), "{message}");
         assert_eq!(fs::read(&path).unwrap(), before);
     }
     let written = fs::read(folder.path("a.safetensors")).unwrap();

@@ -39,7 +39,7 @@ pub(crate) struct Found {
 }
 
 impl Plain {
-    pub(super) fn of(transformer: &Transformer) -> Self {
+    pub(super) fn new(transformer: &Transformer) -> Self {
         let block = |block: &crate::networks::transformer::Block| PlainBlock {
             attention_norm: vector(&block.attention_norm.scale),
             query: matrix(&block.attention.query),
@@ -189,7 +189,7 @@ fn stirred(config: TransformerConfig) -> Transformer {
 /// The largest relative difference in scores, attention and vectors.
 fn error(transformer: &Transformer) -> f64 {
     let device = Device::flex();
-    let plain = Plain::of(transformer);
+    let plain = Plain::new(transformer);
     let [first, second] = [FIRST, SECOND].map(|sequence| plain.forward(&sequence));
     let batch = [FIRST, SECOND].concat();
     let looks = transformer.look(tokens(&batch, 2, &device));
@@ -225,7 +225,7 @@ fn it_equals_the_plain_one_without_blocks_and_for_one_token() {
     assert!(error(&in_f64(none)) <= 1e-10);
     let one = in_f64(stirred(config(4, 2)));
     let found = values(one.forward(tokens(&[8], 1, &Device::flex())));
-    let expected = Plain::of(&one).forward(&[8]).logits.concat();
+    let expected = Plain::new(&one).forward(&[8]).logits.concat();
     assert!(difference(&found, &expected) <= 1e-10);
 }
 
