@@ -1,9 +1,17 @@
 //! What the labs that split training over workers share: pictures of traffic and memory.
 
+use mlsys_distributed::model::Model;
 use mlsys_distributed::transport::Traffic;
-use mlsys_lab::Frame;
 use mlsys_lab::frame::{HeatMap, Stack, Stacks};
+use mlsys_lab::{Frame, Run};
 use mlsys_sim::network::Network;
+
+/// Reports the size of the model and its work in a step, and the rounding that differences from one worker are held against.
+pub(crate) fn report_sizes(run: &mut Run<'_>, model: &Model, examples: usize) {
+    run.scalar("parameters", model.parameters() as i64);
+    run.scalar("model_flops", model.flops(examples as u64) as i64);
+    run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
+}
 
 /// Bytes by sender (row) and receiver (column); what a worker sends itself is `own`.
 pub(crate) fn traffic(traffic: &Traffic, names: Vec<String>, own: f32, legend: &str) -> Frame {

@@ -47,6 +47,16 @@ pub(crate) fn run(lab: &dyn Lab, set: &[&str]) -> RunData {
     try_run(lab, set).unwrap_or_else(|error| panic!("{set:?}: {error}"))
 }
 
+/// Requires that a run is refused, in a message with all of these words; whether it is for its settings.
+pub(crate) fn refused(lab: &dyn Lab, set: &[&str], words: &[&str]) -> bool {
+    let error = try_run(lab, set).unwrap_err();
+    let message = error.to_string();
+    for word in words {
+        assert!(message.contains(word), "{set:?}: '{word}' is missing in {message}");
+    }
+    error.is_usage()
+}
+
 /// A run on the CPU that is given commands when a status report contains `at`.
 pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, commands: &[Command]) -> RunData {
     let mut commands = Some(commands.to_vec());

@@ -3,7 +3,7 @@
 use mlsys_lab::LabError;
 use serde::Deserialize;
 
-use crate::networks::{Activation, Architecture, TransformerConfig};
+use crate::networks::{Architecture, TransformerConfig};
 
 /// The kind of a network, as parameter `model` names it.
 #[derive(Clone, Copy, Deserialize)]
@@ -17,16 +17,6 @@ pub enum Model {
 /// The names of `model`.
 pub const MODELS: [(&str, Model); 3] =
     [("mlp", Model::Mlp), ("cnn", Model::Cnn), ("transformer", Model::Transformer)];
-
-/// The names of `activation`.
-pub const ACTIVATIONS: [(&str, Activation); 6] = [
-    ("relu", Activation::Relu),
-    ("tanh", Activation::Tanh),
-    ("sigmoid", Activation::Sigmoid),
-    ("gelu", Activation::Gelu),
-    ("silu", Activation::Silu),
-    ("identity", Activation::Identity),
-];
 
 /// A transformer of these sizes.
 ///

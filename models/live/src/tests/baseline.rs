@@ -200,9 +200,9 @@ fn evaluation_beyond_memory_is_refused() {
         judged.map_err(|error| error.to_string())
     };
     // 301 850 numbers an image and 20 million weights, twice each.
-    let said = judged(Model::Cnn, 1024, 2_000_000_000).unwrap_err();
+    let message = judged(Model::Cnn, 1024, 2_000_000_000).unwrap_err();
     for part in ["1000 images", "2.6 GB", "2.0 GB are free", "make width smaller"] {
-        assert!(said.contains(part), "'{part}' is missing in {said}");
+        assert!(message.contains(part), "'{part}' is missing in {message}");
     }
     assert_eq!(judged(Model::Cnn, 1024, 3_000_000_000), Ok(()));
     assert_eq!(judged(Model::Mlp, 1024, 100_000_000), Ok(()));
@@ -281,8 +281,8 @@ fn artifacts_round_trip() {
         for length in (0..artifact.bytes.len()).step_by(97) {
             let mut torn = artifact.clone();
             torn.bytes.truncate(length);
-            let said = adopted(&[], &torn, &recipe).unwrap_err();
-            assert!(said.contains("no whole file of a network"), "{said}");
+            let message = adopted(&[], &torn, &recipe).unwrap_err();
+            assert!(message.contains("no whole file of a network"), "{message}");
         }
         for place in (0..3000.min(artifact.bytes.len())).step_by(3) {
             let mut other = artifact.clone();
@@ -305,9 +305,9 @@ fn burn_weights_of_other_sizes_are_refused() {
     };
     let found = adopted(&[], &artifact, &of(4, 0)).unwrap();
     assert_eq!(found.weights, made.weights);
-    let said = adopted(&[], &artifact, &of(5, 0)).unwrap_err();
-    assert!(said.contains("of this lab's own sizes"), "{said}");
-    assert!(said.contains("[784, 4] in the file, [784, 5] in this network"), "{said}");
+    let message = adopted(&[], &artifact, &of(5, 0)).unwrap_err();
+    assert!(message.contains("of this lab's own sizes"), "{message}");
+    assert!(message.contains("[784, 4] in the file, [784, 5] in this network"), "{message}");
     for length in (0..artifact.bytes.len()).step_by(97) {
         let mut torn = artifact.clone();
         torn.bytes.truncate(length);
@@ -321,24 +321,24 @@ fn unset_sizes_follow_the_network() {
     let wide = trained(&of(5), DeviceId::CPU).unwrap();
     let artifact = wide.artifact(None).unwrap();
     assert_eq!(adopted(&[], &artifact, &of(3)), Ok((*wide).clone()));
-    let said = adopted(&["width=3"], &artifact, &of(3)).unwrap_err();
+    let message = adopted(&["width=3"], &artifact, &of(3)).unwrap_err();
     assert!(
-        said.starts_with("model_from: the network of 'base', mlp (784-5-10), is another")
-            && said.contains("\n  width is 5 there, 3 here\n"),
-        "{said}"
+        message.starts_with("model_from: the network of 'base', mlp (784-5-10), is another")
+            && message.contains("\n  width is 5 there, 3 here\n"),
+        "{message}"
     );
     let chain = Recipe::tokens(Dataset::Chain, Sizes::default(), 0, 1).unwrap();
-    let said = adopted(&["width=3"], &artifact, &chain).unwrap_err();
+    let message = adopted(&["width=3"], &artifact, &chain).unwrap_err();
     for part in [
         "dataset is digits there, chain here",
         "model is mlp there, transformer here",
         "width is 5 there, 32 here",
     ] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
     let stopped = wide.artifact(Some("it was stopped after step 1 of 2".to_owned()));
-    let said = adopted(&[], &stopped.unwrap(), &of(3)).unwrap_err();
-    assert!(said.contains("is not finished: it was stopped after step 1 of 2"), "{said}");
+    let message = adopted(&[], &stopped.unwrap(), &of(3)).unwrap_err();
+    assert!(message.contains("is not finished: it was stopped after step 1 of 2"), "{message}");
 }
 
 #[test]
@@ -355,12 +355,12 @@ fn a_file_that_claims_another_network_than_it_holds_is_refused() {
         other.bytes[place..place + old.len()].copy_from_slice(new.as_bytes());
         adopted(&[], &other, &recipe).unwrap_err()
     };
-    let said = claiming(r#""mlsys.hidden":"3""#, r#""mlsys.hidden":"4""#);
-    assert!(said.contains("which has 3190 weights and biases, and holds 2395"), "{said}");
-    let said = claiming(r#""mlsys.samples":"4000""#, r#""mlsys.samples":"9e99""#);
-    assert!(said.contains("'samples' is '9e99', which does not read"), "{said}");
-    let said = claiming(r#""mlsys.model":"mlp""#, r#""mlsys.model":"abc""#);
-    assert!(said.contains("'model' is 'abc'"), "{said}");
-    let said = claiming(r#""mlsys.dataset":"digits""#, r#""mlsys.dataset":"spiral""#);
-    assert!(said.contains("learned spiral"), "{said}");
+    let message = claiming(r#""mlsys.hidden":"3""#, r#""mlsys.hidden":"4""#);
+    assert!(message.contains("which has 3190 weights and biases, and holds 2395"), "{message}");
+    let message = claiming(r#""mlsys.samples":"4000""#, r#""mlsys.samples":"9e99""#);
+    assert!(message.contains("'samples' is '9e99', which does not read"), "{message}");
+    let message = claiming(r#""mlsys.model":"mlp""#, r#""mlsys.model":"abc""#);
+    assert!(message.contains("'model' is 'abc'"), "{message}");
+    let message = claiming(r#""mlsys.dataset":"digits""#, r#""mlsys.dataset":"spiral""#);
+    assert!(message.contains("learned spiral"), "{message}");
 }

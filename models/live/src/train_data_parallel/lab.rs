@@ -37,8 +37,8 @@ use self::params::{
 };
 use self::timing::{Measured, Modelled, StepSeconds};
 use self::worker::Member;
-use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::{parallel, stepped};
 
 /// Lab `train-data-parallel`.
 ///
@@ -321,10 +321,7 @@ fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &St
 impl Session {
     fn report_sizes(&self, run: &mut Run<'_>) {
         let model = &self.setup.model;
-        let batch = self.knobs.batch as u64;
-        run.scalar("parameters", model.parameters() as i64);
-        run.scalar("model_flops", model.flops(batch) as i64);
-        run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
+        parallel::report_sizes(run, model, self.knobs.batch);
         let Modelled { compute, communication, step, speedup, .. } = self.modelled;
         for (name, value) in [
             ("compute_seconds", compute),

@@ -7,7 +7,7 @@ use mlsys_sim::collective::Algorithm;
 use super::params::Setup;
 use crate::stepped::LiveLab;
 use crate::trial::{
-    ended_within_a_step, last, most, must_be_declared, number, params, run, steered, try_run, turn,
+    ended_within_a_step, last, most, must_be_declared, number, params, refused, run, steered, turn,
     turned, values,
 };
 
@@ -115,9 +115,7 @@ fn bad_input_is_a_sentence_that_says_what_to_do() {
             "set compression to none, or synchronize_every to 1",
         ),
     ] {
-        let error = try_run(&lab(), set).unwrap_err();
-        assert!(error.is_usage(), "{error}");
-        assert!(error.to_string().contains(expected), "{error}");
+        assert!(refused(&lab(), set, &[expected]));
     }
 }
 
@@ -403,7 +401,7 @@ fn knobs_that_memory_cannot_hold_are_refused() {
     assert!(setup.knobs(&small, budget).is_ok());
     for knob in ["delay=64", "global_batch=4096"] {
         let error = setup.knobs(&params(&lab(), &[knob]), budget).err();
-        let said = error.unwrap().to_string();
-        assert!(said.contains("make workers, hidden"), "{knob}: {said}");
+        let message = error.unwrap().to_string();
+        assert!(message.contains("make workers, hidden"), "{knob}: {message}");
     }
 }

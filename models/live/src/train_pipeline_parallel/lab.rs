@@ -25,7 +25,7 @@ use mlsys_distributed::reference;
 use mlsys_distributed::reference::Reference;
 use mlsys_distributed::transport::Traffic;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, contexts, timeout};
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_nn::divergence;
@@ -38,6 +38,7 @@ use self::panels::Memory;
 use self::params::{Clock, Knobs, Microbatches, Saving, Setup};
 use self::stage::{Answer, Detail, Diary, Stage, StageOrder};
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::{parallel, stepped};
 
 /// Lab `train-pipeline-parallel`.
 ///
@@ -124,7 +125,7 @@ impl Session {
             answers: Vec::new(),
             traffic: None,
         };
-        session.report_sizes(run);
+        parallel::report_sizes(run, &session.model, session.setup.batch());
         session.report_model(run);
         session.draw(run, FrameTrigger::Running)?;
         Ok(session)
@@ -187,10 +188,11 @@ impl Session {
         *diary = vec![Vec::new(); self.setup.stages];
     }
 
-    fn shown(&self) -> &PipelineRun {
+    /// What the clock of the knobs shows, once there is something.
+    fn shown(&self) -> Option<&PipelineRun> {
         match self.knobs.clock {
-            Clock::Modelled => &self.modelled.played,
-            Clock::Measured => &self.measured,
+            Clock::Modelled => Some(&self.modelled.played),
+            Clock::Measured => (self.steps.done > 0).then_some(&self.measured),
         }
     }
 }
@@ -275,28 +277,8 @@ impl SteppedLab for Session {
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        let (setup, clock) = (&self.setup, self.knobs.clock);
-        let there = clock == Clock::Modelled || self.steps.done > 0;
-        let mut offer = |panel: &str, draw: &dyn Fn() -> mlsys_lab::Frame| {
-            if run.sink.wants_frame(panel, moment) {
-                run.sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step: self.steps.done,
-                    frame: Box::new(draw()),
-                });
-            }
-        };
-        if there {
-            offer("timeline", &|| panels::timeline(setup, clock, self.shown()));
-            offer("activations", &|| panels::activations(setup, clock, self.shown()));
-        }
-        if let Some(traffic) = &self.traffic {
-            offer("traffic", &|| panels::traffic(traffic));
-            offer("order", &|| panels::order(setup, &self.measured));
-            let (stages, alone) = self.memory();
-            offer("memory", &|| panels::memory(setup, &stages, &alone));
-        }
-        run.sink.frames_done();
+        let at = (self.steps.done, moment);
+        stepped::draw(run, at, &panels::ALL, |_, picture| picture(self));
         Ok(())
     }
 
@@ -322,18 +304,7 @@ fn idle_share(played: &PipelineRun) -> f64 {
 /// Bytes of an f32 number, and of a token's number.
 const BYTES: u64 = 4;
 
-fn whole(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
 impl Session {
-    fn report_sizes(&self, run: &mut Run<'_>) {
-        run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
-        run.scalar("parameters", whole(self.model.parameters()));
-        let flops = self.model.flops(self.setup.batch() as u64);
-        run.scalar("model_flops", whole(flops));
-    }
-
     fn report_model(&self, run: &mut Run<'_>) {
         let modelled = &self.modelled;
         run.scalar("bubble_fraction", modelled.bubble_fraction);
@@ -353,7 +324,7 @@ impl Session {
     fn report_counts(&self, run: &mut Run<'_>) {
         if self.is_steady() {
             let staleness = self.answers.iter();
-            let staleness = staleness.map(|answer| Value::Int(whole(answer.staleness)));
+            let staleness = staleness.map(|answer| Value::Int(answer.staleness as i64));
             run.scalar("staleness", Value::Array(staleness.collect()));
         }
         let peaks = (0..self.answers.len()).map(|stage| Value::Float(self.peak(stage)));
@@ -362,22 +333,22 @@ impl Session {
         let fills = self.setup.is_asynchronous() && self.steps.done == 1 && self.setup.stages > 1;
         if let Some(traffic) = self.traffic.as_ref().filter(|_| !fills) {
             let most = traffic.most_sent();
-            run.scalar("bytes_sent_per_worker", whole(most.bytes));
-            run.scalar("messages_per_worker", whole(most.messages));
+            run.scalar("bytes_sent_per_worker", most.bytes as i64);
+            run.scalar("messages_per_worker", most.messages as i64);
             let stages = traffic.workers();
             let pairs = (0..stages).flat_map(|a| (a + 1..stages).map(move |b| (a, b)));
             let bytes = pairs.map(|(a, b)| traffic.flow(a, b).bytes + traffic.flow(b, a).bytes);
-            run.scalar("bytes_per_boundary", whole(bytes.max().unwrap_or(0)));
+            run.scalar("bytes_per_boundary", bytes.max().unwrap_or(0) as i64);
         }
         let (stages, alone) = self.memory();
-        run.scalar("reference_activation_bytes", whole(alone.activations));
+        run.scalar("reference_activation_bytes", alone.activations as i64);
         let weights = stages.iter().map(|of| of.weights + of.stashed).max();
-        run.scalar("weight_bytes_per_worker", whole(weights.unwrap_or(0)));
+        run.scalar("weight_bytes_per_worker", weights.unwrap_or(0) as i64);
         let activations = stages.iter().map(|of| of.activations).max();
-        run.scalar("activation_bytes_per_worker", whole(activations.unwrap_or(0)));
+        run.scalar("activation_bytes_per_worker", activations.unwrap_or(0) as i64);
         if self.setup.schedule.splits_backward() {
             let waiting = stages.iter().map(|of| of.waiting).max();
-            run.scalar("waiting_weight_bytes", whole(waiting.unwrap_or(0)));
+            run.scalar("waiting_weight_bytes", waiting.unwrap_or(0) as i64);
         }
     }
 

@@ -5,11 +5,29 @@ use mlsys_lab::frame::{Table, Timeline};
 use mlsys_lab::{Frame, Value};
 use mlsys_sim::pipeline::{PipelineRun, label, lanes, places};
 
+use super::Session;
 use super::params::{Clock, Saving, Setup};
 use crate::parallel;
 
 /// Operations of a stage that the table of the order shows.
 const SHOWN: usize = 400;
+
+type Picture = fn(&Session) -> Option<Frame>;
+
+/// The pictures of a session; some show nothing before the first step.
+pub(super) const ALL: [(&str, Picture); 5] = [
+    ("timeline", |run| run.shown().map(|played| timeline(&run.setup, run.knobs.clock, played))),
+    ("activations", |run| {
+        run.shown().map(|played| activations(&run.setup, run.knobs.clock, played))
+    }),
+    ("traffic", |run| run.traffic.as_ref().map(traffic)),
+    ("order", |run| run.traffic.as_ref().map(|_| order(&run.setup, &run.measured))),
+    ("memory", |run| {
+        run.traffic.as_ref()?;
+        let (stages, alone) = run.memory();
+        Some(memory(&run.setup, &stages, &alone))
+    }),
+];
 
 /// Names the clock (measured or modelled) of the seconds shown.
 fn by(clock: Clock, mut timeline: Timeline) -> Frame {
@@ -29,11 +47,11 @@ pub(super) fn timeline(setup: &Setup, clock: Clock, played: &PipelineRun) -> Fra
 }
 
 /// The places that each stage needs for what it keeps.
-pub(super) fn activations(setup: &Setup, clock: Clock, played: &PipelineRun) -> Frame {
+fn activations(setup: &Setup, clock: Clock, played: &PipelineRun) -> Frame {
     by(clock, places("seconds", setup.chunks, played))
 }
 
-pub(super) fn traffic(traffic: &Traffic) -> Frame {
+fn traffic(traffic: &Traffic) -> Frame {
     let names = (0..traffic.workers()).map(|stage| format!("stage {stage}")).collect();
     let legend = "bytes sent in a step, from the stage of the row to that of the column";
     parallel::traffic(traffic, names, 0.0, legend)
@@ -52,7 +70,7 @@ pub(super) struct Memory {
     pub(super) peak: f64,
 }
 
-pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
+fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
     let stack = |label: String, of: &Memory, remark: String| {
         let bytes = [of.weights, of.stashed, of.activations, of.waiting];
         parallel::stack(label, bytes.map(|bytes| bytes as f64), remark)
@@ -73,7 +91,7 @@ pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame 
 }
 
 /// What each stage did, in order.
-pub(super) fn order(setup: &Setup, played: &PipelineRun) -> Frame {
+fn order(setup: &Setup, played: &PipelineRun) -> Frame {
     let name = |slot: &mlsys_sim::pipeline::Slot| {
         format!("{}{}", slot.operation.work.letter(), label(slot.operation, setup.chunks))
     };

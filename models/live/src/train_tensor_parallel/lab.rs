@@ -40,8 +40,8 @@ use self::collectives::CollectiveCounts;
 use self::layout::Layout;
 use self::params::{Knobs, Mode, Setup, Sums};
 use self::worker::{Answer, Detail, Rank, StepOrder};
-use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
+use crate::{parallel, stepped};
 
 /// The lab `train-tensor-parallel`.
 ///
@@ -307,9 +307,7 @@ impl Session {
 impl Session {
     fn report_sizes(&self, run: &mut Run<'_>) {
         let setup = &self.setup;
-        run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
-        run.scalar("parameters", self.model.parameters() as i64);
-        run.scalar("model_flops", self.flops() as i64);
+        parallel::report_sizes(run, &self.model, setup.batch);
         run.scalar("weight_bytes_per_worker", clock::weight_bytes(setup) as i64);
         let kept = clock::activation_bytes(setup);
         run.scalar("activation_bytes_per_worker", kept as i64);
