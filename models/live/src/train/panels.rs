@@ -345,78 +345,64 @@ const MOST_UNITS: usize = 32;
 const BINS: usize = 15;
 
 pub(super) fn draw_weights(network: &Network) -> Option<Frame> {
-    match network {
-        Network::Mlp(mlp) => {
-            let first = mlp.layers.first()?.weight.val();
-            let [inputs, units] = first.dims();
-            let edge = inputs.isqrt();
-            if edge * edge == inputs {
-                // `[inputs, units]` to one row of inputs a unit.
-                let rows: Vec<f32> = values(first.transpose());
-                Some(units_as_images(&rows, edge, units))
-            } else {
-                let largest = mlp.layers.iter().map(|layer| layer.weight.val());
-                histogram(values(largest.max_by_key(|weight| weight.shape().num_elements())?))
-            }
-        }
-        Network::Cnn(cnn) => {
-            let largest = cnn.convolutions.iter().map(|convolution| convolution.weight.val());
-            match largest.max_by_key(|weight| weight.shape().num_elements()) {
-                Some(weight) => histogram(values(weight)),
-                None => histogram(values(cnn.head.weight.val())),
-            }
-        }
-        Network::Filters(net) => {
-            let largest = net.filters.iter().map(|filter| filter.weight.val());
-            match largest.max_by_key(|weight| weight.shape().num_elements()) {
-                Some(weight) => histogram(values(weight)),
-                None => histogram(values(net.head.weight.val())),
-            }
-        }
-        Network::Transformer(transformer) => {
-            let gates = transformer.blocks.iter().map(|block| &block.mlp.gate);
-            let largest = gates.chain([&transformer.embedding, &transformer.head]);
-            histogram(values(
-                largest.max_by_key(|weight| weight.val().shape().num_elements())?.val(),
-            ))
+    if let Network::Mlp(mlp) = network {
+        let first = mlp.layers.first()?.weight.val();
+        let [inputs, units] = first.dims();
+        let edge = inputs.isqrt();
+        if edge * edge == inputs {
+            // `[inputs, units]` to one row of inputs a unit.
+            return Some(units_as_images(&values(first.transpose()), edge, units));
         }
     }
+    let mut layers = layers(network);
+    if matches!(network, Network::Cnn(_) | Network::Filters(_)) && layers.len() > 1 {
+        // The largest filters, however large the head is.
+        layers.pop();
+    }
+    histogram(layers.into_iter().map(|(_, weights)| weights).max_by_key(Vec::len)?)
 }
 
 /// The distribution of each layer's weights; a layer without a finite weight has none.
 fn weight_spread(network: &Network) -> Option<Frame> {
-    fn layer<const D: usize>(name: String, weights: Tensor<D>) -> Option<ValueSpread> {
-        let weights: Vec<f64> = values(weights).into_iter().map(f64::from).collect();
+    let boxes = layers(network).into_iter().filter_map(|(name, weights)| {
+        let weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
         ValueSpread::new(&name, &weights)
-    }
-    let numbered = |place: usize| format!("layer{}", place + 1);
-    let boxes: Vec<Option<ValueSpread>> = match network {
-        Network::Mlp(mlp) => {
-            let layers = mlp.layers.iter().enumerate();
-            layers.map(|(place, of)| layer(numbered(place), of.weight.val())).collect()
-        }
-        Network::Cnn(cnn) => {
-            let layers = cnn.convolutions.iter().enumerate();
-            let layers = layers.map(|(place, of)| layer(numbered(place), of.weight.val()));
-            layers.chain([layer("head".to_owned(), cnn.head.weight.val())]).collect()
-        }
-        Network::Filters(net) => {
-            let layers = net.filters.iter().enumerate();
-            let layers = layers.map(|(place, of)| layer(numbered(place), of.weight.val()));
-            layers.chain([layer("head".to_owned(), net.head.weight.val())]).collect()
-        }
-        Network::Transformer(net) => {
-            let gates = net.blocks.iter().enumerate().map(|(place, block)| {
-                layer(format!("block{}.gate", place + 1), block.mlp.gate.val())
-            });
-            let embedding = layer("embedding".to_owned(), net.embedding.val());
-            let head = layer("head".to_owned(), net.head.val());
-            [embedding].into_iter().chain(gates).chain([head]).collect()
-        }
-    };
-    let boxes: Vec<ValueSpread> = boxes.into_iter().flatten().collect();
+    });
+    let boxes: Vec<ValueSpread> = boxes.collect();
     let plot = BoxPlot { quantity: "weight".to_owned(), boxes, ..BoxPlot::default() };
     (!plot.boxes.is_empty()).then_some(Frame::BoxPlot(plot))
+}
+
+/// The weights of each layer; of a transformer's blocks the gates stand for all.
+fn layers(network: &Network) -> Vec<(String, Vec<f32>)> {
+    fn numbered<const D: usize>(
+        weights: impl Iterator<Item = Tensor<D>>,
+    ) -> Vec<(String, Vec<f32>)> {
+        let named = |(place, of)| (format!("layer{}", place + 1), values(of));
+        weights.enumerate().map(named).collect()
+    }
+    let head = |weights: Tensor<2>| ("head".to_owned(), values(weights));
+    match network {
+        Network::Mlp(mlp) => numbered(mlp.layers.iter().map(|layer| layer.weight.val())),
+        Network::Cnn(cnn) => {
+            let mut all = numbered(cnn.convolutions.iter().map(|layer| layer.weight.val()));
+            all.push(head(cnn.head.weight.val()));
+            all
+        }
+        Network::Filters(net) => {
+            let mut all = numbered(net.filters.iter().map(|filter| filter.weight.val()));
+            all.push(head(net.head.weight.val()));
+            all
+        }
+        Network::Transformer(net) => {
+            let mut all = vec![("embedding".to_owned(), values(net.embedding.val()))];
+            all.extend(net.blocks.iter().enumerate().map(|(place, block)| {
+                (format!("block{}.gate", place + 1), values(block.mlp.gate.val()))
+            }));
+            all.push(head(net.head.val()));
+            all
+        }
+    }
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {

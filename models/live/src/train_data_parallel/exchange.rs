@@ -73,7 +73,7 @@ impl Replica {
         Ok(samples)
     }
 
-    /// Everybody's weights become the mean of all. Gives back a few of what they were.
+    /// All workers' weights become the mean of all. Gives back a few of what they were.
     pub(super) fn average_weights(
         &mut self,
         scheme: &Scheme,

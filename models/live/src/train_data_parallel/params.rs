@@ -99,6 +99,8 @@ pub(super) struct Knobs {
     pub(super) rate: f64,
     #[serde(with = "AlgorithmName")]
     pub(super) algorithm: Algorithm,
+    /// Of two parameters, so the field has the name of neither.
+    #[serde(rename = "compression_fields")]
     pub(super) compression: Compression,
     /// Whether what compression leaves out is added to the next step's gradient.
     pub(super) error_feedback: bool,
@@ -252,9 +254,9 @@ pub(super) struct Scheme {
     pub(super) all_reduce: Plan,
     /// The sum over all, to each its shard.
     pub(super) scatter: Plan,
-    /// Everybody's shard to all.
+    /// Every worker's shard to all.
     pub(super) gather: Plan,
-    /// Everybody's compressed gradient to all; an element a worker.
+    /// Every worker's compressed gradient to all; an element a worker.
     pub(super) share: Plan,
     pub(super) compression: Compression,
     /// Whether what compression leaves out is added to the next step's gradient.
