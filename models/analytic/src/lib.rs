@@ -47,6 +47,10 @@ mod trends {
     pub(crate) mod landscape;
 }
 
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::thread;
+
 use closed_form::{ClosedForm, Simulation};
 use mlsys_kernel::{Extensions, KernelLab};
 use mlsys_lab::Lab;
@@ -175,6 +179,27 @@ pub fn lab(kind: &str) -> Result<ClosedForm, SchemaError> {
     ClosedForm::built_in(text, simulation.map(|(_, simulation)| *simulation))
 }
 
+/// The labs of all files but those of other types, by their kinds; read on all processors, because the first frame
+/// waits for them.
+fn read_files(others: &[&str]) -> Result<BTreeMap<&'static str, ClosedForm>, SchemaError> {
+    let kinds: Vec<&'static str> =
+        FILES.iter().map(|(kind, _)| *kind).filter(|kind| !others.contains(kind)).collect();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = kinds.len().div_ceil(threads).max(1);
+    let read = |kinds: &[&'static str]| -> Result<Vec<_>, SchemaError> {
+        kinds.iter().map(|kind| Ok((*kind, lab(kind)?))).collect()
+    };
+    let mut labs = BTreeMap::new();
+    thread::scope(|scope| {
+        let readers: Vec<_> =
+            kinds.chunks(share).map(|kinds| scope.spawn(move || read(kinds))).collect();
+        for reader in readers {
+            labs.extend(reader.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok(labs)
+    })
+}
+
 fn all(
     graph: Graph,
     kernel: KernelLab,
@@ -182,6 +207,7 @@ fn all(
 ) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     let mut own: [Option<Box<dyn Lab>>; 3] =
         [Some(Box::new(graph)), Some(Box::new(kernel)), Some(Box::new(lowering))];
+    let mut files = read_files(&["graph", "kernel", "lowering"])?;
     let mut labs: Vec<Box<dyn Lab>> = Vec::new();
     for kind in ORDER {
         let is = |own: &&mut Option<Box<dyn Lab>>| {
@@ -189,11 +215,10 @@ fn all(
         };
         labs.push(match own.iter_mut().find(is).and_then(Option::take) {
             Some(lab) => lab,
-            None => Box::new(lab(kind)?),
+            None => Box::new(files.remove(kind).map_or_else(|| lab(kind), Ok)?),
         });
     }
-    for (kind, _) in FILES.iter().filter(|(kind, _)| !ORDER.contains(kind)) {
-        let lab = lab(kind)?;
+    for lab in files.into_values() {
         let module = lab.schema().module.clone();
         let last = labs.iter().rposition(|other| other.schema().module == module);
         labs.insert(last.map_or(labs.len(), |last| last + 1), Box::new(lab));
