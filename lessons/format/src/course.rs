@@ -1,7 +1,9 @@
 //! The course: from its files to its modules and the order of their lessons, or to everything that is wrong with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread;
 
 use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
@@ -221,7 +223,7 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     let mut reading = Reading {
         files,
         manifest: &manifest,
-        registry,
+        parsed: read_listed(files, &manifest, registry),
         listed: Vec::new(),
         read: Vec::new(),
         problems: Vec::new(),
@@ -256,10 +258,42 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     ParsedCourse { course, lessons: read, diagnostics }
 }
 
+/// Reads the listed lessons that have a file, on all processors: the first frame waits for them.
+fn read_listed(
+    files: &CourseFiles,
+    manifest: &Manifest,
+    registry: &Registry,
+) -> BTreeMap<String, Parsed> {
+    let listed = manifest.modules.iter().flat_map(|module| &module.lessons);
+    let paths: BTreeSet<String> =
+        listed.map(|listed| ListedModule::path_of(&listed.value)).collect();
+    let found: Vec<(String, &CourseFile)> =
+        paths.into_iter().filter_map(|path| files.get(&path).map(|file| (path, file))).collect();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = found.len().div_ceil(threads).max(1);
+    let mut parsed = BTreeMap::new();
+    thread::scope(|scope| {
+        let readers: Vec<_> = found
+            .chunks(share)
+            .map(|files| {
+                scope.spawn(move || {
+                    let read = |file: &CourseFile| read(&file.name, &file.bytes, registry);
+                    files.iter().map(|(path, file)| (path.clone(), read(file))).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        for reader in readers {
+            parsed.extend(reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+    });
+    parsed
+}
+
 struct Reading<'a> {
     files: &'a CourseFiles,
     manifest: &'a Manifest,
-    registry: &'a Registry,
+    /// What the listed files say, by their paths.
+    parsed: BTreeMap<String, Parsed>,
     /// Paths listed so far.
     listed: Vec<String>,
     read: Vec<(String, Parsed)>,
@@ -296,7 +330,7 @@ impl Reading<'_> {
             return false;
         }
         self.listed.push(path.clone());
-        let Some(file) = self.files.get(&path) else {
+        let Some(mut parsed) = self.parsed.remove(&path) else {
             let message = format!("there is no lesson file {path}");
             let known = self.files.keys().filter(|known| is_lesson_path(known));
             let help = match nearest(&path, known.map(String::as_str)) {
@@ -308,7 +342,6 @@ impl Reading<'_> {
             self.error(Code::MissingLesson, listed, message, &help);
             return false;
         };
-        let mut parsed = read(&file.name, &file.bytes, self.registry);
         if let Some(lesson) = &parsed.lesson
             && path == format!("{}.md", listed.value)
             && lesson.front.id.as_str() != listed.value
