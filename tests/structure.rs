@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 type Module = Vec<String>;
 
 /// Modules in circles of imports, or between two circles. To be lowered to what is left, and never raised.
-const IN_CIRCLES: usize = 74;
+const IN_CIRCLES: usize = 48;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
