@@ -49,7 +49,7 @@ pub fn kernel(
     Ok(samples(KERNELS, &measured, ("ms", 1e3), "warp instructions"))
 }
 
-/// Each side's times, in a unit of so many a second, and its rate in millions a second.
+/// Each side's times, in a fraction of a second, and its rate in millions a second.
 fn samples<const N: usize>(
     names: [&str; N],
     measured: &[Vec<(f64, f64)>],

@@ -72,8 +72,8 @@ macro_rules! functions {
             }
         }
 
-        // In both precisions, so that a float is never rounded by way of a double. What is no function of so many
-        // numbers does not come here.
+        // In both precisions, so that a float is never rounded by way of a double. Other numbers of arguments were
+        // refused before.
 
         pub(crate) fn one_f32(math: Math, x: f32) -> f32 {
             match math {

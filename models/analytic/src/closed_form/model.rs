@@ -144,7 +144,7 @@ pub(super) struct Row<T> {
     pub(super) only_if: Option<Formula>,
     /// What this picture's elements are put in order by; those of rows without it come first.
     pub(super) sort: Option<Formula>,
-    /// Only so many are drawn, the first by `sort`, which then only chooses.
+    /// At most this number are drawn, the first by `sort`, which then only chooses.
     pub(super) first: Option<usize>,
     pub(super) what: T,
 }
