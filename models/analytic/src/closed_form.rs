@@ -1,14 +1,16 @@
 //! Labs that are data: one TOML file holds the parameters, the metrics with their formulas, what must hold between
 //! parameters, the panels, presets and sources. `docs/labs.md` describes every key.
 //!
-//! A built-in file may start from the values of a [`Simulation`] in Rust: its metrics without a `value`, and the names
-//! in `simulated`; a panel without a picture is drawn by the simulation.
+//! A built-in file may start from what a [`Simulation`] in Rust finds: its metrics without a `value`, the names in
+//! `simulated`, and the pictures of panels that have none in the file.
 //!
 //! A file may come from anywhere, as a course's may: its size, its entries, the points it draws and the work of one run
 //! are bounded, its formulas have no loops, and all that is wrong with it is told at once with its place.
 
 mod draw;
 mod evaluate;
+mod explain;
+mod functions;
 mod model;
 mod read;
 
@@ -19,13 +21,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mlsys_lab::control::{Control, Limits};
-use mlsys_lab::report::{FrameTrigger, Report};
-use mlsys_lab::schema::{SchemaError, Type};
+use mlsys_lab::report::FrameTrigger;
+use mlsys_lab::schema::{Metric, SchemaError, Type};
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Schema, Settings, Tables, Value};
-
-use self::evaluate::{Context, Fault, Names, Scope};
-use self::model::{Definition, Form, Formula, Start};
 use mlsys_sim::integer::too_large;
+use serde::Serialize;
+
+use self::evaluate::{Context, Fault, Scope};
+use self::explain::Names;
+use self::model::{Form, Formula, Start};
 
 /// A lab whose computation is a file.
 #[derive(Debug)]
@@ -35,47 +39,36 @@ pub struct ClosedForm {
     simulation: Option<Simulation>,
 }
 
-/// Computes values that a file's formulas start from, and draws the panels that the file has no picture of.
-pub type Simulation = fn(&mut Run<'_>) -> Result<Values, LabError>;
+/// Computes the values that a file's formulas start from, and draws the panels that the file has no picture of.
+pub type Simulation = fn(&mut Run<'_>) -> Result<Simulated, LabError>;
 
-/// The values that a simulation computed; a name that is missing is unset.
+/// What a simulation found; a name that is missing is unset.
 #[derive(Debug, Default)]
-pub struct Values(BTreeMap<String, Value>);
+pub struct Simulated(BTreeMap<String, Value>);
 
-impl Values {
-    pub(crate) fn set(&mut self, name: impl Into<String>, value: impl Into<Value>) {
-        self.0.insert(name.into(), value.into());
-    }
-
-    pub(crate) fn list<V: Into<Value>>(
-        &mut self,
-        name: impl Into<String>,
-        values: impl IntoIterator<Item = V>,
-    ) {
-        self.set(name, Value::Array(values.into_iter().map(Into::into).collect()));
-    }
-
-    /// A number that must be finite.
+impl Simulated {
+    /// A value for each field of a struct; a field that is none is unset.
     ///
     /// # Errors
-    /// It is not; `reason` says which parameters make it so.
-    pub(crate) fn finite(
-        &mut self,
-        name: impl Into<String>,
-        value: f64,
-        reason: impl FnOnce() -> String,
-    ) -> Result<(), LabError> {
-        if !value.is_finite() {
-            return Err(LabError::NotFinite { metric: name.into(), reason: reason() });
-        }
-        self.set(name, value);
-        Ok(())
+    /// A count beyond 64 bits.
+    pub(crate) fn fields(fields: &impl Serialize) -> Result<Self, LabError> {
+        let table = toml::Table::try_from(fields);
+        let table = table.map_err(|error| LabError::Data(error.to_string()))?;
+        table.try_into().map(Self).map_err(|error| LabError::Data(error.to_string()))
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: impl Into<Value>) {
+        self.0.insert(name.to_owned(), value.into());
+    }
+
+    pub(crate) fn list<V: Into<Value>>(&mut self, name: &str, values: impl IntoIterator<Item = V>) {
+        self.set(name, Value::Array(values.into_iter().map(Into::into).collect()));
     }
 
     /// Records: each row has a value for each of the keys.
     pub(crate) fn records<const N: usize>(
         &mut self,
-        name: impl Into<String>,
+        name: &str,
         keys: [&str; N],
         rows: impl IntoIterator<Item = [Value; N]>,
     ) {
@@ -188,43 +181,37 @@ impl Lab for ClosedForm {
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let params = run.params.clone();
         self.check(&params)?;
-        let values = match self.simulation {
+        let simulated = match self.simulation {
             Some(simulation) => simulation(run)?,
-            None => Values::default(),
+            None => Simulated::default(),
         };
-        let context = Context::new(&self.form, &params, &values.0);
+        let context = Context::new(&self.form, &params, &simulated.0);
         let scope = Scope::of_run(&context);
-        let failed = |fault: Fault, what: &str| fault.error(&params, what);
         for (condition, words) in &self.form.notices {
-            let said = scope
+            let text = scope
                 .holds(condition)
                 .and_then(|holds| if holds { scope.text(words).map(Some) } else { Ok(None) });
-            if let Some(words) = said.map_err(|fault| failed(fault, "a notice"))? {
-                run.sink.report(Report::Notice(words));
+            if let Some(text) = text.map_err(|fault| fault.error(&params, "a notice"))? {
+                run.notice(text);
             }
         }
-        for name in self.schema.metrics.iter().map(|metric| metric.name.as_str()) {
-            let found = self.form.index.get(name);
-            let Some(definition) = found.and_then(|&index| self.form.definitions.get(index)) else {
-                if let Some(value) = values.0.get(name) {
-                    run.scalar(name, value.clone());
-                }
-                continue;
+        for metric in &self.schema.metrics {
+            let formula = self.form.formula(&metric.name);
+            let value = match formula {
+                Some(formula) => scope
+                    .named(&metric.name)
+                    .map_err(|fault| self.unset(fault, formula, &params, &metric.name))?,
+                None => simulated.0.get(&metric.name).cloned(),
             };
-            let value = scope.named(name);
-            let value =
-                value.map_err(|fault| self.unset(fault, &definition.formula, &params, name))?;
             if let Some(value) = value {
-                run.scalar(name, self.reported(definition, value, &scope)?);
+                run.scalar(&metric.name, self.reported(metric, formula, value, &scope)?);
             }
         }
         for (panel, picture) in &self.form.panels {
-            if !run.sink.wants_frame(panel, FrameTrigger::Final) {
-                continue;
+            if run.sink.wants_frame(panel, FrameTrigger::Final) {
+                let frame = draw::frame(picture, &scope);
+                run.frame(panel, frame.map_err(|fault| fault.error(&params, panel))?);
             }
-            let frame = draw::frame(picture, &scope).map_err(|fault| failed(fault, panel))?;
-            let panel = panel.as_str().into();
-            run.sink.report(Report::Frame { panel, step: 0, frame: Box::new(frame) });
         }
         Ok(())
     }
@@ -266,38 +253,38 @@ impl ClosedForm {
     /// A metric's value in its declared type.
     fn reported(
         &self,
-        definition: &Definition,
+        metric: &Metric,
+        formula: Option<&Formula>,
         value: Value,
         scope: &Scope<'_>,
     ) -> Result<Value, LabError> {
         if !value.is_finite() {
-            return Err(LabError::NotFinite {
-                metric: definition.name.clone(),
-                reason: self.reason(definition, scope),
-            });
+            let reason = self.reason(metric, formula, &value, scope);
+            return Err(LabError::NotFinite { metric: metric.name.clone(), reason });
         }
-        Ok(match (definition.metric, value) {
-            (Some(Type::Float), Value::Int(x)) => Value::Float(x as f64),
-            (Some(Type::Int), Value::Float(x)) if x.fract() == 0.0 => {
+        Ok(match (metric.ty, value) {
+            (Type::Float, Value::Int(x)) => Value::Float(x as f64),
+            (Type::Int, Value::Float(x)) if x.fract() == 0.0 => {
                 if x.abs() >= 9.2e18 {
-                    let needed =
-                        evaluate::parameters(&self.form, &definition.formula, Names::Values);
+                    let needed = formula.map_or_else(Vec::new, |formula| {
+                        explain::parameters(&self.form, formula, Names::Values)
+                    });
                     let numbers = self.schema.params.iter().filter(|param| {
                         matches!(param.ty, Type::Int | Type::Float)
                             && needed.contains(&param.name.as_str())
                     });
                     let names = numbers.map(|param| param.name.as_str());
-                    return Err(too_large(names, &definition.name));
+                    return Err(too_large(names, &metric.name));
                 }
                 Value::Int(x as i64)
             }
             (
-                Some(Type::Int),
+                Type::Int,
                 value @ (Value::Float(_) | Value::Bool(_) | Value::Text(_) | Value::Array(_)),
             )
-            | (Some(Type::Float), value @ (Value::Bool(_) | Value::Text(_) | Value::Array(_)))
-            | (Some(Type::String), value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => {
-                let message = format!("{}: {} is not of its type", definition.name, value);
+            | (Type::Float, value @ (Value::Bool(_) | Value::Text(_) | Value::Array(_)))
+            | (Type::String, value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => {
+                let message = format!("{}: {} is not of its type", metric.name, value);
                 return Err(LabError::Data(message));
             }
             (_, value) => value,
@@ -306,7 +293,7 @@ impl ClosedForm {
 
     /// Of the parameters that a formula depends on, the first in the schema that is needed and not set.
     fn first_unset(&self, formula: &Formula, params: &Params) -> Option<String> {
-        let needed = evaluate::parameters(&self.form, formula, Names::All);
+        let needed = explain::parameters(&self.form, formula, Names::All);
         let unset = self
             .schema
             .params
@@ -315,14 +302,26 @@ impl ClosedForm {
         unset.map(|param| param.name.clone()).find(|name| needed.contains(&name.as_str()))
     }
 
-    fn reason(&self, definition: &Definition, scope: &Scope<'_>) -> String {
-        let said = definition.reason.as_ref().or(self.form.reason.as_ref());
-        let told = said.and_then(|template| scope.text(template).ok());
-        told.unwrap_or_else(|| match evaluate::written_out(&definition.formula, scope) {
+    /// Why a metric is not finite: in the words of the file, else its formula with its numbers.
+    fn reason(
+        &self,
+        metric: &Metric,
+        formula: Option<&Formula>,
+        value: &Value,
+        scope: &Scope<'_>,
+    ) -> String {
+        let template = self.form.reasons.get(&metric.name).or(self.form.reason.as_ref());
+        if let Some(text) = template.and_then(|template| scope.text(template).ok()) {
+            return text;
+        }
+        let Some(formula) = formula else {
+            return format!("it is {value}");
+        };
+        match explain::written_out(formula, scope) {
             Ok((formula, numbers)) if numbers.is_empty() => formula,
             Ok((formula, numbers)) => format!("{formula} = {numbers}"),
-            Err(_) => definition.formula.source.clone(),
-        })
+            Err(_) => formula.source.clone(),
+        }
     }
 }
 

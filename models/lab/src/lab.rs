@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::control::Control;
 use crate::device::DeviceId;
 use crate::error::LabError;
+use crate::frame::Frame;
 use crate::nearest::nearest;
 use crate::params::Params;
 use crate::report::{Report, Sink};
@@ -46,6 +47,11 @@ impl Run<'_> {
     /// Reports a metric that is known once.
     pub fn scalar(&mut self, name: &str, value: impl Into<Value>) {
         self.sink.report(Report::Scalar { name: name.into(), value: value.into() });
+    }
+
+    /// Reports the last picture of a panel.
+    pub fn frame(&mut self, panel: &str, frame: Frame) {
+        self.sink.report(Report::Frame { panel: panel.into(), step: 0, frame: Box::new(frame) });
     }
 
     /// Reports what is being done, for the status line; empty when it is over.

@@ -4,14 +4,14 @@ use crate::frame::{
     self, Bar, Cell, CellRow, Dimension, FrameSequence, HeatMap, Image, Images, Kind, Level, Limit,
     Pane, Scatter, ScatterLine, ScatterPoint, Stack, Stacks, Table, Tone, Verdict,
 };
-use crate::report::{FrameTrigger, Report};
+use crate::report::FrameTrigger;
 use crate::schema::Scale;
 use crate::{Frame, Run, Value};
 
 /// Sends the frame of a panel if the sink wants it.
 pub fn offer(run: &mut Run<'_>, panel: &str, draw: impl FnOnce() -> Frame) {
     if run.sink.wants_frame(panel, FrameTrigger::Final) {
-        run.sink.report(Report::Frame { panel: panel.into(), step: 0, frame: Box::new(draw()) });
+        run.frame(panel, draw());
     }
 }
 

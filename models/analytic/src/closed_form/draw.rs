@@ -6,7 +6,9 @@ use mlsys_lab::frame::{
 use mlsys_lab::schema::Scale;
 use mlsys_lab::{Frame, Value};
 
-use super::evaluate::{Fault, Scope, order, same, written_out};
+use super::evaluate::{Fault, Scope};
+use super::explain::written_out;
+use super::functions::{order, same};
 use super::model::{Axis, Drawing, Each, Formula, Line, Over, Picture, Places, Row, Step};
 use mlsys_lab::steps::Steps;
 
@@ -170,7 +172,7 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                 })?;
             }
             Ok(Frame::Cells(frame::Cells {
-                across: across.clone(),
+                across: scope.text(across)?,
                 first: start,
                 group,
                 kinds: kinds.clone(),

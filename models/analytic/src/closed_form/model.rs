@@ -34,8 +34,6 @@ pub(super) struct Definition {
     pub(super) formula: Formula,
     /// The type of a metric; intermediate values have none.
     pub(super) metric: Option<Type>,
-    /// Why a metric is not finite where it is not; without it, the formula with its numbers.
-    pub(super) reason: Option<Template>,
 }
 
 /// A parameter, as far as formulas see it.
@@ -76,11 +74,21 @@ pub(super) struct Form {
     /// Where a definition stands among them.
     pub(super) index: BTreeMap<String, usize>,
     pub(super) checks: Vec<Row<Check>>,
+    /// Why a metric is not finite where it is not, by its name.
+    pub(super) reasons: BTreeMap<String, Template>,
+    /// The same for all other metrics; without it, the formula with its numbers.
     pub(super) reason: Option<Template>,
     /// What is said before the answers where a condition holds.
     pub(super) notices: Vec<(Formula, Template)>,
     /// The pictures by panel, in the order of the file.
     pub(super) panels: Vec<(String, Picture)>,
+}
+
+impl Form {
+    /// The formula of a definition.
+    pub(super) fn formula(&self, name: &str) -> Option<&Formula> {
+        Some(&self.definitions.get(*self.index.get(name)?)?.formula)
+    }
 }
 
 /// What a panel draws: the first text whose condition holds, or the drawing.
@@ -116,7 +124,7 @@ pub(super) enum Drawing {
         lines: Vec<Row<Line>>,
     },
     Cells {
-        across: String,
+        across: Template,
         /// The number of the first column, if it is not 0.
         start: Option<Formula>,
         group: Option<Formula>,

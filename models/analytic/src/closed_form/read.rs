@@ -135,10 +135,11 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
             let what = format!("`{name}`");
             if let Some(text) = top.as_text(value, &what) {
                 let expr = draft(&text, top.problems);
-                drafts.push(Draft { name, place, text, expr, metric: None, reason: None });
+                drafts.push(Draft { name, place, text, expr, metric: None });
             }
         }
     }
+    let mut reasons: Vec<(String, Text)> = Vec::new();
     let metrics: Vec<(Metric, std::ops::Range<usize>)> = entries(&mut top, "metric", |entry| {
         entry.refuse(&["series", "class"], "a lab that is data answers once, and exactly");
         let text = match start {
@@ -147,6 +148,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
         };
         let reason = entry.text("reason");
         let (metric, place): (Metric, _) = entry.rest()?;
+        reasons.extend(reason.map(|reason| (metric.name.clone(), reason)));
         if let Some(text) = text {
             let expr = draft(&text, entry.problems);
             drafts.push(Draft {
@@ -155,7 +157,6 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
                 text,
                 expr,
                 metric: Some(metric.ty),
-                reason,
             });
         } else {
             form.simulated.insert(metric.name.clone());
@@ -164,10 +165,11 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     });
     let reason = top.text("reason");
     define(drafts, &mut form, top.problems);
-    if let Some(text) = reason {
-        let template = formula::template(&text, &mut Names::new(&form), top.problems);
-        form.reason = Some(template);
-    }
+    let read =
+        |text: &Text, problems: &mut _| formula::template(text, &mut Names::new(&form), problems);
+    let general = reason.map(|text| read(&text, top.problems));
+    let own = reasons.into_iter().map(|(name, text)| (name, read(&text, top.problems)));
+    (form.reasons, form.reason) = (own.collect(), general);
     let mut notices = Vec::new();
     entries(&mut top, "notice", |entry| {
         let names = &mut Names::new(&form);
@@ -340,7 +342,6 @@ struct Draft {
     text: Text,
     expr: Option<Expr>,
     metric: Option<Type>,
-    reason: Option<Text>,
 }
 
 fn draft(text: &Text, problems: &mut Problems<'_>) -> Option<Expr> {
@@ -368,7 +369,6 @@ fn define(mut drafts: Vec<Draft>, form: &mut Form, problems: &mut Problems<'_>) 
             problems.add(Mistake::DuplicateId, draft.place.clone(), message, help);
         }
     }
-    let mut reasons = Vec::new();
     loop {
         let before = drafts.len();
         let mut waiting = Vec::new();
@@ -392,10 +392,8 @@ fn define(mut drafts: Vec<Draft>, form: &mut Form, problems: &mut Problems<'_>) 
                     name: draft.name.clone(),
                     formula,
                     metric: draft.metric,
-                    reason: None,
                 });
                 form.index.insert(draft.name.clone(), index);
-                reasons.extend(draft.reason.map(|text| (index, text)));
             } else {
                 // Told already; whatever refers to it is not told again.
                 names.remove(&draft.name);
@@ -415,12 +413,6 @@ fn define(mut drafts: Vec<Draft>, form: &mut Form, problems: &mut Problems<'_>) 
             "break the circle: some value must come from parameters alone".to_owned()
         };
         problems.add(Mistake::Contradiction, draft.text.place, message, help);
-    }
-    for (index, text) in reasons {
-        let template = formula::template(&text, &mut Names::new(form), problems);
-        if let Some(definition) = form.definitions.get_mut(index) {
-            definition.reason = Some(template);
-        }
     }
 }
 

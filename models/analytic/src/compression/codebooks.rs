@@ -6,11 +6,11 @@ use mlsys_lab::value::number;
 use mlsys_lab::{Frame, LabError, Run, Value, picture};
 use mlsys_sim::quantizer::{Codebook, Listed, cluster_sums, nf4_levels};
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 use crate::compression::nested::Nested;
 
 /// Values in blocks, each divided by its largest and rounded to the nearest level of 4-bit NormalFloat.
-pub(crate) fn nf4(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn nf4(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let given = Nested::read(&run.params, "values")?;
     let levels = nf4_levels()?;
     let (mut scales, mut codes, mut back) = (Vec::new(), Vec::new(), Vec::new());
@@ -37,14 +37,14 @@ pub(crate) fn nf4(run: &mut Run<'_>) -> Result<Values, LabError> {
     }
     let errors = given.flat.iter().zip(&back).map(|(x, y)| (y - x) * (y - x));
     let mean = errors.sum::<f64>() / given.flat.len() as f64;
+    let mut values = Simulated::default();
     picture::offer(run, "levels", || counts(&codes, &levels));
-    let mut values = Values::default();
     values.list("levels", levels);
     values.list("scales", scales);
     values.set("codes", given.like(codes.iter().map(|code| *code as i64)));
     values.set("dequantized", given.like(back));
     values.records("rows", ["value", "scale", "code", "level", "back", "error"], rows);
-    values.finite("mean_squared_error", mean, || "these values".to_owned())?;
+    values.set("mean_squared_error", mean);
     Ok(values)
 }
 
@@ -71,7 +71,7 @@ fn counts(codes: &[usize], levels: &[f64]) -> Frame {
 
 /// Weights that share the centroids of their clusters (Deep Compression), and a step of the centroids along the sums of
 /// their gradients.
-pub(crate) fn kmeans(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn kmeans(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let params = &run.params;
     let weights = Nested::read(params, "weights")?;
     let start = match Nested::optional(params, "centroids")? {
@@ -81,14 +81,14 @@ pub(crate) fn kmeans(run: &mut Run<'_>) -> Result<Values, LabError> {
     };
     let codebook = Codebook::fit(&weights.flat, start, params.size("iterations")?);
     let Codebook { centroids, indices } = &codebook;
-    let mut values = Values::default();
+    let mut values = Simulated::default();
     values.list("centroids", centroids.iter().copied());
     values.set("indices", weights.like(indices.iter().map(|i| *i as i64)));
     values.set("index_bits", i64::from(codebook.index_bits()));
     values.set("weight_count", weights.flat.len() as i64);
     let errors = weights.flat.iter().zip(indices).map(|(weight, index)| centroids[*index] - weight);
     let mean = errors.map(|error| error * error).sum::<f64>() / weights.flat.len() as f64;
-    values.finite("mean_squared_error", mean, || "these weights".to_owned())?;
+    values.set("mean_squared_error", mean);
     let mut gradients = Vec::new();
     if let Some(given) = Nested::optional(params, "gradients")? {
         if !given.alike(&weights) {

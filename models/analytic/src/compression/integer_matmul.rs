@@ -3,9 +3,9 @@
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_sim::integer::too_large;
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let params = &run.params;
     let (a, b) = (matrix(params, "a")?, matrix(params, "b")?);
     let (inner, below) = (a[0].len(), b.len());
@@ -17,7 +17,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
     }
     let (za, zb) = (params.int("a_zero_point")?, params.int("b_zero_point")?);
     let terms = a[0].iter().zip(&b).map(|(a, row)| format!("({a} - {za})({} - {zb})", row[0]));
-    let mut values = Values::default();
+    let mut values = Simulated::default();
     values.set("terms", terms.collect::<Vec<_>>().join(" + "));
     let (mut direct, mut expanded, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
     for (i, row) in a.iter().enumerate() {

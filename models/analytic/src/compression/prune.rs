@@ -4,11 +4,11 @@ use mlsys_lab::{LabError, Run, Value};
 use mlsys_sim::integer::too_large;
 use mlsys_sim::pruning::mask;
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 use crate::compression::nested::Nested;
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
-    let mut values = Values::default();
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
+    let mut values = Simulated::default();
     let params = &run.params;
     let weights = Nested::read(params, "weights")?;
     let sizes: Vec<f64> = weights.flat.iter().map(|w| w.abs()).collect();

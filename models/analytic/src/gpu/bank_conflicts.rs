@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mlsys_lab::{LabError, Run, Value};
 use mlsys_sim::pattern::{OF_A_WARP, Pattern};
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 
 /// Banks of shared memory; word w lies in bank w mod 32.
 const BANKS: usize = 32;
@@ -13,7 +13,7 @@ const BANKS: usize = 32;
 /// Distances between neighbouring lanes that are compared.
 const STRIDES: [i64; 10] = [1, 2, 3, 4, 7, 8, 16, 31, 32, 33];
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let source = run.params.text("word_index")?;
     let words = Pattern::read("word_index", source, &OF_A_WARP)?.lanes("the word")?;
     let banks = banks(&words);
@@ -31,7 +31,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
         let other: Vec<i64> = (0..words.len() as i64).map(|lane| stride * lane).collect();
         [stride.into(), degree(&self::banks(&other)).into(), (other == words).into()]
     });
-    let mut values = Values::default();
+    let mut values = Simulated::default();
     values.set("degree", degree(&banks));
     values.list("words_per_bank", banks.iter().map(|bank| bank.len() as i64));
     values.set("distinct", words.iter().collect::<BTreeSet<_>>().len() as i64);

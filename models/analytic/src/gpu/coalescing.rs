@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mlsys_lab::{LabError, Run, Value, picture};
 use mlsys_sim::pattern::{OF_A_WARP, Pattern};
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 
 /// Bytes of a sector, the least that moves between memory and a multiprocessor.
 const SECTOR: i64 = 32;
@@ -22,7 +22,7 @@ struct Load {
     size: i64,
 }
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let source = run.params.text("byte_address")?;
     let pattern = Pattern::read("byte_address", source, &OF_A_WARP)?;
     let load = Load { first: pattern.lanes("the address")?, size: run.params.int("access_bytes")? };
@@ -45,7 +45,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
         let efficiency = bytes.len() as f64 / moved as f64;
         [stride.into(), efficiency.into(), (other.first == load.first).into()]
     });
-    let mut values = Values::default();
+    let mut values = Simulated::default();
     values.set("sectors", units(&bytes, SECTOR).len() as i64);
     values.set("cache_lines", units(&bytes, LINE).len() as i64);
     values.set("used_bytes", bytes.len() as i64);

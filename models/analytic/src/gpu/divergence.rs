@@ -3,7 +3,7 @@
 use mlsys_lab::{LabError, Run, Value};
 use mlsys_sim::pattern::{LANES, Pattern};
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 
 /// The names in a condition.
 const NAMES: [&str; 5] = ["tid", "lane", "warp", "warpSize", "s"];
@@ -11,7 +11,7 @@ const NAMES: [&str; 5] = ["tid", "lane", "warp", "warpSize", "s"];
 /// Values of s that one run takes.
 const MOST_STEPS: usize = 4096;
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let steps = steps(run.params.get("steps")).ok_or_else(|| {
         let message = format!("expected 1 to {MOST_STEPS} whole numbers, such as [1, 2, 4]");
         LabError::contradiction(["steps"], message)
@@ -36,7 +36,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
         ])
     };
     let outcomes = steps.into_iter().map(outcome).collect::<Result<Vec<_>, LabError>>()?;
-    let mut values = Values::default();
+    let mut values = Simulated::default();
     values
         .list("divergent_warps_per_step", outcomes.iter().map(|[.., divergent]| divergent.clone()));
     values.records("outcomes", ["s", "warps", "taking", "divergent"], outcomes);

@@ -8,7 +8,7 @@ use mlsys_lab::value::number;
 use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
 use self::format::Format;
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 use mlsys_lab::picture;
 use mlsys_lab::random;
 use mlsys_lab::steps::Steps;
@@ -16,8 +16,8 @@ use mlsys_lab::steps::Steps;
 /// Products that a core adds to a sum with one rounding.
 const CORE: usize = 4;
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
-    let mut values = Values::default();
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
+    let mut values = Simulated::default();
     let product = Product::read(&run.params)?;
     let outputs = product.outputs();
     let worst = |of: fn(&Output) -> f64| outputs.iter().map(of).fold(0.0, f64::max);

@@ -4,7 +4,7 @@ use mlsys_lab::{LabError, Run};
 use mlsys_sim::integer::div_up;
 use serde::Deserialize;
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 
 /// Which bound the kernel's loads are guarded by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -25,8 +25,8 @@ struct Stencil {
     load_guard: Guard,
 }
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
-    let mut values = Values::default();
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
+    let mut values = Simulated::default();
     values.list("bad_outputs", run.params.read::<Stencil>()?.bad_outputs());
     Ok(values)
 }

@@ -4,9 +4,9 @@ use mlsys_lab::value::number;
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_sim::inference::RunningSoftmax;
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let blocks = blocks(&run.params)?;
     let mut pass = RunningSoftmax::NOTHING;
     let rows: Vec<[Value; 6]> = blocks
@@ -29,7 +29,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
     let shares = blocks.iter().enumerate().flat_map(|(at, block)| {
         block.iter().map(move |x| [Value::Int(at as i64), (*x).into(), share(x).into()])
     });
-    let mut values = Values::default();
+    let mut values = Simulated::default();
     values.list("running_max", rows.iter().map(|row| row[2].clone()));
     values.list("running_sum", rows.iter().map(|row| row[5].clone()));
     values.set("max", pass.most);

@@ -4,7 +4,7 @@ use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::{Frame, LabError, Params, Run, Value, picture};
 use mlsys_sim::pipeline::{PipelineRun, Plan, Schedule, Times, lanes, places, simulate};
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 
 /// The schedules that the lab simulates.
 const COMPARED: [Schedule; 5] = [
@@ -21,31 +21,31 @@ const CHUNKS: usize = 2;
 /// Operations that a row of a comparison may cost.
 const MOST_COMPARED: usize = 400_000;
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let setup = Setup::read(&run.params)?;
     let outcome = setup.outcome()?;
     let stages = 0..setup.stages;
-    let mut values = Values::default();
-    let large = || "the times are too large for their sum".to_owned();
-    values.finite("makespan", outcome.makespan, large)?;
-    values.finite("ideal_time", setup.ideal(), large)?;
+    let mut values = Simulated::default();
+    values.set("makespan", outcome.makespan);
     values.list("stage_idle", stages.clone().map(|stage| outcome.played.idle(stage)));
     values.list("peak_activations", stages.map(|stage| outcome.peak(stage)));
     values.set("operations", outcome.plan.operations() as i64);
-    values.set("stage_0_keeps", outcome.peak(0));
     let keys = ["name", "makespan", "wait", "keeps", "messages"];
     if run.sink.wants_frame("schedules", FrameTrigger::Final) {
         values.records("schedules", keys, COMPARED.into_iter().filter_map(|s| setup.compared(s)));
     }
     if run.sink.wants_frame("microbatches", FrameTrigger::Final) {
-        values.records("counts", ["count", "makespan", "ideal", "keeps"], setup.counts());
+        values.records("counts", ["count", "makespan", "keeps"], setup.counts());
     }
-    picture::offer(run, "timeline", || {
-        Frame::Timeline(lanes("time", setup.schedule, setup.chunks, &outcome.played))
-    });
-    picture::offer(run, "activations", || {
-        Frame::Timeline(places("time", setup.chunks, &outcome.played))
-    });
+    // Times beyond all numbers have no place on an axis.
+    if outcome.makespan.is_finite() {
+        picture::offer(run, "timeline", || {
+            Frame::Timeline(lanes("time", setup.schedule, setup.chunks, &outcome.played))
+        });
+        picture::offer(run, "activations", || {
+            Frame::Timeline(places("time", setup.chunks, &outcome.played))
+        });
+    }
     Ok(values)
 }
 
@@ -76,11 +76,6 @@ impl Setup {
                 backward_weight: params.float("backward_weight_time")?,
             },
         })
-    }
-
-    /// m*(F + B + W)
-    fn ideal(&self) -> f64 {
-        self.microbatches as f64 * self.times.microbatch()
     }
 
     fn outcome(&self) -> Result<Outcome, LabError> {
@@ -122,7 +117,7 @@ impl Setup {
     }
 
     /// The same schedule with other numbers of microbatches.
-    fn counts(&self) -> impl Iterator<Item = [Value; 4]> {
+    fn counts(&self) -> impl Iterator<Item = [Value; 3]> {
         let unit = if self.schedule == Schedule::Interleaved { self.stages } else { 1 };
         let mut counts: Vec<usize> = (0..9).map(|power| unit << power).collect();
         counts.push(self.microbatches);
@@ -134,11 +129,9 @@ impl Setup {
             if operations > MOST_COMPARED && !own {
                 return None;
             }
-            let other = Self { microbatches, ..*self };
-            let outcome = other.outcome().ok()?;
-            let [makespan, ideal, keeps] =
-                [outcome.makespan, other.ideal(), outcome.peak(0)].map(Value::Float);
-            Some([Value::Int(microbatches as i64), makespan, ideal, keeps])
+            let outcome = Self { microbatches, ..*self }.outcome().ok()?;
+            let count = Value::Int(microbatches as i64);
+            Some([count, outcome.makespan.into(), outcome.peak(0).into()])
         })
     }
 }

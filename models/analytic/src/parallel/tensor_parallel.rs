@@ -1,10 +1,9 @@
 //! Kind `tensor-parallel`: the slices of a split layer's weights, and what each rank holds on the way through it.
 
-use mlsys_lab::picture::offer;
-use mlsys_lab::{Frame, LabError, Run};
+use mlsys_lab::{Frame, LabError, Run, picture};
 use mlsys_sim::slices::{Cut, Region, Weight, walks, weights};
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 
 /// The weights of a layer of a GPT.
 const WEIGHTS: [Weight; 4] = [
@@ -14,13 +13,13 @@ const WEIGHTS: [Weight; 4] = [
     Weight { name: "down", shape: "4h x h", cut: Cut::Rows },
 ];
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let ranks = run.params.size("ranks")?;
     let region = if run.params.bool("sequence_parallel")? { Region::Tokens } else { Region::Whole };
-    offer(run, "matrices", || {
+    picture::offer(run, "matrices", || {
         let mut panes = weights(&WEIGHTS, ranks);
         panes.extend(walks(region, "up", ranks));
         Frame::Panes(panes)
     });
-    Ok(Values::default())
+    Ok(Simulated::default())
 }

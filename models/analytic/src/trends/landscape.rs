@@ -11,14 +11,14 @@ use mlsys_lab::frame::table::{Filter, FilterError, Sort, SortOrder};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::{Frame, LabError, Params, Run, Value};
 
-use crate::closed_form::Values;
+use crate::closed_form::Simulated;
 use mlsys_lab::picture::offer;
 use pictures::Chosen;
 use sourced::Sourced;
 use subject::Subject;
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Values, LabError> {
-    let mut values = Values::default();
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
+    let mut values = Simulated::default();
     let subject = Subject::find(run.params.text("table")?)?;
     let whole = Sourced::of(subject);
     let asked = Asked::read(&run.params, subject, &whole.table)?;
@@ -114,7 +114,7 @@ fn given<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
 }
 
 /// Names the first and the last row, and what they have in the column they are sorted by.
-fn ends(values: &mut Values, shown: &Table, sort: Option<Sort>) {
+fn ends(values: &mut Simulated, shown: &Table, sort: Option<Sort>) {
     let column = sort.map(|sort| sort.column);
     let has = |row: &usize| column.is_none_or(|column| shown.cell(*row, column).is_some());
     // Rows without a value stand at the end: the last that has one is meant.

@@ -372,7 +372,7 @@ fn optional_rows<T>(
 }
 
 fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
-    let across = fields.string("across");
+    let across = fields.template("across", names);
     let start = fields.formula("start", names);
     let group = fields.formula("group", names);
     let kinds = fields.take("kinds").and_then(|value| fields.deserialize(value, "`kinds`"));

@@ -1,13 +1,20 @@
 //! The transformer that is split: its parameters and layers by stage, its work, and the bytes that a device holds.
 
-use mlsys_lab::steps::percent;
-use mlsys_lab::{Frame, LabError, Params, Value, picture};
-use mlsys_sim::memory::{Held, Layer, Outside, Recompute as Kept, Stage, States};
+use mlsys_lab::{LabError, Params, Value};
+use mlsys_sim::memory::{Layer, Outside, Recompute as Kept, Stage, States};
 use mlsys_sim::transformer::{
     Architecture, Count, Flops, Heads, Iteration, Recompute as Again, Transformer,
 };
+use serde::Serialize;
 
-use super::plan::{Plan, Recompute, Setting};
+use super::plan::{Cluster, Plan, Recompute};
+
+/// The model on the machines: everything that a plan is judged against.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) model: Model,
+    pub(super) cluster: Cluster,
+}
 
 /// The transformer, counted.
 #[derive(Clone, Copy, Debug)]
@@ -157,25 +164,21 @@ impl Model {
     }
 }
 
-/// A tensor that a Llama's layer keeps.
-pub(super) struct Tensor {
-    pub(super) name: &'static str,
-    /// Bytes for each token of one device, before tensor parallelism.
-    pub(super) bytes: fn(&Model) -> f64,
-}
+/// A tensor that a layer keeps: its name and its bytes for each token of one device, before tensor parallelism.
+type KeptTensor = (&'static str, fn(&Model) -> f64);
 
 /// What a Llama's layer keeps with 2-byte activations, FlashAttention (no scores), no dropout, and a gated MLP whose
 /// activation is fused with the product after it.
-pub(super) const LLAMA: [Tensor; 9] = [
-    Tensor { name: "input of norm 1", bytes: |m| 2.0 * m.hidden },
-    Tensor { name: "input of Q, K, V", bytes: |m| 2.0 * m.hidden },
-    Tensor { name: "Q", bytes: |m| 2.0 * m.heads.queries as f64 },
-    Tensor { name: "K and V", bytes: |m| 4.0 * m.heads.keys as f64 },
-    Tensor { name: "output of attention", bytes: |m| 2.0 * m.heads.queries as f64 },
-    Tensor { name: "input of norm 2", bytes: |m| 2.0 * m.hidden },
-    Tensor { name: "input of MLP", bytes: |m| 2.0 * m.hidden },
-    Tensor { name: "gate and up", bytes: |m| 4.0 * m.ffn },
-    Tensor { name: "input of down", bytes: |m| 2.0 * m.ffn },
+pub(super) const LLAMA: [KeptTensor; 9] = [
+    ("input of norm 1", |m| 2.0 * m.hidden),
+    ("input of Q, K, V", |m| 2.0 * m.hidden),
+    ("Q", |m| 2.0 * m.heads.queries as f64),
+    ("K and V", |m| 4.0 * m.heads.keys as f64),
+    ("output of attention", |m| 2.0 * m.heads.queries as f64),
+    ("input of norm 2", |m| 2.0 * m.hidden),
+    ("input of MLP", |m| 2.0 * m.hidden),
+    ("gate and up", |m| 4.0 * m.ffn),
+    ("input of down", |m| 2.0 * m.ffn),
 ];
 
 /// Bytes that one device keeps of a layer for one microbatch, with sequence parallelism.
@@ -204,31 +207,10 @@ pub(super) fn layer_activations(model: &Model, plan: &Plan) -> f64 {
         }
         .bytes(recompute),
         (Architecture::Llama, Recompute::None | Recompute::Selective) => {
-            let token: f64 = LLAMA.iter().map(|tensor| (tensor.bytes)(model)).sum();
+            let token: f64 = LLAMA.iter().map(|(_, bytes)| bytes(model)).sum();
             sequence * batch * token / tensor_ranks
         }
     }
-}
-
-/// What a device keeps of a layer, tensor by tensor; nothing where kind `activation-memory` says it.
-pub(super) fn activation_table(model: &Model, plan: &Plan) -> Option<Frame> {
-    let kept = match (model.architecture, plan.recompute) {
-        (Architecture::Llama, Recompute::None | Recompute::Selective) => &LLAMA[..],
-        (Architecture::Llama, Recompute::Full) | (Architecture::Gpt, _) => return None,
-    };
-    let all = layer_activations(model, plan);
-    let tokens = model.sequence * plan.microbatch as f64;
-    let ranks = (plan.layout.context * plan.layout.tensor) as f64;
-    let row = |name: &str, token: f64| {
-        let bytes = tokens * token / ranks;
-        [Value::from(name), token.into(), bytes.into(), percent(bytes / all).into()]
-    };
-    let mut rows: Vec<_> = kept.iter().map(|t| row(t.name, (t.bytes)(model))).collect();
-    rows.push(row("the layer", all * ranks / tokens));
-    Some(picture::table(
-        ["kept tensor", "bytes a token", "bytes of a device and microbatch", "share"],
-        rows,
-    ))
 }
 
 /// Bytes that the last stage keeps for the loss, one microbatch: input of the last norm and of the head, and the
@@ -238,16 +220,24 @@ pub(super) fn head_activations(model: &Model, plan: &Plan) -> f64 {
     4.0 * tokens * (model.hidden + model.vocab) / plan.layout.tensor as f64
 }
 
-/// What the devices of one pipeline stage hold.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Memory {
-    pub(super) states: Held,
-    pub(super) activations: f64,
+/// What each device of a pipeline stage holds, in bytes.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct StageMemory {
+    pub(super) stage: i64,
+    layers: i64,
+    /// Parameters of a device.
+    parameters: f64,
+    /// Microbatches whose activations are kept, in whole stages.
+    in_flight: f64,
+    weights: f64,
+    gradients: f64,
+    optimizer: f64,
+    activations: f64,
 }
 
-impl Memory {
+impl StageMemory {
     pub(super) fn bytes(&self) -> f64 {
-        self.states.bytes() + self.activations
+        self.weights + self.gradients + self.optimizer + self.activations
     }
 }
 
@@ -256,12 +246,13 @@ impl Memory {
 /// States are those of kind `zero-memory`, sharded over the ranks that hold the same weights (data and context).
 /// Stage 3 gathers one layer at a time, weights and gradients, as DeepSpeed's estimator counts it. Activations are
 /// those of the microbatches in flight.
-pub(super) fn stage_memory(setting: &Setting, plan: &Plan, stage: i64) -> Memory {
+pub(super) fn stage_memory(setting: &Setting, plan: &Plan, stage: i64) -> StageMemory {
     let Setting { model, cluster } = setting;
     let stages = plan.layout.pipeline;
     let tensor = plan.layout.tensor as f64;
+    let parameters = model.parameters_of(stage, stages) / tensor;
     let mut states = States {
-        parameters: model.parameters_of(stage, stages) / tensor,
+        parameters,
         ranks: plan.layout.replicas(),
         weight: cluster.weight,
         gradient: cluster.gradient,
@@ -273,35 +264,41 @@ pub(super) fn stage_memory(setting: &Setting, plan: &Plan, stage: i64) -> Memory
         states.weights += model.layer * cluster.weight / tensor;
         states.gradients += model.layer * cluster.gradient / tensor;
     }
-    let layers = model.layers_of(stage, stages) as f64;
-    let kept = layer_activations(model, plan);
-    let mut activations = plan.in_flight(stage) * layers * kept;
+    let layers = model.layers_of(stage, stages);
+    let in_flight = plan.in_flight(stage);
+    let mut activations = in_flight * layers as f64 * layer_activations(model, plan);
     if stage == stages - 1 {
         activations += head_activations(model, plan);
     }
-    Memory { states, activations }
+    StageMemory {
+        stage,
+        layers,
+        parameters,
+        in_flight,
+        weights: states.weights,
+        gradients: states.gradients,
+        optimizer: states.optimizer,
+        activations,
+    }
 }
 
-/// The fullest stage and what its devices hold.
+/// The fullest stage; of equally full ones the first.
 ///
 /// Only stages that can be it are counted: the ends, and the first with the most layers, for what is in flight falls
 /// from stage to stage.
-pub(super) fn fullest_stage(setting: &Setting, plan: &Plan) -> (i64, Memory) {
+pub(super) fn fullest_stage(setting: &Setting, plan: &Plan) -> StageMemory {
     let stages = plan.layout.pipeline;
     let full = setting.model.first_full_stage(stages);
-    let mut found = (0, stage_memory(setting, plan, 0));
-    for stage in [full, stages - 1] {
+    let first = stage_memory(setting, plan, 0);
+    [full, stages - 1].into_iter().fold(first, |fullest, stage| {
         let memory = stage_memory(setting, plan, stage);
-        if memory.bytes() > found.1.bytes() {
-            found = (stage, memory);
-        }
-    }
-    found
+        if memory.bytes() > fullest.bytes() { memory } else { fullest }
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::search::{llama_405b, llama_cluster, llama_row};
+    use super::super::published::{h100, llama_405b, llama_row};
     use super::*;
 
     /// Llama 3 herd, section 3.3.2: 16 stages, one layer less on the first and on the last.
@@ -333,7 +330,7 @@ mod tests {
     #[test]
     fn a_llamas_layer_keeps_about_what_the_gpts_formula_says() {
         let model = llama_405b(8192.0);
-        let (plan, _) = llama_row(1);
+        let plan = llama_row(1);
         let bytes = layer_activations(&model, &plan);
         let sbh = 8192.0 * 16_384.0;
         let in_sbh = bytes * 8.0 / sbh;
@@ -344,7 +341,7 @@ mod tests {
     #[test]
     fn context_ranks_share_tokens_and_keep_as_much_as_one_of_the_short_sequence() {
         let (short, long) = (llama_405b(8192.0), llama_405b(131_072.0));
-        let ((one, _), (sixteen, _)) = (llama_row(1), llama_row(2));
+        let (one, sixteen) = (llama_row(1), llama_row(2));
         assert_eq!(layer_activations(&short, &one), layer_activations(&long, &sixteen));
     }
 
@@ -352,23 +349,23 @@ mod tests {
     #[test]
     fn llamas_plans_fit_without_recomputation_as_published() {
         for (row, sequence) in [(0, 8192.0), (1, 8192.0), (2, 131_072.0)] {
-            let (plan, _) = llama_row(row);
-            let setting = Setting { model: llama_405b(sequence), cluster: llama_cluster() };
-            let (stage, memory) = fullest_stage(&setting, &plan);
-            let gigabytes = memory.bytes() / 1e9;
+            let plan = llama_row(row);
+            let setting = Setting { model: llama_405b(sequence), cluster: h100() };
+            let fullest = fullest_stage(&setting, &plan);
+            let gigabytes = fullest.bytes() / 1e9;
             assert!((70.0..80.0).contains(&gigabytes), "row {row}: {gigabytes} GB");
-            assert_eq!(stage, 1, "the ends have a layer less");
+            assert_eq!(fullest.stage, 1, "the ends have a layer less");
         }
     }
 
     #[test]
     fn no_stage_holds_more_than_the_fullest() {
-        let setting = Setting { model: llama_405b(8192.0), cluster: llama_cluster() };
+        let setting = Setting { model: llama_405b(8192.0), cluster: h100() };
         for row in 0..3 {
             for pipeline in [1, 2, 3, 5, 16, 63, 100, 126] {
-                let (mut plan, _) = llama_row(row);
+                let mut plan = llama_row(row);
                 plan.layout.pipeline = pipeline;
-                let (_, fullest) = fullest_stage(&setting, &plan);
+                let fullest = fullest_stage(&setting, &plan);
                 for stage in 0..pipeline {
                     let memory = stage_memory(&setting, &plan, stage).bytes();
                     assert!(memory <= fullest.bytes() * (1.0 + 1e-12), "{pipeline} {stage}");

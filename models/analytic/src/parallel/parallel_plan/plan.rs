@@ -2,10 +2,10 @@
 //! the machines.
 
 use mlsys_lab::{LabError, Params};
+use mlsys_sim::integer::too_large;
 use mlsys_sim::memory::Stage;
 use mlsys_sim::network::Network;
-
-use super::model::Model;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A dimension of parallelism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,19 +24,10 @@ impl Dimension {
     /// From the innermost, whose ranks are neighbours, to the outermost: the order of Llama 3 (arXiv 2407.21783,
     /// section 3.3.2), which gives the fastest network to the dimension with the most traffic.
     pub(super) const ALL: [Self; 4] = [Self::Tensor, Self::Context, Self::Pipeline, Self::Data];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Tensor => "tensor",
-            Self::Context => "context",
-            Self::Pipeline => "pipeline",
-            Self::Data => "data",
-        }
-    }
 }
 
 /// Ranks of each dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) struct Layout {
     pub(super) tensor: i64,
     pub(super) context: i64,
@@ -45,17 +36,43 @@ pub(super) struct Layout {
 }
 
 /// What the ranks of a dimension talk over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum Reach {
     /// One rank: no communication.
+    #[serde(rename = "none")]
     Alone,
     /// All of a group lie in one server.
+    #[serde(rename = "inside")]
     Server,
     /// Some of a group lie in different servers, and the slowest link sets the pace.
+    #[serde(rename = "between")]
     Network,
 }
 
 impl Layout {
+    /// The four dimensions among the parameters.
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let (tensor, context) = (params.int("tensor")?, params.int("context")?);
+        let pipeline = params.int("pipeline")?;
+        let one = Self { tensor, context, pipeline, data: 1 };
+        if let Some(data) = params.optional_int("data") {
+            return Ok(Self { data, ..one });
+        }
+        let devices = params.int("devices")?;
+        let ranks = one
+            .model_ranks()
+            .ok_or_else(|| too_large(["tensor", "context", "pipeline"], "the ranks of one copy"))?;
+        if devices % ranks != 0 {
+            return Err(LabError::contradiction(
+                ["devices", "tensor", "context", "pipeline"],
+                format!(
+                    "{devices} devices do not divide into copies of {tensor}*{context}*{pipeline} = {ranks}; set data, or choose a multiple of {ranks} devices"
+                ),
+            ));
+        }
+        Ok(Self { data: devices / ranks, ..one })
+    }
+
     /// tensor*context*pipeline*data, unless it is beyond 64 bits.
     pub(super) fn devices(self) -> Option<i64> {
         self.model_ranks()?.checked_mul(self.data)
@@ -67,15 +84,6 @@ impl Layout {
         ranks.checked_mul(self.pipeline)
     }
 
-    pub(super) const fn ranks(self, dimension: Dimension) -> i64 {
-        match dimension {
-            Dimension::Tensor => self.tensor,
-            Dimension::Context => self.context,
-            Dimension::Pipeline => self.pipeline,
-            Dimension::Data => self.data,
-        }
-    }
-
     /// Ranks that hold the same weights: gradients are summed over them, and states may be sharded over them.
     pub(super) fn replicas(self) -> f64 {
         self.context as f64 * self.data as f64
@@ -84,60 +92,62 @@ impl Layout {
     /// The network of a dimension's groups, given the devices in a server and the innermost dimension filling
     /// it first. A group that sums gradients has the ranks of context and data.
     pub(super) fn reach(self, dimension: Dimension, server: i64) -> Reach {
-        let whole = |ranks: Option<i64>| {
-            let inside = ranks.is_some_and(|ranks| ranks <= server && server % ranks == 0);
-            if inside { Reach::Server } else { Reach::Network }
+        let (is_alone, group) = match dimension {
+            Dimension::Tensor => (self.tensor == 1, Some(self.tensor)),
+            Dimension::Context => (self.context == 1, self.tensor.checked_mul(self.context)),
+            Dimension::Pipeline => (self.pipeline == 1, self.model_ranks()),
+            Dimension::Data => (self.data == 1 && self.context == 1, self.devices()),
         };
-        let alone = match dimension {
-            Dimension::Data => self.data == 1 && self.context == 1,
-            Dimension::Tensor | Dimension::Context | Dimension::Pipeline => {
-                self.ranks(dimension) == 1
-            }
-        };
-        if alone {
-            return Reach::Alone;
-        }
-        match dimension {
-            Dimension::Tensor => whole(Some(self.tensor)),
-            Dimension::Context => whole(self.tensor.checked_mul(self.context)),
-            Dimension::Pipeline => whole(self.model_ranks()),
-            Dimension::Data => whole(self.devices()),
+        if is_alone {
+            Reach::Alone
+        } else if group.is_some_and(|ranks| ranks <= server && server % ranks == 0) {
+            Reach::Server
+        } else {
+            Reach::Network
         }
     }
+}
 
-    /// The four numbers, from the innermost.
-    pub(super) fn short(self) -> String {
-        let Self { tensor, context, pipeline, data } = self;
-        format!("{tensor}.{context}.{pipeline}.{data}")
-    }
+/// What a step trains on.
+pub(super) struct Batch {
+    layout: Layout,
+    /// tensor*context*pipeline*data.
+    pub(super) devices: i64,
+    pub(super) sequences: i64,
+    /// sequences*sequence.
+    pub(super) tokens: i64,
+}
 
-    /// As papers write it.
-    pub(super) fn name(self) -> String {
-        let Self { tensor, context, pipeline, data } = self;
-        format!("TP {tensor}, CP {context}, PP {pipeline}, DP {data}")
+impl Batch {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let layout = Layout::read(params)?;
+        let devices = layout
+            .devices()
+            .ok_or_else(|| too_large(["tensor", "context", "pipeline", "data"], "devices"))?;
+        let sequences = match params.optional_int("global_batch") {
+            Some(batch) => Some(batch),
+            None => params.int("batch_per_data_rank")?.checked_mul(layout.data),
+        };
+        let sequences =
+            sequences.ok_or_else(|| too_large(["batch_per_data_rank", "data"], "global_batch"))?;
+        let tokens = sequences
+            .checked_mul(params.int("sequence")?)
+            .ok_or_else(|| too_large(["sequence", "global_batch"], "tokens_per_batch"))?;
+        Ok(Self { layout, devices, sequences, tokens })
     }
 }
 
 /// What the backward pass computes again instead of reading it from memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Recompute {
     None,
     Selective,
     Full,
 }
 
-impl Recompute {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Selective => "selective",
-            Self::Full => "full",
-        }
-    }
-}
-
 /// A layout and how it is run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Plan {
     pub(super) layout: Layout,
     /// b, sequences of a microbatch.
@@ -146,11 +156,47 @@ pub(super) struct Plan {
     pub(super) microbatches: i64,
     /// v, model chunks of a stage.
     pub(super) chunks: i64,
+    #[serde(serialize_with = "stage_number")]
     pub(super) stage: Stage,
     pub(super) recompute: Recompute,
 }
 
+fn stage_number<S: Serializer>(stage: &Stage, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u8(stage.number())
+}
+
 impl Plan {
+    pub(super) fn read(params: &Params, batch: &Batch) -> Result<Self, LabError> {
+        #[derive(Deserialize)]
+        struct Choice {
+            microbatch: i64,
+            chunks_per_stage: i64,
+            zero_stage: i64,
+            recompute: Recompute,
+        }
+        let Choice { microbatch, chunks_per_stage, zero_stage, recompute } = params.read()?;
+        let Batch { layout, sequences, .. } = *batch;
+        let of_rank = layout.data.checked_mul(microbatch);
+        let of_rank = of_rank.ok_or_else(|| too_large(["data", "microbatch"], "sequences"))?;
+        if sequences % of_rank != 0 {
+            return Err(LabError::contradiction(
+                ["global_batch", "data", "microbatch"],
+                format!(
+                    "{sequences} sequences do not divide into microbatches of {microbatch} on {} data-parallel ranks; choose a multiple of {of_rank}",
+                    layout.data
+                ),
+            ));
+        }
+        Ok(Self {
+            layout,
+            microbatch,
+            microbatches: sequences / of_rank,
+            chunks: chunks_per_stage,
+            stage: Stage::of(zero_stage),
+            recompute,
+        })
+    }
+
     /// (p - 1)/(m*v), over the ideal time (Narayanan et al. 2021, section 2.2.2).
     pub(super) fn bubble(&self) -> f64 {
         (self.layout.pipeline - 1) as f64 / (self.microbatches as f64 * self.chunks as f64)
@@ -225,13 +271,6 @@ impl Cluster {
             optimizer: params.float("optimizer_bytes_per_parameter")?,
         })
     }
-}
-
-/// The model on the machines: everything that a plan is judged against.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Setting {
-    pub(super) model: Model,
-    pub(super) cluster: Cluster,
 }
 
 #[cfg(test)]

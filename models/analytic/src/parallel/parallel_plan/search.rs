@@ -1,18 +1,15 @@
-//! The other plans: every layout of a number of devices with the best way to run each, and those that papers print with
-//! the rates they measured.
+//! The other plans: every layout of a number of devices with the best way to run each.
 
-use mlsys_lab::LabError;
+use mlsys_lab::value::number;
 use mlsys_sim::memory::Stage;
-use mlsys_sim::network::Network;
-use mlsys_sim::transformer::{Architecture, Heads, Transformer};
+use serde::Serialize;
 
-use super::model::{Memory, Model, fullest_stage};
-use super::plan::{Cluster, Layout, Plan, Recompute, Setting};
-use super::rules::{self, Limits};
+use super::model::{Setting, fullest_stage};
+use super::plan::{Dimension, Layout, Plan, Reach, Recompute};
 use super::step::Step;
 
 /// More devices than this are not searched: their divisors alone would take too long to find.
-pub(super) const MOST_DEVICES: i64 = 1 << 24;
+const MOST_DEVICES: i64 = 1 << 24;
 
 /// Plans that are judged at most.
 const MOST_PLANS: usize = 1_000_000;
@@ -23,12 +20,23 @@ const MICROBATCHES: [i64; 4] = [1, 2, 4, 8];
 /// Chunks of a stage that are tried.
 const CHUNKS: [i64; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
-/// A plan that was judged.
+/// What the rules of the puzzle set in addition to the machines.
 #[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Devices that are to be used, all of them.
+    pub(super) devices: i64,
+    /// Bubble over the ideal time must stay below it.
+    pub(super) bubble: f64,
+    /// Tokens of a step at most.
+    pub(super) tokens: f64,
+}
+
+/// A plan that was judged.
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Judged {
     pub(super) plan: Plan,
-    /// Of the fullest stage.
-    pub(super) memory: Memory,
+    /// Of a device of the fullest stage.
+    pub(super) bytes: f64,
     pub(super) seconds: f64,
     pub(super) fits: bool,
     /// Whether it keeps to every rule of the puzzle.
@@ -37,15 +45,15 @@ pub(super) struct Judged {
 
 impl Judged {
     pub(super) fn of(setting: &Setting, plan: Plan, limits: &Limits) -> Self {
-        let (_, memory) = fullest_stage(setting, &plan);
-        let bytes = memory.bytes();
-        Self {
-            plan,
-            memory,
-            seconds: Step::of(setting, &plan).seconds(),
-            fits: bytes <= setting.cluster.capacity,
-            kept: rules::kept(setting, &plan, bytes, limits),
-        }
+        let bytes = fullest_stage(setting, &plan).bytes();
+        let fits = bytes <= setting.cluster.capacity;
+        let kept = fits
+            && plan.layout.devices() == Some(limits.devices)
+            && plan.layout.reach(Dimension::Tensor, setting.cluster.server) != Reach::Network
+            && plan.bubble() < limits.bubble
+            && plan.batch() * setting.model.sequence <= limits.tokens
+            && obstacle(setting, &plan).is_none();
+        Self { plan, bytes, seconds: Step::of(setting, &plan).seconds(), fits, kept }
     }
 
     /// Whether it is a better way to run the same layout than another: one that fits, and of two of a kind the faster
@@ -55,16 +63,18 @@ impl Judged {
             (true, false) => true,
             (false, true) => false,
             (true, true) => self.seconds < other.seconds,
-            (false, false) => self.memory.bytes() < other.memory.bytes(),
+            (false, false) => self.bytes < other.bytes,
         }
     }
 }
 
 /// What was found.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 pub(super) struct Found {
     /// The best way to run each layout, the fastest that fits first.
     pub(super) layouts: Vec<Judged>,
+    /// The fastest plan that fits.
+    pub(super) best: Option<Judged>,
     /// The fastest plan that keeps to every rule.
     pub(super) fastest_kept: Option<Judged>,
     /// Plans that were judged.
@@ -85,14 +95,14 @@ fn divisors(count: i64) -> Vec<i64> {
     all
 }
 
-/// Judges every plan on `devices` devices with `batch` sequences a step.
-pub(super) fn search(setting: &Setting, batch: i64, devices: i64, limits: &Limits) -> Found {
+/// Judges every plan on all devices with `batch` sequences a step.
+pub(super) fn search(setting: &Setting, batch: i64, limits: &Limits) -> Found {
     let mut found = Found::default();
-    if devices > MOST_DEVICES {
+    if limits.devices > MOST_DEVICES {
         found.cut_off = true;
         return found;
     }
-    for layout in layouts(setting, batch, devices) {
+    for layout in layouts(setting, batch, limits.devices) {
         let mut best: Option<Judged> = None;
         for plan in plans(setting, layout, batch / layout.data) {
             if found.judged == MOST_PLANS {
@@ -123,6 +133,7 @@ pub(super) fn search(setting: &Setting, batch: i64, devices: i64, limits: &Limit
             .then_with(|| a.seconds.total_cmp(&b.seconds))
             .then_with(|| a.plan.layout.cmp(&b.plan.layout))
     });
+    found.best = found.layouts.first().filter(|best| best.fits).copied();
     found
 }
 
@@ -172,213 +183,41 @@ fn plans(setting: &Setting, layout: Layout, sequences: i64) -> impl Iterator<Ite
     })
 }
 
-/// What a published rate counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counted {
-    /// The model's FLOPs: MFU.
-    Model,
-    /// What is recomputed as well: HFU.
-    Hardware,
-}
-
-/// A plan with the rate that was measured on it.
-pub(super) struct Row {
-    pub(super) name: &'static str,
-    pub(super) setting: Setting,
-    pub(super) plan: Plan,
-    /// flop/s of one device.
-    pub(super) measured: f64,
-    pub(super) counted: Counted,
-}
-
-impl Row {
-    pub(super) fn share_of_peak(&self) -> f64 {
-        self.measured / self.setting.cluster.peak
+/// Why the model cannot be cut that finely.
+pub(super) fn obstacle(setting: &Setting, plan: &Plan) -> Option<String> {
+    let model = &setting.model;
+    let (heads, layout) = (model.heads.heads, plan.layout);
+    let places = layout.pipeline.saturating_mul(plan.chunks);
+    if heads % layout.tensor != 0 {
+        let tensor = layout.tensor;
+        return Some(format!("{heads} heads do not divide among {tensor} ranks"));
     }
-
-    /// The same share by the model of time.
-    pub(super) fn estimate(&self) -> f64 {
-        let step = Step::of(&self.setting, &self.plan);
-        let flops = match self.counted {
-            Counted::Model => step.model_flops,
-            Counted::Hardware => step.hardware_flops,
-        };
-        let devices = self.plan.layout.devices().unwrap_or(i64::MAX) as f64;
-        flops / (devices * self.setting.cluster.peak * step.seconds())
+    if model.sequence % layout.context as f64 != 0.0 {
+        let context = layout.context;
+        let tokens = number(model.sequence);
+        return Some(format!("{tokens} tokens do not divide among {context} ranks"));
     }
-}
-
-/// Seconds of one message between servers, as kind `all-reduce` has it; the table models none for these links.
-const LATENCY: f64 = 5e-6;
-
-/// A link within a server, of the built-in table.
-fn inside(name: &str) -> Network {
-    Network::link(name).unwrap_or(Network::FREE)
-}
-
-/// A link between servers, of the built-in table.
-fn between(name: &str) -> Network {
-    let link = inside(name);
-    Network::new(LATENCY, link.bandwidth()).unwrap_or(link)
-}
-
-/// Servers of eight H100 with NVLink 4, and 400 gigabits a second between them for each (Llama 3 herd, section 3.3.1).
-pub(super) fn h100() -> Cluster {
-    Cluster {
-        capacity: 80e9,
-        server: 8,
-        inside: inside("nvlink4"),
-        between: between("infiniband-ndr"),
-        peak: 989.4e12,
-        efficiency: EFFICIENCY,
-        weight: 2.0,
-        gradient: 2.0,
-        optimizer: 12.0,
+    // The word table and the output head may have a chunk of their own.
+    if places > model.layers + 2 || layout.pipeline > model.layers {
+        let layers = model.layers;
+        return Some(format!("{layers} layers for {places} places"));
     }
-}
-
-/// Share of peak that a device reaches on wide layers without waiting.
-pub(super) const EFFICIENCY: f64 = 0.5;
-
-/// Servers of eight A100 with NVLink 3 and an HDR InfiniBand port for each (Narayanan et al. 2021, section 5).
-fn a100() -> Cluster {
-    Cluster {
-        inside: inside("nvlink3"),
-        between: between("infiniband-hdr"),
-        peak: 312e12,
-        ..h100()
+    if plan.chunks > 1 && plan.microbatches % layout.pipeline != 0 {
+        let (m, p) = (plan.microbatches, layout.pipeline);
+        return Some(format!("interleaving needs a multiple of {p} microbatches, not {m}"));
     }
-}
-
-/// tensor, context, pipeline, data; tokens of a sequence; microbatches; TFLOP/s. Llama 3 herd (v3), Table 4.
-const LLAMA: [(&str, [i64; 4], f64, i64, f64); 3] = [
-    ("Llama 3, 8,192 GPUs", [8, 1, 16, 64], 8192.0, 32, 430e12),
-    ("Llama 3, 16,384 GPUs", [8, 1, 16, 128], 8192.0, 16, 400e12),
-    ("Llama 3, long", [8, 16, 16, 8], 131_072.0, 16, 380e12),
-];
-
-/// Name; hidden, heads, layers; tensor, pipeline, data; sequences; flop/s.
-type Megatron = (&'static str, [i64; 3], [i64; 3], i64, f64);
-
-/// Narayanan et al. 2021, Table 1: 2048 tokens a sequence, a vocabulary of 51,200, everything recomputed and counted.
-const MEGATRON: [Megatron; 10] = [
-    ("Megatron 1.7B", [2304, 24, 24], [1, 1, 32], 512, 137e12),
-    ("Megatron 3.6B", [3072, 32, 30], [2, 1, 32], 512, 138e12),
-    ("Megatron 7.5B", [4096, 32, 36], [4, 1, 32], 512, 142e12),
-    ("Megatron 18.4B", [6144, 48, 40], [8, 1, 32], 1024, 135e12),
-    ("Megatron 39.1B", [8192, 64, 48], [8, 2, 32], 1536, 138e12),
-    ("Megatron 76.1B", [10_240, 80, 60], [8, 4, 32], 1792, 140e12),
-    ("Megatron 145.6B", [12_288, 96, 80], [8, 8, 24], 2304, 148e12),
-    ("Megatron 310.1B", [16_384, 128, 96], [8, 16, 15], 2160, 155e12),
-    ("Megatron 529.6B", [20_480, 128, 105], [8, 35, 9], 2520, 163e12),
-    ("Megatron 1008.0B", [25_600, 160, 128], [8, 64, 6], 3072, 163e12),
-];
-
-fn transformer(
-    architecture: Architecture,
-    [hidden, heads, layers]: [i64; 3],
-    kv_heads: i64,
-    ffn: i64,
-    vocab: i64,
-) -> Transformer {
-    let head_dim = hidden / heads;
-    Transformer {
-        architecture,
-        layers,
-        hidden,
-        heads: Heads {
-            heads,
-            kv_heads,
-            head_dim,
-            queries: heads * head_dim,
-            keys: kv_heads * head_dim,
-        },
-        ffn,
-        vocab,
-        context: match architecture {
-            Architecture::Gpt => 2048,
-            Architecture::Llama => 0,
-        },
-        tied: architecture == Architecture::Gpt,
-    }
-}
-
-/// Llama 3 405B as released.
-fn llama() -> Transformer {
-    transformer(Architecture::Llama, [16_384, 128, 126], 8, 53_248, 128_256)
-}
-
-/// Every row, at a share of peak for a device that does not wait.
-///
-/// # Errors
-/// None: the dimensions are those above.
-pub(super) fn rows(efficiency: f64) -> Result<Vec<Row>, LabError> {
-    let cluster = |cluster: Cluster| Cluster { efficiency, ..cluster };
-    let mut rows = Vec::new();
-    for (name, [tensor, context, pipeline, data], sequence, microbatches, measured) in LLAMA {
-        rows.push(Row {
-            name,
-            setting: Setting { model: Model::of(&llama(), sequence)?, cluster: cluster(h100()) },
-            plan: Plan {
-                layout: Layout { tensor, context, pipeline, data },
-                microbatch: 1,
-                microbatches,
-                // One layer a chunk: why 126 layers and two ends make 128 places on 16 stages.
-                chunks: 8,
-                stage: Stage::Optimizer,
-                recompute: Recompute::None,
-            },
-            measured,
-            counted: Counted::Model,
-        });
-    }
-    for (name, shape, [tensor, pipeline, data], batch, measured) in MEGATRON {
-        let model = transformer(Architecture::Gpt, shape, shape[1], 4 * shape[0], 51_200);
-        rows.push(Row {
-            name,
-            setting: Setting { model: Model::of(&model, 2048.0)?, cluster: cluster(a100()) },
-            plan: Plan {
-                layout: Layout { tensor, context: 1, pipeline, data },
-                microbatch: 1,
-                microbatches: batch / data,
-                chunks: 1,
-                stage: Stage::Whole,
-                recompute: Recompute::Full,
-            },
-            measured,
-            counted: Counted::Hardware,
-        });
-    }
-    Ok(rows)
-}
-
-#[cfg(test)]
-pub(super) fn llama_405b(sequence: f64) -> Model {
-    Model::of(&llama(), sequence).unwrap()
-}
-
-#[cfg(test)]
-pub(super) fn llama_cluster() -> Cluster {
-    h100()
-}
-
-/// A row of Llama 3's table with the plain schedule, which keeps less than the interleaved one.
-#[cfg(test)]
-pub(super) fn llama_row(row: usize) -> (Plan, f64) {
-    let mut rows = rows(EFFICIENCY).unwrap();
-    let row = rows.swap_remove(row);
-    let chunks = 1;
-    (Plan { chunks, ..row.plan }, row.measured)
+    None
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::published::{h100, llama_405b};
     use super::*;
 
     const LIMITS: Limits = Limits { devices: 16_384, bubble: 0.1, tokens: 16_777_216.0 };
 
     fn setting() -> Setting {
-        Setting { model: llama_405b(8192.0), cluster: llama_cluster() }
+        Setting { model: llama_405b(8192.0), cluster: h100() }
     }
 
     #[test]
@@ -391,12 +230,12 @@ mod tests {
 
     #[test]
     fn every_layout_uses_every_device_and_can_be_cut() {
-        let found = search(&setting(), 2048, 16_384, &LIMITS);
+        let found = search(&setting(), 2048, &LIMITS);
         assert!(!found.cut_off && found.judged > 1000);
         for judged in &found.layouts {
             let plan = &judged.plan;
             assert_eq!(plan.layout.devices(), Some(16_384));
-            assert_eq!(rules::uncut(&setting(), plan), None, "{plan:?}");
+            assert_eq!(obstacle(&setting(), plan), None, "{plan:?}");
             assert_eq!(plan.batch(), 2048.0);
         }
     }
@@ -404,9 +243,8 @@ mod tests {
     #[test]
     fn what_is_best_is_beaten_by_none_that_fits() {
         let setting = setting();
-        let found = search(&setting, 2048, 16_384, &LIMITS);
-        let best = found.layouts[0];
-        assert!(best.fits);
+        let found = search(&setting, 2048, &LIMITS);
+        let best = found.best.unwrap();
         for layout in layouts(&setting, 2048, 16_384) {
             for plan in plans(&setting, layout, 2048 / layout.data) {
                 let judged = Judged::of(&setting, plan, &LIMITS);
@@ -419,39 +257,13 @@ mod tests {
 
     #[test]
     fn a_machine_of_one_device_has_one_layout() {
-        let found = search(&setting(), 1, 1, &LIMITS);
+        let found = search(&setting(), 1, &Limits { devices: 1, ..LIMITS });
         assert_eq!(found.layouts.len(), 1);
         assert_eq!(found.fitting, 0);
     }
 
     #[test]
     fn more_devices_than_are_searched_end_at_once() {
-        assert!(search(&setting(), 2048, i64::MAX, &LIMITS).cut_off);
-    }
-
-    #[test]
-    fn the_models_are_those_that_the_tables_name() {
-        assert_eq!(llama_405b(8192.0).parameters, 405_853_388_800.0);
-        let printed = [1.7, 3.6, 7.5, 18.4, 39.1, 76.1, 145.6, 310.1, 529.6, 1008.0];
-        for (row, billions) in rows(0.5).unwrap().iter().skip(3).zip(printed) {
-            let parameters = row.setting.model.parameters / 1e9;
-            assert!((parameters - billions).abs() < 0.06, "{}: {parameters}", row.name);
-        }
-    }
-
-    #[test]
-    fn the_links_are_in_the_table() {
-        for (cluster, inside, between) in [(h100(), 450e9, 50e9), (a100(), 300e9, 25e9)] {
-            assert_eq!(cluster.inside.bandwidth(), inside);
-            assert_eq!(cluster.between.bandwidth(), between);
-        }
-    }
-
-    #[test]
-    fn estimates_lie_within_a_fifth_of_what_was_measured() {
-        for row in rows(EFFICIENCY).unwrap() {
-            let ratio = row.estimate() / row.share_of_peak();
-            assert!((0.8..1.2).contains(&ratio), "{}: {ratio}", row.name);
-        }
+        assert!(search(&setting(), 2048, &Limits { devices: i64::MAX, ..LIMITS }).cut_off);
     }
 }

@@ -2,11 +2,13 @@
 
 use mlsys_sim::memory::Stage;
 use mlsys_sim::network::Network;
+use serde::Serialize;
 
-use super::plan::{ACTIVATION, Dimension, Plan, Reach, Recompute, Setting};
+use super::model::Setting;
+use super::plan::{ACTIVATION, Dimension, Plan, Reach, Recompute};
 
 /// What one device of the fullest stage sends for one dimension in one step.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Traffic {
     pub(super) messages: f64,
     pub(super) bytes: f64,
@@ -96,21 +98,10 @@ pub(super) fn pipeline(setting: &Setting, plan: &Plan) -> Traffic {
 }
 
 /// What data parallelism sends: at once at the end of a step, and for each microbatch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Data {
     pub(super) once: Traffic,
     pub(super) each: Traffic,
-}
-
-impl Data {
-    /// All of it.
-    pub(super) fn all(&self) -> Traffic {
-        Traffic {
-            messages: self.once.messages + self.each.messages,
-            bytes: self.once.bytes + self.each.bytes,
-            seconds: self.once.seconds + self.each.seconds,
-        }
-    }
 }
 
 /// Gradients are reduce-scattered and weights gathered by ring over the N ranks that hold the same weights, so that
@@ -143,7 +134,7 @@ pub(super) fn data(setting: &Setting, plan: &Plan) -> Data {
 }
 
 /// One step of a plan, in modelled seconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Step {
     /// Matrix products, at the share of peak that a device reaches, on the fullest stage.
     pub(super) compute: f64,
@@ -222,16 +213,16 @@ impl Step {
 
 #[cfg(test)]
 mod tests {
-    use super::super::search::{llama_405b, llama_cluster, llama_row};
+    use super::super::published::{h100, llama_405b, llama_row};
     use super::*;
 
     fn setting() -> Setting {
-        Setting { model: llama_405b(8192.0), cluster: llama_cluster() }
+        Setting { model: llama_405b(8192.0), cluster: h100() }
     }
 
     #[test]
     fn a_layer_sends_what_kind_tensor_parallel_says() {
-        let (plan, _) = llama_row(1);
+        let plan = llama_row(1);
         // 8*b*s*h*(t - 1)/t elements of 2 bytes, 8 layers, 16 microbatches
         let expected = 8.0 * 8192.0 * 16_384.0 * 7.0 / 8.0 * 2.0 * 8.0 * 16.0;
         assert_eq!(tensor(&setting(), &plan).bytes, expected);
@@ -239,14 +230,14 @@ mod tests {
 
     #[test]
     fn one_rank_of_a_dimension_sends_nothing() {
-        let (mut plan, _) = llama_row(1);
+        let mut plan = llama_row(1);
         assert_eq!(context(&setting(), &plan).bytes, 0.0);
         plan.layout.tensor = 1;
         plan.layout.pipeline = 1;
         plan.layout.data = 1;
         let setting = setting();
-        let all = data(&setting, &plan).all();
-        let none = [tensor(&setting, &plan), pipeline(&setting, &plan), all];
+        let Data { once, each } = data(&setting, &plan);
+        let none = [tensor(&setting, &plan), pipeline(&setting, &plan), once, each];
         for traffic in none {
             assert_eq!((traffic.bytes, traffic.messages, traffic.seconds), (0.0, 0.0, 0.0));
         }
@@ -257,12 +248,13 @@ mod tests {
     fn with_one_microbatch_the_factors_of_the_paper_come_out() {
         let setting = setting();
         for stage in Stage::ALL {
-            let (mut plan, _) = llama_row(1);
+            let mut plan = llama_row(1);
             plan.layout.pipeline = 1;
             plan.layout.data = 1000;
             plan.microbatches = 1;
             plan.stage = stage;
-            let sent = data(&setting, &plan).all().bytes;
+            let Data { once, each } = data(&setting, &plan);
+            let sent = once.bytes + each.bytes;
             let share = setting.model.parameters / 8.0 * 2.0 * 999.0 / 1000.0;
             let factor = sent / share;
             assert!((factor - stage.communication()).abs() < 1e-12, "{stage:?}: {factor}");
