@@ -14,7 +14,7 @@ use ratatui::text::{Line, Span};
 
 use crate::answer;
 use crate::list::{FieldPurpose, TextField};
-use crate::state::page::{Audience, CheckState, Page, Side};
+use crate::state::{Audience, CheckState, Page, Side};
 use instructor::Remark;
 
 pub struct Document {

@@ -6,10 +6,7 @@ use mlsys_lesson::Lesson;
 use mlsys_run::glossary::{Glossary, Term};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 
 use crate::command::Motion;
 use crate::key::Key;

@@ -9,8 +9,7 @@ use mlsys_lesson::{
 
 use crate::answer::{self, AnswerError};
 use crate::editor::{KernelTests, Known, TestsJob, TestsReport, TestsState};
-use crate::state::Machine;
-use crate::state::page::{Answered, CheckState, Page, Prediction};
+use crate::state::{Answered, CheckState, Machine, Page, Prediction};
 
 fn answered(given: Answer, grade: Grade) -> Result<Answered, AnswerError> {
     let feedback = grade.feedback.unwrap_or_default();

@@ -1,10 +1,7 @@
 //! A line of text being typed, and the list that typing narrows: what the palette and the glossary are made of.
 
 use mlsys_view::theme::Look;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 use super::command::{Surface, TextAction, text_action};

@@ -11,9 +11,7 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::{Value, toml_string};
 use mlsys_lesson::Lesson;
 
-use crate::state::App;
-use crate::state::lab::LabState;
-use crate::state::page::Page;
+use crate::state::{App, LabState, Page};
 
 /// The module of the pages made here, which no lesson of a course has.
 const MODULE: &str = "labs";

@@ -1,11 +1,7 @@
 //! The palette: everything that can be done or opened, found by some letters of its name.
 
 use mlsys_view::theme::Look;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 use unicode_width::UnicodeWidthChar;
 
 use crate::command::Command;

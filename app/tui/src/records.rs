@@ -10,10 +10,7 @@ use mlsys_run::record::{self, RecordError, RecordedRun, Summary};
 use mlsys_view::attempts::{FinishedRun, OWN_PAGES};
 use mlsys_view::export::changed;
 use mlsys_view::theme::Look;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 use serde_json::Value as Json;
 
 use crate::command::Motion;

@@ -1,8 +1,8 @@
 //! The state of the app. Pure: no clock, no terminal, no file.
 
-pub mod lab;
-pub mod overlay;
-pub mod page;
+mod lab;
+mod overlay;
+mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,9 +19,10 @@ use mlsys_view::theme::Look;
 use crate::message::{Effect, Mouse};
 use crate::palette::{Item, Target};
 use crate::records::RecordEntry;
-use lab::LabState;
-use overlay::Overlay;
-use page::Page;
+pub use lab::knob::{Knob, KnobError, Turned};
+pub use lab::{LabState, OwnKernel, RunStatus};
+pub use overlay::{Confirm, Overlay};
+pub use page::{Answered, Audience, CheckState, Page, Prediction, Side, Telling};
 
 pub struct App {
     pub registry: &'static Registry,

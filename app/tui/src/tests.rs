@@ -23,17 +23,14 @@ use mlsys_lesson::{Lesson, Progress};
 use mlsys_run::outcome::Outcome;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::buffer::Buffer;
+use ratatui::prelude::*;
 
 use super::key::Key;
 use super::message::{Effect, Message, Start};
 use super::view;
 use crate::command::Place;
-use crate::state::App;
-use crate::state::lab::LabState;
-use crate::state::page::Page;
+use crate::state::{App, LabState, Page};
 
 const LESSON: &str = include_str!("tests/lesson.md");
 
@@ -114,11 +111,6 @@ impl Bench {
         self.send(Message::Key(key))
     }
 
-    /// Presses backspace this many times.
-    pub fn erase(&mut self, times: usize) {
-        (0..times).for_each(|_| drop(self.press(Key::Backspace)));
-    }
-
     /// Goes from side to side until keys go to a place.
     pub fn go_to(&mut self, place: Place) {
         while self.app.ground() != place {
@@ -156,7 +148,7 @@ impl Bench {
         ]))
     }
 
-    /// Types; `\n` is enter, `\t` tab, `\u{1b}` escape, and `<`, `>`, `^`, `_` are the arrows.
+    /// Types; `<`, `>`, `^`, `_` are the arrows, other keys are the control characters that terminals send for them.
     pub fn keys(&mut self, text: &str) -> Vec<Effect> {
         let mut effects = Vec::new();
         for c in text.chars() {
@@ -164,6 +156,8 @@ impl Bench {
                 '\n' => Key::Enter,
                 '\t' => Key::Tab,
                 '\u{1b}' => Key::Esc,
+                '\x08' => Key::Backspace,
+                c @ '\x01'..='\x1a' => Key::Ctrl(char::from(c as u8 - 1 + b'a')),
                 '<' => Key::Left,
                 '>' => Key::Right,
                 '^' => Key::Up,
@@ -212,6 +206,20 @@ impl Bench {
     /// What the screen says, line by line.
     pub fn screen(&self) -> String {
         rows(&self.buffer()).join("\n")
+    }
+
+    /// Types the keys of each row; then the screen shows its texts, parted by ` | `, or lacks those after `no: `.
+    #[track_caller]
+    pub fn follow(&mut self, rows: &[(&str, &str)]) {
+        for (keys, texts) in rows {
+            self.keys(keys);
+            for text in texts.split(" | ") {
+                match text.strip_prefix("no: ") {
+                    Some(text) => self.hides(text),
+                    None => self.shows(text),
+                }
+            }
+        }
     }
 
     #[track_caller]

@@ -23,9 +23,7 @@ use crate::command::{Command, Motion, Place};
 use crate::key::Key;
 use crate::message::{Effect, Message};
 use crate::records::Purpose;
-use crate::state::App;
-use crate::state::overlay::Overlay;
-use crate::state::page::{Audience, Side};
+use crate::state::{App, Audience, Overlay, Side};
 use crate::{command, own_page};
 pub use debugger::Animation;
 

@@ -11,17 +11,12 @@ pub mod pages;
 use mlsys_lab::device::{DeviceChoice, choose};
 use mlsys_lab::{Backend, DeviceInfo};
 use mlsys_run::settings;
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Widget};
+use ratatui::prelude::*;
+use ratatui::widgets::{Block, Clear};
 
 use crate::list;
 use crate::records::Records;
-use crate::state::App;
-use crate::state::overlay::Overlay;
-use crate::state::page::Audience;
+use crate::state::{App, Audience, Overlay};
 
 /// Below this many columns text and lab take turns.
 pub const TWO_SIDES: u16 = 100;

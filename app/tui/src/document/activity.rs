@@ -10,7 +10,7 @@ use super::Card;
 use super::instructor;
 use crate::answer;
 use crate::editor::TestsState;
-use crate::state::lab::State;
+use crate::state::RunStatus;
 
 impl Card<'_> {
     pub(super) fn notes(&mut self, notes: &Notes) {
@@ -24,7 +24,7 @@ impl Card<'_> {
 
     pub(super) fn lab(&mut self, lab: &LabDirective) {
         let Some(open) = self.page.labs.iter().find(|open| open.id == lab.id) else { return };
-        let is_new = open.run.state == State::Ready;
+        let is_new = open.run.state == RunStatus::Ready;
         let state = if is_new { "space runs it" } else { open.run.state.word() };
         self.head(&format!("LAB {}", lab.id), open.title.clone(), "enter: knobs");
         self.line(state, self.look.theme.dim);

@@ -7,7 +7,7 @@ use mlsys_lesson::{
 };
 
 use crate::answer;
-use crate::state::page::Page;
+use crate::state::Page;
 
 pub(super) struct Remark {
     pub(super) name: String,

@@ -16,8 +16,7 @@ use super::runs::Runner;
 use super::{Broken, Driver, Left, Options, Outbox, Pulse, draft_store, state, unsaid};
 use crate::command::Command;
 use crate::message::{Effect, Message};
-use crate::state::page::Page;
-use crate::state::{App, Tempo};
+use crate::state::{App, Page, Tempo};
 use crate::terminal::{Screen, Stop};
 
 const SIZE: (u16, u16) = (120, 60);

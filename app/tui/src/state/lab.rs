@@ -49,7 +49,7 @@ pub struct Controls {
 
 #[derive(Default)]
 pub struct RunState {
-    pub state: State,
+    pub state: RunStatus,
     pub data: RunData,
     /// Whether `data` is still the answer before the one under way.
     pub superseded: bool,
@@ -103,7 +103,7 @@ pub struct OtherRuns {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum State {
+pub enum RunStatus {
     #[default]
     Ready,
     Running,
@@ -115,7 +115,7 @@ pub enum State {
     Failed(String),
 }
 
-impl State {
+impl RunStatus {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Ready => "ready",
@@ -204,7 +204,7 @@ impl LabState {
             self.run.superseded = true;
         }
         self.pictures.frozen = None;
-        self.run.state = State::Running;
+        self.run.state = RunStatus::Running;
         self.run.explored = self.runs_own_text()
             || self.controls.knobs.iter().any(|knob| knob.value != knob.initial);
         self.run.elapsed = Duration::ZERO;

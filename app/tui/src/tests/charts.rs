@@ -5,7 +5,7 @@ use super::{Bench, point};
 use crate::command::Place;
 use crate::key::Key;
 use crate::message::Message;
-use crate::state::page::Side;
+use crate::state::Side;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 
@@ -50,24 +50,19 @@ fn tab_goes_round_text_knobs_and_picture() {
 #[test]
 fn charts_share_one_cursor() {
     let mut bench = Bench::at_chart((120, 40));
-    bench.keys("<");
-    bench.shows("step 400:");
-    bench.keys("<<<");
-    bench.shows("step 382:");
-    bench.shows("validation_loss 0.009084 nats (step 380)");
-    bench.key(',');
-    bench.shows("step 381:");
-    bench.key('.');
-    bench.key('.');
-    bench.shows("step 383:");
-    bench.keys("g");
-    bench.shows("step 1:");
-    bench.shows("validation_loss not yet");
-    // It stays where it is in another chart, another side, and in words.
-    bench.keys("w");
-    bench.shows("At the cursor, step 1: loss 0.6913");
-    bench.keys("w\u{1b}");
-    bench.hides("step 1:");
+    bench.follow(&[
+        ("<", "step 400:"),
+        ("<<<", "step 382: | validation_loss 0.009084 nats (step 380)"),
+    ]);
+    bench.follow(&[(",", "step 381:")]);
+    bench.keys("..");
+    bench.follow(&[
+        ("", "step 383:"),
+        ("g", "step 1: | validation_loss not yet"),
+        // It stays where it is in another chart, another side, and in words.
+        ("w", "At the cursor, step 1: loss 0.6913"),
+        ("w\u{1b}", "no: step 1:"),
+    ]);
     assert!(bench.app.page.is_some(), "esc takes the cursor away first");
     bench.keys("\u{1b}");
     assert!(bench.app.page.is_none());
@@ -76,45 +71,36 @@ fn charts_share_one_cursor() {
 #[test]
 fn zoom_goes_about_the_cursor_and_back_to_all() {
     let mut bench = Bench::at_chart((120, 40));
-    bench.keys("+");
-    bench.shows("newest 200 steps");
-    bench.keys("g");
-    bench.shows("steps 1 to 200");
-    bench.keys("+");
-    bench.shows("steps 1 to 100");
+    bench.follow(&[("+", "newest 200 steps"), ("g", "steps 1 to 200"), ("+", "steps 1 to 100")]);
     bench.key('>');
     bench.shows("steps 25 to 124");
     bench.key('<');
     bench.key('<');
-    bench.shows("steps 1 to 100");
-    bench.keys("w");
-    bench.shows("loss went from 0.6913 nats at step 1 to");
-    bench.shows("Shown: steps 1 to 100.");
-    bench.keys("w0");
-    bench.hides("to 100");
-    bench.keys("0");
-    bench.shows("newest 100 steps");
-    bench.keys("--");
-    bench.hides("newest");
+    bench.follow(&[
+        ("", "steps 1 to 100"),
+        ("w", "loss went from 0.6913 nats at step 1 to | Shown: steps 1 to 100."),
+        ("w0", "no: to 100"),
+        ("0", "newest 100 steps"),
+        ("--", "no: newest"),
+    ]);
 }
 
 #[test]
 fn a_chart_that_follows_goes_along_with_the_run() {
     let mut bench = Bench::at_chart((120, 40));
-    bench.keys("0");
-    bench.shows("newest 100 steps");
+    bench.follow(&[("0", "newest 100 steps")]);
     bench.keys(" ");
     let reports = |steps: std::ops::RangeInclusive<u64>| {
         steps.map(|step| point("loss", step, 1.0 / step as f64))
     };
     bench.report(reports(1..=150).collect(), 100);
-    bench.shows("newest 100 steps");
-    bench.shows("loss 0.006667 nats");
+    bench.follow(&[("", "newest 100 steps | loss 0.006667 nats")]);
     bench.report(reports(151..=170).collect(), 200);
-    bench.shows("loss 0.005882 nats");
-    // A step out of sight brings the window back to it; later steps lead to the newest again.
-    bench.keys("g");
-    bench.shows("steps 1 to 100");
+    bench.follow(&[
+        ("", "loss 0.005882 nats"),
+        // A step out of sight brings the window back to it; later steps lead to the newest again.
+        ("g", "steps 1 to 100"),
+    ]);
     for _ in 0..20 {
         bench.key('>');
     }
@@ -125,49 +111,39 @@ fn a_chart_that_follows_goes_along_with_the_run() {
 fn scale_and_smoothing_are_the_pictures_own() {
     let mut bench = Bench::at_chart((120, 40));
     let before = bench.screen();
-    bench.keys("l");
-    bench.shows("0.01┤");
+    bench.follow(&[("l", "0.01┤")]);
     bench.keys("l");
     assert_eq!(bench.screen(), before);
-    bench.keys("m");
-    bench.shows("all curves are smoothed");
-    bench.keys("g");
-    bench.shows("(smoothed)");
-    bench.keys("m");
-    bench.shows("no curve is smoothed");
-    bench.hides("(smoothed)");
+    bench.follow(&[
+        ("m", "all curves are smoothed"),
+        ("g", "(smoothed)"),
+        ("m", "no curve is smoothed | no: (smoothed)"),
+    ]);
 }
 
 #[test]
 fn earlier_runs_are_named_by_what_differs() {
     let mut bench = Bench::at_chart((120, 40));
-    bench.shows("validation_loss");
-    // The second run has another learning rate, the third another width too.
+    bench.follow(&[("", "validation_loss")]);
     bench.keys("\t\t> ");
+    // The second run has another learning rate, the third another width too.
     bench.learn(0.6, 400);
-    bench.shows("1 run 1: learning_rate 0.01");
+    bench.follow(&[("", "1 run 1: learning_rate 0.01")]);
     bench.keys("_> ");
     bench.learn(0.5, 400);
-    bench.shows("1 run 2: width 32");
-    bench.hides("run 1:");
-    bench.keys("o");
-    bench.shows("2 earlier runs are behind the curves");
-    bench.shows("2 run 1: learning_rate 0.01, width 32");
-    bench.keys("\tg");
-    bench.shows("2 run 1: learning_rate 0.01, width 32: a 0.6913 nats");
-    bench.keys("o");
-    bench.hides("run 2");
-    bench.keys("o");
-    bench.shows("1 run 2: width 32");
-    bench.hides("run 1:");
+    bench.follow(&[
+        ("", "1 run 2: width 32 | no: run 1:"),
+        ("o", "2 earlier runs are behind the curves | 2 run 1: learning_rate 0.01, width 32"),
+        ("\tg", "2 run 1: learning_rate 0.01, width 32: a 0.6913 nats"),
+        ("o", "no: run 2"),
+        ("o", "1 run 2: width 32 | no: run 1:"),
+    ]);
 }
 
 #[test]
 fn the_earlier_run_stays_until_new_values() {
     let mut bench = Bench::at_chart((120, 40));
-    bench.keys(" ");
-    bench.shows("a loss, earlier");
-    bench.shows("1 run 1");
+    bench.follow(&[(" ", "a loss, earlier | 1 run 1")]);
 }
 
 #[test]
@@ -177,9 +153,7 @@ fn pictures_go_full_screen_from_any_side() {
             let mut bench = Bench::in_lesson(size);
             bench.keys(&format!("  {side}"));
             let before = bench.screen();
-            bench.keys("z");
-            bench.shows("loss-curve");
-            bench.hides("A small lesson ──");
+            bench.follow(&[("z", "loss-curve | no: A small lesson ──")]);
             bench.keys("z");
             assert_eq!(bench.screen(), before);
             bench.keys("z\u{1b}");
@@ -195,10 +169,7 @@ fn pictures_go_full_screen_from_any_side() {
 #[test]
 fn what_is_no_chart_says_so() {
     let mut bench = Bench::at_chart((80, 24));
-    bench.keys("vl");
-    bench.shows("the chosen picture is no chart");
-    bench.keys("vl");
-    bench.hides("no chart");
+    bench.follow(&[("vl", "the chosen picture is no chart"), ("vl", "no: no chart")]);
 }
 
 #[test]

@@ -52,8 +52,7 @@ fn a_kernel_is_written_mended_tested_and_right() {
     let mut bench = bench((80, 24));
     let effects = bench.keys("\n");
     assert!(matches!(&effects[..], [Effect::OpenDraft(draft)] if draft.name == "reverse"));
-    bench.shows("KERNEL reverse");
-    bench.shows("not tested");
+    bench.follow(&[("", "KERNEL reverse | not tested")]);
 
     // The starter fails both tests, and each says how.
     let effects = test(&mut bench);
@@ -61,16 +60,16 @@ fn a_kernel_is_written_mended_tested_and_right() {
         &effects[..],
         [Effect::Save(Event::AnswerGiven { right: false, points: 0, .. })]
     ));
-    bench.shows("two blocks of four: line 3, block [0, 0, 0]");
-    bench.shows("seven elements: ");
-    bench.shows("not yet");
+    bench.follow(&[(
+        "",
+        "two blocks of four: line 3, block [0, 0, 0] | seven elements:  | not yet",
+    )]);
 
     // A letter too many is told at its line, and nothing is run.
     let effects = press(&mut bench, &[Key::Down, Key::End, Key::Char('x')]);
     assert!(kept(&effects).unwrap().contains("threadIdx.x;x"));
-    bench.shows("error");
-    bench.shows("✗");
-    assert!(press(&mut bench, &[Key::Ctrl('s')]).is_empty());
+    bench.follow(&[("", "error | ✗")]);
+    assert!(bench.keys("\x13").is_empty());
     bench.shows("it cannot run yet");
     press(&mut bench, &[Key::Backspace]);
     bench.shows("not yet");
@@ -80,8 +79,7 @@ fn a_kernel_is_written_mended_tested_and_right() {
     for _ in 0.."if (i < n) B[".len() {
         press(&mut bench, &[Key::Right]);
     }
-    bench.keys("n - 1 - ");
-    bench.shows("changed since the tests");
+    bench.follow(&[("n - 1 - ", "changed since the tests")]);
     test(&mut bench);
     bench.shows("Every block computes the same elements");
 
@@ -95,10 +93,10 @@ fn a_kernel_is_written_mended_tested_and_right() {
         effect,
         Effect::Save(Event::AnswerGiven { right: true, points: 3, .. })
     )));
-    bench.shows("✓ right");
-    bench.shows("sectors_per_load 1; allowed: sectors_per_load <= 1");
-    bench.keys("\u{1b}");
-    bench.shows("QUESTION reverse");
+    bench.follow(&[
+        ("", "✓ right | sectors_per_load 1; allowed: sectors_per_load <= 1"),
+        ("\u{1b}", "QUESTION reverse"),
+    ]);
 }
 
 #[test]
@@ -111,18 +109,18 @@ fn editor_undo_and_redo_reach_both_ends() {
     let last = text(&bench);
     assert_ne!(last, starter);
     for _ in 0..40 {
-        press(&mut bench, &[Key::Ctrl('u')]);
+        bench.keys("\x15");
     }
     assert_eq!(text(&bench), starter);
     bench.shows("nothing to take back");
     for _ in 0..40 {
-        press(&mut bench, &[Key::Ctrl('r')]);
+        bench.keys("\x12");
     }
     assert_eq!(text(&bench), last);
     // Beginning again is one change like any other.
-    let effects = press(&mut bench, &[Key::Ctrl('b')]);
+    let effects = bench.keys("\x02");
     assert_eq!(kept(&effects), Some(starter.as_str()));
-    press(&mut bench, &[Key::Ctrl('u')]);
+    bench.keys("\x15");
     assert_eq!(text(&bench), last);
 }
 
@@ -155,11 +153,10 @@ fn drafts_are_restored_and_followed() {
     };
     bench.app.update(told("__global__ void kept() {}\r\n", DraftOrigin::Kept));
     assert_eq!(text(&bench), "__global__ void kept() {}\n");
-    press(&mut bench, &[Key::Ctrl('u')]);
-    bench.shows("nothing to take back");
+    bench.follow(&[("\x15", "nothing to take back")]);
     bench.app.update(told("__global__ void saved() {}\n", DraftOrigin::Saved));
     assert_eq!(text(&bench), "__global__ void saved() {}\n");
-    press(&mut bench, &[Key::Ctrl('u')]);
+    bench.keys("\x15");
     assert_eq!(text(&bench), "__global__ void kept() {}\n");
     // Of another text nothing is taken.
     let other = Draft { name: "other".to_owned(), ..draft.clone() };
@@ -242,7 +239,7 @@ fn a_kernel_looks_as_it_did() {
         bench.compare("kernel-written");
         press(&mut bench, &[Key::Down, Key::End, Key::Char('x')]);
         bench.compare("kernel-error");
-        press(&mut bench, &[Key::Ctrl('u')]);
+        bench.keys("\x15");
         test(&mut bench);
         bench.compare("kernel-tested");
     }

@@ -6,7 +6,6 @@ use mlsys_run::outcome::Outcome;
 use mlsys_run::settings;
 
 use super::{Bench, asked, point, read};
-use crate::key::Key;
 use crate::message::Effect;
 use crate::own_page;
 
@@ -98,8 +97,7 @@ fn a_lesson_line_restores_its_knobs() {
     let mut bench = Bench::in_lesson((120, 40));
     assert_eq!(own_page::line(&bench.app), "mlsys open systems/small");
     // A number, a count, a name of each lab.
-    bench.keys("\t>_>_>]>");
-    bench.keys("dd");
+    bench.keys("\t>_>_>]>dd");
     bench.app.session.seed = Some(7);
     let line = own_page::line(&bench.app);
     assert!(line.ends_with("--device wgpu:0 --seed 7"), "{line}");
@@ -198,10 +196,10 @@ fn y_copies_and_shows_the_line() {
     let effects = bench.keys("\t>\ty");
     let copied = asked!(effects, Effect::Copy(line) => line.as_str()).next();
     assert_eq!(copied, Some("mlsys open systems/small --set run.learning_rate=0.02"));
-    bench.shows("mlsys open systems/small --set \\");
-    bench.shows("\nrun.learning_rate=0.02");
-    bench.keys("\n");
-    bench.hides("mlsys open");
+    bench.follow(&[
+        ("", "mlsys open systems/small --set \\ | \nrun.learning_rate=0.02"),
+        ("\n", "no: mlsys open"),
+    ]);
 }
 
 #[test]
@@ -229,14 +227,10 @@ fn impossible_knobs_are_refused() {
 fn presets_reopen_a_labs_page() {
     let mut bench = Bench::new((120, 40));
     bench.probed();
-    bench.keys(":train a network\n");
-    bench.shows("diverging: a step size at which");
+    bench.follow(&[(":train a network\n", "diverging: a step size at which")]);
     bench.keys(" ");
     bench.train(1.0);
-    bench.keys("P");
-    bench.shows("Presets: Train a network");
-    bench.keys("___\n");
-    bench.shows("diverging: a step size");
+    bench.follow(&[("P", "Presets: Train a network"), ("___\n", "diverging: a step size")]);
     let lab = bench.lab();
     assert_eq!(lab.params().unwrap().float("learning_rate").unwrap(), 30.0);
     assert_eq!(lab.others.earlier.len(), 1);
@@ -246,8 +240,7 @@ fn presets_reopen_a_labs_page() {
 #[test]
 fn lessons_take_presets_their_knobs_allow() {
     let mut bench = Bench::in_lesson((120, 40));
-    bench.keys("\t>\tP");
-    bench.shows("not here: this lesson has no knob for");
+    bench.follow(&[("\t>\tP", "not here: this lesson has no knob for")]);
     let presets = bench.app.presets();
     let free = presets.iter().position(|(_, refused)| refused.is_none()).unwrap();
     let barred = presets.iter().position(|(_, refused)| refused.is_some()).unwrap();
@@ -267,8 +260,7 @@ fn lessons_take_presets_their_knobs_allow() {
 #[test]
 fn a_calculator_answers_a_preset_once() {
     let mut bench = Bench::new((120, 40));
-    bench.keys(":occupancy\n");
-    bench.keys("P_");
+    bench.keys(":occupancy\nP_");
     let effects = bench.keys("\n");
     let started: Vec<_> = asked!(effects, Effect::Start(start) => start).collect();
     assert_eq!(started.len(), 1);
@@ -281,10 +273,10 @@ fn a_preset_asks_before_it_ends_a_run() {
     bench.probed();
     bench.keys(":train a network\n ");
     bench.report(vec![point("loss", 7, 0.5)], 100);
-    bench.keys("P___\n");
-    bench.shows("y ends it and takes the preset");
-    bench.keys("n");
-    bench.hides("y ends it and takes the preset");
+    bench.follow(&[
+        ("P___\n", "y ends it and takes the preset"),
+        ("n", "no: y ends it and takes the preset"),
+    ]);
     assert!(bench.app.session.active.is_some());
     let effects = bench.keys("P___\ny");
     assert!(asked!(effects, Effect::Abandon));
@@ -293,8 +285,7 @@ fn a_preset_asks_before_it_ends_a_run() {
 
 fn graph(size: (u16, u16)) -> Bench {
     let mut bench = Bench::new(size);
-    bench.keys(":computation graph\n");
-    bench.keys("\t");
+    bench.keys(":computation graph\n\t");
     bench
 }
 
@@ -303,8 +294,7 @@ fn inputs(bench: &Bench) -> String {
 }
 
 fn replace(bench: &mut Bench, text: &str) {
-    bench.keys("\n");
-    bench.press(Key::Ctrl('u'));
+    bench.keys("\n\x15");
     bench.keys(text);
     bench.keys("\n");
 }
@@ -316,16 +306,16 @@ fn a_table_and_the_knobs_of_its_entries_are_one() {
     // Down to `inputs.x`, and up by a quarter.
     bench.keys("__>");
     assert_eq!(inputs(&bench), "{ x = 2.25, y = 3 }");
-    bench.shows("{ x = 2.25, y = 3 }");
+    bench.follow(&[("", "{ x = 2.25, y = 3 }")]);
     bench.keys("^");
     replace(&mut bench, "{ x = 5, y = 3, w = 1 }");
     assert_eq!(inputs(&bench), "{ w = 1, x = 5, y = 3 }");
-    bench.shows("inputs.x 5");
+    bench.follow(&[("", "inputs.x 5")]);
     bench.keys("u");
     assert_eq!(inputs(&bench), "{ x = 2.25, y = 3 }");
-    bench.shows("inputs.x 2.25");
-    // It asks before it takes a turn back.
+    bench.follow(&[("", "inputs.x 2.25")]);
     bench.keys("Ry");
+    // It asks before it takes a turn back.
     assert_eq!(inputs(&bench), "{ x = 2, y = 3 }");
 }
 
@@ -354,8 +344,7 @@ fn a_long_expression_slides_under_the_cursor() {
     let mut bench = graph((80, 24));
     let long = format!("z = x{}", " + x*y".repeat(30));
     replace(&mut bench, &long);
-    bench.keys("\n + 7777");
-    bench.shows("+ x*y + 7777");
+    bench.follow(&[("\n + 7777", "+ x*y + 7777")]);
     bench.keys("\n");
     let params = bench.lab().params().unwrap();
     assert_eq!(params.get("expression"), Some(&Value::from(format!("{long} + 7777"))));

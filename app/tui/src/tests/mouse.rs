@@ -5,7 +5,7 @@ use mlsys_lab::control::Command;
 use super::{Bench, asked};
 use crate::command::Place;
 use crate::message::{Effect, Gesture, Message, Mouse};
-use crate::state::overlay::Overlay;
+use crate::state::Overlay;
 
 /// Does something with the mouse where a text stands, at its first letter.
 #[track_caller]
@@ -38,8 +38,7 @@ fn mouse_capture_is_off_by_default() {
     let before = bench.screen();
     click(&mut bench, "learning_rate");
     assert_eq!(bench.screen(), before);
-    bench.keys("M");
-    bench.shows("the mouse chooses and scrolls");
+    bench.follow(&[("M", "the mouse chooses and scrolls")]);
     let effects = bench.keys("M");
     assert!(matches!(effects.as_slice(), [Effect::Mouse(Mouse::Off)]), "{effects:?}");
     bench.shows("it selects text");
@@ -50,8 +49,7 @@ fn clicks_choose_knobs_labs_and_pictures() {
     let mut bench = with_mouse((120, 40));
     click(&mut bench, "width 32");
     assert_eq!(bench.app.place(), Place::Lab);
-    bench.keys(">");
-    bench.shows("width 64");
+    bench.follow(&[(">", "width 64")]);
     click(&mut bench, " blocks ");
     bench.shows("threads_per_block");
     click(&mut bench, " run ");
@@ -82,16 +80,14 @@ fn a_click_marks_and_a_click_on_the_marked_opens() {
     assert!(bench.page().entry.is_some());
     bench.keys("12");
     click(&mut bench, "width 32");
-    bench.shows("enter keeps what you have typed");
-    bench.shows("> 12");
+    bench.follow(&[("", "enter keeps what you have typed | > 12")]);
 }
 
 #[test]
 fn an_option_is_answered_by_a_click_and_enter() {
     let mut bench = with_mouse((120, 60));
     click(&mut bench, "computes gradients");
-    bench.keys("\n");
-    bench.shows("right: computes gradients");
+    bench.follow(&[("\n", "right: computes gradients")]);
 }
 
 #[test]
@@ -133,7 +129,7 @@ fn lists_take_clicks() {
     assert!(bench.app.page.is_some());
     bench.keys(":occ");
     click(&mut bench, "Occupancy");
-    bench.shows("threads_per_block 256");
+    bench.follow(&[("", "threads_per_block 256")]);
     bench.keys(":");
     bench.send(Message::Mouse { gesture: Gesture::Press, column: 0, row: 30 });
     assert!(bench.app.overlay.is_none());

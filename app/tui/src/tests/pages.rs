@@ -7,23 +7,18 @@ use crate::command::{Command, Place, TABLE};
 use crate::key::Key;
 use crate::message::Effect;
 use crate::palette::{Item, Palette, Target};
-use crate::state::overlay::Overlay;
+use crate::state::Overlay;
 
 #[test]
 fn the_first_frame_needs_no_device() {
-    let bench = Bench::new((120, 40));
-    bench.shows("A small lesson");
-    bench.shows("looking for devices");
-    bench.shows("enter open");
+    let mut bench = Bench::new((120, 40));
+    bench.follow(&[("", "A small lesson | looking for devices | enter open")]);
 }
 
 #[test]
 fn lessons_reopen_as_left() {
     let mut bench = Bench::in_lesson((120, 40));
-    bench.shows("Some text to read");
-    bench.keys("n");
-    bench.keys("\u{1b}");
-    bench.shows("begun, 0 of 2 questions right");
+    bench.follow(&[("", "Some text to read"), ("n\u{1b}", "begun, 0 of 2 questions right")]);
     bench.keys("\n");
     let page = bench.page();
     assert!(page.marked_block().is_some_and(|block| block.as_lab().is_some()));
@@ -34,9 +29,7 @@ fn n_shows_a_task_before_passing_it() {
     let mut bench = Bench::in_lesson((40, 8));
     let marked = |bench: &Bench| bench.page().marked;
     let first = marked(&bench);
-    bench.hides("Which accuracy?");
-    bench.keys("n");
-    bench.shows("Which accuracy?");
+    bench.follow(&[("", "no: Which accuracy?"), ("n", "Which accuracy?")]);
     assert_eq!(marked(&bench), first);
     bench.keys("n");
     assert_ne!(marked(&bench), first);
@@ -45,18 +38,15 @@ fn n_shows_a_task_before_passing_it() {
 #[test]
 fn answers_get_feedback_and_hints() {
     let mut bench = Bench::in_lesson((120, 60));
-    bench.keys("nnn\n1152\n");
-    bench.shows("Biases are parameters too.");
-    bench.hides("Count each layer.");
-    bench.keys("h");
-    bench.shows("hint 1 of 2: Count each layer.");
-    bench.hides("Add the biases.");
-    bench.keys("hh");
-    bench.shows("no more hints");
+    bench.follow(&[
+        ("nnn\n1152\n", "Biases are parameters too. | no: Count each layer."),
+        ("h", "hint 1 of 2: Count each layer. | no: Add the biases."),
+        ("hh", "no more hints"),
+    ]);
     let effects = bench.keys("\n\u{1b}\n");
     assert!(effects.is_empty());
     // The field opens with what was answered: it is taken away before the new answer.
-    bench.erase(4);
+    bench.keys("\x08\x08\x08\x08");
     let effects = bench.keys("2*32+32 + 32*32+32 + 32*2+2\n");
     let right = asked!(effects, Effect::Save(Event::AnswerGiven { right: true, points: 2, .. }));
     assert!(right, "{effects:?}");
@@ -69,10 +59,7 @@ fn invalid_answers_stay_in_the_field() {
     let effects = bench.keys("nnn\ntwelve\n");
     let saved = asked!(effects, Effect::Save(_));
     assert!(!saved, "{effects:?}");
-    bench.shows("> twelve");
-    bench.shows("write a number");
-    bench.keys("\u{1b}");
-    bench.hides("> twelve");
+    bench.follow(&[("", "> twelve | write a number"), ("\u{1b}", "no: > twelve")]);
 }
 
 #[test]
@@ -85,17 +72,17 @@ fn choices_are_answered_by_letter() {
     bench.keys(&format!("\n{other}\n"));
     bench.shows("The optimizer does that.");
     bench.keys(&format!("\n{letter}\n"));
-    bench.shows("right: computes gradients");
-    bench.keys("\nz\n");
-    bench.shows("'z' is not one of the letters a to b");
+    bench.follow(&[
+        ("", "right: computes gradients"),
+        ("\nz\n", "'z' is not one of the letters a to b"),
+    ]);
 }
 
 #[test]
 fn help_shows_every_command_and_leaves_no_trace() {
     let mut bench = Bench::in_lesson((120, 40));
     let before = bench.screen();
-    bench.keys("?");
-    bench.shows("start the lab, pause it, go on");
+    bench.follow(&[("?", "start the lab, pause it, go on")]);
     bench.keys("?");
     assert_eq!(bench.screen(), before);
 }
@@ -106,8 +93,7 @@ fn pictures_can_be_had_in_words() {
     bench.keys("  ");
     bench.train(1.0);
     let drawn = bench.screen();
-    bench.keys("w");
-    bench.shows("loss-curve: ");
+    bench.follow(&[("w", "loss-curve: ")]);
     bench.keys("w");
     assert_eq!(bench.screen(), drawn);
 }
@@ -124,10 +110,8 @@ fn ctrl_c_leaves_even_from_a_field() {
 #[test]
 fn a_command_is_found_by_some_letters_and_done() {
     let mut bench = Bench::in_lesson((120, 40));
-    bench.keys(":wrds");
-    bench.shows("say the pictures in words");
-    bench.keys("\n");
-    bench.keys("  ");
+    bench.follow(&[(":wrds", "say the pictures in words")]);
+    bench.keys("\n  ");
     bench.train(1.0);
     bench.shows("loss-curve: ");
 }
@@ -137,29 +121,22 @@ fn letters_are_typed_and_not_obeyed() {
     let mut bench = Bench::in_lesson((120, 40));
     let effects = bench.keys(":q?dx ");
     assert!(effects.is_empty(), "{effects:?}");
-    bench.shows(" : q?dx");
-    bench.keys("\u{1b}");
-    bench.hides(" : q?dx");
+    bench.follow(&[("", " : q?dx"), ("\u{1b}", "no:  : q?dx")]);
     assert!(bench.app.page.is_some());
 }
 
 #[test]
 fn the_palette_opens_labs_and_lessons() {
     let mut bench = Bench::in_lesson((120, 40));
-    bench.keys(":occupancy\n");
-    bench.shows("threads_per_block 256");
+    bench.follow(&[(":occupancy\n", "threads_per_block 256")]);
     assert_eq!(bench.page().lesson.front.id.as_str(), "labs/occupancy");
-    bench.keys(":a small lesson\n");
-    bench.shows("Some text to read");
-    bench.keys("\u{1b}:launch geo\n");
-    bench.shows("Launch");
+    bench.follow(&[(":a small lesson\n", "Some text to read"), ("\u{1b}:launch geo\n", "Launch")]);
 }
 
 #[test]
 fn unavailable_commands_say_why() {
     let mut bench = Bench::in_lesson((120, 40));
-    bench.keys(":stop");
-    bench.shows("nothing is running");
+    bench.follow(&[(":stop", "nothing is running")]);
     bench.keys("\n");
     assert!(bench.app.overlay.is_some());
     assert_eq!(bench.app.screen.notice.as_deref(), Some("nothing is running"));
@@ -173,9 +150,7 @@ fn what_was_used_last_stands_first() {
     let targets: Vec<_> = palette.items.iter().take(2).map(|item| item.target.clone()).collect();
     let expected = [Command::Tempo, Command::Words].map(Target::Command);
     assert_eq!(targets, expected);
-    bench.press(Key::Ctrl('n'));
-    bench.keys("\n");
-    bench.keys(":");
+    bench.keys("\x0e\n:");
     let Some(Overlay::Palette(palette)) = &bench.app.overlay else { panic!("the palette is open") };
     assert_eq!(palette.item().unwrap().target, Target::Command(Command::Words));
 }
@@ -185,8 +160,7 @@ fn recorded_runs_are_found_beside_everything_else() {
     let mut bench = Bench::in_lesson((120, 40));
     let run = Target::Run("20260101-train-7".to_owned());
     bench.app.archive.items = vec![Item::new(run, "20260101-train-7", "diverged at step 12")];
-    bench.keys(":diverged 12");
-    bench.shows("20260101-train-7");
+    bench.follow(&[(":diverged 12", "20260101-train-7")]);
 }
 
 #[test]
@@ -218,16 +192,14 @@ fn a_refused_command_changes_nothing_and_says_why() {
         bench.shows(reason);
     }
     let mut bench = Bench::new((120, 40));
-    bench.keys("d");
-    bench.shows("still looking for devices");
+    bench.follow(&[("d", "still looking for devices")]);
 }
 
 #[test]
 fn help_lists_everything_at_any_size() {
     for size in [(40, 12), (80, 24), (120, 40)] {
         let mut bench = Bench::in_lesson(size);
-        bench.keys("?");
-        bench.shows("Keys here (text)");
+        bench.follow(&[("?", "Keys here (text)")]);
         let mut seen = String::new();
         for _ in 0..90 {
             seen.push_str(&bench.screen().replace('\n', " "));
@@ -239,8 +211,7 @@ fn help_lists_everything_at_any_size() {
             let words: Vec<_> = row.help.split(' ').take(3).collect();
             assert!(seen.contains(&words.join(" ")), "{} at {size:?}", row.help);
         }
-        bench.keys("\u{1b}");
-        bench.hides("Keys here");
+        bench.follow(&[("\u{1b}", "no: Keys here")]);
     }
 }
 
@@ -249,16 +220,13 @@ const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 #[test]
 fn search_marks_counts_and_wraps() {
     let mut bench = Bench::in_lesson((120, 40));
-    bench.keys("/lab");
-    bench.shows("1 of 2");
-    bench.keys("\n");
-    bench.shows("2 of 2");
-    bench.keys("_");
-    bench.shows("1 of 2");
-    bench.keys("^");
-    bench.shows("2 of 2");
-    bench.keys("qqq");
-    bench.shows("not found");
+    bench.follow(&[
+        ("/lab", "1 of 2"),
+        ("\n", "2 of 2"),
+        ("_", "1 of 2"),
+        ("^", "2 of 2"),
+        ("qqq", "not found"),
+    ]);
     assert!(bench.app.page.is_some(), "letters are typed, not done");
 }
 
@@ -274,8 +242,7 @@ fn leaving_a_search_keeps_its_place() {
     let before = bench.page().marked;
     bench.keys("n");
     assert_ne!(bench.page().marked, before);
-    bench.keys("/\n");
-    bench.shows("optimizer does");
+    bench.follow(&[("/\n", "optimizer does")]);
 }
 
 #[test]
@@ -292,34 +259,25 @@ fn a_failed_search_returns_to_its_start() {
 #[test]
 fn lessons_filter_by_objectives() {
     let mut bench = Bench::new((120, 40));
-    bench.keys("/loss");
-    bench.shows("1 of 1 lessons");
-    bench.shows("A small lesson");
-    bench.keys("q");
-    bench.shows("no lesson has these words");
-    bench.hides("min  A small");
-    bench.keys("\n");
-    bench.shows("no lesson has these words");
-    bench.press(Key::Backspace);
-    bench.keys("\n");
+    bench.follow(&[
+        ("/loss", "1 of 1 lessons | A small lesson"),
+        ("q", "no lesson has these words | no: min  A small"),
+        ("\n", "no lesson has these words"),
+    ]);
+    bench.keys("\x08\n");
     assert!(bench.app.page.is_some() && bench.app.overlay.is_none());
 }
 
 #[test]
 fn the_glossary_starts_with_terms_on_screen() {
     let mut bench = Bench::in_lesson((120, 40));
-    bench.keys("K");
-    bench.shows("terms on the screen come first");
-    bench.shows("here");
-    bench.keys("ridge");
-    bench.shows("Peak arithmetic rate over memory bandwidth");
-    bench.keys("\n");
-    bench.shows("see also");
-    bench.shows("source: Williams");
-    bench.keys("\n");
-    bench.shows("A bound on speed");
-    bench.keys("\u{1b}\u{1b}");
-    bench.shows("ridge");
+    bench.follow(&[
+        ("K", "terms on the screen come first | here"),
+        ("ridge", "Peak arithmetic rate over memory bandwidth"),
+        ("\n", "see also | source: Williams"),
+        ("\n", "A bound on speed"),
+        ("\u{1b}\u{1b}", "ridge"),
+    ]);
     bench.keys("\u{1b}");
     assert!(bench.app.overlay.is_none() && bench.app.page.is_some());
 }
@@ -327,20 +285,17 @@ fn the_glossary_starts_with_terms_on_screen() {
 #[test]
 fn related_terms_scroll_into_view() {
     let mut bench = Bench::in_lesson((40, 12));
-    bench.keys("Kgraph\n");
-    bench.hides("topological order");
-    bench.keys("__");
-    bench.shows("tensor");
-    bench.keys("^^");
-    bench.shows("computation graph");
+    bench.follow(&[
+        ("Kgraph\n", "no: topological order"),
+        ("__", "tensor"),
+        ("^^", "computation graph"),
+    ]);
 }
 
 #[test]
 fn the_lab_names_terms_too() {
     let mut bench = Bench::in_lesson((80, 24));
-    bench.keys("\tK");
-    bench.shows("learning rate");
-    bench.shows("here");
+    bench.follow(&[("\tK", "learning rate | here")]);
 }
 
 #[test]

@@ -16,7 +16,6 @@ use mlsys_view::theme::{Background, ColorDepth, Theme};
 
 use super::{Bench, asked, point};
 use crate::command::Place;
-use crate::key::Key;
 use crate::message::{Effect, Message, SaveWeights};
 use crate::update::Animation;
 
@@ -28,7 +27,7 @@ fn exported(effects: &[Effect]) -> Option<&Export> {
 fn export_writes_the_view_as_svg_and_csv() {
     let mut bench = Bench::in_lesson((120, 60));
     assert!(exported(&bench.keys("e")).is_none());
-    bench.shows("the picture 'loss-curve' has nothing to show yet: run the lab first");
+    bench.follow(&[("", "the picture 'loss-curve' has nothing to show yet: run the lab first")]);
     bench.keys("  ");
     bench.train(1.0);
     let effects = bench.keys("e");
@@ -61,25 +60,17 @@ fn with_table() -> Bench {
 fn arrows_mark_bars() {
     let mut bench = with_table();
     // To the picture, and on to the bars.
-    bench.keys("\t\tv");
-    bench.keys(">");
-    bench.shows("layer1: 0.5");
-    bench.keys("__");
-    bench.shows("layer3: 3");
-    bench.keys("_");
-    bench.shows("layer3: 3");
-    bench.keys("z");
-    bench.shows("layer3: 3");
-    bench.keys("\u{1b}");
-    bench.shows("layer3: 3");
-    bench.keys("\u{1b}");
-    bench.hides("layer3: 3");
-    bench.shows("A small lesson");
-    // What is for tables and for charts says so.
-    bench.keys("\n");
-    bench.shows("the chosen picture is no table: v goes to the next one");
-    bench.keys("+");
-    bench.shows("the chosen picture is no chart, graph or timeline: v goes to the next one");
+    bench.follow(&[
+        ("\t\tv>", "layer1: 0.5"),
+        ("__", "layer3: 3"),
+        ("_", "layer3: 3"),
+        ("z", "layer3: 3"),
+        ("\u{1b}", "layer3: 3"),
+        ("\u{1b}", "no: layer3: 3 | A small lesson"),
+        // What is for tables and for charts says so.
+        ("\n", "the chosen picture is no table: v goes to the next one"),
+        ("+", "the chosen picture is no chart, graph or timeline: v goes to the next one"),
+    ]);
 }
 
 /// The occupancy lab of the lesson, with a table in the panel that is chosen.
@@ -119,44 +110,37 @@ fn devices(bench: &Bench) -> Vec<&'static str> {
 fn a_table_is_sorted_by_its_marked_column() {
     let mut bench = in_table();
     assert_eq!(devices(&bench), ["A100", "H200", "T4"]);
-    bench.keys(">>\n");
-    bench.shows("sorted by memory (GB), smallest first");
+    bench.follow(&[(">>\n", "sorted by memory (GB), smallest first")]);
     assert_eq!(devices(&bench), ["T4", "A100", "H200"]);
-    bench.shows("memory (GB) ▲");
+    bench.follow(&[("", "memory (GB) ▲")]);
     bench.keys("\n");
     assert_eq!(devices(&bench), ["H200", "A100", "T4"]);
-    bench.shows("memory (GB) ▼");
-    bench.keys("\n");
-    bench.shows("rows stand as the lab sent them");
+    bench.follow(&[("", "memory (GB) ▼"), ("\n", "rows stand as the lab sent them")]);
     assert_eq!(devices(&bench), ["A100", "H200", "T4"]);
 }
 
 #[test]
 fn tables_filter_by_text_and_comparison() {
     let mut bench = in_table();
+    bench.follow(&[
+        ("/", "a text that a cell has, or column > 3; empty shows all"),
+        ("memory % 20\n", "no row is like that"),
+    ]);
     bench.keys("/");
-    bench.shows("a text that a cell has, or column > 3; empty shows all");
-    bench.keys("memory % 20\n");
-    bench.shows("no row is like that");
-    bench.keys("/");
-    bench.erase(20);
-    bench.keys("speed = 20\n");
-    bench.shows("there is no column 'speed'; there are: device, memory (GB)");
-    bench.erase(20);
+    bench.keys(&"\x08".repeat(20));
+    bench.follow(&[("speed = 20\n", "there is no column 'speed'; there are: device, memory (GB)")]);
+    bench.keys(&"\x08".repeat(20));
     bench.keys("h2\n");
     assert_eq!(devices(&bench), ["H200"]);
-    bench.shows("1 of 3 rows: h2");
+    bench.follow(&[("", "1 of 3 rows: h2")]);
     bench.keys("/\u{1b}");
     assert_eq!(devices(&bench), ["H200"]);
     // Sorted and filtered, the file still has every row.
     let effects = bench.keys("e");
     let export = exported(&effects).unwrap();
     assert_eq!(parsed(&export.csv).len(), 4);
-    bench.keys("w");
-    bench.shows("1 of 3 rows: h2: device H200, memory (GB) 141");
+    bench.follow(&[("w", "1 of 3 rows: h2: device H200, memory (GB) 141")]);
 }
-
-const SAVE: Message = Message::Key(Key::Ctrl('s'));
 
 fn network() -> Report {
     Report::Artifact(Arc::new(Artifact {
@@ -183,11 +167,9 @@ fn weights_are_saved_under_a_typed_name() {
     let mut bench = begun();
     bench.report(vec![point("loss", 1, 0.5), network()], 10);
     bench.end(Outcome::Finished);
-    bench.app.update(SAVE);
-    bench.shows("save as train.safetensors");
-    bench.press(Key::Ctrl('u'));
-    bench.keys("\n");
-    bench.shows("the name of a file");
+    bench.follow(&[("\x13", "save as train.safetensors")]);
+    bench.keys("\x15");
+    bench.follow(&[("\n", "the name of a file")]);
     let effects = bench.keys("mine.bpk\n");
     let save = saves(&effects).unwrap();
     assert_eq!(save.path.to_str(), Some("mine.bpk"));
@@ -195,10 +177,11 @@ fn weights_are_saved_under_a_typed_name() {
     bench.shows("saving mine.bpk");
     let failed = WeightsError::Exists(save.path.clone());
     bench.send(Message::WeightsSaved(Err(failed.into())));
-    bench.shows("not saved: mine.bpk: there is such a file already");
-    // The name is there to be changed.
-    bench.app.update(SAVE);
-    bench.shows("save as mine.bpk");
+    bench.follow(&[
+        ("", "not saved: mine.bpk: there is such a file already"),
+        // The name is there to be changed.
+        ("\x13", "save as mine.bpk"),
+    ]);
     let effects = bench.keys("\u{1b}");
     assert!(saves(&effects).is_none());
     bench.hides("save as");
@@ -207,22 +190,18 @@ fn weights_are_saved_under_a_typed_name() {
 #[test]
 fn why_there_is_nothing_to_save_is_said() {
     let mut bench = Bench::in_lesson((120, 60));
-    bench.app.update(SAVE);
-    bench.shows("no run has left weights yet");
+    bench.follow(&[("\x13", "no run has left weights yet")]);
     let mut bench = begun();
     bench.report(vec![point("loss", 1, 0.5)], 10);
-    bench.app.update(SAVE);
-    bench.shows("when the run has ended");
+    bench.follow(&[("\x13", "when the run has ended")]);
     bench.end(Outcome::Stopped(StopReason::Asked));
-    bench.app.update(SAVE);
-    bench.shows("no weights are kept of a run without steps");
+    bench.follow(&[("\x13", "no weights are kept of a run without steps")]);
     let mut bench = begun();
     let diverged = Report::Diverged { step: 1, reason: "the loss grew".to_owned() };
     bench.report(vec![diverged], 10);
     bench.end(Outcome::Finished);
-    bench.app.update(SAVE);
-    bench.shows("the run diverged");
-    bench.hides("save as");
+    bench.keys("\x13");
+    bench.follow(&[("", "the run diverged | no: save as")]);
 }
 
 #[test]
@@ -230,11 +209,9 @@ fn a_stopped_run_has_weights_and_a_reset_one_none() {
     let mut bench = begun();
     bench.report(vec![point("loss", 1, 0.5), network()], 10);
     bench.end(Outcome::Stopped(StopReason::Asked));
-    bench.app.update(SAVE);
-    bench.shows("save as train.safetensors");
-    bench.keys("\u{1b}R");
-    bench.app.update(SAVE);
-    bench.shows("no run has left weights yet");
+    bench.keys("\x13");
+    bench.follow(&[("", "save as train.safetensors")]);
+    bench.follow(&[("\u{1b}R\x13", "no run has left weights yet")]);
 }
 
 /// A lab with a picture sent by the test.
@@ -265,12 +242,9 @@ fn showing(size: (u16, u16), frame: Frame) -> Bench {
 #[test]
 fn rounds_step_both_ways_and_play() {
     let mut bench = showing((120, 40), Frame::MessageTrace(Box::new(ring(4))));
-    bench.shows("before the first of 6 rounds");
-    bench.shows("space play");
+    bench.follow(&[("", "before the first of 6 rounds | space play")]);
     let before = bench.screen();
-    bench.keys("..");
-    bench.shows("round 2 of 6: reduce-scatter 2 of 3");
-    bench.shows("418.9 kB over each of 4 links");
+    bench.follow(&[("..", "round 2 of 6: reduce-scatter 2 of 3 | 418.9 kB over each of 4 links")]);
     bench.keys(",,");
     assert_eq!(bench.screen(), before);
     bench.keys(" ");
@@ -281,8 +255,7 @@ fn rounds_step_both_ways_and_play() {
     bench.shows("round 6 of 6: all-gather 3 of 3");
     assert_eq!(bench.app.animation(), None);
     // Once more from the beginning; a step by hand ends it.
-    bench.keys(" ");
-    bench.shows("before the first of 6 rounds");
+    bench.follow(&[(" ", "before the first of 6 rounds")]);
     bench.keys(".");
     assert_eq!(bench.app.animation(), None);
     bench.shows("round 1 of 6");
@@ -310,13 +283,11 @@ fn frame_sequences_step_and_play() {
     };
     let film = FrameSequence { stills: ["one", "two", "three"].map(still).to_vec(), cover: 1 };
     let mut bench = showing((80, 24), Frame::FrameSequence(Box::new(film)));
-    bench.shows("1 of 3: after one");
-    bench.shows("the state one");
-    bench.keys(".");
-    bench.shows("2 of 3: after two");
-    bench.shows("the state two");
-    bench.keys(",");
-    bench.shows("the state one");
+    bench.follow(&[
+        ("", "1 of 3: after one | the state one"),
+        (".", "2 of 3: after two | the state two"),
+        (",", "the state one"),
+    ]);
     bench.keys(" ");
     assert_eq!(bench.app.animation(), Some(Animation::Playing));
     for _ in 0..2 {
@@ -324,16 +295,13 @@ fn frame_sequences_step_and_play() {
     }
     bench.shows("the state three");
     assert_eq!(bench.app.animation(), None);
-    bench.keys("w");
-    bench.shows("3 of 3: after three: the state three");
+    bench.follow(&[("w", "3 of 3: after three: the state three")]);
 }
 
 #[test]
 fn from_the_text_a_step_is_told_in_words() {
     let mut bench = showing((80, 24), Frame::MessageTrace(Box::new(ring(4))));
-    bench.keys("\t");
-    bench.keys(".");
-    bench.shows("A sends chunk 0 to B, added, 209.5 kB");
+    bench.follow(&[("\t.", "A sends chunk 0 to B, added, 209.5 kB")]);
 }
 
 #[test]
@@ -351,8 +319,7 @@ fn timelines_are_coloured_by_label() {
     bench.app.screen.look.theme = Theme::new(Background::Dark, ColorDepth::TrueColor);
     bench.keys("m");
     assert_eq!(tint(&bench), Tint::Label);
-    bench.shows("coloured by label");
-    bench.shows("colour: label");
+    bench.follow(&[("", "coloured by label | colour: label")]);
     bench.keys("m");
     assert_eq!(tint(&bench), Tint::Class);
     bench.shows("coloured by kind");

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::{Bench, asked, point};
 use crate::message::{Effect, Message};
 use crate::records::{LoadRequest, LoadedRecord, Purpose, RecordEntry, Source};
-use crate::state::lab::State;
+use crate::state::RunStatus;
 
 fn entry(source: Source, rate: f64) -> RecordEntry {
     RecordEntry {
@@ -65,9 +65,10 @@ fn the_list_says_when_where_and_what_differs() {
     assert!(matches!(effects[..], [Effect::ListRecords]), "{effects:?}");
     bench.shows("reading the folder of runs");
     bench.listed();
-    bench.shows("2026-11-21 09:06  cuda:0 (NVIDIA H100)  finished  learning_rate 0.5");
-    bench.keys("r");
-    bench.hides("Recorded runs of lab");
+    bench.follow(&[
+        ("", "2026-11-21 09:06  cuda:0 (NVIDIA H100)  finished  learning_rate 0.5"),
+        ("r", "no: Recorded runs of lab"),
+    ]);
     bench.keys("r");
     bench.send(Message::Records(Vec::new()));
     bench.shows("none yet");
@@ -87,7 +88,7 @@ fn recorded_runs_are_drawn_behind_curves() {
         lab.others.earlier[0].label,
         "recorded on cuda:0 (NVIDIA H100), 2026-11-21 09:06: learning_rate 0.5"
     );
-    assert_eq!(lab.run.state, State::Ready);
+    assert_eq!(lab.run.state, RunStatus::Ready);
 }
 
 #[test]
@@ -115,8 +116,7 @@ fn replays_do_not_count() {
     ] {
         bench.shows(said);
     }
-    bench.keys(" ");
-    bench.shows("paused");
+    bench.follow(&[(" ", "paused")]);
     bench.keys(" ");
     // A live knob is not heard, and the device key changes nothing about it.
     let effects = bench.keys("\t>");
@@ -124,11 +124,11 @@ fn replays_do_not_count() {
     let effects = bench.end(Outcome::Finished);
     assert!(effects.is_empty(), "{effects:?}");
     let lab = bench.lab();
-    assert_eq!(lab.run.state, State::Finished);
+    assert_eq!(lab.run.state, RunStatus::Finished);
     assert!(lab.others.reference.is_none());
-    bench.shows("recorded on cuda:0");
-    // The run after it is one of one's own again, and the replay stands behind it under its name.
+    bench.follow(&[("", "recorded on cuda:0")]);
     bench.keys("  ");
+    // The run after it is one of one's own again, and the replay stands behind it under its name.
     let lab = bench.lab();
     assert!(lab.run.replay.is_none());
     assert!(
@@ -205,21 +205,17 @@ impl Bench {
 #[test]
 fn finished_runs_of_a_lesson_share_a_table() {
     let mut bench = bench();
-    bench.keys("\t");
-    bench.shows("no run has ended here yet");
+    bench.follow(&[("\t", "no run has ended here yet")]);
     bench.ran(1_256_832);
-    bench.shows("this run");
-    bench.shows("one worker");
-    bench.shows("1256832");
-    // A knob turned tells runs apart.
+    bench.follow(&[("", "this run | one worker | 1256832")]);
     bench.keys("<");
+    // A knob turned tells runs apart.
     bench.ran(777_777);
-    bench.shows("1256832");
-    bench.shows("777777");
-    // The other lab has them too.
-    bench.keys("]");
-    bench.shows("777777");
-    bench.hides("this run");
+    bench.follow(&[
+        ("", "1256832 | 777777"),
+        // The other lab has them too.
+        ("]", "777777 | no: this run"),
+    ]);
     let page = bench.page().lesson.clone();
     bench.keys("\u{1b}");
     let effects = bench.app.open(page);
@@ -242,8 +238,7 @@ fn recorded_runs_are_recalled_with_labels() {
     let lesson = Some("parallel/both".to_owned());
     let attempt = FinishedRun::new(schema, (lesson, "dp".to_owned()), params, Vec::new(), &data);
     bench.send(Message::Recalled(vec![attempt]));
-    bench.shows("dp: workers 2");
-    bench.shows("424242");
+    bench.follow(&[("", "dp: workers 2 | 424242")]);
 }
 
 #[test]
@@ -252,6 +247,5 @@ fn a_run_that_was_stopped_or_failed_is_no_attempt() {
     bench.keys("\t ");
     bench.report(found(99_999), 500);
     bench.end(Outcome::Panicked("broken".to_owned()));
-    bench.keys("]");
-    bench.hides("99999");
+    bench.follow(&[("]", "no: 99999")]);
 }

@@ -13,18 +13,16 @@ use crate::message::{Effect, Message};
 fn predictions_lock_when_the_run_starts() {
     let mut bench = Bench::in_lesson((120, 60));
     assert!(started(&bench.keys(" ")).is_none());
-    bench.shows("predict first");
-    bench.keys("\n0.6\n");
-    bench.shows("your guess: 0.6");
+    bench.follow(&[("", "predict first"), ("\n0.6\n", "your guess: 0.6")]);
     let effects = bench.keys(" ");
     assert_eq!(started(&effects).unwrap().lab, "run");
     let locked = asked!(effects, Effect::Save(Event::PredictionLocked { .. }));
     assert!(locked, "{effects:?}");
     bench.train(1.0);
-    bench.shows("You said 0.6; measured 1");
-    bench.shows("Adam finds it.");
-    bench.keys("\n");
-    bench.shows("this prediction stands");
+    bench.follow(&[
+        ("", "You said 0.6; measured 1 | Adam finds it."),
+        ("\n", "this prediction stands"),
+    ]);
 }
 
 #[test]
@@ -64,12 +62,8 @@ fn live_knobs_reach_the_run() {
 #[test]
 fn values_out_of_range_are_refused() {
     let mut bench = Bench::in_lesson((120, 60));
-    bench.keys("\t\n");
-    bench.erase(4);
-    bench.keys("1e9\n");
-    bench.shows("1e9 is outside 0 to 100");
-    bench.keys("\u{1b}");
-    bench.shows("learning_rate 0.01");
+    bench.keys("\t\n\x08\x08\x08\x08");
+    bench.follow(&[("1e9\n", "1e9 is outside 0 to 100"), ("\u{1b}", "learning_rate 0.01")]);
 }
 
 #[test]
@@ -110,8 +104,7 @@ fn checks_need_the_lessons_values() {
     assert_eq!(passed, ["c2"]);
     bench.keys("\t");
     bench.app.page.as_mut().unwrap().scroll = 20;
-    bench.shows("run.accuracy = 0.5, wanted");
-    bench.shows("✓ run.parameters == 1218 holds");
+    bench.follow(&[("", "run.accuracy = 0.5, wanted | ✓ run.parameters == 1218 holds")]);
 }
 
 #[test]
@@ -132,10 +125,7 @@ fn a_panic_fails_the_run() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
     bench.end(Outcome::Panicked("device lost".into()));
-    bench.shows("failed");
-    bench.shows("device lost");
-    bench.keys("dd");
-    bench.shows("new runs use device wgpu:0");
+    bench.follow(&[("", "failed | device lost"), ("dd", "new runs use device wgpu:0")]);
     let effects = bench.keys(" ");
     assert_eq!(started(&effects).unwrap().device.to_string(), "wgpu:0");
 }
@@ -152,8 +142,7 @@ fn divergence_is_explained() {
     ];
     bench.report(reports, 10);
     bench.end(Outcome::Finished);
-    bench.shows("diverged");
-    bench.shows("each update overshoots");
+    bench.follow(&[("", "diverged | each update overshoots")]);
 }
 
 #[test]
@@ -197,10 +186,8 @@ fn known_answers_are_compared_at_once() {
         ```{predict} more\ntype = \"choice\"\nprompt = \"Which did more?\"\nchoices = [\"tiles\", \"rows\"]\n\
         answer = \"tiles\"\nexplain = \"13% more.\"\n```\n";
     let (mut bench, _) = Bench::opening((80, 24), LESSON);
-    bench.shows("before you read on");
-    bench.hides("13% more.");
+    bench.follow(&[("", "before you read on | no: 13% more.")]);
     let effects = bench.keys("\nb\n");
     assert!(asked!(effects, Effect::Save(Event::PredictionLocked { .. })), "{effects:?}");
-    bench.shows("the answer is \"tiles\"");
-    bench.shows("13% more.");
+    bench.follow(&[("", "the answer is \"tiles\" | 13% more.")]);
 }

@@ -2,9 +2,8 @@
 
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::style::Color;
+use ratatui::prelude::*;
 use std::thread;
 
 use super::{Bench, point};

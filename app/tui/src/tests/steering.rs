@@ -8,7 +8,6 @@ use mlsys_run::session::Panels;
 
 use super::{Bench, asked, losses, orders, point, started};
 use crate::command::Place;
-use crate::key::Key;
 use crate::message::{Effect, Message};
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
@@ -29,8 +28,7 @@ fn running(size: (u16, u16)) -> Bench {
 #[test]
 fn frozen_views_stand_still() {
     let mut bench = running((120, 40));
-    bench.keys("F");
-    bench.shows("frozen at step 120, run is at step 120");
+    bench.follow(&[("F", "frozen at step 120, run is at step 120")]);
     let before = bench.lab().shown().clone();
     bench.report(losses(121..=300), 500);
     bench.shows("frozen at step 120, run is at step 300");
@@ -39,14 +37,11 @@ fn frozen_views_stand_still() {
     assert_eq!(lab.run.data.step, 300);
     let effects = bench.train(1.0);
     assert!(!effects.is_empty(), "checks are decided on what was not shown");
-    bench.shows("frozen at step 120, run is at step 400");
-    bench.keys("F");
-    bench.hides("frozen");
+    bench.follow(&[("", "frozen at step 120, run is at step 400"), ("F", "no: frozen")]);
     let lab = bench.lab();
     assert_eq!(lab.shown().step, 400);
     // A new run is a new view.
-    bench.keys("F ");
-    bench.hides("frozen");
+    bench.follow(&[("F ", "no: frozen")]);
 }
 
 #[test]
@@ -75,19 +70,13 @@ fn hidden_pictures_are_not_requested() {
 #[test]
 fn typed_step_counts_are_remembered() {
     let mut bench = running((80, 24));
-    bench.keys("S");
-    bench.shows("steps 10");
-    bench.erase(2);
-    bench.keys("x\n");
-    bench.shows("a whole number of steps, at least 1");
-    bench.press(Key::Backspace);
+    bench.follow(&[("S", "steps 10")]);
+    bench.keys("\x08\x08");
+    bench.follow(&[("x\n", "a whole number of steps, at least 1")]);
+    bench.keys("\x08");
     let effects = bench.keys("25\n");
     assert!(orders(&effects).contains(&&Command::Step(25)));
-    bench.shows("paused");
-    bench.keys("S");
-    bench.shows("steps 25");
-    bench.keys("\u{1b}");
-    bench.hides("steps 25");
+    bench.follow(&[("", "paused"), ("S", "steps 25"), ("\u{1b}", "no: steps 25")]);
 }
 
 #[test]
@@ -128,8 +117,7 @@ fn closed_form_labs_have_no_steps() {
 #[test]
 fn knob_undo_reaches_a_live_run() {
     let mut bench = running((120, 40));
-    bench.keys("u");
-    bench.shows("no knob of this lab was turned");
+    bench.follow(&[("u", "no knob of this lab was turned")]);
     bench.keys(">>");
     let effects = bench.keys("u");
     let set =
@@ -138,11 +126,11 @@ fn knob_undo_reaches_a_live_run() {
     bench.shows("undone: learning_rate is 0.02 again");
     assert_eq!(orders(&bench.keys("u")), [&set(0.01)]);
     assert_eq!(orders(&bench.keys("U")), [&set(0.02)]);
-    bench.shows("redone: learning_rate is 0.02 again");
-    bench.keys("_>u");
-    bench.shows("undone: width is 32 again, with the next run");
-    bench.keys("U>U");
-    bench.shows("no turn of a knob was taken back");
+    bench.follow(&[
+        ("", "redone: learning_rate is 0.02 again"),
+        ("_>u", "undone: width is 32 again, with the next run"),
+        ("U>U", "no turn of a knob was taken back"),
+    ]);
 }
 
 #[test]
@@ -160,29 +148,28 @@ fn an_instant_lab_answers_an_undo_like_a_turn() {
 fn reset_asks_before_losing_a_run() {
     let mut bench = running((120, 40));
     assert!(orders(&bench.keys("R")).is_empty());
-    bench.shows("reset: y puts the knobs back and ends the run, any other key keeps");
-    bench.keys("R");
-    bench.shows("nothing was changed");
+    bench.follow(&[
+        ("", "reset: y puts the knobs back and ends the run, any other key keeps"),
+        ("R", "nothing was changed"),
+    ]);
     assert!(bench.app.session.active.is_some());
     bench.keys("Ry");
     assert!(bench.app.session.active.is_none());
-    bench.hides("120/400");
-    // A turned knob is worth a question, too; without one there is nothing to lose.
-    bench.keys(">R");
-    bench.shows("y puts the knobs back");
-    bench.keys("y");
-    bench.shows("learning_rate 0.01");
+    bench.follow(&[
+        ("", "no: 120/400"),
+        // A turned knob is worth a question, too; without one there is nothing to lose.
+        (">R", "y puts the knobs back"),
+        ("y", "learning_rate 0.01"),
+    ]);
     bench.keys(" ");
     bench.train(1.0);
-    bench.keys("R");
-    bench.hides("any other key");
+    bench.follow(&[("R", "no: any other key")]);
 }
 
 #[test]
 fn leaving_a_run_asks() {
     let mut bench = running((120, 40));
-    bench.keys("\u{1b}");
-    bench.shows("y ends it and goes back to the course");
+    bench.follow(&[("\u{1b}", "y ends it and goes back to the course")]);
     bench.keys("n");
     assert!(bench.app.page.is_some() && bench.app.session.active.is_some());
     bench.keys("\u{1b}y");
@@ -197,18 +184,16 @@ fn going_elsewhere_by_the_palette_asks_too() {
         let page = bench.page();
         page.lesson.front.id.as_str() != "systems/small"
     };
-    bench.keys(":occupancy\n");
-    bench.shows("y ends it and leaves this lesson");
+    bench.follow(&[(":occupancy\n", "y ends it and leaves this lesson")]);
     bench.keys("\u{1b}");
     assert!(!elsewhere(&bench) && bench.app.session.active.is_some());
-    bench.keys(":occupancy\n");
-    bench.keys("y");
+    bench.keys(":occupancy\ny");
     assert!(elsewhere(&bench));
 }
 
 #[test]
 fn a_second_ctrl_c_quits_at_once() {
-    let ctrl_c = |bench: &mut Bench| bench.press(Key::Ctrl('c'));
+    let ctrl_c = |bench: &mut Bench| bench.keys("\x03");
     let mut bench = running((120, 40));
     assert!(!quits(&ctrl_c(&mut bench)));
     bench.shows("a run goes on");
@@ -228,15 +213,12 @@ fn a_second_ctrl_c_quits_at_once() {
 #[test]
 fn waits_end_with_the_first_step() {
     let mut bench = Bench::new((120, 40));
-    bench.keys("\n");
-    bench.keys("  ");
-    bench.shows("looking for devices");
+    bench.follow(&[("\n  ", "looking for devices")]);
     bench.send(Message::Waited { seconds: 3 });
     bench.shows("looking for devices, 3 s");
     bench.probed();
     bench.report(vec![Report::Status("compiling kernels".into())], 10);
-    bench.shows("compiling kernels");
-    bench.hides("compiling kernels,");
+    bench.follow(&[("", "compiling kernels | no: compiling kernels,")]);
     bench.send(Message::Waited { seconds: 12 });
     bench.shows("compiling kernels, 12 s");
     bench.report(vec![Report::Status(String::new()), point("loss", 1, 0.7)], 13_000);
@@ -247,9 +229,7 @@ fn waits_end_with_the_first_step() {
 #[test]
 fn a_pause_in_a_long_step_says_what_it_waits_for() {
     let mut bench = running((120, 40));
-    bench.keys(" ");
-    bench.shows("paused");
-    bench.hides("waiting for the step");
+    bench.follow(&[(" ", "paused | no: waiting for the step")]);
     bench.send(Message::Waited { seconds: 2 });
     bench.shows("waiting for the step to finish, 2 s");
     let run = bench.app.session.active.unwrap().run;
@@ -263,13 +243,10 @@ fn pauses_during_warm_up_count_no_seconds() {
     let mut bench = running((120, 40));
     bench.report(vec![Report::Status("training mlp first".into())], 10);
     bench.send(Message::Waited { seconds: 12 });
-    bench.shows("training mlp first, 12 s");
-    bench.keys(" ");
-    bench.shows("training mlp first");
+    bench.follow(&[("", "training mlp first, 12 s"), (" ", "training mlp first")]);
     let run = bench.app.session.active.unwrap().run;
     bench.send(Message::Settled { run });
-    bench.shows("paused");
-    bench.hides("training mlp first, ");
+    bench.follow(&[("", "paused | no: training mlp first, ")]);
     assert_eq!(bench.app.session.waiting, None);
     // A step goes on with it.
     bench.keys("s");

@@ -16,7 +16,7 @@ use crate::command::Command;
 use crate::editor::DraftOrigin;
 use crate::key::Key;
 use crate::message::{Effect, Gesture, Message};
-use crate::state::lab::OwnKernel;
+use crate::state::OwnKernel;
 use crate::update::Animation;
 
 const LESSON: &str = include_str!("stepping.md");
@@ -111,33 +111,28 @@ fn forward_and_back_shows_the_same_picture() {
 #[test]
 fn a_step_moves_the_line_of_the_warp_that_went() {
     let mut bench = at_lab((80, 24), 0);
-    bench.shows("whole run");
-    bench.keys("..");
-    bench.shows("Step 2 of 18: block 0 warp 0 did one instruction of line 3.");
-    bench.shows("so far");
-    bench.keys(")");
-    bench.shows("comes to line 4 next");
+    bench.follow(&[
+        ("", "whole run"),
+        ("..", "Step 2 of 18: block 0 warp 0 did one instruction of line 3. | so far"),
+        (")", "comes to line 4 next"),
+    ]);
     // To the end and to the beginning.
     bench.press(Key::End);
-    bench.shows("Step 18 of 18");
-    bench.keys(".");
-    bench.shows("There is no instruction after.");
+    bench.follow(&[("", "Step 18 of 18"), (".", "There is no instruction after.")]);
     bench.press(Key::Home);
-    bench.shows("whole run");
-    // Another picture stands at the same step.
-    bench.keys(".......v");
-    bench.shows("block 1 (1,0,0) running");
-    bench.keys("v");
-    bench.shows("i = blockDim.x * blockIdx.x + threadIdx.x = 4 * 1 + 0 = 4");
-    bench.keys("a_");
-    bench.shows("= 4 * 1 + 2 = 6");
+    bench.follow(&[
+        ("", "whole run"),
+        // Another picture stands at the same step.
+        (".......v", "block 1 (1,0,0) running"),
+        ("v", "i = blockDim.x * blockIdx.x + threadIdx.x = 4 * 1 + 0 = 4"),
+        ("a_", "= 4 * 1 + 2 = 6"),
+    ]);
 }
 
 #[test]
 fn a_chosen_warp_is_followed() {
     let mut bench = at_lab((100, 40), 2);
-    bench.keys("...");
-    bench.keys("bW");
+    bench.keys("...bW");
     assert!(walk(&bench).is_pinned());
     let followed = walk(&bench).here();
     for _ in 0..4 {
@@ -168,7 +163,7 @@ fn a_click_chooses_what_it_points_at() {
     click(&mut bench, "x[tid] += x[tid + s]", 2);
     assert_eq!(walk(&bench).marked(), 12);
     click(&mut bench, "x[tid] += x[tid + s]", 2);
-    bench.shows("a breakpoint on line 12");
+    bench.follow(&[("", "a breakpoint on line 12")]);
     bench.keys("v");
     click(&mut bench, " 32 A A", 6);
     assert_eq!((walk(&bench).here().warp, walk(&bench).here().lane), (1, 1));
@@ -180,32 +175,30 @@ fn a_click_chooses_what_it_points_at() {
 #[test]
 fn breakpoints_and_faults_stop_both_ways() {
     let mut bench = at_lab((80, 30), 1);
-    bench.keys("*");
-    bench.shows("touches it too");
+    bench.follow(&[("*", "touches it too")]);
     let first = walk(&bench).clock();
     bench.keys("#");
     assert_eq!(walk(&bench).clock(), 0);
     // Down to line 15, from the first.
     bench.keys(&"_".repeat(14));
-    bench.keys("H");
-    bench.shows("a breakpoint on line 15");
+    bench.follow(&[("H", "a breakpoint on line 15")]);
     bench.keys("N");
     assert_eq!(walk(&bench).line(), Some(15));
     let clock = walk(&bench).clock();
     assert!(clock > 0 && clock != first);
     bench.keys("NB");
     assert_eq!(walk(&bench).clock(), clock);
-    bench.keys("H");
-    bench.shows("no breakpoint on line 15 any more");
-    bench.keys("N");
-    bench.shows("There is no breakpoint after.");
+    bench.follow(&[
+        ("H", "no breakpoint on line 15 any more"),
+        ("N", "There is no breakpoint after."),
+    ]);
 }
 
 #[test]
 fn steps_advance_only_while_playing() {
     let mut bench = at_lab((80, 24), 0);
     assert_eq!(bench.app.animation(), None);
-    bench.shows("space play");
+    bench.follow(&[("", "space play")]);
     bench.keys(" ");
     assert_eq!(bench.app.animation(), Some(Animation::Playing));
     for clock in 1..=3 {
@@ -235,7 +228,7 @@ fn hidden_steps_wait() {
     bench.app.screen.notice = Some("the picture is written".to_owned());
     bench.send(Message::Beat);
     assert_eq!(walk(&bench).clock(), 1);
-    bench.shows("the picture is written");
+    bench.follow(&[("", "the picture is written")]);
     bench.keys("\t\t");
     // It stays where it was left until space is pressed.
     assert_eq!(bench.app.animation(), None);
@@ -277,8 +270,7 @@ fn failed_runs_leave_no_debugger() {
     assert!(own.run.explored);
 
     let mut bench = at_lab((120, 40), 0);
-    bench.keys("\t\t");
-    bench.keys(">");
+    bench.keys("\t\t>");
     bench.end(Outcome::Panicked("broken".to_owned()));
     assert!(lab(&mut bench).debugger.is_none());
 }

@@ -6,9 +6,7 @@ use mlsys_view::panel::Inspect;
 use mlsys_view::theme::ColorDepth;
 
 use crate::command::{Binding, Command, Need, Place, TABLE};
-use crate::state::lab::{LabState, State};
-use crate::state::page::Page;
-use crate::state::{App, Instructors};
+use crate::state::{App, Instructors, LabState, Page, RunStatus};
 use crate::update::export::{self, NoWeights};
 
 /// Why a command cannot be done now, as a notice says it.
@@ -156,7 +154,7 @@ impl App {
                 None => true,
             },
             Need::Changed => has(&|lab| {
-                lab.is_turned() || lab.own_kernel.is_some() || lab.run.state != State::Ready
+                lab.is_turned() || lab.own_kernel.is_some() || lab.run.state != RunStatus::Ready
             }),
             Need::Written => has(&|lab| lab.kernel_text().is_some()),
             Need::Hint => return hint(page),

@@ -6,8 +6,7 @@ use mlsys_view::kernel::{KernelDebugger, Play, status};
 use mlsys_view::panel::{Inspect, Spot};
 
 use crate::command::{Choice, Motion, Place};
-use crate::state::App;
-use crate::state::lab::LabState;
+use crate::state::{App, LabState};
 use crate::update::pictures;
 
 /// What goes on by itself.

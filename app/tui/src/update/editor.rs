@@ -8,9 +8,7 @@ use crate::editor::text::{CursorMove, Select};
 use crate::editor::{DraftOrigin, Editor, Subject, TestsReport, Typed};
 use crate::key::Key;
 use crate::message::Effect;
-use crate::state::lab::OwnKernel;
-use crate::state::page::{Page, Side};
-use crate::state::{App, DraftFollowing};
+use crate::state::{App, DraftFollowing, OwnKernel, Page, Side};
 use crate::view;
 
 /// Said where a text would be longer than a kernel may be.

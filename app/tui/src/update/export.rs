@@ -12,10 +12,7 @@ use mlsys_view::export::{Source, changed, csv::csv};
 
 use crate::list::{FieldPurpose, TextField};
 use crate::message::{Effect, SaveWeights};
-use crate::state::App;
-use crate::state::lab::{LabState, State};
-use crate::state::overlay::Overlay;
-use crate::state::page::Page;
+use crate::state::{App, LabState, Overlay, Page, RunStatus};
 
 /// Why the run on the screen has no weights to save.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,11 +44,11 @@ pub(super) fn weights(lab: &LabState) -> Result<&Arc<Artifact>, NoWeights> {
         return Err(NoWeights::Recorded);
     }
     match lab.run.state {
-        State::Ready => Err(NoWeights::NotRun),
-        State::Running | State::Paused => Err(NoWeights::Running),
-        State::Diverged(_) => Err(NoWeights::Diverged),
-        State::Failed(_) => Err(NoWeights::Failed),
-        State::Finished | State::Stopped => {
+        RunStatus::Ready => Err(NoWeights::NotRun),
+        RunStatus::Running | RunStatus::Paused => Err(NoWeights::Running),
+        RunStatus::Diverged(_) => Err(NoWeights::Diverged),
+        RunStatus::Failed(_) => Err(NoWeights::Failed),
+        RunStatus::Finished | RunStatus::Stopped => {
             lab.run.data.artifact.as_ref().ok_or(NoWeights::NotKept)
         }
     }

@@ -9,11 +9,7 @@ use mlsys_run::session::Panels;
 
 use crate::message::Effect;
 use crate::own_page;
-use crate::state::App;
-use crate::state::lab::LabState;
-use crate::state::lab::knob::{KnobError, Turned};
-use crate::state::overlay::{Confirm, Overlay};
-use crate::state::page::Page;
+use crate::state::{App, Confirm, KnobError, LabState, Overlay, Page, Turned};
 
 #[derive(Clone, Copy)]
 pub(super) enum Retrace {

@@ -12,9 +12,7 @@ use crate::command::Motion;
 use crate::key::Key;
 use crate::list::{FieldEvent, FieldPurpose, TextField};
 use crate::message::Effect;
-use crate::state::lab::knob::KnobError;
-use crate::state::page::{Page, Side, Telling};
-use crate::state::{App, DraftFollowing};
+use crate::state::{App, DraftFollowing, KnobError, Page, Side, Telling};
 use crate::{document, view};
 
 impl App {

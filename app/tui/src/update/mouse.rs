@@ -8,9 +8,7 @@ use crate::command::{Command, Motion};
 use crate::list::{FieldPurpose, TextField};
 use crate::message::Mouse;
 use crate::message::{Effect, Gesture};
-use crate::state::App;
-use crate::state::overlay::Overlay;
-use crate::state::page::Side;
+use crate::state::{App, Overlay, Side};
 use crate::update::pictures::put_cursor;
 use crate::view::hit::{self, Hit};
 

@@ -12,10 +12,7 @@ use crate::message::Effect;
 use crate::palette::Target;
 use crate::records::Purpose;
 use crate::search::running_text;
-use crate::state::App;
-use crate::state::lab::LabState;
-use crate::state::overlay::{Confirm, Overlay};
-use crate::state::page::Side;
+use crate::state::{App, Confirm, LabState, Overlay, Side};
 use crate::{document, view};
 
 impl App {

@@ -13,10 +13,7 @@ use mlsys_view::panel::{
 
 use crate::command::{Motion, Place};
 use crate::list::{FieldPurpose, TextField};
-use crate::state::App;
-use crate::state::lab::LabState;
-use crate::state::overlay::Overlay;
-use crate::state::page::Side;
+use crate::state::{App, LabState, Overlay, Side};
 
 impl App {
     /// Moves the mark of the chosen picture; false if it is a chart.

@@ -8,9 +8,7 @@ use mlsys_lesson::{Block, Knob, LabDirective, Lesson, Setting};
 use crate::editor::Subject;
 use crate::list::FieldPurpose;
 use crate::message::{Effect, PreviewState};
-use crate::state::App;
-use crate::state::lab::LabState;
-use crate::state::page::{Answered, Page};
+use crate::state::{Answered, App, LabState, Page};
 use crate::{document, view};
 
 impl App {

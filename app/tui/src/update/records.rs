@@ -14,9 +14,7 @@ use crate::records::{
     LoadError, LoadRequest, LoadedRecord, Purpose, RecallRequest, RecordEntry, Records, Replay,
     Source, Speed,
 };
-use crate::state::overlay::Overlay;
-use crate::state::page::Page;
-use crate::state::{ActiveRun, App, PendingRequest, RunMode};
+use crate::state::{ActiveRun, App, Overlay, Page, PendingRequest, RunMode};
 use crate::update::run::WATCHED;
 
 impl App {

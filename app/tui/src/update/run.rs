@@ -10,9 +10,7 @@ use mlsys_run::sources::{Earlier, Sources};
 
 use crate::message::{Effect, Start};
 use crate::records::Purpose;
-use crate::state::lab::{LabState, State};
-use crate::state::page::Side;
-use crate::state::{ActiveRun, App, PendingRequest, RunMode, Tempo};
+use crate::state::{ActiveRun, App, LabState, PendingRequest, RunMode, RunStatus, Side, Tempo};
 use crate::view::TWO_SIDES;
 
 #[derive(Debug, thiserror::Error)]
@@ -32,12 +30,12 @@ impl App {
             return self.ask_or_start(RunMode::Run);
         };
         let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
-        let order = if lab.run.state == State::Paused {
-            lab.run.state = State::Running;
+        let order = if lab.run.state == RunStatus::Paused {
+            lab.run.state = RunStatus::Running;
             active.asked = PendingRequest::Nothing;
             Command::Resume
         } else {
-            lab.run.state = State::Paused;
+            lab.run.state = RunStatus::Paused;
             active.asked = PendingRequest::Pause;
             Command::Pause
         };
@@ -70,7 +68,7 @@ impl App {
         }
         if let Some(lab) = self.lab_mut() {
             lab.begin();
-            lab.run.state = State::Ready;
+            lab.run.state = RunStatus::Ready;
             lab.run.explored = false;
             lab.reset_knobs();
             lab.own_kernel = None;
@@ -82,7 +80,7 @@ impl App {
     pub(super) fn abandon(&mut self) {
         let Some(active) = self.session.active.take() else { return };
         if let Some(lab) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab)) {
-            lab.run.state = State::Stopped;
+            lab.run.state = RunStatus::Stopped;
             lab.run.data.status.clear();
         }
         self.effects.push(Effect::Abandon);
@@ -94,7 +92,7 @@ impl App {
         else {
             return;
         };
-        let is_new = !lab.schema.is_live() && lab.run.state == State::Ready;
+        let is_new = !lab.schema.is_live() && lab.run.state == RunStatus::Ready;
         let is_asked = page.unmade_prediction(&lab.id).is_some();
         if is_new && !is_asked && self.session.active.is_none() {
             self.start(RunMode::Run);
@@ -172,7 +170,7 @@ impl App {
         if let (Err(_), Some(recording), DeviceChoice::Auto) =
             (&device, recording, self.hardware.choice)
         {
-            lab.run.state = State::Ready;
+            lab.run.state = RunStatus::Ready;
             self.session.active = None;
             return self.load(recording, Purpose::Replay, active.lab);
         }
@@ -183,7 +181,7 @@ impl App {
         let (device, params) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
-                lab.run.state = State::Failed(error.to_string());
+                lab.run.state = RunStatus::Failed(error.to_string());
                 self.session.active = None;
                 return;
             }
@@ -208,7 +206,7 @@ impl App {
             }));
         }
         if let RunMode::Steps(steps) = active.how {
-            lab.run.state = State::Paused;
+            lab.run.state = RunStatus::Paused;
             order(Command::Pause);
             order(Command::Step(steps));
             order(Command::Redraw);

@@ -4,9 +4,7 @@ use crate::command::{Binding, Command, TABLE};
 use crate::list::{FieldPurpose, TextField};
 use crate::palette::{Item, Palette, Target};
 use crate::search::{Hit, Search, hits};
-use crate::state::App;
-use crate::state::overlay::Overlay;
-use crate::state::page::Side;
+use crate::state::{App, Overlay, Side};
 use crate::{document, own_page, view};
 
 const REMEMBERED: usize = 16;

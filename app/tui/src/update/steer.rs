@@ -13,10 +13,9 @@ use mlsys_run::session::Panels;
 use crate::list::{FieldPurpose, TextField};
 use crate::message::Effect;
 use crate::records::Speed;
-use crate::state::lab::State;
-use crate::state::overlay::Overlay;
-use crate::state::page::Page;
-use crate::state::{ActiveRun, App, Machine, PendingRequest, RunMode, Wait, Waiting};
+use crate::state::{
+    ActiveRun, App, Machine, Overlay, Page, PendingRequest, RunMode, RunStatus, Wait, Waiting,
+};
 use crate::update::run::interval;
 use crate::view;
 
@@ -50,7 +49,7 @@ impl App {
         let current = page.current;
         let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
         active.asked = PendingRequest::Pause;
-        lab.run.state = State::Paused;
+        lab.run.state = RunStatus::Paused;
         self.effects.extend([
             Effect::WantPictures(Panels::All),
             Effect::Order(Command::Step(steps)),
@@ -87,7 +86,7 @@ impl App {
         let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
         active.how = RunMode::ToTheEnd;
         active.asked = PendingRequest::Nothing;
-        lab.run.state = State::Running;
+        lab.run.state = RunStatus::Running;
         if let Some(replay) = &mut lab.run.replay {
             replay.speed = Speed::ToTheEnd;
         }
@@ -168,7 +167,7 @@ impl App {
         match active.asked {
             PendingRequest::Stop => Some(Wait::Stop),
             // It waits for us, be it in what comes before its first step.
-            PendingRequest::Nothing if lab.run.state == State::Paused => None,
+            PendingRequest::Nothing if lab.run.state == RunStatus::Paused => None,
             PendingRequest::Pause | PendingRequest::Nothing if !lab.run.data.status.is_empty() => {
                 Some(Wait::Preparing(lab.run.data.status.clone()))
             }
@@ -184,7 +183,7 @@ impl App {
         lab.run.elapsed = since;
         lab.receive(reports);
         let due = since.saturating_sub(lab.run.pictured) >= PICTURE_PERIOD;
-        if !due || lab.pictures.frozen.is_some() || lab.run.state != State::Running {
+        if !due || lab.pictures.frozen.is_some() || lab.run.state != RunStatus::Running {
             return;
         }
         // A run of a lab that is not shown has nothing to draw.
@@ -209,21 +208,22 @@ impl App {
         lab.run.data.status.clear();
         lab.run.state = match outcome {
             Outcome::Finished => match &lab.run.data.diverged {
-                Some((_, reason)) => State::Diverged(reason.clone()),
-                None => State::Finished,
+                Some((_, reason)) => RunStatus::Diverged(reason.clone()),
+                None => RunStatus::Finished,
             },
-            Outcome::Stopped(_) => State::Stopped,
-            Outcome::Failed(error) => State::Failed(error.to_string()),
-            Outcome::Panicked(message) => State::Failed(format!(
+            Outcome::Stopped(_) => RunStatus::Stopped,
+            Outcome::Failed(error) => RunStatus::Failed(error.to_string()),
+            Outcome::Panicked(message) => RunStatus::Failed(format!(
                 "the run broke off on its device ({message}); d takes another device, space runs again"
             )),
         };
-        if matches!(lab.run.state, State::Failed(_)) && std::mem::take(&mut lab.run.superseded) {
+        if matches!(lab.run.state, RunStatus::Failed(_)) && std::mem::take(&mut lab.run.superseded)
+        {
             // What stood there answers another question.
             lab.run.data = RunData::default();
             lab.debugger = None;
         }
-        if !matches!(lab.run.state, State::Finished | State::Diverged(_)) {
+        if !matches!(lab.run.state, RunStatus::Finished | RunStatus::Diverged(_)) {
             return;
         }
         // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.

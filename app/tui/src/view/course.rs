@@ -4,11 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mlsys_lesson::{Lesson, State};
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::draw_lines;

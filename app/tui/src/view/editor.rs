@@ -4,17 +4,12 @@ mod text;
 
 use mlsys_lesson::{Block, CaseResult};
 use mlsys_view::text::wrap_spans;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Widget};
+use ratatui::prelude::*;
+use ratatui::widgets::Clear;
 
 use super::{TWO_SIDES, body};
 use crate::editor::{Editor, Subject, TestsState};
-use crate::state::App;
-use crate::state::lab::State;
-use crate::state::page::Page;
+use crate::state::{App, Page, RunStatus};
 
 pub struct Sides {
     pub editor: Rect,
@@ -266,7 +261,7 @@ impl Strip<'_> {
         let app = self.app;
         let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
         let state = page.labs.get(place).map(|lab| &lab.run.state);
-        if let Some(State::Failed(reason)) = state {
+        if let Some(RunStatus::Failed(reason)) = state {
             self.say(glyphs.wrong, reason, theme.bad);
         }
     }

@@ -1,18 +1,13 @@
 //! The last line: a notice, or the keys that do something here, the most wanted first and the way out always.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Widget};
+use ratatui::prelude::*;
+use ratatui::widgets::Clear;
 
 use super::draw_lines;
 use crate::command::{self, Binding, Command, Rank};
 use crate::editor::Subject;
 use crate::list::TextField;
-use crate::state::App;
-use crate::state::lab::State;
-use crate::state::overlay::Overlay;
+use crate::state::{App, Overlay, RunStatus};
 use mlsys_view::panel::Inspect;
 use mlsys_view::panel::Tint;
 use mlsys_view::text::wrap_spans;
@@ -133,12 +128,15 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
     }
     let lab = app.page.as_ref().and_then(|page| page.lab());
     match lab.map(|lab| &lab.run.state) {
-        Some(State::Running) => "pause",
-        Some(State::Paused) => "go on",
-        Some(State::Ready) => "run",
-        Some(State::Finished | State::Diverged(_) | State::Stopped | State::Failed(_)) => {
-            "run again"
-        }
+        Some(RunStatus::Running) => "pause",
+        Some(RunStatus::Paused) => "go on",
+        Some(RunStatus::Ready) => "run",
+        Some(
+            RunStatus::Finished
+            | RunStatus::Diverged(_)
+            | RunStatus::Stopped
+            | RunStatus::Failed(_),
+        ) => "run again",
         None => usual,
     }
 }

@@ -6,10 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{body, course, editor, lab, lesson, pages, sides, text_size};
 use crate::document;
 use crate::list;
-use crate::state::App;
-use crate::state::lab::LabState;
-use crate::state::overlay::Overlay;
-use crate::state::page::{Page, Side, Telling};
+use crate::state::{App, LabState, Overlay, Page, Side, Telling};
 use mlsys_view::panel::{self, Spot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

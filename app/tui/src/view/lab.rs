@@ -7,19 +7,13 @@ use mlsys_lab::schema::Type;
 use mlsys_lab::value::Value;
 use mlsys_view::panel::{Focus, Scene, draw_panel, words};
 use mlsys_view::text::wrap_spans;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
-use ratatui::style::Modifier;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 use super::draw_lines;
 use super::sides;
 use crate::list::FieldPurpose;
-use crate::state::App;
-use crate::state::lab::{Knob, LabState, State};
-use crate::state::page::{Page, Side, Telling};
+use crate::state::{App, Knob, LabState, Page, RunStatus, Side, Telling};
 
 const PANEL_ROWS: u16 = 9;
 const PANEL_COLUMNS: u16 = 60;
@@ -105,11 +99,13 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
 pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     let names = page.labs.iter().map(|lab| {
         let sign = match &lab.run.state {
-            State::Ready => return format!(" {} ", lab.id),
-            State::Running => app.screen.look.glyphs.running,
-            State::Paused => app.screen.look.glyphs.paused,
-            State::Finished => app.screen.look.glyphs.right,
-            State::Diverged(_) | State::Stopped | State::Failed(_) => app.screen.look.glyphs.wrong,
+            RunStatus::Ready => return format!(" {} ", lab.id),
+            RunStatus::Running => app.screen.look.glyphs.running,
+            RunStatus::Paused => app.screen.look.glyphs.paused,
+            RunStatus::Finished => app.screen.look.glyphs.right,
+            RunStatus::Diverged(_) | RunStatus::Stopped | RunStatus::Failed(_) => {
+                app.screen.look.glyphs.wrong
+            }
         };
         format!(" {} {sign} ", lab.id)
     });

@@ -1,18 +1,12 @@
 //! The lesson page: the text at the left, the lab at the right, or either behind a tab.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 
 use super::{editor, lab, sides, text_size};
 use crate::document;
 use crate::editor::Subject;
 use crate::search::{hits, mark};
-use crate::state::App;
-use crate::state::overlay::Overlay;
-use crate::state::page::{Page, Side};
+use crate::state::{App, Overlay, Page, Side};
 
 pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {
     if let Some(editor) = &page.editor {

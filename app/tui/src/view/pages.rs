@@ -3,10 +3,8 @@
 use mlsys_lesson::{Diagnostic, Severity};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Widget};
+use ratatui::prelude::*;
+use ratatui::widgets::{Block, Clear};
 
 use super::{body, draw_lines};
 use crate::command::{Binding, Place, TABLE};

@@ -11,7 +11,7 @@ use super::words::{self, Line};
 use super::{Talk, say};
 use crate::command::Command;
 use crate::message::Message;
-use crate::state::page::Page;
+use crate::state::Page;
 
 impl Talk<'_> {
     pub(super) fn line_meant(&mut self, meant: Line) -> io::Result<()> {

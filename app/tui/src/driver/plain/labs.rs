@@ -14,8 +14,7 @@ use crate::command::Command;
 use crate::editor::{DraftOrigin, Editor, Subject, TestsState};
 use crate::key::Key;
 use crate::message::{Effect, Message};
-use crate::state::lab::LabState;
-use crate::state::page::{CheckState, Page, Side};
+use crate::state::{CheckState, LabState, Page, Side};
 use crate::update::Animation;
 use crate::update::availability::Refusal;
 

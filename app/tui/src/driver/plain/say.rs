@@ -12,9 +12,7 @@ use mlsys_view::text::wrap_spans;
 use super::words::WORDS;
 use crate::answer;
 use crate::editor::TestsState;
-use crate::state::App;
-use crate::state::lab::{Knob, LabState, State};
-use crate::state::page::{CheckState, Page};
+use crate::state::{App, CheckState, Knob, LabState, Page, RunStatus};
 
 pub const WIDTH: usize = 78;
 
@@ -297,13 +295,13 @@ fn options(options: &[String]) -> Vec<String> {
 pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
     let Some(open) = page.labs.iter().find(|open| open.id == lab.id) else { return Vec::new() };
     let standing = match open.run.state {
-        State::Ready => "Type run to run it",
-        State::Running => "It has started and runs",
-        State::Paused => "It has paused",
-        State::Finished => "It has finished",
-        State::Diverged(_) => "It has diverged",
-        State::Stopped => "It has stopped",
-        State::Failed(_) => "It has failed",
+        RunStatus::Ready => "Type run to run it",
+        RunStatus::Running => "It has started and runs",
+        RunStatus::Paused => "It has paused",
+        RunStatus::Finished => "It has finished",
+        RunStatus::Diverged(_) => "It has diverged",
+        RunStatus::Stopped => "It has stopped",
+        RunStatus::Failed(_) => "It has failed",
     };
     let mut lines = sentence(&format!("Lab {}: {}. {standing}.", open.id, open.title));
     lines.extend(knobs(open));
@@ -365,16 +363,16 @@ pub fn end(lab: &LabState) -> Vec<String> {
         lab.run.device.map_or_else(String::new, |device| format!(" on {device}"))
     );
     let mut lines = sentence(&match &lab.run.state {
-        State::Finished if lab.schema.is_live() => format!("{} finished: {took}.", lab.id),
-        State::Finished => format!("{} has answered.", lab.id),
-        State::Diverged(reason) => format!("{} diverged: {took}. {reason}", lab.id),
-        State::Stopped => format!("{} stopped: {took}.", lab.id),
-        State::Failed(reason) => format!(
+        RunStatus::Finished if lab.schema.is_live() => format!("{} finished: {took}.", lab.id),
+        RunStatus::Finished => format!("{} has answered.", lab.id),
+        RunStatus::Diverged(reason) => format!("{} diverged: {took}. {reason}", lab.id),
+        RunStatus::Stopped => format!("{} stopped: {took}.", lab.id),
+        RunStatus::Failed(reason) => format!(
             "{} failed: {}",
             lab.id,
             reason.replace("d takes another device, space runs again", "run runs it again")
         ),
-        State::Ready | State::Running | State::Paused => String::new(),
+        RunStatus::Ready | RunStatus::Running | RunStatus::Paused => String::new(),
     });
     lines.extend(lab.run.data.notices.iter().flat_map(|said| sentence(said)));
     lines.extend(pictures(lab));

@@ -51,8 +51,7 @@ fn new_prose_is_shown_and_stops_no_run() {
     author.bench.report(vec![point("loss", 1, 0.7)], 50);
     let effects = author.replaces("Some text to read", "Some other words");
     assert!(!Author::is_abandoned(&effects), "{effects:?}");
-    author.bench.shows("Some other words");
-    author.bench.shows("running");
+    author.bench.follow(&[("", "Some other words | running")]);
     author.bench.train(1.0);
     author.bench.shows("finished");
 }
@@ -91,11 +90,10 @@ fn preview_errors_show_until_fixed() {
     let mut author = Author::new((120, 40));
     let good = author.bench.screen();
     author.replaces("minutes = ", "minuets = ");
-    author.bench.shows("the last good version stays on the screen");
-    author.bench.shows("--> lesson.md:");
-    author.bench.shows("did you mean");
-    author.bench.shows("minuets = ");
-    author.bench.shows("Some text to read");
+    author.bench.follow(&[
+        ("", "the last good version stays on the screen | --> lesson.md: | did you mean"),
+        ("", "minuets =  | Some text to read"),
+    ]);
     author.saves(LESSON);
     assert_eq!(author.bench.screen(), good);
 }
@@ -105,8 +103,7 @@ fn a_file_that_goes_away_leaves_its_last_version() {
     let mut author = Author::new((120, 40));
     let good = author.bench.screen();
     author.sees(PreviewState::Unreadable("lesson.md is not there any more".to_owned()));
-    author.bench.shows("lesson.md is not there any more");
-    author.bench.shows("Some text to read");
+    author.bench.follow(&[("", "lesson.md is not there any more | Some text to read")]);
     author.saves(LESSON);
     assert_eq!(author.bench.screen(), good);
 }
@@ -123,8 +120,7 @@ fn a_broken_lesson_opens_once_fixed() {
 #[test]
 fn answers_are_regraded_on_reload() {
     let mut author = Author::new((120, 60));
-    author.bench.keys("nnn\n1152\n");
-    author.bench.shows("Biases are parameters too.");
+    author.bench.follow(&[("nnn\n1152\n", "Biases are parameters too.")]);
     let answered = |author: &Author| {
         let page = author.bench.page();
         page.answers.values().next().map(|answered| answered.right)
@@ -153,8 +149,7 @@ fn a_page_left_behind_is_renewed_too() {
     let mut author = Author::new((120, 40));
     author.bench.keys("\u{1b}");
     author.replaces("Some text to read", "Some other words");
-    author.bench.keys("\n");
-    author.bench.shows("Some other words");
+    author.bench.follow(&[("\n", "Some other words")]);
 }
 
 #[test]
@@ -172,8 +167,7 @@ fn instructors_see_what_students_do_not() {
     let mut author = Author::new((200, 120));
     let notes = "```{notes}\nAsk who sees *why*.\n```\n\n```{question} q1\n";
     author.replaces("```{question} q1\n", notes);
-    author.bench.hides("Ask who sees");
-    author.bench.hides("students do not see");
+    author.bench.follow(&[("", "no: Ask who sees | no: students do not see")]);
     author.bench.keys("i");
     for text in [
         "instructor view",
@@ -194,36 +188,29 @@ fn instructors_see_what_students_do_not() {
     }
     author.bench.keys("  ");
     author.bench.train(0.5);
-    author.bench.shows("part: run.parameters = 1218");
-    author.bench.shows("part: run.accuracy >= 0.95 = false");
-    author.bench.keys("i");
-    author.bench.hides("students do not see");
-    author.bench.hides("instructor view");
+    author.bench.follow(&[
+        ("", "part: run.parameters = 1218 | part: run.accuracy >= 0.95 = false"),
+        ("i", "no: students do not see | no: instructor view"),
+    ]);
 }
 
 #[test]
 fn learners_are_told_why_they_do_not() {
     let mut bench = Bench::in_lesson((120, 60));
-    bench.keys("i");
-    bench.shows("only with --instructor");
-    bench.hides("students do not see");
+    bench.follow(&[("i", "only with --instructor | no: students do not see")]);
     bench.app.instructors = Instructors::Admitted;
-    bench.keys("i");
-    bench.shows("students do not see");
+    bench.follow(&[("i", "students do not see")]);
 }
 
 #[test]
 fn all_problems_can_be_read_one_by_one() {
     let mut author = Author::new((80, 16));
-    author.bench.keys("!");
-    author.bench.shows("nothing is wrong with the file");
+    author.bench.follow(&[("!", "nothing is wrong with the file")]);
     author.saves(&LESSON.replace("answer = ", "anser = ").replace("minutes", "minuets"));
-    author.bench.shows("! shows them all");
-    author.bench.keys("!");
-    author.bench.shows("minuets");
-    author.bench.hides("anser");
-    author.bench.keys("G^^");
-    author.bench.shows("anser");
-    author.bench.keys("\u{1b}");
-    author.bench.shows("! shows them all");
+    author.bench.follow(&[
+        ("", "! shows them all"),
+        ("!", "minuets | no: anser"),
+        ("G^^", "anser"),
+        ("\u{1b}", "! shows them all"),
+    ]);
 }

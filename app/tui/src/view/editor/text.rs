@@ -1,11 +1,7 @@
 //! The lines of a kernel: numbers, letters by what they are, and complaints at their place.
 
 use mlsys_kernel::Diagnostic;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 use crate::editor::Editor;

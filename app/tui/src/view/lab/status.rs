@@ -2,16 +2,10 @@
 
 use mlsys_lab::DeviceId;
 use mlsys_lab::value::{Value, number, significant};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::prelude::*;
 
 use crate::list::FieldPurpose;
-use crate::state::Waiting;
-use crate::state::lab::{LabState, State};
-use crate::state::page::Page;
-use crate::state::{App, RunMode, Tempo};
+use crate::state::{App, LabState, Page, RunMode, RunStatus, Tempo, Waiting};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
 
@@ -24,11 +18,11 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         return;
     }
     let (sign, style) = match &lab.run.state {
-        State::Ready => (app.screen.look.glyphs.open, theme.dim),
-        State::Running => (app.screen.look.glyphs.running, theme.good),
-        State::Paused => (app.screen.look.glyphs.paused, theme.warn),
-        State::Finished => (app.screen.look.glyphs.right, theme.good),
-        State::Diverged(_) | State::Stopped | State::Failed(_) => {
+        RunStatus::Ready => (app.screen.look.glyphs.open, theme.dim),
+        RunStatus::Running => (app.screen.look.glyphs.running, theme.good),
+        RunStatus::Paused => (app.screen.look.glyphs.paused, theme.warn),
+        RunStatus::Finished => (app.screen.look.glyphs.right, theme.good),
+        RunStatus::Diverged(_) | RunStatus::Stopped | RunStatus::Failed(_) => {
             (app.screen.look.glyphs.wrong, theme.bad)
         }
     };
@@ -61,7 +55,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
     if let Some(headline) = headline(lab, app) {
         add(headline);
     }
-    if lab.schema.is_live() && lab.run.state != State::Ready {
+    if lab.schema.is_live() && lab.run.state != RunStatus::Ready {
         let done = lab.run.data.step;
         match lab.steps() {
             Some(all) => add(format!("step {done}/{all}")),
@@ -80,7 +74,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
     }
     // A lab that answers at once is the processor's, unless it was given to another device.
     if let Some(device) = lab.run.device.filter(|device| {
-        !lab.schema.is_live() && *device != DeviceId::CPU && lab.run.state != State::Ready
+        !lab.schema.is_live() && *device != DeviceId::CPU && lab.run.state != RunStatus::Ready
     }) {
         add(device.to_string());
     }
@@ -90,7 +84,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         add("to the end".to_owned());
     } else if lab.run.replay.is_none()
         && app.session.tempo == Tempo::Watch
-        && lab.run.state == State::Running
+        && lab.run.state == RunStatus::Running
         && lab.schema.is_live()
     {
         add("paced (f: full speed)".to_owned());
@@ -126,11 +120,15 @@ fn mean_rate(lab: &LabState) -> Option<f64> {
 
 pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
     let theme = &app.screen.look.theme;
-    let mut sentences: Vec<(String, ratatui::style::Style)> = Vec::new();
+    let mut sentences: Vec<(String, Style)> = Vec::new();
     match &lab.run.state {
-        State::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
-        State::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
-        State::Ready | State::Running | State::Paused | State::Finished | State::Stopped => {}
+        RunStatus::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
+        RunStatus::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
+        RunStatus::Ready
+        | RunStatus::Running
+        | RunStatus::Paused
+        | RunStatus::Finished
+        | RunStatus::Stopped => {}
     }
     if let Some(replay) = &lab.run.replay {
         let speed = replay.speed.word();
