@@ -163,9 +163,8 @@ impl Bench {
         let mut app = bench::workbench(&lab, self.registry, self.device.clone())?;
         app.session.tempo = Tempo::Full;
         let effects = app.update(START);
-        let mut screen = Unseen(bench::terminal(io::sink())?);
-        serve_run(&mut app, effects, Some(self.folder.path().to_owned()), &mut screen)
-            .map_err(failed)?;
+        let screen = Unseen(bench::terminal(io::sink())?);
+        serve_run(app, effects, Some(self.folder.path().to_owned()), screen).map_err(failed)?;
         self.measured()
     }
 

@@ -10,7 +10,6 @@ mod service;
 mod tests;
 mod watch;
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,21 +20,15 @@ use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lesson::{Course, Lesson, Progress};
 use mlsys_run::settings::KnobTurn;
-use mlsys_run::storage::Drafts;
-use mlsys_run::storage::Paths;
-use mlsys_run::storage::ProgressLog;
+use mlsys_run::storage::{Drafts, Paths, ProgressLog};
 use mlsys_view::theme::ColorDepth;
 use mlsys_view::theme::file::{Appearance, Decider};
 
 use super::message::{Effect, Message};
 use super::terminal::{Guard, Screen};
-use super::view;
 use crate::state::{App, Instructors, KnobError, Preview};
-use drafts::DraftStore;
 use inputs::Input;
 pub use plain::{Prompt, run_plain};
-use pulse::Pulse;
-use runs::Runner;
 use service::Driver;
 pub use watch::Follow;
 use watch::Watch;
@@ -83,37 +76,23 @@ pub enum Left {
     OnRequest,
 }
 
-/// The state to begin with, where progress is kept, and what is to be done first.
-type Beginning = (App, Option<ProgressLog>, Vec<Effect>);
+/// The state to begin with, where progress and drafts are kept, and what is to be done first.
+type Beginning = (App, Option<ProgressLog>, Drafts, Vec<Effect>);
 
-fn keeps(options: &Options) -> bool {
-    options.preview.is_none() && options.instructors == Instructors::Refused
-}
-
-/// Where drafts are stored: in the data folder, or in a temporary one where no progress is kept.
-fn draft_store(options: &Options) -> DraftStore {
-    let kept = options.paths.as_ref().filter(|_| keeps(options));
-    DraftStore::new(kept.map_or_else(Drafts::temporary, |paths| {
-        Drafts::in_folder(&paths.drafts(), &options.course.id)
-    }))
-}
-
-fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
-    let (log, progress, trouble) = match &options.paths {
-        Some(paths) if keeps(options) => ProgressLog::open(&paths.progress(), &options.course.id),
-        Some(_) | None => (None, Progress::of_course(options.course.id.clone()), None),
+fn begin(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
+    let keeps = options.preview.is_none() && options.instructors == Instructors::Refused;
+    let id = &options.course.id;
+    let (drafts, (log, progress, trouble)) = match options.paths.as_ref().filter(|_| keeps) {
+        Some(paths) => {
+            (Drafts::in_folder(&paths.drafts(), id), ProgressLog::open(&paths.progress(), id))
+        }
+        None => (Drafts::temporary(), (None, Progress::of_course(id.clone()), None)),
     };
-    let mut app = App::new(
-        Vec::new(),
-        options.registry,
-        options.choice,
-        progress,
-        size,
-        options.appearance.look.clone(),
-    );
+    let look = options.appearance.look.clone();
+    let mut app = App::new(Vec::new(), options.registry, options.choice, progress, size, look);
     app.take_course(&options.course);
     app.session.seed = options.seed;
-    app.session.workers = options.workers.clone();
+    app.session.workers = options.workers.take();
     app.instructors = options.instructors;
     app.screen.notice = options.appearance.trouble.take().or(trouble);
     // What cannot be opened as asked for is told before the terminal is taken.
@@ -121,17 +100,16 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
         Some(opening) => {
             let id = opening.lesson.front.id.to_string();
             app.course.sources.extend(opening.source.map(|source| (id, source)));
-            app.open_at(opening.lesson, &opening.turns).map_err(Broken::Opening)?
+            app.open_at(opening.lesson, &opening.turns)?
         }
         None => Vec::new(),
     };
-    Ok((app, log, effects))
+    Ok((app, log, drafts, effects))
 }
 
 pub fn run(mut options: Options) -> Result<Leaving, Broken> {
     let decider = options.appearance.decider;
-    let (mut app, log, mut effects) = state(&mut options, crossterm::terminal::size()?)?;
-    let draft_store = draft_store(&options);
+    let (mut app, log, drafts, mut effects) = begin(&mut options, crossterm::terminal::size()?)?;
     let watch = options.preview.map(Watch::new);
     if let Some(watch) = &watch {
         app.preview = Some(Preview::new(watch.name()));
@@ -139,41 +117,38 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
     }
     let (sender, inbox) = mpsc::channel();
     let told = sender.clone();
-    let mut terminal = Guard::take(move |sentence| {
+    let terminal = Guard::take(move |sentence| {
         let _ = told.send(Input::Message(Message::NotSaved(sentence)));
     })?;
     let keyboard = inputs::listen(&sender)?;
     let tell = |sight| Input::Message(Message::Previewed(sight));
     let _following = watch.map(|watch| watch::start(&sender, watch, tell)).transpose()?;
-    let folder = options.paths.as_ref().map(Paths::runs);
+    let runs = options.paths.as_ref().map(Paths::runs);
     let mut driver = Driver {
-        runner: Runner::new(options.registry, folder, sender.clone()),
         log,
-        draft_store,
         keyboard: Some(keyboard),
         exports: options.paths.as_ref().map(Paths::exports),
-        done: None,
-        lines: VecDeque::new(),
+        ..Driver::new(app, terminal, runs.clone(), drafts, (sender.clone(), inbox))
     };
-    let ended = driver.carry_out(effects, &mut app, &mut terminal);
+    let ended = driver.carry_out(effects);
     // The first frame stands before the terminal is asked anything and before any driver is woken.
     let ended = ended
-        .and_then(|()| terminal.draw(|frame| view::draw(&app, frame)))
-        .and_then(|()| ask(decider, &app, &mut terminal))
+        .and_then(|()| driver.draw())
+        .and_then(|()| ask(decider, &driver.app, &mut driver.screen))
         .and_then(|()| {
-            inputs::probe_devices(&sender, options.paths.as_ref().map(Paths::runs));
+            inputs::probe_devices(&sender, runs);
             driver.runner.list_records();
-            driver.serve(&mut app, &mut terminal, &inbox)
+            driver.serve()
         });
     // However it ends, the record of a run that goes on is closed.
     driver.runner.leave();
-    let unsaid = unsaid(&inbox);
+    let unsaid = unsaid(&driver.inbox);
     let left = match ended {
         Ok(left) => {
-            await_answer(&inbox);
+            await_answer(&driver.inbox);
             left
         }
-        Err(_) if terminal.has_vanished() => Left::OnRequest,
+        Err(_) if driver.screen.has_vanished() => Left::OnRequest,
         Err(error) => return Err(error.into()),
     };
     Ok(Leaving { left, unsaid })
@@ -181,21 +156,15 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
 
 /// What has come to the loop since it ended and says that something is not saved.
 fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut unsaid = Vec::new();
     while let Ok(input) = inbox.try_recv() {
-        match input {
-            Input::Message(Message::NotSaved(why)) => said.push(why),
-            Input::Message(Message::WeightsSaved(Err(error))) => said.push(error.to_string()),
-            Input::Message(_)
-            | Input::RunSpoke
-            | Input::Line(_)
-            | Input::Answered
-            | Input::DraftSaved
-            | Input::StopJob
-            | Input::Continued => {}
+        if let Input::Message(Message::NotSaved(why)) = input {
+            unsaid.push(why);
+        } else if let Input::Message(Message::WeightsSaved(Err(error))) = input {
+            unsaid.push(error.to_string());
         }
     }
-    said
+    unsaid
 }
 
 /// Asks for the colour behind the text where the answer would change anything.
@@ -222,25 +191,15 @@ fn await_answer(inbox: &Receiver<Input>) {
 /// Does what `effects` ask and serves the run they start until it has ended, as [`run`] would, on a screen that
 /// is drawn to and not looked at: how the workbench is measured.
 pub fn serve_run(
-    app: &mut App,
+    app: App,
     effects: Vec<Effect>,
     runs: Option<PathBuf>,
-    screen: &mut impl Screen,
+    screen: impl Screen,
 ) -> io::Result<()> {
-    let (sender, inbox) = mpsc::channel();
-    let mut driver = Driver {
-        runner: Runner::new(app.registry, runs, sender),
-        log: None,
-        draft_store: DraftStore::new(Drafts::temporary()),
-        keyboard: None,
-        exports: None,
-        done: None,
-        lines: VecDeque::new(),
-    };
-    let mut pulse = Pulse::new();
-    driver.carry_out(effects, app, screen)?;
-    while driver.done.is_none() && app.session.active.is_some() {
-        driver.turn(app, screen, &inbox, &mut pulse)?;
+    let mut driver = Driver::new(app, screen, runs, Drafts::temporary(), mpsc::channel());
+    driver.carry_out(effects)?;
+    while driver.done.is_none() && driver.app.session.active.is_some() {
+        driver.turn()?;
     }
     driver.runner.leave();
     Ok(())

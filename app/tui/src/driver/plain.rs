@@ -6,17 +6,16 @@ mod say;
 mod words;
 
 use std::io::{self, BufRead, Read, Write};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use mlsys_run::storage::Paths;
 
 use super::inputs::{self, Input};
-use super::runs::Runner;
-use super::{Broken, Driver, Left, Options, Outbox, Pulse, draft_store, state, unsaid};
+use super::{Broken, Driver, Left, Options, Outbox, begin, unsaid};
 use crate::command::Command;
 use crate::message::{Effect, Message};
-use crate::state::{App, Page, Tempo};
+use crate::state::{Page, Tempo};
 use crate::terminal::{Screen, Stop};
 
 const SIZE: (u16, u16) = (120, 60);
@@ -32,37 +31,20 @@ pub fn run_plain(
     prompt: Prompt,
     out: &mut dyn Write,
 ) -> Result<Left, Broken> {
-    let folder = options.paths.as_ref().map(Paths::runs);
-    let exports = options.paths.as_ref().map(Paths::exports);
-    let draft_store = draft_store(&options);
-    let (mut app, log, effects) = state(&mut options, SIZE)?;
+    let (mut app, log, drafts, effects) = begin(&mut options, SIZE)?;
     app.session.tempo = Tempo::Full;
-    let (sender, inbox) = mpsc::channel();
-    let go_on = listen(&sender)?;
-    inputs::probe_devices(&sender, folder.clone());
-    let mut talk = Talk {
-        driver: Driver {
-            runner: Runner::new(app.registry, folder, sender),
-            log,
-            done: None,
-            lines: Default::default(),
-            exports,
-            draft_store,
-            keyboard: None,
-        },
-        app,
-        inbox,
-        pulse: Pulse::new(),
-        out,
-        prompt,
-        at: None,
-        go_on,
-    };
+    let channel = mpsc::channel();
+    let go_on = listen(&channel.0)?;
+    let runs = options.paths.as_ref().map(Paths::runs);
+    inputs::probe_devices(&channel.0, runs.clone());
+    let exports = options.paths.as_ref().map(Paths::exports);
+    let driver = Driver { log, exports, ..Driver::new(app, NoScreen, runs, drafts, channel) };
+    let mut talk = Talk { driver, out, prompt, at: None, go_on };
     let ended = talk.begin(effects).and_then(|()| talk.serve());
     // However it ends, the record of a run that goes on is closed.
     talk.driver.runner.leave();
     let left = ended?;
-    talk.say(unsaid(&talk.inbox))?;
+    talk.say(unsaid(&talk.driver.inbox))?;
     Ok(left)
 }
 
@@ -88,10 +70,7 @@ impl Screen for NoScreen {
 }
 
 struct Talk<'a> {
-    driver: Driver,
-    app: App,
-    inbox: Receiver<Input>,
-    pulse: Pulse,
+    driver: Driver<NoScreen>,
     out: &'a mut dyn Write,
     prompt: Prompt,
     /// The block of the lesson that was read last.
@@ -102,9 +81,13 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     fn begin(&mut self, effects: Vec<Effect>) -> io::Result<()> {
-        self.driver.carry_out(effects, &mut self.app, &mut NoScreen)?;
+        self.driver.carry_out(effects)?;
         self.notice()?;
-        if self.app.page.is_some() { self.opened() } else { self.say(say::course(&self.app)) }
+        if self.driver.app.page.is_some() {
+            self.opened()
+        } else {
+            self.say(say::course(&self.driver.app))
+        }
     }
 
     fn serve(&mut self) -> io::Result<Left> {
@@ -143,17 +126,16 @@ impl Talk<'_> {
         Ok(self.driver.lines.pop_front().flatten())
     }
 
-    /// Waits for one thing to happen.
-    fn turn(&mut self) -> io::Result<()> {
-        self.driver.turn(&mut self.app, &mut NoScreen, &self.inbox, &mut self.pulse)
-    }
-
     /// Serves the app for as long as something holds, or until it ends.
     fn wait_while(&mut self, holds: impl Fn(&Self) -> bool) -> io::Result<()> {
         while self.driver.done.is_none() && holds(self) {
-            self.turn()?;
+            self.driver.turn()?;
         }
         Ok(())
+    }
+
+    fn page(&self) -> Option<&Page> {
+        self.driver.app.page.as_ref()
     }
 
     fn command(&mut self, command: Command) -> io::Result<()> {
@@ -165,18 +147,18 @@ impl Talk<'_> {
     }
 
     fn send(&mut self, message: Message) -> io::Result<()> {
-        self.driver.feed(&mut self.app, &mut NoScreen, message)
+        self.driver.feed(message)
     }
 
     fn notice(&mut self) -> io::Result<()> {
-        match self.app.screen.notice.take() {
+        match self.driver.app.screen.notice.take() {
             Some(notice) => self.tell(&notice),
             None => Ok(()),
         }
     }
 
     fn of_page(&mut self, lines: impl FnOnce(&Page) -> Vec<String>) -> io::Result<()> {
-        let lines = self.app.page.as_ref().map_or_else(Vec::new, lines);
+        let lines = self.page().map_or_else(Vec::new, lines);
         self.say(lines)
     }
 

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Instant, SystemTime};
 
-use mlsys_run::storage::{self, Draft, Export, NoDataFolder, ProgressLog};
+use mlsys_run::storage::{self, Draft, Drafts, Export, NoDataFolder, ProgressLog};
 
 use super::Left;
 use super::drafts::{self, DraftStore};
@@ -19,7 +19,11 @@ use crate::terminal::{Screen, Stop};
 use crate::update::Animation;
 use crate::view;
 
-pub(super) struct Driver {
+pub(super) struct Driver<S> {
+    pub(super) app: App,
+    pub(super) screen: S,
+    pub(super) inbox: Receiver<Input>,
+    pub(super) pulse: Pulse,
     pub(super) runner: Runner,
     pub(super) log: Option<ProgressLog>,
     pub(super) exports: Option<PathBuf>,
@@ -31,16 +35,33 @@ pub(super) struct Driver {
     pub(super) lines: VecDeque<Option<String>>,
 }
 
-impl Driver {
-    pub(super) fn serve(
-        &mut self,
-        app: &mut App,
-        terminal: &mut impl Screen,
-        inbox: &Receiver<Input>,
-    ) -> io::Result<Left> {
-        let mut pulse = Pulse::new();
+impl<S: Screen> Driver<S> {
+    /// Runs are recorded in a folder, if there is one; nothing else is kept.
+    pub(super) fn new(
+        app: App,
+        screen: S,
+        runs: Option<PathBuf>,
+        drafts: Drafts,
+        (sender, inbox): (Sender<Input>, Receiver<Input>),
+    ) -> Self {
+        Self {
+            runner: Runner::new(app.registry, runs, sender),
+            app,
+            screen,
+            inbox,
+            pulse: Pulse::new(),
+            log: None,
+            exports: None,
+            draft_store: DraftStore::new(drafts),
+            keyboard: None,
+            done: None,
+            lines: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn serve(&mut self) -> io::Result<Left> {
         loop {
-            self.turn(app, terminal, inbox, &mut pulse)?;
+            self.turn()?;
             if let Some(left) = self.done {
                 return Ok(left);
             }
@@ -48,105 +69,86 @@ impl Driver {
     }
 
     /// Waits for one thing to happen and draws if it changed anything.
-    pub(super) fn turn(
-        &mut self,
-        app: &mut App,
-        terminal: &mut impl Screen,
-        inbox: &Receiver<Input>,
-        pulse: &mut Pulse,
-    ) -> io::Result<()> {
-        pulse.heed(app.session.waiting.as_ref(), Instant::now());
-        pulse.beat_for(app.animation(), Instant::now());
-        let input = match pulse.next() {
-            None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
+    pub(super) fn turn(&mut self) -> io::Result<()> {
+        self.pulse.heed(self.app.session.waiting.as_ref(), Instant::now());
+        self.pulse.beat_for(self.app.animation(), Instant::now());
+        let input = match self.pulse.next() {
+            None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => self.inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         let mut dirty = false;
         match input {
-            Ok(input) => dirty = self.take(input, app, terminal, pulse)?,
+            Ok(input) => dirty = self.take(input)?,
             Err(RecvTimeoutError::Timeout) => {
                 let now = Instant::now();
-                if pulse.is_due(now) {
-                    for message in self.runner.take(app) {
-                        self.feed(app, terminal, message)?;
+                if self.pulse.is_due(now) {
+                    for message in self.runner.take(&self.app) {
+                        self.feed(message)?;
                         dirty = true;
                     }
                 }
-                if pulse.beats(now) {
-                    self.feed(app, terminal, Message::Beat)?;
+                if self.pulse.beats(now) {
+                    self.feed(Message::Beat)?;
                     // A search is shown as often as the eye follows, and when it has ended.
-                    dirty |= app.animation() != Some(Animation::Searching) || pulse.may_draw(now);
+                    let searching = self.app.animation() == Some(Animation::Searching);
+                    dirty |= !searching || self.pulse.may_draw(now);
                 }
-                if let Some(seconds) = pulse.second(now) {
-                    self.feed(app, terminal, Message::Waited { seconds })?;
+                if let Some(seconds) = self.pulse.second(now) {
+                    self.feed(Message::Waited { seconds })?;
                     dirty = true;
                 }
             }
             Err(RecvTimeoutError::Disconnected) => self.done = Some(Left::OnRequest),
         }
         // Keys that were typed ahead, and all sizes of a window that is being dragged, before the next frame.
-        while dirty && let Ok(more) = inbox.try_recv() {
-            self.take(more, app, terminal, pulse)?;
+        while dirty && let Ok(more) = self.inbox.try_recv() {
+            self.take(more)?;
         }
         if dirty && self.done.is_none() {
-            self.fit(app, terminal)?;
-            terminal.draw(|frame| view::draw(app, frame))?;
-            pulse.drawn(Instant::now());
+            // The message of a new size may still be on its way.
+            let (width, height) = self.screen.size()?;
+            if self.app.screen.size != (width, height) {
+                self.feed(Message::Resize { width, height })?;
+            }
+            self.draw()?;
+            self.pulse.drawn(Instant::now());
         }
         Ok(())
     }
 
+    pub(super) fn draw(&mut self) -> io::Result<()> {
+        self.screen.draw(|frame| view::draw(&self.app, frame))
+    }
+
     /// Takes one input in and says whether the screen may have to change.
-    fn take(
-        &mut self,
-        input: Input,
-        app: &mut App,
-        terminal: &mut impl Screen,
-        pulse: &mut Pulse,
-    ) -> io::Result<bool> {
+    fn take(&mut self, input: Input) -> io::Result<bool> {
         match input {
-            Input::RunSpoke => {
-                pulse.run_spoke();
-                return Ok(false);
-            }
-            Input::Answered => return Ok(false),
-            Input::Line(line) => {
-                self.lines.push_back(line);
-                return Ok(false);
+            Input::RunSpoke => self.pulse.run_spoke(),
+            Input::Answered => {}
+            Input::Line(line) => self.lines.push_back(line),
+            Input::DraftSaved => {
+                let saved = self.draft_store.saved();
+                return saved.map_or(Ok(false), |message| self.feed(message).map(|()| true));
             }
             Input::Message(message) => {
                 if matches!(message, Message::Terminate) {
                     self.done = Some(Left::OnRequest);
                 }
-                self.feed(app, terminal, message)?;
+                return self.feed(message).map(|()| true);
             }
-            Input::DraftSaved => match self.draft_store.saved() {
-                Some(message) => self.feed(app, terminal, message)?,
-                None => return Ok(false),
-            },
-            Input::StopJob => self.carry_out(vec![Effect::Suspend], app, terminal)?,
-            Input::Continued => terminal.take_again()?,
+            Input::StopJob => return self.carry_out(vec![Effect::Suspend]).map(|()| true),
+            Input::Continued => return self.screen.take_again().map(|()| true),
         }
-        Ok(true)
+        Ok(false)
     }
 
-    /// Lays out for the size that will be drawn on: the message of a new one may still be on its way.
-    fn fit(&mut self, app: &mut App, terminal: &mut impl Screen) -> io::Result<()> {
-        let (width, height) = terminal.size()?;
-        if app.screen.size == (width, height) {
-            return Ok(());
-        }
-        self.feed(app, terminal, Message::Resize { width, height })
+    pub(super) fn feed(&mut self, message: Message) -> io::Result<()> {
+        let effects = self.app.update(message);
+        self.carry_out(effects)
     }
 
-    pub(super) fn feed(
-        &mut self,
-        app: &mut App,
-        terminal: &mut impl Screen,
-        message: Message,
-    ) -> io::Result<()> {
-        let effects = app.update(message);
-        self.carry_out(effects, app, terminal)
+    fn say(&mut self, sentence: impl Into<String>) {
+        self.app.update(Message::NotSaved(sentence.into()));
     }
 
     fn export(&self, export: &Export) -> String {
@@ -158,50 +160,39 @@ impl Driver {
     }
 
     /// Gives the terminal to the learner's own editor, and takes what it has saved.
-    fn edit_outside(
-        &mut self,
-        draft: &Draft,
-        text: &str,
-        app: &mut App,
-        terminal: &mut impl Screen,
-    ) -> io::Result<()> {
+    fn edit_outside(&mut self, draft: &Draft, text: &str) -> io::Result<()> {
         let path = self.draft_store.path(draft);
         if let Err(error) = self.draft_store.keep(draft, text) {
-            let why = format!("the text cannot be put into a file: {error}");
-            return self.feed(app, terminal, Message::NotSaved(why));
+            self.say(format!("the text cannot be put into a file: {error}"));
+            return Ok(());
         }
         let ended = {
             let _signals_are_lent = Lending::begin();
             let _keys_are_lent = self.keyboard.as_mut().map(Keyboard::lend);
-            terminal.lend(|| drafts::edit(&path))?
+            self.screen.lend(|| drafts::edit(&path))?
         };
         // What was saved counts, whatever the editor says when it ends: vi says that something failed after a command
         // that found nothing, saved or not. Undoing brings the text before it back.
         if let Some(message) = self.draft_store.saved() {
-            self.feed(app, terminal, message)?;
+            self.feed(message)?;
         }
-        match ended {
-            Ok(()) => Ok(()),
-            Err(error) => self.feed(app, terminal, Message::NotSaved(error.to_string())),
+        if let Err(error) = ended {
+            self.say(error.to_string());
         }
+        Ok(())
     }
 
-    pub(super) fn carry_out(
-        &mut self,
-        effects: Vec<Effect>,
-        app: &mut App,
-        terminal: &mut impl Screen,
-    ) -> io::Result<()> {
+    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> io::Result<()> {
         for effect in effects {
             match effect {
                 Effect::Start(start) => {
-                    if let Some(message) = self.runner.start(*start, app) {
-                        self.feed(app, terminal, message)?;
+                    if let Some(message) = self.runner.start(*start, &self.app) {
+                        self.feed(message)?;
                     }
                 }
                 Effect::Replay(start) => {
                     if let Some(message) = self.runner.replay(*start) {
-                        self.feed(app, terminal, message)?;
+                        self.feed(message)?;
                     }
                 }
                 Effect::ListRecords => self.runner.list_records(),
@@ -210,40 +201,35 @@ impl Driver {
                 Effect::Order(order) => self.runner.order(order),
                 Effect::WantPictures(panels) => self.runner.want_pictures(panels),
                 Effect::Abandon => self.runner.abandon(),
-                Effect::Mouse(mouse) => terminal.mouse(mouse)?,
-                Effect::Copy(text) => terminal.copy(&text)?,
+                Effect::Mouse(mouse) => self.screen.mouse(mouse)?,
+                Effect::Copy(text) => self.screen.copy(&text)?,
                 Effect::Save(event) => {
-                    let failed = self.log.as_mut().and_then(|log| log.append(&event).err());
-                    if let Some(error) = failed {
+                    if let Some(Err(error)) = self.log.as_mut().map(|log| log.append(&event)) {
                         self.log = None;
-                        app.update(Message::NotSaved(format!("progress is not kept: {error}")));
+                        self.say(format!("progress is not kept: {error}"));
                     }
                 }
                 Effect::OpenDraft(draft) => {
                     for message in self.draft_store.open(draft, self.runner.outbox()) {
-                        self.feed(app, terminal, message)?;
+                        self.feed(message)?;
                     }
                 }
                 Effect::CloseDraft => self.draft_store.close(),
                 Effect::KeepDraft(draft, text) => {
                     if let Err(error) = self.draft_store.keep(&draft, &text) {
-                        let why = format!("what you write is not kept: {error}");
-                        app.update(Message::NotSaved(why));
+                        self.say(format!("what you write is not kept: {error}"));
                     }
                 }
-                Effect::EditOutside(draft, text) => {
-                    self.edit_outside(&draft, &text, app, terminal)?;
-                }
+                Effect::EditOutside(draft, text) => self.edit_outside(&draft, &text)?,
                 Effect::TestsJob(tried) => self.runner.run_tests(*tried),
                 Effect::Export(export) => {
                     let sentence = self.export(&export);
-                    app.update(Message::Exported(sentence));
+                    self.app.update(Message::Exported(sentence));
                 }
                 Effect::SaveWeights(save) => self.runner.save_weights(save),
                 Effect::Suspend => {
-                    if terminal.stop_job()? == Stop::NoShell {
-                        let why = "there is no shell to go back to; q leaves".to_owned();
-                        app.update(Message::NotSaved(why));
+                    if self.screen.stop_job()? == Stop::NoShell {
+                        self.say("there is no shell to go back to; q leaves");
                     }
                 }
                 Effect::Quit => {

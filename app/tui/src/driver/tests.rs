@@ -1,8 +1,7 @@
 //! The loop with a test screen: what is drawn when nothing happens, and a record at the end of its run.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Sender};
 use std::{env, fs, io, process};
 
 use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, DeviceState};
@@ -16,10 +15,7 @@ use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::drafts::DraftStore;
 use super::inputs::Input;
-use super::pulse::Pulse;
-use super::runs::Runner;
 use super::{App, Driver, Message, Screen, unsaid};
 use crate::key::Key;
 use crate::own_page;
@@ -56,13 +52,9 @@ impl Screen for Counted {
     }
 }
 
-/// The loop with a test screen.
+/// The loop with a test screen, and the other end of its inbox.
 struct Loop {
-    app: App,
-    driver: Driver,
-    screen: Counted,
-    inbox: Receiver<Input>,
-    pulse: Pulse,
+    driver: Driver<Counted>,
     sender: Sender<Input>,
 }
 
@@ -70,44 +62,25 @@ impl Loop {
     /// Runs are recorded in the folder, if there is one.
     fn new(runs: Option<PathBuf>) -> Self {
         let (sender, inbox) = mpsc::channel();
-        let registry = mlsys_registry::built_in();
-        let app = App::new(
-            Vec::new(),
-            registry,
-            DeviceChoice::Auto,
-            Progress::default(),
-            SIZE,
-            Look {
-                theme: Theme::new(Background::Dark, ColorDepth::None),
-                glyphs: Glyphs::new(GlyphSet::Ascii),
-            },
-        );
-        let driver = Driver {
-            runner: Runner::new(registry, runs, sender.clone()),
-            log: None,
-            exports: None,
-            draft_store: DraftStore::new(Drafts::temporary()),
-            keyboard: None,
-            done: None,
-            lines: VecDeque::new(),
+        let look = Look {
+            theme: Theme::new(Background::Dark, ColorDepth::None),
+            glyphs: Glyphs::new(GlyphSet::Ascii),
         };
+        let registry = mlsys_registry::built_in();
+        let progress = Progress::default();
+        let app = App::new(Vec::new(), registry, DeviceChoice::Auto, progress, SIZE, look);
         let terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
-        Self {
-            app,
-            driver,
-            screen: Counted { terminal, frames: 0 },
-            inbox,
-            pulse: Pulse::new(),
-            sender,
-        }
+        let screen = Counted { terminal, frames: 0 };
+        let channel = (sender.clone(), inbox);
+        Self { driver: Driver::new(app, screen, runs, Drafts::temporary(), channel), sender }
     }
 
     fn feed(&mut self, message: Message) {
-        self.driver.feed(&mut self.app, &mut self.screen, message).unwrap();
+        self.driver.feed(message).unwrap();
     }
 
     fn turn(&mut self) {
-        self.driver.turn(&mut self.app, &mut self.screen, &self.inbox, &mut self.pulse).unwrap();
+        self.driver.turn().unwrap();
     }
 }
 
@@ -119,15 +92,15 @@ fn frames_are_drawn_only_after_messages() {
         idle.sender.send(key(c)).unwrap();
     }
     idle.turn();
-    assert_eq!(idle.screen.frames, 1, "keys typed ahead share a frame");
-    assert!(idle.pulse.next().is_none(), "the loop sleeps until something comes");
+    assert_eq!(idle.driver.screen.frames, 1, "keys typed ahead share a frame");
+    assert!(idle.driver.pulse.next().is_none(), "the loop sleeps until something comes");
     // A run that woke the loop and has been given up meanwhile: one look, no frame, and sleep again.
     idle.sender.send(Input::RunSpoke).unwrap();
     idle.turn();
-    assert!(idle.pulse.next().is_some());
+    assert!(idle.driver.pulse.next().is_some());
     idle.turn();
-    assert_eq!(idle.screen.frames, 1);
-    assert!(idle.pulse.next().is_none());
+    assert_eq!(idle.driver.screen.frames, 1);
+    assert!(idle.driver.pulse.next().is_none());
 }
 
 struct Folder(PathBuf);
@@ -158,8 +131,10 @@ fn training(runs: &Path) -> Loop {
     let settings = Settings::from_pairs(["steps=2", "width=4"]).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
     let mut it = Loop::new(Some(runs.to_owned()));
-    it.app.session.tempo = Tempo::Full;
-    it.app.open(own_page::lesson(lab.schema(), &params, mlsys_registry::built_in()).unwrap());
+    it.driver.app.session.tempo = Tempo::Full;
+    it.driver
+        .app
+        .open(own_page::lesson(lab.schema(), &params, mlsys_registry::built_in()).unwrap());
     it.feed(Message::Probed(vec![DeviceInfo {
         id: DeviceId::CPU,
         name: "CPU".to_owned(),
@@ -173,7 +148,7 @@ fn training(runs: &Path) -> Loop {
 }
 
 fn to_its_end(it: &mut Loop) {
-    while it.app.session.active.is_some() {
+    while it.driver.app.session.active.is_some() {
         it.turn();
     }
 }
@@ -186,13 +161,13 @@ fn who_leaves_as_a_run_ends_finds_all_of_it() {
     it.driver.runner.leave();
     let past = record::open(&folder.run()).unwrap();
     assert_eq!(past.summary.status.word(), "finished");
-    let lab = it.app.page.as_ref().and_then(|page| page.lab()).unwrap();
+    let lab = it.driver.app.page.as_ref().and_then(|page| page.lab()).unwrap();
     assert!(past.data.frames.keys().eq(lab.run.data.frames.keys()));
     assert!(!past.data.frames.is_empty());
     let left = lab.run.data.artifact.as_ref().unwrap();
     let kept = fs::read(folder.run().join("network.safetensors")).unwrap();
     assert_eq!(kept, left.bytes);
-    assert!(unsaid(&it.inbox).is_empty());
+    assert!(unsaid(&it.driver.inbox).is_empty());
 }
 
 #[test]
@@ -212,7 +187,7 @@ fn a_network_that_cannot_be_written_is_said() {
     fs::remove_dir_all(folder.run()).unwrap();
     to_its_end(&mut it);
     it.driver.runner.leave();
-    let shown = it.app.screen.notice.take();
-    let said: Vec<String> = shown.into_iter().chain(unsaid(&it.inbox)).collect();
+    let shown = it.driver.app.screen.notice.take();
+    let said: Vec<String> = shown.into_iter().chain(unsaid(&it.driver.inbox)).collect();
     assert!(said[0].contains("network.safetensors: "), "{said:?}");
 }

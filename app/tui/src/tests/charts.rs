@@ -53,11 +53,8 @@ fn charts_share_one_cursor() {
     bench.follow(&[
         ("<", "step 400:"),
         ("<<<", "step 382: | validation_loss 0.009084 nats (step 380)"),
-    ]);
-    bench.follow(&[(",", "step 381:")]);
-    bench.keys("..");
-    bench.follow(&[
-        ("", "step 383:"),
+        (",", "step 381:"),
+        ("..", "step 383:"),
         ("g", "step 1: | validation_loss not yet"),
         // It stays where it is in another chart, another side, and in words.
         ("w", "At the cursor, step 1: loss 0.6913"),
@@ -124,11 +121,11 @@ fn scale_and_smoothing_are_the_pictures_own() {
 #[test]
 fn earlier_runs_are_named_by_what_differs() {
     let mut bench = Bench::at_chart((120, 40));
-    bench.follow(&[("", "validation_loss")]);
+    bench.shows("validation_loss");
     bench.keys("\t\t> ");
     // The second run has another learning rate, the third another width too.
     bench.learn(0.6, 400);
-    bench.follow(&[("", "1 run 1: learning_rate 0.01")]);
+    bench.shows("1 run 1: learning_rate 0.01");
     bench.keys("_> ");
     bench.learn(0.5, 400);
     bench.follow(&[

@@ -306,14 +306,14 @@ fn a_table_and_the_knobs_of_its_entries_are_one() {
     // Down to `inputs.x`, and up by a quarter.
     bench.keys("__>");
     assert_eq!(inputs(&bench), "{ x = 2.25, y = 3 }");
-    bench.follow(&[("", "{ x = 2.25, y = 3 }")]);
+    bench.shows("{ x = 2.25, y = 3 }");
     bench.keys("^");
     replace(&mut bench, "{ x = 5, y = 3, w = 1 }");
     assert_eq!(inputs(&bench), "{ w = 1, x = 5, y = 3 }");
-    bench.follow(&[("", "inputs.x 5")]);
+    bench.shows("inputs.x 5");
     bench.keys("u");
     assert_eq!(inputs(&bench), "{ x = 2.25, y = 3 }");
-    bench.follow(&[("", "inputs.x 2.25")]);
+    bench.shows("inputs.x 2.25");
     bench.keys("Ry");
     // It asks before it takes a turn back.
     assert_eq!(inputs(&bench), "{ x = 2, y = 3 }");

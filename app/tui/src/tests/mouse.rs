@@ -129,7 +129,7 @@ fn lists_take_clicks() {
     assert!(bench.app.page.is_some());
     bench.keys(":occ");
     click(&mut bench, "Occupancy");
-    bench.follow(&[("", "threads_per_block 256")]);
+    bench.shows("threads_per_block 256");
     bench.keys(":");
     bench.send(Message::Mouse { gesture: Gesture::Press, column: 0, row: 30 });
     assert!(bench.app.overlay.is_none());

@@ -27,7 +27,7 @@ fn exported(effects: &[Effect]) -> Option<&Export> {
 fn export_writes_the_view_as_svg_and_csv() {
     let mut bench = Bench::in_lesson((120, 60));
     assert!(exported(&bench.keys("e")).is_none());
-    bench.follow(&[("", "the picture 'loss-curve' has nothing to show yet: run the lab first")]);
+    bench.shows("the picture 'loss-curve' has nothing to show yet: run the lab first");
     bench.keys("  ");
     bench.train(1.0);
     let effects = bench.keys("e");
@@ -112,7 +112,7 @@ fn a_table_is_sorted_by_its_marked_column() {
     assert_eq!(devices(&bench), ["A100", "H200", "T4"]);
     bench.follow(&[(">>\n", "sorted by memory (GB), smallest first")]);
     assert_eq!(devices(&bench), ["T4", "A100", "H200"]);
-    bench.follow(&[("", "memory (GB) ▲")]);
+    bench.shows("memory (GB) ▲");
     bench.keys("\n");
     assert_eq!(devices(&bench), ["H200", "A100", "T4"]);
     bench.follow(&[("", "memory (GB) ▼"), ("\n", "rows stand as the lab sent them")]);
@@ -132,7 +132,7 @@ fn tables_filter_by_text_and_comparison() {
     bench.keys(&"\x08".repeat(20));
     bench.keys("h2\n");
     assert_eq!(devices(&bench), ["H200"]);
-    bench.follow(&[("", "1 of 3 rows: h2")]);
+    bench.shows("1 of 3 rows: h2");
     bench.keys("/\u{1b}");
     assert_eq!(devices(&bench), ["H200"]);
     // Sorted and filtered, the file still has every row.
@@ -167,9 +167,7 @@ fn weights_are_saved_under_a_typed_name() {
     let mut bench = begun();
     bench.report(vec![point("loss", 1, 0.5), network()], 10);
     bench.end(Outcome::Finished);
-    bench.follow(&[("\x13", "save as train.safetensors")]);
-    bench.keys("\x15");
-    bench.follow(&[("\n", "the name of a file")]);
+    bench.follow(&[("\x13", "save as train.safetensors"), ("\x15\n", "the name of a file")]);
     let effects = bench.keys("mine.bpk\n");
     let save = saves(&effects).unwrap();
     assert_eq!(save.path.to_str(), Some("mine.bpk"));
@@ -200,8 +198,7 @@ fn why_there_is_nothing_to_save_is_said() {
     let diverged = Report::Diverged { step: 1, reason: "the loss grew".to_owned() };
     bench.report(vec![diverged], 10);
     bench.end(Outcome::Finished);
-    bench.keys("\x13");
-    bench.follow(&[("", "the run diverged | no: save as")]);
+    bench.follow(&[("\x13", "the run diverged | no: save as")]);
 }
 
 #[test]
@@ -209,9 +206,10 @@ fn a_stopped_run_has_weights_and_a_reset_one_none() {
     let mut bench = begun();
     bench.report(vec![point("loss", 1, 0.5), network()], 10);
     bench.end(Outcome::Stopped(StopReason::Asked));
-    bench.keys("\x13");
-    bench.follow(&[("", "save as train.safetensors")]);
-    bench.follow(&[("\u{1b}R\x13", "no run has left weights yet")]);
+    bench.follow(&[
+        ("\x13", "save as train.safetensors"),
+        ("\u{1b}R\x13", "no run has left weights yet"),
+    ]);
 }
 
 /// A lab with a picture sent by the test.

@@ -126,7 +126,7 @@ fn replays_do_not_count() {
     let lab = bench.lab();
     assert_eq!(lab.run.state, RunStatus::Finished);
     assert!(lab.others.reference.is_none());
-    bench.follow(&[("", "recorded on cuda:0")]);
+    bench.shows("recorded on cuda:0");
     bench.keys("  ");
     // The run after it is one of one's own again, and the replay stands behind it under its name.
     let lab = bench.lab();

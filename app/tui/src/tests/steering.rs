@@ -70,9 +70,7 @@ fn hidden_pictures_are_not_requested() {
 #[test]
 fn typed_step_counts_are_remembered() {
     let mut bench = running((80, 24));
-    bench.follow(&[("S", "steps 10")]);
-    bench.keys("\x08\x08");
-    bench.follow(&[("x\n", "a whole number of steps, at least 1")]);
+    bench.follow(&[("S", "steps 10"), ("\x08\x08x\n", "a whole number of steps, at least 1")]);
     bench.keys("\x08");
     let effects = bench.keys("25\n");
     assert!(orders(&effects).contains(&&Command::Step(25)));

@@ -163,7 +163,7 @@ fn a_click_chooses_what_it_points_at() {
     click(&mut bench, "x[tid] += x[tid + s]", 2);
     assert_eq!(walk(&bench).marked(), 12);
     click(&mut bench, "x[tid] += x[tid + s]", 2);
-    bench.follow(&[("", "a breakpoint on line 12")]);
+    bench.shows("a breakpoint on line 12");
     bench.keys("v");
     click(&mut bench, " 32 A A", 6);
     assert_eq!((walk(&bench).here().warp, walk(&bench).here().lane), (1, 1));
@@ -198,7 +198,7 @@ fn breakpoints_and_faults_stop_both_ways() {
 fn steps_advance_only_while_playing() {
     let mut bench = at_lab((80, 24), 0);
     assert_eq!(bench.app.animation(), None);
-    bench.follow(&[("", "space play")]);
+    bench.shows("space play");
     bench.keys(" ");
     assert_eq!(bench.app.animation(), Some(Animation::Playing));
     for clock in 1..=3 {
@@ -228,7 +228,7 @@ fn hidden_steps_wait() {
     bench.app.screen.notice = Some("the picture is written".to_owned());
     bench.send(Message::Beat);
     assert_eq!(walk(&bench).clock(), 1);
-    bench.follow(&[("", "the picture is written")]);
+    bench.shows("the picture is written");
     bench.keys("\t\t");
     // It stays where it was left until space is pressed.
     assert_eq!(bench.app.animation(), None);

@@ -10,14 +10,13 @@ use mlsys_view::panel::Inspect;
 use super::words::{self, Line};
 use super::{Talk, say};
 use crate::command::Command;
-use crate::message::Message;
 use crate::state::Page;
 
 impl Talk<'_> {
     pub(super) fn line_meant(&mut self, meant: Line) -> io::Result<()> {
-        let in_lesson = self.app.page.is_some();
+        let in_lesson = self.page().is_some();
         if !in_lesson && matches!(meant, Line::Next | Line::Again | Line::Activities) {
-            return self.say(say::course(&self.app));
+            return self.say(say::course(&self.driver.app));
         }
         let anywhere = matches!(
             meant,
@@ -40,7 +39,7 @@ impl Talk<'_> {
                 if in_lesson {
                     self.command(Command::Back)?;
                 }
-                self.say(say::course(&self.app))
+                self.say(say::course(&self.driver.app))
             }
             Line::Next => self.next(),
             Line::Back => self.back(),
@@ -48,11 +47,14 @@ impl Talk<'_> {
             Line::Activities => self.of_page(say::activities),
             Line::Go(number) => self.go(number),
             Line::Answer(text) => self.answer(&text),
-            Line::Text(text) => match self.app.page.as_ref().and_then(Page::marked_block) {
-                Some(Block::Predict(_) | Block::Question(_)) => self.answer(&text),
-                Some(Block::Lab(_) | Block::Prose(_) | Block::Check(_) | Block::Notes(_))
-                | None => self.say([words::not_understood(&text)]),
-            },
+            Line::Text(text) => {
+                let asks = |block: &Block| matches!(block, Block::Predict(_) | Block::Question(_));
+                if self.page().and_then(Page::marked_block).is_some_and(asks) {
+                    self.answer(&text)
+                } else {
+                    self.say([words::not_understood(&text)])
+                }
+            }
             Line::Hint => self.hint(),
             Line::Run => self.run(),
             Line::Stop => {
@@ -62,7 +64,7 @@ impl Talk<'_> {
             Line::Set(name, value) => self.set(&name, &value),
             Line::Reset => {
                 self.command(Command::Reset)?;
-                self.say(["All knobs are as the lesson has them.".to_owned()])
+                self.tell("All knobs are as the lesson has them.")
             }
             Line::Save(file) => self.save(&file),
             Line::Show => self.of_page(|page| match page.lab() {
@@ -73,15 +75,10 @@ impl Talk<'_> {
             Line::StepBack => self.walk(Command::Inspect(Inspect::PreviousPoint)),
             Line::Walk(goal, direction) => self.stride(goal, direction),
             Line::Thread(number) => self.look(|walk| {
-                let lanes = LANES as u32;
-                let (warp, lane) = (number / lanes, number % lanes);
-                let block = walk.here().block;
-                walk.choose(Thread { block, warp, lane })
+                let (warp, lane) = (number / LANES as u32, number % LANES as u32);
+                walk.choose(Thread { warp, lane, ..walk.here() })
             }),
-            Line::Block(block) => self.look(|walk| {
-                let here = walk.here();
-                walk.choose(Thread { block, ..here })
-            }),
+            Line::Block(block) => self.look(|walk| walk.choose(Thread { block, ..walk.here() })),
             Line::Variable(name) => self.look(|walk| walk.choose_variable(&name)),
             Line::Breakpoint(line) => {
                 let mut changed = None;
@@ -94,20 +91,19 @@ impl Talk<'_> {
             }
             Line::Lab(name) => self.lab(&name),
             Line::Checks => self.of_page(|page| {
-                let checks = page.lesson.checks();
-                let lines: Vec<String> =
-                    checks.flat_map(|check| say::check_line(page, check)).collect();
+                let checks = page.lesson.checks().flat_map(|check| say::check_line(page, check));
+                let lines: Vec<String> = checks.collect();
                 if lines.is_empty() { vec!["This lesson has no checks.".to_owned()] } else { lines }
             }),
         }
     }
 
     pub(super) fn no_lesson(&mut self) -> io::Result<()> {
-        self.say(["No lesson is open; type open and a lesson's number.".to_owned()])
+        self.tell("No lesson is open; type open and a lesson's number.")
     }
 
     fn open(&mut self, which: &str) -> io::Result<()> {
-        let lessons = &self.app.course.lessons;
+        let lessons = &self.driver.app.course.lessons;
         let by_number = which.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let by_id = || lessons.iter().position(|lesson| lesson.front.id.as_str() == which);
         let Some(index) = by_number.filter(|&index| index < lessons.len()).or_else(by_id) else {
@@ -115,17 +111,17 @@ impl Talk<'_> {
                 "There is no lesson {which}; lessons lists them with their numbers."
             )]);
         };
-        if self.app.page.is_some() {
+        if self.page().is_some() {
             self.command(Command::Back)?;
         }
-        self.app.course.chosen = index;
+        self.driver.app.course.chosen = index;
         self.command(Command::Enter)?;
         self.opened()
     }
 
     pub(super) fn opened(&mut self) -> io::Result<()> {
         self.at = None;
-        let Some(page) = &self.app.page else { return Ok(()) };
+        let Some(page) = self.page() else { return Ok(()) };
         let front = &page.lesson.front;
         let opening = format!(
             "{}, {} minutes. An empty line reads on; help says what else can be typed. Where the text names \
@@ -137,7 +133,7 @@ impl Talk<'_> {
     }
 
     fn next(&mut self) -> io::Result<()> {
-        let Some(page) = &self.app.page else { return Ok(()) };
+        let Some(page) = self.page() else { return Ok(()) };
         let from = self.at.map_or(0, |at| at + 1);
         let until = page.activities().into_iter().find(|&block| block >= from);
         let last = until.unwrap_or_else(|| page.lesson.blocks.len().saturating_sub(1));
@@ -152,8 +148,7 @@ impl Talk<'_> {
         if until.is_none() {
             let end =
                 "The lesson ends here. list says what it asks, lessons goes back to the course.";
-            lines.push(String::new());
-            lines.push(end.to_owned());
+            lines.extend([String::new(), end.to_owned()]);
         }
         self.at = Some(last);
         if let Some(block) = until {
@@ -162,24 +157,31 @@ impl Talk<'_> {
         self.say(lines)
     }
 
+    fn activities(&self) -> Vec<usize> {
+        self.page().map_or_else(Vec::new, Page::activities)
+    }
+
     fn back(&mut self) -> io::Result<()> {
-        let activities = self.app.page.as_ref().map_or_else(Vec::new, Page::activities);
-        match activities.into_iter().rev().find(|&block| self.at.is_some_and(|at| block < at)) {
+        match self
+            .activities()
+            .into_iter()
+            .rev()
+            .find(|&block| self.at.is_some_and(|at| block < at))
+        {
             Some(block) => self.go_to(block),
-            None => self.say(["There is nothing before this.".to_owned()]),
+            None => self.tell("There is nothing before this."),
         }
     }
 
     fn go(&mut self, number: usize) -> io::Result<()> {
-        let activities = self.app.page.as_ref().map_or_else(Vec::new, Page::activities);
-        match number.checked_sub(1).and_then(|index| activities.get(index)) {
-            Some(&block) => self.go_to(block),
+        match number.checked_sub(1).and_then(|index| self.activities().get(index).copied()) {
+            Some(block) => self.go_to(block),
             None => self.say([format!("There is no {number} in the list.")]),
         }
     }
 
     fn lab(&mut self, name: &str) -> io::Result<()> {
-        let Some(page) = &self.app.page else { return Ok(()) };
+        let Some(page) = self.page() else { return Ok(()) };
         let is_it = |block: &Block| block.as_lab().is_some_and(|lab| lab.id == name);
         match page.lesson.blocks.iter().position(is_it) {
             Some(block) => self.go_to(block),
@@ -203,7 +205,7 @@ impl Talk<'_> {
 
     /// Marks an activity as going to it with the keys does.
     fn mark(&mut self, block: usize) -> io::Result<()> {
-        let Some(page) = &self.app.page else { return Ok(()) };
+        let Some(page) = self.page() else { return Ok(()) };
         let places = page.activities();
         let place = |wanted| places.iter().position(|&b| Some(b) == wanted);
         let (Some(from), Some(to)) = (place(page.marked), place(Some(block))) else {
@@ -212,12 +214,12 @@ impl Talk<'_> {
         let command = if to < from { Command::PreviousActivity } else { Command::NextActivity };
         // A key may first bring what is marked into view, and go to the next when it is pressed again.
         for _ in 0..2 * to.abs_diff(from) {
-            if self.app.page.as_ref().and_then(|page| page.marked) != Some(block) {
-                self.send(Message::Do(command))?;
+            if self.page().and_then(|page| page.marked) != Some(block) {
+                self.command(command)?;
             }
         }
         // What is marked from the beginning shows its lab only when it is gone to.
-        if let Some(page) = self.app.page.as_mut() {
+        if let Some(page) = self.driver.app.page.as_mut() {
             page.mark(0);
         }
         Ok(())

@@ -9,7 +9,7 @@ use mlsys_lesson::{Asked, Block, Question};
 use mlsys_view::kernel::{KernelDebugger, thread_details};
 
 use super::words::{self, Line};
-use super::{NoScreen, Talk, say};
+use super::{Talk, say};
 use crate::command::Command;
 use crate::editor::{DraftOrigin, Editor, Subject, TestsState};
 use crate::key::Key;
@@ -30,14 +30,13 @@ fn asks_kernel(question: &Question) -> bool {
 
 impl Talk<'_> {
     pub(super) fn answer(&mut self, text: &str) -> io::Result<()> {
-        let Some(page) = self.app.page.as_mut() else { return Ok(()) };
+        let Some(page) = self.driver.app.page.as_mut() else { return Ok(()) };
         page.side = Side::Text;
         let asked = page.marked_block().filter(|block| block.as_lab().is_none()).cloned();
-        if self.app.available(Command::Enter) == Err(Refusal::Locked) {
-            let stands = "This prediction stands: what it is held against is known.";
-            return self.say([stands.to_owned()]);
+        if self.driver.app.available(Command::Enter) == Err(Refusal::Locked) {
+            return self.tell("This prediction stands: what it is held against is known.");
         }
-        let Some(asked) = asked else { return self.say(["Nothing is asked here.".to_owned()]) };
+        let Some(asked) = asked else { return self.tell("Nothing is asked here.") };
         if asked.as_question().is_some_and(asks_kernel) {
             return self.answer_kernel(text);
         }
@@ -67,7 +66,7 @@ impl Talk<'_> {
         ] {
             self.send(message)?;
         }
-        let entry = self.app.page.as_ref().and_then(|page| page.entry.as_ref());
+        let entry = self.page().and_then(|page| page.entry.as_ref());
         let complaint = entry.and_then(|entry| entry.complaint.clone());
         if entry.is_some() {
             self.send(Message::Key(Key::Esc))?;
@@ -76,14 +75,13 @@ impl Talk<'_> {
     }
 
     pub(super) fn hint(&mut self) -> io::Result<()> {
-        let asked = self.app.page.as_ref().and_then(Page::marked_question).cloned();
+        let asked = self.page().and_then(Page::marked_question).cloned();
         let Some(question) = asked else {
-            return self.say(["Hints belong to questions.".to_owned()]);
+            return self.tell("Hints belong to questions.");
         };
-        let shown =
-            |talk: &Self| talk.app.page.as_ref().map_or(0, |page| page.hints_shown(&question.id));
+        let shown = |talk: &Self| talk.page().map_or(0, |page| page.hints_shown(&question.id));
         let before = shown(self);
-        if let Some(page) = self.app.page.as_mut() {
+        if let Some(page) = self.driver.app.page.as_mut() {
             page.side = Side::Text;
         }
         self.command(Command::Hint)?;
@@ -99,35 +97,35 @@ impl Talk<'_> {
             },
         };
         self.command(Command::Enter)?;
-        if let Some(editor) = self.app.editor() {
+        if let Some(editor) = self.driver.app.editor() {
             let draft = editor.draft.clone();
             let (text, whence) = (Some(text), DraftOrigin::Saved);
             self.send(Message::Draft { draft, text, whence })?;
         }
-        if let Some(notice) = self.app.screen.notice.take() {
+        if let Some(notice) = self.driver.app.screen.notice.take() {
             self.command(Command::Back)?;
             return self.not_taken(&notice);
         }
-        if let Some(editor) = self.app.editor() {
+        if let Some(editor) = self.driver.app.editor() {
             // What was read is kept like what is typed.
             let (draft, text) = (editor.draft.clone(), editor.text.as_str().to_owned());
             let kept = Effect::KeepDraft(draft, text);
-            self.driver.carry_out(vec![kept], &mut self.app, &mut NoScreen)?;
+            self.driver.carry_out(vec![kept])?;
         }
         self.run_open()
     }
 
     /// Opens the kernel that is asked for, or that of the lab, in the learner's editor, and runs what comes back.
     pub(super) fn edit(&mut self) -> io::Result<()> {
-        let Some(page) = self.app.page.as_mut() else { return self.no_lesson() };
+        let Some(page) = self.driver.app.page.as_mut() else { return self.no_lesson() };
         page.side = Side::Text;
         let is_asked = page.marked_question().is_some_and(asks_kernel);
         self.command(if is_asked { Command::Enter } else { Command::Edit })?;
-        if self.app.editor().is_none() {
+        if self.driver.app.editor().is_none() {
             return self.notice();
         }
         self.command(Command::Outside)?;
-        if self.app.screen.notice.is_some() {
+        if self.driver.app.screen.notice.is_some() {
             // An unintended answer would cost an attempt.
             self.notice()?;
             return self.command(Command::Back);
@@ -136,13 +134,13 @@ impl Talk<'_> {
     }
 
     fn run_open(&mut self) -> io::Result<()> {
-        let subject = self.app.editor().map(|editor| editor.subject.clone());
+        let subject = self.driver.app.editor().map(|editor| editor.subject.clone());
         self.command(Command::Run)?;
-        let complaints = self.app.editor().map_or_else(Vec::new, complaints);
+        let complaints = self.driver.app.editor().map_or_else(Vec::new, complaints);
         if !complaints.is_empty() {
-            self.app.screen.notice = None;
+            self.driver.app.screen.notice = None;
             self.command(Command::Back)?;
-            self.say(["It cannot run yet:".to_owned()])?;
+            self.tell("It cannot run yet:")?;
             return self.say(complaints);
         }
         self.notice()?;
@@ -154,14 +152,14 @@ impl Talk<'_> {
 
     fn await_tests(&mut self, block: usize) -> io::Result<()> {
         let tests = |talk: &Self| {
-            let page = talk.app.page.as_ref()?;
+            let page = talk.page()?;
             let id = page.lesson.blocks.get(block)?.id()?;
             Some(page.trials.get(id)?.state.clone())
         };
         self.wait_while(|talk| tests(talk) == Some(TestsState::Going))?;
         // Why it was refused is said with the tests.
         if matches!(tests(self), Some(TestsState::Refused(_))) {
-            self.app.screen.notice = None;
+            self.driver.app.screen.notice = None;
         }
         self.of_page(|page| {
             let question = page.lesson.blocks.get(block).and_then(Block::as_question);
@@ -173,28 +171,28 @@ impl Talk<'_> {
     }
 
     pub(super) fn run(&mut self) -> io::Result<()> {
-        let Some(page) = self.app.page.as_mut() else { return Ok(()) };
+        let Some(page) = self.driver.app.page.as_mut() else { return Ok(()) };
         let marked = page.marked_block().and_then(Block::as_predict);
         if let Some(lab) = marked.and_then(say::lab_of) {
             page.show_lab(&lab);
         }
         let current = page.current;
         self.command(Command::Run)?;
-        let page = self.app.page.as_ref().filter(|_| self.app.session.active.is_none());
+        let page = self.page().filter(|_| self.driver.app.session.active.is_none());
         let asked = page.filter(|page| page.reminded == Some(current)).map(|page| page.marked);
         let Some(marked) = asked else { return self.notice() };
-        self.app.screen.notice = None;
-        self.say(["Predict first; run again runs without a prediction.".to_owned()])?;
+        self.driver.app.screen.notice = None;
+        self.tell("Predict first; run again runs without a prediction.")?;
         self.at = marked;
         self.here()
     }
 
     pub(super) fn save(&mut self, file: &str) -> io::Result<()> {
-        if let Err(why) = self.app.available(Command::SaveWeights) {
+        if let Err(why) = self.driver.app.available(Command::SaveWeights) {
             return self.tell(&why.to_string());
         }
         self.type_in(Command::SaveWeights, file)?;
-        self.wait_while(|talk| talk.app.session.is_saving)?;
+        self.wait_while(|talk| talk.driver.app.session.is_saving)?;
         self.notice()
     }
 
@@ -205,26 +203,26 @@ impl Talk<'_> {
     }
 
     fn end_search(&mut self) -> io::Result<()> {
-        while self.app.animation() == Some(Animation::Searching) {
+        while self.driver.app.animation() == Some(Animation::Searching) {
             self.send(Message::Beat)?;
         }
         Ok(())
     }
 
     fn debugger(&mut self) -> Option<&mut KernelDebugger> {
-        self.app.page.as_mut()?.lab_mut()?.debugger.as_mut()
+        self.driver.app.page.as_mut()?.lab_mut()?.debugger.as_mut()
     }
 
     fn no_kernel(&mut self) -> io::Result<()> {
-        self.say(["No kernel has run here.".to_owned()])
+        self.tell("No kernel has run here.")
     }
 
     pub(super) fn stride(&mut self, goal: Goal, direction: Direction) -> io::Result<()> {
         let Some(walk) = self.debugger() else { return self.no_kernel() };
         walk.seek(goal, direction);
         self.end_search()?;
-        self.app.screen.notice = None;
-        let lines = self.app.walk_in_words();
+        self.driver.app.screen.notice = None;
+        let lines = self.driver.app.walk_in_words();
         self.say(lines.iter().flat_map(|line| say::sentence(line)))
     }
 
@@ -243,7 +241,7 @@ impl Talk<'_> {
     }
 
     pub(super) fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
-        let Some(page) = self.app.page.as_mut() else { return Ok(()) };
+        let Some(page) = self.driver.app.page.as_mut() else { return Ok(()) };
         // A knob may be an entry of a table: its name contains a dot as well.
         let known = |lab: &LabState| lab.controls.knobs.iter().any(|knob| knob.name == name);
         let (id, knob) = match name.split_once('.') {
@@ -265,7 +263,7 @@ impl Talk<'_> {
         }
         page.side = Side::Lab;
         let complaint = self.type_in(Command::Enter, value)?;
-        if let Some(page) = self.app.page.as_mut() {
+        if let Some(page) = self.driver.app.page.as_mut() {
             page.side = Side::Text;
         }
         match complaint {
@@ -281,17 +279,17 @@ impl Talk<'_> {
 
     /// Waits for the end of a run, if one goes on; a line that says stop ends it, others wait for their turn.
     pub(super) fn settle(&mut self) -> io::Result<()> {
-        let Some(active) = self.app.session.active else { return Ok(()) };
+        let Some(active) = self.driver.app.session.active else { return Ok(()) };
         let before = self.judged();
         let mut said = Instant::now();
-        while self.driver.done.is_none() && self.app.session.active.is_some() {
+        while self.driver.done.is_none() && self.driver.app.session.active.is_some() {
             let next = self.driver.lines.front();
             let next = next.and_then(|line| line.as_deref()).map(words::read);
             if next == Some(Ok(Line::Stop)) {
                 self.driver.lines.pop_front();
                 self.command(Command::Stop)?;
             }
-            self.turn()?;
+            self.driver.turn()?;
             if said.elapsed() >= PROGRESS {
                 said = Instant::now();
                 self.of_page(|page| {
@@ -306,7 +304,7 @@ impl Talk<'_> {
     }
 
     fn judged(&self) -> Judged {
-        let Some(page) = &self.app.page else { return Judged::default() };
+        let Some(page) = self.page() else { return Judged::default() };
         let predictions = page.predictions.iter();
         let compared = predictions.map(|(id, made)| (id.clone(), made.comparison.clone()));
         (page.checks.clone(), compared.collect())
