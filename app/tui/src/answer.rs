@@ -1,7 +1,5 @@
 //! What is typed into a field and what it means: letters stand for the options that are shown.
 
-use std::collections::BTreeMap;
-
 use mlsys_lesson::{
     Answer, Asked, Lesson, Predict, PredictKind, PredictionError, Question, QuestionKind,
 };
@@ -27,10 +25,12 @@ pub enum AnswerError {
 }
 
 pub fn letter(index: usize) -> char {
-    u8::try_from(index)
-        .ok()
-        .filter(|&index| index < 26)
-        .map_or('?', |index| char::from(b'a' + index))
+    ('a'..='z').nth(index).unwrap_or('?')
+}
+
+pub fn points(question: &Question) -> String {
+    let points = question.points;
+    format!("{points} point{}", if points == 1 { "" } else { "s" })
 }
 
 /// The options of a question as they read, in the order they are shown.
@@ -84,8 +84,7 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
             if rights.len() != left.len() {
                 return Err(AnswerError::Count(left.len()));
             }
-            let pairs: BTreeMap<_, _> = left.into_iter().zip(rights).collect();
-            Ok(Answer::Pairs(pairs))
+            Ok(Answer::Pairs(left.into_iter().zip(rights).collect()))
         }
         Asked::Numeric { .. }
         | Asked::List
@@ -107,36 +106,18 @@ pub fn read_prediction(text: &str, predict: &Predict) -> Result<Answer, AnswerEr
 
 /// An answer in words, each text as `label` has it.
 pub fn spelled<'t>(answer: &'t Answer, label: impl Fn(&'t str) -> &'t str) -> String {
-    match answer {
-        Answer::One(text) => label(text).to_owned(),
-        Answer::Many(texts) => {
-            let texts: Vec<_> = texts.iter().map(|text| label(text)).collect();
-            texts.join(", ")
-        }
+    let (parts, between): (Vec<String>, _) = match answer {
+        Answer::One(text) => (vec![label(text).to_owned()], ""),
+        Answer::Many(texts) => (texts.iter().map(|text| label(text).to_owned()).collect(), ", "),
         Answer::Pairs(pairs) => {
-            let pairs: Vec<_> = pairs
-                .iter()
-                .map(|(left, right)| format!("{}: {}", label(left), label(right)))
-                .collect();
-            pairs.join("; ")
+            let pairs = pairs.iter();
+            (
+                pairs.map(|(left, right)| format!("{}: {}", label(left), label(right))).collect(),
+                "; ",
+            )
         }
-    }
-}
-
-/// The text a field begins with when an answer is opened again: none where letters were typed.
-pub fn reopened(answer: &Answer, has_options: Options) -> String {
-    match (answer, has_options) {
-        (Answer::One(text), Options::None) => text.clone(),
-        (Answer::One(_), Options::Lettered) | (Answer::Many(_) | Answer::Pairs(_), _) => {
-            String::new()
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Options {
-    None,
-    Lettered,
+    };
+    parts.join(between)
 }
 
 fn one(text: &str, options: &Choices) -> Result<String, AnswerError> {
@@ -184,10 +165,11 @@ mod tests {
             labels: texts(["rouge", "vert", "bleu"]),
         };
         let names = |text: &str| letters(text, &options).map_err(|error| error.to_string());
-        assert_eq!(names("b"), Ok(vec!["green".to_owned()]));
-        assert_eq!(names("C, a)"), Ok(vec!["blue".to_owned(), "red".to_owned()]));
-        assert_eq!(names("Blue"), Ok(vec!["blue".to_owned()]));
-        assert_eq!(names("Bleu"), Ok(vec!["blue".to_owned()]));
+        for (typed, chosen) in
+            [("b", "green"), ("C, a)", "blue red"), ("Blue", "blue"), ("Bleu", "blue")]
+        {
+            assert_eq!(names(typed).map(|names| names.join(" ")).as_deref(), Ok(chosen));
+        }
         assert_eq!(names("d"), Err("'d' is not one of the letters a to c".to_owned()));
         assert_eq!(names(" "), Err("type one of the letters a to c".to_owned()));
         assert_eq!(one("ab", &options), Err(AnswerError::Several));

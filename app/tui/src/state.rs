@@ -63,7 +63,6 @@ pub struct ScreenState {
     pub notice: Option<String>,
 }
 
-/// The machine that a lesson is judged on.
 #[derive(Clone, Copy)]
 pub struct Machine<'a> {
     pub devices: &'a [DeviceInfo],
@@ -93,7 +92,7 @@ pub struct SessionState {
 
 #[derive(Default)]
 pub struct RecordedRuns {
-    /// All recorded runs, the newest first, with those that ship with the program last.
+    /// The newest first, with those that ship with the program last.
     pub entries: Vec<RecordEntry>,
     pub items: Vec<Item>,
 }
@@ -114,7 +113,6 @@ pub enum DraftFollowing {
     Followed,
 }
 
-/// Whether instructors may see what students do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructors {
     Admitted,
@@ -153,6 +151,12 @@ pub enum PendingRequest {
     Stop,
 }
 
+impl Hardware {
+    pub fn machine(&self) -> Machine<'_> {
+        Machine { devices: self.devices.as_deref().unwrap_or(&[]), peaks: &self.peaks }
+    }
+}
+
 impl CourseState {
     pub fn lessons_in(&self, range: &Range<usize>) -> &[Arc<Lesson>] {
         self.lessons.get(range.clone()).unwrap_or(&[])
@@ -183,12 +187,10 @@ pub struct Attempts {
     pub recalled: BTreeSet<(Option<String>, String)>,
 }
 
-/// As many are kept: a picture of more would be one of nothing.
-const MOST: usize = 400;
-
 impl Attempts {
-    /// Keeps one more run and forgets the oldest beyond the limit.
+    /// Keeps one more run and forgets the oldest: a picture of too many would be one of nothing.
     pub fn keep(&mut self, one: Arc<FinishedRun>) {
+        const MOST: usize = 400;
         self.all.push(one);
         let surplus = self.all.len().saturating_sub(MOST);
         self.all.drain(..surplus);
@@ -236,7 +238,6 @@ impl App {
         }
     }
 
-    /// The lab shown on the open page.
     pub fn lab(&self) -> Option<&LabState> {
         self.page.as_ref()?.lab()
     }
@@ -245,17 +246,23 @@ impl App {
         self.page.as_mut()?.lab_mut()
     }
 
-    pub fn machine(&self) -> Machine<'_> {
-        Machine {
-            devices: self.hardware.devices.as_deref().unwrap_or(&[]),
-            peaks: &self.hardware.peaks,
-        }
+    /// The lab that the active run is of.
+    pub(crate) fn active_lab(&self) -> Option<&LabState> {
+        self.page.as_ref()?.labs.get(self.session.active?.lab)
+    }
+
+    pub(crate) fn active_lab_mut(&mut self) -> Option<&mut LabState> {
+        self.page.as_mut()?.labs.get_mut(self.session.active?.lab)
     }
 
     pub fn data_of(&self, run: u64) -> Option<&RunData> {
-        let active = self.session.active.filter(|active| active.run == run)?;
-        let lab = self.page.as_ref()?.labs.get(active.lab)?;
-        Some(&lab.run.data)
+        self.session.active.filter(|active| active.run == run)?;
+        Some(&self.active_lab()?.run.data)
+    }
+
+    /// Says one sentence at the bottom, until the next key.
+    pub(crate) fn notify(&mut self, sentence: impl Into<String>) {
+        self.screen.notice = Some(sentence.into());
     }
 }
 
@@ -273,7 +280,6 @@ impl Preview {
         Self { file, problems: Vec::new(), unreadable: None, id: None }
     }
 
-    /// How many lines it takes to tell all that is wrong.
     pub fn lines(&self) -> usize {
         let lines = |problem: &Diagnostic| 4 + usize::from(problem.help.is_some());
         1 + self.problems.iter().map(lines).sum::<usize>()
@@ -324,10 +330,7 @@ impl Waiting {
             }
             Wait::Stop => "ending: waiting for the step to finish",
         };
-        Some(match seconds {
-            0 => what.to_owned(),
-            seconds => format!("{what}, {seconds} s"),
-        })
+        Some(if seconds == 0 { what.to_owned() } else { format!("{what}, {seconds} s") })
     }
 }
 
@@ -337,13 +340,15 @@ mod tests {
 
     #[test]
     fn waits_say_their_seconds() {
-        let words = |what: Wait, seconds| Waiting { what, seconds }.words();
         let compiling = || Wait::Preparing("compiling kernels".to_owned());
-        assert_eq!(words(compiling(), 0).as_deref(), Some("compiling kernels"));
-        assert_eq!(words(compiling(), 7).as_deref(), Some("compiling kernels, 7 s"));
-        assert_eq!(words(Wait::Pause, 0), None);
-        assert_eq!(words(Wait::Pause, 2).as_deref(), Some("waiting for the step to finish, 2 s"));
-        let unanswered = words(Wait::Stop, Waiting::TIMEOUT).unwrap();
-        assert!(unanswered.contains("leaves it behind"), "{unanswered}");
+        for (what, seconds, words) in [
+            (compiling(), 0, Some("compiling kernels")),
+            (compiling(), 7, Some("compiling kernels, 7 s")),
+            (Wait::Pause, 0, None),
+            (Wait::Pause, 2, Some("waiting for the step to finish, 2 s")),
+            (Wait::Stop, 5, Some("it does not answer for 5 s: x again leaves it behind")),
+        ] {
+            assert_eq!(Waiting { what, seconds }.words().as_deref(), words);
+        }
     }
 }

@@ -43,9 +43,7 @@ impl App {
         // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not during a run.
         let elsewhere = now.0 != before.0;
         let started = now.1.is_some() && now.1 != before.1;
-        if (elsewhere || started)
-            && let Some(page) = self.page.as_mut()
-        {
+        if let Some(page) = self.page.as_mut().filter(|_| elsewhere || started) {
             page.rest_plays();
         }
         self.note_wait();
@@ -58,10 +56,8 @@ impl App {
 
     /// What is looked at, as side, lab and picture, and the number of the active run.
     fn looked_at(&self) -> (Shown, Option<u64>) {
-        let shown = self.page.as_ref().and_then(|page| {
-            let lab = page.lab()?;
-            Some((page.current, lab.pictures.chosen))
-        });
+        let page = self.page.as_ref();
+        let shown = page.and_then(|page| Some((page.current, page.lab()?.pictures.chosen)));
         ((self.ground(), shown), self.session.active.map(|active| active.run))
     }
 
@@ -73,16 +69,11 @@ impl App {
                 self.dispatch(command);
             }
             Message::Mouse { gesture, column, row } => self.gesture(gesture, column, row),
-            Message::Paste(text) => {
-                if self.overlay.is_some() {
-                    self.paste_over(&text);
-                } else if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut())
-                {
-                    entry.paste(&text);
-                } else {
-                    self.paste_into_editor(&text);
-                }
-            }
+            Message::Paste(text) => match self.page.as_mut().and_then(|page| page.entry.as_mut()) {
+                _ if self.overlay.is_some() => self.paste_over(&text),
+                Some(entry) => entry.paste(&text),
+                None => self.paste_into_editor(&text),
+            },
             Message::Resize { width, height } => {
                 self.screen.size = (width, height);
                 self.keep_marked_in_view();
@@ -115,7 +106,7 @@ impl App {
                 self.screen.notice = Some(result.unwrap_or_else(|error| error.to_string()));
             }
             Message::NotSaved(sentence) | Message::Exported(sentence) => {
-                self.screen.notice = Some(sentence);
+                self.notify(sentence);
             }
             Message::Records(entries) => self.take_records(entries),
             Message::LoadedRecord(loaded) => self.loaded(loaded),
@@ -158,13 +149,10 @@ impl App {
             return self.typed(key);
         }
         // Shift means nothing where there is no text to select in.
-        let key = if let Key::Shift(direction) = key
-            && place != Place::Kernel
-        {
-            direction.key()
-        } else {
-            key
-        };
+        let mut key = key;
+        if let (Key::Shift(direction), false) = (key, place == Place::Kernel) {
+            key = direction.key();
+        }
         match (command::find(key, place), place) {
             (Some(command), _) => self.dispatch(command),
             (None, Place::Kernel) => self.editor_key(key),
@@ -268,14 +256,13 @@ impl App {
 
     fn change_audience(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
+        let as_instructor = "as instructors see it: i shows what students see";
         let (audience, notice) = match page.audience {
-            Audience::Student => {
-                (Audience::Instructor, "as instructors see it: i shows what students see")
-            }
+            Audience::Student => (Audience::Instructor, as_instructor),
             Audience::Instructor => (Audience::Student, "as students see it"),
         };
         page.audience = audience;
-        self.screen.notice = Some(notice.to_owned());
+        self.notify(notice);
         self.keep_marked_in_view();
     }
 

@@ -73,13 +73,9 @@ impl Card<'_> {
         let theme = &self.look.theme;
         let answered = self.page.answers.get(&question.id);
         let is_kernel = matches!(question.kind.asked(), Asked::Kernel { .. });
-        let points = match question.points {
-            1 => "1 point".to_owned(),
-            points => format!("{points} points"),
-        };
         self.head(
             &format!("QUESTION {}", question.id),
-            points,
+            answer::points(question),
             if is_kernel { "enter: write the kernel  h: hint" } else { "enter: answer  h: hint" },
         );
         self.prose(&question.prompt);

@@ -132,21 +132,22 @@ impl RunStatus {
 impl LabState {
     /// The parameters of the next run, knobs included.
     pub fn params(&self) -> Result<Params, Vec<ParamError>> {
-        let settings = self.with_own_text(self.turned());
-        Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed))
+        self.resolved(&self.with_own_text(self.turned()))
+    }
+
+    pub(crate) fn resolved(&self, settings: &Settings) -> Result<Params, Vec<ParamError>> {
+        Params::resolve(self.schema, settings, Tables::builtin(), Some(self.seed))
     }
 
     /// The parameters as the lesson sets them.
     pub fn lesson_params(&self) -> Result<Params, Vec<ParamError>> {
-        Params::resolve(self.schema, &self.settings, Tables::builtin(), Some(self.seed))
+        self.resolved(&self.settings)
     }
 
     fn turned(&self) -> Settings {
         let mut settings = self.settings.clone();
         for knob in &self.controls.knobs {
-            if let Some(value) = &knob.value
-                && knob.value != knob.initial
-            {
+            if let Some(value) = knob.value.as_ref().filter(|_| knob.is_turned()) {
                 settings = settings.turned(self.schema, &knob.name, value.clone());
             }
         }
@@ -160,16 +161,10 @@ impl LabState {
             return Some(planned);
         }
         let param = self.schema.steps.as_deref().unwrap_or("steps");
-        let changed = self.run.data.changes.iter().rev().find(|change| change.name == param);
-        match changed {
-            Some(change) => match change.value {
-                Value::Int(steps) => Some(steps),
-                Value::Bool(_)
-                | Value::Float(_)
-                | Value::Text(_)
-                | Value::Array(_)
-                | Value::Table(_) => None,
-            },
+        let mut changes = self.run.data.changes.iter().rev();
+        match changes.find(|change| change.name == param).map(|change| &change.value) {
+            Some(Value::Int(steps)) => Some(*steps),
+            Some(_) => None,
             None => self.params().ok()?.int(param).ok(),
         }
     }
@@ -188,12 +183,10 @@ impl LabState {
         }
         self.run.replay = None;
         self.others.finished.left = None;
-        let values = self.controls.knobs.iter().map(|knob| {
-            let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
-            (knob.name.clone(), value)
-        });
-        self.run.begun_with = values.collect();
-        self.run.turned_at_start = self.turned_knobs();
+        let knobs = self.controls.knobs.iter();
+        self.run.begun_with = knobs.clone().map(Knob::named_value).collect();
+        let turned = knobs.filter(|knob| knob.is_turned());
+        self.run.turned_at_start = turned.map(Knob::named_value).collect();
         for run in &mut self.others.earlier {
             run.relabel(&self.run.begun_with);
         }
@@ -205,8 +198,7 @@ impl LabState {
         }
         self.pictures.frozen = None;
         self.run.state = RunStatus::Running;
-        self.run.explored = self.runs_own_text()
-            || self.controls.knobs.iter().any(|knob| knob.value != knob.initial);
+        self.run.explored = self.runs_own_text() || self.is_turned();
         self.run.elapsed = Duration::ZERO;
         self.run.pictured = Duration::ZERO;
         self.run.rate = Rate::default();
@@ -231,9 +223,8 @@ impl LabState {
     }
 
     pub fn frame(&self, index: usize) -> Option<&Frame> {
-        let panel = self.schema.panels.get(index)?;
-        let (_, frame) = self.shown().frames.get(panel.name.as_str())?;
-        Some(frame)
+        let name = self.schema.panels.get(index)?.name.as_str();
+        self.shown().frames.get(name).map(|(_, frame)| frame)
     }
 
     pub fn scene(&self, index: usize) -> Option<Scene<'_>> {
@@ -318,31 +309,26 @@ pub(super) fn lab(
             (Some(Value::Table(entries)), Some((_, entry))) => entries.get(entry).cloned(),
             (value, _) => value.cloned(),
         };
-        let values = match (&knob.values, param.ty) {
-            (Some(values), _) => values.clone(),
-            (None, Type::Enum) => {
-                allowed(param, Tables::builtin()).into_iter().map(Value::Text).collect()
-            }
-            (None, Type::Bool) => vec![Value::Bool(false), Value::Bool(true)],
-            (None, Type::Int | Type::Float | Type::String | Type::Array | Type::Table) => {
-                Vec::new()
-            }
+        let of_type = || match param.ty {
+            Type::Enum => allowed(param, Tables::builtin()).into_iter().map(Value::Text).collect(),
+            Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
+            Type::Int | Type::Float | Type::String | Type::Array | Type::Table => Vec::new(),
         };
         Some(Knob {
             name: knob.param.clone(),
             param,
             initial: value.clone(),
             value,
-            values,
+            values: knob.values.clone().unwrap_or_else(of_type),
             range: (knob.min.or(param.min), knob.max.or(param.max)),
         })
     });
-    let named: Vec<usize> = directive
-        .panels
-        .iter()
-        .filter_map(|panel| schema.panels.iter().position(|p| p.name == panel.name))
-        .collect();
-    let panels = if named.is_empty() { (0..schema.panels.len()).collect() } else { named };
+    let place = |name: &str| schema.panels.iter().position(|panel| panel.name == name);
+    let mut panels: Vec<usize> =
+        directive.panels.iter().filter_map(|panel| place(&panel.name)).collect();
+    if panels.is_empty() {
+        panels.extend(0..schema.panels.len());
+    }
     Some(LabState {
         id: directive.id.clone(),
         title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
@@ -364,15 +350,6 @@ pub(super) fn lab(
     })
 }
 
-impl LabState {
-    /// The names of those given panels that draw frames sent on request; others draw metrics.
-    pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
-        let schema = self.schema;
-        let panels = panels.iter().filter_map(|&index| schema.panels.get(index));
-        panels.filter(|panel| panel.draw == Draw::Frame).map(|panel| panel.name.as_str())
-    }
-}
-
 const KIND: &str = "kernel";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -383,14 +360,19 @@ pub struct OwnKernel {
 }
 
 impl LabState {
+    /// The names of those given panels that draw frames sent on request; others draw metrics.
+    pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
+        let schema = self.schema;
+        let panels = panels.iter().filter_map(|&index| schema.panels.get(index));
+        panels.filter(|panel| panel.draw == Draw::Frame).map(|panel| panel.name.as_str())
+    }
+
     /// The example that the lab runs and its text without the learner's changes; none if it runs no kernel.
     pub fn kernel_text(&self) -> Option<(String, String)> {
         if self.schema.kind != KIND {
             return None;
         }
-        let settings = self.turned();
-        let params =
-            Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed)).ok()?;
+        let params = self.resolved(&self.turned()).ok()?;
         let example = params.get("example").and_then(Value::as_str)?;
         let given = params.get("source").and_then(Value::as_str);
         let source = given.or_else(|| mlsys_kernel::example(example))?;
@@ -398,17 +380,15 @@ impl LabState {
     }
 
     pub(super) fn runs_own_text(&self) -> bool {
-        let example = self.kernel_text().map(|(example, _)| example);
-        let own = self.own_kernel.as_ref().map(|edited| &edited.example);
-        own.is_some() && own == example.as_ref()
+        let own = self.own_kernel.as_ref();
+        own.is_some_and(|own| self.kernel_text().is_some_and(|(example, _)| example == own.example))
     }
 
     /// Settings with the learner's own text over them, where there is one for the example that they choose.
     pub(super) fn with_own_text(&self, settings: Settings) -> Settings {
-        let Some(edited) = &self.own_kernel else { return settings };
-        if !self.runs_own_text() {
+        let Some(edited) = self.own_kernel.as_ref().filter(|_| self.runs_own_text()) else {
             return settings;
-        }
+        };
         let mut own = Settings::new();
         own.push("source", Given::Value(edited.text.as_str().into()));
         settings.overlaid(&own)

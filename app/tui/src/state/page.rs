@@ -97,20 +97,19 @@ pub enum CheckState {
 }
 
 impl Page {
-    /// The same with these processes for the workers of its labs that split their work.
-    pub fn with_workers(mut self, urls: Option<&str>) -> Self {
-        for lab in &mut self.labs {
-            if settings::takes_workers(lab.schema) {
-                settings::set_workers(&mut lab.settings, urls);
-            }
-        }
-        self
-    }
-
     /// Opens a lesson; labs that the registry lacks are left out.
-    pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
+    pub fn open(
+        lesson: Arc<Lesson>,
+        registry: &'static Registry,
+        seed: Option<u64>,
+        workers: Option<&str>,
+    ) -> Self {
         let seed = seed.unwrap_or(lesson.front.seed);
-        let labs = lesson.labs().filter_map(|directive| lab(directive, seed, registry)).collect();
+        let labs = lesson.labs().filter_map(|directive| lab(directive, seed, registry));
+        let mut labs: Vec<LabState> = labs.collect();
+        for lab in labs.iter_mut().filter(|lab| settings::takes_workers(lab.schema)) {
+            settings::set_workers(&mut lab.settings, workers);
+        }
         let mut page = Self {
             glossary: Glossary::for_lesson(&lesson),
             lesson,
@@ -142,10 +141,8 @@ impl Page {
 
     /// The blocks a learner does something at: predictions, labs, questions.
     pub fn activities(&self) -> Vec<usize> {
-        let is_activity = |block: &Block| match block {
-            Block::Lab(_) | Block::Predict(_) | Block::Question(_) => true,
-            Block::Prose(_) | Block::Check(_) | Block::Notes(_) => false,
-        };
+        let is_activity =
+            |block: &Block| matches!(block, Block::Lab(_) | Block::Predict(_) | Block::Question(_));
         let blocks = self.lesson.blocks.iter().enumerate();
         blocks.filter(|(_, block)| is_activity(block)).map(|(index, _)| index).collect()
     }
@@ -158,8 +155,8 @@ impl Page {
             None => 0,
         };
         self.marked = activities.get(next).copied();
-        if let Some(Block::Lab(lab)) = self.marked_block() {
-            let id = lab.id.clone();
+        let lab = self.marked_block().and_then(Block::as_lab).map(|lab| lab.id.clone());
+        if let Some(id) = lab {
             self.show_lab(&id);
         }
     }
@@ -188,14 +185,10 @@ impl Page {
 
     /// Stops what goes on by itself in any lab's pictures: it would go on unseen.
     pub fn rest_walks(&mut self) {
-        for lab in &mut self.labs {
-            if let Some(walk) = &mut lab.debugger {
-                walk.rest();
-            }
-            for view in &mut lab.pictures.views {
-                view.frame.play = Play::Still;
-            }
+        for walk in self.labs.iter_mut().filter_map(|lab| lab.debugger.as_mut()) {
+            walk.rest();
         }
+        self.rest_plays();
     }
 
     /// Stops the steps that follow each other in any lab's pictures; a search for a place goes on, for it has an end.
@@ -238,12 +231,9 @@ impl Page {
 
     /// The first prediction of a lab that has not been made, as an index into the blocks.
     pub fn unmade_prediction(&self, lab: &str) -> Option<usize> {
-        let id = &self
-            .predictions_of(lab)
-            .find(|predict| !self.predictions.contains_key(&predict.id))?
-            .id;
-        let is_it = |block: &Block| block.as_predict().is_some_and(|p| p.id == *id);
-        self.lesson.blocks.iter().position(is_it)
+        let is_unmade = |predict: &&Predict| !self.predictions.contains_key(&predict.id);
+        let unmade = self.predictions_of(lab).find(is_unmade)?;
+        self.lesson.blocks.iter().position(|block| block.as_predict() == Some(unmade))
     }
 
     pub fn passed_checks(&self) -> impl Iterator<Item = &str> {
@@ -252,8 +242,8 @@ impl Page {
     }
 
     pub fn skipped_checks(&self) -> impl Iterator<Item = &str> {
-        let skipped =
-            self.checks.iter().filter(|(_, state)| matches!(state, CheckState::Skipped(_)));
+        let is_skipped = |state: &CheckState| matches!(state, CheckState::Skipped(_));
+        let skipped = self.checks.iter().filter(move |(_, state)| is_skipped(state));
         skipped.map(|(id, _)| id.as_str())
     }
 
@@ -265,17 +255,16 @@ impl Page {
     ///
     /// A page that asks nothing, such as that of a single lab, is never complete.
     pub fn is_complete(&self) -> bool {
-        let asks =
-            self.lesson.questions().next().is_some() || self.lesson.checks().next().is_some();
-        asks && self.is_answered()
-    }
-
-    fn is_answered(&self) -> bool {
-        self.lesson.questions().all(|q| {
-            let answered = self.answers.get(&q.id);
-            answered.is_some_and(|a| a.right || q.kind.is_withheld())
-        }) && self.lesson.checks().all(|check| {
-            matches!(self.checks.get(&check.id), Some(CheckState::Passed | CheckState::Skipped(_)))
-        })
+        let (mut questions, mut checks) =
+            (self.lesson.questions().peekable(), self.lesson.checks().peekable());
+        (questions.peek().is_some() || checks.peek().is_some())
+            && questions.all(|question| {
+                let answered = self.answers.get(&question.id);
+                answered.is_some_and(|answered| answered.right || question.kind.is_withheld())
+            })
+            && checks.all(|check| {
+                let state = self.checks.get(&check.id);
+                matches!(state, Some(CheckState::Passed | CheckState::Skipped(_)))
+            })
     }
 }

@@ -8,7 +8,7 @@ use crate::editor::text::{CursorMove, Select};
 use crate::editor::{DraftOrigin, Editor, Subject, TestsReport, Typed};
 use crate::key::Key;
 use crate::message::Effect;
-use crate::state::{App, DraftFollowing, OwnKernel, Page, Side};
+use crate::state::{App, DraftFollowing, OwnKernel, Page, RunMode, Side};
 use crate::view;
 
 /// Said where a text would be longer than a kernel may be.
@@ -118,13 +118,13 @@ impl App {
             if found { editor.changed(Ok(())) } else { Typed::Same }
         });
         if !found {
-            self.screen.notice = Some(nothing.to_owned());
+            self.notify(nothing);
         }
     }
 
     /// Begins again with the text that stood there at first.
     pub(super) fn start_over(&mut self) {
-        self.screen.notice = Some("as it was at first; ctrl-u brings yours back".to_owned());
+        self.notify("as it was at first; ctrl-u brings yours back");
         self.with_editor(|editor| {
             let starter = editor.starter.clone();
             editor.become_text(&starter)
@@ -169,7 +169,7 @@ impl App {
     pub(super) fn copy_text(&mut self) {
         let Some(copied) = self.editor().map(|editor| editor.text.copied()) else { return };
         self.put_aside(copied);
-        self.screen.notice = Some("copied; ctrl-v puts it in".to_owned());
+        self.notify("copied; ctrl-v puts it in");
     }
 
     /// Keeps a text for pasting, here and in the clipboard.
@@ -189,7 +189,7 @@ impl App {
         if let Some(editor) = self.editor_mut() {
             editor.next_complaint();
             if editor.complaints.is_empty() {
-                self.screen.notice = Some("nothing is wrong with the text".to_owned());
+                self.notify("nothing is wrong with the text");
             }
         }
         self.follow_cursor();
@@ -208,7 +208,7 @@ impl App {
         let Some(editor) = self.editor_mut() else { return };
         editor.check();
         if !editor.complaints.is_empty() {
-            self.screen.notice = Some("it cannot run yet: ctrl-n goes to what is wrong".to_owned());
+            self.notify("it cannot run yet: ctrl-n goes to what is wrong");
             return self.follow_cursor();
         }
         let (subject, text) = (editor.subject.clone(), editor.text.as_str().to_owned());
@@ -229,7 +229,7 @@ impl App {
     fn run_lab_with(&mut self, place: usize, example: &str, text: String) {
         // A text that has not run must not be taken for what the picture shows.
         if self.session.active.is_some_and(|active| active.lab != place) {
-            self.screen.notice = Some("another lab is still running: x ends it".to_owned());
+            self.notify("another lab is still running: x ends it");
             return;
         }
         let Some(page) = self.page.as_mut() else { return };
@@ -240,7 +240,7 @@ impl App {
                 lab.own_kernel = (text != source).then_some(OwnKernel { example, text });
             }
             Some(_) | None => {
-                self.screen.notice = Some("the lab shows another kernel now".to_owned());
+                self.notify("the lab shows another kernel now");
                 return;
             }
         }
@@ -248,7 +248,7 @@ impl App {
         if let Some(page) = self.page.as_mut() {
             page.current = place;
         }
-        self.start_shown();
+        self.start(RunMode::Run);
     }
 
     pub(super) fn tests_ended(&mut self, report: TestsReport) {
@@ -258,7 +258,7 @@ impl App {
         let (verdict, complaint) = (report.grade.verdict, report.grade.feedback.clone());
         let event = page.end_tests(report);
         if let (Verdict::Malformed, Some(complaint)) = (verdict, complaint) {
-            self.screen.notice = Some(complaint);
+            self.notify(complaint);
         }
         if let Some(event) = event {
             self.save(event);
@@ -291,7 +291,7 @@ impl App {
     fn saved_elsewhere(&mut self, text: &str) {
         let Some(editor) = self.editor_mut() else { return };
         if editor.become_text(text) == Typed::TextFull {
-            self.screen.notice = Some(FULL.to_owned());
+            self.notify(FULL);
             return;
         }
         let runs = matches!(editor.subject, Subject::Lab(..)) && editor.complaints.is_empty();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use mlsys_lab::Artifact;
 use mlsys_lab::params::{Given, Params, Settings};
-use mlsys_lab::tables::Tables;
 use mlsys_run::storage::Export;
 use mlsys_view::export::svg;
 use mlsys_view::export::{Source, changed, csv::csv};
@@ -107,7 +106,7 @@ impl App {
         match left {
             Ok(left) => {
                 self.session.is_saving = true;
-                self.screen.notice = Some(format!("saving {file}"));
+                self.notify(format!("saving {file}"));
                 let save = SaveWeights { left, path: PathBuf::from(&file) };
                 self.recall.weights_file = Some(file);
                 self.effects.push(Effect::SaveWeights(save));
@@ -123,6 +122,5 @@ fn began_with(lab: &LabState) -> Option<Params> {
     for (name, value) in &lab.run.begun_with {
         knobs.push(name, Given::Value(value.clone()));
     }
-    let settings = lab.settings.clone().overlaid(&knobs);
-    Params::resolve(lab.schema, &settings, Tables::builtin(), Some(lab.seed)).ok()
+    lab.resolved(&lab.settings.clone().overlaid(&knobs)).ok()
 }

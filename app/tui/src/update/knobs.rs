@@ -9,7 +9,7 @@ use mlsys_run::session::Panels;
 
 use crate::message::Effect;
 use crate::own_page;
-use crate::state::{App, Confirm, KnobError, LabState, Overlay, Page, Turned};
+use crate::state::{App, Confirm, KnobError, LabState, Overlay, RunMode, Turned};
 
 #[derive(Clone, Copy)]
 pub(super) enum Retrace {
@@ -30,23 +30,22 @@ impl App {
         let Some(page) = self.page.as_mut() else { return };
         let current = page.current;
         let Some(lab) = page.lab_mut() else { return };
-        let live = lab.schema.param(name).is_some_and(|param| param.live);
-        let other_runs = self.session.active.is_some_and(|active| active.lab != current);
-        if other_runs {
+        if self.session.active.is_some_and(|active| active.lab != current) {
             return;
         }
         if !lab.schema.is_live() {
             // An answer under way is of a knob that has moved on.
-            return self.start_shown();
+            return self.start(RunMode::Run);
         }
         if self.session.active.is_none() {
             return;
         }
+        let is_live = lab.schema.param(name).is_some_and(|param| param.live);
         self.screen.notice = if lab.run.replay.is_some() {
             Some(format!(
                 "a recorded run does not hear knobs: {name} takes effect with the next run"
             ))
-        } else if let (true, Some(value)) = (live, value) {
+        } else if let Some(value) = value.filter(|_| is_live) {
             lab.run.explored = true;
             let name = name.to_owned();
             self.effects.extend([
@@ -65,14 +64,10 @@ impl App {
         let Some(lab) = self.lab_mut() else { return };
         let history = &mut lab.controls.history;
         let (turned, word) = match retrace {
-            Retrace::Undo => (history.undo(), "undone"),
-            Retrace::Redo => (history.redo(), "redone"),
+            Retrace::Undo => (history.undo().map(|turned| (turned.knob, turned.from)), "undone"),
+            Retrace::Redo => (history.redo().map(|turned| (turned.knob, turned.to)), "redone"),
         };
-        let Some(Turned { knob, from, to }) = turned else { return };
-        let value = match retrace {
-            Retrace::Undo => from,
-            Retrace::Redo => to,
-        };
+        let Some((knob, value)) = turned else { return };
         lab.controls.marked = knob;
         lab.give(knob, value.clone());
         let Some(knob) = lab.controls.knobs.get(knob) else { return };
@@ -80,7 +75,7 @@ impl App {
         self.knob_turned(&name, value);
         // What the turn itself has to say stands in the same line.
         let later = if self.screen.notice.is_some() { ", with the next run" } else { "" };
-        self.screen.notice = Some(format!("{word}: {name} is {shown} again{later}"));
+        self.notify(format!("{word}: {name} is {shown} again{later}"));
     }
 
     /// The presets of the lab shown, and why each cannot be taken here, if it cannot.
@@ -125,17 +120,15 @@ impl App {
     /// Opens the lab's own page anew; what has been run stays behind the curves.
     fn open_with_preset(&mut self, preset: &Preset) {
         self.abandon();
-        let Some(page) = self.page.as_mut() else { return };
-        let Some(old) = page.lab_mut() else { return };
-        let params = Params::resolve(old.schema, &preset.settings(), Tables::builtin(), None).ok();
-        let lesson = params.and_then(|params| own_page::lesson(old.schema, &params, self.registry));
+        let Some(schema) = self.lab().map(|lab| lab.schema) else { return };
+        let params = Params::resolve(schema, &preset.settings(), Tables::builtin(), None).ok();
+        let lesson = params.and_then(|params| own_page::lesson(schema, &params, self.registry));
         let Some(lesson) = lesson else { return };
-        old.begin();
-        let mut fresh = Page::open(lesson, self.registry, self.session.seed)
-            .with_workers(self.session.workers.as_deref());
-        fresh.side = page.side;
-        fresh.telling = page.telling;
+        let mut fresh = self.fresh_page(lesson);
+        let Some(page) = self.page.as_mut() else { return };
+        (fresh.side, fresh.telling) = (page.side, page.telling);
         if let (Some(old), Some(new)) = (page.lab_mut(), fresh.lab_mut()) {
+            old.begin();
             new.others.earlier = std::mem::take(&mut old.others.earlier);
             new.pictures.views = std::mem::take(&mut old.pictures.views);
             (new.pictures.chosen, new.others.overlay, new.others.retired) =

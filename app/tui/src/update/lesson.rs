@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use mlsys_lab::control;
-use mlsys_lesson::{Asked, Block, Course, Event, Lesson, PredictKind};
-use mlsys_run::session::Panels;
+use mlsys_lesson::{Answer, Asked, Block, Course, Event, Lesson, PredictKind};
 use mlsys_run::settings::KnobTurn;
 
-use crate::answer::{self, AnswerError, Options};
+use crate::answer::AnswerError;
 use crate::command::Motion;
 use crate::key::Key;
 use crate::list::{FieldEvent, FieldPurpose, TextField};
@@ -19,21 +17,16 @@ impl App {
     /// Marks the activity this many places on; one that lies further that way and has not come into view is shown first, for
     /// otherwise it would be passed over.
     pub(super) fn mark(&mut self, places: isize) {
-        let scroll = |app: &Self| app.page.as_ref().map_or(0, |page| page.scroll);
-        if let Some(page) = self.page.as_mut() {
-            page.turn_to(Side::Text);
-        }
-        let before = scroll(self);
+        let Some(page) = self.page.as_mut() else { return };
+        page.turn_to(Side::Text);
+        let before = page.scroll;
         self.keep_marked_in_view();
-        let was_ahead = match places {
-            1.. => scroll(self) > before,
-            ..=0 => scroll(self) < before,
-        };
-        if !was_ahead {
-            if let Some(page) = self.page.as_mut() {
+        if let Some(page) = self.page.as_mut() {
+            let was_ahead = if places > 0 { page.scroll > before } else { page.scroll < before };
+            if !was_ahead {
                 page.mark(places);
+                self.keep_marked_in_view();
             }
-            self.keep_marked_in_view();
         }
         self.start_instant();
     }
@@ -61,18 +54,10 @@ impl App {
         self.want_pictures();
     }
 
-    /// Asks the run for all its pictures, as they stand now.
-    pub(super) fn want_pictures(&mut self) {
-        self.effects
-            .extend([Effect::WantPictures(Panels::All), Effect::Order(control::Command::Redraw)]);
-    }
-
     pub(super) fn change_telling(&mut self) {
         if let Some(page) = self.page.as_mut() {
-            page.telling = match page.telling {
-                Telling::Drawn => Telling::InWords,
-                Telling::InWords => Telling::Drawn,
-            };
+            let is_drawn = page.telling == Telling::Drawn;
+            page.telling = if is_drawn { Telling::InWords } else { Telling::Drawn };
         }
     }
 
@@ -110,30 +95,28 @@ impl App {
         let Some(page) = self.page.as_mut() else { return };
         let Some(block) = page.marked else { return };
         let (given, lettered) = match page.marked_block() {
-            Some(Block::Lab(lab)) => {
-                let id = lab.id.clone();
-                page.show_lab(&id);
+            Some(Block::Lab(_)) => {
+                page.mark(0);
                 page.turn_to(Side::Lab);
                 return self.start_instant();
             }
             Some(Block::Predict(predict)) => {
-                let made = page.predictions.get(&predict.id);
-                let lettered = matches!(predict.kind, PredictKind::Choice { .. });
-                (made.map(|made| &made.given), lettered)
+                let made = page.predictions.get(&predict.id).map(|made| &made.given);
+                (made, matches!(predict.kind, PredictKind::Choice { .. }))
             }
             Some(Block::Question(question)) => {
                 if matches!(question.kind.asked(), Asked::Kernel { .. }) {
                     return self.edit_answer(block);
                 }
-                let lettered = !question.shown_choices(&page.lesson.front.id).is_empty();
-                (page.answers.get(&question.id).map(|answered| &answered.given), lettered)
+                let given = page.answers.get(&question.id).map(|answered| &answered.given);
+                (given, !question.shown_choices(&page.lesson.front.id).is_empty())
             }
             Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => {
                 return self.keep_marked_in_view();
             }
         };
-        let options = if lettered { Options::Lettered } else { Options::None };
-        let text = given.map_or(String::new(), |given| answer::reopened(given, options));
+        // Letters are typed anew: in another session they may stand for other options.
+        let text = given.filter(|_| !lettered).and_then(Answer::one).unwrap_or_default();
         page.entry = Some(TextField::new(FieldPurpose::Block(block), text));
         self.keep_marked_in_view();
     }
@@ -153,9 +136,8 @@ impl App {
         let Some(question) = page.marked_question().map(|question| question.id.clone()) else {
             return;
         };
-        let shown = page.hints.entry(question.clone()).or_insert(0);
-        *shown += 1;
-        let hint = *shown - 1;
+        let hint = page.hints_shown(&question);
+        page.hints.insert(question.clone(), hint + 1);
         let lesson = page.lesson.front.id.clone();
         self.keep_marked_in_view();
         self.save(Event::HintShown { lesson, question, hint });
@@ -174,16 +156,10 @@ impl App {
             FieldEvent::Done => {}
         }
         let text = entry.text().trim().to_owned();
-        let complaint = match entry.purpose {
-            FieldPurpose::Knob => self.set_knob(&text).err().map(|error| error.to_string()),
-            FieldPurpose::Block(block) => {
-                self.submit(block, &text).err().map(|error| error.to_string())
-            }
-            // Its field lies over the page, not on it.
-            FieldPurpose::Palette
-            | FieldPurpose::Steps
-            | FieldPurpose::File
-            | FieldPurpose::Search => None,
+        let complaint = if let FieldPurpose::Block(block) = entry.purpose {
+            self.submit(block, &text).err().map(|error| error.to_string())
+        } else {
+            self.set_knob(&text).err().map(|error| error.to_string())
         };
         if complaint.is_none() {
             self.note_completion();
@@ -208,9 +184,9 @@ impl App {
         let Some(page) = self.page.as_mut() else { return Ok(()) };
         for KnobTurn { lab: id, knob: name, value } in turns {
             let all: Vec<_> = page.labs.iter().map(|lab| lab.id.clone()).collect();
-            let Some(lab) = page.labs.iter_mut().find(|lab| lab.id == *id) else {
-                return Err(KnobError::NoLab { lab: id.clone(), labs: all.join(", ") });
-            };
+            let lab = page.labs.iter_mut().find(|lab| lab.id == *id);
+            let no_lab = || KnobError::NoLab { lab: id.clone(), labs: all.join(", ") };
+            let lab = lab.ok_or_else(no_lab)?;
             lab.mark_knob(name)?;
             lab.type_value(value)?;
             page.show_lab(id);
@@ -239,8 +215,10 @@ impl App {
         let front = &page.lesson.front;
         let progress = self.course.progress.lesson(&front.id);
         if page.is_complete() && !progress.is_some_and(|lesson| lesson.completed) {
-            self.screen.notice = Some(format!("lesson complete: {}", front.title));
-            self.save(Event::LessonCompleted { lesson: front.id.clone() });
+            let (sentence, lesson) =
+                (format!("lesson complete: {}", front.title), front.id.clone());
+            self.notify(sentence);
+            self.save(Event::LessonCompleted { lesson });
         }
     }
 
@@ -295,19 +273,20 @@ impl App {
         Ok(self.take_effects())
     }
 
+    /// A page at its beginning; labs that split their work use the session's worker processes.
+    pub(super) fn fresh_page(&self, lesson: Arc<Lesson>) -> Page {
+        let session = &self.session;
+        Page::open(lesson, self.registry, session.seed, session.workers.as_deref())
+    }
+
     pub(super) fn enter_lesson(&mut self, lesson: Arc<Lesson>) {
         let id = lesson.front.id.clone();
-        let page = match self.left_pages.remove(id.as_str()) {
-            // Left in the middle, it is found in the middle; a new one begins at its first line.
-            Some(page) => page,
-            None => {
-                let mut page = Page::open(Arc::clone(&lesson), self.registry, self.session.seed)
-                    .with_workers(self.session.workers.as_deref());
-                page.restore(&self.course.progress, self.registry);
-                page
-            }
-        };
-        self.page = Some(page);
+        // Left in the middle, it is found in the middle; a new one begins at its first line.
+        self.page = Some(self.left_pages.remove(id.as_str()).unwrap_or_else(|| {
+            let mut page = self.fresh_page(lesson);
+            page.restore(&self.course.progress, self.registry);
+            page
+        }));
         self.share_attempts();
         self.recall_attempts();
         self.save(Event::LessonOpened { lesson: id });

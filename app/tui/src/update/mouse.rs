@@ -25,7 +25,7 @@ impl App {
             Mouse::On => (Mouse::Off, "the mouse is the terminal's: it selects text"),
         };
         self.screen.mouse = mouse;
-        self.screen.notice = Some(notice.to_owned());
+        self.notify(notice);
         self.effects.push(Effect::Mouse(mouse));
     }
 
@@ -55,7 +55,7 @@ impl App {
                 (Hit::Choice(block, _), FieldPurpose::Block(typed)) if block == *typed);
             if !is_its_own {
                 let notice = "enter keeps what you have typed, esc drops it";
-                self.screen.notice = Some(notice.to_owned());
+                self.notify(notice);
                 return;
             }
         }
@@ -136,7 +136,7 @@ impl App {
         page.marked = Some(block);
         let typed = page.entry.take().map_or(String::new(), |entry| entry.text().to_owned());
         if let Err(refusal) = self.available(Command::Enter) {
-            self.screen.notice = Some(refusal.to_string());
+            self.notify(refusal.to_string());
             return;
         }
         let letter = answer::letter(option);

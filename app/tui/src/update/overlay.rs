@@ -31,7 +31,7 @@ impl App {
             Some(Overlay::Glossary(terms)) => terms.key(key),
             Some(Overlay::Confirm(_)) => {
                 self.overlay = None;
-                self.screen.notice = Some("nothing was changed".to_owned());
+                self.notify("nothing was changed");
             }
             Some(overlay) => {
                 let event = overlay.field().map(|field| field.key(key));

@@ -75,9 +75,7 @@ impl App {
     }
 
     fn renewed(&self, page: Page, lesson: &Arc<Lesson>, running: Option<usize>) -> Renewed {
-        let fresh = Page::open(Arc::clone(lesson), self.registry, self.session.seed)
-            .with_workers(self.session.workers.as_deref());
-        renew(page, fresh, running, self)
+        renew(page, self.fresh_page(Arc::clone(lesson)), running, self)
     }
 }
 
@@ -143,7 +141,7 @@ fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> R
     });
     fresh.trials = std::mem::take(&mut old.trials);
     keep_answers(&mut old, &mut fresh, app);
-    fresh.judge(app.machine());
+    fresh.judge(app.hardware.machine());
     fresh.scroll =
         scroll(&before, old.scroll, &lines(&fresh, app)).min(longest_scroll(&fresh, app));
     Renewed { notice: notice(&changed, removed), page: fresh, running: kept_run }

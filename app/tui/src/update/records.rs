@@ -52,16 +52,16 @@ impl App {
 
     pub(super) fn load(&mut self, entry: RecordEntry, purpose: Purpose, lab: usize) {
         let Some(page) = &self.page else { return };
-        self.screen.notice = Some(format!("reading {}", entry.name));
         let lesson = page.lesson.front.id.to_string();
+        self.notify(format!("reading {}", entry.name));
         let wanted = LoadRequest { entry, purpose, lesson, lab };
         self.effects.push(Effect::ReadRecord(Box::new(wanted)));
     }
 
     /// Shows a run chosen by its name: on the page of its lab, where it is replayed.
     pub(super) fn go_to_record(&mut self, name: &str) {
-        let entry = self.archive.entries.iter().find(|entry| entry.name == name).cloned();
-        let Some(entry) = entry else { return };
+        let mut entries = self.archive.entries.iter();
+        let Some(entry) = entries.find(|entry| entry.name == name).cloned() else { return };
         let is_shown = |app: &Self| app.lab().is_some_and(|lab| lab.schema.kind == entry.lab);
         if !is_shown(self) {
             self.go_to_lab(&entry.lab);
@@ -76,10 +76,7 @@ impl App {
     pub(super) fn loaded(&mut self, loaded: Result<Box<LoadedRecord>, LoadError>) {
         let loaded = match loaded {
             Ok(loaded) => *loaded,
-            Err(error) => {
-                self.screen.notice = Some(error.to_string());
-                return;
-            }
+            Err(error) => return self.notify(error.to_string()),
         };
         let wanted = &loaded.wanted;
         let is_here = |page: &&mut Page| page.lesson.front.id.as_str() == wanted.lesson;
@@ -88,10 +85,9 @@ impl App {
         self.screen.notice = loaded.warnings.first().cloned();
         match wanted.purpose {
             Purpose::Overlay => {
-                let params = lab.params().ok();
-                let differences = params.map(|params| wanted.entry.differences(&params));
                 let mut name = wanted.entry.origin();
-                if let Some(differences) = differences.filter(|list| !list.is_empty()) {
+                let differences = lab.params().map(|params| wanted.entry.differences(&params));
+                if let Some(differences) = differences.ok().filter(|list| !list.is_empty()) {
                     name = format!("{name}: {}", differences.join(", "));
                 }
                 let earlier = Earlier::new(name, Vec::new(), loaded.data);
@@ -139,12 +135,12 @@ impl App {
 
     /// Gives the replay that is going on its next speed; false if there is none.
     pub(super) fn change_speed(&mut self) -> bool {
-        let page = self.page.as_mut();
-        let lab = self.session.active.and_then(|active| page?.labs.get_mut(active.lab));
+        let lab = self.active_lab_mut();
         let Some(replay) = lab.and_then(|lab| lab.run.replay.as_mut()) else { return false };
         replay.speed = replay.speed.next();
-        self.screen.notice = Some(format!("the recorded run goes {}", replay.speed.word()));
-        self.effects.push(Effect::Order(Command::Pace(replay.interval(WATCHED))));
+        let (word, interval) = (replay.speed.word(), replay.interval(WATCHED));
+        self.notify(format!("the recorded run goes {word}"));
+        self.effects.push(Effect::Order(Command::Pace(interval)));
         true
     }
 
@@ -153,10 +149,9 @@ impl App {
         let page = self.page.as_ref()?;
         let lesson = &page.lesson;
         let lab = lesson.lab(&page.labs.get(place)?.id).filter(|lab| lab.may_replay())?;
+        let wanted = Some((lesson.front.id.to_string(), lab.id.clone()));
         let is_meant = |entry: &&RecordEntry| {
-            let theirs = entry.lesson.as_ref().map(|(lesson, lab)| (lesson.as_str(), lab.as_str()));
-            matches!(entry.source, Source::Shipped(_))
-                && theirs == Some((lesson.front.id.as_str(), lab.id.as_str()))
+            matches!(entry.source, Source::Shipped(_)) && entry.lesson == wanted
         };
         self.archive.entries.iter().find(is_meant).cloned()
     }

@@ -1,46 +1,71 @@
-//! Starting runs.
+//! Starting, pausing and stepping runs.
 
 use std::time::Duration;
 
 use mlsys_lab::control::{Command, Limits};
-use mlsys_lab::device::{DeviceChoice, DeviceId, NoDevice, choose};
-use mlsys_lab::params::ParamError;
+use mlsys_lab::device::{DeviceChoice, DeviceId, choose};
 use mlsys_lesson::LabDirective;
+use mlsys_run::session::Panels;
 use mlsys_run::sources::{Earlier, Sources};
 
 use crate::message::{Effect, Start};
-use crate::records::Purpose;
+use crate::records::{Purpose, Speed};
 use crate::state::{ActiveRun, App, LabState, PendingRequest, RunMode, RunStatus, Side, Tempo};
 use crate::view::TWO_SIDES;
 
-#[derive(Debug, thiserror::Error)]
-enum StartError {
-    #[error(transparent)]
-    Device(#[from] NoDevice),
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Params(Vec<ParamError>),
-}
+const REDRAW: Effect = Effect::Order(Command::Redraw);
 
 impl App {
+    /// Steers the active run if it is that of the shown lab; without a run starts one.
+    fn steer(
+        &mut self,
+        start: RunMode,
+        act: impl FnOnce(&mut ActiveRun, &mut LabState) -> [Effect; 3],
+    ) {
+        let Some(page) = self.page.as_mut() else { return };
+        let Some(active) = &mut self.session.active else { return self.ask_or_start(start) };
+        let current = page.current;
+        let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
+        self.effects.extend(act(active, lab));
+    }
+
     /// Space: starts the shown lab, pauses it, or goes on.
     pub(super) fn run_or_pause(&mut self) {
-        let Some(page) = self.page.as_mut() else { return };
-        let current = page.current;
-        let Some(active) = &mut self.session.active else {
-            return self.ask_or_start(RunMode::Run);
-        };
-        let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
-        let order = if lab.run.state == RunStatus::Paused {
-            lab.run.state = RunStatus::Running;
-            active.asked = PendingRequest::Nothing;
-            Command::Resume
-        } else {
-            lab.run.state = RunStatus::Paused;
-            active.asked = PendingRequest::Pause;
-            Command::Pause
-        };
-        self.effects.push(Effect::Order(order));
-        self.want_pictures();
+        self.steer(RunMode::Run, |active, lab| {
+            let is_paused = lab.run.state == RunStatus::Paused;
+            let (state, asked, command) = if is_paused {
+                (RunStatus::Running, PendingRequest::Nothing, Command::Resume)
+            } else {
+                (RunStatus::Paused, PendingRequest::Pause, Command::Pause)
+            };
+            (lab.run.state, active.asked) = (state, asked);
+            [Effect::Order(command), Effect::WantPictures(Panels::All), REDRAW]
+        });
+    }
+
+    pub(super) fn step(&mut self, steps: u64) {
+        self.steer(RunMode::Steps(steps), |active, lab| {
+            (lab.run.state, active.asked) = (RunStatus::Paused, PendingRequest::Pause);
+            [Effect::WantPictures(Panels::All), Effect::Order(Command::Step(steps)), REDRAW]
+        });
+    }
+
+    /// Goes on to the last step as fast as the device can; the next run has its tempo again.
+    pub(super) fn run_to_the_end(&mut self) {
+        self.steer(RunMode::ToTheEnd, |active, lab| {
+            active.how = RunMode::ToTheEnd;
+            (lab.run.state, active.asked) = (RunStatus::Running, PendingRequest::Nothing);
+            if let Some(replay) = &mut lab.run.replay {
+                replay.speed = Speed::ToTheEnd;
+            }
+            let unpaced = Effect::Order(Command::Pace(Duration::ZERO));
+            [unpaced, Effect::Order(Command::Resume), Effect::WantPictures(Panels::All)]
+        });
+    }
+
+    /// Asks the run for all its pictures, as they stand now.
+    pub(super) fn want_pictures(&mut self) {
+        self.effects.extend([Effect::WantPictures(Panels::All), REDRAW]);
     }
 
     /// The labs of the page that one may start from, with the lesson's own values: the learner's knobs are for trying out,
@@ -88,13 +113,13 @@ impl App {
 
     /// Runs the shown lab if it answers at once and has not run yet.
     pub(super) fn start_instant(&mut self) {
-        let Some((page, lab)) = self.page.as_ref().and_then(|page| Some((page, page.lab()?)))
-        else {
-            return;
-        };
-        let is_new = !lab.schema.is_live() && lab.run.state == RunStatus::Ready;
-        let is_asked = page.unmade_prediction(&lab.id).is_some();
-        if is_new && !is_asked && self.session.active.is_none() {
+        let is_due = self.page.as_ref().is_some_and(|page| {
+            page.lab().is_some_and(|lab| {
+                let is_new = !lab.schema.is_live() && lab.run.state == RunStatus::Ready;
+                is_new && page.unmade_prediction(&lab.id).is_none()
+            })
+        });
+        if is_due && self.session.active.is_none() {
             self.start(RunMode::Run);
         }
     }
@@ -109,19 +134,13 @@ impl App {
             page.reminded = Some(current);
             page.marked = Some(block);
             page.turn_to(Side::Text);
-            self.screen.notice = Some(
-                "predict first: enter types your guess; space again runs without one".to_owned(),
-            );
+            self.notify("predict first: enter types your guess; space again runs without one");
             return self.keep_marked_in_view();
         }
         self.start(how);
     }
 
-    pub(super) fn start_shown(&mut self) {
-        self.start(RunMode::Run);
-    }
-
-    fn start(&mut self, how: RunMode) {
+    pub(super) fn start(&mut self, how: RunMode) {
         let Some(page) = self.page.as_mut() else { return };
         let place = page.current;
         let Some(lab) = page.labs.get_mut(place) else { return };
@@ -167,21 +186,19 @@ impl App {
         } else {
             Ok(DeviceId::CPU)
         };
-        if let (Err(_), Some(recording), DeviceChoice::Auto) =
-            (&device, recording, self.hardware.choice)
-        {
+        let may_replay = device.is_err() && self.hardware.choice == DeviceChoice::Auto;
+        if let Some(recording) = recording.filter(|_| may_replay) {
             lab.run.state = RunStatus::Ready;
             self.session.active = None;
             return self.load(recording, Purpose::Replay, active.lab);
         }
-        let prepared = device.map_err(StartError::from).and_then(|device| {
-            let params = params.map_err(StartError::Params)?;
-            Ok((device, params))
-        });
-        let (device, params) = match prepared {
-            Ok(prepared) => prepared,
-            Err(error) => {
-                lab.run.state = RunStatus::Failed(error.to_string());
+        let (device, params) = match (device, params) {
+            (Ok(device), Ok(params)) => (device, params),
+            (device, params) => {
+                let error = device.err().map(|error| error.to_string());
+                let errors = params.err().unwrap_or_default();
+                let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+                lab.run.state = RunStatus::Failed(error.unwrap_or_else(|| errors.join("; ")));
                 self.session.active = None;
                 return;
             }

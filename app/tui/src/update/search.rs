@@ -100,7 +100,7 @@ impl App {
 
     pub(super) fn open_filtered(&mut self) {
         if !self.listed().contains(&self.course.chosen) {
-            self.screen.notice = Some("no lesson has these words".to_owned());
+            self.notify("no lesson has these words");
             return;
         }
         self.overlay = None;
@@ -191,7 +191,7 @@ impl App {
         let Some(lesson) =
             page.and_then(|lab| own_page::with_defaults(lab.schema(), self.registry))
         else {
-            self.screen.notice = Some(format!("lab {kind} has no page of its own"));
+            self.notify(format!("lab {kind} has no page of its own"));
             return;
         };
         self.leave();

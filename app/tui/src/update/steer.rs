@@ -1,4 +1,4 @@
-//! Steering and ending runs: steps, the rest at once, the frozen view, tempo, waits, and the device of the next run.
+//! Steering and ending runs: typed steps, the frozen view, tempo, waits, and the device of the next run.
 
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ use mlsys_run::session::Panels;
 
 use crate::list::{FieldPurpose, TextField};
 use crate::message::Effect;
-use crate::records::Speed;
 use crate::state::{
     ActiveRun, App, Machine, Overlay, Page, PendingRequest, RunMode, RunStatus, Wait, Waiting,
 };
@@ -35,26 +34,10 @@ impl App {
         }));
         let at = choices.iter().position(|&choice| choice == self.hardware.choice);
         let choice = choices[at.map_or(0, |at| (at + 1) % choices.len())];
-        let name = devices.iter().find(|info| DeviceChoice::Exactly(info.id) == choice);
-        let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
+        let device = devices.iter().find(|info| DeviceChoice::Exactly(info.id) == choice);
+        let name = device.map_or_else(String::new, |info| format!(" ({})", info.name));
         self.hardware.choice = choice;
-        self.screen.notice = Some(format!("new runs use device {choice}{name}"));
-    }
-
-    pub(super) fn step(&mut self, steps: u64) {
-        let Some(page) = self.page.as_mut() else { return };
-        let Some(active) = &mut self.session.active else {
-            return self.ask_or_start(RunMode::Steps(steps));
-        };
-        let current = page.current;
-        let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
-        active.asked = PendingRequest::Pause;
-        lab.run.state = RunStatus::Paused;
-        self.effects.extend([
-            Effect::WantPictures(Panels::All),
-            Effect::Order(Command::Step(steps)),
-            Effect::Order(Command::Redraw),
-        ]);
+        self.notify(format!("new runs use device {choice}{name}"));
     }
 
     pub(super) fn ask_for_steps(&mut self) {
@@ -76,27 +59,6 @@ impl App {
         }
     }
 
-    /// Goes on to the last step as fast as the device can; the next run has its tempo again.
-    pub(super) fn run_to_the_end(&mut self) {
-        let Some(page) = self.page.as_mut() else { return };
-        let Some(active) = &mut self.session.active else {
-            return self.ask_or_start(RunMode::ToTheEnd);
-        };
-        let current = page.current;
-        let Some(lab) = page.lab_mut().filter(|_| active.lab == current) else { return };
-        active.how = RunMode::ToTheEnd;
-        active.asked = PendingRequest::Nothing;
-        lab.run.state = RunStatus::Running;
-        if let Some(replay) = &mut lab.run.replay {
-            replay.speed = Speed::ToTheEnd;
-        }
-        self.effects.extend([
-            Effect::Order(Command::Pace(Duration::ZERO)),
-            Effect::Order(Command::Resume),
-            Effect::WantPictures(Panels::All),
-        ]);
-    }
-
     /// Ends the run; one that was asked long ago and does not answer is left behind.
     pub(super) fn stop(&mut self) {
         let unanswered = self.session.waiting.as_ref().is_some_and(Waiting::is_unanswered);
@@ -104,9 +66,7 @@ impl App {
             None => {}
             Some(ActiveRun { waiting: true, .. }) => self.abandon(),
             Some(_) if unanswered => {
-                self.screen.notice = Some(
-                    "the run was left behind: its device may stay busy; d takes another".to_owned(),
-                );
+                self.notify("the run was left behind: its device may stay busy; d takes another");
                 self.abandon();
             }
             Some(active) => {
@@ -139,12 +99,12 @@ impl App {
         }
         self.session.tempo = self.session.tempo.other();
         self.screen.notice = Some(self.session.tempo.sentence().to_owned());
-        let Some(active) = &mut self.session.active else { return };
-        if active.how == RunMode::ToTheEnd {
+        if let Some(active) = &mut self.session.active
+            && active.how == RunMode::ToTheEnd
+        {
             active.how = RunMode::Run;
         }
-        let page = self.page.as_ref();
-        if let Some(lab) = page.and_then(|page| page.labs.get(active.lab)) {
+        if let Some(lab) = self.active_lab() {
             let pace = Command::Pace(interval(self.session.tempo, lab));
             self.effects.push(Effect::Order(pace));
         }
@@ -159,8 +119,7 @@ impl App {
     }
 
     fn awaited(&self) -> Option<Wait> {
-        let active = self.session.active?;
-        let lab = self.page.as_ref()?.labs.get(active.lab)?;
+        let (active, lab) = (self.session.active?, self.active_lab()?);
         if active.waiting {
             return Some(Wait::Devices);
         }
@@ -257,16 +216,12 @@ impl App {
         let mut events =
             vec![Event::RunFinished { lesson: lesson.clone(), lab: lab.id.clone(), record: None }];
         let held: Vec<String> = page.passed_checks().map(str::to_owned).collect();
-        let devices = self.hardware.devices.as_deref().unwrap_or(&[]);
-        let machine = Machine { devices, peaks: &self.hardware.peaks };
+        let machine = self.hardware.machine();
         page.judge(machine);
         let newly = page.passed_checks().filter(|check| !held.iter().any(|h| h == check));
-        events.extend(
-            newly.map(|check| Event::CheckPassed {
-                lesson: lesson.clone(),
-                check: check.to_owned(),
-            }),
-        );
+        let passed =
+            |check: &str| Event::CheckPassed { lesson: lesson.clone(), check: check.into() };
+        events.extend(newly.map(passed));
         events.extend(told_first(page, machine, &self.course.progress));
         if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
             // The comparison has just grown below the prediction.

@@ -21,6 +21,8 @@ use crate::update::availability::Refusal;
 /// Time between two lines about a run: often enough to know that it lives, seldom enough to be read out.
 const PROGRESS: Duration = Duration::from_secs(3);
 
+const NO_KERNEL: &str = "No kernel has run here.";
+
 /// What is known of checks, and what predictions were compared with.
 type Judged = (BTreeMap<String, CheckState>, BTreeMap<String, Option<String>>);
 
@@ -75,8 +77,7 @@ impl Talk<'_> {
     }
 
     pub(super) fn hint(&mut self) -> io::Result<()> {
-        let asked = self.page().and_then(Page::marked_question).cloned();
-        let Some(question) = asked else {
+        let Some(question) = self.page().and_then(Page::marked_question).cloned() else {
             return self.tell("Hints belong to questions.");
         };
         let shown = |talk: &Self| talk.page().map_or(0, |page| page.hints_shown(&question.id));
@@ -108,8 +109,7 @@ impl Talk<'_> {
         }
         if let Some(editor) = self.driver.app.editor() {
             // What was read is kept like what is typed.
-            let (draft, text) = (editor.draft.clone(), editor.text.as_str().to_owned());
-            let kept = Effect::KeepDraft(draft, text);
+            let kept = Effect::KeepDraft(editor.draft.clone(), editor.text.as_str().to_owned());
             self.driver.carry_out(vec![kept])?;
         }
         self.run_open()
@@ -213,12 +213,8 @@ impl Talk<'_> {
         self.driver.app.page.as_mut()?.lab_mut()?.debugger.as_mut()
     }
 
-    fn no_kernel(&mut self) -> io::Result<()> {
-        self.tell("No kernel has run here.")
-    }
-
     pub(super) fn stride(&mut self, goal: Goal, direction: Direction) -> io::Result<()> {
-        let Some(walk) = self.debugger() else { return self.no_kernel() };
+        let Some(walk) = self.debugger() else { return self.tell(NO_KERNEL) };
         walk.seek(goal, direction);
         self.end_search()?;
         self.driver.app.screen.notice = None;
@@ -230,14 +226,12 @@ impl Talk<'_> {
         &mut self,
         choose: impl FnOnce(&mut KernelDebugger) -> bool,
     ) -> io::Result<()> {
-        let Some(walk) = self.debugger() else { return self.no_kernel() };
-        let lines: Vec<String> = if choose(walk) {
-            let about = thread_details(walk).into_iter();
-            about.flat_map(|(_, line)| say::sentence(&line)).collect()
-        } else {
-            vec!["The kernel has none of that name or number where it stands.".to_owned()]
-        };
-        self.say(lines)
+        let Some(walk) = self.debugger() else { return self.tell(NO_KERNEL) };
+        if !choose(walk) {
+            return self.tell("The kernel has none of that name or number where it stands.");
+        }
+        let details = thread_details(walk).into_iter();
+        self.say(details.flat_map(|(_, line)| say::sentence(&line)))
     }
 
     pub(super) fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
@@ -251,15 +245,14 @@ impl Talk<'_> {
         if let Some(id) = id {
             page.show_lab(id);
         }
-        let shown = page.lab_mut().filter(|lab| id.is_none_or(|id| lab.id == id));
-        let Some(lab) = shown else {
+        let Some(lab) = page.lab_mut().filter(|lab| id.is_none_or(|id| lab.id == id)) else {
             return self.say([format!("There is no lab {}.", id.unwrap_or("here"))]);
         };
         if lab.mark_knob(knob).is_err() {
             let names: Vec<&str> = lab.controls.knobs.iter().map(|k| k.name.as_str()).collect();
-            let have = names.join(", ");
-            let sentence = format!("Lab {} has no knob {knob}; it has: {have}.", lab.id);
-            return self.tell(&sentence);
+            let id = &lab.id;
+            let complaint = format!("Lab {id} has no knob {knob}; it has: {}.", names.join(", "));
+            return self.tell(&complaint);
         }
         page.side = Side::Lab;
         let complaint = self.type_in(Command::Enter, value)?;
@@ -304,10 +297,11 @@ impl Talk<'_> {
     }
 
     fn judged(&self) -> Judged {
-        let Some(page) = self.page() else { return Judged::default() };
-        let predictions = page.predictions.iter();
-        let compared = predictions.map(|(id, made)| (id.clone(), made.comparison.clone()));
-        (page.checks.clone(), compared.collect())
+        self.page().map_or_else(Judged::default, |page| {
+            let predictions = page.predictions.iter();
+            let compared = predictions.map(|(id, made)| (id.clone(), made.comparison.clone()));
+            (page.checks.clone(), compared.collect())
+        })
     }
 
     fn verdicts(&mut self, before: &Judged) -> io::Result<()> {

@@ -46,33 +46,28 @@ pub fn course(app: &App) -> Vec<String> {
         if lessons.is_empty() {
             continue;
         }
-        lines.push(String::new());
-        lines.push(format!("{}.", module.title));
+        lines.extend([String::new(), format!("{}.", module.title)]);
         for (index, lesson) in lessons.iter().enumerate() {
-            let progress = app.course.progress.lesson(&lesson.front.id);
-            let state = match progress {
+            let state = match app.course.progress.lesson(&lesson.front.id) {
                 Some(progress) if progress.completed => ", complete",
                 Some(_) => ", begun",
                 None => "",
             };
-            let needs: Vec<&str> =
-                lesson.front.requires.iter().map(|needed| needed.value.as_str()).collect();
-            let needs = if needs.is_empty() {
-                String::new()
-            } else {
-                format!(", after {}", needs.join(" and "))
-            };
+            let front = &lesson.front;
+            let needs: Vec<&str> = front.requires.iter().map(|id| id.value.as_str()).collect();
+            let after = if needs.is_empty() { "" } else { ", after " };
             lines.push(format!(
-                "{}. {} ({}), {} minutes{needs}{state}",
+                "{}. {} ({}), {} minutes{after}{}{state}",
                 module.lessons.start + index + 1,
-                lesson.front.title,
-                lesson.front.id,
-                lesson.front.minutes
+                front.title,
+                front.id,
+                front.minutes,
+                needs.join(" and ")
             ));
         }
     }
-    lines.push(String::new());
-    lines.push("Type open and a lesson's number. help says what else can be typed.".to_owned());
+    let how = "Type open and a lesson's number. help says what else can be typed.";
+    lines.extend([String::new(), how.to_owned()]);
     lines
 }
 
@@ -107,13 +102,9 @@ pub fn activities(page: &Page) -> Vec<String> {
                 None => format!("Lab {}", lab.id),
             },
             Some(Block::Predict(predict)) => {
-                let state = match page.predictions.get(&predict.id) {
-                    Some(made) => format!(
-                        "you said {}",
-                        answer::spelled(&made.given, |text| predict.label(text))
-                    ),
-                    None => "not made".to_owned(),
-                };
+                let spelled = |given| answer::spelled(given, |text| predict.label(text));
+                let made = page.predictions.get(&predict.id).map(|made| spelled(&made.given));
+                let state = made.map_or("not made".to_owned(), |given| format!("you said {given}"));
                 format!("Prediction {}: {state}", predict.id)
             }
             Some(Block::Question(question)) => {
@@ -148,14 +139,11 @@ pub fn check_line(page: &Page, check: &Check) -> Vec<String> {
 pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
     let all = page.lesson.predictions().count();
     let place = page.lesson.predictions().position(|p| p.id == predict.id).map_or(0, |at| at + 1);
+    let how = "Type a number or a formula.";
     let (kind, how) = match &predict.kind {
-        PredictKind::Numeric { unit: Some(unit) } => {
-            (format!("a number in {unit}"), "Type a number or a formula.".to_owned())
-        }
-        PredictKind::Numeric { unit: None } => {
-            ("a number".to_owned(), "Type a number or a formula.".to_owned())
-        }
-        PredictKind::Choice { .. } => ("choice".to_owned(), "Type a letter.".to_owned()),
+        PredictKind::Numeric { unit: Some(unit) } => (format!("a number in {unit}"), how),
+        PredictKind::Numeric { unit: None } => ("a number".to_owned(), how),
+        PredictKind::Choice { .. } => ("choice".to_owned(), "Type a letter."),
     };
     let mut lines = vec![format!("Prediction {place} of {all} ({kind}).")];
     lines.extend(markdown(&predict.prompt));
@@ -164,17 +152,14 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
     }
     match page.predictions.get(&predict.id) {
         Some(made) => {
-            lines.extend(sentence(&format!(
-                "You said: {}.",
-                answer::spelled(&made.given, |text| predict.label(text))
-            )));
-            let waits = matches!(predict.target, Target::Metric(_));
-            if made.locked && waits {
+            let given = answer::spelled(&made.given, |text| predict.label(text));
+            lines.extend(sentence(&format!("You said: {given}.")));
+            if made.locked && matches!(predict.target, Target::Metric(_)) {
                 lines.push("It stands: its run has started.".to_owned());
             }
             lines.extend(comparison(page, predict));
         }
-        None => lines.push(how),
+        None => lines.push(how.to_owned()),
     }
     lines
 }
@@ -191,23 +176,15 @@ pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
 
 /// The lab that a prediction is about.
 pub fn lab_of(predict: &Predict) -> Option<String> {
-    match &predict.target {
-        Target::Metric(formula) => formula
-            .expr
-            .names()
-            .first()
-            .and_then(|(name, _)| name.parts().next().map(str::to_owned)),
-        Target::Answer(_) | Target::Choice(_) => None,
-    }
+    let Target::Metric(formula) = &predict.target else { return None };
+    let (name, _) = *formula.expr.names().first()?;
+    name.parts().next().map(str::to_owned)
 }
 
 pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
     let all = page.lesson.questions().count();
     let place = page.lesson.questions().position(|q| q.id == question.id).map_or(0, |at| at + 1);
-    let points = match question.points {
-        1 => "1 point".to_owned(),
-        points => format!("{points} points"),
-    };
+    let points = answer::points(question);
     let mut lines = vec![format!("Question {place} of {all} ({}, {points}).", question.kind.ty())];
     lines.extend(markdown(&question.prompt));
     if let QuestionKind::Match { pairs, .. } = &question.kind {
@@ -222,14 +199,12 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
     for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {
         lines.extend(hint(question, number));
     }
-    let how = answer::how(&question.kind);
-    match page.answers.get(&question.id) {
-        Some(_) => lines.extend(answered(page, question)),
-        None => lines.extend(sentence(&format!(
-            "Type {}.{}",
-            how.split_once(';').map_or(how, |(how, _)| how),
-            if question.hints.is_empty() { "" } else { " hint says a hint." }
-        ))),
+    if page.answers.contains_key(&question.id) {
+        lines.extend(answered(page, question));
+    } else {
+        let how = answer::how(&question.kind).split(';').next().unwrap_or_default();
+        let hint = if question.hints.is_empty() { "" } else { " hint says a hint." };
+        lines.extend(sentence(&format!("Type {how}.{hint}")));
     }
     lines
 }
@@ -241,32 +216,27 @@ pub fn hint(question: &Question, number: usize) -> Vec<String> {
 }
 
 pub fn trial(page: &Page, question: &Question) -> Vec<String> {
-    let state = page.trials.get(&question.id).map(|trial| &trial.state);
-    let cases = match state {
+    let cases = match page.trials.get(&question.id).map(|trial| &trial.state) {
         Some(TestsState::Done(cases)) => cases,
         Some(TestsState::Refused(why)) => return sentence(&format!("Not taken: {why}.")),
         Some(TestsState::Going) | None => return Vec::new(),
     };
-    let said = |case: &Case| match &case.result {
-        CaseResult::Failed(how) => format!("Test {} fails: {how}.", case.name),
-        CaseResult::NotRun => format!("Test {} was not run.", case.name),
-        CaseResult::Passed(costs) if costs.is_empty() => format!("Test {} passes.", case.name),
-        CaseResult::Passed(costs) => {
-            format!("Test {} passes ({}).", case.name, costs.join("; "))
-        }
+    let result = |case: &Case| match &case.result {
+        CaseResult::Failed(how) => format!("fails: {how}"),
+        CaseResult::NotRun => "was not run".to_owned(),
+        CaseResult::Passed(costs) if costs.is_empty() => "passes".to_owned(),
+        CaseResult::Passed(costs) => format!("passes ({})", costs.join("; ")),
     };
     let cases = cases.iter();
-    cases.flat_map(|case| sentence(&said(case))).collect()
+    cases.flat_map(|case| sentence(&format!("Test {} {}.", case.name, result(case)))).collect()
 }
 
 pub fn answered(page: &Page, question: &Question) -> Vec<String> {
     let Some(answered) = page.answers.get(&question.id) else { return Vec::new() };
-    let word = if question.kind.is_withheld() {
-        "Answer recorded, graded later"
-    } else if answered.right {
-        "Right"
-    } else {
-        "Not yet"
+    let word = match answered.right {
+        _ if question.kind.is_withheld() => "Answer recorded, graded later",
+        true => "Right",
+        false => "Not yet",
     };
     // A kernel is not read out again.
     let mut lines = if matches!(question.kind.asked(), Asked::Kernel { .. }) {
@@ -309,24 +279,15 @@ pub(super) fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
 }
 
 pub fn knobs(lab: &LabState) -> Vec<String> {
-    if lab.controls.knobs.is_empty() {
-        return Vec::new();
-    }
-    let mut lines = vec!["Knobs, turned by set NAME VALUE:".to_owned()];
-    for knob in &lab.controls.knobs {
-        lines.extend(sentence(&format!("- {}", knob_words(knob))));
-    }
-    lines
+    let knobs = &lab.controls.knobs;
+    let head = (!knobs.is_empty()).then(|| "Knobs, turned by set NAME VALUE:".to_owned());
+    let lines = knobs.iter().flat_map(|knob| sentence(&format!("- {}", knob_words(knob))));
+    head.into_iter().chain(lines).collect()
 }
 
 fn knob_words(knob: &Knob) -> String {
     let value = knob.value.as_ref().map_or("not set".to_owned(), ToString::to_string);
-    let may_be = if knob.values.is_empty() {
-        knob.range_text()
-    } else {
-        let values: Vec<_> = knob.values.iter().map(ToString::to_string).collect();
-        values.join(", ")
-    };
+    let may_be = if knob.values.is_empty() { knob.range_text() } else { knob.values_text() };
     let turned = match &knob.initial {
         Some(initial) if knob.initial != knob.value => format!("; in the lesson {initial}"),
         Some(_) | None => String::new(),
@@ -335,12 +296,9 @@ fn knob_words(knob: &Knob) -> String {
 }
 
 pub fn pictures(lab: &LabState) -> Vec<String> {
-    lab.pictures
-        .panels
-        .iter()
-        .filter_map(|&index| lab.scene(index))
-        .flat_map(|scene| sentence(&words(&scene).replace("press space to run", "type run")))
-        .collect()
+    let scenes = lab.pictures.panels.iter().filter_map(|&index| lab.scene(index));
+    let words = scenes.map(|scene| words(&scene).replace("press space to run", "type run"));
+    words.flat_map(|text| sentence(&text)).collect()
 }
 
 pub fn progress(lab: &LabState) -> String {
@@ -362,19 +320,20 @@ pub fn end(lab: &LabState) -> Vec<String> {
         lab.run.elapsed.as_secs_f64(),
         lab.run.device.map_or_else(String::new, |device| format!(" on {device}"))
     );
-    let mut lines = sentence(&match &lab.run.state {
-        RunStatus::Finished if lab.schema.is_live() => format!("{} finished: {took}.", lab.id),
-        RunStatus::Finished => format!("{} has answered.", lab.id),
-        RunStatus::Diverged(reason) => format!("{} diverged: {took}. {reason}", lab.id),
-        RunStatus::Stopped => format!("{} stopped: {took}.", lab.id),
+    let result = match &lab.run.state {
+        RunStatus::Finished if lab.schema.is_live() => format!(" finished: {took}."),
+        RunStatus::Finished => " has answered.".to_owned(),
+        RunStatus::Diverged(reason) => format!(" diverged: {took}. {reason}"),
+        RunStatus::Stopped => format!(" stopped: {took}."),
         RunStatus::Failed(reason) => format!(
-            "{} failed: {}",
-            lab.id,
+            " failed: {}",
             reason.replace("d takes another device, space runs again", "run runs it again")
         ),
         RunStatus::Ready | RunStatus::Running | RunStatus::Paused => String::new(),
-    });
-    lines.extend(lab.run.data.notices.iter().flat_map(|said| sentence(said)));
+    };
+    let line = if result.is_empty() { result } else { lab.id.clone() + &result };
+    let mut lines = sentence(&line);
+    lines.extend(lab.run.data.notices.iter().flat_map(|notice| sentence(notice)));
     lines.extend(pictures(lab));
     lines
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::{Draw, Panel, Schema};
-use mlsys_lab::value::Value;
 use mlsys_lesson::{Goal, Lesson};
 use mlsys_view::attempts::{FinishedRun, OWN_PAGES, Own, RunComparison};
 use mlsys_view::earlier::{Earlier, MOST, Overlay};
@@ -70,13 +69,12 @@ impl LabState {
             if panel.draw != Draw::Line || panel.attempts.is_none() {
                 return Vec::new();
             }
-            let behind = company.behind(self.schema, &panel.name).into_iter();
-            let behind = behind.take(MOST).map(|one| {
-                let params = one.params.iter();
-                let params = params.map(|(n, v)| (n.clone(), v.clone()));
-                Earlier::new(one.label(), params.collect(), one.data.clone())
-            });
-            behind.collect()
+            let behind = company.behind(self.schema, &panel.name).into_iter().take(MOST);
+            let curve = |one: &FinishedRun| {
+                let params = one.params.clone().into_iter().collect();
+                Earlier::new(one.label(), params, one.data.clone())
+            };
+            behind.map(|one| curve(one)).collect()
         };
         self.others.finished.behind = self.schema.panels.iter().map(curves).collect();
     }
@@ -103,14 +101,5 @@ impl LabState {
             Some(_) => &[],
             None => self.others.overlay.of(&self.others.earlier),
         }
-    }
-
-    pub(super) fn turned_knobs(&self) -> Vec<(String, Value)> {
-        let turned = self.controls.knobs.iter().filter(|knob| knob.value != knob.initial);
-        let turned = turned.map(|knob| {
-            let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
-            (knob.name.clone(), value)
-        });
-        turned.collect()
     }
 }

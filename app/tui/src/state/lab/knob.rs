@@ -3,7 +3,7 @@
 use mlsys_lab::Schema;
 use mlsys_lab::params::{Given, ParamError, Params};
 use mlsys_lab::schema::{Param, Type};
-use mlsys_lab::value::{Value, significant};
+use mlsys_lab::value::{Value, number, significant};
 
 use crate::state::lab::LabState;
 
@@ -48,26 +48,19 @@ impl Knob {
     fn after(&self, steps: i32) -> Option<Value> {
         if !self.values.is_empty() {
             let at = self.values.iter().position(|v| Some(v) == self.value.as_ref());
-            let at = at.map_or(0, |at| at as i64 + i64::from(steps));
-            let at = at.clamp(0, self.values.len() as i64 - 1);
-            return self.values.get(at as usize).cloned();
+            let at = at.map_or(0, |at| at.saturating_add_signed(steps as isize));
+            return self.values.get(at.min(self.values.len() - 1)).cloned();
         }
-        let current = self.value.as_ref().and_then(Value::as_f64);
-        match self.ty() {
-            Type::Bool => Some(Value::Bool(steps > 0)),
-            Type::Int => {
-                let next = whole_step(current.unwrap_or(0.0) as i64, steps);
-                Some(Value::Int(self.clamp(next as f64) as i64))
-            }
+        let current = self.value.as_ref().and_then(Value::as_f64).unwrap_or(0.0);
+        Some(match self.ty() {
+            Type::Bool => Value::Bool(steps > 0),
+            Type::Int => Value::Int(self.clamp(whole_step(current as i64, steps) as f64) as i64),
             Type::Float if self.param.ty == Type::Table => {
-                let next = even_step(current.unwrap_or(0.0), steps);
-                Some(Value::Float(self.clamp(next)))
+                Value::Float(self.clamp(even_step(current, steps)))
             }
-            Type::Float => {
-                Some(Value::Float(self.clamp(number_step(current.unwrap_or(0.0), steps))))
-            }
-            Type::String | Type::Enum | Type::Array | Type::Table => None,
-        }
+            Type::Float => Value::Float(self.clamp(number_step(current, steps))),
+            Type::String | Type::Enum | Type::Array | Type::Table => return None,
+        })
     }
 
     fn clamp(&self, x: f64) -> f64 {
@@ -78,13 +71,12 @@ impl Knob {
     /// Checks a value against the lab and against the lesson.
     pub fn accepts(&self, schema: &Schema, given: Given) -> Result<Value, KnobError> {
         let value = Params::check(schema, &self.name, given)?;
-        let name = || self.name.clone();
+        let name = self.name.clone();
         if value.as_f64().is_some_and(|x| self.clamp(x) != x) {
-            return Err(KnobError::Range { name: name(), range: self.range_text() });
+            return Err(KnobError::Range { name, range: self.range_text() });
         }
         if !self.values.is_empty() && !self.values.contains(&value) {
-            let values: Vec<_> = self.values.iter().map(ToString::to_string).collect();
-            return Err(KnobError::Unlisted { name: name(), values: values.join(", ") });
+            return Err(KnobError::Unlisted { name, values: self.values_text() });
         }
         Ok(value)
     }
@@ -93,12 +85,20 @@ impl Knob {
         self.value != self.initial
     }
 
+    pub fn named_value(&self) -> (String, Value) {
+        (self.name.clone(), self.value.clone().unwrap_or_else(|| Value::from("unset")))
+    }
+
     pub fn value_text(&self) -> String {
         self.value.as_ref().map_or("unset".to_owned(), Value::to_string)
     }
 
+    pub fn values_text(&self) -> String {
+        let values: Vec<_> = self.values.iter().map(ToString::to_string).collect();
+        values.join(", ")
+    }
+
     pub fn range_text(&self) -> String {
-        use mlsys_lab::value::number;
         match self.range {
             (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
             (Some(low), None) => format!("{} and above", number(low)),
@@ -132,29 +132,30 @@ impl LabState {
         }
     }
 
-    /// Turns the marked knob by this many steps and returns its name and new value, if it moved.
-    pub fn turn(&mut self, steps: i32) -> Option<(String, Value)> {
-        let index = self.controls.marked;
-        let knob = self.controls.knobs.get(index)?;
-        let next = knob.after(steps)?;
-        if knob.value.as_ref() == Some(&next) {
+    /// Gives the marked knob a value, which can be undone; returns its name, or none if it has the value already.
+    fn give_marked(&mut self, value: &Value) -> Option<String> {
+        let place = self.controls.marked;
+        let knob = self.controls.knobs.get(place)?;
+        let (name, from, to) = (knob.name.clone(), knob.value.clone(), Some(value.clone()));
+        if from == to {
             return None;
         }
-        let (name, from) = (knob.name.clone(), knob.value.clone());
-        self.give(index, Some(next.clone()));
-        self.controls.history.record(Turned { knob: index, from, to: Some(next.clone()) });
-        Some((name, next))
+        self.give(place, to.clone());
+        self.controls.history.record(Turned { knob: place, from, to });
+        Some(name)
+    }
+
+    /// Turns the marked knob by this many steps and returns its name and new value, if it moved.
+    pub fn turn(&mut self, steps: i32) -> Option<(String, Value)> {
+        let next = self.controls.knobs.get(self.controls.marked)?.after(steps)?;
+        Some((self.give_marked(&next)?, next))
     }
 
     pub fn type_value(&mut self, text: &str) -> Result<(String, Value), KnobError> {
-        let index = self.controls.marked;
-        let knob = self.controls.knobs.get(index).ok_or(KnobError::NoKnobs)?;
+        let knob = self.controls.knobs.get(self.controls.marked).ok_or(KnobError::NoKnobs)?;
         let value = knob.accepts(self.schema, Given::Text(text.trim().to_owned()))?;
-        let (name, from) = (knob.name.clone(), knob.value.clone());
-        self.give(index, Some(value.clone()));
-        if from.as_ref() != Some(&value) {
-            self.controls.history.record(Turned { knob: index, from, to: Some(value.clone()) });
-        }
+        let name = knob.name.clone();
+        self.give_marked(&value);
         Ok((name, value))
     }
 
@@ -184,19 +185,17 @@ impl LabState {
 /// The next count in a direction: by one while it is small, by doubling between powers of two, else as [`number_step`].
 pub fn whole_step(n: i64, steps: i32) -> i64 {
     const SMALL: i64 = 8;
-    let mut n = n;
-    for _ in 0..steps.unsigned_abs() {
-        let up = steps > 0;
+    let up = steps > 0;
+    (0..steps.unsigned_abs()).fold(n, |n, _| {
         let doubles = n >= SMALL && u64::try_from(n).is_ok_and(u64::is_power_of_two);
-        n = match (up, doubles) {
+        match (up, doubles) {
             (true, true) => n.saturating_mul(2),
             (false, true) => n / 2,
             (true, false) if n < SMALL => n + 1,
             (false, false) if n <= SMALL => n - 1,
             (_, false) => number_step(n as f64, steps.signum()) as i64,
-        };
-    }
-    n
+        }
+    })
 }
 
 /// The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... in a direction; below a millionth it is zero.
@@ -209,44 +208,39 @@ pub fn number_step(x: f64, steps: i32) -> f64 {
     if x < 0.0 {
         return -number_step(-x, -steps);
     }
-    let mut x = x;
-    for _ in 0..steps.unsigned_abs() {
+    (0..steps.unsigned_abs()).fold(x, |x, _| {
         let exponent = if x > 0.0 { x.log10().floor() } else { -6.0 };
         let ladder = (-1..=1).flat_map(|shift| {
-            MANTISSAS
-                .iter()
-                .map(move |m| m * 10f64.powf(exponent + f64::from(shift)))
-                // Without the last bits of rounding, so that a knob reads 0.2 and not 0.2000000001.
-                .map(|v| significant(v, 4))
+            // Without the last bits of rounding, so that a knob reads 0.2 and not 0.2000000001.
+            let scale = 10f64.powf(exponent + f64::from(shift));
+            MANTISSAS.map(|mantissa| significant(mantissa * scale, 4))
         });
         let near = x * 1e-9;
-        x = if steps > 0 {
-            ladder.filter(|&v| v > x + near && v >= SMALLEST).fold(f64::INFINITY, f64::min)
+        let ladder = ladder.filter(|&v| v >= SMALLEST);
+        if steps > 0 {
+            ladder.filter(|&v| v > x + near).fold(f64::INFINITY, f64::min)
         } else {
-            ladder.filter(|&v| v < x - near && v >= SMALLEST).fold(0.0, f64::max)
-        };
-    }
-    x
+            ladder.filter(|&v| v < x - near).fold(0.0, f64::max)
+        }
+    })
 }
 
 /// The next multiple of a quarter in a direction, or of a quarter of the power of ten that the number has: a coordinate
 /// is felt as a distance, and crosses zero.
 pub fn even_step(x: f64, steps: i32) -> f64 {
-    let mut x = x;
-    for _ in 0..steps.unsigned_abs() {
+    (0..steps.unsigned_abs()).fold(x, |x, _| {
         let towards_zero = (x > 0.0) != (steps > 0);
         let size = x.abs().max(1.0);
         // From 10 down the steps are those below 10.
         let size = if towards_zero { size * (1.0 - 1e-9) } else { size };
         let step = 0.25 * 10_f64.powf(size.log10().floor().max(0.0));
         let near = 1e-9 * f64::from(steps.signum());
-        x = if steps > 0 {
+        if steps > 0 {
             ((x / step + near).floor() + 1.0) * step
         } else {
             ((x / step + near).ceil() - 1.0) * step
-        };
-    }
-    x
+        }
+    })
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -299,56 +293,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_follow_1_2_5_and_end_at_zero() {
-        let mut x = 0.01;
-        let mut seen = Vec::new();
-        for _ in 0..5 {
-            x = number_step(x, 1);
-            seen.push(x);
-        }
-        assert_eq!(seen, [0.02, 0.05, 0.1, 0.2, 0.5]);
-        for _ in 0..5 {
-            x = number_step(x, -1);
-        }
-        assert_eq!(x, 0.01);
-        assert_eq!(number_step(3.0, 1), 5.0);
-        assert_eq!(number_step(3.0, -1), 2.0);
-        assert_eq!(number_step(1e-6, -1), 0.0);
-        assert_eq!(number_step(0.0, 1), 1e-6);
-    }
-
-    #[test]
-    fn coordinates_go_by_quarters_through_zero() {
-        for (from, steps, to) in [
-            (2.0, 1, 2.25),
-            (2.1, 1, 2.25),
-            (2.1, -1, 2.0),
-            (0.25, -2, -0.25),
-            (-1.25, 1, -1.0),
-            (9.75, 2, 12.5),
-            (12.5, -2, 9.75),
-            (-10.0, -1, -12.5),
-            (1e6, 1, 1.25e6),
+    fn numbers_follow_1_2_5_and_coordinates_go_by_quarters() {
+        let step = |is_number, from, by| {
+            if is_number { number_step(from, by) } else { even_step(from, by) }
+        };
+        for (is_number, from, steps, to) in [
+            (true, 0.01, 1, 0.02),
+            (true, 0.02, 1, 0.05),
+            (true, 0.05, 3, 0.5),
+            (true, 0.5, -5, 0.01),
+            (true, 3.0, 1, 5.0),
+            (true, 3.0, -1, 2.0),
+            (true, 1e-6, -1, 0.0),
+            (true, 0.0, 1, 1e-6),
+            (false, 2.0, 1, 2.25),
+            (false, 2.1, 1, 2.25),
+            (false, 2.1, -1, 2.0),
+            (false, 0.25, -2, -0.25),
+            (false, -1.25, 1, -1.0),
+            (false, 9.75, 2, 12.5),
+            (false, 12.5, -2, 9.75),
+            (false, -10.0, -1, -12.5),
+            (false, 1e6, 1, 1.25e6),
         ] {
-            assert_eq!(even_step(from, steps), to, "{from} by {steps}");
+            assert_eq!(step(is_number, from, steps), to, "{from} by {steps}");
         }
     }
 
     #[test]
     fn counts_go_by_one_then_double() {
-        let walk = |from: i64, steps: i32| {
-            let mut n = from;
-            std::iter::repeat_with(|| {
-                n = whole_step(n, steps);
-                n
-            })
-            .take(4)
-            .collect::<Vec<_>>()
-        };
-        assert_eq!(walk(6, 1), [7, 8, 16, 32]);
-        assert_eq!(walk(32, -1), [16, 8, 4, 3]);
-        assert_eq!(walk(2, -1), [1, 0, -1, -2]);
-        assert_eq!(walk(400, 1), [500, 1000, 2000, 5000]);
+        for (from, by, to) in [
+            (6, 1, [7, 8, 16, 32]),
+            (32, -1, [16, 8, 4, 3]),
+            (2, -1, [1, 0, -1, -2]),
+            (400, 1, [500, 1000, 2000, 5000]),
+        ] {
+            assert_eq!([1, 2, 3, 4].map(|times| whole_step(from, by * times)), to);
+        }
     }
 
     fn turn(from: i64, to: i64) -> Turned {
