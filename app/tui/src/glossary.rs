@@ -9,15 +9,13 @@ use mlsys_view::theme::Look;
 use ratatui::prelude::*;
 
 use crate::command::Motion;
-use crate::key::Key;
-use crate::list::FieldPurpose;
 use crate::list::{self, FilteredList};
 
 const PREVIEW: u16 = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlossaryList {
-    list: FilteredList,
+    pub list: FilteredList,
     /// How many of the listed terms stand on the screen below.
     here: usize,
     /// The terms that were opened, the newest last; empty while the list is shown.
@@ -29,9 +27,8 @@ pub struct GlossaryList {
 
 impl GlossaryList {
     pub fn new(glossary: Arc<Glossary>, on_screen: Vec<usize>) -> Self {
-        let list = FilteredList::new(FieldPurpose::Search);
-        let (opened, related, here) = (Vec::new(), 0, 0);
-        let mut terms = Self { list, here, opened, related, on_screen, glossary };
+        let (list, opened) = (FilteredList::empty(), Vec::new());
+        let mut terms = Self { list, here: 0, opened, related: 0, on_screen, glossary };
         terms.search();
         terms
     }
@@ -43,17 +40,6 @@ impl GlossaryList {
 
     fn open_term(&self) -> Option<&Term> {
         self.glossary.terms().get(*self.opened.last()?)
-    }
-
-    pub fn key(&mut self, key: Key) {
-        if self.list.key(key) {
-            self.search();
-        }
-    }
-
-    pub fn paste(&mut self, text: &str) {
-        self.list.entry.paste(text);
-        self.search();
     }
 
     pub fn move_by(&mut self, motion: Motion, half: usize) {
@@ -82,7 +68,7 @@ impl GlossaryList {
         self.opened.pop().is_some()
     }
 
-    fn search(&mut self) {
+    pub fn search(&mut self) {
         self.opened.clear();
         self.related = 0;
         let matching = self.glossary.searched(self.list.entry.text());
@@ -126,9 +112,7 @@ impl GlossaryList {
         let cursor = self.list.draw_field(look, " K ", hint, field, buffer);
         self.draw_names(look, names, buffer);
         if let Some(term) = self.term() {
-            let text = [(term.about.clone(), look.theme.text)];
-            let width = usize::from(below.width).saturating_sub(1);
-            let lines = wrap_spans(&text, width, Span::raw(" "), Span::raw(" "));
+            let lines = indented(term.about.clone(), look.theme.text, usize::from(below.width));
             for (line, row) in lines.into_iter().zip(below.rows().skip(1)) {
                 line.render(row, buffer);
             }
@@ -168,21 +152,13 @@ impl GlossaryList {
     ) -> Vec<Line<'static>> {
         let theme = &look.theme;
         let mut lines = vec![Line::styled(format!(" {}", term.name), theme.title)];
-        let mut say = |text: String, style| {
-            let spans = [(text, style)];
-            lines.extend(wrap_spans(
-                &spans,
-                width.saturating_sub(1),
-                Span::raw(" "),
-                Span::raw(" "),
-            ));
-        };
+        let mut say = |text: String, style| lines.extend(indented(text, style, width));
         if !term.aliases.is_empty() {
             say(format!("also: {}", term.aliases.join(", ")), theme.dim);
         }
-        say(String::new(), theme.text);
-        say(term.about.clone(), theme.text);
-        say(String::new(), theme.text);
+        for text in [String::new(), term.about.clone(), String::new()] {
+            say(text, theme.text);
+        }
         if let Some(lesson) = lessons.iter().find(|lesson| lesson.front.id.as_str() == term.lesson)
         {
             say(format!("lesson: {} ({})", lesson.front.title, term.lesson), theme.dim);
@@ -193,12 +169,15 @@ impl GlossaryList {
         if !term.see.is_empty() {
             lines.push(Line::styled(" see also", theme.dim));
         }
-        let related = term.see.iter().enumerate();
-        lines.extend(
-            related.map(|(place, name)| marked_line(look, " ", name, place == self.related)),
-        );
+        for (place, name) in term.see.iter().enumerate() {
+            lines.push(marked_line(look, " ", name, place == self.related));
+        }
         lines
     }
+}
+
+fn indented(text: String, style: Style, width: usize) -> Vec<Line<'static>> {
+    wrap_spans(&[(text, style)], width.saturating_sub(1), Span::raw(" "), Span::raw(" "))
 }
 
 fn marked_line(look: &Look, indent: &str, name: &str, marked: bool) -> Line<'static> {
@@ -215,7 +194,8 @@ mod tests {
     use super::*;
 
     fn typed(terms: &mut GlossaryList, text: &str) {
-        text.chars().for_each(|c| terms.key(Key::Char(c)));
+        terms.list.entry.paste(text);
+        terms.search();
     }
 
     #[test]

@@ -23,19 +23,14 @@ pub struct FilteredList {
 }
 
 impl FilteredList {
-    pub fn new(purpose: FieldPurpose) -> Self {
-        Self { entry: TextField::new(purpose, ""), found: Vec::new(), chosen: 0 }
+    pub fn empty() -> Self {
+        Self { entry: TextField::over_the_page(""), found: Vec::new(), chosen: 0 }
     }
 
     /// Lists other entries, the first of them marked.
     pub fn show(&mut self, found: Vec<usize>) {
         self.found = found;
         self.chosen = 0;
-    }
-
-    /// Takes a key that is no command here; says whether the text may have changed.
-    pub fn key(&mut self, key: Key) -> bool {
-        self.entry.key(key) == FieldEvent::Typed
     }
 
     pub fn move_by(&mut self, motion: Motion, half: usize) {
@@ -118,15 +113,13 @@ pub fn draw_box(look: &Look, area: Rect, buffer: &mut Buffer) -> Option<(Rect, R
     Some((Rect::new(rows.x, rows.y - 1, rows.width, 1), rows))
 }
 
+/// What a field is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldPurpose {
     Block(usize),
     Knob,
-    Steps,
-    File,
-    /// A search, a filter, or the glossary.
-    Search,
-    Palette,
+    /// Something that lies over the page.
+    Overlay,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,6 +151,10 @@ impl TextField {
         Self { purpose, cursor: text.len(), text, complaint: None }
     }
 
+    pub fn over_the_page(text: impl Into<String>) -> Self {
+        Self::new(FieldPurpose::Overlay, text)
+    }
+
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -172,28 +169,11 @@ impl TextField {
             TextAction::Accept => return FieldEvent::Done,
             TextAction::Cancel => return FieldEvent::Dropped,
             TextAction::Insert(c) => self.insert(c),
-            TextAction::DeleteBack => {
-                if let Some((at, _)) = self.before() {
-                    self.text.remove(at);
-                    self.cursor = at;
-                }
-            }
-            TextAction::Delete => {
-                if self.cursor < self.text.len() {
-                    self.text.remove(self.cursor);
-                }
-            }
-            TextAction::DeleteToStart => {
-                self.text.drain(..self.cursor);
-                self.cursor = 0;
-            }
-            TextAction::Move(Direction::Left) => {
-                self.cursor = self.before().map_or(0, |(at, _)| at);
-            }
-            TextAction::Move(Direction::Right) => {
-                let next = self.text.get(self.cursor..).and_then(|rest| rest.chars().next());
-                self.cursor += next.map_or(0, char::len_utf8);
-            }
+            TextAction::DeleteBack => self.remove(self.before()),
+            TextAction::Delete => drop(self.text.drain(self.cursor..self.after())),
+            TextAction::DeleteToStart => self.remove(0),
+            TextAction::Move(Direction::Left) => self.cursor = self.before(),
+            TextAction::Move(Direction::Right) => self.cursor = self.after(),
             TextAction::Move(Direction::Home) => self.cursor = 0,
             TextAction::Move(Direction::End) => self.cursor = self.text.len(),
             // A field has one line and no selection.
@@ -211,13 +191,8 @@ impl TextField {
 
     /// Takes pasted text; line ends become spaces and control characters are dropped.
     pub fn paste(&mut self, text: &str) {
-        for c in text.chars() {
-            match c {
-                '\n' | '\t' => self.insert(' '),
-                c if c.is_control() => {}
-                c => self.insert(c),
-            }
-        }
+        let blank = |c| if matches!(c, '\n' | '\t') { ' ' } else { c };
+        text.chars().map(blank).filter(|c| !c.is_control()).for_each(|c| self.insert(c));
     }
 
     fn insert(&mut self, c: char) {
@@ -227,8 +202,18 @@ impl TextField {
         }
     }
 
-    fn before(&self) -> Option<(usize, char)> {
-        self.text.get(..self.cursor)?.char_indices().next_back()
+    /// Removes what stands between a place and the cursor.
+    fn remove(&mut self, from: usize) {
+        self.text.drain(from..self.cursor);
+        self.cursor = from;
+    }
+
+    fn before(&self) -> usize {
+        self.text[..self.cursor].char_indices().next_back().map_or(0, |(at, _)| at)
+    }
+
+    fn after(&self) -> usize {
+        self.cursor + self.text[self.cursor..].chars().next().map_or(0, char::len_utf8)
     }
 }
 
@@ -239,15 +224,8 @@ mod tests {
     #[test]
     fn edits_at_the_cursor_and_survives_wide_letters() {
         let mut entry = TextField::new(FieldPurpose::Knob, "0.ü1");
-        for key in [
-            Key::Left,
-            Key::Backspace,
-            Key::Home,
-            Key::Delete,
-            Key::Char('1'),
-            Key::End,
-            Key::Char('5'),
-        ] {
+        let keys = [Key::Left, Key::Backspace, Key::Home, Key::Delete];
+        for key in keys.into_iter().chain([Key::Char('1'), Key::End, Key::Char('5')]) {
             assert_eq!(entry.key(key), FieldEvent::Typed);
         }
         assert_eq!(entry.text(), "1.15");

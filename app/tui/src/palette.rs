@@ -6,8 +6,6 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::command::Command;
 use crate::fuzzy::{self, Haystack, Query};
-use crate::key::Key;
-use crate::list::FieldPurpose;
 use crate::list::{self, FilteredList};
 
 const KIND: usize = 9;
@@ -66,29 +64,23 @@ impl Item {
         let keys = if refused.is_some() { "" } else { self.keys.as_str() };
         let keys_wide = if keys.is_empty() { 0 } else { keys.chars().count() + 2 };
         let room = width.saturating_sub(line.width() + keys_wide);
-        let (name, about) = match (refused, marked) {
-            (Some(_), _) => (theme.dim, theme.dim),
-            (None, true) => (theme.selection, theme.dim),
-            (None, false) => (theme.text, theme.dim),
+        let name = match (refused, marked) {
+            (Some(_), _) => theme.dim,
+            (None, true) => theme.selection,
+            (None, false) => theme.text,
         };
         let places = query.places(&self.text);
         let letters = self.text.letters().iter().enumerate().map(|(at, &letter)| {
-            let style = if at < self.name { name } else { about };
-            let matched = places.binary_search(&at).is_ok();
-            let style = if matched {
-                style.add_modifier(Modifier::UNDERLINED | Modifier::BOLD)
-            } else {
-                style
-            };
-            (letter, style)
+            let style = if at < self.name { name } else { theme.dim };
+            let is_matched = places.binary_search(&at).is_ok();
+            let matched = Modifier::UNDERLINED | Modifier::BOLD;
+            (letter, if is_matched { style.add_modifier(matched) } else { style })
         });
-        let reason = refused.map(|reason| format!("  {reason}"));
-        let mut text: Vec<(char, Style)> = match &reason {
-            // The reason says more than the description and takes its room.
-            Some(_) => letters.take(self.name).collect(),
-            None => letters.collect(),
-        };
-        text.extend(reason.iter().flat_map(|reason| reason.chars()).map(|c| (c, theme.warn)));
+        // The reason says more than the description and takes its room.
+        let shown = if refused.is_some() { self.name } else { usize::MAX };
+        let mut text: Vec<(char, Style)> = letters.take(shown).collect();
+        let reason = refused.map(|reason| format!("  {reason}")).unwrap_or_default();
+        text.extend(reason.chars().map(|c| (c, theme.warn)));
         let used = push_letters(&mut line, &text, room, look.glyphs.ellipsis);
         if !keys.is_empty() && room + keys_wide >= used {
             line.spans.push(Span::raw(" ".repeat(room - used + 1)));
@@ -113,7 +105,7 @@ impl Palette {
     pub fn new(mut items: Vec<Item>, recent: &[Target]) -> Self {
         let place = |item: &Item| recent.iter().position(|target| *target == item.target);
         items.sort_by_key(|item| place(item).unwrap_or(usize::MAX));
-        let mut palette = Self { list: FilteredList::new(FieldPurpose::Palette), items };
+        let mut palette = Self { list: FilteredList::empty(), items };
         palette.search();
         palette
     }
@@ -122,22 +114,11 @@ impl Palette {
         self.items.get(self.list.marked()?)
     }
 
-    pub fn key(&mut self, key: Key) {
-        if self.list.key(key) {
-            self.search();
-        }
-    }
-
-    pub fn paste(&mut self, text: &str) {
-        self.list.entry.paste(text);
-        self.search();
-    }
-
     fn query(&self) -> Query {
         Query::new(self.list.entry.text())
     }
 
-    fn search(&mut self) {
+    pub fn search(&mut self) {
         let query = self.query();
         self.list.show(if query.is_empty() {
             (0..self.items.len()).collect()

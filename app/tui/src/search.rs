@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthChar;
 
-use crate::list::{FieldPurpose, TextField};
+use crate::list::TextField;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
@@ -16,7 +16,7 @@ pub struct Search {
 
 impl Search {
     pub fn new(from: usize) -> Self {
-        Self { entry: TextField::new(FieldPurpose::Search, ""), from, at: 0 }
+        Self { entry: TextField::over_the_page(""), from, at: 0 }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::palette::{Item, Target};
 use crate::records::RecordEntry;
 pub use lab::knob::{Knob, KnobError, Turned};
 pub use lab::{LabState, OwnKernel, RunStatus};
-pub use overlay::{Confirm, Overlay};
+pub use overlay::{Confirm, FieldOf, Overlay};
 pub use page::{Answered, Audience, CheckState, Page, Prediction, Side, Telling};
 
 pub struct App {

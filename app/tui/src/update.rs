@@ -26,6 +26,7 @@ use crate::records::Purpose;
 use crate::state::{App, Audience, Overlay, Side};
 use crate::{command, own_page};
 pub use debugger::Animation;
+use knobs::Retrace;
 
 /// The side, and the lab with its picture.
 type Shown = (Place, Option<(usize, usize)>);
@@ -180,8 +181,8 @@ impl App {
             Command::Steps => self.ask_for_steps(),
             Command::ToTheEnd => self.run_to_the_end(),
             Command::Freeze => self.freeze(),
-            Command::Undo if in_kernel => self.undo_typing(),
-            Command::Redo if in_kernel => self.redo_typing(),
+            Command::Undo if in_kernel => self.retrace_typing(Retrace::Undo),
+            Command::Redo if in_kernel => self.retrace_typing(Retrace::Redo),
             Command::Reset if in_kernel => self.start_over(),
             Command::Edit => self.edit_kernel(),
             Command::Outside => self.edit_outside(),
@@ -190,8 +191,8 @@ impl App {
             Command::CopyText => self.copy_text(),
             Command::PasteText => self.paste_text(),
             Command::NextComplaint => self.next_complaint(),
-            Command::Undo => self.retrace(knobs::Retrace::Undo),
-            Command::Redo => self.retrace(knobs::Retrace::Redo),
+            Command::Undo => self.retrace(Retrace::Undo),
+            Command::Redo => self.retrace(Retrace::Redo),
             Command::Search => self.open_search(),
             Command::Glossary => self.toggle_glossary(),
             Command::Yes => self.confirmed(),

@@ -11,6 +11,7 @@ pub mod pages;
 use mlsys_lab::device::{DeviceChoice, choose};
 use mlsys_lab::{Backend, DeviceInfo};
 use mlsys_run::settings;
+use mlsys_view::theme::Look;
 use ratatui::prelude::*;
 use ratatui::widgets::{Block, Clear};
 
@@ -57,46 +58,42 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
 
 /// What lies over the page; returns where the cursor stands.
 fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -> Option<Position> {
-    let area = match overlay {
-        Overlay::Help { .. }
-        | Overlay::Problems { .. }
-        | Overlay::Presets { .. }
-        | Overlay::Line(_) => body,
-        Overlay::Palette(_) | Overlay::Glossary(_) => list::area(body),
-        Overlay::Records(_) => Records::area(body),
-        // These stand in the last line.
-        Overlay::Confirm(_)
-        | Overlay::Steps(_)
-        | Overlay::Search(_)
-        | Overlay::Filter(_)
-        | Overlay::Rows(_)
-        | Overlay::Weights(_) => return None,
-    };
     let look = &app.screen.look;
-    Clear.render(area, buffer);
-    Block::new().style(look.theme.screen).render(area, buffer);
     match overlay {
-        Overlay::Help { scroll } => pages::draw_help(app, *scroll, area, buffer),
-        Overlay::Problems { scroll } => pages::draw_problems(app, *scroll, area, buffer),
-        Overlay::Presets { chosen } => pages::draw_presets(app, *chosen, area, buffer),
-        Overlay::Line(line) => pages::draw_line(app, line, area, buffer),
-        Overlay::Palette(palette) => return palette.draw(look, area, buffer),
+        Overlay::Help { scroll } => {
+            pages::draw_help(app, *scroll, cleared(look, body, buffer), buffer)
+        }
+        Overlay::Problems { scroll } => {
+            pages::draw_problems(app, *scroll, cleared(look, body, buffer), buffer);
+        }
+        Overlay::Presets { chosen } => {
+            pages::draw_presets(app, *chosen, cleared(look, body, buffer), buffer);
+        }
+        Overlay::Line(line) => pages::draw_line(app, line, cleared(look, body, buffer), buffer),
+        Overlay::Palette(palette) => {
+            return palette.draw(look, cleared(look, list::area(body), buffer), buffer);
+        }
         Overlay::Glossary(terms) => {
+            let area = cleared(look, list::area(body), buffer);
             return terms.draw(look, &app.course.lessons, area, buffer);
         }
         Overlay::Records(records) => {
             let kind = app.lab().map_or("", |lab| lab.schema.kind.as_str());
             let params = app.lab().and_then(|lab| lab.params().ok());
+            let area = cleared(look, Records::area(body), buffer);
             records.draw(look, kind, params.as_ref(), area, buffer);
         }
-        Overlay::Confirm(_)
-        | Overlay::Steps(_)
-        | Overlay::Search(_)
-        | Overlay::Filter(_)
-        | Overlay::Rows(_)
-        | Overlay::Weights(_) => {}
+        // These stand in the last line.
+        Overlay::Confirm(_) | Overlay::Search(_) | Overlay::Field(..) => {}
     }
     None
+}
+
+/// An area with what was drawn there taken away.
+pub(crate) fn cleared(look: &Look, area: Rect, buffer: &mut Buffer) -> Rect {
+    Clear.render(area, buffer);
+    buffer.set_style(area, look.theme.screen);
+    area
 }
 
 /// Draws lines from the top of an area, as many as fit.

@@ -14,14 +14,20 @@ pub enum Overlay {
     Line(String),
     Palette(Palette),
     Confirm(Confirm),
-    Steps(TextField),
     Search(Search),
-    Filter(TextField),
-    Rows(TextField),
-    Weights(TextField),
+    Field(FieldOf, TextField),
     Glossary(GlossaryList),
     Records(Records),
     Problems { scroll: usize },
+}
+
+/// What a field in the last line of the screen is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldOf {
+    Steps,
+    Lessons,
+    Rows,
+    Weights,
 }
 
 impl Overlay {
@@ -32,26 +38,29 @@ impl Overlay {
             Self::Line(_) => Place::Line,
             Self::Palette(_) => Place::Palette,
             Self::Confirm(_) => Place::Confirm,
-            Self::Steps(_) => Place::Steps,
             Self::Search(_) => Place::Search,
-            Self::Filter(_) => Place::Filter,
-            Self::Rows(_) => Place::Rows,
-            Self::Weights(_) => Place::Weights,
+            Self::Field(FieldOf::Steps, _) => Place::Steps,
+            Self::Field(FieldOf::Lessons, _) => Place::Filter,
+            Self::Field(FieldOf::Rows, _) => Place::Rows,
+            Self::Field(FieldOf::Weights, _) => Place::Weights,
             Self::Glossary(_) => Place::Glossary,
             Self::Records(_) => Place::Records,
         }
     }
 
-    /// Its field, if it is one in the last line of the screen.
+    /// What is typed into it, if anything is.
     pub fn field(&mut self) -> Option<&mut TextField> {
-        if let Self::Steps(field) | Self::Filter(field) | Self::Rows(field) | Self::Weights(field) =
-            self
-        {
-            Some(field)
-        } else if let Self::Search(search) = self {
-            Some(&mut search.entry)
-        } else {
-            None
+        match self {
+            Self::Field(_, field) => Some(field),
+            Self::Search(search) => Some(&mut search.entry),
+            Self::Palette(palette) => Some(&mut palette.list.entry),
+            Self::Glossary(terms) => Some(&mut terms.list.entry),
+            Self::Help { .. }
+            | Self::Problems { .. }
+            | Self::Presets { .. }
+            | Self::Line(_)
+            | Self::Confirm(_)
+            | Self::Records(_) => None,
         }
     }
 

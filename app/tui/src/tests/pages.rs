@@ -172,9 +172,9 @@ fn ten_thousand_entries_are_searched() {
         })
         .collect();
     let mut palette = Palette::new(items, &[]);
-    palette.key(Key::Char('t'));
-    for key in [Key::Char('l'), Key::Char('s'), Key::Backspace, Key::Char('a'), Key::Char('f')] {
-        palette.key(key);
+    for letter in ["t", "l", "a", "f"] {
+        palette.list.entry.paste(letter);
+        palette.search();
     }
     assert_eq!(palette.list.found.len(), 10_000);
 }

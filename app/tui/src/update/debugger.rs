@@ -144,9 +144,8 @@ impl App {
         // The page keys choose the next larger thing: a warp among lanes, a block among warps.
         let (by, page) = match motion {
             Motion::Top | Motion::Bottom => {
-                let forward = motion == Motion::Bottom;
-                let direction = if forward { Direction::Forward } else { Direction::Backward };
-                walk.seek(Goal::End, direction);
+                let is_top = motion == Motion::Top;
+                walk.seek(Goal::End, if is_top { Direction::Backward } else { Direction::Forward });
                 return true;
             }
             Motion::Up => (-1, false),
@@ -191,17 +190,13 @@ impl App {
 
     /// A picture of the kernel is shown large, else its steps were done in the dark.
     fn show_kernel(&mut self) {
-        if self.ground() == Place::Picture {
+        let from_afar = self.ground() != Place::Picture;
+        let Some(lab) = self.lab_mut().filter(|lab| from_afar && view(lab).is_none()) else {
             return;
-        }
-        let Some(lab) = self.lab_mut() else { return };
-        if view(lab).is_some() {
-            return;
-        }
+        };
         let shows = |index: &usize| view_of(lab, *index).is_some();
-        if let Some(place) = lab.pictures.panels.iter().position(shows) {
-            lab.pictures.chosen = place;
-        }
+        lab.pictures.chosen =
+            lab.pictures.panels.iter().position(shows).unwrap_or(lab.pictures.chosen);
     }
 
     /// On a small screen the picture is not in sight from the text.

@@ -9,6 +9,7 @@ use crate::editor::{DraftOrigin, Editor, Subject, TestsReport, Typed};
 use crate::key::Key;
 use crate::message::Effect;
 use crate::state::{App, DraftFollowing, OwnKernel, Page, RunMode, Side};
+use crate::update::knobs::Retrace;
 use crate::view;
 
 /// Said where a text would be longer than a kernel may be.
@@ -18,16 +19,15 @@ impl App {
     /// Writes the kernel that answers the question of a block.
     pub(super) fn edit_answer(&mut self, block: usize) {
         let Some(page) = self.page.as_mut() else { return };
-        let lesson = page.lesson.clone();
-        let Some(Block::Question(question)) = lesson.blocks.get(block) else { return };
+        let Some(Block::Question(question)) = page.lesson.blocks.get(block) else { return };
         let Asked::Kernel { starter } = question.kind.asked() else { return };
         let starter = starter.unwrap_or_default();
-        let given = page.answers.get(&question.id);
-        let given = given.and_then(|answered| answered.given.one());
-        let draft = Draft::of_question(&lesson.front.id, &question.id);
-        let text = given.unwrap_or(&starter).to_owned();
+        let answered = page.answers.get(&question.id);
+        let text = answered.and_then(|answered| answered.given.one()).unwrap_or(&starter);
+        let draft = Draft::of_question(&page.lesson.front.id, &question.id);
+        let editor = Editor::new(Subject::Question(block), draft, text, &starter);
         page.turn_to(Side::Text);
-        self.open_editor(Editor::new(Subject::Question(block), draft, &text, &starter));
+        self.open_editor(editor);
     }
 
     /// Writes the kernel of the shown lab.
@@ -81,16 +81,14 @@ impl App {
 
     /// Does something to the text and keeps what it has become.
     fn with_editor(&mut self, act: impl FnOnce(&mut Editor) -> Typed) {
-        let Some(editor) = self.page.as_mut().and_then(|page| page.editor.as_deref_mut()) else {
-            return;
-        };
+        let Some(editor) = self.editor_mut() else { return };
         match act(editor) {
             Typed::Same => {}
             Typed::Changed => {
-                let text = editor.text.as_str().to_owned();
-                self.effects.push(Effect::KeepDraft(editor.draft.clone(), text));
+                let kept = Effect::KeepDraft(editor.draft.clone(), editor.text.as_str().to_owned());
+                self.effects.push(kept);
             }
-            Typed::TextFull => self.screen.notice = Some(FULL.to_owned()),
+            Typed::TextFull => self.notify(FULL),
         }
         self.follow_cursor();
     }
@@ -103,22 +101,19 @@ impl App {
         }
     }
 
-    pub(super) fn undo_typing(&mut self) {
-        self.retrace_typing(|editor| editor.text.undo(), "nothing to take back");
-    }
-
-    pub(super) fn redo_typing(&mut self) {
-        self.retrace_typing(|editor| editor.text.redo(), "nothing was taken back");
-    }
-
-    fn retrace_typing(&mut self, act: impl FnOnce(&mut Editor) -> bool, nothing: &str) {
+    pub(super) fn retrace_typing(&mut self, retrace: Retrace) {
         let mut found = true;
         self.with_editor(|editor| {
-            found = act(editor);
+            found = match retrace {
+                Retrace::Undo => editor.text.undo(),
+                Retrace::Redo => editor.text.redo(),
+            };
             if found { editor.changed(Ok(())) } else { Typed::Same }
         });
-        if !found {
-            self.notify(nothing);
+        match retrace {
+            Retrace::Undo if !found => self.notify("nothing to take back"),
+            Retrace::Redo if !found => self.notify("nothing was taken back"),
+            Retrace::Undo | Retrace::Redo => {}
         }
     }
 
@@ -229,8 +224,7 @@ impl App {
     fn run_lab_with(&mut self, place: usize, example: &str, text: String) {
         // A text that has not run must not be taken for what the picture shows.
         if self.session.active.is_some_and(|active| active.lab != place) {
-            self.notify("another lab is still running: x ends it");
-            return;
+            return self.notify("another lab is still running: x ends it");
         }
         let Some(page) = self.page.as_mut() else { return };
         let Some(lab) = page.labs.get_mut(place) else { return };
@@ -239,10 +233,7 @@ impl App {
                 let example = example.to_owned();
                 lab.own_kernel = (text != source).then_some(OwnKernel { example, text });
             }
-            Some(_) | None => {
-                self.notify("the lab shows another kernel now");
-                return;
-            }
+            Some(_) | None => return self.notify("the lab shows another kernel now"),
         }
         self.abandon();
         if let Some(page) = self.page.as_mut() {
@@ -291,8 +282,7 @@ impl App {
     fn saved_elsewhere(&mut self, text: &str) {
         let Some(editor) = self.editor_mut() else { return };
         if editor.become_text(text) == Typed::TextFull {
-            self.notify(FULL);
-            return;
+            return self.notify(FULL);
         }
         let runs = matches!(editor.subject, Subject::Lab(..)) && editor.complaints.is_empty();
         self.follow_cursor();
@@ -314,12 +304,10 @@ impl App {
             Ok(_) => self.run_lab_with(place, &example, text),
             Err(refused) => {
                 let first = refused.diagnostics.first();
-                self.screen.notice = first.map(|complaint| {
-                    let place = complaint.place;
-                    format!(
-                        "the kernel that was saved is not run: line {}, column {}: {}",
-                        place.line, place.column, complaint.message
-                    )
+                self.screen.notice = first.map(|first| {
+                    let (line, column) = (first.place.line, first.place.column);
+                    let place = format!("line {line}, column {column}");
+                    format!("the kernel that was saved is not run: {place}: {}", first.message)
                 });
             }
         }

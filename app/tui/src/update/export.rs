@@ -9,9 +9,9 @@ use mlsys_run::storage::Export;
 use mlsys_view::export::svg;
 use mlsys_view::export::{Source, changed, csv::csv};
 
-use crate::list::{FieldPurpose, TextField};
+use crate::list::TextField;
 use crate::message::{Effect, SaveWeights};
-use crate::state::{App, LabState, Overlay, Page, RunStatus};
+use crate::state::{App, FieldOf, LabState, Overlay, Page, RunStatus};
 
 /// Why the run on the screen has no weights to save.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,12 +89,12 @@ impl App {
         let Some(lab) = self.lab() else { return };
         let file = self.recall.weights_file.clone();
         let file = file.unwrap_or_else(|| format!("{}.safetensors", lab.schema.kind));
-        self.overlay = Some(Overlay::Weights(TextField::new(FieldPurpose::File, file)));
+        self.overlay = Some(Overlay::Field(FieldOf::Weights, TextField::over_the_page(file)));
     }
 
     /// Saves what the run on the screen has left in the file that the field names.
     pub(super) fn save_weights(&mut self) {
-        let Some(Overlay::Weights(entry)) = &mut self.overlay else { return };
+        let Some(Overlay::Field(FieldOf::Weights, entry)) = &mut self.overlay else { return };
         let file = entry.text().trim().to_owned();
         if file.is_empty() {
             entry.complaint = Some("the name of a file".to_owned());

@@ -1,13 +1,12 @@
 //! The mouse: a click does what moving there and a key would do, and the wheel scrolls what is under it.
 
-use mlsys_lesson::{Asked, Block, PredictKind};
+use mlsys_lesson::{Asked, Block};
 use mlsys_view::panel::Inspect;
 
 use crate::answer;
 use crate::command::{Command, Motion};
 use crate::list::{FieldPurpose, TextField};
-use crate::message::Mouse;
-use crate::message::{Effect, Gesture};
+use crate::message::{Effect, Gesture, Mouse};
 use crate::state::{App, Overlay, Side};
 use crate::update::pictures::put_cursor;
 use crate::view::hit::{self, Hit};
@@ -17,11 +16,9 @@ const NOTCH: usize = 3;
 
 impl App {
     pub(super) fn change_mouse(&mut self) {
+        let ours = "the mouse chooses and scrolls; M gives it back, so that text can be selected";
         let (mouse, notice) = match self.screen.mouse {
-            Mouse::Off => (
-                Mouse::On,
-                "the mouse chooses and scrolls; M gives it back, so that text can be selected",
-            ),
+            Mouse::Off => (Mouse::On, ours),
             Mouse::On => (Mouse::Off, "the mouse is the terminal's: it selects text"),
         };
         self.screen.mouse = mouse;
@@ -37,11 +34,8 @@ impl App {
         self.screen.notice = None;
         match gesture {
             Gesture::Press => self.click(hit),
-            Gesture::Drag => {
-                if let Hit::Picture(0, Some(step)) = hit {
-                    self.point_at(step);
-                }
-            }
+            Gesture::Drag if let Hit::Picture(0, Some(step)) = hit => self.point_at(step),
+            Gesture::Drag => {}
             Gesture::WheelUp => self.wheel(hit, Motion::Up),
             Gesture::WheelDown => self.wheel(hit, Motion::Down),
         }
@@ -51,12 +45,10 @@ impl App {
         let entry = self.page.as_ref().and_then(|page| page.entry.as_ref());
         if let (Some(entry), None) = (entry, &self.overlay) {
             // What has been typed is not dropped by a click that missed.
-            let is_its_own = matches!((hit, &entry.purpose),
-                (Hit::Choice(block, _), FieldPurpose::Block(typed)) if block == *typed);
+            let is_its_own = matches!(hit,
+                Hit::Choice(block, _) if entry.purpose == FieldPurpose::Block(block));
             if !is_its_own {
-                let notice = "enter keeps what you have typed, esc drops it";
-                self.notify(notice);
-                return;
+                return self.notify("enter keeps what you have typed, esc drops it");
             }
         }
         match hit {
@@ -86,9 +78,7 @@ impl App {
             }
             Hit::Picture(place, step) => {
                 self.go_to_picture(place);
-                if let Some(step) = step {
-                    self.point_at(step);
-                }
+                step.into_iter().for_each(|step| self.point_at(step));
             }
         }
     }
@@ -124,20 +114,18 @@ impl App {
     /// Puts the option's letter into the field of its question, or takes it out; enter gives the answer.
     fn click_choice(&mut self, block: usize, option: usize) {
         let Some(page) = self.page.as_mut() else { return };
-        let block_there = page.lesson.blocks.get(block);
-        let asked = block_there.and_then(Block::as_question).map(|question| question.kind.asked());
-        let predicted = block_there.and_then(Block::as_predict).map(|predict| &predict.kind);
-        let several = match (asked, predicted) {
-            (Some(Asked::Choice { .. }), _) | (_, Some(PredictKind::Choice { .. })) => false,
-            (Some(Asked::Multiple { .. } | Asked::Match { .. } | Asked::Order { .. }), _) => true,
-            (Some(_) | None, _) => return,
+        let there = page.lesson.blocks.get(block);
+        let several = match there.and_then(Block::as_question).map(|asked| asked.kind.asked()) {
+            Some(Asked::Choice { .. }) => false,
+            Some(Asked::Multiple { .. } | Asked::Match { .. } | Asked::Order { .. }) => true,
+            None if there.is_some_and(|block| block.as_predict().is_some()) => false,
+            Some(_) | None => return,
         };
         page.turn_to(Side::Text);
         page.marked = Some(block);
         let typed = page.entry.take().map_or(String::new(), |entry| entry.text().to_owned());
         if let Err(refusal) = self.available(Command::Enter) {
-            self.notify(refusal.to_string());
-            return;
+            return self.notify(refusal.to_string());
         }
         let letter = answer::letter(option);
         let text = match (several, typed.contains(letter)) {

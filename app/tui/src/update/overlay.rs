@@ -12,7 +12,7 @@ use crate::message::Effect;
 use crate::palette::Target;
 use crate::records::Purpose;
 use crate::search::running_text;
-use crate::state::{App, Confirm, LabState, Overlay, Side};
+use crate::state::{App, Confirm, FieldOf, LabState, Overlay, Side};
 use crate::{document, view};
 
 impl App {
@@ -26,42 +26,30 @@ impl App {
 
     /// Takes a key that is no command there.
     pub(super) fn overlay_key(&mut self, key: Key) {
-        match &mut self.overlay {
-            Some(Overlay::Palette(palette)) => palette.key(key),
-            Some(Overlay::Glossary(terms)) => terms.key(key),
-            Some(Overlay::Confirm(_)) => {
-                self.overlay = None;
-                self.notify("nothing was changed");
-            }
-            Some(overlay) => {
-                let event = overlay.field().map(|field| field.key(key));
-                if event == Some(FieldEvent::Typed) {
-                    self.field_changed();
-                }
-            }
-            None => {}
+        if let Some(Overlay::Confirm(_)) = self.overlay {
+            self.overlay = None;
+            self.notify("nothing was changed");
+        } else if let Some(field) = self.overlay.as_mut().and_then(Overlay::field)
+            && field.key(key) == FieldEvent::Typed
+        {
+            self.field_changed();
         }
     }
 
     pub(super) fn paste_over(&mut self, text: &str) {
-        match &mut self.overlay {
-            Some(Overlay::Palette(palette)) => palette.paste(text),
-            Some(Overlay::Glossary(terms)) => terms.paste(text),
-            Some(overlay) => {
-                if let Some(field) = overlay.field() {
-                    field.paste(text);
-                    self.field_changed();
-                }
-            }
-            None => {}
+        if let Some(field) = self.overlay.as_mut().and_then(Overlay::field) {
+            field.paste(text);
+            self.field_changed();
         }
     }
 
-    /// A search and a filter follow what is typed; other fields wait for enter.
+    /// Lists and searches follow what is typed; other fields wait for enter.
     fn field_changed(&mut self) {
-        match &self.overlay {
+        match &mut self.overlay {
+            Some(Overlay::Palette(palette)) => palette.search(),
+            Some(Overlay::Glossary(terms)) => terms.search(),
             Some(Overlay::Search(_)) => self.search_from_start(),
-            Some(Overlay::Filter(_)) => self.mark_listed(),
+            Some(Overlay::Field(FieldOf::Lessons, _)) => self.mark_listed(),
             Some(_) | None => {}
         }
     }
@@ -72,19 +60,13 @@ impl App {
             Some(Overlay::Palette(_)) => self.choose_from_palette(),
             Some(Overlay::Presets { .. }) => self.choose_preset(),
             Some(Overlay::Records(_)) => self.load_marked(Purpose::Overlay),
-            Some(Overlay::Steps(_)) => self.do_steps(),
-            Some(Overlay::Weights(_)) => self.save_weights(),
-            Some(Overlay::Filter(_)) => self.open_filtered(),
-            Some(Overlay::Rows(_)) => self.filter_rows(),
+            Some(Overlay::Field(FieldOf::Steps, _)) => self.do_steps(),
+            Some(Overlay::Field(FieldOf::Weights, _)) => self.save_weights(),
+            Some(Overlay::Field(FieldOf::Lessons, _)) => self.open_filtered(),
+            Some(Overlay::Field(FieldOf::Rows, _)) => self.filter_rows(),
             Some(Overlay::Search(_)) => self.next_hit(1),
             Some(Overlay::Glossary(terms)) => terms.enter(),
-            Some(
-                Overlay::Help { .. }
-                | Overlay::Problems { .. }
-                | Overlay::Line(_)
-                | Overlay::Confirm(_),
-            )
-            | None => {}
+            Some(_) | None => {}
         }
     }
 
@@ -116,20 +98,13 @@ impl App {
                 Motion::Down | Motion::PageDown => self.next_hit(1),
                 Motion::Top | Motion::Bottom => {}
             },
-            Some(Overlay::Filter(_)) => {
+            Some(Overlay::Field(FieldOf::Lessons, _)) => {
                 let listed = self.listed();
                 let at = listed.iter().position(|&index| index == self.course.chosen);
                 let to = motion.from(at.unwrap_or(0), half, listed.len().saturating_sub(1));
                 self.course.chosen = listed.get(to).copied().unwrap_or(self.course.chosen);
             }
-            Some(
-                Overlay::Line(_)
-                | Overlay::Confirm(_)
-                | Overlay::Steps(_)
-                | Overlay::Rows(_)
-                | Overlay::Weights(_),
-            )
-            | None => {}
+            Some(_) | None => {}
         }
     }
 
@@ -191,21 +166,14 @@ impl App {
 
     /// Whether a run goes on that has done steps: what has none can be had again at once.
     pub(super) fn is_at_stake(&self) -> bool {
-        let page = self.page.as_ref();
-        let running = self.session.active.and_then(|active| page?.labs.get(active.lab));
-        running.is_some_and(|lab| lab.schema.is_live() && lab.run.data.step > 0)
+        self.active_lab().is_some_and(|lab| lab.schema.is_live() && lab.run.data.step > 0)
     }
 
     pub(super) fn toggle_glossary(&mut self) {
-        self.overlay = match self.overlay {
-            Some(Overlay::Glossary(_)) => None,
-            Some(_) | None => {
-                let page = self.page.as_ref();
-                let glossary = page.map_or(Glossary::builtin(), |page| &page.glossary);
-                let terms = glossary.terms_in(&self.readable());
-                Some(Overlay::Glossary(GlossaryList::new(Arc::clone(glossary), terms)))
-            }
-        };
+        let page = self.page.as_ref();
+        let glossary = Arc::clone(page.map_or(Glossary::builtin(), |page| &page.glossary));
+        let terms = glossary.terms_in(&self.readable());
+        self.lay_over(Overlay::Glossary(GlossaryList::new(glossary, terms)));
     }
 
     /// What can be read on the screen: the shown part of the text, and what the lab calls its things.

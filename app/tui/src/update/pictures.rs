@@ -7,16 +7,14 @@ use mlsys_view::earlier;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::kernel::Play;
 use mlsys_view::panel::{
-    Extent, FrameView, Inspect, Smoothing, Tint, Way, Window, extent, is_smoothed, step_after,
-    step_before,
+    Extent, FrameView, Inspect, Smoothing, Tint, Way, extent, is_smoothed, step_after, step_before,
 };
 
 use crate::command::{Motion, Place};
-use crate::list::{FieldPurpose, TextField};
-use crate::state::{App, LabState, Overlay, Side};
+use crate::list::TextField;
+use crate::state::{App, FieldOf, LabState, Overlay, Side};
 
 impl App {
-    /// Moves the mark of the chosen picture; false if it is a chart.
     fn move_mark(&mut self, motion: Motion) -> bool {
         let half = self.half_screen();
         let way = match motion {
@@ -41,20 +39,20 @@ impl App {
             filter.map_or(String::new(), |filter| filter.text.clone())
         });
         if let Some(text) = text {
-            self.overlay = Some(Overlay::Rows(TextField::new(FieldPurpose::Search, text)));
+            self.overlay = Some(Overlay::Field(FieldOf::Rows, TextField::over_the_page(text)));
         }
     }
 
     /// Filters the chosen table as the field says, or says what is wrong with it.
     pub(super) fn filter_rows(&mut self) {
-        let Some(Overlay::Rows(entry)) = &self.overlay else { return };
+        let Some(Overlay::Field(FieldOf::Rows, entry)) = &self.overlay else { return };
         let text = entry.text().to_owned();
         let complaint = self.with_table(|table, view| {
             let read = Filter::read(&text, &table.columns);
             read.map(|filter| view.filter = filter).err().map(|error| error.to_string())
         });
-        match (complaint.flatten(), &mut self.overlay) {
-            (complaint @ Some(_), Some(Overlay::Rows(entry))) => entry.complaint = complaint,
+        match (complaint.flatten(), self.overlay.as_mut().and_then(Overlay::field)) {
+            (Some(complaint), Some(field)) => field.complaint = Some(complaint),
             (Some(_) | None, _) => self.overlay = None,
         }
     }
@@ -160,14 +158,10 @@ impl App {
     }
 
     pub(super) fn full_screen(&mut self) {
-        if let Some(page) = self.page.as_mut() {
-            match page.full_screen.take() {
-                Some(side) => page.side = side,
-                None => {
-                    page.full_screen = Some(page.side);
-                    page.side = Side::Picture;
-                }
-            }
+        let Some(page) = self.page.as_mut() else { return };
+        match page.full_screen.take() {
+            Some(side) => page.side = side,
+            None => page.full_screen = Some(std::mem::replace(&mut page.side, Side::Picture)),
         }
     }
 
@@ -196,14 +190,13 @@ impl App {
     pub(super) fn next_earlier_runs(&mut self) {
         let Some(lab) = self.lab_mut() else { return };
         lab.others.overlay = lab.others.overlay.next();
-        self.screen.notice = Some(match (lab.others.overlay, lab.others.earlier.len()) {
-            (earlier::Overlay::Newest, _) => {
-                "the newest earlier run is behind the curves".to_owned()
-            }
-            (earlier::Overlay::All, 1) => "the one earlier run is behind the curves".to_owned(),
-            (earlier::Overlay::All, count) => format!("{count} earlier runs are behind the curves"),
-            (earlier::Overlay::Nothing, _) => "no earlier run is behind the curves".to_owned(),
-        });
+        let runs = match (lab.others.overlay, lab.others.earlier.len()) {
+            (earlier::Overlay::Newest, _) => "the newest earlier run is".to_owned(),
+            (earlier::Overlay::All, 1) => "the one earlier run is".to_owned(),
+            (earlier::Overlay::All, count) => format!("{count} earlier runs are"),
+            (earlier::Overlay::Nothing, _) => "no earlier run is".to_owned(),
+        };
+        self.notify(format!("{runs} behind the curves"));
     }
 
     pub(super) fn inspect(&mut self, inspect: Inspect) {
@@ -213,13 +206,12 @@ impl App {
         let sentence = self.lab_mut().and_then(|lab| {
             if inspect_frame(lab, inspect) { None } else { inspect_chart(lab, inspect) }
         });
-        self.screen.notice = match (inspect, self.tint()) {
-            (Inspect::Smooth, Some(Tint::Class)) => Some("coloured by kind".to_owned()),
-            (Inspect::Smooth, Some(Tint::Label)) => {
-                Some("coloured by label: bars of one label are alike".to_owned())
-            }
-            (_, _) => sentence,
-        };
+        self.screen.notice = sentence;
+        match self.tint().filter(|_| inspect == Inspect::Smooth) {
+            Some(Tint::Class) => self.notify("coloured by kind"),
+            Some(Tint::Label) => self.notify("coloured by label: bars of one label are alike"),
+            None => {}
+        }
     }
 
     /// Moves through the picture; from a chart, up and down lead to another picture.
@@ -280,24 +272,27 @@ pub(super) fn plays(lab: &LabState) -> bool {
 }
 
 pub(super) fn change_play(lab: &mut LabState) {
-    if let Some(index) = lab.chosen() {
-        look_at(lab, index, &ascii(), |frame, view| view.change_play(frame));
-    }
+    look_at_chosen(lab, |frame, view| view.change_play(frame));
 }
 
 pub(super) fn beat(lab: &mut LabState) {
-    if let Some(index) = lab.chosen() {
-        look_at(lab, index, &ascii(), |frame, view| view.beat(frame));
-    }
+    look_at_chosen(lab, |frame, view| view.beat(frame));
+}
+
+fn look_at_chosen<T>(
+    lab: &mut LabState,
+    act: impl FnOnce(&Frame, &mut FrameView) -> T,
+) -> Option<T> {
+    look_at(lab, lab.chosen()?, &ascii(), act)
 }
 
 /// Moves the mark of the chosen picture; false if it is a chart.
 fn go(lab: &mut LabState, way: Way) -> bool {
-    let Some(index) = lab.chosen().filter(|_| lab.draws() != Some(Draw::Line)) else {
-        return false;
-    };
-    look_at(lab, index, &ascii(), |frame, view| view.go(frame, way));
-    true
+    let is_chart = lab.chosen().is_none() || lab.draws() == Some(Draw::Line);
+    if !is_chart {
+        look_at_chosen(lab, |frame, view| view.go(frame, way));
+    }
+    !is_chart
 }
 
 /// For what depends on no glyph of the numbers, such as what is marked.
@@ -321,13 +316,6 @@ fn look_at<T>(
     Some(result)
 }
 
-enum Change {
-    Cursor(u64),
-    Window(Window),
-    Scale,
-    Smoothing,
-}
-
 fn chosen_extent(lab: &LabState) -> Option<Extent> {
     let index = lab.chosen().filter(|_| lab.draws() == Some(Draw::Line))?;
     extent(&lab.scene(index)?)
@@ -348,47 +336,47 @@ pub(super) fn put_cursor(lab: &mut LabState, at: impl Fn(Extent) -> u64) {
 pub(super) fn inspect_chart(lab: &mut LabState, inspect: Inspect) -> Option<String> {
     let there = chosen_extent(lab)?;
     let scene = lab.scene(lab.chosen()?)?;
-    let window = scene.view.chart.window;
+    let (mut chart, cursor) = (scene.view.chart.clone(), lab.pictures.cursor);
+    let window = chart.window;
     let (from, to) = window.steps(there);
     let column = window.column(there);
-    // The first press shows the cursor where the newest values are.
-    let moved = |by: &dyn Fn(u64) -> u64| Change::Cursor(lab.pictures.cursor.map_or(to, by));
-    let change = match inspect {
-        Inspect::Left => moved(&|at| at.clamp(from, to).saturating_sub(column)),
-        Inspect::Right => moved(&|at| at.clamp(from, to).saturating_add(column)),
-        Inspect::PreviousPoint => moved(&|at| step_before(&scene, at).unwrap_or(at)),
-        Inspect::NextPoint => moved(&|at| step_after(&scene, at).unwrap_or(at)),
-        Inspect::Closer => Change::Window(window.closer(there, lab.pictures.cursor)),
-        Inspect::Wider => Change::Window(window.wider(there)),
-        Inspect::Earlier => Change::Window(window.earlier(there)),
-        Inspect::Later => Change::Window(window.later(there)),
-        Inspect::Fit => Change::Window(window.fit(there)),
-        Inspect::LogAxis => Change::Scale,
-        Inspect::Smooth => Change::Smoothing,
-    };
-    let smoothed = is_smoothed(&scene);
-    match change {
-        Change::Cursor(at) => {
-            put_cursor(lab, |_| at);
-            return None;
+    let mut sentence = None;
+    match inspect {
+        Inspect::Closer => chart.window = window.closer(there, cursor),
+        Inspect::Wider => chart.window = window.wider(there),
+        Inspect::Earlier => chart.window = window.earlier(there),
+        Inspect::Later => chart.window = window.later(there),
+        Inspect::Fit => chart.window = window.fit(there),
+        Inspect::LogAxis => {
+            let is_linear = chart.scale == Scale::Linear;
+            chart.scale = if is_linear { Scale::Log } else { Scale::Linear };
         }
-        Change::Window(window) => lab.chosen_view()?.chart.window = window,
-        Change::Scale => {
-            let scale = &mut lab.chosen_view()?.chart.scale;
-            *scale = match scale {
-                Scale::Linear => Scale::Log,
-                Scale::Log => Scale::Linear,
-            };
+        Inspect::Smooth if is_smoothed(&scene) => {
+            chart.smoothing = Smoothing::Off;
+            sentence = Some("no curve is smoothed");
         }
-        Change::Smoothing => {
-            let (smoothing, said) = if smoothed {
-                (Smoothing::Off, "no curve is smoothed")
-            } else {
-                (Smoothing::On, "all curves are smoothed; the raw ones stay behind")
-            };
-            lab.chosen_view()?.chart.smoothing = smoothing;
-            return Some(said.to_owned());
+        Inspect::Smooth => {
+            chart.smoothing = Smoothing::On;
+            sentence = Some("all curves are smoothed; the raw ones stay behind");
+        }
+        Inspect::Left => return point(lab, |at| at.clamp(from, to).saturating_sub(column), to),
+        Inspect::Right => return point(lab, |at| at.clamp(from, to).saturating_add(column), to),
+        Inspect::PreviousPoint => {
+            let before = cursor.and_then(|at| step_before(&scene, at));
+            return point(lab, |at| before.unwrap_or(at), to);
+        }
+        Inspect::NextPoint => {
+            let after = cursor.and_then(|at| step_after(&scene, at));
+            return point(lab, |at| after.unwrap_or(at), to);
         }
     }
+    lab.chosen_view()?.chart = chart;
+    sentence.map(str::to_owned)
+}
+
+/// Moves the cursor; the first press shows it where the newest values are.
+fn point(lab: &mut LabState, by: impl Fn(u64) -> u64, newest: u64) -> Option<String> {
+    let at = lab.pictures.cursor.map_or(newest, by);
+    put_cursor(lab, |_| at);
     None
 }

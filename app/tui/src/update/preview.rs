@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mlsys_lesson::{Block, Knob, LabDirective, Lesson, Setting};
+use mlsys_lesson::{Block, Knob, Lesson, Setting};
 
 use crate::editor::Subject;
 use crate::list::FieldPurpose;
@@ -32,10 +32,9 @@ impl App {
         let before = preview.id.replace(lesson.front.id.clone());
         let id = lesson.front.id.to_string();
         self.course.sources.insert(id.clone(), preview.file.clone());
-        let known = |known: &Arc<Lesson>| {
-            known.front.id == lesson.front.id || Some(&known.front.id) == before.as_ref()
-        };
-        match self.course.lessons.iter_mut().find(|lesson| known(lesson)) {
+        let ids = [Some(&lesson.front.id), before.as_ref()];
+        let mut lessons = self.course.lessons.iter_mut();
+        match lessons.find(|known| ids.contains(&Some(&known.front.id))) {
             Some(place) => *place = Arc::clone(&lesson),
             None => self.course.lessons.push(Arc::clone(&lesson)),
         }
@@ -98,11 +97,8 @@ fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> R
         let Some(at) = old.labs.iter().position(|old| old.id == lab.id) else { continue };
         let runs = running_id == Some(&lab.id);
         if is_set_alike(&old.lesson, &fresh.lesson, &lab.id) && old.labs[at].seed == lab.seed {
-            if runs {
-                kept_run = Some(index);
-            }
-            let old = old.labs.remove(at);
-            take_over(lab, old);
+            kept_run = kept_run.or(runs.then_some(index));
+            take_over(lab, old.labs.remove(at));
         } else {
             changed.push((lab.id.clone(), runs));
         }
@@ -120,21 +116,19 @@ fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> R
         fresh.side = old.side;
         fresh.full_screen = old.full_screen;
     }
-    fresh.telling = old.telling;
-    fresh.audience = old.audience;
-    fresh.marked =
-        old.marked.and_then(|block| same_block(&old.lesson, &fresh.lesson, block)).or(fresh.marked);
+    (fresh.telling, fresh.audience) = (old.telling, old.audience);
+    let (before_blocks, blocks) = (old.lesson.clone(), fresh.lesson.clone());
+    let same_block = |block| same_block(&before_blocks, &blocks, block);
+    fresh.marked = old.marked.and_then(same_block).or(fresh.marked);
     fresh.entry = old.entry.take().and_then(|mut entry| {
-        if let FieldPurpose::Block(block) = entry.purpose {
-            entry.purpose = FieldPurpose::Block(same_block(&old.lesson, &fresh.lesson, block)?);
+        if let FieldPurpose::Block(block) = &mut entry.purpose {
+            *block = same_block(*block)?;
         }
         Some(entry)
     });
     fresh.editor = old.editor.take().and_then(|mut editor| {
         match &mut editor.subject {
-            Subject::Question(block) => {
-                *block = same_block(&old.lesson, &fresh.lesson, *block)?;
-            }
+            Subject::Question(block) => *block = same_block(*block)?,
             Subject::Lab(place, _) => *place = moved(&fresh.labs, *place)?,
         }
         Some(editor)
@@ -142,8 +136,8 @@ fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> R
     fresh.trials = std::mem::take(&mut old.trials);
     keep_answers(&mut old, &mut fresh, app);
     fresh.judge(app.hardware.machine());
-    fresh.scroll =
-        scroll(&before, old.scroll, &lines(&fresh, app)).min(longest_scroll(&fresh, app));
+    let (lines, longest) = (lines(&fresh, app), longest_scroll(&fresh, app));
+    fresh.scroll = scroll(&before, old.scroll, &lines).min(longest);
     Renewed { notice: notice(&changed, removed), page: fresh, running: kept_run }
 }
 
@@ -165,22 +159,15 @@ fn notice(changed: &[(String, bool)], removed: Option<&String>) -> Option<String
 
 /// Whether a run of the lab is the same run in both versions: titles and pictures do not touch it.
 fn is_set_alike(old: &Lesson, new: &Lesson, id: &str) -> bool {
-    let setting = |setting: &Setting| (setting.name.clone(), setting.value.clone());
-    let knob = |knob: &Knob| {
-        (knob.param.clone(), knob.values.clone(), (knob.min, knob.max), knob.default.clone())
+    let (Some(old), Some(new)) = (old.lab(id), new.lab(id)) else { return false };
+    let setting = |one: &Setting| (one.name.clone(), one.value.clone());
+    let knob = |one: &Knob| {
+        (one.param.clone(), one.values.clone(), (one.min, one.max), one.default.clone())
     };
-    let what = |lab: &LabDirective| {
-        (
-            lab.kind.value.clone(),
-            lab.devices.clone(),
-            lab.set.iter().map(setting).collect::<Vec<_>>(),
-            lab.knobs.iter().map(knob).collect::<Vec<_>>(),
-        )
-    };
-    match (old.lab(id), new.lab(id)) {
-        (Some(old), Some(new)) => what(old) == what(new),
-        _ => false,
-    }
+    old.kind.value == new.kind.value
+        && old.devices == new.devices
+        && old.set.iter().map(setting).eq(new.set.iter().map(setting))
+        && old.knobs.iter().map(knob).eq(new.knobs.iter().map(knob))
 }
 
 /// Replaces the new lab by the old one with its run and knobs, under the new titles and panels.
@@ -248,20 +235,13 @@ fn lines(page: &Page, app: &App) -> Vec<String> {
 /// the top of the screen holds. A text without any such line begins at its first.
 /// At the first line the scroll stays.
 fn scroll(old: &[String], scroll: usize, new: &[String]) -> usize {
-    if scroll == 0 {
-        return 0;
-    }
     let (in_old, in_new) = (places(old), places(new));
-    let anchors = in_old.iter().filter_map(|(line, old)| {
-        let (old, new) = ((*old)?, in_new.get(line).copied().flatten()?);
-        Some((old, new))
-    });
+    let anchors =
+        in_old.iter().filter_map(|(line, old)| Some(((*old)?, in_new.get(line).copied()??)));
     // On a tie the line below the top wins: it is on the screen, the one above is not.
     let nearest = anchors.min_by_key(|(old, _)| (old.abs_diff(scroll), *old < scroll));
-    match nearest {
-        Some((old, new)) => (new + scroll).saturating_sub(old),
-        None => 0,
-    }
+    let scrolled = nearest.filter(|_| scroll > 0);
+    scrolled.map_or(0, |(old, new)| (new + scroll).saturating_sub(old))
 }
 
 fn places(lines: &[String]) -> HashMap<&str, Option<usize>> {
@@ -277,32 +257,3 @@ fn places(lines: &[String]) -> HashMap<&str, Option<usize>> {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod scroll_tests {
-    use super::scroll;
-
-    fn lines(text: &str) -> Vec<String> {
-        text.split(' ').map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn what_is_read_stays_where_it_is() {
-        let old = lines("a b c d e f g h");
-        for (top, new, expected) in [
-            (4, "a b c d e f g h", 4),
-            (4, "new new a b c d e f g h", 6),
-            (4, "c d e f g h", 2),
-            // The line at the top was rewritten: the one below it holds.
-            (4, "a b c d x f g h", 4),
-            // And so were all below it.
-            (4, "a 1 2 b c d x y z", 6),
-            // A line that stands twice holds nothing.
-            (4, "e e a b c d e f g h", 6),
-            (0, "new a b c", 0),
-            (4, "nothing stayed", 0),
-        ] {
-            assert_eq!(scroll(&old, top, &lines(new)), expected, "{top} {new}");
-        }
-    }
-}

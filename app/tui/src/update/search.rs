@@ -1,10 +1,10 @@
 //! Searching the open lesson, and the list of lessons.
 
 use crate::command::{Binding, Command, TABLE};
-use crate::list::{FieldPurpose, TextField};
+use crate::list::TextField;
 use crate::palette::{Item, Palette, Target};
 use crate::search::{Hit, Search, hits};
-use crate::state::{App, Overlay, Side};
+use crate::state::{App, FieldOf, Overlay, Side};
 use crate::{document, own_page, view};
 
 const REMEMBERED: usize = 16;
@@ -13,7 +13,7 @@ impl App {
     /// Opens the field: on the course page it filters lessons, in a lesson it searches the text.
     pub(super) fn open_search(&mut self) {
         self.overlay = Some(match &mut self.page {
-            None => Overlay::Filter(TextField::new(FieldPurpose::Search, "")),
+            None => Overlay::Field(FieldOf::Lessons, TextField::over_the_page("")),
             Some(page) => {
                 page.turn_to(Side::Text);
                 Overlay::Search(Search::new(page.scroll))
@@ -31,7 +31,7 @@ impl App {
     /// The lessons that the course page lists, by index: all, or those that fit the filter.
     pub fn listed(&self) -> Vec<usize> {
         let wanted = match &self.overlay {
-            Some(Overlay::Filter(entry)) => entry.text().trim().to_lowercase(),
+            Some(Overlay::Field(FieldOf::Lessons, entry)) => entry.text().trim().to_lowercase(),
             Some(_) | None => String::new(),
         };
         let words: Vec<&str> = wanted.split_whitespace().collect();
@@ -63,7 +63,7 @@ impl App {
         let Some(Overlay::Search(search)) = &mut self.overlay else { return };
         if search.entry.text().is_empty() {
             // An empty field repeats what was looked for last.
-            search.entry = TextField::new(FieldPurpose::Search, self.recall.search.clone());
+            search.entry = TextField::over_the_page(self.recall.search.clone());
             return self.search_from_start();
         }
         let search = search.clone();
@@ -91,17 +91,14 @@ impl App {
     /// Marks the first lesson of the filtered list if the marked one is not in it.
     pub(super) fn mark_listed(&mut self) {
         let listed = self.listed();
-        if !listed.contains(&self.course.chosen)
-            && let Some(&first) = listed.first()
-        {
-            self.course.chosen = first;
+        if !listed.contains(&self.course.chosen) {
+            self.course.chosen = listed.first().copied().unwrap_or(self.course.chosen);
         }
     }
 
     pub(super) fn open_filtered(&mut self) {
         if !self.listed().contains(&self.course.chosen) {
-            self.notify("no lesson has these words");
-            return;
+            return self.notify("no lesson has these words");
         }
         self.overlay = None;
         self.open_chosen();

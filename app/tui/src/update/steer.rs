@@ -10,10 +10,11 @@ use mlsys_run::devices;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::session::Panels;
 
-use crate::list::{FieldPurpose, TextField};
+use crate::list::TextField;
 use crate::message::Effect;
 use crate::state::{
-    ActiveRun, App, Machine, Overlay, Page, PendingRequest, RunMode, RunStatus, Wait, Waiting,
+    ActiveRun, App, FieldOf, Machine, Overlay, Page, PendingRequest, RunMode, RunStatus, Wait,
+    Waiting,
 };
 use crate::update::run::interval;
 use crate::view;
@@ -41,12 +42,12 @@ impl App {
     }
 
     pub(super) fn ask_for_steps(&mut self) {
-        let entry = TextField::new(FieldPurpose::Steps, self.recall.steps.to_string());
-        self.overlay = Some(Overlay::Steps(entry));
+        let entry = TextField::over_the_page(self.recall.steps.to_string());
+        self.overlay = Some(Overlay::Field(FieldOf::Steps, entry));
     }
 
     pub(super) fn do_steps(&mut self) {
-        let Some(Overlay::Steps(entry)) = &mut self.overlay else { return };
+        let Some(Overlay::Field(FieldOf::Steps, entry)) = &mut self.overlay else { return };
         match entry.text().trim().replace(['_', ','], "").parse::<u64>() {
             Ok(steps @ 1..=MOST_STEPS) => {
                 self.overlay = None;

@@ -7,7 +7,7 @@ use super::draw_lines;
 use crate::command::{self, Binding, Command, Rank};
 use crate::editor::Subject;
 use crate::list::TextField;
-use crate::state::{App, Overlay, RunStatus};
+use crate::state::{App, FieldOf, Overlay, RunStatus};
 use mlsys_view::panel::Inspect;
 use mlsys_view::panel::Tint;
 use mlsys_view::text::wrap_spans;
@@ -154,42 +154,31 @@ impl<'a> Prompt<'a> {
             Some(complaint) => (complaint.clone(), theme.bad),
             None => (hint.to_owned(), theme.dim),
         };
-        let (label, entry, remark) = match app.overlay.as_ref()? {
-            Overlay::Steps(entry) => ("steps", entry, hint(entry, "enter does them, then pauses")),
-            Overlay::Rows(entry) => {
-                let rows = "a text that a cell has, or column > 3; empty shows all";
-                ("rows", entry, hint(entry, rows))
+        let overlay = app.overlay.as_ref()?;
+        if let Overlay::Search(search) = overlay {
+            let found = app.hits(search).len();
+            let typed = !search.entry.text().trim().is_empty();
+            let remark = match (typed, found) {
+                (false, _) => ("enter repeats the last search".to_owned(), theme.dim),
+                (true, 0) => ("not found".to_owned(), theme.bad),
+                (true, found) => (format!("{} of {found}", search.at + 1), theme.text),
+            };
+            return Some(Self { label: "/", entry: &search.entry, remark });
+        }
+        let Overlay::Field(purpose, entry) = overlay else { return None };
+        let (label, remark) = match purpose {
+            FieldOf::Steps => ("steps", hint(entry, "enter does them, then pauses")),
+            FieldOf::Rows => {
+                ("rows", hint(entry, "a text that a cell has, or column > 3; empty shows all"))
             }
-            Overlay::Weights(entry) => {
-                ("save as", entry, hint(entry, "enter saves, never over a file"))
-            }
-            Overlay::Search(search) => {
-                let found = app.hits(search).len();
-                let typed = !search.entry.text().trim().is_empty();
-                let remark = match (typed, found) {
-                    (false, _) => ("enter repeats the last search".to_owned(), theme.dim),
-                    (true, 0) => ("not found".to_owned(), theme.bad),
-                    (true, found) => (format!("{} of {found}", search.at + 1), theme.text),
-                };
-                ("/", &search.entry, remark)
-            }
-            Overlay::Filter(entry) => {
-                let remark = match app.listed().len() {
-                    0 => ("no lesson has these words".to_owned(), theme.bad),
-                    found => {
-                        (format!("{found} of {} lessons", app.course.lessons.len()), theme.dim)
-                    }
-                };
-                ("/", entry, remark)
-            }
-            Overlay::Help { .. }
-            | Overlay::Presets { .. }
-            | Overlay::Line(_)
-            | Overlay::Palette(_)
-            | Overlay::Records(_)
-            | Overlay::Problems { .. }
-            | Overlay::Confirm(_)
-            | Overlay::Glossary(_) => return None,
+            FieldOf::Weights => ("save as", hint(entry, "enter saves, never over a file")),
+            FieldOf::Lessons => match app.listed().len() {
+                0 => ("/", ("no lesson has these words".to_owned(), theme.bad)),
+                found => {
+                    let all = app.course.lessons.len();
+                    ("/", (format!("{found} of {all} lessons"), theme.dim))
+                }
+            },
         };
         Some(Self { label, entry, remark })
     }

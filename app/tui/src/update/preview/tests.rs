@@ -1,5 +1,6 @@
 //! The author writes, the screen follows.
 
+use super::scroll;
 use crate::message::{Effect, Message, PreviewState};
 use crate::state::{Instructors, Preview};
 use crate::tests::{Bench, asked, point};
@@ -213,4 +214,24 @@ fn all_problems_can_be_read_one_by_one() {
         ("G^^", "anser"),
         ("\u{1b}", "! shows them all"),
     ]);
+}
+
+#[test]
+fn what_is_read_stays_where_it_is() {
+    let lines = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    for (top, new, expected) in [
+        (4, "a b c d e f g h", 4),
+        (4, "new new a b c d e f g h", 6),
+        (4, "c d e f g h", 2),
+        // The line at the top was rewritten: the one below it holds.
+        (4, "a b c d x f g h", 4),
+        // And so were all below it.
+        (4, "a 1 2 b c d x y z", 6),
+        // A line that stands twice holds nothing.
+        (4, "e e a b c d e f g h", 6),
+        (0, "new a b c", 0),
+        (4, "nothing stayed", 0),
+    ] {
+        assert_eq!(scroll(&lines("a b c d e f g h"), top, &lines(new)), expected, "{top} {new}");
+    }
 }
