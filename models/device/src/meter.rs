@@ -11,30 +11,31 @@ use std::time::Duration;
 
 use burn::tensor::{DType, Device};
 use mlsys_lab::device::{Backend, DeviceId};
-use mlsys_lab::{LabError, Params};
+use mlsys_lab::{LabError, Params, named_enum};
 
 pub use self::burn_ops::computing;
 use super::cpu;
-use crate::choice::pick;
 pub use crate::timing::Workload;
 use crate::timing::{Pace, RepeatTimer};
 
-/// The element types that rates are measured in, as parameter `precision` names them.
-pub const PRECISIONS: [(&str, Precision); 3] =
-    [("fp32", Precision::Fp32), ("fp16", Precision::Fp16), ("bf16", Precision::Bf16)];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    Fp32,
-    Fp16,
-    /// The upper half of single precision.
-    Bf16,
+named_enum! {
+    /// The element type that rates are measured in, as parameter `precision` names it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Precision {
+        Fp32 = "fp32",
+        Fp16 = "fp16",
+        /// The upper half of single precision.
+        Bf16 = "bf16",
+    }
 }
 
 impl Precision {
     /// The one that parameter `precision` names.
     pub fn read(params: &Params) -> Result<Self, LabError> {
-        pick(params, "precision", &PRECISIONS)
+        let named = params.text("precision")?.parse();
+        named.map_err(|error: mlsys_lab::UnknownName| {
+            LabError::contradiction(["precision"], error.to_string())
+        })
     }
 
     pub fn dtype(self) -> DType {
@@ -47,11 +48,6 @@ impl Precision {
 
     pub fn bytes(self) -> u64 {
         self.dtype().size() as u64
-    }
-
-    /// Its name in the parameter.
-    pub fn name(self) -> &'static str {
-        PRECISIONS[self as usize].0
     }
 
     /// The data path whose data-sheet peak is compared: plain units in fp32, matrix units else.

@@ -36,6 +36,7 @@ pub mod train_tensor_parallel;
 mod fine_tune;
 mod parallel;
 mod roof;
+mod sampling;
 mod sizes;
 pub mod stepped;
 #[cfg(test)]

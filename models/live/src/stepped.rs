@@ -289,6 +289,20 @@ pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
     run.sink.report(Report::Point { name: name.into(), step, value });
 }
 
+/// Reports one value of a series, if there is one.
+pub(crate) fn known_point(run: &mut Run<'_>, name: &str, step: u64, value: Option<f64>) {
+    if let Some(value) = value {
+        point(run, name, step, value);
+    }
+}
+
+/// Reports a metric that may be missing.
+pub(crate) fn known(run: &mut Run<'_>, name: &str, value: Option<f64>) {
+    if let Some(value) = value {
+        run.scalar(name, value);
+    }
+}
+
 /// Offers the pictures of the panels; `make` makes those of visible panels, if there is something to see yet.
 pub(crate) fn draw<P: Copy, F: Into<Option<Frame>>>(
     run: &mut Run<'_>,

@@ -39,6 +39,9 @@ fn short_runs(kind: &str) -> Vec<Short> {
             trained(&["dataset=digits", "samples=100", "batch_size=16", "steps=2"]),
             trained(&["dataset=digits", "model=cnn", "samples=100", "steps=2"]),
             trained(&["dataset=chain", "model=transformer", "steps=2"]),
+            trained(&["steps=4", "record_every=2"]),
+            trained(&["dataset=digits", "optimizer=momentum", "gradient_clip=1", "steps=2"]),
+            trained(&["dataset=digits", "model=cnn", "width=2", "profile=true", "steps=2"]),
         ],
         "mixed-precision" => vec![trained(&["steps=2"])],
         "capture" => vec![Short {

@@ -254,7 +254,7 @@ mod tests {
     fn rows_and_networks_are_updated_alike() {
         let sizes = Architecture::Mlp(MlpConfig { inputs: 3, hidden: vec![2], outputs: 2 });
         let device = Device::flex().autodiff();
-        let knobs = UpdateKnobs { learning_rate: 0.1, weight_decay: 0.0, gradient_clip: None };
+        let knobs = UpdateKnobs::at_rate(0.1);
         for rule in [Rule::Sgd, Rule::Momentum, Rule::RmsProp, Rule::Adam, Rule::AdamW] {
             let mut network = sizes.init(Initialization::He, 1, &device);
             let mut row = weights(&network).unwrap();

@@ -3,6 +3,7 @@
 //! [`space`] enumerates and proposes candidates; each is trained and timed ([`measure`]). The reported front is the one that
 //! the picture joins; a check by all pairs judges it.
 
+mod front;
 mod measure;
 mod panels;
 mod space;
@@ -14,7 +15,7 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 use mlsys_device as device;
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline::Recipe;
@@ -24,10 +25,11 @@ use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::networks::{Activation, Initialization};
 use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, data_error};
 
-use self::measure::{Clock, Tradeoff, chip};
+use self::front::Tradeoff;
+use self::measure::{Clock, chip};
 use self::space::{Budget, Candidate, Method, Proposals, Scored};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known, known_point, point};
 
 /// Lab `architecture-search`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -243,9 +245,7 @@ impl Session {
     /// Latency and budgets of a candidate by the knobs as they are.
     fn weigh(&mut self, index: usize) {
         let knobs = &self.knobs;
-        let Some(tried) = self.tried.get_mut(index) else {
-            return;
-        };
+        let Some(tried) = self.tried.get_mut(index) else { return };
         tried.latency = match &knobs.clock {
             Clock::Measured => tried.measured,
             Clock::Modelled(roof) => measure::modelled(tried.candidate, knobs.images, roof),
@@ -267,42 +267,33 @@ impl Session {
             }
             trainer.step(&self.train, &how, Measuring::Nothing);
         }
-        let verdict = self.judged.judge(&trainer.network(), Activation::Relu);
-        Ok(verdict.accuracy)
+        Ok(self.judged.judge(&trainer.network(), Activation::Relu).accuracy)
     }
 
     fn report(&self, run: &mut Run<'_>) {
         let step = self.tried.len() as u64;
-        let mut point = |name: &str, value: f64| point(run, name, step, value);
         let best = |budget: Budget| {
             let meet = self.tried.iter().filter(|tried| tried.budget <= budget);
             meet.map(|tried| tried.accuracy).reduce(f64::max)
         };
-        if let Some(best) = best(Budget::Over) {
-            point("best_accuracy", best);
-        }
-        if let Some(best) = best(Budget::Within) {
-            point("best_within_budget", best);
-        }
-        let places: Vec<Tradeoff> = self
-            .tried
-            .iter()
-            .map(|tried| Tradeoff { latency: tried.by_yardstick, accuracy: tried.accuracy })
-            .collect();
-        point("hypervolume", measure::hypervolume(&places, self.yardstick.slowest));
+        let places = self.tried.iter();
+        let places = places.map(|of| Tradeoff { latency: of.by_yardstick, accuracy: of.accuracy });
+        let places: Vec<Tradeoff> = places.collect();
+        let area = front::hypervolume(&places, self.yardstick.slowest);
+        known_point(run, "best_accuracy", step, best(Budget::Over));
+        known_point(run, "best_within_budget", step, best(Budget::Within));
+        point(run, "hypervolume", step, area);
     }
 
     fn report_all(&self, run: &mut Run<'_>) {
-        let places = places(&self.tried);
-        let front = panels::front_of(&self.tried);
+        let places: Vec<Tradeoff> = self.tried.iter().map(Evaluated::place).collect();
+        let members = panels::front_of(&self.tried);
         run.scalar("evaluated", self.tried.len() as i64);
-        run.scalar("front_size", front.len() as i64);
-        run.scalar("front_is_valid", measure::is_valid(&places, &front));
+        run.scalar("front_size", members.len() as i64);
+        run.scalar("front_is_valid", front::is_valid(&places, &members));
         let tried = self.tried.iter();
         let pairs: Vec<(f64, f64)> = tried.map(|x| (x.flops as f64, x.measured)).collect();
-        if let Some(correlation) = measure::rank_correlation(&pairs) {
-            run.scalar("rank_correlation", correlation);
-        }
+        known(run, "rank_correlation", front::rank_correlation(&pairs));
     }
 }
 
@@ -344,12 +335,8 @@ impl SteppedLab for Session {
         let Some(candidate) = self.proposals.next(&known) else {
             return Err(StepError::Stopped);
         };
-        run.sink.report(Report::Status(format!(
-            "training {} of {}: {}",
-            self.tried.len() + 1,
-            self.wanted(),
-            candidate.name()
-        )));
+        let (nth, all) = (self.tried.len() + 1, self.wanted());
+        run.status(format!("training {nth} of {all}: {}", candidate.name()));
         let accuracy = self.accuracy(run, candidate)?;
         let architecture = candidate.architecture();
         let measured = self.time(run, candidate, self.knobs.images)?;
@@ -377,7 +364,7 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        run.sink.report(Report::Status(String::new()));
+        run.status("");
         self.report_all(run);
         run.scalar("device_seconds", self.started.elapsed().as_secs_f64());
         Ok(())
@@ -392,10 +379,6 @@ impl Evaluated {
     fn place(&self) -> Tradeoff {
         Tradeoff { latency: self.latency, accuracy: self.accuracy }
     }
-}
-
-fn places(tried: &[Evaluated]) -> Vec<Tradeoff> {
-    tried.iter().map(Evaluated::place).collect()
 }
 
 /// Refuses batches that the memory cannot hold with the largest network.

@@ -6,8 +6,7 @@ use std::cmp::Reverse;
 use mlsys_nn::networks::{Architecture, FilterNetConfig, FilterShape, ReceptiveField};
 use mlsys_nn::random::Stream;
 
-use super::measure;
-use super::measure::Tradeoff;
+use super::front::{Tradeoff, beaten_by};
 
 /// Channels of the first stage.
 const FIRST: [usize; 3] = [4, 8, 16];
@@ -50,21 +49,17 @@ impl Candidate {
     /// The same with one choice changed to another.
     pub(super) fn mutated(mut self, stream: &mut Stream) -> Self {
         let place = stream.below(OPTIONS.len());
-        if let (Some(choice), Some(options)) = (self.0.get_mut(place), OPTIONS.get(place)) {
-            *choice = (*choice + 1 + stream.below(options - 1)) % options;
-        }
+        let options = OPTIONS[place];
+        self.0[place] = (self.0[place] + 1 + stream.below(options - 1)) % options;
         self
     }
 
     pub(super) fn channels(self) -> [usize; 2] {
-        [
-            FIRST.get(self.0[0]).copied().unwrap_or(FIRST[0]),
-            SECOND.get(self.0[1]).copied().unwrap_or(SECOND[0]),
-        ]
+        [FIRST[self.0[0]], SECOND[self.0[1]]]
     }
 
     pub(super) fn kernel(self) -> usize {
-        KERNELS.get(self.0[2]).copied().unwrap_or(KERNELS[0])
+        KERNELS[self.0[2]]
     }
 
     /// Whether its convolutions are depthwise and pointwise ones.
@@ -73,7 +68,7 @@ impl Candidate {
     }
 
     pub(super) fn blocks(self) -> usize {
-        BLOCKS.get(self.0[4]).copied().unwrap_or(BLOCKS[0])
+        BLOCKS[self.0[4]]
     }
 
     /// Its choices, such as `8-16 3x3 sep x2`: channels of both stages, windows, separable, blocks of a stage.
@@ -114,11 +109,8 @@ impl Candidate {
                 };
                 // Of an image of one channel, a filter per channel would be a single one.
                 if self.is_separable() && channels_in > 1 {
-                    filters.push(FilterShape {
-                        channels_out: channels_in,
-                        sight: ReceptiveField::Own,
-                        ..shape
-                    });
+                    let own = ReceptiveField::Own;
+                    filters.push(FilterShape { channels_out: channels_in, sight: own, ..shape });
                     filters.push(FilterShape { window: [1, 1], stride: 1, ..shape });
                 } else {
                     filters.push(shape);
@@ -173,20 +165,15 @@ pub(super) enum Budget {
 impl Proposals {
     pub(super) fn new(method: Method, population: usize, seed: u64) -> Self {
         let mut left = Candidate::all();
-        match method {
-            Method::Random | Method::Evolution => {
-                Stream::new(seed, "search/order").shuffle(&mut left);
-            }
-            Method::Exhaustive => {}
+        if method != Method::Exhaustive {
+            Stream::new(seed, "search/order").shuffle(&mut left);
         }
         Self { method, population, left, stream: Stream::new(seed, "search/mutations") }
     }
 
     pub(super) fn next(&mut self, known: &[Scored]) -> Option<Candidate> {
-        let bred = match self.method {
-            Method::Evolution if known.len() >= self.population => self.bred(known),
-            Method::Random | Method::Evolution | Method::Exhaustive => None,
-        };
+        let breeds = self.method == Method::Evolution && known.len() >= self.population;
+        let bred = if breeds { self.bred(known) } else { None };
         let chosen = bred.or_else(|| self.left.first().copied())?;
         self.left.retain(|candidate| *candidate != chosen);
         Some(chosen)
@@ -206,7 +193,7 @@ impl Proposals {
 /// The best: within the budgets before over, then those that the fewest beat, then by accuracy, then the earlier ones.
 fn parents(known: &[Scored], count: usize) -> Vec<Candidate> {
     let places: Vec<Tradeoff> = known.iter().map(|known| known.place).collect();
-    let beaten = measure::beaten_by(&places);
+    let beaten = beaten_by(&places);
     let mut order: Vec<(usize, &Scored)> = known.iter().enumerate().collect();
     order.sort_by(|(i, a), (j, b)| {
         let rank = |index: usize, known: &Scored| (known.budget, beaten.get(index).copied());
@@ -277,19 +264,12 @@ mod tests {
     fn search(method: Method, seed: u64, count: usize) -> Vec<Scored> {
         let mut proposals = Proposals::new(method, 4, seed);
         let mut known: Vec<Scored> = Vec::new();
-        while known.len() < count {
-            let Some(candidate) = proposals.next(&known) else {
-                break;
-            };
+        while let Some(candidate) = proposals.next(&known).filter(|_| known.len() < count) {
             let architecture = candidate.architecture();
-            known.push(Scored {
-                candidate,
-                place: Tradeoff {
-                    latency: architecture.forward_flops(1) as f64 * 1e-9,
-                    accuracy: 1.0 - 500.0 / architecture.parameters() as f64,
-                },
-                budget: Budget::Within,
-            });
+            let latency = architecture.forward_flops(1) as f64 * 1e-9;
+            let accuracy = 1.0 - 500.0 / architecture.parameters() as f64;
+            let place = Tradeoff { latency, accuracy };
+            known.push(Scored { candidate, place, budget: Budget::Within });
         }
         known
     }
@@ -300,16 +280,11 @@ mod tests {
 
     #[test]
     fn every_method_tries_all_once_and_ends() {
-        for (name, method) in [
-            ("random", Method::Random),
-            ("evolution", Method::Evolution),
-            ("exhaustive", Method::Exhaustive),
-        ] {
+        for method in [Method::Random, Method::Evolution, Method::Exhaustive] {
             let mut tried = names(&search(method, 3, 100));
-            assert_eq!(tried.len(), 72, "{name}");
             tried.sort();
             tried.dedup();
-            assert_eq!(tried.len(), 72, "{name}");
+            assert_eq!(tried.len(), 72, "{method:?}");
         }
     }
 

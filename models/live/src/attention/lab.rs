@@ -1,9 +1,10 @@
-//! Computes one attention in four ways: with stored scores, by tiles, over a window and with a linear kernel ([`ways`]),
-//! all without autodiff, each compared with double precision on the host.
+//! Computes one attention in four ways: with stored scores, by tiles, over a window and with a linear kernel
+//! ([`variants`]), all without autodiff, each compared with double precision on the host ([`exact`]).
 //!
 //! [`tiles`] is the only place that says which tiles there are and which keys a query attends to; the running maximum, sum and
 //! output after each tile are those of the closed-form lab `online-softmax`, drawn by [`panels`].
 
+mod exact;
 mod panels;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ mod tiles;
 mod variants;
 
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Tensor};
@@ -20,21 +22,22 @@ use mlsys_device::meter::Workload;
 use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
+use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::memory_budget::MemoryBudget;
 use serde::Deserialize;
 
+use self::exact::RandomInputs;
 use self::tiles::{AttentionMask, Causality, Tiling};
-use self::variants::{
-    Comparison, Continue, Hidden, Inputs, Probe, RandomInputs, TIMED, TimedLength,
-};
+use self::variants::{Comparison, Hidden, Inputs, Probe, TIMED, TimedLength};
 use crate::sizes::sizes;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `attention`: stored scores, tiles with a running softmax, a sliding window and a linear kernel, compared and timed.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Fields>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?
+        .reading::<Setup>()?
+        .reading::<Knobs>()
 }
 
 // Parameters.
@@ -47,33 +50,21 @@ const MOST_LENGTHS: usize = 16;
 /// More tiles than this take too long: each is a handful of operations on the device.
 const MOST_TILES: usize = 1 << 17;
 
-#[derive(Deserialize)]
-struct Fields {
-    heads: usize,
-    sequence: usize,
-    head_dim: usize,
-    causal: bool,
-    sweep: Vec<Value>,
-    repetitions: usize,
-    seed: u64,
-    tile_rows: usize,
-    tile_columns: usize,
-    window: usize,
-    logit_scale: f64,
-}
-
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 struct Setup {
     heads: usize,
     sequence: usize,
+    #[serde(rename = "head_dim")]
     width: usize,
+    #[serde(rename = "causal")]
     ahead: Causality,
+    #[serde(skip)]
     sweep: Vec<usize>,
     repetitions: usize,
     seed: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Knobs {
     tiling: Tiling,
     window: usize,
@@ -82,16 +73,7 @@ struct Knobs {
 
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let fields: Fields = params.read()?;
-        Ok(Self {
-            heads: fields.heads,
-            sequence: fields.sequence,
-            width: fields.head_dim,
-            ahead: if fields.causal { Causality::Hidden } else { Causality::Seen },
-            sweep: lengths(&fields.sweep)?,
-            repetitions: fields.repetitions,
-            seed: fields.seed,
-        })
+        Ok(Self { sweep: lengths(params)?, ..params.read()? })
     }
 
     fn full_mask(&self) -> AttentionMask {
@@ -171,9 +153,8 @@ impl Setup {
 
 impl Knobs {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let Fields { sequence, tile_rows, tile_columns, window, logit_scale, .. } =
-            params.read()?;
-        let tiling = Tiling { rows: tile_rows, columns: tile_columns };
+        let (knobs, sequence) = (params.read::<Self>()?, params.size("sequence")?);
+        let tiling = knobs.tiling;
         let tiles = tiling.count(sequence);
         if tiles > MOST_TILES {
             let message = format!(
@@ -183,7 +164,7 @@ impl Knobs {
             let params = ["tile_rows", "tile_columns", "sequence"];
             return Err(LabError::contradiction(params, message));
         }
-        Ok(Self { tiling, window, logit_scale })
+        Ok(knobs)
     }
 
     /// 4 * tile_rows * tile_columns for the scores of a tile, and a maximum and a sum of each row.
@@ -193,13 +174,14 @@ impl Knobs {
     }
 }
 
-fn lengths(given: &[Value]) -> Result<Vec<usize>, LabError> {
-    if given.is_empty() || given.len() > MOST_LENGTHS {
-        let count = given.len();
+fn lengths(params: &Params) -> Result<Vec<usize>, LabError> {
+    let lengths = sizes(params, "sweep", "length", LONGEST)?;
+    if lengths.is_empty() || lengths.len() > MOST_LENGTHS {
+        let count = lengths.len();
         let message = format!("{count} lengths; give 1 to {MOST_LENGTHS}, such as [64, 128]");
         return Err(LabError::contradiction(["sweep"], message));
     }
-    sizes("sweep", "length", given, LONGEST)
+    Ok(lengths)
 }
 
 // A run: all ways once, held against double precision, then one length of the sweep after the other, a repetition a step.
@@ -279,7 +261,7 @@ impl Session {
 
     fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, StepError> {
         let drawn = RandomInputs::new(self.setup.seed, self.setup.shape(sequence));
-        let inputs = drawn.on(&self.device, self.knobs.logit_scale);
+        let inputs = Inputs::new(&drawn, &self.device, self.knobs.logit_scale);
         let hidden = Hidden::over(sequence, self.setup.full_mask(), &self.device);
         let variants = self.workloads(run, &inputs, hidden.as_ref(), sequence);
         let interrupted = run.control.interruption();
@@ -314,27 +296,19 @@ impl Session {
     ) -> [Option<Work>; 3] {
         let (tiling, mask, ahead) = (self.knobs.tiling, self.setup.full_mask(), self.setup.ahead);
         let hidden = hidden.cloned();
-        let of = || inputs.clone();
-        let (stored, by_tiles, kernel) = (of(), of(), of());
-        let tiled: Option<Work> = if tiling.count(sequence) <= MOST_TILES {
-            Some(Box::new(move |probe: Probe<'_>| {
-                let tiled = by_tiles.tiled(tiling, mask, probe);
-                tiled.map(|tiled| tiled.output)
-            }))
-        } else {
-            let message = format!(
-                "{sequence} tokens in tiles of {} x {} are not timed: that is {} tiles",
-                tiling.rows,
-                tiling.columns,
-                tiling.count(sequence)
-            );
-            run.notice(message);
-            None
-        };
+        let [stored, by_tiles, kernel] = [(); 3].map(|()| inputs.clone());
+        let tiles = tiling.count(sequence);
+        if tiles > MOST_TILES {
+            let Tiling { rows, columns } = tiling;
+            run.notice(format!(
+                "{sequence} tokens in tiles of {rows} x {columns} are not timed: that is {tiles} tiles"
+            ));
+        }
+        let tiled: Work = Box::new(move |probe| by_tiles.tiled(tiling, mask, probe));
         [
-            Some(Box::new(move |probe: Probe<'_>| Some(stored.naive(hidden.as_ref(), probe)))),
-            tiled,
-            Some(Box::new(move |probe: Probe<'_>| Some(kernel.linear(ahead, probe)))),
+            Some(Box::new(move |probe| Some(stored.naive(hidden.as_ref(), probe)))),
+            (tiles <= MOST_TILES).then_some(tiled),
+            Some(Box::new(move |probe| Some(kernel.linear(ahead, probe)))),
         ]
     }
 
@@ -346,7 +320,7 @@ impl Session {
         let mut most = before;
         drop(work(&mut || {
             most = most.max(in_use().unwrap_or(0));
-            if interrupted() { Continue::No } else { Continue::Yes }
+            unless(interrupted())
         }));
         Some(most - before)
     }
@@ -461,12 +435,13 @@ fn compared(
         if done % TOLD == 0 {
             run.status(format!("computing four ways: tile {done} of {all}"));
         }
-        match run.control.must_end() {
-            Some(_) => Continue::No,
-            None => Continue::Yes,
-        }
+        unless(run.control.must_end().is_some())
     });
     compared.ok_or(StepError::Stopped)
+}
+
+fn unless(is_ended: bool) -> ControlFlow<()> {
+    if is_ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// One of the ways, as work; it finds nothing if it is ended.
@@ -488,10 +463,7 @@ impl Workload for Timed {
         device::sync(&self.device, self.id)?;
         let started = Instant::now();
         for _ in 0..passes {
-            let probe: Probe<'_> = &mut || {
-                if (self.interrupted)() { Continue::No } else { Continue::Yes }
-            };
-            let found = (self.work)(probe);
+            let found = (self.work)(&mut || unless((self.interrupted)()));
             if black_box(found).is_none() {
                 break;
             }

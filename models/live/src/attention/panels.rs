@@ -8,8 +8,9 @@ use mlsys_lab::picture::{self, axis, bars, kinds, line, log_axis, pane, point, s
 use mlsys_lab::value::significant;
 use mlsys_sim::inference::RunningSoftmax;
 
-use super::tiles::{AttentionMask, Tile, scores};
-use super::variants::{Comparison, RandomInputs, TIMED, TimedLength, VARIANTS};
+use super::exact::{RandomInputs, scores};
+use super::tiles::{AttentionMask, Tile};
+use super::variants::{Comparison, TIMED, TimedLength, VARIANTS};
 use super::{Knobs, Session, Setup};
 
 type Picture = fn(&Session) -> Option<Frame>;
@@ -222,15 +223,12 @@ impl Grid {
         count: usize,
     ) -> Pane {
         let (mut grew, mut knew, mut there) = (0, 0, 0);
-        let mut drawn_rows = Vec::new();
         let last = rows.iter().rposition(|row| tile.queries.contains(&row.query));
-        for row in rows {
-            let mut new = None;
-            let mut correction = None;
+        let drawn_rows = rows.iter_mut().map(|row| {
+            let (mut new, mut correction) = (None, None);
             if tile.queries.contains(&row.query) {
                 there += 1;
-                let keys = tile.keys.clone();
-                let scale = knobs.logit_scale;
+                let (keys, scale) = (tile.keys.clone(), knobs.logit_scale);
                 let seen = scores(drawn, 0, row.query, keys.clone(), self.mask, scale);
                 let before = row.pass;
                 row.pass = before.after(&seen);
@@ -238,14 +236,13 @@ impl Grid {
                 if row.pass.most > before.most {
                     let of = keys.filter(|key| self.mask.sees(row.query, *key)).zip(seen);
                     new = of.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(key, _)| key);
-                    if before.sum > 0.0 {
-                        grew += 1;
-                        correction = Some(row.pass.correction);
-                    }
+                    correction = (before.sum > 0.0).then_some(row.pass.correction);
+                    grew += usize::from(correction.is_some());
                 }
             }
-            drawn_rows.push(self.row(row, &tile, new, correction));
-        }
+            self.row(row, &tile, new, correction)
+        });
+        let drawn_rows = drawn_rows.collect();
         let tiles = match count {
             1 => String::new(),
             count => format!(", {count} tiles at once"),

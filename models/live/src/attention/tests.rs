@@ -1,28 +1,36 @@
 //! Whole runs and the four ways, held against formulas, other labs and double precision.
 
-use mlsys_device as device;
-use mlsys_lab::control::{Command, StopReason};
+use std::ops::ControlFlow;
+
+use burn::tensor::Device;
+use mlsys_lab::control::StopReason;
 use mlsys_lab::frame::Frame;
-use mlsys_lab::{Report, Value};
+use mlsys_lab::{Report, RunData, Value};
 use mlsys_nn::random::Stream;
 use mlsys_sim::inference::RunningSoftmax;
 
-use super::Setup;
-use super::tiles::{AttentionMask, Causality, Exact, Tiling, scores};
-use super::variants::{Continue, Hidden, RandomInputs, numbers};
-use crate::stepped::LiveLab;
+use super::exact::{Exact, scores};
+use super::variants::numbers;
+use super::*;
 use crate::trial::{
-    Then, answered, frame, must_be_declared, must_refuse, number, run, steered, values,
+    Then, answered, frame, must_be_declared, must_refuse, number, params, run, steered, turn,
+    values,
 };
 
 fn lab() -> LiveLab {
-    crate::attention::lab().unwrap()
+    super::lab().unwrap()
 }
+
+fn inputs(drawn: &RandomInputs) -> Inputs {
+    Inputs::new(drawn, &Device::flex(), 1.0)
+}
+
+const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
 
 /// A run that times next to nothing.
 const SHORT: [&str; 2] = ["sweep=[8]", "repetitions=1"];
 
-fn short(more: &[&str]) -> mlsys_lab::report::RunData {
+fn short(more: &[&str]) -> RunData {
     run(&lab(), &[&SHORT, more].concat())
 }
 
@@ -55,7 +63,6 @@ fn the_default_run_is_exact_where_it_says_so() {
 
 #[test]
 fn tiles_of_any_size_find_what_one_softmax_finds() {
-    let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
     let mut stream = Stream::new(5, "test");
     for trial in 0..24 {
         let heads = 1 + stream.below(3);
@@ -68,24 +75,13 @@ fn tiles_of_any_size_find_what_one_softmax_finds() {
         let ahead = [Causality::Hidden, Causality::Seen][stream.below(2)];
         let window = [None, Some(1 + stream.below(sequence + 2))][stream.below(2)];
         let mask = AttentionMask { ahead, window };
-        let inputs = drawn.on(&device, 1.0);
         let exact = Exact::compute(&drawn, mask, 1.0);
-        let hidden = Hidden::over(sequence, mask, &device);
-        let naive = numbers(inputs.naive(hidden.as_ref(), &mut || Continue::Yes));
-        let tiled = inputs.tiled(tiling, mask, &mut || Continue::Yes).unwrap();
-        let off = exact.difference(&naive);
-        assert!(off <= 1e-5, "naive {mask:?} {off}");
-        let off = exact.difference(&numbers(tiled.output));
-        assert!(off <= 1e-5, "{tiling:?} {mask:?} of {sequence}: {off}");
-        // Maximum and sum of each row are those of the instant lab's code, whatever the blocks.
-        let (most, sum) = (numbers(tiled.most), numbers(tiled.sum));
-        for query in 0..sequence {
-            let mut pass = RunningSoftmax::NOTHING;
-            for keys in tiling.band(query..query + 1, sequence, mask) {
-                pass = pass.after(&scores(&drawn, 0, query, keys.keys, mask, 1.0));
-            }
-            assert!((f64::from(most[query]) - pass.most).abs() < 1e-5);
-            assert!((f64::from(sum[query]) / pass.sum - 1.0).abs() < 1e-5);
+        let hidden = Hidden::over(sequence, mask, &Device::flex());
+        let naive = inputs(&drawn).naive(hidden.as_ref(), &mut || GO_ON);
+        let tiled = inputs(&drawn).tiled(tiling, mask, &mut || GO_ON).unwrap();
+        for (name, found) in [("naive", naive), ("tiled", tiled)] {
+            let off = exact.difference(&numbers(found));
+            assert!(off <= 1e-5, "{name} {tiling:?} {mask:?} of {sequence}: {off}");
         }
     }
 }
@@ -102,7 +98,6 @@ fn a_window_as_long_as_the_sequence_is_full_attention() {
 
 #[test]
 fn linear_attention_is_its_own_quadratic_form() {
-    let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
     let feature = |x: f32| {
         let x = f64::from(x);
         if x > 0.0 { x + 1.0 } else { x.exp() }
@@ -113,26 +108,21 @@ fn linear_attention_is_its_own_quadratic_form() {
     {
         let (heads, width) = (2, 6);
         let drawn = RandomInputs::new(3, [heads, sequence, width]);
-        let found = numbers(drawn.on(&device, 1.0).linear(ahead, &mut || Continue::Yes));
+        let found = numbers(inputs(&drawn).linear(ahead, &mut || GO_ON));
         let mask = AttentionMask { ahead, window: None };
         for head in 0..heads {
             for query in 0..sequence {
-                let row = |numbers: &[f32], place: usize| -> Vec<f32> {
-                    let start = (head * sequence + place) * width;
-                    numbers[start..start + width].to_vec()
-                };
-                let q = row(&drawn.q, query);
+                let q = drawn.vector(&drawn.q, head, query);
                 let (mut sum, mut expected) = (0.0, vec![0.0; width]);
                 for key in (0..sequence).filter(|key| mask.sees(query, *key)) {
-                    let k = row(&drawn.k, key);
-                    let pairs = q.iter().zip(&k);
+                    let pairs = q.iter().zip(drawn.vector(&drawn.k, head, key));
                     let weight: f64 = pairs.map(|(a, b)| feature(*a) * feature(*b)).sum();
                     sum += weight;
-                    for (to, v) in expected.iter_mut().zip(row(&drawn.v, key)) {
-                        *to += weight * f64::from(v);
+                    for (to, v) in expected.iter_mut().zip(drawn.vector(&drawn.v, head, key)) {
+                        *to += weight * f64::from(*v);
                     }
                 }
-                for (there, expected) in row(&found, query).iter().zip(expected) {
+                for (there, expected) in drawn.vector(&found, head, query).iter().zip(expected) {
                     assert!((f64::from(*there) - expected / sum).abs() < 1e-5);
                 }
             }
@@ -141,14 +131,7 @@ fn linear_attention_is_its_own_quadratic_form() {
 }
 
 #[test]
-fn large_scores_overflow_only_where_the_maximum_is_forgotten() {
-    let data = short(&["logit_scale=200.0"]);
-    assert!(number(&data, "non_finite_without_max") > 0.0);
-    assert!(number(&data, "tiled_difference") <= 1e-4);
-}
-
-#[test]
-fn film_has_one_picture_per_tile() {
+fn one_picture_per_tile_but_not_of_thousands() {
     let data = short(&["sequence=64", "tile_rows=16", "tile_columns=24"]);
     let Frame::FrameSequence(film) = frame(&data, "scores") else { panic!("scores") };
     // Of 4 x 3 tiles, those that a causal mask leaves.
@@ -170,12 +153,7 @@ fn film_has_one_picture_per_tile() {
         (cells.rows.len(), cells.columns())
     });
     assert!(most.max().unwrap() <= (16, 33));
-}
-
-#[test]
-fn film_of_the_smallest_tiles_is_bounded() {
-    let tiny = ["sequence=64", "tile_rows=1", "tile_columns=1"];
-    let data = short(&tiny);
+    let data = short(&["sequence=64", "tile_rows=1", "tile_columns=1"]);
     let Frame::FrameSequence(film) = frame(&data, "scores") else { panic!("scores") };
     assert!((17..=90).contains(&film.stills.len()), "{}", film.stills.len());
     assert!(number(&data, "tiled_difference") <= 1e-5);
@@ -183,10 +161,10 @@ fn film_of_the_smallest_tiles_is_bounded() {
 
 #[test]
 fn a_knob_shows_at_once_what_it_does() {
-    let set = |name: &str, value: Value| Command::Set { name: name.to_owned(), value };
-    let orders = [set("logit_scale", Value::Float(200.0)), set("tile_rows", Value::Int(5))];
+    let orders = [turn("logit_scale", 200.0), turn("tile_rows", Value::Int(5))];
     let data = steered(&lab(), &SHORT, "timing 8", &orders);
     assert!(number(&data, "non_finite_without_max") > 0.0);
+    assert!(number(&data, "tiled_difference") <= 1e-4);
     assert_eq!(number(&data, "tiled_score_bytes"), 4.0 * 5.0 * 32.0 + 8.0 * 5.0);
     assert_eq!(data.changes.len(), 2);
 }
@@ -206,42 +184,23 @@ fn invalid_settings_are_refused_with_a_way_out() {
 
 #[test]
 fn scores_beyond_memory_are_refused() {
-    let setup = Setup {
-        heads: 64,
-        sequence: 8192,
-        width: 32,
-        ahead: Causality::Hidden,
-        sweep: vec![64],
-        repetitions: 1,
-        seed: 1,
-    };
+    let setup = Setup::read(&params(&lab(), &["heads=64", "sequence=8192"])).unwrap();
     let gigabytes = setup.bytes() as f64 / 1e9;
     assert!((68.0..71.0).contains(&gigabytes), "{gigabytes}");
 }
 
 #[test]
-fn a_stopped_run_keeps_what_it_has_found() {
-    let set = ["sweep=[8, 16]", "repetitions=1"];
-    let data = steered(&lab(), &set, "timing 16", &[Command::Stop]);
-    assert_eq!(values(&data, "length"), [8.0]);
-    assert!(number(&data, "tiled_difference") <= 1e-5);
-}
-
-#[test]
 fn a_stop_is_heard_between_two_tiles() {
     let drawn = RandomInputs::new(1, [1, 6, 2]);
-    let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
-    let (tiling, ahead) = (Tiling { rows: 2, columns: 2 }, Causality::Hidden);
-    let mask = AttentionMask { ahead, window: None };
+    let mask = AttentionMask { ahead: Causality::Hidden, window: None };
     let mut tiles = 0;
-    let ended = drawn.on(&device, 1.0).tiled(tiling, mask, &mut || {
+    let ended = inputs(&drawn).tiled(Tiling { rows: 2, columns: 2 }, mask, &mut || {
         tiles += 1;
-        if tiles == 4 { Continue::No } else { Continue::Yes }
+        unless(tiles == 4)
     });
     assert!(ended.is_none() && tiles == 4);
     // While a knob's tiles are computed, nothing of them is reported.
-    let smallest = ["tile_rows", "tile_columns"]
-        .map(|name| Command::Set { name: name.to_owned(), value: Value::Int(1) });
+    let smallest = ["tile_rows", "tile_columns"].map(|name| turn(name, Value::Int(1)));
     let mut orders = smallest.into_iter().peekable();
     let set = ["sequence=64", "sweep=[8, 16, 24]", "repetitions=1"];
     let (data, reason) = answered(&lab(), &set, |report| {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::variants::RandomInputs;
+use serde::Deserialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AttentionMask {
@@ -13,12 +13,19 @@ pub(super) struct AttentionMask {
 }
 
 /// Whether a query sees later keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "bool")]
 pub(super) enum Causality {
     /// It does not: causal attention.
     Hidden,
     /// It does.
     Seen,
+}
+
+impl From<bool> for Causality {
+    fn from(causal: bool) -> Self {
+        if causal { Self::Hidden } else { Self::Seen }
+    }
 }
 
 impl AttentionMask {
@@ -38,17 +45,11 @@ impl AttentionMask {
             Causality::Hidden => (keys.start > last, keys.end - 1 > first),
             Causality::Seen => (false, false),
         };
-        let far = match self.window {
-            // The nearest and the farthest of all pairs.
-            Some(window) => {
-                let behind = first.saturating_sub(keys.end - 1);
-                let before = keys.start.saturating_sub(last);
-                let nearest = behind.max(before);
-                let farthest = last.abs_diff(keys.start).max((keys.end - 1).abs_diff(first));
-                (nearest >= window, farthest >= window)
-            }
-            None => (false, false),
-        };
+        let behind = first.saturating_sub(keys.end - 1);
+        let nearest = behind.max(keys.start.saturating_sub(last));
+        let farthest = last.abs_diff(keys.start).max((keys.end - 1).abs_diff(first));
+        let is_far = |distance| self.window.is_some_and(|window| distance >= window);
+        let far = (is_far(nearest), is_far(farthest));
         match (hidden.0 || far.0, hidden.1 || far.1) {
             (true, _) => Coverage::Nothing,
             (false, true) => Coverage::Part,
@@ -73,9 +74,11 @@ pub(super) struct Tile {
 }
 
 /// The size of tiles; the last ones are smaller where it does not divide the sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Tiling {
+    #[serde(rename = "tile_rows")]
     pub(super) rows: usize,
+    #[serde(rename = "tile_columns")]
     pub(super) columns: usize,
 }
 
@@ -114,109 +117,6 @@ fn pieces(whole: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     let size = size.max(1);
     let starts = (0..whole).step_by(size);
     starts.map(move |start| start..start.saturating_add(size).min(whole))
-}
-
-// The same attention in double precision on the host: what results are held against.
-
-/// Multiply-adds that the reference takes at most: beyond that it looks at some of the queries, evenly over the sequence.
-const MOST_WORK: usize = 1 << 28;
-
-pub(super) struct Exact {
-    /// The queries that were looked at, ascending.
-    pub(super) queries: Vec<usize>,
-    /// What each finds: head after head, query after query, `width` numbers each.
-    pub(super) found: Vec<f64>,
-    width: usize,
-    heads: usize,
-    largest: f64,
-}
-
-impl Exact {
-    /// Softmax attention as it is written, every query against every key that it sees.
-    pub(super) fn compute(drawn: &RandomInputs, mask: AttentionMask, logit_scale: f64) -> Self {
-        let RandomInputs { heads, sequence, width, .. } = *drawn;
-        let one = 2 * heads * sequence * width;
-        let count = (MOST_WORK / one.max(1)).clamp(1, sequence);
-        let place = |i: usize| (i * (sequence - 1)).checked_div(count - 1);
-        // Of one query alone the last, which sees all.
-        let queries: Vec<usize> = (0..count).map(|i| place(i).unwrap_or(sequence - 1)).collect();
-        let mut found = Vec::with_capacity(heads * count * width);
-        for head in 0..heads {
-            for &query in &queries {
-                found.extend(row(drawn, head, query, mask, logit_scale));
-            }
-        }
-        let largest = found.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        Self { queries, found, width, heads, largest }
-    }
-
-    /// The largest difference of a result, whole as it came from the device, over the largest output.
-    pub(super) fn difference(&self, result: &[f32]) -> f64 {
-        let sequence = result.len() / (self.width * self.heads).max(1);
-        let rows = (0..self.heads)
-            .flat_map(|head| self.queries.iter().map(move |query| head * sequence + query));
-        let mut worst = 0.0_f64;
-        for (row, found) in rows.zip(self.found.chunks(self.width)) {
-            let start = row * self.width;
-            for (place, exact) in found.iter().enumerate() {
-                let there = result.get(start + place).copied().unwrap_or(f32::NAN);
-                let difference = (f64::from(there) - exact).abs();
-                if !difference.is_finite() {
-                    // What is no number is as wrong as can be.
-                    return f64::MAX;
-                }
-                worst = worst.max(difference);
-            }
-        }
-        (worst / self.largest.max(f64::MIN_POSITIVE)).min(f64::MAX)
-    }
-
-    /// What the last query of the first head should find.
-    pub(super) fn last(&self) -> &[f64] {
-        let end = self.queries.len() * self.width;
-        &self.found[end - self.width..end]
-    }
-}
-
-/// One row of the scores of a head: those of the keys in `keys` that the query sees.
-pub(super) fn scores(
-    drawn: &RandomInputs,
-    head: usize,
-    query: usize,
-    keys: Range<usize>,
-    mask: AttentionMask,
-    logit_scale: f64,
-) -> Vec<f64> {
-    let q = drawn.vector(&drawn.q, head, query);
-    let scale = logit_scale / (drawn.width as f64).sqrt();
-    keys.filter(|key| mask.sees(query, *key))
-        .map(|key| {
-            let products = q.iter().zip(drawn.vector(&drawn.k, head, key));
-            products.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>() * scale
-        })
-        .collect()
-}
-
-fn row(
-    drawn: &RandomInputs,
-    head: usize,
-    query: usize,
-    mask: AttentionMask,
-    logit_scale: f64,
-) -> Vec<f64> {
-    let keys = 0..drawn.sequence;
-    let scores = scores(drawn, head, query, keys.clone(), mask, logit_scale);
-    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (mut sum, mut found) = (0.0, vec![0.0; drawn.width]);
-    let seen = keys.filter(|key| mask.sees(query, *key));
-    for (key, score) in seen.zip(scores) {
-        let share = (score - most).exp();
-        sum += share;
-        for (to, value) in found.iter_mut().zip(drawn.vector(&drawn.v, head, key)) {
-            *to += share * f64::from(*value);
-        }
-    }
-    found.iter().map(|x| x / sum).collect()
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 //!
 //! All take queries, keys and values `[heads, sequence, head]` and give `[heads, sequence, head]`.
 
+use std::ops::{ControlFlow, Range};
+
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use mlsys_lab::Run;
 use mlsys_nn::networks::MASKED_SCORE;
-use mlsys_nn::random::Stream;
 
-use super::tiles::{AttentionMask, Causality, Coverage, Exact, Tile, Tiling};
+use super::exact::{Exact, RandomInputs};
+use super::tiles::{AttentionMask, Causality, Coverage, Tile, Tiling};
 use super::{Knobs, Setup};
 
 /// Tokens that causal linear attention takes at once.
@@ -24,62 +26,21 @@ pub(super) struct Inputs {
 }
 
 /// Called when a variant holds most memory; decides whether it continues.
-pub(super) type Probe<'a> = &'a mut dyn FnMut() -> Continue;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Continue {
-    Yes,
-    No,
-}
-
-/// Queries, keys and values on the host: standard normal, `[heads, sequence, width]`.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct RandomInputs {
-    pub(super) heads: usize,
-    pub(super) sequence: usize,
-    pub(super) width: usize,
-    pub(super) q: Vec<f32>,
-    pub(super) k: Vec<f32>,
-    pub(super) v: Vec<f32>,
-}
-
-impl RandomInputs {
-    pub(super) fn new(seed: u64, [heads, sequence, width]: [usize; 3]) -> Self {
-        let draw = |purpose: &str| {
-            let mut stream = Stream::new(seed, purpose);
-            let count = heads * sequence * width;
-            (0..count).map(|_| stream.normal() as f32).collect()
-        };
-        Self {
-            heads,
-            sequence,
-            width,
-            q: draw("attention/queries"),
-            k: draw("attention/keys"),
-            v: draw("attention/values"),
-        }
-    }
-
-    /// The vector of one of `q`, `k` and `v` at a position.
-    pub(super) fn vector<'a>(&self, of: &'a [f32], head: usize, position: usize) -> &'a [f32] {
-        let start = (head * self.sequence + position) * self.width;
-        &of[start..start + self.width]
-    }
-
-    pub(super) fn on(&self, device: &Device, logit_scale: f64) -> Inputs {
-        let shape = [self.heads, self.sequence, self.width];
-        let tensor =
-            |numbers: &[f32]| Tensor::from_data(TensorData::new(numbers.to_vec(), shape), device);
-        Inputs {
-            q: tensor(&self.q),
-            k: tensor(&self.k),
-            v: tensor(&self.v),
-            scale: logit_scale / (self.width as f64).sqrt(),
-        }
-    }
-}
+pub(super) type Probe<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 
 impl Inputs {
+    pub(super) fn new(drawn: &RandomInputs, device: &Device, logit_scale: f64) -> Self {
+        let shape = [drawn.heads, drawn.sequence, drawn.width];
+        let tensor =
+            |numbers: &[f32]| Tensor::from_data(TensorData::new(numbers.to_vec(), shape), device);
+        Self {
+            q: tensor(&drawn.q),
+            k: tensor(&drawn.k),
+            v: tensor(&drawn.v),
+            scale: logit_scale / (drawn.width as f64).sqrt(),
+        }
+    }
+
     fn sequence(&self) -> usize {
         self.q.dims()[1]
     }
@@ -90,7 +51,7 @@ impl Inputs {
         let most = scores.clone().max_dim(2);
         let shares = (scores - most).exp();
         let sum = shares.clone().sum_dim(2);
-        probe();
+        let _ = probe();
         shares.matmul(self.v.clone()) / sum
     }
 
@@ -116,7 +77,7 @@ impl Inputs {
         tiling: Tiling,
         mask: AttentionMask,
         probe: Probe<'_>,
-    ) -> Option<Tiled> {
+    ) -> Option<Tensor<3>> {
         let mut bands = Vec::new();
         for queries in tiling.bands(self.sequence()) {
             let q = cut(&self.q, &queries);
@@ -132,20 +93,14 @@ impl Inputs {
                     }
                 };
                 softmax = Some(Softmax::extend(softmax, scores, v));
-                if probe() == Continue::No {
+                if probe().is_break() {
                     return None;
                 }
             }
             bands.extend(softmax);
         }
-        let most = bands.iter().map(|band| band.most.clone()).collect();
-        let sum = bands.iter().map(|band| band.sum.clone()).collect();
         let output = bands.into_iter().map(|band| band.weighted / band.sum).collect();
-        Some(Tiled {
-            output: Tensor::cat(output, 1),
-            most: Tensor::cat(most, 1),
-            sum: Tensor::cat(sum, 1),
-        })
+        Some(Tensor::cat(output, 1))
     }
 
     /// A product of features in the place of the exponential: f(q) · (f(k)ᵀ v) / f(q) · Σ f(k) with f = elu + 1, which is
@@ -156,7 +111,7 @@ impl Inputs {
             Causality::Seen => {
                 let state = k.clone().swap_dims(1, 2).matmul(self.v.clone());
                 let total = k.sum_dim(1).swap_dims(1, 2);
-                probe();
+                let _ = probe();
                 q.clone().matmul(state) / q.matmul(total)
             }
             Causality::Hidden => self.linear_causal(q, k, probe),
@@ -186,7 +141,7 @@ impl Inputs {
             let near = hidden.fill(q.clone().matmul(k.clone().swap_dims(1, 2)), 0.0);
             let found = q.clone().matmul(state.clone()) + near.clone().matmul(v.clone());
             chunks.push(found / (q.matmul(total.clone()) + near.sum_dim(2)));
-            probe();
+            let _ = probe();
             let turned = k.swap_dims(1, 2);
             state = state + turned.clone().matmul(v);
             total = total + turned.sum_dim(2);
@@ -222,17 +177,6 @@ impl Hidden {
     }
 }
 
-pub(super) struct Tiled {
-    /// `[heads, sequence, head]`
-    pub(super) output: Tensor<3>,
-    /// The largest score of each row, `[heads, sequence, 1]`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare it with the instant lab"))]
-    pub(super) most: Tensor<3>,
-    /// The sum of exp(score - most) of each row, `[heads, sequence, 1]`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare it with the instant lab"))]
-    pub(super) sum: Tensor<3>,
-}
-
 /// A softmax that has seen some of its rows, with the values it weighs (Milakov & Gimelshein 2018; Dao et al. 2022).
 struct Softmax {
     most: Tensor<3>,
@@ -265,7 +209,7 @@ fn feature(x: Tensor<3>) -> Tensor<3> {
     x.clamp_min(0.0) + below
 }
 
-fn cut(x: &Tensor<3>, tokens: &std::ops::Range<usize>) -> Tensor<3> {
+fn cut(x: &Tensor<3>, tokens: &Range<usize>) -> Tensor<3> {
     let [heads, _, width] = x.dims();
     x.clone().slice([0..heads, tokens.clone(), 0..width])
 }
@@ -295,13 +239,13 @@ impl Comparison {
         probe: Probe<'_>,
     ) -> Option<Self> {
         let (mask, windowed) = (setup.full_mask(), setup.window_mask(knobs));
-        let inputs = random.on(device, knobs.logit_scale);
+        let inputs = Inputs::new(random, device, knobs.logit_scale);
         let hidden = Hidden::over(setup.sequence, mask, device);
         let results = [
-            inputs.naive(hidden.as_ref(), &mut || Continue::Yes),
-            inputs.tiled(knobs.tiling, mask, probe)?.output,
-            inputs.tiled(knobs.tiling, windowed, probe)?.output,
-            inputs.linear(setup.ahead, &mut || Continue::Yes),
+            inputs.naive(hidden.as_ref(), &mut || ControlFlow::Continue(())),
+            inputs.tiled(knobs.tiling, mask, probe)?,
+            inputs.tiled(knobs.tiling, windowed, probe)?,
+            inputs.linear(setup.ahead, &mut || ControlFlow::Continue(())),
         ]
         .map(numbers);
         let without_max = numbers(inputs.without_max(hidden.as_ref()));

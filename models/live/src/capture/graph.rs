@@ -6,7 +6,7 @@ use mlsys_lab::frame::{Direction, Edge, Fact, Graph, Group, Node, NodeKind, Step
 use mlsys_lab::{Frame, Value};
 use mlsys_nn::capture::table::{Source, StepPhase};
 
-use super::panels::{PanelData, layer, names, written_out};
+use super::record::{PanelData, layer, names, written_out};
 
 /// Nodes beyond which only the forward pass is drawn.
 const MOST_NODES: usize = 1500;
@@ -128,16 +128,9 @@ impl Drawing<'_> {
             }
         };
         let drawn = self.graph.nodes.len();
-        self.graph.nodes.push(Node {
-            label,
-            operation: String::new(),
-            kind,
-            group,
-            facts: vec![
-                fact("shape", found.sizes(), ""),
-                fact("numbers", found.numbers() as i64, ""),
-            ],
-        });
+        let numbers = found.numbers() as i64;
+        let facts = vec![Fact::new("shape", found.sizes(), ""), Fact::new("numbers", numbers, "")];
+        self.graph.nodes.push(Node { label, operation: String::new(), kind, group, facts });
         self.of_tensor.insert(tensor, drawn);
         drawn
     }
@@ -158,11 +151,8 @@ impl Drawing<'_> {
         for depth in 1..=path.len() {
             let known = self.groups.get(&path[..depth]).copied();
             parent = Some(known.unwrap_or_else(|| {
-                self.graph.groups.push(Group {
-                    name: path[depth - 1].clone(),
-                    parent,
-                    facts: Vec::new(),
-                });
+                let name = path[depth - 1].clone();
+                self.graph.groups.push(Group { name, parent, facts: Vec::new() });
                 self.groups.insert(path[..depth].to_vec(), self.graph.groups.len() - 1);
                 self.graph.groups.len() - 1
             }));
@@ -177,26 +167,25 @@ impl Drawing<'_> {
         let output = &table.tensors[node.output];
         let kind = if output.real { "f32" } else { "whole numbers" };
         let mut facts = vec![
-            fact("result", output.sizes(), ""),
-            fact("of", kind.to_owned(), ""),
-            fact("layer", layer(record, index), ""),
+            Fact::new("result", output.sizes(), ""),
+            Fact::new("of", kind, ""),
+            Fact::new("layer", layer(record, index), ""),
         ];
         if node.is_view() {
-            facts.push(fact("moves", "nothing: a view".to_owned(), ""));
+            facts.push(Fact::new("moves", "nothing: a view", ""));
             return facts;
         }
-        facts.push(fact("flops", node.flops() as i64, ""));
+        facts.push(Fact::new("flops", node.flops() as i64, ""));
         let alone = mlsys_nn::capture::cost::units(table, &[index], counting);
         if let Some(unit) = alone.first() {
-            facts.push(fact("moves", unit.bytes as i64, "bytes"));
-            facts.push(fact("intensity", unit.intensity(), "flops/byte"));
+            facts.push(Fact::new("moves", unit.bytes as i64, "bytes"));
+            facts.push(Fact::new("intensity", unit.intensity(), "flops/byte"));
         }
         if let Some(share) = self.seconds.get(&index) {
-            facts.push(fact("time of forward", 100.0 * share, "%"));
+            facts.push(Fact::new("time of forward", 100.0 * share, "%"));
         }
         if node.inside.len() > 1 {
-            let inside = node.inside.join(", ");
-            facts.push(fact("under autodiff", inside, ""));
+            facts.push(Fact::new("under autodiff", node.inside.join(", "), ""));
         }
         facts
     }
@@ -217,11 +206,8 @@ impl Drawing<'_> {
             }
         }
         for (group, (operations, flops)) in self.graph.groups.iter_mut().zip(sums) {
-            group.facts = vec![fact("operations", operations, ""), fact("flops", flops, "")];
+            group.facts =
+                vec![Fact::new("operations", operations, ""), Fact::new("flops", flops, "")];
         }
     }
-}
-
-fn fact(name: &str, value: impl Into<Value>, unit: &str) -> Fact {
-    Fact::new(name, value.into(), unit)
 }

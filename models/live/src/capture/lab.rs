@@ -3,6 +3,7 @@
 mod check;
 mod graph;
 mod panels;
+mod record;
 #[cfg(test)]
 mod tests;
 
@@ -12,22 +13,19 @@ use mlsys_device as device;
 use mlsys_lab::control::NextStep;
 use mlsys_lab::report::{Change, FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
+use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::capture::cost::{CostModel, Costs, Fusing, Recompute};
-use mlsys_nn::capture::layers::Layers;
-use mlsys_nn::capture::record;
-use mlsys_nn::capture::record::{Forward, RecordError, Rule};
-use mlsys_nn::capture::saved::GradientNeeds;
-use mlsys_nn::capture::table::Table;
+use mlsys_nn::capture::record::{RecordError, Rule};
 use mlsys_nn::cases;
 use mlsys_nn::cases::Model;
 use mlsys_nn::networks::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig};
 use serde::Deserialize;
 
 use self::check::{Real, Slopes};
+use self::record::{PanelData, Record, Setup};
 use crate::roof::{self, Roof};
 use crate::sizes::sizes;
-use crate::stepped::LiveLab;
+use crate::stepped::{LiveLab, known};
 
 /// Lab `capture`: records a forward pass and a training step, counts them, and proves the record true.
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -39,7 +37,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 #[derive(Deserialize)]
 struct Fields {
     model: Model,
-    layers: Vec<Value>,
     width: usize,
     depth: usize,
     heads: usize,
@@ -58,15 +55,6 @@ struct Fields {
     precision: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct Setup {
-    architecture: Architecture,
-    activation: Activation,
-    batch: usize,
-    rule: Rule,
-    seed: u64,
-}
-
 /// A layer, or a batch of them, must fit into the counts: no size is larger.
 const LARGEST_SIZE: usize = 1_000_000;
 /// With more units, 64 blocks and 4096 sequences of 4096 tokens, operations would pass 2⁶³.
@@ -78,32 +66,12 @@ impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
         let fields: Fields = params.read()?;
         Ok(Self {
-            architecture: architecture(&fields)?,
+            architecture: architecture(params, &fields)?,
             activation: fields.activation,
             batch: fields.batch_size,
             rule: fields.optimizer,
             seed: fields.seed,
         })
-    }
-
-    /// What the network is given: examples and numbers of each, or sequences and tokens of each.
-    fn input(&self) -> [usize; 2] {
-        let of_one = match &self.architecture {
-            Architecture::Mlp(config) => config.inputs,
-            Architecture::Cnn(config) => config.edge * config.edge,
-            Architecture::Filters(config) => config.edge * config.edge,
-            Architecture::Transformer(config) => config.context,
-        };
-        [self.batch, of_one]
-    }
-
-    fn classes(&self) -> usize {
-        match &self.architecture {
-            Architecture::Mlp(config) => config.outputs,
-            Architecture::Cnn(config) => config.outputs,
-            Architecture::Filters(config) => config.outputs,
-            Architecture::Transformer(config) => config.vocab,
-        }
     }
 }
 
@@ -132,11 +100,11 @@ fn printed_roof(gpu: String, precision: &str) -> Result<Roof, LabError> {
     Ok(Roof { name: gpu, peak, bandwidth })
 }
 
-fn architecture(fields: &Fields) -> Result<Architecture, LabError> {
+fn architecture(params: &Params, fields: &Fields) -> Result<Architecture, LabError> {
     let &Fields { width, depth, heads, kv_heads, vocab, context, .. } = fields;
     match fields.model {
         Model::Mlp => {
-            let sizes = layers(&fields.layers)?;
+            let sizes = layers(params)?;
             let [inputs, hidden @ .., outputs] = sizes.as_slice() else {
                 return Err(LabError::contradiction(
                     ["layers"],
@@ -159,42 +127,19 @@ fn architecture(fields: &Fields) -> Result<Architecture, LabError> {
     }
 }
 
-fn layers(given: &[Value]) -> Result<Vec<usize>, LabError> {
-    if given.len() > MOST_LAYERS + 1 {
+fn layers(params: &Params) -> Result<Vec<usize>, LabError> {
+    let layers = sizes(params, "layers", "size", LARGEST_SIZE)?;
+    if layers.len() > MOST_LAYERS + 1 {
         let message =
-            format!("at most {MOST_LAYERS} layers can be recorded, not {}", given.len() - 1);
+            format!("at most {MOST_LAYERS} layers can be recorded, not {}", layers.len() - 1);
         return Err(LabError::contradiction(["layers"], message));
     }
-    sizes("layers", "size", given, LARGEST_SIZE)
+    Ok(layers)
 }
 
 // A run: record, count, do again, compare slopes; between the steps, knobs that only recount.
 
 const DIRECTIONS: u64 = 8;
-
-/// What was recorded of a network at one batch size.
-struct Record {
-    setup: Setup,
-    table: Table,
-    layers: Layers,
-    needs: GradientNeeds,
-}
-
-impl Record {
-    /// Records and counts; also returns what burn recorded of the forward pass.
-    fn new(setup: Setup) -> Result<(Self, Forward), RecordError> {
-        let forward = record::forward(&setup.architecture, setup.input(), setup.activation)?;
-        let training = record::training(&forward, &setup.architecture, setup.rule)?;
-        let table = Table::new(&forward, &training)?;
-        let record =
-            Self { layers: Layers::new(&table), needs: GradientNeeds::new(&table), setup, table };
-        Ok((record, forward))
-    }
-
-    fn count(&self, counting: &CostModel) -> Costs {
-        Costs::new(&self.table, &self.needs, &self.layers, counting)
-    }
-}
 
 fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     let started = Instant::now();
@@ -205,17 +150,15 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     let (mut record, forward) = Record::new(Setup::read(&params)?).map_err(failed)?;
     let mut count = record.count(&counting);
     report(run, &record, &count);
-    panels::draw(run, (0, FrameTrigger::Final), &record, &count, &counting);
+    panels::draw(run, (0, FrameTrigger::Final), shown(&record, &count, &counting));
 
-    let real = match check::too_large(&record.setup, &record.table) {
-        Some(reason) => {
-            run.notice(reason);
-            None
-        }
-        None => {
-            let (opened, host) = (device::open(device)?, device::open(DeviceId::CPU)?);
-            Some(Real::new(&record.setup, &opened, &host))
-        }
+    let too_large = check::too_large(&record.setup, &record.table);
+    let real = if let Some(reason) = too_large {
+        run.notice(reason);
+        None
+    } else {
+        let (opened, host) = (device::open(device)?, device::open(DeviceId::CPU)?);
+        Some(Real::new(&record.setup, &opened, &host))
     };
     let mut slopes: Option<Slopes<'_>> = None;
     let steps = if real.is_some() { 1 + DIRECTIONS } else { 1 };
@@ -244,13 +187,8 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
                     count = record.count(&counting);
                     report(run, &record, &count);
                     if goes {
-                        panels::draw(
-                            run,
-                            (done, FrameTrigger::Running),
-                            &record,
-                            &count,
-                            &counting,
-                        );
+                        let at = (done, FrameTrigger::Running);
+                        panels::draw(run, at, shown(&record, &count, &counting));
                     }
                 }
                 Err(error) => {
@@ -260,7 +198,8 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
             }
         }
         if !goes {
-            panels::draw(run, (done, FrameTrigger::Asked), &record, &count, &counting);
+            let at = (done, FrameTrigger::Asked);
+            panels::draw(run, at, shown(&record, &count, &counting));
             continue;
         }
         if let Some(real) = &real {
@@ -278,11 +217,15 @@ fn record_and_count(run: &mut Run<'_>) -> Result<(), LabError> {
     if let Some(error) = unfit {
         return Err(error);
     }
-    panels::draw(run, (done, FrameTrigger::Final), &record, &count, &counting);
+    panels::draw(run, (done, FrameTrigger::Final), shown(&record, &count, &counting));
     run.scalar("steps_done", done as i64);
     run.scalar("diverged", false);
     run.scalar("wall_seconds", started.elapsed().as_secs_f64());
     Ok(())
+}
+
+fn shown<'a>(record: &'a Record, count: &'a Costs, counting: &'a CostModel) -> PanelData<'a> {
+    PanelData { record, count, counting }
 }
 
 fn report(run: &mut Run<'_>, record: &Record, count: &Costs) {
@@ -315,11 +258,6 @@ fn report(run: &mut Run<'_>, record: &Record, count: &Costs) {
         run.scalar(&format!("intensity.{layer}"), *intensity);
     }
     run.scalar("memory_bound_share", count.memory_bound_share);
-    for (name, joules) in
-        [("arithmetic_joules", count.arithmetic_joules), ("memory_joules", count.memory_joules)]
-    {
-        if let Some(joules) = joules {
-            run.scalar(name, joules);
-        }
-    }
+    known(run, "arithmetic_joules", count.arithmetic_joules);
+    known(run, "memory_joules", count.memory_joules);
 }

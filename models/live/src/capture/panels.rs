@@ -7,20 +7,14 @@ use mlsys_lab::picture::{self, bar, bars, line, log_axis, point, scatter};
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::value::significant;
 use mlsys_lab::{Frame, Run, Value};
-use mlsys_nn::capture::cost::{CostModel, Costs, FusedOp};
+use mlsys_nn::capture::cost::FusedOp;
 use mlsys_nn::capture::lifetime::{Lifetime, Phase, alive};
 use mlsys_nn::capture::record::Rule;
 use mlsys_nn::capture::table::{Node, Source, StepPhase};
 
-use super::{Record, graph};
+use super::graph;
+use super::record::{PanelData, layer, names};
 use crate::stepped;
-
-#[derive(Clone, Copy)]
-pub(super) struct PanelData<'a> {
-    pub(super) record: &'a Record,
-    pub(super) count: &'a Costs,
-    pub(super) counting: &'a CostModel,
-}
 
 type Picture = fn(PanelData<'_>) -> Frame;
 
@@ -34,64 +28,8 @@ const ALL: [(&str, Picture); 7] = [
     ("energy", energy),
 ];
 
-pub(super) fn draw(
-    run: &mut Run<'_>,
-    at: (u64, FrameTrigger),
-    record: &Record,
-    count: &Costs,
-    counting: &CostModel,
-) {
-    stepped::draw(run, at, &ALL, |_, picture| picture(PanelData { record, count, counting }));
-}
-
-/// What a node does, with the shapes of what it reads: `matmul [64, 784] x [784, 512]`.
-pub(super) fn written_out(record: &Record, node: usize) -> String {
-    let table = &record.table;
-    let node = &table.nodes[node];
-    let shapes: Vec<String> =
-        node.inputs.iter().map(|&input| table.tensors[input].sizes()).collect();
-    let between = match node.name.as_str() {
-        "matmul" => " x ",
-        _ => ", ",
-    };
-    let shapes = shapes.join(between);
-    format!("{} {shapes}", node.name)
-}
-
-/// The name of every node, counted where its layer has several of its pass: `matmul`, or `matmul 2`.
-pub(super) fn names(record: &Record) -> Vec<String> {
-    let table = &record.table;
-    let key = |index: usize| {
-        let node = &table.nodes[index];
-        let pass = match node.pass {
-            StepPhase::Forward | StepPhase::Loss => 0,
-            StepPhase::Backward => 1,
-            StepPhase::Update(parameter) => 2 + parameter,
-        };
-        (pass, record.layers.of[index], node.name.as_str())
-    };
-    let mut all = BTreeMap::new();
-    for index in 0..table.nodes.len() {
-        *all.entry(key(index)).or_insert(0) += 1;
-    }
-    let mut seen = BTreeMap::new();
-    let name = |index: usize| {
-        let number = seen.entry(key(index)).or_insert(0);
-        *number += 1;
-        let name = &table.nodes[index].name;
-        match all.get(&key(index)) {
-            Some(1) | None => name.clone(),
-            Some(_) => format!("{name} {number}"),
-        }
-    };
-    (0..table.nodes.len()).map(name).collect()
-}
-
-/// The layer of a node, such as `block1.attention`.
-pub(super) fn layer(record: &Record, node: usize) -> String {
-    let place = record.layers.of.get(node).copied().flatten();
-    let path = place.and_then(|place| record.layers.paths.get(place));
-    path.map_or_else(String::new, |path| path.join("."))
+pub(super) fn draw(run: &mut Run<'_>, at: (u64, FrameTrigger), shown: PanelData<'_>) {
+    stepped::draw(run, at, &ALL, |_, picture| picture(shown));
 }
 
 /// Energy of arithmetic and of memory traffic of the forward pass for one example; weights read once are shared by the batch.
@@ -231,15 +169,13 @@ fn roofline(shown: PanelData<'_>) -> Frame {
             None => points.push((point, 1)),
         }
     }
-    let points: Vec<_> = points
-        .into_iter()
-        .map(|(mut point, times)| {
-            if times > 1 {
-                point.label = format!("{} x{times}", point.label);
-            }
-            point
-        })
-        .collect();
+    let points = points.into_iter().map(|(mut point, times)| {
+        if times > 1 {
+            point.label = format!("{} x{times}", point.label);
+        }
+        point
+    });
+    let points: Vec<_> = points.collect();
     let xs = || points.iter().filter_map(|point| point.x);
     let low = xs().fold(roof.ridge() / 4.0, f64::min) / 2.0;
     let high = xs().fold(roof.ridge() * 4.0, f64::max) * 2.0;
@@ -284,12 +220,9 @@ fn operations(shown: PanelData<'_>) -> Frame {
 fn tape(shown: PanelData<'_>) -> Frame {
     let record = shown.record;
     let table = &record.table;
-    let gradients: BTreeMap<usize, usize> = table
-        .gradients
-        .iter()
-        .enumerate()
-        .filter_map(|(parameter, gradient)| Some(((*gradient)?, parameter)))
-        .collect();
+    let known = table.gradients.iter().enumerate();
+    let known = known.filter_map(|(parameter, gradient)| Some(((*gradient)?, parameter)));
+    let gradients: BTreeMap<usize, usize> = known.collect();
     let of_step = table.nodes.iter().enumerate();
     let of_step = of_step.filter(|(_, node)| !node.is_view() && node.pass == StepPhase::Backward);
     let row = |(place, (index, node)): (usize, (usize, &Node))| {
@@ -316,15 +249,8 @@ fn tape(shown: PanelData<'_>) -> Frame {
             gives.into(),
         ]
     };
-    let titles = [
-        "#",
-        "recorded",
-        "layer",
-        "reads of the forward pass",
-        "result",
-        "product flops",
-        "gradient of",
-    ];
+    let reads = "reads of the forward pass";
+    let titles = ["#", "recorded", "layer", reads, "result", "product flops", "gradient of"];
     picture::table(titles, of_step.enumerate().take(MOST_ROWS).map(row).collect())
 }
 

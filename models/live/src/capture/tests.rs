@@ -1,12 +1,11 @@
 use std::sync::mpsc;
-use std::sync::mpsc::Sender;
 
-use mlsys_lab::control::{Command, Limits};
-use mlsys_lab::{Control, Lab, RunData, Sink};
+use mlsys_lab::control::Limits;
+use mlsys_lab::{Control, Lab, RunData, Value};
 use mlsys_nn::capture::table::Class;
 
 use super::*;
-use crate::trial::{must_be_declared, must_refuse, number, params, run};
+use crate::trial::{must_be_declared, must_refuse, number, params, run, turn};
 
 fn counted(set: &[&str]) -> (Record, Costs) {
     let params = params(&lab().unwrap(), set);
@@ -55,10 +54,8 @@ fn every_recorded_operation_is_of_a_kind_that_is_known() {
     for activation in ["relu", "tanh", "sigmoid", "gelu", "silu", "identity"] {
         for model in ["mlp", "cnn", "transformer"] {
             for optimizer in ["sgd", "adam"] {
-                let set = [("model", model), ("activation", activation)];
-                let set = set.map(|(name, value)| format!("{name}={value}"));
-                let optimizer = format!("optimizer={optimizer}");
-                let (record, _) = counted(&[&set[0], &set[1], &optimizer]);
+                let set = format!("model={model} activation={activation} optimizer={optimizer}");
+                let (record, _) = counted(&set.split(' ').collect::<Vec<_>>());
                 let nodes = record.table.nodes.into_iter();
                 let nodes = nodes.filter(|node| node.class == Class::Elementwise);
                 let is_known = |name: &String| ELEMENTWISE.split(' ').any(|known| known == name);
@@ -177,27 +174,13 @@ fn every_byte_count_is_in_proportion_to_the_size_of_an_element() {
 
 #[test]
 fn the_largest_networks_are_counted_without_running_over() {
-    let widest = [
-        vec![
-            "model=transformer",
-            "width=4096",
-            "depth=64",
-            "heads=64",
-            "kv_heads=64",
-            "ffn=100000",
-            "vocab=100000",
-            "context=4096",
-            "batch_size=4096",
-            "bytes_per_element=8",
-        ],
-        vec!["model=cnn", "width=4096", "depth=64", "batch_size=4096", "bytes_per_element=8"],
-        vec![
-            "layers=[1000000, 1000000, 1000000, 1000000]",
-            "batch_size=4096",
-            "bytes_per_element=8",
-        ],
-    ];
-    for set in widest {
+    let transformer = "model=transformer width=4096 depth=64 heads=64 kv_heads=64 ffn=100000 vocab=100000 context=4096";
+    for set in [
+        transformer.split(' ').collect(),
+        vec!["model=cnn", "width=4096", "depth=64"],
+        vec!["layers=[1000000, 1000000, 1000000, 1000000]"],
+    ] {
+        let set = [&set[..], &["batch_size=4096", "bytes_per_element=8"]].concat();
         let (record, count) = counted(&set);
         let flops = record.setup.architecture.forward_flops(4096);
         assert_eq!(count.matmul_flops, flops, "{set:?}");
@@ -223,16 +206,10 @@ const NETWORKS: [&[&str]; 6] = [
 ];
 
 #[test]
-fn every_network_reports_what_is_declared_and_draws_every_panel() {
-    for set in NETWORKS {
-        must_be_declared(&lab().unwrap(), &capture(set));
-    }
-}
-
-#[test]
-fn replay_and_gradient_check_agree() {
+fn every_network_is_drawn_and_its_record_is_true() {
     for set in NETWORKS {
         let data = capture(set);
+        must_be_declared(&lab().unwrap(), &data);
         let replay = number(&data, "replay_difference");
         assert!(replay <= 1e-6, "{set:?}: {replay}");
         let slopes = number(&data, "gradient_check_error");
@@ -270,51 +247,31 @@ fn too_large_networks_are_only_counted() {
     assert!(number(&data, "saved_bytes") > 1e9);
 }
 
-/// A sink that turns a knob as soon as the record is counted, before anything is computed.
-struct Turning {
-    data: RunData,
-    sender: Sender<Command>,
-    turns: Vec<(&'static str, Value)>,
-}
-
-impl Sink for Turning {
-    fn report(&mut self, report: Report) {
-        self.data.report(report);
-        for (name, value) in self.turns.drain(..) {
-            let name = name.to_owned();
-            let turn = Command::Set { name, value };
-            self.sender.send(turn).unwrap();
-        }
-    }
-
-    fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
-        true
-    }
-}
-
-/// A run with knobs turned while it goes on.
-fn turned(turns: &[(&'static str, Value)]) -> (RunData, Result<(), LabError>) {
+/// A run whose knobs are turned before its first step.
+fn turned(turns: &[(&str, Value)]) -> (RunData, Result<(), LabError>) {
     let (sender, receiver) = mpsc::channel();
-    let mut sink = Turning { data: RunData::default(), sender, turns: turns.to_vec() };
-    let lab = lab().unwrap();
+    for (name, value) in turns {
+        sender.send(turn(name, value.clone())).unwrap();
+    }
+    let (lab, mut data) = (lab().unwrap(), RunData::default());
     let ended = lab.run(&mut Run {
         params: params(&lab, &["layers=[20, 16, 4]", "batch_size=8"]),
         device: DeviceId::CPU,
-        sink: &mut sink,
+        sink: &mut data,
         control: Control::steered(receiver, Limits::default(), Default::default()),
     });
-    (sink.data, ended)
+    (data, ended)
 }
 
 #[test]
 fn contradicting_knobs_do_not_end_the_run() {
-    let text = |text: &str| Value::Text(text.to_owned());
-    let fits = [("gpu", text("v100-sxm2-16gb")), ("precision", text("fp16-tensor"))];
-    let (data, ended) = turned(&fits);
+    let knobs = |precision: &str| {
+        turned(&[("gpu", Value::from("v100-sxm2-16gb")), ("precision", Value::from(precision))])
+    };
+    let (data, ended) = knobs("fp16-tensor");
     ended.unwrap();
     assert!(data.metric("gradient_check_error").is_some());
-    let (data, ended) =
-        turned(&[("gpu", text("v100-sxm2-16gb")), ("precision", text("bf16-tensor"))]);
+    let (data, ended) = knobs("bf16-tensor");
     assert!(data.notices.iter().any(|notice| notice.contains("precision")), "{:?}", data.notices);
     // The checks were still made; that the knobs fit nothing is how it ends.
     assert!(data.metric("gradient_check_error").is_some());

@@ -61,12 +61,7 @@ impl Plan {
             Some(Origin::Set | Origin::Table(_) | Origin::Seed) | None => given,
         };
         // Whatever the device may lack comes first, so that it is reported before anything is waited for.
-        let mut measurements = vec![
-            Measurement::Arithmetic,
-            Measurement::Copy,
-            Measurement::Read,
-            Measurement::Launch,
-        ];
+        let mut measurements = Measurement::WITHOUT_LADDER.to_vec();
         if ladder {
             measurements.extend(rungs(buffer_bytes).map(Measurement::Rung));
         }
@@ -89,6 +84,8 @@ fn rungs(buffer_bytes: u64) -> impl Iterator<Item = u64> {
 }
 
 impl Measurement {
+    const WITHOUT_LADDER: [Self; 4] = [Self::Arithmetic, Self::Copy, Self::Read, Self::Launch];
+
     /// The status line while it is prepared and done.
     fn status(self, plan: &Plan) -> String {
         let buffer = size(plan.buffer_bytes);
@@ -117,11 +114,8 @@ impl Measurement {
             Self::Arithmetic | Self::Copy | Self::Read => [2, 10, 80],
             Self::Launch | Self::Rung(_) => [1, 4, 15],
         };
-        Pace {
-            slice: Duration::from_millis(slice),
-            least: Duration::from_millis(least),
-            most: Duration::from_millis(most),
-        }
+        let [slice, least, most] = [slice, least, most].map(Duration::from_millis);
+        Pace { slice, least, most }
     }
 
     fn prepare(self, meter: &Meter, plan: &Plan) -> Result<Arithmetic, LabError> {

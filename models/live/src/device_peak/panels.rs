@@ -7,6 +7,7 @@ use mlsys_lab::{Frame, Run, Value};
 
 use super::Measurement;
 use crate::roof::{self, Roof, short};
+use crate::stepped::known;
 
 type Picture = fn(&Results, &[Roof]) -> Frame;
 
@@ -30,8 +31,7 @@ fn roofline(results: &Results, compared: &[Roof]) -> Frame {
 }
 
 fn ladder(results: &Results, _: &[Roof]) -> Frame {
-    let rungs: Vec<(f64, f64)> =
-        results.ladder().map(|(bytes, rate)| (bytes as f64, rate)).collect();
+    let rungs = results.ladder().map(|(bytes, rate)| (bytes as f64, rate));
     let points = results
         .ladder()
         .map(|(bytes, rate)| point(bytes as f64, rate, Measurement::Rung(bytes).name(), 0));
@@ -70,12 +70,8 @@ fn machines(results: &Results, compared: &[Roof]) -> Frame {
 fn repetitions(results: &Results, _: &[Roof]) -> Frame {
     let mut points = Vec::new();
     for (place, (measurement, outcome)) in results.all.iter().enumerate() {
-        let Measured::Timed(times) = outcome else {
-            continue;
-        };
-        let Some(median) = times.median() else {
-            continue;
-        };
+        let Measured::Timed(times) = outcome else { continue };
+        let Some(median) = times.median() else { continue };
         let x = place as f64 + 1.0;
         points.push(point(x, times.first / median, measurement.name(), 1));
         points.extend(times.seconds.iter().map(|seconds| point(x, seconds / median, "", 0)));
@@ -152,26 +148,24 @@ impl Results {
     }
 
     pub(super) fn report(&self, run: &mut Run<'_>) {
-        let mut tell = |name: &str, value: Option<f64>| {
-            if let Some(value) = value {
-                run.scalar(name, value);
-            }
-        };
         let peak = self.rate(Measurement::Arithmetic);
-        tell("copy_bytes_per_second", self.rate(Measurement::Copy));
-        tell("read_bytes_per_second", self.rate(Measurement::Read));
-        tell("peak_flops_per_second", peak);
-        tell("launch_seconds", self.launch_seconds());
-        tell("ridge_intensity", self.roof().map(|roof| roof.ridge()));
-        for (bytes, rate) in self.ladder() {
-            tell(&format!("ladder.b{bytes}"), Some(rate));
-        }
-        tell("spread", self.spread());
         let printed = roof::chip_of(&self.device)
             .and_then(|chip| roof::printed(chip, self.precision))
             .map(|roof| roof.peak);
-        let fraction = peak.zip(printed).map(|(peak, printed)| peak / printed);
-        tell("fraction_of_datasheet", fraction);
+        for (name, value) in [
+            ("copy_bytes_per_second", self.rate(Measurement::Copy)),
+            ("read_bytes_per_second", self.rate(Measurement::Read)),
+            ("peak_flops_per_second", peak),
+            ("launch_seconds", self.launch_seconds()),
+            ("ridge_intensity", self.roof().map(|roof| roof.ridge())),
+            ("spread", self.spread()),
+            ("fraction_of_datasheet", peak.zip(printed).map(|(peak, printed)| peak / printed)),
+        ] {
+            known(run, name, value);
+        }
+        for (bytes, rate) in self.ladder() {
+            run.scalar(&format!("ladder.b{bytes}"), rate);
+        }
     }
 }
 
@@ -220,10 +214,6 @@ mod tests {
             assert!((found / value - 1.0).abs() < 1e-12, "{name} {found}");
         }
         assert_eq!(number("read_bytes_per_second"), None);
-    }
-
-    #[test]
-    fn a_device_that_no_table_knows_has_no_datasheet() {
         let all = vec![(Measurement::Arithmetic, Measured::Told(1e11))];
         let data = reported("AMD EPYC, 2 threads", all);
         assert!(data.metric("fraction_of_datasheet").is_none());

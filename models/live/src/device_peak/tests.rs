@@ -5,12 +5,12 @@ use mlsys_lab::{Frame, Value};
 
 use super::*;
 use crate::stepped::LiveLab;
-use crate::trial::{must_be_declared, number, run, steered, try_run};
+use crate::trial::{must_be_declared, number, run, steered, try_run, turn};
 
 const SMALL: [&str; 2] = ["buffer_bytes=65536", "repetitions=3"];
 
 fn lab() -> LiveLab {
-    crate::device_peak::lab().unwrap()
+    super::lab().unwrap()
 }
 
 #[test]
@@ -66,9 +66,8 @@ fn a_run_stops_within_a_step_and_keeps_what_it_has() {
 
 #[test]
 fn compared_chips_change_while_it_runs_and_nonsense_is_told() {
-    let chips = |names: &[&str]| Command::Set {
-        name: "compare".to_owned(),
-        value: Value::Array(names.iter().copied().map(Value::from).collect()),
+    let chips = |names: &[&str]| {
+        turn("compare", Value::Array(names.iter().copied().map(Value::from).collect()))
     };
     let lines = |orders: &[Command]| {
         let data = steered(&lab(), &SMALL, "copying", orders);
@@ -84,37 +83,17 @@ fn compared_chips_change_while_it_runs_and_nonsense_is_told() {
 }
 
 #[test]
-fn a_ladder_has_every_power_of_two_from_16_kib_to_the_buffer() {
+fn plans_follow_the_buffer_and_the_last_cache() {
     let all: Vec<u64> = rungs(1 << 25).collect();
-    assert_eq!(all.len(), 12);
-    assert_eq!((all[0], all[11]), (16_384, 1 << 25));
+    assert_eq!((all.len(), all[0], all[11]), (12, 16_384, 1 << 25));
     assert_eq!(rungs(100_000).last(), Some(65_536));
     assert_eq!(rungs(1 << 32).last(), Some(1 << 32));
-}
-
-#[test]
-fn the_default_buffer_is_too_large_for_the_last_cache() {
     const MIB: u64 = 1 << 20;
-    for (cache, buffer) in [
-        (None, 32),
-        (Some(8 * MIB), 32),
-        (Some(32 * MIB), 64),
-        (Some(36 * MIB), 128),
-        (Some(1024 * MIB), 512),
-    ] {
-        assert_eq!(beyond(32 * MIB, cache), buffer * MIB);
+    for (cache, buffer) in
+        [(None, 32), (Some(8), 32), (Some(32), 64), (Some(36), 128), (Some(1024), 512)]
+    {
+        assert_eq!(beyond(32 * MIB, cache.map(|cache| cache * MIB)), buffer * MIB);
     }
-}
-
-#[test]
-fn sizes_are_named_as_caches_are() {
-    for (bytes, name) in [
-        (16_384, "16 KiB"),
-        (1 << 25, "32 MiB"),
-        (1 << 31, "2 GiB"),
-        (1000, "1000 bytes"),
-        (0, "0 bytes"),
-    ] {
-        assert_eq!(size(bytes), name);
-    }
+    let sizes = [16_384, 1 << 25, 1 << 31, 1000, 0].map(size);
+    assert_eq!(sizes, ["16 KiB", "32 MiB", "2 GiB", "1000 bytes", "0 bytes"]);
 }

@@ -13,25 +13,25 @@ use mlsys_device as device;
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
-use mlsys_nn::baseline::{Recipe, Trained};
+use mlsys_nn::baseline::Recipe;
 use mlsys_nn::cases::Model;
-use mlsys_nn::data::{Batches, Examples, Labelled};
+use mlsys_nn::data::{Batches, DataConfig, Dataset, Examples, Labelled};
 use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::networks::{
     Activation, Architecture, Initialization, MlpConfig, Network, cross_entropy,
 };
-use mlsys_nn::train::{EvaluationSet, Optimizer, Rule, UpdateKnobs, batch, data_error};
-use mlsys_nn::{baseline, data, divergence};
+use mlsys_nn::train::{EvaluationSet, Optimizer, Rule, UpdateKnobs, batch};
+use mlsys_nn::{baseline, divergence};
 use serde::Deserialize;
 
 use self::panels::HeldOut;
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known_point};
 
 /// Lab `distill`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
-        .reading::<FixedParams>()?
+        .reading::<Setup>()?
         .reading::<Knobs>()
 }
 
@@ -40,23 +40,14 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 const BATCH: usize = 64;
 
 #[derive(Deserialize)]
-struct FixedParams {
+struct Setup {
     teacher_width: usize,
     teacher_steps: u64,
     student_width: usize,
     labelled_samples: usize,
     transfer_samples: usize,
-    missing_class: Option<i32>,
-    seed: u64,
-}
-
-struct Setup {
-    teacher: Recipe,
-    student: Architecture,
-    labelled: usize,
-    transfer: usize,
     /// The digit that students are not shown.
-    missing: Option<i32>,
+    missing_class: Option<i32>,
     seed: u64,
 }
 
@@ -69,27 +60,19 @@ struct Knobs {
 }
 
 impl Setup {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        let own: FixedParams = params.read()?;
-        let teacher = Recipe::images(Model::Mlp, own.teacher_width, own.teacher_steps, own.seed)?;
-        Ok(Self {
-            student: Architecture::Mlp(MlpConfig {
-                inputs: teacher.data.features(),
-                hidden: vec![own.student_width],
-                outputs: CLASSES,
-            }),
-            teacher,
-            labelled: own.labelled_samples,
-            transfer: own.transfer_samples,
-            missing: own.missing_class,
-            seed: own.seed,
-        })
+    fn teacher(&self) -> Result<Recipe, LabError> {
+        Recipe::images(Model::Mlp, self.teacher_width, self.teacher_steps, self.seed)
+    }
+
+    fn student(&self) -> Architecture {
+        let inputs = DataConfig::new(Dataset::Digits, self.seed).features();
+        Architecture::Mlp(MlpConfig { inputs, hidden: vec![self.student_width], outputs: CLASSES })
     }
 }
 
 const CLASSES: usize = 10;
 
-fn images(examples: Examples) -> Result<Labelled, LabError> {
+fn only_images(examples: Examples) -> Result<Labelled, LabError> {
     match examples {
         Examples::Labelled(images) => Ok(images),
         Examples::Sequence(_) => Err(LabError::Data("digits are no sequence".to_owned())),
@@ -100,8 +83,7 @@ fn images(examples: Examples) -> Result<Labelled, LabError> {
 fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
     let kept = (0..all.len()).filter(|&index| missing != Some(all.labels[index]));
     let indices: Vec<usize> = kept.take(count).collect();
-    let (inputs, labels) = all.gather(&indices);
-    Examples::Labelled(Labelled { inputs, labels, features: all.features })
+    Examples::Labelled(all.some(&indices))
 }
 
 // The run.
@@ -109,7 +91,6 @@ fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
 struct Session {
     setup: Setup,
     knobs: Knobs,
-    teacher_accuracy: f64,
     shown: TrainingSet,
     fresh: HeldOut,
     distilled: Student,
@@ -119,22 +100,20 @@ struct Session {
 
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
-        let setup = Setup::read(&run.params)?;
-        let knobs = run.params.read::<Knobs>()?;
+        let (setup, knobs) = (run.params.read::<Setup>()?, run.params.read::<Knobs>()?);
         let device = device::open(run.device)?;
-        let teacher = baseline::obtain(run, &setup.teacher)?.ok_or(StepError::Stopped)?;
+        let teacher = baseline::obtain(run, &setup.teacher()?)?.ok_or(StepError::Stopped)?;
         let network = teacher.network(&device);
-        let learned = images(teacher.data()?.train)?;
-        let transfer = shown(&learned, setup.missing, setup.transfer);
+        let learned = only_images(teacher.data()?.train)?;
+        let transfer = shown(&learned, setup.missing_class, setup.transfer_samples);
         let shown = TrainingSet {
-            labelled: shown(&learned, setup.missing, setup.labelled),
+            labelled: shown(&learned, setup.missing_class, setup.labelled_samples),
             logits: EvaluationSet::new(&transfer, &device).logits(&network, teacher.activation),
             transfer,
         };
-        let fresh = Self::fresh(&teacher, &network, &device, setup.missing)?;
+        let fresh = HeldOut::new(&teacher, &network, &device, setup.missing_class)?;
         let judged = fresh.set.judge(&network, teacher.activation);
         let mut session = Self {
-            teacher_accuracy: judged.accuracy,
             distilled: Student::new(&setup, &shown, run.device, &device),
             label_only: Student::new(&setup, &shown, run.device, &device),
             fresh,
@@ -143,32 +122,15 @@ impl Session {
             knobs,
             steps: Steps::new([DivergenceCheck::new((CLASSES as f64).ln()); 2]),
         };
-        session.report_sizes(run);
+        run.scalar("teacher_accuracy", judged.accuracy);
+        let of_teacher = teacher.architecture.parameters();
+        let of_student = session.setup.student().parameters();
+        run.scalar("teacher_parameters", of_teacher as i64);
+        run.scalar("student_parameters", of_student as i64);
+        run.scalar("size_ratio", of_teacher as f64 / of_student as f64);
         session.report_targets(run);
         session.draw(run, FrameTrigger::Final)?;
         Ok(session)
-    }
-
-    fn fresh(
-        teacher: &Trained,
-        network: &Network,
-        device: &Device,
-        missing: Option<i32>,
-    ) -> Result<HeldOut, LabError> {
-        const COUNT: usize = 1000;
-        let examples = data::fresh(&teacher.data, COUNT).map_err(data_error)?;
-        let set = EvaluationSet::new(&examples, device);
-        let logits = set.logits(network, teacher.activation);
-        Ok(HeldOut::new(set, images(examples)?, logits, missing))
-    }
-
-    fn report_sizes(&self, run: &mut Run<'_>) {
-        let teacher = self.setup.teacher.architecture.parameters();
-        let student = self.setup.student.parameters();
-        run.scalar("teacher_accuracy", self.teacher_accuracy);
-        run.scalar("teacher_parameters", teacher as i64);
-        run.scalar("student_parameters", student as i64);
-        run.scalar("size_ratio", teacher as f64 / student as f64);
     }
 
     fn report_targets(&self, run: &mut Run<'_>) {
@@ -192,9 +154,7 @@ impl Session {
             ("missing_class_accuracy", taught.missing),
             ("label_only_missing_class_accuracy", alone.missing),
         ] {
-            if let Some(value) = value {
-                point(run, name, step, value);
-            }
+            known_point(run, name, step, value);
         }
     }
 }
@@ -283,7 +243,7 @@ impl Student {
         let device = device.clone().autodiff();
         let (he, seed) = (Initialization::He, setup.seed);
         Self {
-            network: setup.student.init(he, seed, &device),
+            network: setup.student().init(he, seed, &device),
             optimizer: Optimizer::new(Rule::Adam, id),
             labelled: Batches::new(seed, shown.labelled.len()),
             transfer: Batches::new(seed, shown.transfer.len()),
@@ -319,11 +279,7 @@ impl Student {
             (None, None) => return f64::NAN,
         };
         let gradients = GradientsParams::from_grads(loss.backward(), &self.network);
-        let update = UpdateKnobs {
-            learning_rate: knobs.learning_rate,
-            weight_decay: 0.0,
-            gradient_clip: None,
-        };
+        let update = UpdateKnobs::at_rate(knobs.learning_rate);
         self.network = self.optimizer.update(self.network.take(), gradients, update);
         let loss = loss.without_autodiff().into_data();
         loss.iter::<f64>().next().unwrap_or(f64::NAN)

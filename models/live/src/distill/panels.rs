@@ -1,14 +1,17 @@
 //! The panels: the teacher's softened answers, and those of the students.
 
-use mlsys_lab::Frame;
+use burn::tensor::Device;
 use mlsys_lab::frame::{Image, Verdict};
 use mlsys_lab::picture::{bar, bars, images, pane};
 use mlsys_lab::value::{number, significant};
+use mlsys_lab::{Frame, LabError};
+use mlsys_nn::baseline::Trained;
+use mlsys_nn::data;
 use mlsys_nn::data::Labelled;
 use mlsys_nn::networks::{Activation, Network};
-use mlsys_nn::train::EvaluationSet;
+use mlsys_nn::train::{EvaluationSet, data_error};
 
-use super::{CLASSES, Session, Student};
+use super::{CLASSES, Session, Student, only_images};
 use crate::train::confusion;
 
 const SHOWN: usize = 12;
@@ -55,13 +58,17 @@ pub(super) const ALL: [Picture; 3] =
     [("soft-targets", soft_targets), ("missing", missing), ("confusion", confused)];
 
 impl HeldOut {
-    /// Images with the teacher's logits for them.
+    /// Fresh images, with what the teacher says of them.
     pub(super) fn new(
-        set: EvaluationSet,
-        examples: Labelled,
-        logits: Vec<f32>,
+        teacher: &Trained,
+        network: &Network,
+        device: &Device,
         missing: Option<i32>,
-    ) -> Self {
+    ) -> Result<Self, LabError> {
+        const COUNT: usize = 1000;
+        let examples = data::fresh(&teacher.data, COUNT).map_err(data_error)?;
+        let set = EvaluationSet::new(&examples, device);
+        let (logits, examples) = (set.logits(network, teacher.activation), only_images(examples)?);
         // With a digit missing, an image of another one: only those can tell the student of it.
         let candidates = (0..examples.len().min(LOOKED_AT)).filter(|&index| {
             let label = examples.labels[index];
@@ -72,7 +79,7 @@ impl HeldOut {
             let [a, b] = [*a, *b].map(|index| hidden(&logits, index, missing));
             a.total_cmp(&b)
         });
-        Self { set, telling: telling.unwrap_or(0), examples, logits, missing }
+        Ok(Self { set, telling: telling.unwrap_or(0), examples, logits, missing })
     }
 
     pub(super) fn judge(&self, network: &Network) -> StudentScores {

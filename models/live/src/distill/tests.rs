@@ -1,12 +1,11 @@
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_lab::control::Command;
 use mlsys_lab::frame::{Frame, Verdict};
 use mlsys_lab::{DeviceId, RunData, Value};
 use mlsys_nn::data::Examples;
 use mlsys_nn::{data, flat_params};
 
 use super::{Knobs, Setup, Student, Supervision, TrainingSet, lab, shown, soft_loss};
-use crate::trial::{Then, answered, number, params, run};
+use crate::trial::{Then, answered, number, params, run, turn};
 
 fn distilled(set: &[&str]) -> RunData {
     run(&lab().unwrap(), set)
@@ -22,14 +21,10 @@ fn soft_loss_gradient_matches_the_closed_form() {
         let z = row(student).require_grad();
         let gradients = soft_loss(z.clone(), row(teacher), temperature).backward();
         let slope: Vec<f64> = z.grad(&gradients).unwrap().into_data().iter().collect();
-        let instant = run(
-            &mlsys_analytic::lab("distill-loss").unwrap(),
-            &[
-                "student_logits=[0.5, -1.0, 2.0]",
-                "teacher_logits=[3.0, 1.0, -2.0]",
-                &format!("temperature={temperature}"),
-            ],
-        );
+        let temperature_set = format!("temperature={temperature}");
+        let logits = ["student_logits=[0.5, -1.0, 2.0]", "teacher_logits=[3.0, 1.0, -2.0]"];
+        let set = [logits[0], logits[1], &temperature_set];
+        let instant = run(&mlsys_analytic::lab("distill-loss").unwrap(), &set);
         let Some(Value::Array(theirs)) = instant.metric("gradient") else { panic!("no gradient") };
         for (own, their) in slope.iter().zip(&theirs) {
             let their = their.as_f64().unwrap() * temperature * temperature;
@@ -41,8 +36,9 @@ fn soft_loss_gradient_matches_the_closed_form() {
 #[test]
 fn without_a_soft_share_the_teacher_changes_no_bit() {
     let params = params(&lab().unwrap(), &["soft_weight=0", "student_width=4", "teacher_steps=1"]);
-    let (setup, knobs) = (Setup::read(&params).unwrap(), params.read::<Knobs>().unwrap());
-    let Examples::Labelled(learned) = data::load(&setup.teacher.data).unwrap().train else {
+    let (setup, knobs): (Setup, Knobs) = (params.read().unwrap(), params.read().unwrap());
+    let Examples::Labelled(learned) = data::load(&setup.teacher().unwrap().data).unwrap().train
+    else {
         panic!("no images")
     };
     let transfer = shown(&learned, None, 200);
@@ -117,9 +113,6 @@ fn knobs_are_turned_while_it_learns() {
     let mut entropies = Vec::new();
     let (data, stopped) = answered(&lab, &["teacher_steps=20", "steps=40"], |report| {
         use mlsys_lab::report::Report;
-        let set = |name: &str, value: f64| {
-            Then::Order(Command::Set { name: name.into(), value: Value::Float(value) })
-        };
         if let Report::Scalar { name, value } = report
             && name.as_ref() == "target_entropy"
         {
@@ -129,8 +122,8 @@ fn knobs_are_turned_while_it_learns() {
             && name.as_ref() == "student_accuracy"
         {
             match step {
-                10 => return set("temperature", 1.0),
-                20 => return set("soft_weight", 0.0),
+                10 => return Then::Order(turn("temperature", 1.0)),
+                20 => return Then::Order(turn("soft_weight", 0.0)),
                 _ => {}
             }
         }

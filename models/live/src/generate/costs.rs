@@ -7,28 +7,8 @@ use mlsys_lab::value::{number, significant};
 use mlsys_sim::inference::expected_tokens;
 
 use super::decoder::{Decoder, PassCost};
-use super::generator::{Knobs, NewTokens, likeliest};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    Prefill,
-    Decode,
-    Draft,
-    Judge,
-}
-
-impl Phase {
-    pub(super) const ALL: [Self; 4] = [Self::Prefill, Self::Decode, Self::Draft, Self::Judge];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Prefill => "prefill",
-            Self::Decode => "decode",
-            Self::Draft => "draft",
-            Self::Judge => "judge",
-        }
-    }
-}
+use super::generator::{Knobs, Phase, StepResult};
+use crate::sampling::likeliest;
 
 /// A span of the run's own time; the comparison does not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +23,8 @@ pub(super) struct PhaseSpan {
     pub(super) bytes: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The cost of a token, or of drafts before it is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct TokenCost {
     pub(super) token: usize,
     pub(super) seconds: f64,
@@ -74,12 +55,6 @@ pub(super) struct Speculation {
     /// Drafted tokens that were looked at, and those of them that stayed.
     pub(super) judged: u64,
     pub(super) accepted: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Pending {
-    pub(super) seconds: f64,
-    pub(super) flops: u64,
 }
 
 impl CostLog {
@@ -135,13 +110,9 @@ impl CostLog {
 
     /// Operations for each byte, of everything after the prompt or of the prompt.
     pub(super) fn intensity(&self, phase: Phase) -> Option<f64> {
-        let mut flops = 0;
-        let mut bytes = 0;
-        for span in self.spans.iter().filter(|of| of.phase == phase) {
-            flops += span.flops;
-            bytes += span.bytes;
-        }
-        (bytes > 0).then(|| flops as f64 / bytes as f64)
+        let spans = self.spans.iter().filter(|of| of.phase == phase);
+        let sums = spans.fold((0, 0), |(flops, bytes), of| (flops + of.flops, bytes + of.bytes));
+        (sums.1 > 0).then(|| sums.0 as f64 / sums.1 as f64)
     }
 
     /// Bytes a second that decoding must move at least.
@@ -231,7 +202,7 @@ impl Comparator {
     pub(super) fn follow(
         &mut self,
         rows: &[Vec<i32>],
-        gained: &NewTokens,
+        gained: &StepResult,
         temperature: f64,
     ) -> Result<Vec<TokenCost>, CommError> {
         if temperature > 0.0 {

@@ -7,14 +7,6 @@ use mlsys_nn::networks::{TokenPositions, Transformer, TransformerConfig};
 use mlsys_sim::formats::Format;
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Caching {
-    /// Keys and values, in this many bits.
-    Kept(Bits),
-    /// Nothing: they go through the model again for each new token.
-    Nothing,
-}
-
 /// Attention weights of one token by block, head and position, and the first of those positions.
 pub(super) type AttentionWeights = (Vec<Vec<Vec<f32>>>, usize);
 
@@ -46,24 +38,21 @@ pub(super) struct PassCost {
 }
 
 impl Decoder {
-    /// A transformer that has read nothing. `device` is one without autodiff, where the network lies.
+    /// A transformer that has read nothing, and caches in these bits if any. `device` is one without autodiff, where the
+    /// network lies.
     pub(super) fn new(
         network: Transformer,
         config: TransformerConfig,
         device: &Device,
-        caching: Caching,
+        cached: Option<Bits>,
         window: Option<usize>,
     ) -> Self {
-        let cache = match caching {
-            Caching::Kept(bits) => Some(Cache::new(bits, config.depth)),
-            Caching::Nothing => None,
-        };
         Self {
+            cache: cached.map(|bits| Cache::new(bits, config.depth)),
             network,
             config,
             device: device.clone(),
             window,
-            cache,
             rows: Vec::new(),
             weights: (Vec::new(), 0),
         }
@@ -98,16 +87,11 @@ impl Decoder {
         self.weights = (Vec::new(), 0);
         let (cache, mut failed) = (&mut self.cache, None);
         let found = self.network.extend(tokens, &positions, scored, |block, keys, values| {
-            let Some(cache) = cache else {
-                return (keys, values);
-            };
-            match cache.keep(block, [keys.clone(), values.clone()]) {
-                Ok([keys, values]) => (keys, values),
-                Err(error) => {
-                    failed = Some(error);
-                    (keys, values)
-                }
-            }
+            let Some(cache) = cache else { return (keys, values) };
+            let kept = cache.keep(block, [keys.clone(), values.clone()]).map_err(|error| {
+                failed = Some(error);
+            });
+            kept.unwrap_or([keys, values]).into()
         });
         if let Some(error) = failed {
             return Err(error);
@@ -199,9 +183,10 @@ impl Decoder {
 /// Bytes of one token's keys and values, and of their scales.
 fn bytes_by_kind(config: &TransformerConfig, bits: Bits) -> [u64; 2] {
     let heads = (2 * config.depth * config.kv_heads) as u64;
-    // Numbers of a head are packed up to whole bytes.
+    // Numbers of a head are packed up to whole bytes, and share a scale.
     let head = (config.head() as u64 * bits.count()).div_ceil(8);
-    [heads * head, heads * bits.bytes_of_scale()]
+    let scale = if bits.count() < 16 { 4 } else { 0 };
+    [heads * head, heads * scale]
 }
 
 /// Bytes of one token's keys and values with their scales.
@@ -233,48 +218,44 @@ impl Bits {
         }
     }
 
-    /// Bytes of the scale that the numbers of one head of one token share.
-    pub(super) fn bytes_of_scale(self) -> u64 {
-        match self {
-            Self::Full | Self::Half => 0,
-            Self::Eight | Self::Four => 4,
+    /// The numbers `[batch, kv_heads, time, head]` that come back; those of a head of a token share a scale.
+    pub(super) fn rounded(self, x: Tensor<4>) -> Result<Tensor<4>, CommError> {
+        if self == Self::Full {
+            return Ok(x);
         }
-    }
-
-    /// The numbers that come back of some, `head` of which share a scale.
-    fn round(self, numbers: Vec<f32>, head: usize) -> Vec<f32> {
-        match self {
-            Self::Full => numbers,
-            Self::Half => numbers.into_iter().map(|x| Format::Fp16.round(x)).collect(),
+        let (shape, device) = (x.dims(), x.device());
+        let numbers = flat_params::numbers(x, shape.iter().product())?;
+        let back = match self {
+            Self::Full | Self::Half => numbers.into_iter().map(|x| Format::Fp16.round(x)).collect(),
             Self::Eight | Self::Four => {
-                let rows = Matrix::by_outputs(head, numbers.len() / head.max(1));
-                let bits = self.count() as u32;
-                let scheme = Scheme::SymmetricRestricted;
+                let rows = Matrix::by_outputs(shape[3], numbers.len() / shape[3].max(1));
+                let (bits, scheme) = (self.count() as u32, Scheme::SymmetricRestricted);
                 Quantized::linear(&numbers, rows, bits, scheme, Granularity::Channel).back
             }
-        }
+        };
+        Ok(Tensor::from_data(TensorData::new(back, shape), &device))
     }
+}
 
-    /// The same of a tensor `[batch, kv_heads, time, head]`.
-    pub(super) fn rounded(self, x: Tensor<4>) -> Result<Tensor<4>, CommError> {
-        match self {
-            Self::Full => Ok(x),
-            Self::Half | Self::Eight | Self::Four => {
-                let (shape, device) = (x.dims(), x.device());
-                let [.., head] = shape;
-                let count = shape.iter().product();
-                let numbers = self.round(flat_params::numbers(x, count)?, head);
-                Ok(Tensor::from_data(TensorData::new(numbers, shape), &device))
-            }
-        }
+/// Keys and values, `[batch, kv_heads, tokens, head]` both.
+pub(super) type KeyValues = [Tensor<4>; 2];
+
+/// Those of more and more tokens as one.
+pub(super) fn joined(mut pieces: Vec<KeyValues>) -> KeyValues {
+    if pieces.len() == 1
+        && let Some(only) = pieces.pop()
+    {
+        return only;
     }
+    let (keys, values): (Vec<_>, Vec<_>) = pieces.into_iter().map(<(_, _)>::from).unzip();
+    [Tensor::cat(keys, 2), Tensor::cat(values, 2)]
 }
 
 /// Keys and values of the tokens from one position on up to another.
 pub(super) struct Cache {
     bits: Bits,
-    /// Of each block, `[batch, kv_heads, tokens, head]` both; absent before the first token.
-    blocks: Vec<Option<[Tensor<4>; 2]>>,
+    /// Of each block; absent before the first token.
+    blocks: Vec<Option<KeyValues>>,
     /// The position of the first token that is kept.
     first: usize,
 }
@@ -293,20 +274,11 @@ impl Cache {
     pub(super) fn keep(
         &mut self,
         block: usize,
-        new: [Tensor<4>; 2],
-    ) -> Result<[Tensor<4>; 2], CommError> {
-        let [keys, values] = new;
+        [keys, values]: KeyValues,
+    ) -> Result<KeyValues, CommError> {
         let new = [self.bits.rounded(keys)?, self.bits.rounded(values)?];
-        let Some(place) = self.blocks.get_mut(block) else {
-            return Ok(new);
-        };
-        let all = match place.take() {
-            None => new,
-            Some([keys, values]) => {
-                let [more_keys, more_values] = new;
-                [Tensor::cat(vec![keys, more_keys], 2), Tensor::cat(vec![values, more_values], 2)]
-            }
-        };
+        let Some(place) = self.blocks.get_mut(block) else { return Ok(new) };
+        let all = joined(place.take().into_iter().chain([new]).collect());
         *place = Some(all.clone());
         Ok(all)
     }

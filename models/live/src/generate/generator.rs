@@ -1,10 +1,12 @@
 //! Generation: a prompt read whole, then a token at a time, or drafts of a smaller model judged together.
 
 use mlsys_distributed::transport::CommError;
+use mlsys_lab::named_enum;
 use mlsys_nn::random::Stream;
 use serde::Deserialize;
 
 use super::decoder::{AttentionWeights, Decoder, PassCost};
+use crate::sampling::{draw, likeliest, probabilities};
 
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) struct Knobs {
@@ -25,25 +27,28 @@ pub(super) enum Origin {
     Draft,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum StepResult {
-    Prefill(NewTokens),
-    Decode(NewTokens),
-    Draft(PassCost),
-    Judge {
-        new: NewTokens,
-        accepted: usize,
-        /// Drafted tokens that were looked at: those behind a refused one are not.
-        judged: usize,
-    },
+named_enum! {
+    /// What a pass is for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Phase {
+        Prefill = "prefill",
+        Decode = "decode",
+        Draft = "draft",
+        Judge = "judge",
+    }
 }
 
-/// New tokens and the cost of their pass.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct NewTokens {
-    pub(super) tokens: usize,
-    /// What the model's pass cost; its scores are at each gained token's place.
+/// A pass, and what it gained.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StepResult {
+    pub(super) phase: Phase,
+    /// Its scores are at each gained token's place.
     pub(super) pass: PassCost,
+    /// New tokens; none of a draft.
+    pub(super) tokens: usize,
+    /// Drafted tokens that stayed, and those that were looked at: those behind a refused one are not.
+    pub(super) accepted: usize,
+    pub(super) judged: usize,
 }
 
 struct Drafter {
@@ -124,7 +129,7 @@ impl Generator {
 
     pub(super) fn step(&mut self, knobs: Knobs) -> Result<StepResult, CommError> {
         if self.decoder.len() == 0 {
-            return self.choose(knobs).map(StepResult::Prefill);
+            return self.choose(knobs, Phase::Prefill);
         }
         // The model adds a token of its own to those that are drafted.
         let left = knobs.generated.saturating_sub(self.written() + 1);
@@ -132,18 +137,18 @@ impl Generator {
         match &mut self.drafter {
             Some(drafter) if drafter.drafted.len() < wanted => {
                 let pass = drafter.draft(&self.rows, knobs.temperature)?;
-                Ok(StepResult::Draft(pass))
+                Ok(StepResult { phase: Phase::Draft, pass, tokens: 0, accepted: 0, judged: 0 })
             }
             Some(drafter) if wanted > 0 => {
                 drafter.drafted.truncate(wanted);
                 self.judge(knobs)
             }
-            Some(_) | None => self.choose(knobs).map(StepResult::Decode),
+            Some(_) | None => self.choose(knobs, Phase::Decode),
         }
     }
 
     /// Reads what is new and chooses the token after it.
-    fn choose(&mut self, knobs: Knobs) -> Result<NewTokens, CommError> {
+    fn choose(&mut self, knobs: Knobs, phase: Phase) -> Result<StepResult, CommError> {
         let read = self.decoder.len();
         let new: Vec<Vec<i32>> = self.rows.iter().map(|row| row[read..].to_vec()).collect();
         self.decoder.evict_before_next();
@@ -157,13 +162,13 @@ impl Generator {
         }
         self.origins.push(Origin::Model);
         self.forget_drafts();
-        Ok(NewTokens { tokens: 1, pass })
+        Ok(StepResult { phase, pass, tokens: 1, accepted: 0, judged: 0 })
     }
 
     /// Reads what was drafted and keeps what the model agrees with.
     fn judge(&mut self, knobs: Knobs) -> Result<StepResult, CommError> {
         let Some(drafter) = &mut self.drafter else {
-            return self.choose(knobs).map(StepResult::Decode);
+            return self.choose(knobs, Phase::Decode);
         };
         let drafted = std::mem::take(&mut drafter.drafted);
         let of_draft = std::mem::take(&mut drafter.probabilities);
@@ -193,8 +198,10 @@ impl Generator {
         self.decoder.evict_before_last();
         drafter.decoder.truncate(read);
         self.back = drafted.len() - judged.accepted;
-        Ok(StepResult::Judge {
-            new: NewTokens { tokens: judged.accepted + 1, pass },
+        Ok(StepResult {
+            phase: Phase::Judge,
+            pass,
+            tokens: judged.accepted + 1,
             accepted: judged.accepted,
             judged: tokens.len().min(judged.accepted + 1),
         })
@@ -237,50 +244,6 @@ fn sample(scores: &[f32], temperature: f64, stream: &mut Stream) -> usize {
     }
 }
 
-// From scores to a token: softmax at a temperature, a draw, and the draws that judge what a smaller model has drafted.
-
-/// Where the largest of some numbers is, the first of equals; 0 where none is a number.
-pub(super) fn likeliest(scores: &[f32]) -> usize {
-    let mut best = 0;
-    for (place, score) in scores.iter().enumerate() {
-        // A score that is no number never wins, and loses its place to the first that is one.
-        if scores.get(best).is_none_or(|held| held.is_nan()) || *score > scores[best] {
-            best = place;
-        }
-    }
-    best
-}
-
-/// The probability of each token at a temperature: softmax(scores / temperature), and all of it on the likeliest at 0.
-pub(super) fn probabilities(scores: &[f32], temperature: f64) -> Vec<f64> {
-    let best = likeliest(scores);
-    let highest = f64::from(scores.get(best).copied().unwrap_or(0.0));
-    let share = |(place, score): (usize, &f32)| {
-        if temperature > 0.0 {
-            ((f64::from(*score) - highest) / temperature).exp()
-        } else {
-            f64::from(u8::from(place == best))
-        }
-    };
-    let shares: Vec<f64> = scores.iter().enumerate().map(share).collect();
-    let total: f64 = shares.iter().sum();
-    shares.into_iter().map(|share| share / total).collect()
-}
-
-/// A token drawn by probabilities, or by shares that sum to something else.
-pub(super) fn draw(probabilities: &[f64], stream: &mut Stream) -> usize {
-    let total: f64 = probabilities.iter().sum();
-    let mut left = stream.uniform() * total;
-    for (token, share) in probabilities.iter().enumerate() {
-        left -= share;
-        if left < 0.0 {
-            return token;
-        }
-    }
-    // Rounding: the last that has a share.
-    probabilities.iter().rposition(|share| *share > 0.0).unwrap_or(0)
-}
-
 /// What the large model makes of drafted tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acceptance {
@@ -317,53 +280,7 @@ pub(super) fn judge(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The sum of (found - expected)² / expected over all tokens that can come.
-    fn chi_square(counts: &[usize], probabilities: &[f64]) -> f64 {
-        let draws: usize = counts.iter().sum();
-        let expected = probabilities.iter().map(|share| share * draws as f64);
-        let each = counts.iter().zip(expected);
-        each.map(|(&found, expected)| {
-            if expected == 0.0 {
-                assert_eq!(found, 0, "a token without a share was drawn");
-                return 0.0;
-            }
-            (found as f64 - expected).powi(2) / expected
-        })
-        .sum()
-    }
-
-    /// One in a thousand of 4 degrees of freedom lies above it.
-    const RARE: f64 = 18.47;
-
-    #[test]
-    fn temperature_zero_takes_the_first_maximum() {
-        assert_eq!(probabilities(&[1.0, 3.0, 3.0], 0.0), [0.0, 1.0, 0.0]);
-        assert_eq!(likeliest(&[f32::NAN, 1.0, 2.0]), 2);
-        assert_eq!(likeliest(&[]), 0);
-        assert_eq!(probabilities(&[f32::NAN], 0.0), [1.0]);
-    }
-
-    #[test]
-    fn a_temperature_divides_the_scores() {
-        let found = probabilities(&[0.0, 2.0], 2.0);
-        let expected = 1.0 / (1.0 + 1.0_f64.exp());
-        assert!((found[0] - expected).abs() < 1e-12);
-        // So small that the differences overflow: still the likeliest.
-        assert_eq!(probabilities(&[-40.0, 88.0], 1e-300), [0.0, 1.0]);
-    }
-
-    #[test]
-    fn draws_have_the_frequencies_of_the_softmax() {
-        let shares = probabilities(&[0.3, -1.0, 1.2, 0.0, -0.4], 0.8);
-        let mut stream = Stream::new(3, "test");
-        let mut counts = [0; 5];
-        for _ in 0..20_000 {
-            counts[draw(&shares, &mut stream)] += 1;
-        }
-        let found = chi_square(&counts, &shares);
-        assert!(found < RARE, "{found}");
-    }
+    use crate::sampling::tests::{RARE, chi_square};
 
     #[test]
     fn speculative_tokens_keep_the_distribution() {

@@ -31,14 +31,14 @@ use mlsys_nn::data::Vocabulary;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::networks::{Architecture, Network, Transformer, TransformerConfig};
 
-use self::costs::{Agreement, Comparator, CostLog, Pending, Phase, TokenCost};
-use self::decoder::{Bits, Caching, Decoder, bytes_of_token};
-use self::generator::{Generator, Knobs, NewTokens, StepResult};
-use self::params::{FixedParams, Prompt, Prompts, Setup, Traffic, drafting, transformer};
+use self::costs::{Agreement, Comparator, CostLog, TokenCost};
+use self::decoder::{Bits, Decoder, bytes_of_token};
+use self::generator::{Generator, Knobs, Phase, StepResult};
+use self::params::{FixedParams, Prompt, Prompts, Setup, drafting, transformer};
 use self::schedule::{Server, requests};
 use self::server::{Service, Serving};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known, point};
 
 /// Lab `generate`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -49,9 +49,9 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 
 fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     let setup = Setup::read(&run.params)?;
-    match setup.traffic {
-        Some(traffic) => stepped::run(schema, run, |run| {
-            let serving = Serving::new(service(run, &setup, traffic)?);
+    match setup.fixed.requests {
+        Some(count) => stepped::run(schema, run, |run| {
+            let serving = Serving::new(service(run, &setup, count)?);
             serving.report_plan(run);
             Ok(serving)
         }),
@@ -69,49 +69,37 @@ struct Session {
     comparator: Option<Comparator>,
     costs: CostLog,
     /// The cost of drafts that are not judged yet.
-    pending: Pending,
+    pending: TokenCost,
     /// Bytes a second that the device's memory moves, where it was measured.
     bandwidth: Option<f64>,
     /// A step is a token.
     steps: Steps,
 }
 
-struct Model {
-    network: Transformer,
-    config: TransformerConfig,
-}
-
-impl Model {
-    fn new(trained: &Trained, device: &Device) -> Result<Self, LabError> {
-        let config = transformer(&trained.architecture)?.clone();
-        match trained.network(device) {
-            Network::Transformer(network) => Ok(Self { network, config }),
-            Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => {
-                Err(LabError::Data("the network is no transformer".to_owned()))
-            }
+fn network(
+    trained: &Trained,
+    device: &Device,
+) -> Result<(Transformer, TransformerConfig), LabError> {
+    let config = transformer(&trained.architecture)?.clone();
+    match trained.network(device) {
+        Network::Transformer(network) => Ok((network, config)),
+        Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => {
+            Err(LabError::Data("the network is no transformer".to_owned()))
         }
-    }
-
-    fn decoder(self, device: &Device, caching: Caching, window: Option<usize>) -> Decoder {
-        Decoder::new(self.network, self.config, device, caching, window)
     }
 }
 
 impl Session {
     fn open(run: &mut Run<'_>, setup: Setup) -> Result<Self, StepError> {
-        let knobs = run.params.read::<Knobs>()?;
+        let (knobs, fixed) = (run.params.read::<Knobs>()?, &setup.fixed);
         let source = NetworkSource::of(&run.params, &setup.recipe)?;
-        let asked = Prompts::load(&source, &setup, setup.batch)?;
+        let asked = Prompts::load(&source, &setup, fixed.batch)?;
         let config = asked.config.clone();
         let budget = MemoryBudget::of(run.device);
         must_fit(budget, &setup, &config, [asked.prompt(), knobs.generated])?;
-        let drafting = match setup.draft {
-            None => None,
-            Some(width) => {
-                let learned = (source.data(), setup.recipe.steps, setup.seed);
-                Some(drafting(&config, width, learned)?)
-            }
-        };
+        let learned = (source.data(), setup.recipe.steps, fixed.seed);
+        let drafting = fixed.draft_width.map(|width| drafting(&config, width, learned));
+        let drafting = drafting.transpose()?;
         if asked.prompt() + knobs.generated > config.context {
             run.notice(format!(
                 "the model was trained on sequences of {} tokens: what it makes of positions beyond them it never learned",
@@ -120,43 +108,33 @@ impl Session {
         }
         let trained = source.network(run)?.ok_or(StepError::Stopped)?;
         let device = device::open(run.device)?;
-        let model = Model::new(&trained, &device)?;
-        let drafter = match drafting {
-            None => None,
-            Some(recipe) => {
-                let small = baseline::learn(run, &recipe, "draft_width")?;
-                let model = Model::new(small.ok_or(StepError::Stopped)?.as_ref(), &device)?;
-                let caching = match setup.caching {
-                    Caching::Kept(_) => Caching::Kept(Bits::Full),
-                    Caching::Nothing => Caching::Nothing,
-                };
-                Some(model.decoder(&device, caching, setup.window))
-            }
+        let decoder = |trained: &Trained, cached: Option<Bits>| -> Result<Decoder, LabError> {
+            let (network, config) = network(trained, &device)?;
+            Ok(Decoder::new(network, config, &device, cached, fixed.window))
         };
-        let bandwidth = if setup.measure_bandwidth {
+        // The smaller model and the comparison round nothing.
+        let full = |is_cached: bool| is_cached.then_some(Bits::Full);
+        let mut generator =
+            Generator::new(decoder(&trained, setup.cached)?, asked.prompts, fixed.seed);
+        if let Some(recipe) = drafting {
+            let small = baseline::learn(run, &recipe, "draft_width")?.ok_or(StepError::Stopped)?;
+            let drafter = decoder(&small, full(setup.cached.is_some()))?;
+            generator = generator.with_drafter(drafter, fixed.seed);
+        }
+        let mut bandwidth = None;
+        if fixed.measure_bandwidth {
             run.status("measuring the memory");
             let meter = Meter::open(run.device, Precision::Fp32)?;
-            let measured = meter.bandwidth(&|| run.control.interrupted())?;
+            bandwidth = Some(meter.bandwidth(&|| run.control.interrupted())?);
             run.status("");
-            Some(measured)
-        } else {
-            None
-        };
-        let comparator = if setup.compare {
-            let caching = match setup.caching {
-                Caching::Kept(_) => Caching::Nothing,
-                Caching::Nothing => Caching::Kept(Bits::Full),
-            };
-            let decoder = Model::new(&trained, &device)?.decoder(&device, caching, setup.window);
-            Some(Comparator::new(decoder, costs::PLENTY))
-        } else {
-            None
-        };
-        let decoder = model.decoder(&device, setup.caching, setup.window);
-        let mut generator = Generator::new(decoder, asked.prompts, setup.seed);
-        if let Some(drafter) = drafter {
-            generator = generator.with_drafter(drafter, setup.seed);
         }
+        let comparator = match fixed.compare {
+            true => {
+                let decoder = decoder(&trained, full(setup.cached.is_none()))?;
+                Some(Comparator::new(decoder, costs::PLENTY))
+            }
+            false => None,
+        };
         Ok(Self {
             setup,
             budget,
@@ -166,28 +144,19 @@ impl Session {
             generator,
             comparator,
             costs: CostLog::default(),
-            pending: Pending::default(),
+            pending: TokenCost::default(),
             bandwidth,
             steps: Steps::default(),
         })
     }
 
-    /// A pass of the model after the prompt.
-    fn count(&mut self, tokens: usize) {
-        self.costs.speculation(self.knobs).runs += 1;
-        self.costs.gained += tokens as u64;
-    }
-
     /// Names of the run and of its comparison.
     fn names(&self) -> [&'static str; 2] {
-        let [own, other] = match self.setup.caching {
-            Caching::Kept(_) => ["with cache", "without cache"],
-            Caching::Nothing => ["without cache", "with cache"],
+        let [own, other] = match self.setup.cached {
+            Some(_) => ["with cache", "without cache"],
+            None => ["without cache", "with cache"],
         };
-        match self.setup.draft {
-            Some(_) => ["with drafts", other],
-            None => [own, other],
-        }
+        if self.setup.fixed.draft_width.is_some() { ["with drafts", other] } else { [own, other] }
     }
 }
 
@@ -219,30 +188,23 @@ impl SteppedLab for Session {
         let started = Instant::now();
         let result = self.generator.step(self.knobs)?;
         let seconds = started.elapsed().as_secs_f64();
-        match &result {
-            StepResult::Prefill(new) => {
-                self.costs.pass(Phase::Prefill, seconds, &new.pass);
-                run.scalar("prefill_seconds", seconds);
-                self.gained(run, new, seconds)?;
-            }
-            StepResult::Decode(new) => {
-                self.costs.pass(Phase::Decode, seconds, &new.pass);
-                self.count(new.tokens);
-                self.gained(run, new, seconds)?;
-            }
-            StepResult::Draft(pass) => {
-                self.costs.pass(Phase::Draft, seconds, pass);
+        self.costs.pass(result.phase, seconds, &result.pass);
+        match result.phase {
+            Phase::Prefill => run.scalar("prefill_seconds", seconds),
+            Phase::Draft => {
                 self.pending.seconds += seconds;
-                self.pending.flops += pass.flops;
+                self.pending.flops += result.pass.flops;
             }
-            StepResult::Judge { new, accepted, judged } => {
-                self.costs.pass(Phase::Judge, seconds, &new.pass);
+            Phase::Decode | Phase::Judge => {
                 let speculation = self.costs.speculation(self.knobs);
-                speculation.accepted += *accepted as u64;
-                speculation.judged += *judged as u64;
-                self.count(new.tokens);
-                self.gained(run, new, seconds)?;
+                speculation.runs += 1;
+                speculation.accepted += result.accepted as u64;
+                speculation.judged += result.judged as u64;
+                self.costs.gained += result.tokens as u64;
             }
+        }
+        if result.tokens > 0 {
+            self.gained(run, &result, seconds)?;
         }
         self.steps.done = self.generator.written() as u64;
         Ok(())
@@ -266,33 +228,76 @@ impl SteppedLab for Session {
     }
 }
 
-/// The model, and who asks it what.
-fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service, StepError> {
-    let knobs = run.params.read::<Knobs>()?;
+impl SteppedLab for Serving {
+    type Knobs = Knobs;
+
+    fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
+    }
+
+    fn has_next(&self) -> bool {
+        self.done() < self.schedule.steps.len()
+    }
+
+    /// The temperature counts from the next token on, and what is planned stays.
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        let knobs = params.read::<Knobs>()?;
+        let [_, answer] = self.service.server.longest;
+        if knobs.generated == answer {
+            return Ok(knobs);
+        }
+        let message = "how long each answer becomes is drawn before the first request is served; set it and run again";
+        Err(LabError::contradiction(["generated_tokens"], message))
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        self.service.temperature = knobs.temperature;
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        self.step()?;
+        self.report(run);
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
+        // Before the first token there is nothing to see.
+        if self.steps.done > 0 {
+            let at = (self.steps.done, moment);
+            stepped::draw(run, at, &panels::OF_A_SERVER, |_, make| make(self));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+        run.scalar("text", self.answer(0));
+        Ok(())
+    }
+}
+
+/// The model, and the requests to it.
+fn service(run: &mut Run<'_>, setup: &Setup, count: usize) -> Result<Service, StepError> {
+    let (knobs, fixed) = (run.params.read::<Knobs>()?, &setup.fixed);
     let source = NetworkSource::of(&run.params, &setup.recipe)?;
-    let count = traffic.requests;
     let asked = Prompts::load(&source, setup, count)?;
     let longest = [asked.prompt(), knobs.generated];
     must_fit(MemoryBudget::of(run.device), setup, &asked.config, longest)?;
     let trained = source.network(run)?.ok_or(StepError::Stopped)?;
     let device = device::open(run.device)?;
-    let Model { network, config } = Model::new(&trained, &device)?;
+    let (network, config) = network(&trained, &device)?;
+    let FixedParams { batching, batch: slots, page_tokens: page, .. } = *fixed;
     Ok(Service {
         network,
         config,
         vocabulary: asked.vocabulary,
         device,
-        window: setup.window,
-        server: Server {
-            batching: traffic.batching,
-            slots: setup.batch,
-            page: traffic.page,
-            longest,
-        },
-        requests: requests(count, longest, traffic.apart, setup.seed),
+        window: fixed.window,
+        server: Server { batching, slots, page, longest },
+        requests: requests(count, longest, fixed.arrival_steps, fixed.seed),
         prompts: asked.prompts,
         temperature: knobs.temperature,
-        seed: setup.seed,
+        seed: fixed.seed,
     })
 }
 
@@ -303,11 +308,11 @@ fn must_fit(
     config: &TransformerConfig,
     [prompt, generated]: [usize; 2],
 ) -> Result<(), LabError> {
-    let batch = setup.batch as u64;
+    let batch = setup.fixed.batch as u64;
     let tokens = (prompt + generated) as u64;
     // With a cache the longest pass is the prompt's; without one, in the run or its comparison, everything so far goes through.
-    let again = setup.caching == Caching::Nothing || setup.compare;
-    let longest = if again && setup.traffic.is_none() { tokens } else { prompt as u64 };
+    let again = setup.cached.is_none() || setup.fixed.compare;
+    let longest = if again && setup.fixed.requests.is_none() { tokens } else { prompt as u64 };
     // What tokens look at is kept of every block for its picture, and a block that is at work has scores of its own; then
     // there are the gated layer's rows.
     let scores = (config.depth as u64 + 3) * config.heads as u64 * longest * tokens;
@@ -329,24 +334,22 @@ impl Session {
     fn gained(
         &mut self,
         run: &mut Run<'_>,
-        new: &NewTokens,
+        new: &StepResult,
         seconds: f64,
     ) -> Result<(), CommError> {
-        let scores = new.pass.scores.iter().flatten().flatten();
-        if scores.into_iter().any(|score| !score.is_finite()) {
+        let mut scores = new.pass.scores.iter().flatten().flatten();
+        if scores.any(|score| !score.is_finite()) {
             let what = "a score is not a number any more: the model's weights are not";
             let step = self.generator.written() as u64;
             self.steps.diverge(run, step, what, what.to_owned());
         }
-        let each = new.tokens.max(1);
+        let (each, written) = (new.tokens, self.generator.written());
         let spent = std::mem::take(&mut self.pending);
         let seconds = (seconds + spent.seconds) / each as f64;
         let flops = (new.pass.flops + spent.flops) / each as u64;
-        let written = self.generator.written();
         let step = written as u64;
-        for token in written + 1 - each..=written {
-            self.costs.own.push(TokenCost { token, seconds, flops });
-        }
+        let tokens = written + 1 - each..=written;
+        self.costs.own.extend(tokens.map(|token| TokenCost { token, seconds, flops }));
         if written > 1 {
             point(run, "decode_seconds", step, seconds);
         }
@@ -359,10 +362,11 @@ impl Session {
         if let Some(comparator) = &mut self.comparator {
             let before = comparator.density;
             let compared = comparator.follow(&self.generator.rows, new, self.knobs.temperature)?;
-            for cost in compared {
-                let token = written + 1 - each + cost.token;
-                self.costs.other.push(TokenCost { token, ..cost });
-            }
+            let placed = compared.into_iter();
+            let first = written + 1 - each;
+            self.costs
+                .other
+                .extend(placed.map(|cost| TokenCost { token: first + cost.token, ..cost }));
             if before != comparator.density {
                 run.notice(format!(
                     "without a cache each token takes all before it through the model again: from token {written} on the \
@@ -378,24 +382,17 @@ impl Session {
         let seconds = costs.decode_seconds();
         if costs.gained > 0 && seconds > 0.0 {
             let tokens = costs.gained as f64;
-            let all = tokens * self.setup.batch as f64;
-            run.scalar("tokens_per_second", all / seconds);
+            run.scalar("tokens_per_second", tokens * self.setup.fixed.batch as f64 / seconds);
             run.scalar("seconds_per_token", seconds / tokens);
         }
-        if let Some(moved) = costs.bytes_per_second() {
-            run.scalar("bytes_per_second", moved);
-            if let Some(bandwidth) = self.bandwidth {
-                run.scalar("bandwidth_share", moved / bandwidth);
-            }
-        }
+        let moved = costs.bytes_per_second();
+        known(run, "bytes_per_second", moved);
+        let both = moved.zip(self.bandwidth);
+        known(run, "bandwidth_share", both.map(|(moved, bandwidth)| moved / bandwidth));
         let speculation = costs.all_speculation();
-        if let Some(share) = speculation.acceptance() {
-            run.scalar("acceptance_rate", share);
-        }
-        if let Some(expected) = costs.expected_tokens() {
-            run.scalar("expected_tokens", expected);
-        }
-        if self.setup.draft.is_some() && speculation.runs > 0 {
+        known(run, "acceptance_rate", speculation.acceptance());
+        known(run, "expected_tokens", costs.expected_tokens());
+        if self.setup.fixed.draft_width.is_some() && speculation.runs > 0 {
             let gained = costs.gained as f64 / speculation.runs as f64;
             run.scalar("tokens_per_target_run", gained);
             run.scalar("draft_forwards", costs.draft_positions as i64);
@@ -411,15 +408,11 @@ impl Session {
             ("decode_intensity", Phase::Decode),
             ("judge_intensity", Phase::Judge),
         ] {
-            if let Some(intensity) = self.costs.intensity(phase) {
-                run.scalar(name, intensity);
-            }
+            known(run, name, self.costs.intensity(phase));
         }
-        if let Some(bandwidth) = self.bandwidth {
-            run.scalar("bandwidth_bytes_per_second", bandwidth);
-        }
-        if let Some(comparator) = self.comparator.as_ref().filter(|_| self.generator.written() > 0)
-        {
+        known(run, "bandwidth_bytes_per_second", self.bandwidth);
+        let comparator = self.comparator.as_ref();
+        if let Some(comparator) = comparator.filter(|_| self.generator.written() > 0) {
             run.scalar("max_logit_difference", f64::from(comparator.worst));
             match comparator.same {
                 Agreement::Always => run.scalar("tokens_identical", true),

@@ -12,8 +12,8 @@ use mlsys_lab::value::number;
 use mlsys_nn::data::Vocabulary;
 
 use super::Session;
-use super::costs::{CostLog, Phase, TokenCost};
-use super::generator::{Generator, Origin};
+use super::costs::{CostLog, TokenCost};
+use super::generator::{Generator, Origin, Phase};
 use super::schedule::{Batching, Schedule};
 use super::server::Serving;
 
@@ -126,13 +126,14 @@ fn latency(session: &Session) -> Frame {
             after.map(|cost| (cost.token as f64, value(cost))).collect::<Vec<(f64, f64)>>()
         })
     };
-    let measured = curves(|cost| cost.seconds).into_iter().enumerate();
-    let measured = measured
+    let measured = curves(|cost| cost.seconds)
+        .into_iter()
+        .enumerate()
         .flat_map(|(series, curve)| curve.into_iter().map(move |(x, y)| point(x, y, "", series)));
-    let modelled = names.into_iter().zip(curves(|cost| cost.flops as f64)).zip(both);
+    let modelled = both.into_iter().zip(curves(|cost| cost.flops as f64));
     let modelled = modelled
-        .filter(|(_, (_, costs))| !costs.is_empty())
-        .map(|((name, curve), _)| line(name, curve));
+        .filter(|((_, costs), _)| !costs.is_empty())
+        .map(|((name, _), curve)| line(name, curve));
     let plot = |y: &str, unit: &str, points, lines| {
         scatter([axis("token", ""), axis(y, unit)], &names, points, lines)
     };
@@ -170,7 +171,7 @@ fn phases(costs: &CostLog) -> Frame {
     Frame::Timeline(Timeline {
         unit: "seconds".to_owned(),
         lanes: lanes.collect(),
-        classes: present.iter().map(|phase| phase.name().to_owned()).collect(),
+        classes: present.iter().map(Phase::to_string).collect(),
         spans: spans.collect(),
         marks: first.into_iter().collect(),
         total: Some(Total {
@@ -226,6 +227,11 @@ const STAYED: usize = 2;
 const DRAFTED: usize = 3;
 const REJECTED: usize = 4;
 
+/// The kinds of [`PROMPT`] and [`WRITTEN`].
+fn span_kinds() -> Vec<SpanKind> {
+    vec![span_kind("prompt", Tone::Faint, ["", ""]), span_kind("written", Tone::First, ["", ""])]
+}
+
 fn span_kind(name: &str, tone: Tone, marks: [&str; 2]) -> SpanKind {
     SpanKind { name: name.to_owned(), tone, marks: marks.map(str::to_owned) }
 }
@@ -236,10 +242,7 @@ fn text(session: &Session) -> Frame {
         label: if rows.len() > 1 { (place + 1).to_string() } else { String::new() },
         stretches: spans(generator, row, &session.vocabulary),
     });
-    let mut standings = vec![
-        span_kind("prompt", Tone::Faint, ["", ""]),
-        span_kind("written", Tone::First, ["", ""]),
-    ];
+    let mut standings = span_kinds();
     if session.costs.draft_positions > 0 {
         standings.extend([
             span_kind("drafted, stayed", Tone::Second, ["", ""]),
@@ -351,18 +354,12 @@ fn timeline(schedule: &Schedule, batching: Batching, done: usize) -> Pane {
         let mut requests = 0;
         for (at, step) in steps.iter().enumerate() {
             let now = step.slots.get(slot).copied().flatten();
-            let Some((request, served)) = now else {
-                last = None;
-                continue;
-            };
-            let is_same = last.is_some_and(|(before, _)| before == request);
+            let before = std::mem::replace(&mut last, now);
+            let Some((request, _)) = now else { continue };
+            let is_same = before.is_some_and(|(other, _)| other == request);
             requests += usize::from(!is_same);
-            let class = match last {
-                // The request keeps its slot without being served.
-                Some(before) if before == (request, served) => 2,
-                // Neighbouring requests of a slot have two colours.
-                Some(_) | None => (requests + 1) % 2,
-            };
+            // The request keeps its slot without being served; else neighbours in a slot have two colours.
+            let class = if before == now { 2 } else { (requests + 1) % 2 };
             let (start, end) = (at as f64, (at + 1) as f64);
             match spans.last_mut() {
                 Some(span) if is_same && span.lane == slot && span.class == class => span.end = end,
@@ -371,7 +368,6 @@ fn timeline(schedule: &Schedule, batching: Batching, done: usize) -> Pane {
                     spans.push(Span { lane: slot, start, end, class, label, amount: None });
                 }
             }
-            last = now;
         }
     }
     let all = schedule.steps.len();
@@ -438,10 +434,7 @@ fn answers(serving: &Serving) -> Frame {
     let waiting = step.map_or(0, |step| step.waiting);
     let (done, all) = (serving.done(), serving.schedule.steps.len());
     Frame::StyledText(StyledText {
-        standings: vec![
-            span_kind("prompt", Tone::Faint, ["", ""]),
-            span_kind("written", Tone::First, ["", ""]),
-        ],
+        standings: span_kinds(),
         paragraphs: paragraphs.collect(),
         note: format!("step {done} of {all}; {waiting} requests wait"),
     })

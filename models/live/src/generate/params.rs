@@ -8,97 +8,92 @@ use mlsys_nn::networks::{Architecture, TransformerConfig};
 use mlsys_nn::train::data_error;
 use serde::Deserialize;
 
-use super::decoder::{Bits, Caching};
+use super::decoder::Bits;
 use super::schedule::Batching;
 
 #[derive(Deserialize)]
 pub(super) struct FixedParams {
     dataset: Dataset,
     training_steps: u64,
-    width: usize,
-    depth: usize,
-    heads: usize,
-    kv_heads: usize,
-    context: usize,
+    sizes: Sizes,
     prompt: Option<String>,
     prompt_tokens: usize,
-    batch_size: usize,
+    #[serde(rename = "batch_size")]
+    pub(super) batch: usize,
     cache: bool,
     cache_bits: i64,
-    window: Option<usize>,
-    draft_width: Option<usize>,
-    requests: Option<usize>,
-    batching: Batching,
-    page_tokens: usize,
-    arrival_steps: usize,
-    compare: bool,
-    measure_bandwidth: bool,
-    seed: u64,
-}
-
-pub(super) struct Setup {
-    /// How the model is trained, unless it comes from an earlier lab.
-    pub(super) recipe: Recipe,
-    /// Numbers that stand for a token in the smaller model that drafts, where one does.
-    pub(super) draft: Option<usize>,
-    pub(super) prompt: Prompt,
-    pub(super) batch: usize,
-    pub(super) caching: Caching,
     pub(super) window: Option<usize>,
+    /// Numbers that stand for a token in the smaller model that drafts, where one does.
+    pub(super) draft_width: Option<usize>,
+    /// Requests that arrive over time, if any.
+    pub(super) requests: Option<usize>,
+    pub(super) batching: Batching,
+    pub(super) page_tokens: usize,
+    /// Steps from one request to the next, on average.
+    pub(super) arrival_steps: usize,
     /// Whether the same is also generated the other way: without a cache, or with one if the run has none.
     pub(super) compare: bool,
     /// Whether the bandwidth of the device's memory is measured before the run.
     pub(super) measure_bandwidth: bool,
-    /// Requests that arrive over time, if any.
-    pub(super) traffic: Option<Traffic>,
     pub(super) seed: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Traffic {
-    pub(super) requests: usize,
-    pub(super) batching: Batching,
-    pub(super) page: usize,
-    /// Steps from one request to the next, on average.
-    pub(super) apart: usize,
+pub(super) struct Setup {
+    pub(super) fixed: FixedParams,
+    /// How the model is trained, unless it comes from an earlier lab.
+    pub(super) recipe: Recipe,
+    pub(super) prompt: Prompt,
+    /// The bits in which keys and values are cached, if they are.
+    pub(super) cached: Option<Bits>,
 }
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let own: FixedParams = params.read()?;
-        if own.draft_width.is_some() && own.batch_size > 1 {
+        let mut fixed: FixedParams = params.read()?;
+        if fixed.draft_width.is_some() && fixed.batch > 1 {
             let message = "drafts are judged one sequence at a time, because each would accept another number of them; set \
                            batch_size to 1, or leave draft_width unset";
             return Err(LabError::contradiction(["draft_width", "batch_size"], message));
         }
-        let traffic = Traffic::new(&own)?;
-        let sizes = Sizes {
-            width: own.width,
-            depth: own.depth,
-            heads: own.heads,
-            kv_heads: own.kv_heads,
-            context: own.context,
-        };
+        fixed.check_requests()?;
+        let FixedParams { dataset, sizes, training_steps, seed, .. } = fixed;
         Ok(Self {
-            recipe: tokens(own.dataset, sizes, own.training_steps, own.seed)?,
-            caching: own.caching()?,
-            draft: own.draft_width,
-            prompt: match own.prompt {
+            recipe: tokens(dataset, sizes, training_steps, seed)?,
+            cached: fixed.cached()?,
+            prompt: match fixed.prompt.take() {
                 Some(text) => Prompt::Given(text),
-                None => Prompt::HeldOut(own.prompt_tokens),
+                None => Prompt::HeldOut(fixed.prompt_tokens),
             },
-            batch: own.batch_size,
-            window: own.window,
-            compare: own.compare,
-            measure_bandwidth: own.measure_bandwidth,
-            traffic,
-            seed: own.seed,
+            fixed,
         })
     }
 }
 
+/// Places of slots in steps that are planned at most, those aside in which something is served.
+const MOST_PLACES: usize = 1 << 19;
+
 impl FixedParams {
-    fn caching(&self) -> Result<Caching, LabError> {
+    fn check_requests(&self) -> Result<(), LabError> {
+        let Some(requests) = self.requests else { return Ok(()) };
+        if !self.cache || self.cache_bits != 32 || self.draft_width.is_some() {
+            let message = "requests that come and go are served with a cache in f32 and without drafts; leave cache, \
+                           cache_bits and draft_width as they are, or requests unset";
+            return Err(LabError::contradiction(["requests"], message));
+        }
+        let (slots, apart) = (self.batch, self.arrival_steps);
+        let most = MOST_PLACES / (requests * slots).max(1);
+        if apart > most {
+            let message = format!(
+                "{requests} requests {apart} steps apart leave most of {slots} slots empty most of the time, and each step is \
+                 planned; set arrival_steps to {most} at most"
+            );
+            let params = ["arrival_steps", "requests", "batch_size"];
+            return Err(LabError::contradiction(params, message));
+        }
+        Ok(())
+    }
+
+    fn cached(&self) -> Result<Option<Bits>, LabError> {
         let bits = match self.cache_bits {
             32 => Bits::Full,
             16 => Bits::Half,
@@ -110,41 +105,14 @@ impl FixedParams {
             }
         };
         match (self.cache, bits) {
-            (true, bits) => Ok(Caching::Kept(bits)),
-            (false, Bits::Full) => Ok(Caching::Nothing),
+            (true, bits) => Ok(Some(bits)),
+            (false, Bits::Full) => Ok(None),
             (false, _) => {
                 let message = "without a cache there are no numbers to be kept in few bits; set cache to true, or leave \
                                cache_bits at 32";
                 Err(LabError::contradiction(["cache", "cache_bits"], message))
             }
         }
-    }
-}
-
-/// Places of slots in steps that are planned at most, those aside in which something is served.
-const MOST_PLACES: usize = 1 << 19;
-
-impl Traffic {
-    fn new(own: &FixedParams) -> Result<Option<Self>, LabError> {
-        let Some(requests) = own.requests else {
-            return Ok(None);
-        };
-        if !own.cache || own.cache_bits != 32 || own.draft_width.is_some() {
-            let message = "requests that come and go are served with a cache in f32 and without drafts; leave cache, \
-                           cache_bits and draft_width as they are, or requests unset";
-            return Err(LabError::contradiction(["requests"], message));
-        }
-        let (slots, apart) = (own.batch_size, own.arrival_steps);
-        let most = MOST_PLACES / (requests * slots).max(1);
-        if apart > most {
-            let message = format!(
-                "{requests} requests {apart} steps apart leave most of {slots} slots empty most of the time, and each step is \
-                 planned; set arrival_steps to {most} at most"
-            );
-            let params = ["arrival_steps", "requests", "batch_size"];
-            return Err(LabError::contradiction(params, message));
-        }
-        Ok(Some(Self { requests, batching: own.batching, page: own.page_tokens, apart }))
     }
 }
 
@@ -163,13 +131,8 @@ pub(super) fn drafting(
         );
         return Err(LabError::contradiction(["draft_width", "heads"], message));
     }
-    let sizes = Sizes {
-        width,
-        depth: 1,
-        heads: config.heads,
-        kv_heads: config.kv_heads,
-        context: config.context,
-    };
+    let TransformerConfig { heads, kv_heads, context, .. } = *config;
+    let sizes = Sizes { width, depth: 1, heads, kv_heads, context };
     Ok(Recipe { data: data.clone(), ..tokens(data.dataset, sizes, steps, seed)? })
 }
 
@@ -280,11 +243,8 @@ impl Prompt {
                 }
                 let starts = starts(tokens, *length, vocabulary);
                 let apart = (starts.len() / sequences.max(1)).max(1);
-                let row = |row: usize| {
-                    let start = starts[row * apart % starts.len()];
-                    tokens[start..start + length].to_vec()
-                };
-                Ok((0..sequences).map(row).collect())
+                let start = |row: usize| starts[row * apart % starts.len()];
+                Ok((0..sequences).map(start).map(|at| tokens[at..at + length].to_vec()).collect())
             }
         }
     }
@@ -315,26 +275,23 @@ fn starts(tokens: &[i32], length: usize, vocabulary: &Vocabulary) -> Vec<usize> 
 }
 
 fn known(vocabulary: &Vocabulary) -> String {
+    let count = vocabulary.len();
     if !vocabulary.is_characters() {
-        return format!(
-            "the numbers 0 to {}, with spaces between",
-            vocabulary.len().saturating_sub(1)
-        );
+        return format!("the numbers 0 to {}, with spaces between", count.saturating_sub(1));
     }
-    let all: Vec<String> =
-        (0..vocabulary.len()).map(|token| vocabulary.label(token as i32)).collect();
-    let mut text = all.iter().take(LISTED).cloned().collect::<Vec<_>>().join(" ");
-    if all.len() > LISTED {
-        text.push_str(&format!(" and {} more", all.len() - LISTED));
-    }
-    format!("{text} (_ is a space, \\n a line end)")
+    let labels = (0..count.min(LISTED)).map(|token| vocabulary.label(token as i32));
+    let labels = labels.collect::<Vec<_>>().join(" ");
+    let more = match count.saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{labels}{more} (_ is a space, \\n a line end)")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_nn::data::{DataConfig, Dataset, Examples, load};
-    use mlsys_nn::networks::Architecture;
+    use mlsys_nn::data::load;
 
     use crate::generate::lab;
     use crate::trial::params;

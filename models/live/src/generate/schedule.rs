@@ -4,24 +4,27 @@
 //! last of them is done; continuous batching (Yu et al. 2022) fills a slot as soon as it is free. A request's cache is
 //! reserved in one piece for the longest that it may become, or grows by pages (Kwon et al. 2023).
 
+use mlsys_lab::named_enum;
 use mlsys_nn::random::Stream;
 use serde::Deserialize;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Batching {
-    /// When all are free, in pieces of memory for the longest.
-    Static,
-    /// When one is free, in pages.
-    Continuous,
+named_enum! {
+    /// When free slots are filled, and how memory is given to caches.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub(super) enum Batching {
+        /// When all are free, in pieces of memory for the longest.
+        Static = "static",
+        /// When one is free, in pages.
+        Continuous = "continuous",
+    }
 }
 
 impl Batching {
-    /// As members of metrics are called.
-    pub(super) fn name(self) -> &'static str {
+    pub(super) fn other(self) -> Self {
         match self {
-            Self::Static => "static",
-            Self::Continuous => "continuous",
+            Self::Static => Self::Continuous,
+            Self::Continuous => Self::Static,
         }
     }
 }

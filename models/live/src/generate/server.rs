@@ -5,18 +5,16 @@ use std::time::Instant;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_distributed::transport::CommError;
-use mlsys_lab::report::FrameTrigger;
-use mlsys_lab::{LabError, Params, Run};
+use mlsys_lab::Run;
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::{TokenPositions, Transformer, TransformerConfig};
 use mlsys_nn::random::Stream;
 
-use super::generator::{Knobs, draw, probabilities};
-use super::panels;
+use super::decoder::{KeyValues, joined};
 use super::schedule::{Batching, Request, Schedule, Server, Step};
-use crate::stepped;
-use crate::stepped::{StepError, SteppedLab, Steps, point};
+use crate::sampling::{draw, probabilities};
+use crate::stepped::{Steps, point};
 
 /// The requests, and the model that serves them.
 pub(super) struct Service {
@@ -50,10 +48,7 @@ pub(super) struct Serving {
 impl Serving {
     pub(super) fn new(service: Service) -> Self {
         let schedule = service.server.schedule(&service.requests);
-        let batching = match service.server.batching {
-            Batching::Static => Batching::Continuous,
-            Batching::Continuous => Batching::Static,
-        };
+        let batching = service.server.batching.other();
         let other = Server { batching, ..service.server };
         let texts = service.requests.iter().zip(&service.prompts);
         let stream =
@@ -80,36 +75,28 @@ impl Serving {
             return Ok(());
         };
         let started = Instant::now();
-        let before = self.done().checked_sub(1).and_then(|at| self.schedule.steps.get(at));
-        let before = before.map_or_else(Vec::new, |step| step.slots.clone());
-        let served = |place: usize| before.get(place).copied().flatten();
-        let fresh = step.slots.iter().enumerate();
+        let before = self.now().map_or_else(Vec::new, |step| step.slots.clone());
         // In a static batch those that are done stand in their slots and are not served.
-        let fresh: Vec<(usize, usize)> = fresh
-            .filter_map(|(place, slot)| slot.filter(|slot| served(place) != Some(*slot)))
-            .collect();
-        for (request, _) in fresh.iter().filter(|(_, count)| *count == 1) {
+        let is_fresh = |place: usize, slot| before.get(place).copied().flatten() != Some(slot);
+        let slots = step.slots.iter().enumerate();
+        let fresh = slots.filter_map(|(place, slot)| slot.filter(|slot| is_fresh(place, *slot)));
+        let (first, others): (Vec<_>, Vec<_>) = fresh.partition(|(_, count)| *count == 1);
+        for (request, _) in &first {
             self.pass(&[*request])?;
         }
-        let others: Vec<usize> =
-            fresh.iter().filter(|(_, count)| *count > 1).map(|(of, _)| *of).collect();
-        if !others.is_empty() {
-            self.pass(&others)?;
+        let requests: Vec<usize> = others.iter().map(|(request, _)| *request).collect();
+        if !requests.is_empty() {
+            self.pass(&requests)?;
         }
-        self.tokens += fresh.len() as u64;
+        self.tokens += (first.len() + others.len()) as u64;
         self.steps.done += 1;
-        let staying = |request: usize| {
-            let next = self.schedule.steps.get(self.done());
+        let next = self.schedule.steps.get(self.done());
+        let stays = |request: usize| {
             next.is_some_and(|step| step.slots.iter().flatten().any(|(of, _)| *of == request))
         };
-        let gone: Vec<usize> = step
-            .slots
-            .iter()
-            .flatten()
-            .map(|(request, _)| *request)
-            .filter(|request| !staying(*request))
-            .collect();
-        gone.into_iter().for_each(|request| self.pool.release(request));
+        for (request, _) in step.slots.iter().flatten().filter(|(request, _)| !stays(*request)) {
+            self.pool.release(*request);
+        }
         self.seconds += started.elapsed().as_secs_f64();
         Ok(())
     }
@@ -123,12 +110,11 @@ impl Serving {
         let begins: Vec<usize> = requests.iter().map(first).collect();
         let ends: Vec<usize> = requests.iter().map(|request| self.texts[*request].len()).collect();
         let most = ends.iter().copied().max().unwrap_or(0);
-        let rows = begins.iter().zip(&ends);
+        let rows = || begins.iter().zip(&ends);
         let positions = TokenPositions {
-            new: rows.map(|(begin, end)| (*begin..*end).collect()).collect(),
-            seen: ends
-                .iter()
-                .map(|end| (0..most).map(|at| (at < *end).then_some(at)).collect())
+            new: rows().map(|(begin, end)| (*begin..*end).collect()).collect(),
+            seen: rows()
+                .map(|(_, end)| (0..most).map(|at| (at < *end).then_some(at)).collect())
                 .collect(),
             window: self.service.window,
         };
@@ -146,7 +132,7 @@ impl Serving {
                     |x: &Tensor<4>| x.clone().slice([row..row + 1, 0..heads, 0..time, 0..head]);
                 pool.keep(*request, block, &[own(&keys), own(&values)]).map(|x| padded(x, most))
             });
-            let (keys, values): (Vec<_>, Vec<_>) = rows.map(|[k, v]| (k, v)).unzip();
+            let (keys, values): (Vec<_>, Vec<_>) = rows.map(<(_, _)>::from).unzip();
             (Tensor::cat(keys, 0), Tensor::cat(values, 0))
         });
         let vocab = self.service.config.vocab;
@@ -159,7 +145,7 @@ impl Serving {
         Ok(())
     }
 
-    fn answer(&self, request: usize) -> String {
+    pub(super) fn answer(&self, request: usize) -> String {
         let text = self.texts.get(request).zip(self.service.requests.get(request));
         let own = text.map_or(&[][..], |(text, request)| &text[request.prompt..]);
         self.service.vocabulary.text(own)
@@ -178,17 +164,14 @@ impl Serving {
         }
     }
 
-    fn report(&self, run: &mut Run<'_>) {
+    pub(super) fn report(&self, run: &mut Run<'_>) {
         if self.seconds > 0.0 {
             run.scalar("tokens_per_second", self.tokens as f64 / self.seconds);
         }
         if let Some(step) = self.now() {
-            for (name, value) in [
-                ("requests_served", step.slots.iter().flatten().count()),
-                ("requests_waiting", step.waiting),
-            ] {
-                point(run, name, self.steps.done, value as f64);
-            }
+            let served = step.slots.iter().flatten().count();
+            point(run, "requests_served", self.steps.done, served as f64);
+            point(run, "requests_waiting", self.steps.done, step.waiting as f64);
         }
     }
 
@@ -198,54 +181,6 @@ impl Serving {
 
     pub(super) fn now(&self) -> Option<&Step> {
         self.schedule.steps.get(self.done().checked_sub(1)?)
-    }
-}
-
-impl SteppedLab for Serving {
-    type Knobs = Knobs;
-
-    fn steps(&mut self) -> &mut Steps {
-        &mut self.steps
-    }
-
-    fn has_next(&self) -> bool {
-        self.done() < self.schedule.steps.len()
-    }
-
-    /// The temperature counts from the next token on, and what is planned stays.
-    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
-        let knobs = params.read::<Knobs>()?;
-        let [_, answer] = self.service.server.longest;
-        if knobs.generated == answer {
-            return Ok(knobs);
-        }
-        let message = "how long each answer becomes is drawn before the first request is served; set it and run again";
-        Err(LabError::contradiction(["generated_tokens"], message))
-    }
-
-    fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
-        self.service.temperature = knobs.temperature;
-        Ok(())
-    }
-
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.step()?;
-        self.report(run);
-        Ok(())
-    }
-
-    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        // Before the first token there is nothing to see.
-        if self.steps.done > 0 {
-            let at = (self.steps.done, moment);
-            stepped::draw(run, at, &panels::OF_A_SERVER, |_, make| make(self));
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        run.scalar("text", self.answer(0));
-        Ok(())
     }
 }
 
@@ -260,9 +195,6 @@ fn padded(x: Tensor<4>, tokens: usize) -> Tensor<4> {
 }
 
 // Keys and values in pages: a request's cache lies wherever pages were free, and a table says where.
-
-/// Keys and values, `[1, kv_heads, tokens, head]` both.
-type KeyValues = [Tensor<4>; 2];
 
 /// Pages of one size, each of which belongs to a request or is free.
 pub(super) struct PagePool {
@@ -350,16 +282,6 @@ impl PagePool {
         self.tables.entry(request).or_default().push(at);
         (at, 0)
     }
-}
-
-fn joined(mut pieces: Vec<KeyValues>) -> KeyValues {
-    if pieces.len() == 1
-        && let Some(only) = pieces.pop()
-    {
-        return only;
-    }
-    let (keys, values): (Vec<_>, Vec<_>) = pieces.into_iter().map(|[k, v]| (k, v)).unzip();
-    [Tensor::cat(keys, 2), Tensor::cat(values, 2)]
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use super::schedule;
 use super::schedule::{Batching, Server};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use mlsys_lab::control::Command;
 use mlsys_lab::{Frame, RunData, Value};
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::networks::{Architecture, Initialization, Network, Transformer, TransformerConfig};
@@ -11,8 +10,8 @@ use mlsys_nn::random::Stream;
 use mlsys_sim::inference::bytes_per_token;
 
 use super::costs::{Agreement, Comparator, Density};
-use super::decoder::{Bits, Caching, Decoder};
-use super::generator::{Generator, Knobs, StepResult};
+use super::decoder::{Bits, Decoder};
+use super::generator::{Generator, Knobs, Phase};
 use super::lab;
 use super::server::*;
 use crate::trial;
@@ -31,7 +30,7 @@ fn text(data: &RunData) -> String {
     }
 }
 
-fn config(heads: usize, kv_heads: usize, head: usize, depth: usize) -> TransformerConfig {
+fn shape([heads, kv_heads, head, depth]: [usize; 4]) -> TransformerConfig {
     let width = heads * head;
     TransformerConfig {
         vocab: 13,
@@ -54,14 +53,14 @@ fn transformer(config: &TransformerConfig, seed: u64) -> Transformer {
     }
 }
 
-fn decoder(config: &TransformerConfig, caching: Caching, window: Option<usize>) -> Decoder {
+fn decoder(config: &TransformerConfig, cached: Option<Bits>, window: Option<usize>) -> Decoder {
     let network = transformer(config, 7);
-    Decoder::new(network, config.clone(), &Device::flex(), caching, window)
+    Decoder::new(network, config.clone(), &Device::flex(), cached, window)
 }
 
 // Scores do not depend on how a text is split into passes.
 
-const CACHED: Caching = Caching::Kept(Bits::Full);
+const CACHED: Option<Bits> = Some(Bits::Full);
 
 fn tokens(count: usize, stream: &mut Stream) -> Vec<i32> {
     (0..count).map(|_| stream.below(13) as i32).collect()
@@ -82,10 +81,6 @@ fn difference(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
 const SHAPES: [[usize; 4]; 5] =
     [[4, 2, 8, 2], [4, 4, 4, 1], [4, 1, 4, 3], [1, 1, 2, 1], [6, 3, 2, 2]];
 
-fn shape([heads, kv_heads, head, depth]: [usize; 4]) -> TransformerConfig {
-    config(heads, kv_heads, head, depth)
-}
-
 #[test]
 fn cached_and_uncached_scores_agree() {
     let mut stream = Stream::new(1, "test");
@@ -99,7 +94,7 @@ fn cached_and_uncached_scores_agree() {
         let logits: Vec<f32> = logits.into_data().iter::<f32>().collect();
         let expected: Vec<Vec<f32>> =
             [16, 33].iter().map(|row| logits[row * 13..(row + 1) * 13].to_vec()).collect();
-        for caching in [CACHED, Caching::Nothing] {
+        for caching in [CACHED, None] {
             // Random cuts, and one token at a time at the end.
             let mut decoder = decoder(&config, caching, None);
             let mut begin = 0;
@@ -137,7 +132,7 @@ fn a_window_cuts_the_cache_and_changes_nothing_else() {
         all
     };
     for window in [1, 3, 6, 20, 50] {
-        let [cached, whole] = [CACHED, Caching::Nothing].map(|caching| read(caching, Some(window)));
+        let [cached, whole] = [CACHED, None].map(|caching| read(caching, Some(window)));
         assert!(difference(&cached, &whole) < 1e-4, "{window}");
         let full = read(CACHED, None);
         // As long as the text it is no window.
@@ -150,7 +145,7 @@ fn what_is_taken_back_leaves_no_trace() {
     let mut stream = Stream::new(3, "test");
     let config = shape(SHAPES[0]);
     let (text, wrong) = (tokens(9, &mut stream), tokens(4, &mut stream));
-    for caching in [CACHED, Caching::Nothing] {
+    for caching in [CACHED, None] {
         let mut decoder = decoder(&config, caching, Some(5));
         last(&mut decoder, &[text[..6].to_vec()]);
         last(&mut decoder, std::slice::from_ref(&wrong));
@@ -191,7 +186,7 @@ fn drafts_do_not_change_the_likeliest_text() {
         (1, CACHED, None),
         (4, CACHED, None),
         (4, CACHED, Some(6)),
-        (3, Caching::Nothing, None),
+        (3, None, None),
         (16, CACHED, None),
     ] {
         let prompt = tokens(5, &mut stream);
@@ -214,9 +209,10 @@ fn a_model_that_drafts_for_itself_is_never_refused() {
         let generator = Generator::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
         let mut generator = generator.with_drafter(decoder(&config, CACHED, None), 1);
         while generator.written() < knobs.generated {
-            if let StepResult::Judge { new, accepted, judged } = generator.step(knobs).unwrap() {
+            let step = generator.step(knobs).unwrap();
+            if step.phase == Phase::Judge {
                 // Both see the same scores up to rounding, which decides once in a million.
-                assert_eq!((accepted, judged, new.tokens), (4, 4, 5));
+                assert_eq!((step.accepted, step.judged, step.tokens), (4, 4, 5));
             }
         }
         // The first token, and six rounds of five.
@@ -226,7 +222,7 @@ fn a_model_that_drafts_for_itself_is_never_refused() {
 
 #[test]
 fn tokens_drawn_with_drafts_have_the_models_own_frequencies() {
-    let (large, small) = (config(2, 1, 4, 1), config(1, 1, 4, 1));
+    let (large, small) = (shape([2, 1, 4, 1]), shape([1, 1, 4, 1]));
     // The token after a prompt and one more, drawn many times over: its own frequencies, and those with drafts.
     let prompt = vec![3, 1, 4];
     let mut counts = vec![[0.0_f64; 2]; 13];
@@ -279,11 +275,7 @@ fn comparison_of_long_texts_is_sparse() {
         let mut comparator = Comparator::new(decoder(&config, caching, None), plenty);
         let (mut places, mut flops) = (Vec::new(), 0);
         while generator.written() < knobs.generated {
-            let (StepResult::Prefill(new) | StepResult::Decode(new)) =
-                generator.step(knobs).unwrap()
-            else {
-                panic!("no drafts here");
-            };
+            let new = generator.step(knobs).unwrap();
             for cost in comparator.follow(&generator.rows, &new, 0.0).unwrap() {
                 places.push(generator.written());
                 flops += cost.flops;
@@ -293,9 +285,9 @@ fn comparison_of_long_texts_is_sparse() {
         assert_eq!(comparator.same, Agreement::Always);
         (places, flops, comparator.density)
     };
-    let (all, flops, density) = compared(Caching::Nothing, u64::MAX);
+    let (all, flops, density) = compared(None, u64::MAX);
     assert_eq!((all.len(), density), (120, Density::All));
-    let (few, less, density) = compared(Caching::Nothing, flops / 20);
+    let (few, less, density) = compared(None, flops / 20);
     assert_eq!(density, Density::Few);
     let begin = few.windows(2).take_while(|pair| pair[1] == pair[0] + 1);
     assert!((20..40).contains(&begin.count()), "{few:?}");
@@ -346,15 +338,10 @@ fn forwards_and_bytes_follow_their_formulas() {
     for (prompt, generated, batch, bits, kv_heads) in
         [(1, 1, 1, 32, 2), (5, 9, 2, 16, 1), (8, 4, 3, 8, 4), (3, 12, 1, 4, 2)]
     {
-        let set = [
-            format!("prompt_tokens={prompt}"),
-            format!("generated_tokens={generated}"),
-            format!("batch_size={batch}"),
-            format!("cache_bits={bits}"),
-            format!("kv_heads={kv_heads}"),
-        ];
-        let set: Vec<&str> = set.iter().map(String::as_str).collect();
-        let data = generate(&set);
+        let set = format!(
+            "prompt_tokens={prompt} generated_tokens={generated} batch_size={batch} cache_bits={bits} kv_heads={kv_heads}"
+        );
+        let data = generate(&set.split(' ').collect::<Vec<_>>());
         let read = f64::from(prompt + generated - 1);
         assert_eq!(number(&data, "token_forwards"), read, "{set:?}");
         let bytes = f64::from(bits) / 8.0;
@@ -401,24 +388,17 @@ fn drafts_are_counted_and_agree_with_the_formula() {
     must_be_declared(&lab().unwrap(), &data);
 }
 
-fn turned(set: &[&str], knobs: &[(f64, &str, Value)]) -> RunData {
-    let few = [&["training_steps=2"], set].concat();
+/// A run whose knobs are turned after as many tokens.
+fn turned(set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
     let mut knobs = knobs.to_vec();
-    let lab = lab().unwrap();
-    let (data, reason) = trial::answered(&lab, &few, |report| {
+    let few = [&["training_steps=2"], set].concat();
+    let (data, reason) = trial::answered(&lab().unwrap(), &few, |report| {
         let mlsys_lab::Report::Point { name, step, .. } = report else {
             return trial::Then::On;
         };
-        let due =
-            |(after, ..): &(f64, &str, Value)| &**name == "cache_bytes" && *after <= *step as f64;
-        match knobs.iter().position(due) {
-            Some(place) => {
-                let (_, name, value) = knobs.remove(place);
-                let name = name.to_owned();
-                trial::Then::Order(Command::Set { name, value })
-            }
-            None => trial::Then::On,
-        }
+        let is_due = |(after, ..): &mut (u64, _, _)| &**name == "cache_bytes" && *after <= *step;
+        let due = knobs.extract_if(.., is_due);
+        trial::Then::Orders(due.map(|(_, name, value)| trial::turn(name, value)).collect())
     });
     assert!(knobs.is_empty() && reason.is_none());
     data
@@ -426,21 +406,18 @@ fn turned(set: &[&str], knobs: &[(f64, &str, Value)]) -> RunData {
 
 #[test]
 fn knobs_turn_between_tokens() {
-    let fewer = turned(&["generated_tokens=40"], &[(5.0, "generated_tokens", Value::Int(9))]);
+    let fewer = turned(&["generated_tokens=40"], &[(5, "generated_tokens", Value::Int(9))]);
     assert_eq!(number(&fewer, "steps_done"), 9.0);
     let plain = generate(&["generated_tokens=30"]);
-    let hot = turned(&["generated_tokens=30"], &[(10.0, "temperature", Value::Float(3.0))]);
-    let (cold, hot_text) = (text(&plain), text(&hot));
-    assert_eq!(
-        cold.chars().take(10).collect::<String>(),
-        hot_text.chars().take(10).collect::<String>()
-    );
-    assert_ne!(cold, hot_text);
+    let hot = turned(&["generated_tokens=30"], &[(10, "temperature", Value::Float(3.0))]);
+    let [cold, warm] = [&plain, &hot].map(|data| text(data).chars().collect::<Vec<char>>());
+    assert_eq!(cold[..10], warm[..10]);
+    assert_ne!(cold, warm);
     // What was drawn at random is no longer compared.
     assert_eq!(hot.metric("tokens_identical"), None);
     let drafts = turned(
         &["generated_tokens=30", "draft_width=8"],
-        &[(6.0, "draft_tokens", Value::Int(1)), (20.0, "generated_tokens", Value::Int(24))],
+        &[(6, "draft_tokens", Value::Int(1)), (20, "generated_tokens", Value::Int(24))],
     );
     assert_eq!(number(&drafts, "steps_done"), 24.0);
     assert_eq!(drafts.metric("tokens_identical"), Some(Value::Bool(true)));
@@ -476,7 +453,7 @@ fn what_drafts_should_gain_follows_a_knob_that_was_turned() {
         "generated_tokens=240",
         "compare=false",
     ];
-    let data = turned(&set, &[(120.0, "draft_tokens", Value::Int(1))]);
+    let data = turned(&set, &[(120, "draft_tokens", Value::Int(1))]);
     let [gained, expected] =
         ["tokens_per_target_run", "expected_tokens"].map(|name| number(&data, name));
     // With drafts of one token no pass gains more than two.
@@ -533,10 +510,9 @@ fn attention_adds_up_and_a_window_shows_no_more_than_it_holds() {
 
 #[test]
 fn each_request_is_answered_as_if_it_were_alone() {
-    let config = config(4, 2, 4, 2);
+    let config = shape([4, 2, 4, 2]);
     let mut stream = Stream::new(6, "test");
-    let prompts: Vec<Vec<i32>> =
-        (0..6).map(|_| (0..6).map(|_| stream.below(13) as i32).collect()).collect();
+    let prompts: Vec<Vec<i32>> = (0..6).map(|_| tokens(6, &mut stream)).collect();
     let requests = schedule::requests(6, [6, 9], 1, 4);
     for (batching, window) in
         [(Batching::Continuous, None), (Batching::Static, None), (Batching::Continuous, Some(4))]
@@ -553,19 +529,19 @@ fn each_request_is_answered_as_if_it_were_alone() {
             temperature: 0.0,
             seed: 1,
         });
-        while serving.done() < serving.schedule.steps.len() {
+        for _ in 0..serving.schedule.steps.len() {
             serving.step().unwrap();
         }
         assert!(serving.pool.owners().iter().all(Option::is_none));
         for (at, of) in requests.iter().enumerate() {
-            let caching = Caching::Kept(Bits::Full);
             let prompt = prompts[at][..of.prompt].to_vec();
-            let mut alone = Generator::new(decoder(&config, caching, window), vec![prompt], 1);
+            let mut alone = Generator::new(decoder(&config, CACHED, window), vec![prompt], 1);
             let knobs = Knobs { temperature: 0.0, drafted: 0, generated: of.answer };
-            while alone.written() < knobs.generated {
-                alone.step(knobs).unwrap();
-            }
-            assert_eq!(alone.rows[0], serving.texts[at], "{at} {batching:?} {window:?}");
+            assert_eq!(
+                written(&mut alone, knobs)[0],
+                serving.texts[at],
+                "{at} {batching:?} {window:?}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@
 use burn::module::{LoraAdapter, Module, ModuleVisitor, Param, Reparameterizer};
 use burn::tensor::{Tensor, TensorData};
 use mlsys_nn::baseline::Layer;
-use mlsys_nn::networks::{Activation, Mlp, Network};
+use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::random::Stream;
 
 /// Puts adapters on matrices, and freezes everything else.
@@ -102,12 +102,7 @@ impl AdaptedWeights {
         Self { base: visit.base, pairs }
     }
 
-    /// The row with W + scale A B in the place of each adapted W, computed in double precision.
-    pub(super) fn merged(&self, targets: &[Layer], scale: f64) -> Vec<f32> {
-        self.with_products(&self.base, targets, scale)
-    }
-
-    /// A row with scale A B added to each adapted matrix; a negative scale takes it away again.
+    /// A row with scale A B added to each adapted matrix, in double precision; a negative scale takes it away again.
     pub(super) fn with_products(&self, row: &[f32], targets: &[Layer], scale: f64) -> Vec<f32> {
         let mut row = row.to_vec();
         for (layer, pair) in targets.iter().zip(&self.pairs) {
@@ -174,15 +169,7 @@ impl ModuleVisitor for Visit {
 /// How an adapted network is written in the paper: x W + scale (x A) B, with the product A B never computed. Of a transformer,
 /// with plain blocks, as burn merges adapters.
 pub(super) fn unmerged(network: &Network, x: Tensor<2>, activation: Activation) -> Tensor<2> {
-    match network {
-        Network::Mlp(mlp) => unmerged_layers(mlp, x, activation),
-        Network::Cnn(_) | Network::Transformer(_) | Network::Filters(_) => {
-            network.forward(x, activation)
-        }
-    }
-}
-
-fn unmerged_layers(mlp: &Mlp, x: Tensor<2>, activation: Activation) -> Tensor<2> {
+    let Network::Mlp(mlp) = network else { return network.forward(x, activation) };
     let mut x = x;
     for (index, layer) in mlp.layers.iter().enumerate() {
         if index > 0 {

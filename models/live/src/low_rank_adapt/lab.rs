@@ -24,8 +24,7 @@ use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::networks::{Activation, Architecture, Inputs, Network};
 use mlsys_nn::train::{
-    Activations, EvaluationSet, Measuring, Rule, Timing, Trainer, UpdateKnobs, batch,
-    training_bytes,
+    Activations, EvaluationSet, Measuring, Trainer, UpdateKnobs, batch, training_bytes,
 };
 use mlsys_nn::{baseline, divergence, train};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
@@ -33,7 +32,7 @@ use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 use self::adapters::{AdaptedWeights, attach, changed, unmerged};
 use self::task::{Task, Tasks};
 use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known, point};
 
 /// Lab `low-rank-adapt`: LoRA and QLoRA compared with full fine-tuning.
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -149,20 +148,9 @@ impl Knobs {
     /// As the training lab has them, for a network with this activation, which may be another's than the recipe's.
     fn training(&self, recipe: &Recipe, activation: Activation) -> train::Knobs {
         train::Knobs {
-            noise: recipe.data.noise,
-            jitter: recipe.data.jitter,
             activation,
-            rule: Rule::Adam,
-            update: UpdateKnobs {
-                learning_rate: self.learning_rate,
-                weight_decay: 0.0,
-                gradient_clip: None,
-            },
-            batch_size: recipe.batch_size,
-            steps: self.steps,
-            evaluate_every: self.steps.max(1),
-            record_every: self.steps.max(1),
-            timing: Timing::Steps,
+            update: UpdateKnobs::at_rate(self.learning_rate),
+            ..recipe.knobs()
         }
     }
 }
@@ -214,15 +202,6 @@ struct Costs {
 }
 
 impl Costs {
-    fn new(rank: usize, targets: &[Layer], trained: &Trained, kept: &FrozenBase) -> Self {
-        let of = |layer: &Layer| (rank * (layer.inputs + layer.outputs)) as u64;
-        Self {
-            base: trained.weights.len() as u64,
-            adapters: targets.iter().map(of).sum(),
-            base_bytes: kept.bytes,
-        }
-    }
-
     fn trainable_percent(&self) -> f64 {
         100.0 * self.adapters as f64 / (self.base + self.adapters) as f64
     }
@@ -262,9 +241,8 @@ struct Session {
 
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
-        let setup: Setup = run.params.read()?;
+        let (setup, knobs) = (run.params.read::<Setup>()?, run.params.read::<Knobs>()?);
         let recipe = setup.recipe()?;
-        let knobs: Knobs = run.params.read()?;
         let source = NetworkSource::of(&run.params, &recipe)?;
         let targets = setup.targets(&source)?;
         let trained = source.network(run)?.ok_or(StepError::Stopped)?;
@@ -274,7 +252,12 @@ impl Session {
         let who = "the network with adapters and the one that is trained whole";
         MemoryBudget::of(run.device).require(2 * each, who, &baseline::smaller(&run.params))?;
         let kept = setup.base_format.keep(&trained);
-        let costs = Costs::new(setup.rank, &targets, &trained, &kept);
+        let of_layer = |layer: &Layer| (setup.rank * (layer.inputs + layer.outputs)) as u64;
+        let costs = Costs {
+            base: trained.weights.len() as u64,
+            adapters: targets.iter().map(of_layer).sum(),
+            base_bytes: kept.bytes,
+        };
         let tasks = Tasks::new(&trained, setup.task, setup.seed)?;
         let device = device::open(run.device)?;
         let tape = device.clone().autodiff();
@@ -285,13 +268,15 @@ impl Session {
             let at = (run.device, tape.clone());
             Trainer::new(network, &training, batches, at, Activations::Kept)
         };
-        let ceiling = || DivergenceCheck::new((guesses(&trained) as f64).ln());
+        // Of the classes that are guessed among.
+        let guesses = trained.layers().pop().map_or(2, |layer| layer.outputs);
+        let check = DivergenceCheck::new((guesses as f64).ln());
         let mut session = Self {
             adapted: trainer(network),
             full: trainer(trained.network(&tape)),
             new: EvaluationSet::new(&tasks.new, &device),
             old: EvaluationSet::new(&tasks.old, &device),
-            steps: Steps::new([ceiling(), ceiling()]),
+            steps: Steps::new([check; 2]),
             setup,
             recipe,
             knobs,
@@ -325,7 +310,7 @@ impl Session {
     }
 
     fn report_accuracies(&self, run: &mut Run<'_>) {
-        let [adapted, full] = [self.adapted.network(), self.full.network()];
+        let [adapted, full] = self.networks();
         for (name, network, set) in [
             ("accuracy_adapted", &adapted, &self.new),
             ("accuracy_full", &full, &self.new),
@@ -340,7 +325,7 @@ impl Session {
     /// The largest difference between the outputs with separate adapters and those with merged ones, over the
     /// largest output: they are logits of any size, and what floats round grows with it.
     fn merge_difference(&self, adapted: &Network, apart: &AdaptedWeights) -> f64 {
-        let merged = apart.merged(&self.targets, self.setup.scale());
+        let merged = apart.with_products(&apart.base, &self.targets, self.setup.scale());
         let merged = self.trained.network_of(&merged, &self.device);
         let count = match &self.tasks.new {
             // Windows of a row of tokens have many answers each.
@@ -415,7 +400,7 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let [adapted, full] = [self.adapted.network(), self.full.network()];
+        let [adapted, full] = self.networks();
         let apart = AdaptedWeights::read(&adapted);
         let off = self.trained.network_of(&apart.base, &self.device);
         run.scalar("old_accuracy_adapter_off", self.accuracy(&off, &self.old));
@@ -424,23 +409,15 @@ impl SteppedLab for Session {
         run.scalar("base_weights_changed", changed as i64);
         let off_by = self.merge_difference(&adapted, &apart);
         // Of a run that diverged there is none.
-        if off_by.is_finite() {
-            run.scalar("merge_difference", off_by);
-        }
+        known(run, "merge_difference", Some(off_by).filter(|off_by| off_by.is_finite()));
         let scale = self.setup.scale();
-        let merged = apart.merged(&self.targets, scale);
+        let merged = apart.with_products(&apart.base, &self.targets, scale);
         let back = apart.with_products(&merged, &self.targets, -scale);
         let pairs = back.iter().zip(&apart.base);
         let off = pairs.fold(0.0_f64, |most, (a, b)| most.max(f64::from(*a - *b).abs()));
         run.scalar("unmerge_difference", off);
         Ok(())
     }
-}
-
-/// Classes that are guessed among.
-fn guesses(trained: &Trained) -> usize {
-    let last = trained.layers().pop();
-    last.map_or(2, |layer| layer.outputs)
 }
 
 /// A rank above what a matrix can have is no mistake, but it buys nothing.

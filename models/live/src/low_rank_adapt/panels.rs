@@ -1,6 +1,6 @@
 //! The lab's panels.
 
-use mlsys_lab::frame::{Image, Pane, Verdict};
+use mlsys_lab::frame::{Image, Pane};
 use mlsys_lab::picture::{
     axis, heat_map, images, log_axis, pane, point, scatter, sequence, stacks, table,
 };
@@ -14,6 +14,7 @@ use mlsys_nn::train::EvaluationSet;
 
 use super::Session;
 use super::adapters::{AdaptedWeights, Pair, singular_values};
+use crate::train::judged_image;
 
 const SAMPLES: usize = 8;
 /// Numbers of the smaller side beyond which singular values take too long.
@@ -65,14 +66,10 @@ fn factor_a(layer: &Layer, pair: &Pair) -> Pane {
         return pane(format!("A, {} x {}", pair.inputs, pair.rank), field);
     }
     let shown = pair.rank.min(DRAWN);
-    let cells = (0..edge).flat_map(|row| {
-        (0..shown * edge).map(move |place| {
-            let (column, x) = (place / edge, place % edge);
-            (row * edge + x) * pair.rank + column
-        })
+    let places = (0..edge).flat_map(|row| {
+        (0..shown * edge).map(move |at| (row * edge + at % edge) * pair.rank + at / edge)
     });
-    let cells: Vec<f64> =
-        cells.map(|place| pair.a.get(place).map_or(0.0, |x| f64::from(*x))).collect();
+    let cells = places.map(|place| pair.a.get(place).map_or(0.0, |x| f64::from(*x))).collect();
     let title = match shown {
         1 => "A as an image".to_owned(),
         _ if shown < pair.rank => format!("A, {shown} of {} images", pair.rank),
@@ -175,8 +172,7 @@ fn first(examples: &Examples) -> Examples {
     match examples {
         Examples::Labelled(labelled) => {
             let indices: Vec<usize> = (0..labelled.len().min(SAMPLES)).collect();
-            let (inputs, labels) = labelled.gather(&indices);
-            Examples::Labelled(Labelled { inputs, labels, features: labelled.features })
+            Examples::Labelled(labelled.some(&indices))
         }
         Examples::Sequence(sequence) => {
             let count = (sequence.context + 1).min(sequence.tokens.len());
@@ -192,17 +188,8 @@ fn read(some: &Labelled, answers: &[usize]) -> Vec<Image> {
     let images = some.inputs.chunks_exact(some.features.max(1));
     let known = some.labels.iter().zip(answers);
     let image = |(pixels, (label, answer)): (&[f32], (&i32, &usize))| {
-        let is_right = usize::try_from(*label).is_ok_and(|label| label == *answer);
-        Image {
-            pixels: pixels.iter().map(|ink| (ink.clamp(0.0, 1.0) * 255.0) as u8).collect(),
-            label: if is_right {
-                answer.to_string()
-            } else {
-                // Short, for images are small where many are shown.
-                format!("{answer} ({label})")
-            },
-            verdict: if is_right { Verdict::Right } else { Verdict::Wrong },
-        }
+        let pixels = pixels.iter().map(|ink| (ink.clamp(0.0, 1.0) * 255.0) as u8).collect();
+        judged_image(pixels, *answer, *label)
     };
     images.zip(known).map(image).collect()
 }
@@ -222,13 +209,10 @@ fn predictions(
     let row = |place: usize| {
         let comes = some.tokens[place];
         let expected = answers.get(place - 1).copied().unwrap_or(0) as i32;
-        [
-            name.into(),
-            vocabulary.text(&some.tokens[place - BEFORE..place]).into(),
-            vocabulary.label(comes).into(),
-            vocabulary.label(expected).into(),
-            (if comes == expected { "right" } else { "" }).into(),
-        ]
+        let verdict = if comes == expected { "right" } else { "" };
+        let before = vocabulary.text(&some.tokens[place - BEFORE..place]);
+        let [comes, expected] = [comes, expected].map(|token| vocabulary.label(token));
+        [name.into(), before.into(), comes.into(), expected.into(), verdict.into()]
     };
     (BEFORE..(BEFORE + SAMPLES).min(some.tokens.len())).map(row).collect()
 }

@@ -16,7 +16,7 @@ use crate::stepped::LiveLab;
 use crate::trial::{frame, must_be_declared, must_refuse, number, run, values};
 
 fn lab() -> LiveLab {
-    crate::low_rank_adapt::lab().unwrap()
+    super::lab().unwrap()
 }
 
 /// The shortest training of the base that reads digits at all.
@@ -57,28 +57,23 @@ fn a_run_learns_the_new_task_and_leaves_the_base_alone() {
 #[test]
 fn the_number_of_trained_weights_is_that_of_the_formula() {
     for (set, expected) in [
-        (vec!["rank=1"], 1050.0),
-        (vec!["rank=16"], 16.0 * 1050.0),
-        (vec!["layers=first"], 4.0 * (784.0 + 128.0)),
-        (vec!["layers=last"], 4.0 * 138.0),
+        ("rank=16", 16.0 * 1050.0),
+        ("layers=first", 4.0 * (784.0 + 128.0)),
+        ("layers=last", 4.0 * 138.0),
     ] {
-        let data = run(&lab(), &[&[BASE, "steps=1"], set.as_slice()].concat());
-        assert_eq!(number(&data, "adapter_parameters"), expected, "{set:?}");
+        let data = run(&lab(), &[BASE, "steps=1", set]);
+        assert_eq!(number(&data, "adapter_parameters"), expected, "{set}");
         assert_eq!(number(&data, "base_weights_changed"), 0.0);
-        assert_eq!(data.notices.len(), usize::from(set[0] == "rank=16"));
+        assert_eq!(data.notices.len(), usize::from(set == "rank=16"));
     }
 }
 
 #[test]
 fn adapter_counts_match_the_closed_form() {
     let sizes = ["layers=2", "hidden=32", "heads=4", "kv_heads=2", "rank=3"];
-    let ffn = {
-        let recipe = Recipe::tokens(Dataset::Chain, Sizes::default(), 1, 1).unwrap();
-        let Architecture::Transformer(config) = recipe.architecture else {
-            panic!("no transformer");
-        };
-        format!("ffn={}", config.ffn)
-    };
+    let recipe = Recipe::tokens(Dataset::Chain, Sizes::default(), 1, 1).unwrap();
+    let Architecture::Transformer(config) = recipe.architecture else { panic!("no transformer") };
+    let ffn = format!("ffn={}", config.ffn);
     let instant = mlsys_analytic::lab("lora-params").unwrap();
     for (layers, targets) in [
         ("query-value", "targets=['q', 'v']"),
@@ -143,7 +138,7 @@ fn zero_b_changes_nothing_and_merging_adds() {
     assert!(first.a.iter().any(|a| *a != 0.0) && first.b.iter().all(|b| *b == 0.0));
     second.b.fill(0.5);
     let (a, place) = (second.a.clone(), targets[1].weights.start);
-    let merged = apart.merged(&targets, 1.5);
+    let merged = apart.with_products(&apart.base, &targets, 1.5);
     // Input 1 to output 0 of the second matrix: w + 1.5 (a b + a b).
     let expected = f64::from(base.weights[place + 10]) + 1.5 * 0.5 * f64::from(a[2] + a[3]);
     assert!((f64::from(merged[place + 10]) - expected).abs() < 1e-6);

@@ -14,18 +14,19 @@ use mlsys_device::meter::{Meter, Precision};
 use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{LabError, Params, Run, Value};
+use mlsys_lab::{LabError, Params, Run};
 use serde::Deserialize;
 
 use self::matrices::{Matrices, Weights};
 use self::panels::{Results, Timed};
 use crate::roof::Ceilings;
+use crate::sizes::sizes;
 use crate::stepped;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
 
 /// Lab `matmul-bench`: products of chosen shapes, timed, checked and marked under the roof.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Setup>()
 }
 
 // Parameters.
@@ -35,18 +36,6 @@ const LARGEST: usize = 16_384;
 /// More sizes than this are not a sweep but a mistake.
 const MOST_SIZES: usize = 64;
 
-#[derive(Deserialize)]
-struct FixedParams {
-    m: usize,
-    n: usize,
-    k: usize,
-    sweep: Sweep,
-    sizes: Vec<Value>,
-    repetitions: usize,
-    seed: u64,
-    baseline_peak: Option<f64>,
-}
-
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Sweep {
@@ -55,13 +44,16 @@ enum Sweep {
     None,
 }
 
+#[derive(Deserialize)]
 struct Setup {
-    precision: Precision,
-    shapes: Vec<Shape>,
+    m: usize,
+    n: usize,
+    k: usize,
+    sweep: Sweep,
     repetitions: usize,
     seed: u64,
     /// The peak to compare with, in flop/s, if one is given.
-    baseline: Option<f64>,
+    baseline_peak: Option<f64>,
 }
 
 /// A product: (m x k) times (k x n).
@@ -83,48 +75,30 @@ enum ClockStops {
 
 impl ClockStops {
     fn read(params: &Params) -> Result<Self, LabError> {
-        Ok(match params.bool("synchronize")? {
-            true => Self::WhenDone,
-            false => Self::WhenCalled,
-        })
+        let is_synchronous = params.bool("synchronize")?;
+        Ok(if is_synchronous { Self::WhenDone } else { Self::WhenCalled })
     }
 }
 
-impl Setup {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        let own: FixedParams = params.read()?;
-        let FixedParams { m, n, k, .. } = own;
-        let shapes = match own.sweep {
-            Sweep::None => vec![Shape { size: m, m, n, k }],
-            Sweep::Batch => {
-                let sizes = sizes(&own.sizes)?.into_iter();
-                sizes.map(|size| Shape { size, m: size, n, k }).collect()
-            }
-            Sweep::Square => {
-                let sizes = sizes(&own.sizes)?.into_iter();
-                sizes.map(|size| Shape { size, m: size, n: size, k: size }).collect()
-            }
-        };
-        Ok(Self {
-            precision: Precision::read(params)?,
-            shapes,
-            repetitions: own.repetitions,
-            seed: own.seed,
-            baseline: own.baseline_peak.filter(|peak| *peak > 0.0),
-        })
-    }
-}
-
-fn sizes(given: &[Value]) -> Result<Vec<usize>, LabError> {
+fn shapes(params: &Params) -> Result<Vec<Shape>, LabError> {
+    let Setup { m, n, k, sweep, .. } = params.read()?;
+    let shape = |size| match sweep {
+        Sweep::Batch => Shape { size, m: size, n, k },
+        Sweep::Square => Shape { size, m: size, n: size, k: size },
+        Sweep::None => Shape { size, m, n, k },
+    };
+    let sizes = match sweep {
+        Sweep::None => vec![m],
+        Sweep::Batch | Sweep::Square => sizes(params, "sizes", "size", LARGEST)?,
+    };
     let wrong = |message: String| LabError::contradiction(["sizes"], message);
-    match given.len() {
-        0 => return Err(wrong("a sweep needs at least one size, such as [512]".to_owned())),
+    match sizes.len() {
+        0 => Err(wrong("a sweep needs at least one size, such as [512]".to_owned())),
         count if count > MOST_SIZES => {
-            return Err(wrong(format!("{count} sizes are too many; at most {MOST_SIZES}")));
+            Err(wrong(format!("{count} sizes are too many; at most {MOST_SIZES}")))
         }
-        _ => {}
+        _ => Ok(sizes.into_iter().map(shape).collect()),
     }
-    crate::sizes::sizes("sizes", "size", given, LARGEST)
 }
 
 impl Shape {
@@ -158,7 +132,9 @@ const PACE: Pace = Pace {
 
 struct Session {
     meter: Meter,
+    precision: Precision,
     setup: Setup,
+    shapes: Vec<Shape>,
     ceilings: Ceilings,
     stops: Rc<Cell<ClockStops>>,
     weights: Option<Weights>,
@@ -172,17 +148,22 @@ struct Session {
 
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
-        let setup = Setup::read(&run.params)?;
+        let setup: Setup = run.params.read()?;
+        let shapes = shapes(&run.params)?;
+        let precision = Precision::read(&run.params)?;
         let stops = ClockStops::read(&run.params)?;
         run.status(format!("opening {}", run.device));
-        let meter = Meter::open(run.device, setup.precision)?;
+        let meter = Meter::open(run.device, precision)?;
         report_early_clock(run, stops);
         run.status("measuring the roof");
-        let ceilings = Ceilings::measure(&meter, setup.baseline, || run.control.interrupted())?;
+        let peak = setup.baseline_peak.filter(|peak| *peak > 0.0);
+        let ceilings = Ceilings::measure(&meter, peak, || run.control.interrupted())?;
         let session = Self {
-            results: Results { precision: setup.precision, products: Vec::new(), error: 0.0 },
+            results: Results { precision, products: Vec::new(), error: 0.0 },
             meter,
+            precision,
             setup,
+            shapes,
             ceilings,
             stops: Rc::new(Cell::new(stops)),
             weights: None,
@@ -195,7 +176,7 @@ impl Session {
     }
 
     fn shape(&self) -> Option<Shape> {
-        self.setup.shapes.get(self.place).copied()
+        self.shapes.get(self.place).copied()
     }
 
     fn announce(&self, run: &mut Run<'_>) {
@@ -205,7 +186,13 @@ impl Session {
 
     fn prepare(&mut self, run: &Run<'_>, shape: Shape) -> Result<RepeatTimer, LabError> {
         let known = self.weights.take();
-        let matrices = Matrices::new(&self.meter, run.device, &self.setup, shape, known)?;
+        let matrices = Matrices::new(
+            &self.meter,
+            run.device,
+            (self.precision, self.setup.seed),
+            shape,
+            known,
+        )?;
         self.weights = Some(matrices.weights());
         self.results.error = self.results.error.max(matrices.error(self.setup.seed));
         // How much is done at once goes by honest times, or a clock that stops early would ask for far too much.

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use burn::tensor::{Tensor, TensorData};
 use mlsys_device as device;
-use mlsys_device::meter::{Meter, Workload};
+use mlsys_device::meter::{Meter, Precision, Workload};
 use mlsys_lab::{DeviceId, LabError};
 use mlsys_nn::random::Stream;
 
-use super::{ClockStops, Setup, Shape};
+use super::{ClockStops, Shape};
 
 /// Larger than most caches, for a device that does not report the size of its last cache.
 const POOL: u64 = 256 << 20;
@@ -38,23 +38,24 @@ pub(super) struct Weights {
 }
 
 impl Matrices {
-    /// Draws them; weights of the same shape are taken over.
+    /// Draws them in a precision by a seed; weights of the same shape are taken over.
     pub(super) fn new(
         meter: &Meter,
         id: DeviceId,
-        setup: &Setup,
+        from: (Precision, u64),
         shape: Shape,
         known: Option<Weights>,
     ) -> Result<Self, LabError> {
         let known = known.filter(|w| (w.rows, w.columns) == (shape.k, shape.n));
         let weights = match known {
             Some(weights) => weights,
-            None => Weights::new(meter, setup, shape)?,
+            None => Weights::new(meter, from, shape)?,
         };
         // The activations on the host and on the device, and the result.
-        meter.must_fit(2 * shape.bytes(setup.precision))?;
-        let drawn = draw(setup.seed, "products/activations", shape.m, shape.k);
-        let place = (meter.device(), setup.precision.dtype());
+        let (precision, seed) = from;
+        meter.must_fit(2 * shape.bytes(precision))?;
+        let drawn = draw(seed, "products/activations", shape.m, shape.k);
+        let place = (meter.device(), precision.dtype());
         Ok(Self { id, shape, activations: Tensor::from_data(drawn, place), weights })
     }
 
@@ -67,18 +68,15 @@ impl Matrices {
     pub(super) fn error(&self, seed: u64) -> f64 {
         let Shape { m, n, k, .. } = self.shape;
         let mut stream = Stream::new(seed, "products/sample");
-        let rows: Vec<usize> = (0..SAMPLED).map(|_| stream.below(m)).collect();
-        let columns: Vec<usize> = (0..SAMPLED).map(|_| stream.below(n)).collect();
+        let mut sample = |of: usize| [(); SAMPLED].map(|()| stream.below(of));
+        let (rows, columns) = (sample(m), sample(n));
         let Some(weights) = self.weights.copies.first() else {
             return 0.0;
         };
         let result = self.activations.clone().matmul(weights.clone());
         // What the device holds: numbers of 16 bits were rounded on their way there.
         let values = |part: Tensor<2>| part.into_data().iter::<f64>().collect::<Vec<f64>>();
-        let columns: Vec<(usize, Vec<f64>)> = columns
-            .into_iter()
-            .map(|j| (j, values(weights.clone().slice([0..k, j..j + 1]))))
-            .collect();
+        let columns = columns.map(|j| (j, values(weights.clone().slice([0..k, j..j + 1]))));
         let mut worst = 0.0_f64;
         for i in rows {
             let row = values(self.activations.clone().slice([i..i + 1, 0..k]));
@@ -110,14 +108,18 @@ impl Matrices {
 }
 
 impl Weights {
-    fn new(meter: &Meter, setup: &Setup, shape: Shape) -> Result<Self, LabError> {
+    fn new(
+        meter: &Meter,
+        (precision, seed): (Precision, u64),
+        shape: Shape,
+    ) -> Result<Self, LabError> {
         let (rows, columns) = (shape.k, shape.n);
-        let bytes = setup.precision.bytes() * rows as u64 * columns as u64;
+        let bytes = precision.bytes() * rows as u64 * columns as u64;
         let pool = meter.last_cache().map_or(POOL, |cache| 2 * cache);
         let copies = pool.div_ceil(bytes).clamp(1, MOST_COPIES);
         meter.must_fit(copies * bytes + 4 * rows as u64 * columns as u64)?;
-        let drawn = draw(setup.seed, "products/weights", rows, columns);
-        let place = (meter.device(), setup.precision.dtype());
+        let drawn = draw(seed, "products/weights", rows, columns);
+        let place = (meter.device(), precision.dtype());
         Ok(Self {
             rows,
             columns,
@@ -157,10 +159,11 @@ impl Workload for Product {
         }
         let called = started.elapsed();
         device::sync(&self.device, self.id)?;
-        Ok(match self.stops.get() {
-            ClockStops::WhenDone => started.elapsed(),
+        let done = started.elapsed();
+        let seconds = match self.stops.get() {
+            ClockStops::WhenDone => done,
             ClockStops::WhenCalled => called,
-        }
-        .as_secs_f64())
+        };
+        Ok(seconds.as_secs_f64())
     }
 }

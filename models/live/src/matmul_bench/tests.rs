@@ -1,17 +1,15 @@
 //! Whole runs: what is reported, checked against formulas and other labs. Nothing here depends on how fast the machine is.
 
-use mlsys_device::choice::assert_choices_listed;
-use mlsys_device::meter::PRECISIONS;
-use mlsys_lab::Value;
+use mlsys_lab::Lab;
 use mlsys_lab::control::Command;
 use mlsys_lab::frame::Frame;
 
 use super::*;
 use crate::stepped::LiveLab;
-use crate::trial::{frame, must_be_declared, must_refuse, number, run, steered, values};
+use crate::trial::{frame, must_be_declared, must_refuse, number, run, steered, turn, values};
 
 fn lab() -> LiveLab {
-    crate::matmul_bench::lab().unwrap()
+    super::lab().unwrap()
 }
 
 #[test]
@@ -39,28 +37,13 @@ fn intensities_are_those_of_the_instant_lab() {
     for (sweep, precision, bytes) in
         [("batch", "fp32", 4), ("square", "fp16", 2), ("batch", "bf16", 2)]
     {
-        let timed = run(
-            &lab(),
-            &[
-                &format!("sweep={sweep}"),
-                &format!("precision={precision}"),
-                "sizes=[1, 7]",
-                "n=12",
-                "k=20",
-                "repetitions=3",
-            ],
-        );
+        let set = format!("sweep={sweep} precision={precision} n=12 k=20 repetitions=3");
+        let set: Vec<&str> = set.split(' ').chain(["sizes=[1, 7]"]).collect();
+        let timed = run(&lab(), &set);
         for (size, intensity) in [1, 7].into_iter().zip(values(&timed, "intensity")) {
             let [n, k] = if sweep == "square" { [size, size] } else { [12, 20] };
-            let known = run(
-                &instant,
-                &[
-                    &format!("m={size}"),
-                    &format!("n={n}"),
-                    &format!("k={k}"),
-                    &format!("bytes_per_element={bytes}"),
-                ],
-            );
+            let shape = format!("m={size} n={n} k={k} bytes_per_element={bytes}");
+            let known = run(&instant, &shape.split(' ').collect::<Vec<_>>());
             assert!((number(&known, "intensity") / intensity - 1.0).abs() < 1e-12);
         }
     }
@@ -72,8 +55,7 @@ fn products_are_right_in_every_precision() {
     for (precision, most) in [("fp32", 1e-5), ("fp16", 1e-2), ("bf16", 1e-2)] {
         let precision = format!("precision={precision}");
         let of_seed = |seed: &str| {
-            let mut set = shape.to_vec();
-            set.extend([precision.as_str(), seed]);
+            let set = [&shape[..], &[precision.as_str(), seed]].concat();
             number(&run(&lab(), &set), "max_relative_error")
         };
         let error = of_seed("seed=1");
@@ -86,14 +68,11 @@ fn products_are_right_in_every_precision() {
 #[test]
 fn a_clock_that_stops_early_is_told_what_it_means_here() {
     let small = ["sweep=none", "m=8", "n=8", "k=8", "repetitions=3"];
-    let mut lying = small.to_vec();
-    lying.push("synchronize=false");
-    let data = run(&lab(), &lying);
+    let data = run(&lab(), &[&small[..], &["synchronize=false"]].concat());
     assert!(data.notices[0].contains("changes nothing on the processor"));
     assert!(number(&data, "flops_per_second") > 0.0);
     assert!(run(&lab(), &small).notices.is_empty());
-    let set = Command::Set { name: "synchronize".to_owned(), value: Value::Bool(false) };
-    let turned = steered(&lab(), &small, "multiplying", &[set]);
+    let turned = steered(&lab(), &small, "multiplying", &[turn("synchronize", false)]);
     assert_eq!((turned.changes.len(), turned.notices.len()), (1, 1));
 }
 
@@ -133,8 +112,8 @@ fn a_stopped_run_keeps_the_products_it_has() {
 
 #[test]
 fn the_schema_lists_exactly_the_cases_that_are_read() {
-    let lab = lab();
-    assert_choices_listed(&lab, "precision", &PRECISIONS);
+    let listed = lab().schema().param("precision").unwrap().values.clone();
+    assert_eq!(listed, Precision::ALL.map(Precision::name));
 }
 
 #[test]

@@ -271,7 +271,7 @@ impl SteppedLab for Session {
         let step = self.steps.done;
         point(run, "loss", step, loss);
         point(run, "reference_loss", step, reference);
-        let broken = divergence::check_weights(self.learner.weights());
+        let broken = divergence::check_weights(&self.learner.weights);
         let (knobs, overflows) = (&self.knobs, self.all.overflows);
         self.steps.judge(run, &[loss], broken, |what| match overflows {
             0 => divergence::at_rate(what, knobs.learning_rate),

@@ -20,7 +20,7 @@ pub(super) struct Learner {
     /// Inputs and outputs of each layer.
     sizes: Vec<[usize; 2]>,
     /// What updates are added to, in the module's order.
-    weights: Vec<f32>,
+    pub(super) weights: Vec<f32>,
     optimizer: Optimizer,
     rule: Rule,
     sums: Format,
@@ -30,7 +30,7 @@ pub(super) struct Learner {
     moved: Vec<bool>,
     /// With autodiff.
     device: Device,
-    last: Last,
+    pub(super) last: Last,
 }
 
 /// The last step, for pictures.
@@ -139,14 +139,9 @@ impl Learner {
                 gradient(&self.network, examples, indices, numbers, rounder, &self.device)
             }
             (_, Examples::Labelled(examples)) => {
-                let layers = Layers {
-                    sizes: &self.sizes,
-                    weights: used,
-                    sums: self.sums,
-                    activations: numbers.activations,
-                };
                 let (inputs, labels) = examples.gather(indices);
                 let rows = Rows { inputs: &inputs, labels: &labels };
+                let layers = layers(&self.sizes, used, self.sums, numbers);
                 Ok(layers.gradient(&rows, numbers.loss_scale, &mut self.rounder))
             }
         }
@@ -221,27 +216,14 @@ impl Learner {
             let likeliest = logits.argmax(1).into_data();
             likeliest.iter::<i32>().collect()
         } else {
-            let layers = Layers {
-                sizes: &self.sizes,
-                weights: used,
-                sums: self.sums,
-                activations: numbers.activations,
-            };
+            let layers = layers(&self.sizes, used, self.sums, numbers);
             layers.classes(&examples.inputs, rows, rounder)
         };
         let hits = found.iter().zip(&examples.labels).filter(|(found, label)| found == label);
         Ok(hits.count() as f64 / rows.max(1) as f64)
     }
 
-    pub(super) fn last(&self) -> &Last {
-        &self.last
-    }
-
-    pub(super) fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-
-    /// Where the numbers of each layer lie among the weights: weights, then biases.
+    /// The layer of a weight, from 1: of each come its weights, then its biases.
     pub(super) fn layer_of(&self, weight: usize) -> usize {
         let mut end = 0;
         let layer = self.sizes.iter().position(|[inputs, outputs]| {
@@ -250,6 +232,15 @@ impl Learner {
         });
         layer.unwrap_or(0) + 1
     }
+}
+
+fn layers<'a>(
+    sizes: &'a [[usize; 2]],
+    weights: &'a [f32],
+    sums: Format,
+    numbers: &Numbers,
+) -> Layers<'a> {
+    Layers { sizes, weights, sums, activations: numbers.activations }
 }
 
 /// Held-out examples, on the host and on the device.

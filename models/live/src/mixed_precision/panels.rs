@@ -35,7 +35,7 @@ const AROUND: usize = 2;
 const BINS: usize = 160;
 
 fn number_line(of: &PanelData<'_>) -> Frame {
-    let last = of.learner.last();
+    let last = &of.learner.last;
     let format = of.knobs.numbers.weights;
     let chosen = of.knobs.watch.filter(|at| *at < last.before.len());
     let Some(at) = chosen.or_else(|| typical(&last.before, &last.wanted, format)) else {
@@ -43,7 +43,7 @@ fn number_line(of: &PanelData<'_>) -> Frame {
             "No weight was to change in this step: every update is zero.".to_owned(),
         );
     };
-    let after = of.learner.weights().get(at).copied().unwrap_or(f32::NAN);
+    let after = of.learner.weights.get(at).copied().unwrap_or(f32::NAN);
     let layer = of.learner.layer_of(at);
     let arrow = Arrow { from: last.before[at], to: last.wanted[at] };
     Frame::Text(line(&format!("Weight {at}, of layer {layer}"), arrow, after, &of.knobs.numbers))
@@ -170,7 +170,7 @@ fn labels(ticks: &[f32], column: impl Fn(f32) -> usize) -> String {
 }
 
 fn gradient_exponents(of: &PanelData<'_>) -> Frame {
-    let (last, format) = (of.learner.last(), of.knobs.numbers.gradients);
+    let (last, format) = (&of.learner.last, of.knobs.numbers.gradients);
     let exponent = |x: &f32| (*x != 0.0 && x.is_finite()).then(|| f64::from(x.abs()).log2());
     let all: Vec<f64> = last.gradients.iter().filter_map(exponent).collect();
     let left: Vec<f64> = last.rounded.iter().filter_map(exponent).collect();
@@ -207,7 +207,7 @@ fn gradient_exponents(of: &PanelData<'_>) -> Frame {
 fn weights(of: &PanelData<'_>) -> Frame {
     let wide = |weights: &[f32]| -> Vec<f64> { weights.iter().map(|x| f64::from(*x)).collect() };
     let own = wide(&of.learner.used(&of.knobs.numbers));
-    let reference = wide(of.reference.weights());
+    let reference = wide(&of.reference.weights);
     let sizes = own.iter().chain(&reference).map(|x| x.abs());
     let largest = sizes.filter(|x| x.is_finite()).fold(0.0, f64::max);
     if largest == 0.0 {
@@ -229,9 +229,9 @@ fn weights(of: &PanelData<'_>) -> Frame {
 
 /// How many values lie between an edge and the next; edges are evenly spaced.
 fn counted(name: &str, values: &[f64], edges: &[f64]) -> Distribution {
-    let mut counts = vec![0; edges.len().saturating_sub(1)];
+    let bins = edges.len().saturating_sub(1);
+    let mut counts = vec![0; bins];
     if let (Some(first), Some(last)) = (edges.first(), edges.last()) {
-        let bins = counts.len();
         for value in values.iter().filter(|value| (*first..=*last).contains(value)) {
             let place = (value - first) / (last - first) * bins as f64;
             counts[(place as usize).min(bins - 1)] += 1;

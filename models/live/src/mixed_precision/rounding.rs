@@ -5,6 +5,7 @@ use mlsys_nn::random::Stream;
 use mlsys_sim::formats::Format;
 
 use super::Rounding;
+use crate::sampling::first_largest;
 
 /// The layers of a network as they lie in a row of weights.
 pub(super) struct Layers<'a> {
@@ -28,16 +29,12 @@ impl Layers<'_> {
         &self,
     ) -> impl DoubleEndedIterator<Item = ([usize; 2], &[f32], &[f32])> + ExactSizeIterator {
         let mut begin = 0;
-        let parts: Vec<_> = self
-            .sizes
-            .iter()
-            .map(|&[inputs, outputs]| {
-                let (weights, end) = (begin, begin + inputs * outputs);
-                begin = end + outputs;
-                ([inputs, outputs], &self.weights[weights..end], &self.weights[end..begin])
-            })
-            .collect();
-        parts.into_iter()
+        let layer = |&[inputs, outputs]: &[usize; 2]| {
+            let (weights, end) = (begin, begin + inputs * outputs);
+            begin = end + outputs;
+            ([inputs, outputs], &self.weights[weights..end], &self.weights[end..begin])
+        };
+        self.sizes.iter().map(layer).collect::<Vec<_>>().into_iter()
     }
 
     /// What goes into each layer, and the logits last.
@@ -65,10 +62,7 @@ impl Layers<'_> {
     pub(super) fn classes(&self, inputs: &[f32], rows: usize, rounder: &mut Rounder) -> Vec<i32> {
         let all = self.forward(inputs, rows, rounder);
         let classes = self.sizes.last().map_or(1, |[_, outputs]| *outputs);
-        let likeliest = |row: &[f32]| {
-            let better = |best: usize, at: usize| if row[at] > row[best] { at } else { best };
-            (1..row.len()).fold(0, better) as i32
-        };
+        let likeliest = |row: &[f32]| first_largest(row) as i32;
         all.last().map_or_else(Vec::new, |logits| logits.chunks(classes).map(likeliest).collect())
     }
 

@@ -6,15 +6,10 @@ use mlsys_sim::formats::Format;
 use super::rounding::{Layers, Rounder, Rows};
 use super::{lab, *};
 use crate::train;
-use crate::trial::{run, try_run};
+use crate::trial::{number, run, try_run};
 
 fn mixed(set: &[&str]) -> RunData {
     run(&lab().unwrap(), set)
-}
-
-fn metric(data: &RunData, name: &str) -> f64 {
-    let value = data.metrics().get(name).and_then(mlsys_lab::Value::as_f64);
-    value.unwrap_or_else(|| panic!("no {name}"))
 }
 
 fn series(data: &RunData, name: &str) -> Vec<(u64, f64)> {
@@ -24,48 +19,36 @@ fn series(data: &RunData, name: &str) -> Vec<(u64, f64)> {
 #[test]
 fn in_32_bits_it_is_lab_train_bit_for_bit() {
     for (dataset, optimizer) in [("digits", "sgd"), ("digits", "adam"), ("spiral", "adam")] {
-        let shared = [
-            format!("dataset={dataset}"),
-            format!("optimizer={optimizer}"),
-            "learning_rate=0.01".to_owned(),
-            "steps=40".to_owned(),
-            "seed=3".to_owned(),
-        ];
-        let with = |more: &[&'static str]| -> Vec<String> {
-            let more = more.iter().map(|set| (*set).to_owned());
-            shared.iter().cloned().chain(more).collect()
-        };
-        let own = with(&["weight_format=fp32", "gradient_format=fp32"]);
-        let own: Vec<&str> = own.iter().map(String::as_str).collect();
-        let theirs = with(&[]);
-        let theirs: Vec<&str> = theirs.iter().map(String::as_str).collect();
-        let own = mixed(&own);
-        let theirs = run(&train::lab().unwrap(), &theirs);
+        let set =
+            format!("dataset={dataset} optimizer={optimizer} learning_rate=0.01 steps=40 seed=3");
+        let shared: Vec<&str> = set.split(' ').collect();
+        let own = mixed(&[&shared[..], &["weight_format=fp32", "gradient_format=fp32"]].concat());
+        let theirs = run(&train::lab().unwrap(), &shared);
         assert_eq!(series(&own, "loss"), series(&theirs, "loss"), "{dataset} {optimizer}");
         assert_eq!(series(&own, "reference_loss"), series(&theirs, "loss"));
-        assert_eq!(metric(&own, "accuracy"), metric(&theirs, "validation_accuracy"));
-        assert_eq!(metric(&own, "underflow_fraction"), 0.0);
+        assert_eq!(number(&own, "accuracy"), number(&theirs, "validation_accuracy"));
+        assert_eq!(number(&own, "underflow_fraction"), 0.0);
     }
 }
 
 #[test]
 fn what_the_formats_alone_decide_is_exact() {
     let data = mixed(&["steps=1"]);
-    assert_eq!(metric(&data, "bytes_per_parameter"), 8.0);
-    assert_eq!(metric(&data, "smallest_step_at_one"), 0.007_812_5);
-    assert_eq!(metric(&data, "smallest_positive"), 9.183_549_615_799_121e-41);
+    assert_eq!(number(&data, "bytes_per_parameter"), 8.0);
+    assert_eq!(number(&data, "smallest_step_at_one"), 0.007_812_5);
+    assert_eq!(number(&data, "smallest_positive"), 9.183_549_615_799_121e-41);
 }
 
 #[test]
 fn updates_stall_without_master_weights() {
     let (keep, lose) = (mixed(&[]), mixed(&["master_weights=false"]));
-    assert!(metric(&keep, "stalled_update_fraction") < 0.01);
-    assert!(metric(&lose, "stalled_update_fraction") > 0.5);
-    let apart = metric(&keep, "accuracy") - metric(&keep, "reference_accuracy");
+    assert!(number(&keep, "stalled_update_fraction") < 0.01);
+    assert!(number(&lose, "stalled_update_fraction") > 0.5);
+    let apart = number(&keep, "accuracy") - number(&keep, "reference_accuracy");
     assert!(apart.abs() < 0.05, "{apart}");
-    assert!(metric(&keep, "accuracy") > metric(&lose, "accuracy"));
+    assert!(number(&keep, "accuracy") > number(&lose, "accuracy"));
     let by_chance = mixed(&["master_weights=false", "stochastic_rounding=true"]);
-    assert!(metric(&by_chance, "accuracy") > metric(&lose, "accuracy"));
+    assert!(number(&by_chance, "accuracy") > number(&lose, "accuracy"));
 }
 
 #[test]
@@ -73,8 +56,8 @@ fn weights_of_8_bits_learn_only_with_a_copy() {
     let eight = ["weight_format=fp8-e4m3", "gradient_format=fp8-e5m2", "loss_scale=1024"];
     let with = mixed(&eight);
     let without = mixed(&[&eight[..], &["master_weights=false"]].concat());
-    assert!(metric(&without, "accuracy") < 0.3);
-    assert!(metric(&with, "accuracy") > metric(&without, "accuracy") + 0.3);
+    assert!(number(&without, "accuracy") < 0.3);
+    assert!(number(&with, "accuracy") > number(&without, "accuracy") + 0.3);
 }
 
 #[test]
@@ -82,7 +65,7 @@ fn loss_scale_moves_gradients_into_and_out_of_range() {
     let lost = |scale: &str| {
         let eight = ["weight_format=fp8-e4m3", "gradient_format=fp8-e4m3", scale];
         let data = mixed(&eight);
-        (metric(&data, "underflow_fraction"), metric(&data, "overflow_fraction"))
+        (number(&data, "underflow_fraction"), number(&data, "overflow_fraction"))
     };
     let (under, over) = lost("loss_scale=1");
     assert!(under > 0.1 && over == 0.0, "{under} {over}");
@@ -134,9 +117,9 @@ fn slopes_of_the_hosts_own_pass_are_those_of_small_differences() {
 #[test]
 fn numbers_too_large_for_their_format_end_the_run_with_a_reason() {
     let data = mixed(&["gradient_format=fp16", "loss_scale=16777216", "steps=50"]);
-    assert_eq!(data.metrics().get("diverged"), Some(&mlsys_lab::Value::Bool(true)));
+    assert_eq!(data.metric("diverged"), Some(mlsys_lab::Value::Bool(true)));
     // Its weights are infinite after the first step; the loss of that step was still a number.
-    assert_eq!(metric(&data, "steps_done"), 1.0);
+    assert_eq!(number(&data, "steps_done"), 1.0);
     let small = try_run(&lab().unwrap(), &["loss_scale=1", "batch_size=1", "width=1", "steps=3"]);
     assert!(small.is_ok());
 }
@@ -147,10 +130,7 @@ fn bytes_are_counted_once_for_each_copy() {
         let numbers = Numbers { weights, gradients, master, ..Numbers::WIDE };
         numbers.bytes_per_parameter(rule)
     };
-    use Format::Bf16;
-    use Format::E4m3;
-    use Format::E5m2;
-    use Format::Fp32;
+    use Format::{Bf16, E4m3, E5m2, Fp32};
     assert_eq!(of(Bf16, Bf16, Master::Kept, Rule::Sgd), 8.0);
     assert_eq!(of(Bf16, Bf16, Master::None, Rule::Sgd), 4.0);
     assert_eq!(of(Bf16, Bf16, Master::Kept, Rule::Adam), 16.0);

@@ -28,7 +28,7 @@ use mlsys_nn::train::{Activations, Knobs, Timing, data_error, training_bytes};
 use mlsys_nn::{data, flat_params, weights};
 
 use self::panels::Pictures;
-pub(crate) use self::panels::confusion;
+pub(crate) use self::panels::{confusion, judged_image};
 use self::params::{Setup, read_knobs};
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 
@@ -52,14 +52,6 @@ const MEMORY_MEASUREMENTS: u32 = 3;
 /// On an asynchronous device, losses are read after this many steps at the latest.
 const MOST_UNREAD: usize = 100;
 
-/// Whether a step follows at once on the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PaceState {
-    Steady,
-    /// It was waited for: the device is idle.
-    Paced,
-}
-
 struct Session {
     id: DeviceId,
     /// Without autodiff.
@@ -73,7 +65,6 @@ struct Session {
     knobs: Knobs,
     pictures: Pictures,
     times: StepTimes,
-    pace: PaceState,
     /// When the last step was over.
     left: Instant,
     /// Losses on their way from the device, `[1]` each, with their steps.
@@ -149,7 +140,6 @@ impl Session {
             trainer,
             knobs,
             times: StepTimes::default(),
-            pace: PaceState::Steady,
             left: Instant::now(),
             samples_seen: 0,
             evaluated: 0,
@@ -186,9 +176,7 @@ impl Session {
         if self.steps.divergence().is_some() || self.steps.done == 0 {
             return;
         }
-        let Ok(trained) = self.trained() else {
-            return;
-        };
+        let Ok(trained) = self.trained() else { return };
         let (step, steps) = (self.steps.done, self.knobs.steps);
         let unfinished =
             (step < steps).then(|| format!("it was stopped after step {step} of {steps}"));
@@ -203,19 +191,13 @@ impl Session {
         let Some(path) = &self.save_to else {
             return Ok(());
         };
+        let none = format!("{}: no weights were saved", path.display());
         if self.steps.done == 0 {
-            let notice = format!(
-                "{}: no weights were saved, because the run was stopped before its first step",
-                path.display()
-            );
-            run.notice(notice);
+            run.notice(format!("{none}, because the run was stopped before its first step"));
             return Ok(());
         }
         if let Some(what) = self.steps.divergence() {
-            return Err(LabError::Data(format!(
-                "{}: no weights were saved, because {what}",
-                path.display()
-            )));
+            return Err(LabError::Data(format!("{none}, because {what}")));
         }
         let saved = weights::save(&self.trained()?, path);
         saved.map_err(|error| LabError::Data(error.to_string()))
@@ -262,12 +244,11 @@ impl SteppedLab for Session {
     }
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.pace = if self.left.elapsed() > PAUSE {
+        // After a wait the device is idle.
+        let is_paced = self.left.elapsed() > PAUSE;
+        if is_paced {
             self.times.void_window();
-            PaceState::Paced
-        } else {
-            PaceState::Steady
-        };
+        }
         let step = self.steps.done + 1;
         let is_due =
             |every: u64| step == 1 || step.is_multiple_of(every) || step == self.knobs.steps;
@@ -294,10 +275,7 @@ impl SteppedLab for Session {
             // Reading waits for the device, and waiting every step would keep it idle in between; a paced run leaves
             // it idle anyway, and is timed step by step.
             (true, Timing::Steps)
-                if record
-                    || evaluate
-                    || self.pace == PaceState::Paced
-                    || self.unread.len() >= MOST_UNREAD =>
+                if record || evaluate || is_paced || self.unread.len() >= MOST_UNREAD =>
             {
                 self.read_losses(run);
                 self.times.close_window();

@@ -2,9 +2,8 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_lab::Sink;
-use mlsys_lab::frame::{
-    BoxPlot, Frame, HeatMap, Histogram, Image, Images, Pane, Point, ValueSpread, Verdict,
-};
+use mlsys_lab::frame::{BoxPlot, Frame, HeatMap, Histogram, Image, Point, ValueSpread, Verdict};
+use mlsys_lab::picture::{heat_map, image, images, pane};
 use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_nn::data::{Data, Examples, Labelled, Vocabulary};
 use mlsys_nn::networks::{Activation, Network};
@@ -12,6 +11,7 @@ use mlsys_nn::train::evaluate::{EvaluationSet, probabilities};
 use mlsys_nn::train::trainer::Trainer;
 
 use super::text_panels::{Reading, Writing};
+use crate::sampling::first_largest;
 
 /// Everything pictures need besides the network.
 pub(super) struct Pictures {
@@ -155,42 +155,26 @@ pub(crate) fn confusion(predicted: &[usize], labels: &[i32], names: &[String]) -
         let total: f32 = row.iter().sum::<f32>().max(1.0);
         row.iter_mut().for_each(|count| *count /= total);
     }
-    Frame::HeatMap(HeatMap {
-        columns: classes,
-        rows: classes,
-        cells: counts,
-        low: 0.0,
-        high: 1.0,
-        x: (0.0, classes as f32),
-        y: (0.0, classes as f32),
-        column_labels: names.to_vec(),
-        row_labels: names.to_vec(),
-        points: Vec::new(),
-        legend: "share of a true class (row) read as a class (column)".to_owned(),
-    })
+    let legend = "share of a true class (row) read as a class (column)";
+    let map = heat_map([classes, classes], counts, (0.0, 1.0), legend);
+    Frame::HeatMap(HeatMap { column_labels: names.to_vec(), row_labels: names.to_vec(), ..map })
 }
 
 impl Plane {
     fn new(examples: &Labelled, device: &Device) -> Self {
         let farthest = examples.inputs.iter().fold(1.0_f32, |far, x| far.max(x.abs()));
         let reach = 1.1 * farthest;
-        let mut grid = Vec::with_capacity(2 * ROWS * COLUMNS);
-        for row in 0..ROWS {
-            for column in 0..COLUMNS {
-                // The middle of each cell.
-                let at =
-                    |index: usize, count: usize| (2.0 * index as f32 + 1.0) / count as f32 - 1.0;
-                grid.extend([reach * at(column, COLUMNS), -reach * at(row, ROWS)]);
-            }
-        }
+        // The middle of each cell.
+        let middle = |index: usize, count: usize| (2.0 * index as f32 + 1.0) / count as f32 - 1.0;
+        let cells = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| (row, column)));
+        let grid = cells.flat_map(|(row, column)| {
+            [reach * middle(column, COLUMNS), -reach * middle(row, ROWS)]
+        });
+        let grid: Vec<f32> = grid.collect();
         let count = examples.len().min(MOST_POINTS);
         let points = (0..count).map(|index| {
-            let input = examples.input(index);
-            Point {
-                x: input[0],
-                y: input[1],
-                class: u8::try_from(examples.labels[index]).unwrap_or(u8::MAX),
-            }
+            let class = u8::try_from(examples.labels[index]).unwrap_or(u8::MAX);
+            Point { x: examples.input(index)[0], y: examples.input(index)[1], class }
         });
         Self {
             grid: Tensor::from_data(TensorData::new(grid, [ROWS * COLUMNS, 2]), device),
@@ -204,19 +188,9 @@ impl Plane {
         let both = probabilities(network, self.grid.clone(), activation);
         let cells: Vec<f32> = both.chunks(2).map(|of| of[1]).collect();
         cells.iter().all(|cell| cell.is_finite()).then(|| {
-            Frame::HeatMap(HeatMap {
-                columns: COLUMNS,
-                rows: ROWS,
-                cells,
-                low: 0.0,
-                high: 1.0,
-                x: (-self.reach, self.reach),
-                y: (-self.reach, self.reach),
-                column_labels: Vec::new(),
-                row_labels: Vec::new(),
-                points: self.points.clone(),
-                legend: "probability of class 1".to_owned(),
-            })
+            let around = (-self.reach, self.reach);
+            let map = heat_map([ROWS, COLUMNS], cells, (0.0, 1.0), "probability of class 1");
+            Frame::HeatMap(HeatMap { x: around, y: around, points: self.points.clone(), ..map })
         })
     }
 }
@@ -224,48 +198,31 @@ impl Plane {
 impl Samples {
     fn new(held_out: &Labelled, device: &Device) -> Self {
         let indices: Vec<usize> = (0..held_out.len().min(MOST_SAMPLES)).collect();
-        let (inputs, labels) = held_out.gather(&indices);
-        let shape = [indices.len(), held_out.features];
-        let on_device = TensorData::new(inputs.clone(), shape);
-        Self {
-            inputs: Tensor::from_data(on_device, device),
-            examples: Labelled { inputs, labels, features: held_out.features },
-        }
+        let examples = held_out.some(&indices);
+        let data = TensorData::new(examples.inputs.clone(), [indices.len(), held_out.features]);
+        Self { inputs: Tensor::from_data(data, device), examples }
     }
 
     fn draw(&self, network: &Network, activation: Activation, classes: usize) -> Frame {
         let predicted = probabilities(network, self.inputs.clone(), activation);
-        let images = predicted.chunks(classes).enumerate().map(|(index, probabilities)| {
-            let (read, truth) = (most_likely(probabilities), self.examples.labels[index]);
-            let right = usize::try_from(truth) == Ok(read);
-            Image {
-                pixels: self
-                    .examples
-                    .input(index)
-                    .iter()
-                    .map(|&pixel| (255.0 * pixel).round() as u8)
-                    .collect(),
-                label: if right { read.to_string() } else { format!("{read} ({truth})") },
-                verdict: if right { Verdict::Right } else { Verdict::Wrong },
-            }
-        });
+        let image = |(index, probabilities): (usize, &[f32])| {
+            let pixels = self.examples.input(index).iter();
+            let pixels = pixels.map(|&pixel| (255.0 * pixel).round() as u8).collect();
+            judged_image(pixels, first_largest(probabilities), self.examples.labels[index])
+        };
         let edge = self.examples.features.isqrt();
-        Frame::Images(Images {
-            width: edge,
-            height: edge,
-            images: images.collect(),
-            blank: None,
-            together: 1,
-        })
+        let shown = predicted.chunks(classes).enumerate().map(image).collect();
+        Frame::Images(images([edge, edge], shown))
     }
 }
 
-/// The index of the largest probability, the first of equals.
-pub(super) fn most_likely(probabilities: &[f32]) -> usize {
-    let better = |best: usize, index: usize| {
-        if probabilities[index] > probabilities[best] { index } else { best }
+/// An image with what is read; where that is wrong, with what it is in brackets: short, for images are small.
+pub(crate) fn judged_image(pixels: Vec<u8>, read: usize, truth: i32) -> Image {
+    let (label, verdict) = match usize::try_from(truth) == Ok(read) {
+        true => (read.to_string(), Verdict::Right),
+        false => (format!("{read} ({truth})"), Verdict::Wrong),
     };
-    (1..probabilities.len()).fold(0, better)
+    Image { pixels, label, verdict }
 }
 
 // A small perceptron whole: every weight, and what the loss asks of it.
@@ -291,21 +248,17 @@ pub(super) fn draw_neurons(
         return None;
     }
     let indices: Vec<usize> = (0..train.len().min(MOST_EXAMPLES)).collect();
-    let gradients = trainer.gradients(train, &indices, activation);
+    let all = trainer.gradients(train, &indices, activation);
     let mut panes = Vec::new();
     for (index, layer) in mlp.layers.iter().enumerate() {
         let bias = layer.bias.as_ref()?;
-        let of_weights = gradients.get::<2>(layer.weight.id)?;
-        let of_biases = gradients.get::<1>(bias.id)?;
+        let of_weights = all.get::<2>(layer.weight.id)?;
+        let of_biases = all.get::<1>(bias.id)?;
         let name = format!("layer{}", index + 1);
-        panes.push(Pane {
-            title: format!("{name} weights"),
-            frame: map(layer.weight.val(), bias.val(), index, "weight")?,
-        });
-        panes.push(Pane {
-            title: format!("{name} gradients"),
-            frame: map(of_weights, of_biases, index, "gradient of the mean loss")?,
-        });
+        let weights = map(layer.weight.val(), bias.val(), index, "weight")?;
+        panes.push(pane(format!("{name} weights"), weights));
+        let gradients = map(of_weights, of_biases, index, "gradient of the mean loss")?;
+        panes.push(pane(format!("{name} gradients"), gradients));
     }
     Some(Frame::Panes(panes))
 }
@@ -324,18 +277,11 @@ fn map(weights: Tensor<2>, biases: Tensor<1>, layer: usize, legend: &str) -> Opt
         (0, _) => format!("x{}", index + 1),
         (_, _) => format!("n{}", index + 1),
     };
+    let map = heat_map([neurons, inputs + 1], cells, (-reach, reach), legend);
     Some(Frame::HeatMap(HeatMap {
-        columns: inputs + 1,
-        rows: neurons,
-        cells,
-        low: -reach,
-        high: reach,
-        x: (0.0, (inputs + 1) as f32),
-        y: (0.0, neurons as f32),
         column_labels: (0..inputs).map(from).chain(["bias".to_owned()]).collect(),
         row_labels: (1..=neurons).map(|neuron| format!("n{neuron}")).collect(),
-        points: Vec::new(),
-        legend: legend.to_owned(),
+        ..map
     }))
 }
 
@@ -385,22 +331,19 @@ fn layers(network: &Network) -> Vec<(String, Vec<f32>)> {
     match network {
         Network::Mlp(mlp) => numbered(mlp.layers.iter().map(|layer| layer.weight.val())),
         Network::Cnn(cnn) => {
-            let mut all = numbered(cnn.convolutions.iter().map(|layer| layer.weight.val()));
-            all.push(head(cnn.head.weight.val()));
-            all
+            let layers = numbered(cnn.convolutions.iter().map(|layer| layer.weight.val()));
+            layers.into_iter().chain([head(cnn.head.weight.val())]).collect()
         }
         Network::Filters(net) => {
-            let mut all = numbered(net.filters.iter().map(|filter| filter.weight.val()));
-            all.push(head(net.head.weight.val()));
-            all
+            let layers = numbered(net.filters.iter().map(|filter| filter.weight.val()));
+            layers.into_iter().chain([head(net.head.weight.val())]).collect()
         }
         Network::Transformer(net) => {
-            let mut all = vec![("embedding".to_owned(), values(net.embedding.val()))];
-            all.extend(net.blocks.iter().enumerate().map(|(place, block)| {
+            let gates = net.blocks.iter().enumerate().map(|(place, block)| {
                 (format!("block{}.gate", place + 1), values(block.mlp.gate.val()))
-            }));
-            all.push(head(net.head.val()));
-            all
+            });
+            let embedding = ("embedding".to_owned(), values(net.embedding.val()));
+            [embedding].into_iter().chain(gates).chain([head(net.head.val())]).collect()
         }
     }
 }
@@ -411,24 +354,14 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 
 /// Each unit's weights on a scale of their own: black is the most negative, white the most positive, grey 0.
 fn units_as_images(rows: &[f32], edge: usize, units: usize) -> Frame {
-    let images =
-        rows.chunks(edge * edge).take(units.min(MOST_UNITS)).enumerate().map(|(index, row)| {
-            let largest = row.iter().fold(f32::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
-            // A weight that is not finite is cast to 0 or clamped, never an error.
-            let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
-            Image {
-                pixels: row.iter().map(grey).collect(),
-                label: format!("unit {}", index + 1),
-                verdict: Verdict::Unjudged,
-            }
-        });
-    Frame::Images(Images {
-        width: edge,
-        height: edge,
-        images: images.collect(),
-        blank: None,
-        together: 1,
-    })
+    let units = rows.chunks(edge * edge).take(units.min(MOST_UNITS)).enumerate();
+    let unit = |(index, row): (usize, &[f32])| {
+        let largest = row.iter().fold(f32::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
+        // A weight that is not finite is cast to 0 or clamped, never an error.
+        let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
+        image(row.iter().map(grey).collect(), format!("unit {}", index + 1))
+    };
+    Frame::Images(images([edge, edge], units.map(unit).collect()))
 }
 
 /// The weights counted by value, zero in the middle; nothing if one is not finite.
@@ -465,9 +398,8 @@ mod tests {
 
     #[test]
     fn the_sign_of_a_weight_is_its_brightness() {
-        let Frame::Images(images) = units_as_images(&[-2.0, 0.0, 2.0, 1.0], 2, 1) else {
-            panic!("no images")
-        };
-        assert_eq!(images.images[0].pixels, [0, 128, 255, 191]);
+        let pixels = vec![0, 128, 255, 191];
+        let expected = Frame::Images(images([2, 2], vec![image(pixels, "unit 1")]));
+        assert_eq!(units_as_images(&[-2.0, 0.0, 2.0, 1.0], 2, 1), expected);
     }
 }

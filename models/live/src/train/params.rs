@@ -34,9 +34,7 @@ pub(super) struct Fields {
     load_weights: Option<PathBuf>,
     save_weights: Option<PathBuf>,
     optimizer: Rule,
-    learning_rate: f64,
-    weight_decay: f64,
-    gradient_clip: Option<f64>,
+    update: UpdateKnobs,
     batch_size: usize,
     steps: u64,
     evaluate_every: u64,
@@ -107,11 +105,7 @@ pub(super) fn read_knobs(params: &Params) -> Result<Knobs, LabError> {
         jitter: fields.jitter,
         activation: fields.activation,
         rule: fields.optimizer,
-        update: UpdateKnobs {
-            learning_rate: fields.learning_rate,
-            weight_decay: fields.weight_decay,
-            gradient_clip: fields.gradient_clip,
-        },
+        update: fields.update,
         batch_size: fields.batch_size,
         steps: fields.steps,
         evaluate_every: fields.evaluate_every,
@@ -136,15 +130,12 @@ impl Fields {
     fn architecture(&self, data: &DataConfig) -> Result<Architecture, LabError> {
         let form = data.dataset.form();
         let outputs = data.classes().map_err(data_error)?;
+        let mismatch = |message| LabError::contradiction(["dataset", "model"], message);
         match (self.model, form) {
             (Model::Mlp, Form::Points | Form::Images) => {
                 let depth = self.depth.unwrap_or(if form == Form::Points { 2 } else { 1 });
-                let width = self.width.unwrap_or(32);
-                Ok(Architecture::Mlp(MlpConfig {
-                    inputs: data.features(),
-                    hidden: vec![width; depth],
-                    outputs,
-                }))
+                let hidden = vec![self.width.unwrap_or(32); depth];
+                Ok(Architecture::Mlp(MlpConfig { inputs: data.features(), hidden, outputs }))
             }
             (Model::Cnn, Form::Images) => Ok(Architecture::Cnn(CnnConfig {
                 edge: data.features().isqrt(),
@@ -164,18 +155,15 @@ impl Fields {
                     context: self.context,
                 })
             }
-            (Model::Cnn, Form::Points) => Err(LabError::contradiction(
-                ["dataset", "model"],
+            (Model::Cnn, Form::Points) => Err(mismatch(
                 "a cnn slides windows over images, and this data set is points in the plane; \
              set dataset to digits, or model to mlp",
             )),
-            (Model::Mlp | Model::Cnn, Form::Tokens) => Err(LabError::contradiction(
-                ["dataset", "model"],
+            (Model::Mlp | Model::Cnn, Form::Tokens) => Err(mismatch(
                 "this data set is a sequence of tokens, and only a transformer reads those; set model to transformer, \
              or dataset to spiral or digits",
             )),
-            (Model::Transformer, Form::Points | Form::Images) => Err(LabError::contradiction(
-                ["dataset", "model"],
+            (Model::Transformer, Form::Points | Form::Images) => Err(mismatch(
                 "a transformer reads sequences of tokens, and this data set has none; set dataset to chain, sums or text, \
              or model to mlp",
             )),

@@ -10,7 +10,7 @@ use mlsys_nn::train::norms::{Norms, StepNorms};
 
 use super::Session;
 use super::panels::Subject;
-use crate::stepped::point;
+use crate::stepped::{known, known_point, point};
 
 impl Session {
     /// Reads and reports the losses that are still on the device.
@@ -71,22 +71,20 @@ impl Session {
         if let Some(seconds) = self.times.seconds_per_step() {
             let samples = self.knobs.batch_size as f64 / seconds;
             let flops = self.flops_per_step() as f64 / seconds;
-            point(run, "seconds_per_step", step, seconds);
-            point(run, "samples_per_second", step, samples);
-            if self.data.language.is_some() {
-                let tokens = samples * self.config.context as f64;
-                point(run, "tokens_per_second", step, tokens);
-            }
-            point(run, "flops_per_second", step, flops);
-            if let Some(peak) = self.peak {
-                point(run, "mfu", step, flops / peak);
+            let is_language = self.data.language.is_some();
+            for (name, value) in [
+                ("seconds_per_step", Some(seconds)),
+                ("samples_per_second", Some(samples)),
+                ("tokens_per_second", is_language.then_some(samples * self.config.context as f64)),
+                ("flops_per_second", Some(flops)),
+                ("mfu", self.peak.map(|peak| flops / peak)),
+            ] {
+                known_point(run, name, step, value);
             }
         }
         if self.knobs.timing == Timing::Phases {
             for phase in Phase::ALL {
-                if let Some(seconds) = self.times.seconds_of(phase) {
-                    run.scalar(phase.metric(), seconds);
-                }
+                known(run, phase.metric(), self.times.seconds_of(phase));
             }
         }
     }
@@ -106,16 +104,17 @@ impl Session {
             Some(train) => train.judge(&network, self.knobs.activation).accuracy,
             None => held_out.accuracy,
         };
-        point(run, "validation_loss", self.steps.done, held_out.loss);
-        if self.data.language.as_ref().is_some_and(|language| language.vocabulary.is_characters()) {
-            let bits = held_out.loss / std::f64::consts::LN_2;
-            point(run, "bits_per_character", self.steps.done, bits);
+        let language = self.data.language.as_ref();
+        let is_text = language.is_some_and(|language| language.vocabulary.is_characters());
+        for (name, value) in [
+            ("validation_loss", Some(held_out.loss)),
+            ("bits_per_character", is_text.then(|| held_out.loss / std::f64::consts::LN_2)),
+            ("exact_match", self.judged.answers.right(&held_out.hits)),
+            ("accuracy", Some(accuracy)),
+            ("validation_accuracy", Some(held_out.accuracy)),
+        ] {
+            known_point(run, name, self.steps.done, value);
         }
-        if let Some(right) = self.judged.answers.right(&held_out.hits) {
-            point(run, "exact_match", self.steps.done, right);
-        }
-        point(run, "accuracy", self.steps.done, accuracy);
-        point(run, "validation_accuracy", self.steps.done, held_out.accuracy);
     }
 
     /// Offers a picture to every panel that has one.
@@ -142,9 +141,7 @@ impl Session {
         if let Some(language) = &self.data.language {
             run.scalar("unigram_entropy", language.unigram_entropy);
             run.scalar("bigram_entropy", language.bigram_entropy);
-            if let Some(floor) = language.floor {
-                run.scalar("loss_floor", floor);
-            }
+            known(run, "loss_floor", language.floor);
         }
     }
 

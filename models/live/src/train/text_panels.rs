@@ -2,14 +2,14 @@
 
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use mlsys_lab::frame::{Bar, Bars, Frame, HeatMap, Pane, Table};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::frame::{Bar, Frame, HeatMap, Table};
+use mlsys_lab::picture::{bars, heat_map, pane};
 use mlsys_lab::value::Value;
 use mlsys_nn::data::{Sequence, Vocabulary};
 use mlsys_nn::networks::{ForwardTrace, Network, Transformer};
 use mlsys_nn::random::Stream;
 
-use super::panels::most_likely;
+use crate::sampling::{draw, first_largest};
 
 const READ: usize = 16;
 /// Positions of the table, the last ones read.
@@ -48,28 +48,18 @@ impl Reading {
     /// One heat map a head: how much each token (row) attends to each before it (column).
     pub(super) fn attention(&self, network: &Network) -> Option<Frame> {
         let looks = transformer(network)?.look(self.inputs.clone());
-        let labels: Vec<String> = self.labels(&self.tokens);
+        let label = |&token: &i32| self.vocabulary.label(token);
+        let labels: Vec<String> = self.tokens.iter().map(label).collect();
         let mut panes = Vec::new();
         for (block, attention) in looks.attention.into_iter().enumerate() {
             let [_, heads, rows, columns] = attention.dims();
             let weights: Vec<f32> = values(attention);
             for (head, cells) in weights.chunks(rows * columns).take(heads).enumerate() {
-                panes.push(Pane {
-                    title: format!("block {} head {}", block + 1, head + 1),
-                    frame: Frame::HeatMap(HeatMap {
-                        columns,
-                        rows,
-                        cells: cells.to_vec(),
-                        low: 0.0,
-                        high: 1.0,
-                        x: (0.0, columns as f32),
-                        y: (0.0, rows as f32),
-                        column_labels: labels.clone(),
-                        row_labels: labels.clone(),
-                        points: Vec::new(),
-                        legend: "attention given".to_owned(),
-                    }),
-                });
+                let map = heat_map([rows, columns], cells.to_vec(), (0.0, 1.0), "attention given");
+                let (column_labels, row_labels) = (labels.clone(), labels.clone());
+                let map = HeatMap { column_labels, row_labels, ..map };
+                let title = format!("block {} head {}", block + 1, head + 1);
+                panes.push(pane(title, Frame::HeatMap(map)));
             }
         }
         panes.truncate(MOST_HEADS);
@@ -89,12 +79,12 @@ impl Reading {
         let reminder = if self.vocabulary.is_characters() { REMINDER } else { REMINDER_NUMBERS };
         let before = &self.tokens[self.tokens.len().saturating_sub(reminder)..];
         let before = self.vocabulary.text(before).replace('\n', "\\n");
-        let bars = best.iter().chain(missing).map(|&token| Bar {
+        let all = best.iter().chain(missing).map(|&token| Bar {
             label: format!("{before}|{}", self.vocabulary.label(token as i32)),
             value: Some(f64::from(last[token])).filter(|p| p.is_finite()),
             remark: if token as i32 == truth { "comes next".to_owned() } else { String::new() },
         });
-        Some(Frame::Bars(Bars { unit: String::new(), scale: Scale::Linear, bars: bars.collect() }))
+        Some(bars("", all.collect()))
     }
 
     /// What the head would say of the stream after each block, at the last positions (nostalgebraist 2020).
@@ -110,23 +100,14 @@ impl Reading {
         let rows = (first..self.tokens.len()).map(|position| {
             let name = |token: i32| Value::from(self.vocabulary.label(token));
             let guesses = after.iter().map(|stream| {
-                let likely = most_likely(&stream[position]);
+                let likely = first_largest(&stream[position]);
                 let label = self.vocabulary.label(likely as i32);
                 Value::from(format!("{label} {:.2}", stream[position][likely]))
             });
-            [name(self.tokens[position])]
-                .into_iter()
-                .chain(guesses)
-                .chain([name(self.truth[position])])
-                .collect()
+            let before = [name(self.tokens[position])].into_iter();
+            before.chain(guesses).chain([name(self.truth[position])]).collect()
         });
-        let rows = rows.collect();
-        Some(Frame::Table(Table { columns, rows, ..Table::default() }))
-    }
-
-    fn labels(&self, tokens: &[i32]) -> Vec<String> {
-        let label = |&token: &i32| self.vocabulary.label(token);
-        tokens.iter().map(label).collect()
+        Some(Frame::Table(Table::new(columns, rows.collect())))
     }
 }
 
@@ -254,41 +235,13 @@ impl Writing {
             let window = TensorData::new(window, [1, self.context]);
             let logits = transformer.forward(Tensor::from_data(window, &self.device));
             let here = logits.slice([0..1, seen.len() - 1..seen.len()]);
-            tokens.push(choose(probabilities(here).first()?, &mut stream) as i32);
+            tokens.push(draw(&sharpened(probabilities(here).first()?), &mut stream) as i32);
         }
         Some(tokens.split_off(self.prompt.len()))
     }
 }
 
-/// Draws an index by probabilities sharpened by the temperature: p^(1/T), made to sum to one.
-fn choose(probabilities: &[f32], stream: &mut Stream) -> usize {
-    let sharpen = |&p: &f32| f64::from(p).powf(1.0 / TEMPERATURE);
-    let total: f64 = probabilities.iter().map(sharpen).sum();
-    let mut left = stream.uniform() * total;
-    for (index, share) in probabilities.iter().map(sharpen).enumerate() {
-        left -= share;
-        if left < 0.0 {
-            return index;
-        }
-    }
-    // Rounding, or probabilities that are no numbers any more.
-    probabilities.len().saturating_sub(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn likely_tokens_are_drawn_more_often_than_their_share() {
-        let mut stream = Stream::new(1, "test");
-        let draws = 20_000;
-        let first = (0..draws).filter(|_| choose(&[0.8, 0.0, 0.2], &mut stream) == 0).count();
-        // 0.8^1.25 over 0.8^1.25 + 0.2^1.25.
-        let share = first as f64 / f64::from(draws);
-        assert!((share - 0.850).abs() < 0.01, "{share}");
-        let none = (0..draws).filter(|_| choose(&[0.8, 0.0, 0.2], &mut stream) == 1);
-        assert_eq!(none.count(), 0);
-        assert_eq!(choose(&[f32::NAN, f32::NAN], &mut stream), 1);
-    }
+/// Probabilities sharpened by the temperature: p^(1/T).
+fn sharpened(probabilities: &[f32]) -> Vec<f64> {
+    probabilities.iter().map(|&p| f64::from(p).powf(1.0 / TEMPERATURE)).collect()
 }

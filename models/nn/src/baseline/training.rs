@@ -11,6 +11,7 @@ use crate::train::{
 use crate::{cases, data, flat_params};
 use mlsys_device as device;
 use mlsys_lab::{DeviceId, LabError};
+use serde::Deserialize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ pub struct Recipe {
 }
 
 /// The sizes of a transformer that the data do not settle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct Sizes {
     pub width: usize,
     pub depth: usize,
@@ -137,11 +138,7 @@ impl Recipe {
             jitter: self.data.jitter,
             activation: self.activation,
             rule: Rule::Adam,
-            update: UpdateKnobs {
-                learning_rate: self.learning_rate,
-                weight_decay: 0.0,
-                gradient_clip: None,
-            },
+            update: UpdateKnobs::at_rate(self.learning_rate),
             batch_size: self.batch_size,
             steps: self.steps,
             evaluate_every: self.steps.max(1),

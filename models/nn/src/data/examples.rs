@@ -108,6 +108,15 @@ impl Examples {
 }
 
 impl Labelled {
+    /// The examples named, in their order.
+    ///
+    /// # Panics
+    /// If an index is not below [`len`](Self::len).
+    pub fn some(&self, indices: &[usize]) -> Self {
+        let (inputs, labels) = self.gather(indices);
+        Self { inputs, labels, features: self.features }
+    }
+
     pub fn len(&self) -> usize {
         self.labels.len()
     }

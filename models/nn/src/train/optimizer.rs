@@ -11,14 +11,22 @@ use crate::flat_params::Rule;
 use crate::networks::Network;
 use crate::train::norms;
 use mlsys_device::Adam;
+use serde::Deserialize;
 
 /// What may be turned without losing the optimizer's state.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct UpdateKnobs {
     pub learning_rate: f64,
     pub weight_decay: f64,
     /// The largest global gradient norm.
     pub gradient_clip: Option<f64>,
+}
+
+impl UpdateKnobs {
+    /// Without decay and clipping.
+    pub fn at_rate(learning_rate: f64) -> Self {
+        Self { learning_rate, weight_decay: 0.0, gradient_clip: None }
+    }
 }
 
 /// A rule with its state: the moments it keeps of every weight.
