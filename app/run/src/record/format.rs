@@ -233,9 +233,12 @@ pub enum LineError {
     Backwards(String),
 }
 
-/// Reads a line.
+/// Reads a line; a blank one has no values.
 pub fn read(line: &[u8]) -> Result<Line, LineError> {
     let line = line.trim_ascii();
+    if line.is_empty() {
+        return Ok(Line::Points(Vec::new()));
+    }
     if let Some(columns) = line.strip_prefix(b"{\"points\":{") {
         return Cursor(columns).columns().map(Line::Points).ok_or(LineError::Points);
     }

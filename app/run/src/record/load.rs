@@ -1,11 +1,19 @@
 //! The reports of a record, read back line by line; an unreadable line is reported by its number and skipped.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use mlsys_lab::report::{Report, RunData, Series};
 
 use super::format::{self, Line, LineError, Points, Steps};
+
+/// About this many bytes of whole lines are parsed by one thread at a time.
+const BLOCK: usize = 1 << 18;
+
+/// More threads would wait for the one that joins what they have parsed.
+const MAX_THREADS: usize = 4;
 
 /// This many unreadable lines are reported one by one, the others by their number.
 const MAX_REPORTED: usize = 5;
@@ -37,69 +45,150 @@ pub struct Loaded {
 }
 
 /// Reads reports to their end; `name` is what warnings call them.
-pub fn load(source: impl Read, name: &str, limits: Limits) -> io::Result<Loaded> {
-    let mut source = BufReader::with_capacity(1 << 18, source);
-    let mut loader = Loader { limits, ..Loader::default() };
-    let mut line = Vec::new();
-    let (mut number, mut unread) = (0_usize, 0_usize);
-    let mut warnings = Vec::new();
-    loop {
-        line.clear();
-        let length = source.by_ref().take(limits.line as u64).read_until(b'\n', &mut line)?;
-        if length == 0 {
-            break;
-        }
-        if loader.values > limits.values {
-            let max = limits.values;
-            warnings.push(format!(
-                "{name} holds more than {max} values; those after them were left out"
-            ));
-            break;
-        }
-        number += 1;
-        let is_whole = line.ends_with(b"\n");
-        let is_long = !is_whole && length == limits.line;
-        let read = if is_long {
-            source.skip_until(b'\n')?;
-            Err(LineError::TooLong)
-        } else {
-            loader.apply(&line)
-        };
-        // An end without a newline may be half a line of a run that was killed.
-        if let Err(reason) = read
-            && (is_whole || is_long)
-        {
-            unread += 1;
-            if unread <= MAX_REPORTED {
-                warnings.push(format!("{name}:{number} was passed over: {reason}"));
+///
+/// Threads take blocks of lines in turn, parse them side by side, and apply them in the order of the file.
+pub fn load(source: impl Read + Send, name: &str, limits: Limits) -> io::Result<Loaded> {
+    let source = BufReader::with_capacity(BLOCK, source);
+    let blocks = Mutex::new(Blocks { source, limits, count: 0 });
+    let parsed = Mutex::new(BTreeMap::new());
+    let loader = Mutex::new(Loader { limits, ..Loader::default() });
+    let work = || {
+        let mut text = Vec::new();
+        loop {
+            // Not in the condition of the loop, which would hold the lock while it parses.
+            let block = lock(&blocks).next(&mut text)?;
+            let Some(number) = block else { return io::Result::Ok(()) };
+            let lines = text.split_inclusive(|&byte| byte == b'\n');
+            let lines: Vec<_> = lines.map(|line| ParsedLine::new(line, limits)).collect();
+            lock(&parsed).insert(number, lines);
+            if let Ok(mut loader) = loader.try_lock() {
+                loader.apply_blocks(&parsed, name);
+                if loader.is_full {
+                    return Ok(());
+                }
             }
         }
+    };
+    let threads = thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
+    thread::scope(|scope| {
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).filter_map(spawn).collect();
+        let panicked = || io::Error::other("a thread that reads the record panicked");
+        let results = others.into_iter().map(|other| other.join().map_err(|_| panicked())?);
+        results.fold(work(), Result::and)
+    })?;
+    let mut loader = loader.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // A block that came while another thread was about to end.
+    loader.apply_blocks(&parsed, name);
+    if loader.is_full {
+        let max = limits.values;
+        loader
+            .warnings
+            .push(format!("{name} holds more than {max} values; those after them were left out"));
     }
-    if unread > MAX_REPORTED {
-        let more = unread - MAX_REPORTED;
-        warnings.push(format!("{name}: {more} more lines were passed over"));
+    if loader.unread > MAX_REPORTED {
+        let more = loader.unread - MAX_REPORTED;
+        loader.warnings.push(format!("{name}: {more} more lines were passed over"));
     }
     if loader.omitted_notices > 0 {
-        warnings.push(format!("{name}: {} notices were left out", loader.omitted_notices));
+        let omitted = loader.omitted_notices;
+        loader.warnings.push(format!("{name}: {omitted} notices were left out"));
     }
-    Ok(Loaded { data: loader.data, warnings })
+    Ok(Loaded { data: loader.data, warnings: loader.warnings })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The text of a record, given out by whole lines.
+struct Blocks<R> {
+    source: BufReader<R>,
+    limits: Limits,
+    count: usize,
+}
+
+impl<R: Read> Blocks<R> {
+    /// Reads the next block and returns its number. A line that is too long ends its block; its rest is skipped.
+    fn next(&mut self, text: &mut Vec<u8>) -> io::Result<Option<usize>> {
+        text.clear();
+        while text.len() < BLOCK {
+            let line =
+                self.source.by_ref().take(self.limits.line as u64).read_until(b'\n', text)?;
+            if line == 0 {
+                break;
+            }
+            if line == self.limits.line && !text.ends_with(b"\n") {
+                self.source.skip_until(b'\n')?;
+                break;
+            }
+        }
+        self.count += 1;
+        Ok((!text.is_empty()).then_some(self.count - 1))
+    }
+}
+
+struct ParsedLine {
+    bytes: usize,
+    /// Whether it may be half a line of a run that was killed.
+    is_torn: bool,
+    content: Result<Line, LineError>,
+}
+
+impl ParsedLine {
+    fn new(line: &[u8], limits: Limits) -> Self {
+        let bytes = line.len();
+        let is_whole = line.ends_with(b"\n");
+        let is_long = !is_whole && bytes == limits.line;
+        let content = if is_long { Err(LineError::TooLong) } else { format::read(line) };
+        Self { bytes, is_torn: !is_whole && !is_long, content }
+    }
 }
 
 #[derive(Default)]
 struct Loader {
     limits: Limits,
     data: RunData,
+    warnings: Vec<String>,
+    /// The number of the next block to apply.
+    next: usize,
+    /// Lines so far, and those of them that were passed over.
+    lines: usize,
+    unread: usize,
     /// Values so far; other lines count roughly by the memory they may take.
     values: usize,
+    is_full: bool,
     omitted_notices: usize,
 }
 
 impl Loader {
-    fn apply(&mut self, line: &[u8]) -> Result<(), LineError> {
-        if line.trim_ascii().is_empty() {
-            return Ok(());
+    /// Applies the blocks that follow those applied so far.
+    fn apply_blocks(&mut self, parsed: &Mutex<BTreeMap<usize, Vec<ParsedLine>>>, name: &str) {
+        loop {
+            let Some(lines) = lock(parsed).remove(&self.next) else { return };
+            self.next += 1;
+            for line in lines {
+                if self.values > self.limits.values {
+                    self.is_full = true;
+                    return;
+                }
+                self.lines += 1;
+                let is_torn = line.is_torn;
+                if let Err(reason) = self.apply(line)
+                    && !is_torn
+                {
+                    self.unread += 1;
+                    if self.unread <= MAX_REPORTED {
+                        let number = self.lines;
+                        self.warnings.push(format!("{name}:{number} was passed over: {reason}"));
+                    }
+                }
+            }
         }
-        match format::read(line)? {
+    }
+
+    fn apply(&mut self, ParsedLine { bytes, content, .. }: ParsedLine) -> Result<(), LineError> {
+        match content? {
             Line::Points(columns) => {
                 for points in columns {
                     self.values += points.values.len() + 4;
@@ -107,7 +196,7 @@ impl Loader {
                 }
             }
             Line::Report(report) => {
-                self.values += line.len() / 16;
+                self.values += bytes / 16;
                 let is_notice = matches!(report, Report::Notice(_));
                 if is_notice && self.data.notices.len() >= self.limits.notices {
                     self.omitted_notices += 1;
