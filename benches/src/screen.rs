@@ -189,26 +189,7 @@ impl Write for Bytes {
     }
 }
 
-const SCHEMA: &str = r#"
-kind = "charts"
-title = "Charts"
-module = "bench"
-about = "Four charts."
-source = "none"
-budget = 1.0
-metric = [
-  { name = "a.*", type = "float", series = true, about = "a" },
-  { name = "b.*", type = "float", series = true, about = "b" },
-  { name = "c.*", type = "float", series = true, about = "c" },
-  { name = "d.*", type = "float", series = true, about = "d" },
-]
-panel = [
-  { name = "first", shows = "a", draw = "line", metrics = ["a.*"] },
-  { name = "second", shows = "b", draw = "line", metrics = ["b.*"] },
-  { name = "third", shows = "c", draw = "line", metrics = ["c.*"] },
-  { name = "fourth", shows = "d", draw = "line", metrics = ["d.*"], scale = "log" },
-]
-"#;
+const SCHEMA: &str = include_str!("screen/charts.toml");
 
 /// A lab that is never run: the bench makes its reports.
 struct Charts(Schema);
@@ -311,14 +292,7 @@ fn hand_over() -> Result<Vec<f64>, Failure> {
     Ok(mem::take(&mut *times.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
-const REPORTER_SCHEMA: &str = r#"
-kind = "reporter"
-title = "Reporter"
-module = "bench"
-about = "Reports and does nothing else."
-source = "none"
-budget = 1.0
-"#;
+const REPORTER_SCHEMA: &str = include_str!("screen/reporter.toml");
 
 /// A lab that only reports.
 struct Reporter {

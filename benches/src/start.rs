@@ -29,28 +29,7 @@ const KEY_EVERY: Duration = Duration::from_millis(50);
 const QUIET: Duration = Duration::from_millis(1500);
 
 /// A run that outlasts every measurement, and a field to type into.
-const LESSON: &str = r#"+++
-format = 1
-id = "bench/start"
-title = "Key to frame"
-minutes = 1
-teaches = []
-seed = 1
-+++
-# Key to frame
-
-```{lab} run
-kind = "train"
-devices = ["cuda", "wgpu", "cpu"]
-set = { dataset = "digits", steps = 1000000 }
-```
-
-```{question} field
-type = "text"
-prompt = "Typed into while the network trains."
-answer = "x"
-```
-"#;
+const LESSON: &str = include_str!("start.md");
 
 /// First frames, memory, and the time from a key to its frame.
 pub fn run(options: &Options, console: &mut Console) -> Result<Vec<Sample>, Failure> {

@@ -20,24 +20,7 @@ pub use lesson::{CheckLessons, Ci, CohortOf, Course, Lesson, PackCourse, RunLess
 /// An interactive workbench for learning machine-learning systems.
 #[derive(Debug, Parser)]
 #[command(name = "mlsys", version, infer_long_args = true, max_term_width = 100)]
-#[command(after_help = "\
-Without a command, mlsys opens the workbench.
-
-Environment:
-  MLSYS_DEVICE    the device where --device is not given
-  MLSYS_COURSE    the course where --course is not given
-  MLSYS_DATA_DIR  the folder that keeps runs and progress
-  MLSYS_THEME     the theme where --theme is not given
-  MLSYS_PLAIN     1 goes line by line, as --plain does
-  NO_COLOR        no colours
-
-Exit codes, the first that applies of 130, 2, 3, 4, 1:
-  0    all passed
-  1    a check or an answer failed
-  2    something was typed wrong, or a lesson is not valid
-  3    a device that is needed is missing
-  4    a run failed: out of memory, device lost, too slow, not finite
-  130  interrupted; a second Ctrl-C ends at once")]
+#[command(after_help = include_str!("cli/help/mlsys.txt"))]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -156,19 +139,7 @@ pub struct Machine {
 }
 
 #[derive(Clone, Copy, Debug, Args)]
-#[command(after_help = "\
-A lab that splits its work over workers uses devices of other processes, in turn:
-
-  mlsys worker --listen 127.0.0.1:4100
-  mlsys lab train-data-parallel --workers ws://127.0.0.1:4100/#TOKEN,ws://127.0.0.1:4101/#TOKEN
-
-The worker prints its address with a token, which is new at each start: only runs that present it are let in.
-
-What goes between them is not encrypted, so a worker listens on its own machine only. A worker on another machine is
-reached through ssh:
-
-  there   mlsys worker --listen 127.0.0.1:4100
-  here    ssh -N -L 4100:127.0.0.1:4100 USER@THERE")]
+#[command(after_help = include_str!("cli/help/worker.txt"))]
 pub struct Worker {
     /// Listen on this address of this machine; port 0 takes any that is free
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4100", value_parser = mlsys_device::workers::listening)]

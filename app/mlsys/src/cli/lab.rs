@@ -8,19 +8,7 @@ use super::{Listing, Machine};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = "\
-Examples:
-  mlsys lab list
-  mlsys lab show train
-  mlsys lab check my-lab.toml
-  mlsys lab train --preset diverging
-  mlsys lab train --set optimizer=sgd --set learning_rate=0.1 --seed 7
-  mlsys lab train --preset chain --save-weights chain.safetensors
-  mlsys lab graph --set expression=@formula.txt --json
-
-A value is TOML; text and the names of an enum stand as typed. A value that begins with @ is the content of the
-file of that name; @@ stands for one @. With --json, one object is printed and nothing else. On a terminal, without
---json, the lab opens in the workbench.")]
+#[command(after_help = include_str!("help/lab.txt"))]
 pub struct Lab {
     #[command(subcommand)]
     pub about: Option<AboutLabs>,
@@ -69,14 +57,7 @@ pub enum AboutLabs {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(after_help = "\
-RUN is a run's name as `mlsys runs list` shows it, the beginning of one, the path of its folder, or last, last-1, last-2
-and so on for the newest, the one before it, and the one before that.
-
-Examples:
-  mlsys runs list --lab train --limit 5
-  mlsys runs compare last-1 last
-  mlsys runs export last --format csv -o - | head")]
+#[command(after_help = include_str!("help/runs.txt"))]
 pub enum Runs {
     /// List recorded runs, the newest last
     List(ListRuns),

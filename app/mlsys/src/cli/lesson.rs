@@ -7,17 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::Machine;
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Without --answers, the answers that the lesson itself states are tried on its own questions. With --answers, a
-learner's answers are graded; a question without an answer earns 0 points. `mlsys progress export` writes that file.
-
-A check of class hardware that fails is tried twice more; what still fails is reported as unstable and fails the run
-only with --strict-hardware. Where its device is missing it is skipped and costs nothing.
-
-Examples:
-  mlsys run systems/training-loop --device cpu
-  mlsys run --all --report junit=junit.xml --report markdown=-
-  mlsys run my-lesson.md --answers answers.json --report gradescope=results.json")]
+#[command(after_help = include_str!("help/run.txt"))]
 pub struct RunLessons {
     /// Lessons, by id or path
     #[arg(value_name = "LESSON", required_unless_present = "all")]
@@ -121,16 +111,7 @@ pub struct CheckCourse {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Packed are course.toml, the lessons it lists with their translations, README.md and licences, and a manifest.json with
-the SHA-256 of each. Without answers, questions keep what is asked and lose answers, tolerances, wrong answers,
-explanations and notes; learners' answers are then recorded, exported with `mlsys progress export`, and graded with
-`mlsys run --all --key FILE --answers answers.json`, where FILE is the complete course, or a key written with --key
-(then with --course as well).
-
-Examples:
-  mlsys course pack my-course -o my-course.tar.gz
-  mlsys course pack my-course -o for-learners.tar.gz --without-answers --key key.json")]
+#[command(after_help = include_str!("help/course-pack.txt"))]
 pub struct PackCourse {
     /// A folder with a course.toml, or an archive that `mlsys course pack` wrote
     #[arg(value_name = "DIR|FILE")]
@@ -153,13 +134,7 @@ pub enum Ci {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Files are what `mlsys progress export` writes, of the course that is worked on. One that is something else, is cut off
-or was written by a newer program is named and left out; the exit code is then 2, and the report is of the others.
-Learners are not named without --names, which takes the names of their files.
-
-Example:
-  mlsys --course my-course.tar.gz progress cohort exports/*.json --html -o report.html")]
+#[command(after_help = include_str!("help/progress-cohort.txt"))]
 pub struct CohortOf {
     /// Exported files, one a learner
     #[arg(value_name = "FILE", required = true)]

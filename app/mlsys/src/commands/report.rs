@@ -134,18 +134,7 @@ struct Others<'a> {
     registry: &'static Registry,
 }
 
-const STYLE: &str = "\
-:root{color-scheme:light dark;--ink:#1a1d23;--dim:#5b6270;--paper:#fff;--rule:#d5d9e0;--good:#1a7f37;--bad:#b42318}
-@media(prefers-color-scheme:dark){:root{--ink:#d8dee9;--dim:#98a0ad;--paper:#0f1218;--rule:#333a47;--good:#6fcf8b;--bad:#ff8a80}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:62rem;margin:2rem auto;padding:0 1rem}
-h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem;border-top:1px solid var(--rule);padding-top:1rem}
-table{border-collapse:collapse;margin:.5rem 0;font-variant-numeric:tabular-nums}
-th,td{text-align:left;padding:.2rem 1.2rem .2rem 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}
-th{color:var(--dim);font-weight:600}.dim{color:var(--dim)}.good{color:var(--good)}.bad{color:var(--bad)}
-.picture{margin:1rem 0;padding:.5rem;background:#fff;border:1px solid var(--rule);break-inside:avoid}
-.picture svg{display:block;width:100%;height:auto}
-@media print{body{margin:0;max-width:none;font-size:11pt}h2,h3{break-after:avoid}tr{break-inside:avoid}
-:root{--ink:#000;--dim:#444;--paper:#fff;--rule:#bbb;--good:#000;--bad:#000}}";
+const STYLE: &str = include_str!("report.css");
 
 /// A lesson: points, predictions, answers, checks, and the newest run of each lab.
 fn lesson_page(

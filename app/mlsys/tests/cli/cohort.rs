@@ -7,44 +7,7 @@ use serde_json::json;
 
 use crate::sandbox;
 
-const LESSON: &str = r#"+++
-format = 1
-id = "sums/one"
-title = "Sums"
-minutes = 7
-+++
-```{lab} product
-kind = "graph"
-set = { expression = "x*y", inputs = { x = 2, y = 5 } }
-```
-
-```{predict} guess
-type = "numeric"
-prompt = "What will it be?"
-metric = "product.value"
-```
-
-```{predict} choose
-type = "choice"
-prompt = "Larger?"
-choices = ["yes", "no"]
-answer = "yes"
-```
-
-```{question} q1
-type = "numeric"
-prompt = "Two times five?"
-answer = 10
-points = 2
-[[wrong]]
-value = "2 + 5"
-say = "That is the sum."
-```
-
-```{check} holds
-assert = "product.value == 10"
-```
-"#;
+const LESSON: &str = include_str!("../files/cohort.md");
 
 /// The beginning of a command on a course with one lesson.
 fn cohort_command(folder: &Sandbox) -> String {

@@ -6,22 +6,6 @@ use serde_json::{Value, json};
 use crate::sandbox;
 
 #[test]
-fn a_lab_prints_one_json_object_and_keeps_a_record() {
-    let folder = sandbox();
-    let json = folder
-        .run("lab graph --set expression=x*y --set inputs.x=2 --set inputs.y=5 --json")
-        .json();
-    assert_eq!(json["lab"], "graph");
-    assert_eq!(json["metrics"]["value"], 10.0);
-    assert_eq!(json["metrics"]["grad.x"], 5.0);
-    assert!(json["device"].is_null());
-    assert!(json["provenance"]["source"].is_string());
-    let records = folder.records();
-    assert_eq!(records.len(), 1);
-    assert!(records[0].join("outcome.json").is_file());
-}
-
-#[test]
 fn a_live_lab_takes_parameters_over_flags_and_repeats_itself() {
     let folder = sandbox();
     let run = |more: &str| {
@@ -34,61 +18,6 @@ fn a_live_lab_takes_parameters_over_flags_and_repeats_itself() {
     assert_eq!(first["series"]["loss"].as_array().map(Vec::len), Some(3));
     assert_eq!(first["series"]["loss"], again["series"]["loss"]);
     assert_ne!(first["series"]["loss"], other["series"]["loss"]);
-}
-
-#[test]
-fn metrics_are_printed_in_columns() {
-    let ended = sandbox().run("lab graph --set expression=3*x --set inputs.x=2");
-    let value = ended.success().lines().find(|line| line.starts_with("value ")).unwrap();
-    assert_eq!(value.split_whitespace().nth(1), Some("6"));
-    assert_eq!(ended.err, "");
-}
-
-#[test]
-fn a_value_may_come_from_a_file_and_two_at_signs_are_one() {
-    let folder = sandbox();
-    let file = folder.file("f.txt", "x + 40");
-    let line = format!("lab graph --json --set expression=@{file} --set inputs.x=2");
-    assert_eq!(folder.run(&line).json()["metrics"]["value"], 42.0);
-    folder
-        .run("lab graph --set expression=@/no/such/file")
-        .refused(2, &["--set expression", "/no/such/file"]);
-    folder.run("lab graph --set expression=@@x").refused(2, &["expression"]);
-}
-
-#[test]
-fn a_kernel_from_a_file_runs_or_says_what_is_wrong_with_it() {
-    let folder = sandbox();
-    let kernel = |source: &str, sets: &str| {
-        let file = folder.file("k.cu", source);
-        let sets: String = sets.split_whitespace().map(|set| format!(" --set {set}")).collect();
-        let lab = "lab kernel --device cpu --json --set example=custom";
-        folder.run(&format!("{lab} --set source=@{file}{sets}"))
-    };
-    let twice = "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }";
-    let json = kernel(twice, "elements=4 arguments.a.buffer=4 arguments.a.fill=index").json();
-    assert_eq!(json["metrics"]["buffer.a"], json!([0.0, 2.0, 4.0, 6.0]));
-    assert_eq!(json["metrics"]["correct"], true);
-    kernel("__global__ void k() {\n  x = 1;\n}", "").refused(2, &["k.cu:2:3: 'x' is not declared"]);
-    kernel("__global__ void k() { for (;;) { } }", "").refused(4, &["max_instructions"]);
-    kernel(twice, "execution=device").refused(3, &["runs no kernels", "--device wgpu"]);
-    // With the interpreter too, a missing device is only a notice.
-    assert_eq!(kernel(twice, "execution=both elements=4").json()["device"], "cpu");
-}
-
-#[test]
-fn the_device_may_come_from_the_environment() {
-    let folder = sandbox();
-    let mut command = folder.command("lab train --set steps=1");
-    let ended = command.env("MLSYS_DEVICE", "cuda:98").output().unwrap();
-    Ended::new(ended).refused(3, &["cuda:98"]);
-}
-
-#[test]
-fn a_result_that_is_not_finite_fails_the_run() {
-    sandbox()
-        .run("lab graph --set expression=1/x --set inputs.x=0 --json")
-        .refused(4, &["not finite"]);
 }
 
 /// Each run is a process of its own, so that no other test allocates meanwhile.
@@ -163,49 +92,6 @@ fn every_preset_runs_is_shown_and_is_overridden_by_set() {
             }
         }
     }
-    folder
-        .run("lab occupancy --preset fulll")
-        .refused(2, &["lab occupancy has no preset 'fulll'; it has: full, "]);
-    let over = folder.run("lab occupancy --preset full --set threads_per_block=64 --json");
-    assert_eq!(over.json()["params"]["threads_per_block"], 64);
-}
-
-#[test]
-fn mistakes_are_refused_with_the_nearest_name() {
-    let folder = sandbox();
-    for (line, code, parts) in [
-        ("lab grpah", 2, &["no lab 'grpah'", "did you mean 'graph'?"][..]),
-        ("lab show trian", 2, &["did you mean 'train'?"]),
-        ("lab train --set lerning_rate=1", 2, &["'lerning_rate'", "did you mean 'learning_rate'?"]),
-        ("lab train --set learning_rate=-1", 2, &["'learning_rate'", "-1 is outside 0 to"]),
-        ("lab train --set steps=many", 2, &["'steps'", "expected int"]),
-        ("lab train --set optimizer=adan", 2, &["did you mean 'adam'?"]),
-        ("lab train --set steps", 2, &["write NAME=VALUE"]),
-        ("lab train --set steps=1 --set steps=2", 2, &["more than once"]),
-        ("lab graph --set 'expression=x +'", 2, &["expression"]),
-        ("lab graph --data-dir /tmp", 2, &["'data_dir'"]),
-        ("lab train --device gpu", 2, &["'gpu' is not a device"]),
-        ("lab train --device cpu:1", 2, &["is not a device"]),
-        ("lab train --device wgpu:99", 3, &["wgpu:99", "usable here: ", "cpu"]),
-        ("lab graph --device cuda:99", 3, &["cuda:99", "usable here: ", "cpu"]),
-        ("lab train --seed -1", 2, &["--seed"]),
-        ("lab", 2, &["<KIND>"]),
-        ("lba", 2, &["did you mean 'lab'?"]),
-        ("lab graph --sett x=1", 2, &["--set"]),
-        ("lab capture --set 'layers=[784, 0]'", 2, &["size 2 is 0"]),
-        ("lab capture --set depth=0", 2, &["depth"]),
-        ("lab capture --set model=rnn", 2, &["rnn"]),
-        ("lab capture --set batch_size=many", 2, &["batch_size"]),
-        ("open systems/trainingloop", 2, &["did you mean 'systems/training-loop'?"]),
-        ("run", 2, &["<LESSON>"]),
-        ("run ./none.md", 2, &["there is no file './none.md'"]),
-        ("run systems/training-loop --report juint=x", 2, &["did you mean 'junit'?"]),
-        ("run systems/training-loop --set rnu.steps=1", 2, &["did you mean 'run'?"]),
-        ("run systems/training-loop --set run.stesp=1", 2, &["did you mean 'steps'?"]),
-        ("runs show none", 2, &["there is no run 'none'"]),
-    ] {
-        folder.run(line).refused(code, parts);
-    }
 }
 
 const SMALL: &str = "lab train --device cpu --set model=transformer --set width=16 --set context=8 --set batch_size=4 --set steps=3";
@@ -221,9 +107,6 @@ fn transformer_trains_on_text_with_baselines() {
     for absent in ["mfu", "exact_match", "loss_floor"] {
         assert!(json["metrics"][absent].is_null(), "{absent}");
     }
-    let sums = folder.run(&format!("{SMALL} --set dataset=sums --json")).json();
-    assert_eq!(sums["metrics"]["exact_match"], 0.0);
-    folder.run(&format!("{SMALL} --set dataset=chain")).printed(&["loss_floor", "1.13692"]);
 }
 
 #[test]
@@ -260,19 +143,6 @@ fn a_text_may_come_from_a_file_and_other_files_are_refused() {
     train(&folder.arg("")).refused(2, &["is a folder; name a file"]);
     train("no/such.txt").refused(2, &["'no/such.txt' cannot be read", "name a file that is there"]);
     train("@book.txt").refused(2, &["'@book.txt' is taken for the text itself"]);
-}
-
-#[test]
-fn unreadable_data_sets_are_refused_with_alternatives() {
-    let folder = sandbox();
-    for dataset in ["spiral", "digits"] {
-        folder
-            .run(&format!("{SMALL} --set dataset={dataset}"))
-            .refused(2, &["set dataset to chain, sums or text"]);
-    }
-    folder
-        .run("lab train --device cpu --set dataset=text")
-        .refused(2, &["dataset, model", "set model to transformer"]);
 }
 
 /// The metrics of a lab with these settings, apart by blanks.

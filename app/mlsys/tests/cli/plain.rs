@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use mlsys_harness::sandbox::{Ended, contains, type_in};
-use mlsys_lesson::{Block, Lesson, Question, QuestionKind};
+use mlsys_lesson::{Answer, Block, Lesson, Question, QuestionKind};
 
 use crate::sandbox;
 
@@ -19,32 +19,23 @@ fn lesson() -> Lesson {
 /// The right answer as a learner types it: letters where options are shown.
 fn right_answer(lesson: &Lesson, question: &Question) -> String {
     let options = question.shown_choices(&lesson.front.id);
-    let letters = |answers: &[String]| {
-        let letter = |answer: &String| {
-            let at = options.iter().position(|option| option == answer).unwrap();
-            char::from(b'a' + u8::try_from(at).unwrap()).to_string()
-        };
-        answers.iter().map(letter).collect::<Vec<_>>().join(" ")
+    let texts = match (&question.kind, question.stated_answer()) {
+        // In the order of the left sides.
+        (QuestionKind::Match { pairs, .. }, _) => {
+            pairs.iter().map(|pair| pair.right.clone()).collect()
+        }
+        (_, Answer::One(text)) => vec![text.replace('\n', " ")],
+        (_, Answer::Many(texts)) => texts,
+        (_, Answer::Pairs(_)) => Vec::new(),
     };
-    match &question.kind {
-        QuestionKind::Numeric { answer, .. } => answer.source.clone(),
-        QuestionKind::Choice { answer, .. } => letters(std::slice::from_ref(answer)),
-        QuestionKind::Multiple { answer, .. } | QuestionKind::Order { answer, .. } => {
-            letters(answer)
-        }
-        QuestionKind::Match { pairs, .. } => {
-            let rights: Vec<String> = pairs.iter().map(|pair| pair.right.clone()).collect();
-            letters(&rights)
-        }
-        QuestionKind::List { answer, .. } => {
-            let items: Vec<&str> = answer.iter().map(|item| item.source.as_str()).collect();
-            items.join(", ")
-        }
-        QuestionKind::Expression { answer, .. } => answer.value.clone(),
-        QuestionKind::Text { answer, .. } => answer.clone(),
-        QuestionKind::Kernel(task) => task.answer.value.replace('\n', " "),
-        QuestionKind::Withheld(_) => String::new(),
+    if options.is_empty() {
+        return texts.join(", ");
     }
+    let letter = |text: &String| {
+        let at = options.iter().position(|option| option == text).unwrap();
+        char::from(b'a' + u8::try_from(at).unwrap()).to_string()
+    };
+    texts.iter().map(letter).collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::fs;
 
 use mlsys_harness::sandbox::{Sandbox, contains};
-use serde_json::json;
 
 use crate::sandbox;
 
@@ -21,7 +20,6 @@ fn three_runs() -> Sandbox {
 #[test]
 fn a_torn_record_keeps_what_came_before() {
     let folder = sandbox();
-    assert_eq!(folder.run("runs list").success(), "");
     folder.run("lab train --device cpu --set steps=3").success();
     let last = folder.run("runs show last --json").json();
     assert_eq!(last["lab"], "train");
@@ -36,18 +34,8 @@ fn a_torn_record_keeps_what_came_before() {
 }
 
 #[test]
-fn runs_are_filtered_and_named_in_many_ways() {
+fn runs_are_named_in_many_ways() {
     let folder = three_runs();
-    for (options, count) in
-        [("", 3), ("--limit 2", 2), ("--lab train", 2), ("--lesson systems/training-loop", 0)]
-    {
-        let listed = folder.run(&format!("runs list {options}"));
-        assert_eq!(listed.success().lines().count(), count, "{options}");
-    }
-    let json = folder.run("runs list --json --limit 1").json();
-    assert_eq!(json["runs"][0]["lab"], "graph");
-    folder.run("runs list --lab trian").refused(2, &["did you mean 'train'?"]);
-
     let path = folder.records().remove(0);
     let name = path.file_name().unwrap().to_str().unwrap();
     for run in ["last-2", name, &name[..name.len() - 2], path.to_str().unwrap()] {
@@ -59,38 +47,6 @@ fn runs_are_filtered_and_named_in_many_ways() {
         assert_eq!(shown["about"]["params"]["learning_rate"], 0.01);
         assert!(shown["about"]["mlsys"].is_string() && shown["about"]["burn"].is_string());
     }
-    folder.run("runs show last-1").printed(&[
-        "learning_rate",
-        "0.05",
-        "finished after",
-        "burn 0.",
-        "Metric",
-        "min",
-    ]);
-}
-
-#[test]
-fn runs_are_compared() {
-    let folder = three_runs();
-    let text = folder.run("runs compare last-2 last-1");
-    let line = |begin: &str| {
-        let line = text.success().lines().find(|line| line.starts_with(begin));
-        line.unwrap().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(line("learning_rate"), ["learning_rate", "0.01", "0.05"]);
-    assert_eq!(line("steps_done"), ["steps_done", "20", "20", "1"]);
-    // Two last values, their ratio, two least values.
-    assert_eq!(line("loss ").len(), 6);
-    let json = folder.run("runs compare last-2 last-1 --json").json();
-    assert_eq!(json["params"], json!({ "learning_rate": [0.01, 0.05] }));
-    assert_eq!(json["metrics"]["steps_done"]["ratio"], json!([1.0, 1.0]));
-    assert_eq!(json["runs"].as_array().map(Vec::len), Some(2));
-
-    folder.run("runs compare last last").printed(&["All parameters are the same"]);
-    let other = folder.run("runs compare last last-1");
-    other.success();
-    other.warned(&["different labs (graph, train)"]);
-    folder.run("runs compare last").refused(2, &["2 values required"]);
 }
 
 #[test]
@@ -112,26 +68,6 @@ fn runs_are_exported() {
     let file = fs::read_dir(&events).unwrap().next().unwrap().unwrap();
     assert!(file.file_name().to_str().unwrap().contains("tfevents"));
     assert!(file.metadata().unwrap().len() > 500);
-    folder.run("runs export last-1 --format tensorboard").refused(2, &["-o FOLDER"]);
-    folder
-        .run(&format!("runs export last -o {}", folder.arg("no/where.csv")))
-        .refused(4, &["where.csv cannot be written"]);
-}
-
-#[test]
-fn only_the_named_runs_are_removed() {
-    let folder = three_runs();
-    folder.run("runs remove last nonsense").refused(2, &["no run 'nonsense'"]);
-    assert_eq!(folder.records().len(), 3);
-    folder.file("precious/file", "");
-    folder
-        .run(&format!("runs remove {}", folder.arg("precious")))
-        .refused(2, &["is no whole record"]);
-    assert!(folder.path("precious").is_dir());
-    folder.run("runs remove last last-2").success();
-    let left = folder.records();
-    assert_eq!(left.len(), 1);
-    assert!(left[0].to_str().unwrap().contains("train"));
 }
 
 #[test]

@@ -81,42 +81,7 @@ fn weight_files_that_do_not_fit_are_refused() {
     load(&folder.arg("none.bpk"), "").refused(2, &["none.bpk"]);
 }
 
-#[test]
-fn no_run_begins_where_weights_cannot_be_written() {
-    let folder = sandbox();
-    let save = |name: &str| train(&folder, 1, &format!("--save-weights {}", folder.arg(name)));
-    save("weights.pt").refused(2, &["save_weights: ", "must end in .bpk"]);
-    save("none/weights.bpk").refused(2, &["save_weights: ", "none"]);
-    folder
-        .run(&format!("lab graph --save-weights {}", folder.arg("a.bpk")))
-        .refused(2, &["'save_weights'"]);
-}
-
-#[test]
-fn a_diverged_run_does_not_replace_saved_weights() {
-    let folder = sandbox();
-    let file = folder.file("weights.bpk", "good");
-    train(&folder, 400, &format!("--preset diverging --save-weights {file}"))
-        .refused(4, &["weights.bpk: no weights were saved, because"]);
-    assert_eq!(fs::read(file).unwrap(), b"good");
-}
-
-const LESSON: &str = r#"+++
-format = 1
-id = "systems/saved"
-title = "A network to keep"
-minutes = 5
-teaches = ["loss"]
-seed = 1
-+++
-# A network to keep
-
-```{lab} run
-kind = "train"
-set = { dataset = "digits", width = 5, samples = 300, batch_size = 20, steps = 20 }
-[knob.learning_rate]
-```
-"#;
+const LESSON: &str = include_str!("../files/saved.md");
 
 #[test]
 fn workbench_saves_weights_for_other_labs() {

@@ -1,9 +1,9 @@
 //! Checks and predictions against what runs have shown.
 
 use mlsys_lab::report::{Report, RunData};
-use mlsys_lesson::{CheckOutcome, DeviceFacts, LessonEnv};
+use mlsys_lesson::{DeviceFacts, LessonEnv};
 
-use crate::support::{everything, json, lesson, registry};
+use crate::support::{cases, everything, json, lesson, registry};
 
 /// A finished run with a series of accuracies and a count.
 fn run(accuracies: &[f64]) -> RunData {
@@ -33,86 +33,11 @@ fn checks_report_actual_and_expected_values() {
         .with_run("chip", schema("occupancy"), &sizes)
         .without_run("big", "no CUDA device was found")
         .on(&device);
-    let failed = |text: &str| CheckOutcome::Failed(text.to_owned());
-    for (assert, class, outcome) in [
-        ("run.accuracy > 0.6", "seeded", CheckOutcome::Passed),
-        ("run.parameters", "exact", CheckOutcome::Passed),
-        ("chip.limiters == \\\"warps, blocks\\\"", "exact", CheckOutcome::Passed),
-        ("at(chip.sizes, 1) == 8 and len(chip.sizes) == 2", "exact", CheckOutcome::Passed),
-        ("device.backend == \\\"cpu\\\"", "exact", CheckOutcome::Passed),
-        ("run.accuracy >= 0.95", "seeded", failed("run.accuracy = 0.61, wanted >= 0.95")),
-        ("0.95 <= run.accuracy", "seeded", failed("run.accuracy = 0.61, wanted >= 0.95")),
-        (
-            "run.parameters == 1218 and run.accuracy > 0.9",
-            "seeded",
-            failed("run.accuracy = 0.61, wanted > 0.9"),
-        ),
-        (
-            "last(run.accuracy) < first(run.accuracy)",
-            "seeded",
-            failed("last(run.accuracy) = 0.61, wanted < first(run.accuracy) = 0.5"),
-        ),
-        (
-            "close(run.accuracy, 0.7, 0.01)",
-            "seeded",
-            failed("run.accuracy = 0.61, wanted 0.7 within 1 %"),
-        ),
-        (
-            "not run.accuracy > 0.5",
-            "seeded",
-            failed("`not run.accuracy > 0.5` is false: run.accuracy = 0.61"),
-        ),
-        (
-            "run.accuracy > 0.9 or run.parameters < 9",
-            "seeded",
-            failed(
-                "`run.accuracy > 0.9 or run.parameters < 9` is false: run.accuracy = 0.61, run.parameters = 1218",
-            ),
-        ),
-        (
-            "big.accuracy > 0.1",
-            "hardware",
-            CheckOutcome::Skipped("no CUDA device was found".into()),
-        ),
-        (
-            "device.memory_bytes > 1",
-            "hardware",
-            CheckOutcome::Skipped("the driver does not tell how much memory the device has".into()),
-        ),
-        (
-            "big.accuracy > 0.1",
-            "seeded",
-            CheckOutcome::Error(
-                "`big.accuracy` has no value here: no CUDA device was found".into(),
-            ),
-        ),
-        (
-            "run.loss_floor > 0",
-            "exact",
-            CheckOutcome::Error(
-                "`run.loss_floor` has no value here: it is there only when dataset = chain".into(),
-            ),
-        ),
-        (
-            "run.acuracy > 0",
-            "hardware",
-            CheckOutcome::Error(
-                "nothing is called `run.acuracy` (did you mean `run.accuracy`?)".into(),
-            ),
-        ),
-        (
-            "1 / (run.parameters - 1218) > 0",
-            "exact",
-            CheckOutcome::Error("division by zero, in `(run.parameters - 1218)`".into()),
-        ),
-        (
-            "device.name",
-            "exact",
-            CheckOutcome::Error("the check is no condition; compare it with something".into()),
-        ),
-    ] {
+    for (expected, assert) in cases(include_str!("../cases/checks.txt")) {
+        let (class, outcome) = expected.split_once(' ').unwrap();
         let lesson = lesson(&format!("{{check}} c\nassert = \"{assert}\"\nclass = \"{class}\""));
-        assert_eq!(lesson.checks().next().unwrap().evaluate(&env), outcome, "{assert}");
+        let found = lesson.checks().next().unwrap().evaluate(&env);
+        assert_eq!(format!("{found:?}"), outcome, "{assert}");
     }
 }
 

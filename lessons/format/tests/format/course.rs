@@ -41,24 +41,7 @@ fn cycles_unknown_and_duplicate_lessons_are_reported_once() {
     assert_eq!(problems[1].help.as_deref(), Some("did you mean \"gpu/self\"?"));
 }
 
-const COURSE: &str = r#"format = 1
-id = "mine-2027"
-title = "Mine"
-about = "a course"
-license = "CC-BY-4.0"
-authors = ["A", "B"]
-
-[[module]]
-id = "second"
-title = "Second things first"
-lessons = ["gpu/b", "01-start.md"]
-
-[[module]]
-id = "rest"
-title = "The rest"
-about = "what is left"
-lessons = ["gpu/a"]
-"#;
+const COURSE: &str = include_str!("../lessons/course.toml");
 
 fn text(id: &str, requires: &[&str]) -> String {
     lesson(id, requires).source.text

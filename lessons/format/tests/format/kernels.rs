@@ -12,56 +12,7 @@ fn labs() -> Registry {
     Registry::new(mlsys_analytic::labs().unwrap())
 }
 
-const REVERSE: &str = r#"```{question} reverse
-type = "kernel"
-prompt = "Write each element of A to the other end of B."
-starter = """
-__global__ void reverse(float *B, const float *A, int n) {
-  int i = threadIdx.x;
-  if (i < n) B[i] = A[i];
-}
-"""
-answer = """
-__global__ void reverse(float *B, const float *A, int n) {
-  int i = blockDim.x * blockIdx.x + threadIdx.x;
-  if (i < n) B[n - 1 - i] = A[i];
-}
-"""
-hints = ["Which element does the last thread write?"]
-points = 3
-
-[[test]]
-name = "two blocks of four"
-set = { block_dim = [4], grid_dim = [2], arguments = { A = { buffer = 8, fill = "index" }, B = { buffer = 8 }, n = 8 } }
-expect = { B = "n - 1 - i" }
-
-[[test]]
-name = "seven elements"
-set = { block_dim = [4], grid_dim = [2], arguments = { A = { buffer = 7, fill = "random" }, B = { buffer = 7 }, n = 7 } }
-
-[[limit]]
-assert = "answer.sectors_per_load <= 1"
-say = "Neighbouring threads read neighbouring elements: one sector holds eight floats."
-
-[[wrong]]
-value = """
-__global__ void reverse(float *B, const float *A, int n) {
-  int i = threadIdx.x;
-  if (i < n) B[n - 1 - i] = A[i];
-}
-"""
-say = "Every block computes the same elements: what is missing in the index?"
-
-[[wrong]]
-value = """
-__global__ void reverse(float *B, const float *A, int n) {
-  int i = blockDim.x * blockIdx.x + threadIdx.x;
-  if (i < n) B[n - i] = A[i];
-}
-"""
-say = "Thread 0 writes B[n], which is past the end."
-```
-"#;
+const REVERSE: &str = include_str!("../lessons/reverse.md");
 
 fn parsed(body: &str) -> Parsed {
     read("t.md", with_body(body).as_bytes(), &labs())

@@ -6,77 +6,13 @@ use mlsys_lab::schema::Schema;
 use mlsys_lab::{LabError, Registry};
 use mlsys_lesson::{Answer, Lesson, parse, read};
 
-const TRAIN: &str = r#"
-kind = "train"
-title = "Train a network"
-module = "training"
-about = "a live lab"
-source = "test"
-budget = 1.0
-yields = "network"
-param = [
-  { name = "dataset", type = "enum", values = ["spiral", "moons"], default = "spiral", about = "" },
-  { name = "learning_rate", type = "float", default = 0.01, min = 0.0, max = 100.0, live = true, about = "" },
-  { name = "width", type = "int", optional = true, min = 1, max = 4096, about = "" },
-  { name = "steps", type = "int", default = 400, min = 1, max = 1000000, about = "" },
-  { name = "data_dir", type = "string", optional = true, command_line_only = true, about = "" },
-]
-metric = [
-  { name = "loss", type = "float", class = "seeded", series = true, about = "" },
-  { name = "accuracy", type = "float", class = "seeded", series = true, about = "" },
-  { name = "gradient_norm.*", type = "float", class = "seeded", series = true, about = "" },
-  { name = "parameters", type = "int", about = "" },
-  { name = "loss_floor", type = "float", when = "dataset = chain", about = "" },
-  { name = "seconds_per_step", type = "float", class = "hardware", series = true, about = "" },
-]
-panel = [
-  { name = "loss-curve", shows = "loss", draw = "line", metrics = ["loss"] },
-  { name = "decision-boundary", shows = "the plane" },
-  { name = "runs", shows = "runs", draw = "attempts", attempts = { axes = [{ name = "size", better = "less" }, { name = "right", better = "more" }], points = [{ values = ["parameters", "accuracy"] }], reference = { name = "whole", values = ["1e6", "1.0"] } } },
-]
-"#;
+const TRAIN: &str = include_str!("../labs/train.toml");
 
-const OCCUPANCY: &str = r#"
-kind = "occupancy"
-title = "Occupancy"
-module = "gpu"
-about = "an instant lab"
-source = "test"
-param = [
-  { name = "threads_per_block", type = "int", default = 256, min = 1, max = 1024, about = "" },
-  { name = "registers_per_thread", type = "int", default = 32, min = 1, max = 255, about = "" },
-]
-metric = [
-  { name = "occupancy", type = "float", about = "" },
-  { name = "limiters", type = "array", about = "" },
-  { name = "sizes", type = "array", about = "" },
-]
-"#;
+const OCCUPANCY: &str = include_str!("../labs/occupancy.toml");
 
-const PRUNE: &str = r#"
-kind = "prune-model"
-title = "Prune"
-module = "compression"
-about = "starts from another lab's network"
-source = "test"
-budget = 1.0
-param = [ { name = "model_from", type = "string", optional = true, artifact = "network", about = "" } ]
-metric = [ { name = "kept_weights", type = "int", about = "" } ]
-"#;
+const PRUNE: &str = include_str!("../labs/prune-model.toml");
 
-const GRAPH: &str = r#"
-kind = "graph"
-title = "Graph"
-module = "graphs"
-about = "evaluates an expression in x"
-source = "test"
-param = [
-  { name = "expression", type = "string", default = "x", about = "" },
-  { name = "x", type = "float", default = 2.0, about = "" },
-  { name = "inputs", type = "table", default = { x = 2.0 }, about = "" },
-]
-metric = [ { name = "value", type = "float", about = "" } ]
-"#;
+const GRAPH: &str = include_str!("../labs/graph.toml");
 
 /// A lab that is only looked at.
 struct Known(Schema);
@@ -177,4 +113,12 @@ pub(crate) fn found(text: &str) -> Vec<(&'static str, usize, usize)> {
 /// A lesson with this after its front matter: the first line of `body` is line 7.
 pub(crate) fn with_body(body: &str) -> String {
     format!("+++\nformat = 1\nid = \"a/b\"\ntitle = \"t\"\nminutes = 1\n+++\n{body}")
+}
+
+/// The cases of a file: what is expected, on a line after `===`, and the text up to the next.
+pub(crate) fn cases(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split("=== ").skip(1).map(|case| {
+        let (expected, text) = case.split_once('\n').unwrap();
+        (expected, text.strip_suffix('\n').unwrap_or(text))
+    })
 }

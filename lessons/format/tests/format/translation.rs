@@ -7,94 +7,9 @@ use mlsys_lesson::{
 
 use crate::support::{everything, json, registry};
 
-const ORIGINAL: &str = r#"+++
-format = 1
-id = "a/b"
-title = "A lesson"
-minutes = 5
-+++
-# First
+const ORIGINAL: &str = include_str!("../lessons/translation/original.md");
 
-Before the lab.
-
-```{lab} run
-kind = "train"
-title = "A run"
-[[panel]]
-name = "loss-curve"
-title = "Loss"
-```
-
-```{notes}
-For instructors.
-```
-
-Between.
-
-```{question} q
-type = "choice"
-prompt = "Which?"
-answer = "red"
-hints = ["warm"]
-points = 2
-[[wrong]]
-value = "blue"
-say = "Colder."
-```
-
-```{question} t
-type = "text"
-prompt = "What is it called?"
-answer = "gradient"
-```
-
-```{check} c
-assert = "run.parameters > 1"
-```
-
-Last words.
-"#;
-
-const FRENCH: &str = r#"+++
-format = 1
-id = "a/b"
-lang = "fr"
-title = "Une leçon"
-+++
-# D'abord
-
-Avant le laboratoire.
-
-```{lab} run
-title = "Une exécution"
-[[panel]]
-name = "loss-curve"
-title = "Perte"
-```
-
-```{notes}
-Pour les enseignants.
-```
-
-Entre les deux.
-
-```{question} q
-prompt = "Lequel ?"
-choices = ["rouge", "bleu"]
-say = ["Plus froid."]
-hints = ["chaud"]
-```
-
-```{question} t
-prompt = "Comment cela s'appelle-t-il ?"
-accept = ["dégradé", "gradient"]
-```
-
-```{check} c
-```
-
-Derniers mots.
-"#;
+const FRENCH: &str = include_str!("../lessons/translation/original.fr.md");
 
 fn original() -> Lesson {
     read("b.md", ORIGINAL.as_bytes(), &registry()).lesson.unwrap()
