@@ -84,17 +84,13 @@ impl Formula {
             }
         };
         part_of(expr);
-        let sides: Vec<&Expr> = match &expr.node {
-            Node::Binary(op, left, right) if op.is_comparison() => vec![left, right],
-            Node::Call(Function::Close, arguments) => arguments.iter().take(2).collect(),
-            Node::Number(_)
-            | Node::Text(_)
-            | Node::Bool(_)
-            | Node::Name(_)
-            | Node::Unary(..)
-            | Node::Binary(..)
-            | Node::Call(..) => Vec::new(),
-        };
+        let mut sides: Vec<&Expr> = Vec::new();
+        if let Node::Binary(op, left, right) = &expr.node {
+            sides
+                .extend(op.is_comparison().then_some([left.as_ref(), right]).into_iter().flatten());
+        } else if let Node::Call(Function::Close, arguments) = &expr.node {
+            sides.extend(arguments.iter().take(2));
+        }
         let is_plain =
             |side: &Expr| matches!(side.node, Node::Number(_) | Node::Text(_) | Node::Bool(_));
         sides.into_iter().filter(|side| !is_plain(side)).for_each(part_of);
@@ -182,22 +178,16 @@ fn comparison(
     right: &Expr,
     env: &dyn Env,
 ) -> Option<String> {
-    let mirrored = match op {
-        BinaryOp::Equal => BinaryOp::Equal,
-        BinaryOp::NotEqual => BinaryOp::NotEqual,
-        BinaryOp::Less => BinaryOp::Greater,
-        BinaryOp::LessOrEqual => BinaryOp::GreaterOrEqual,
-        BinaryOp::Greater => BinaryOp::Less,
-        BinaryOp::GreaterOrEqual => BinaryOp::LessOrEqual,
-        BinaryOp::Or
-        | BinaryOp::And
-        | BinaryOp::Add
-        | BinaryOp::Subtract
-        | BinaryOp::Multiply
-        | BinaryOp::Divide
-        | BinaryOp::Remainder
-        | BinaryOp::Power => return None,
-    };
+    const MIRRORED: [(BinaryOp, BinaryOp); 4] = [
+        (BinaryOp::Less, BinaryOp::Greater),
+        (BinaryOp::LessOrEqual, BinaryOp::GreaterOrEqual),
+        (BinaryOp::Greater, BinaryOp::Less),
+        (BinaryOp::GreaterOrEqual, BinaryOp::LessOrEqual),
+    ];
+    if !op.is_comparison() {
+        return None;
+    }
+    let mirrored = MIRRORED.iter().find(|(from, _)| *from == op).map_or(op, |&(_, to)| to);
     // What was measured comes first, also in `0.95 <= run.accuracy`.
     let (op, left, right) = if is_constant(left) && !is_constant(right) {
         (mirrored, right, left)

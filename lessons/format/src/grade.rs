@@ -5,13 +5,11 @@ pub(crate) mod kernel;
 mod lab;
 mod number;
 
-use std::collections::BTreeMap;
-
 use answer::{Judgement, chosen, malformed, same, say, verdict};
 use mlsys_expr::Env;
 use mlsys_lab::Registry;
 
-use crate::model::{Asked, Match, Question, QuestionKind, Wrong};
+use crate::model::{Asked, Match, Question, QuestionKind, QuestionType, Wrong};
 
 pub use answer::Answer;
 pub use kernel::{Case, CaseResult};
@@ -57,34 +55,22 @@ impl Question {
         env: &dyn Env,
         registry: &Registry,
     ) -> Option<(Grade, Vec<Case>)> {
-        let (judgement, cases) = match &self.kind {
-            QuestionKind::Kernel(task) => kernel::judge(text, task, env, registry),
-            QuestionKind::Withheld(Asked::Kernel { .. }) => {
-                (self.judge(&Answer::One(text.to_owned()), env, registry), Vec::new())
-            }
-            QuestionKind::Withheld(_)
-            | QuestionKind::Numeric { .. }
-            | QuestionKind::List { .. }
-            | QuestionKind::Choice { .. }
-            | QuestionKind::Multiple { .. }
-            | QuestionKind::Match { .. }
-            | QuestionKind::Order { .. }
-            | QuestionKind::Text { .. }
-            | QuestionKind::Expression { .. } => return None,
+        let (judgement, cases) = if let QuestionKind::Kernel(task) = &self.kind {
+            kernel::judge(text, task, env, registry)
+        } else if self.kind.ty() == QuestionType::Kernel {
+            (self.judge(&Answer::One(text.to_owned()), env, registry), Vec::new())
+        } else {
+            return None;
         };
         Some((self.grade_of(judgement), cases))
     }
 
     fn grade_of(&self, judgement: Judgement) -> Grade {
-        let (verdict, feedback) = match judgement {
-            Judgement::Right => (Verdict::Right, None),
-            Judgement::Wrong(say) => (Verdict::Wrong, say),
-            Judgement::Recorded => (Verdict::Recorded, None),
-            Judgement::Malformed(why) => (Verdict::Malformed, Some(why)),
-        };
-        let points = match verdict {
-            Verdict::Right => self.points,
-            Verdict::Wrong | Verdict::Recorded | Verdict::Malformed => 0,
+        let (verdict, feedback, points) = match judgement {
+            Judgement::Right => (Verdict::Right, None, self.points),
+            Judgement::Wrong(say) => (Verdict::Wrong, say, 0),
+            Judgement::Recorded => (Verdict::Recorded, None, 0),
+            Judgement::Malformed(why) => (Verdict::Malformed, Some(why), 0),
         };
         Grade { verdict, feedback, points }
     }
@@ -141,7 +127,10 @@ impl Question {
             QuestionKind::Multiple { answer, .. } | QuestionKind::Order { answer, .. } => {
                 Answer::Many(answer.clone())
             }
-            QuestionKind::Match { pairs, .. } => Answer::Pairs(pair_map(pairs)),
+            QuestionKind::Match { pairs, .. } => {
+                let pairs = pairs.iter().map(|pair| (pair.left.clone(), pair.right.clone()));
+                Answer::Pairs(pairs.collect())
+            }
             QuestionKind::Expression { answer, .. } => Answer::One(answer.value.clone()),
             QuestionKind::Kernel(task) => Answer::One(task.answer.value.clone()),
             QuestionKind::Withheld(_) => Answer::Many(Vec::new()),
@@ -219,10 +208,6 @@ fn judge_order(
         None if in_place == 0 => None,
         None => Some(format!("the first {in_place} are in place")),
     }))
-}
-
-fn pair_map(pairs: &[Match]) -> BTreeMap<String, String> {
-    pairs.iter().map(|pair| (pair.left.clone(), pair.right.clone())).collect()
 }
 
 /// Records an answer to a question that is graded elsewhere; none if it has not the shape of one.

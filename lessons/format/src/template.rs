@@ -36,14 +36,12 @@ pub fn skeleton(lesson: &Lesson, lang: &str) -> String {
 
 /// Everything after the front matter.
 fn texts(lesson: &Lesson) -> String {
-    let mut writer = Writer { text: String::new() };
+    let mut writer = Writer(String::new());
     lesson.blocks.iter().for_each(|block| writer.block(block));
-    writer.text
+    writer.0
 }
 
-struct Writer {
-    text: String,
-}
+struct Writer(String);
 
 impl Writer {
     fn block(&mut self, block: &Block) {
@@ -75,8 +73,8 @@ impl Writer {
     }
 
     fn paragraph(&mut self, text: &str) {
-        self.text.push_str(text);
-        self.text.push_str("\n\n");
+        self.0 += text;
+        self.0 += "\n\n";
     }
 
     /// Every directive stands in the skeleton, since it divides the prose.
@@ -111,24 +109,16 @@ fn predict_texts(predict: &Predict) -> String {
 fn question_texts(question: &Question) -> String {
     let (mut body, kind) = (String::new(), &question.kind);
     line(&mut body, "prompt", Some(&question.prompt));
-    match kind {
-        QuestionKind::Match { pairs, extra } => {
-            list(&mut body, "left", pairs.iter().map(|pair| &pair.left));
-            list(&mut body, "right", pairs.iter().map(|pair| &pair.right));
-            list(&mut body, "extra", extra);
+    if let QuestionKind::Match { pairs, extra } = kind {
+        list(&mut body, "left", pairs.iter().map(|pair| &pair.left));
+        list(&mut body, "right", pairs.iter().map(|pair| &pair.right));
+        list(&mut body, "extra", extra);
+    } else {
+        if let QuestionKind::Withheld(Asked::Match { left, .. }) = kind {
+            list(&mut body, "left", left);
+        } else if let QuestionKind::Text { answer, .. } = kind {
+            list(&mut body, "accept", [answer]);
         }
-        QuestionKind::Withheld(Asked::Match { left, .. }) => list(&mut body, "left", left),
-        QuestionKind::Text { answer, .. } => list(&mut body, "accept", [answer]),
-        QuestionKind::Numeric { .. }
-        | QuestionKind::Choice { .. }
-        | QuestionKind::Multiple { .. }
-        | QuestionKind::Order { .. }
-        | QuestionKind::List { .. }
-        | QuestionKind::Expression { .. }
-        | QuestionKind::Kernel(_)
-        | QuestionKind::Withheld(_) => {}
-    }
-    if !matches!(kind, QuestionKind::Match { .. }) {
         list(&mut body, "choices", kind.choices());
     }
     list(&mut body, "say", kind.says());

@@ -349,12 +349,8 @@ fn start(param: &Param, lab: &LabDirective, knob: &Knob) -> Option<(Value, &'sta
     let table = lab.set.iter().find(|setting| setting.name == param.name);
     let table = table.map(|setting| (setting.value.clone(), "the value that `set` gives"));
     let (value, origin) = set.or(table).or(whole)?;
-    match value {
-        Value::Table(entries) => Some((entries.get(entry)?.clone(), origin)),
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) => {
-            Some((value, origin))
-        }
-    }
+    let Value::Table(entries) = &value else { return Some((value, origin)) };
+    Some((entries.get(entry)?.clone(), origin))
 }
 
 impl Validation<'_> {
@@ -442,30 +438,22 @@ pub const PROSE_COLUMNS: usize = 76;
 /// A warning for each line of code and each table row that is wider than [`PROSE_COLUMNS`]; text wraps by itself.
 pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let starts = line_starts(&lesson.source.text);
+    let after_newlines = lesson.source.text.match_indices('\n').map(|(at, _)| at + 1);
+    let starts: Vec<usize> = [0].into_iter().chain(after_newlines).collect();
     for block in &lesson.blocks {
         let Block::Prose(prose) = block else { continue };
         let mut fence: Option<&str> = None;
         for (offset, line) in prose.markdown.lines().enumerate() {
             let text = line.trim_start();
             let mark = ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark));
-            let fixed = match (fence, mark) {
-                (Some(open), Some(mark)) if open == mark => {
-                    fence = None;
-                    false
-                }
-                (None, Some(mark)) => {
-                    fence = Some(mark);
-                    false
-                }
-                (Some(_), _) => true,
-                (None, None) => text.starts_with('|'),
-            };
+            let is_mark = mark.is_some() && (fence.is_none() || fence == mark);
+            let fixed = !is_mark && (fence.is_some() || text.starts_with('|'));
+            if is_mark {
+                fence = if fence.is_none() { mark } else { None };
+            }
             let width = line.chars().count();
             if fixed && width > PROSE_COLUMNS {
-                let Some(&start) = starts.get(prose.line + offset - 1) else {
-                    continue;
-                };
+                let Some(&start) = starts.get(prose.line + offset - 1) else { continue };
                 let message =
                     format!("this line has {width} columns and is cut off at {PROSE_COLUMNS}");
                 let place = Place::new(start, start + line.len());
@@ -475,10 +463,4 @@ pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
         }
     }
     found
-}
-
-/// Where each line begins.
-fn line_starts(text: &str) -> Vec<usize> {
-    let after_newlines = text.match_indices('\n').map(|(at, _)| at + 1);
-    [0].into_iter().chain(after_newlines).collect()
 }

@@ -1,6 +1,5 @@
 //! Labs: run, listed and explained, refused.
 
-use mlsys_harness::sandbox::Ended;
 use serde_json::{Value, json};
 
 use crate::sandbox;

@@ -37,6 +37,11 @@ fn lessons_as_typed() {
 }
 
 #[test]
+fn line_mode_as_typed() {
+    script("plain.txt");
+}
+
+#[test]
 fn runs_as_typed() {
     script("runs.txt");
 }

@@ -4,8 +4,9 @@
 //! after `$1` it must end with exit code 1, and after `$2` to `$4` refuse: with nothing on standard output. Words such as
 //! `LANG=fr` before the arguments go into its environment. On the lines after it stands what is expected:
 //!
+//! - `type LINE ; LINE`, before it: what is typed into it
 //! - `out TEXT`, `err TEXT`: standard output or error contains it (`\n` is a line end); `not TEXT`: neither does
-//! - `once TEXT`: standard error contains it once; `narrow N`: no line of standard output is longer
+//! - `ends TEXT`: standard output ends with it; `twice TEXT`: contains it twice; `once TEXT`: standard error once; `narrow N`: no line of standard output is longer
 //! - `row WORDS`: a line of standard output begins with these words, however far apart
 //! - `none`: standard output is empty; `lines N`: it has this many lines
 //! - `json /POINTER VALUE`: its value in the JSON on standard output; `*` is anything but null
@@ -14,10 +15,10 @@
 //! Files: `file NAME` with the indented lines after it, `copy NAME SOURCE`, a file or folder of `tests/files`, `edit NAME OLD => NEW`,
 //! and `has NAME TEXT`, `lacks NAME TEXT`, `missing NAME`.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, mem};
 
-use mlsys_harness::sandbox::{Ended, Sandbox, words};
+use mlsys_harness::sandbox::{Ended, Sandbox, type_in, words};
 use serde_json::Value;
 
 use crate::sandbox;
@@ -26,7 +27,13 @@ use crate::sandbox;
 pub(crate) fn script(name: &str) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let text = fs::read_to_string(tests.join("scripts").join(name)).unwrap();
-    let mut case = Case { folder: sandbox(), place: String::new(), ended: None, file: None };
+    let mut case = Case {
+        folder: sandbox(),
+        place: String::new(),
+        ended: None,
+        file: None,
+        typed: String::new(),
+    };
     for (line, number) in text.lines().zip(1..) {
         case.place = format!("{name}:{number}: {line}");
         if let (Some(content), Some((file, lines))) = (line.strip_prefix("  "), &mut case.file) {
@@ -57,6 +64,8 @@ struct Case {
     ended: Option<Ended>,
     /// A file whose lines follow.
     file: Option<(String, Vec<String>)>,
+    /// The standard input of the next command.
+    typed: String,
 }
 
 impl Case {
@@ -69,7 +78,7 @@ impl Case {
         let length: usize =
             line.split(' ').take_while(is_variable).map(|word| word.len() + 1).sum();
         let mut command = self.folder.command(&line[length..]);
-        let ended = Ended::new(command.envs(variables).output().unwrap());
+        let ended = type_in(command.envs(variables), &mem::take(&mut self.typed));
         let code = if code.is_empty() { 0 } else { code.parse().unwrap() };
         assert_eq!(ended.code, Some(code), "{}: {ended:?}", self.place);
         assert!(code < 2 || ended.out.is_empty(), "{}: {ended:?}", self.place);
@@ -99,6 +108,13 @@ impl Case {
             "out" => self.ended().out.contains(&text),
             "err" => self.ended().err.contains(&text),
             "not" => !self.ended().out.contains(&text) && !self.ended().err.contains(&text),
+            "type" => {
+                self.typed += &text.replace(" ; ", "\n");
+                self.typed.push('\n');
+                true
+            }
+            "ends" => self.ended().out.trim_end().ends_with(&text),
+            "twice" => self.ended().out.matches(&text).count() == 2,
             "once" => self.ended().err.matches(&text).count() == 1,
             "narrow" => self.ended().out.lines().all(|line| line.len() <= text.parse().unwrap()),
             "row" => self.ended().out.lines().any(|line| words(line).starts_with(&words(&text))),

@@ -204,14 +204,12 @@ impl<'p, 's> Fields<'p, 's> {
 
     /// Takes true or false; false where it is something else, which is an error.
     pub(super) fn flag(&mut self, key: &'static str) -> bool {
-        let Some(node) = self.take(key).map(|entry| entry.node) else {
-            return false;
-        };
-        let Item::Bool(flag) = node.item else {
-            self.wrong_type::<()>(key, &node, "true or false");
-            return false;
-        };
-        flag
+        let Some(Entry { node, .. }) = self.take(key) else { return false };
+        if let Item::Bool(flag) = node.item {
+            return flag;
+        }
+        self.wrong_type::<()>(key, &node, "true or false");
+        false
     }
 
     /// Takes a number.
@@ -359,21 +357,15 @@ impl<'p, 's> Fields<'p, 's> {
 
     fn items(&mut self, key: &'static str, example: &str) -> Option<Vec<Node>> {
         let node = self.take(key)?.node;
-        match node.item {
-            Item::List(items) if items.len() <= MOST_ITEMS => Some(items),
-            Item::List(items) => {
-                let message = format!("`{key}` has {} entries", items.len());
-                let help = format!("write {MOST_ITEMS} at most");
-                self.error(Code::TooLarge, node.place, message, help);
-                None
-            }
-            Item::Text(_)
-            | Item::Int(_)
-            | Item::Float(_)
-            | Item::Bool(_)
-            | Item::Date
-            | Item::Table(_) => self.wrong_type(key, &node, &format!("a list of {example}")),
+        let Item::List(items) = node.item else {
+            return self.wrong_type(key, &node, &format!("a list of {example}"));
+        };
+        if items.len() <= MOST_ITEMS {
+            return Some(items);
         }
+        let message = format!("`{key}` has {} entries", items.len());
+        self.error(Code::TooLarge, node.place, message, format!("write {MOST_ITEMS} at most"));
+        None
     }
 
     fn free(&mut self, key: &'static str, example: &str) -> Vec<Entry> {
@@ -401,27 +393,20 @@ impl Fields<'_, '_> {
     }
 
     fn as_formula(&mut self, key: &str, node: &Node) -> Option<Formula> {
-        let (source, place) = match &node.item {
-            Item::Text(_) => {
-                let text = self.as_text(key, node)?.value;
-                // Without escapes in it the text stands in the file as it is, and each of its bytes has a place.
-                let raw = self.problems.source().slice(node.place);
-                let place = raw.find(&text).map_or(node.place, |at| {
-                    let start = node.place.start + at;
-                    Place::new(start, start + text.len())
-                });
-                (text, place)
+        let mut place = node.place;
+        let source = if let Item::Int(Some(i)) = node.item {
+            i.to_string()
+        } else if let Item::Float(Some(x)) = node.item {
+            format!("{x:?}")
+        } else if let Item::Text(_) = node.item {
+            let text = self.as_text(key, node)?.value;
+            // Without escapes in it the text stands in the file as it is, and each of its bytes has a place.
+            if let Some(at) = self.problems.source().slice(place).find(&text) {
+                place = Place::new(place.start + at, place.start + at + text.len());
             }
-            Item::Int(Some(i)) => (i.to_string(), node.place),
-            Item::Float(Some(x)) => (format!("{x:?}"), node.place),
-            Item::Int(None)
-            | Item::Float(None)
-            | Item::Bool(_)
-            | Item::Date
-            | Item::List(_)
-            | Item::Table(_) => {
-                return self.wrong_type(key, node, "a number, or an expression in double quotes");
-            }
+            text
+        } else {
+            return self.wrong_type(key, node, "a number, or an expression in double quotes");
         };
         match mlsys_expr::parse(&source, Dialect::Lesson) {
             Ok(expr) => Some(Formula { expr, source, place }),

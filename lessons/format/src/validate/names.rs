@@ -163,13 +163,8 @@ impl Validation<'_> {
         for expect in &test.expect {
             let buffer = &expect.buffer;
             if let Err(reason) = expected(test, &buffer.value, &expect.value) {
-                let is_buffer = test.set.iter().any(|setting| match &setting.value {
-                    Value::Table(arguments) => arguments.contains_key(&buffer.value),
-                    Value::Bool(_)
-                    | Value::Int(_)
-                    | Value::Float(_)
-                    | Value::Text(_)
-                    | Value::Array(_) => false,
+                let is_buffer = test.set.iter().any(|setting| {
+                    matches!(&setting.value, Value::Table(table) if table.contains_key(&buffer.value))
                 });
                 let place = if is_buffer { expect.value.place } else { buffer.place };
                 let help = "an expected value speaks of i, of the numbers among the arguments, and of what buffers filled with index, ones or zeros hold at i";

@@ -6,7 +6,7 @@ use mlsys_lesson::{
     skeleton, withheld,
 };
 
-use crate::support::with_body;
+use crate::support::{cases, with_body};
 
 fn labs() -> Registry {
     Registry::new(mlsys_analytic::labs().unwrap())
@@ -37,46 +37,13 @@ fn kernel(line: &str) -> String {
 #[test]
 fn a_kernel_is_graded_by_what_it_does() {
     let lesson = lesson(REVERSE);
-    for (line, verdict, said) in [
-        // Another way to the same result.
-        (
-            "for (int i = threadIdx.x + blockDim.x * blockIdx.x; i < n; i += blockDim.x * gridDim.x) B[n - i - 1] = A[i];",
-            Verdict::Right,
-            None,
-        ),
-        // The starter, as it is: not what any wrong kernel does.
-        (
-            "int i = threadIdx.x; if (i < n) B[i] = A[i];",
-            Verdict::Wrong,
-            Some("two blocks of four: "),
-        ),
-        // Mistakes that are known, in words of one's own.
-        (
-            "int t = threadIdx.x; if (t < n) { B[(n - t) - 1] = A[t]; }",
-            Verdict::Wrong,
-            Some("Every block computes the same elements"),
-        ),
-        (
-            "int k = blockIdx.x * blockDim.x + threadIdx.x; if (k >= n) return; B[n - k] = A[k];",
-            Verdict::Wrong,
-            Some("Thread 0 writes B[n]"),
-        ),
-        // Right in the first test only.
-        (
-            "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < 8) B[7 - i] = A[i];",
-            Verdict::Wrong,
-            Some("seven elements: line 1"),
-        ),
-        ("B[0] = C[0];", Verdict::Malformed, Some("1:64: 'C' is not declared")),
-        ("while (true) { }", Verdict::Wrong, Some("max_instructions")),
-    ] {
+    for (expected, line) in cases(include_str!("../cases/kernels.txt")) {
+        let (verdict, said) = expected.split_once(' ').unwrap_or((expected, ""));
         let grade = graded(&lesson, &kernel(line));
-        assert_eq!(grade.verdict, verdict, "{line}: {:?}", grade.feedback);
-        match (&grade.feedback, said) {
-            (Some(feedback), Some(said)) => assert!(feedback.contains(said), "{line}: {feedback}"),
-            (feedback, said) => assert_eq!(feedback.as_deref(), said, "{line}"),
-        }
-        assert_eq!(grade.points, if verdict == Verdict::Right { 3 } else { 0 });
+        assert_eq!(format!("{:?}", grade.verdict), verdict, "{line}: {:?}", grade.feedback);
+        let feedback = grade.feedback.unwrap_or_default();
+        assert!(feedback.contains(said) && feedback.is_empty() == said.is_empty(), "{feedback}");
+        assert_eq!(grade.points, if verdict == "Right" { 3 } else { 0 });
     }
     let other = "__global__ void mine(float *X, const float *A, int n) { X[0] = A[0]; }";
     let grade = graded(&lesson, other);
@@ -132,28 +99,8 @@ fn the_answer_must_pass_and_every_wrong_kernel_must_fail() {
 
 #[test]
 fn invalid_tests_are_reported_at_their_place() {
-    for (from, to, message) in [
-        (
-            "set = { block_dim = [4], grid_dim",
-            "set = { block_dmi = [4], grid_dim",
-            "no parameter `block_dmi`",
-        ),
-        (
-            "set = { block_dim = [4], grid_dim",
-            "set = { source = \"x\", grid_dim",
-            "a test does not set `source`",
-        ),
-        (
-            "expect = { B = \"n - 1 - i\" }",
-            "expect = { C = \"n\" }",
-            "no argument is a buffer called 'C'",
-        ),
-        ("expect = { B = \"n - 1 - i\" }", "expect = { B = \"m\" }", "nothing is called `m`"),
-        ("expect = { B = \"n - 1 - i\" }", "expect = { B = \"n >= i\" }", "is no number"),
-        ("answer.sectors_per_load", "answer.sector_per_load", "sector_per_load"),
-        ("[[limit]]", "[[limits]]", "limits"),
-        ("answer = \"\"\"", "solution = \"\"\"", "no `answer`"),
-    ] {
+    for (message, change) in cases(include_str!("../cases/kernel-tests.txt")) {
+        let (from, to) = change.split_once("\n=>\n").unwrap();
         assert!(REVERSE.contains(from), "{from}");
         let parsed = parsed(&REVERSE.replacen(from, to, 1));
         let told: Vec<String> = parsed.diagnostics.iter().map(|d| d.message.clone()).collect();

@@ -5,7 +5,7 @@ use mlsys_lesson::{
     skeleton,
 };
 
-use crate::support::{everything, json, registry};
+use crate::support::{cases, everything, json, registry};
 
 const ORIGINAL: &str = include_str!("../lessons/translation/original.md");
 
@@ -99,25 +99,12 @@ fn grades_and_answers_are_the_same_in_both_languages() {
 
 #[test]
 fn missing_texts_fall_back_to_the_original_with_a_warning() {
-    for (part, by, expected) in [
-        ("prompt = \"Lequel ?\"\n", "", vec![("untranslated", 24)]),
-        ("hints = [\"chaud\"]\n", "", vec![("untranslated", 24)]),
-        ("Entre les deux.\n", "", vec![("untranslated", 23)]),
-        ("\nDerniers mots.\n", "", vec![("untranslated", 38)]),
-        ("hints = [\"chaud\"]", "hints = [\"chaud\", \"tiède\"]", vec![("stale-translation", 28)]),
-        (
-            "choices = [\"rouge\", \"bleu\"]",
-            "choices = [\"rouge\"]",
-            vec![("stale-translation", 26)],
-        ),
-        (
-            "title = \"Une leçon\"",
-            "title = \"Une leçon\"\nof = \"00000000\"",
-            vec![("stale-translation", 6)],
-        ),
-    ] {
-        assert_eq!(found(part, by), expected, "{by}");
-        assert!(translated(&FRENCH.replace(part, by)).lesson.is_some());
+    for (expected, change) in cases(include_str!("../cases/translation-warnings.txt")) {
+        let (part, by) = change.split_once("\n=>\n").unwrap();
+        let found = found(part, by);
+        let places = found.iter().map(|(code, line)| format!("{code} {line}"));
+        assert_eq!(places.collect::<Vec<_>>().join(", "), expected, "{by}");
+        assert!(translated(&FRENCH.replace(part, by)).lesson.is_some(), "{by}");
     }
     let without = FRENCH.replace(
         "```{question} t\nprompt = \"Comment cela s'appelle-t-il ?\"\naccept = [\"dégradé\", \"gradient\"]\n```\n",
@@ -132,42 +119,12 @@ fn missing_texts_fall_back_to_the_original_with_a_warning() {
 
 #[test]
 fn keys_of_the_original_are_errors_in_a_translation() {
-    for (part, by, expected) in [
-        (
-            "prompt = \"Lequel ?\"",
-            "prompt = \"Lequel ?\"\nanswer = \"rouge\"",
-            vec![("inherited-key", 26)],
-        ),
-        ("prompt = \"Lequel ?\"", "prompt = \"Lequel ?\"\npoints = 3", vec![("inherited-key", 26)]),
-        ("title = \"Une leçon\"", "title = \"Une leçon\"\nminutes = 5", vec![("inherited-key", 6)]),
-        (
-            "title = \"Une exécution\"",
-            "kind = \"train\"\ntitle = \"Une exécution\"",
-            vec![("inherited-key", 12)],
-        ),
-        ("```{check} c\n", "```{check} c\nassert = \"1\"\n", vec![("inherited-key", 37)]),
-        ("```{check} c\n", "```{check} c\nwhy = \"1\"\n", vec![("unknown-key", 37)]),
-        ("```{check} c\n", "```{check} d\n", vec![("extra-id", 36)]),
-        ("```{check} c\n", "```{lab} c\n", vec![("unknown-directive", 36)]),
-        ("{question} t", "{question} q", vec![("duplicate-id", 31), ("untranslated", 40)]),
-        ("id = \"a/b\"", "id = \"a/c\"", vec![("id-mismatch", 3)]),
-        ("lang = \"fr\"", "lang = \"de\"", vec![("bad-value", 4)]),
-        ("lang = \"fr\"\n", "", vec![("missing-key", 1)]),
-        (
-            "choices = [\"rouge\", \"bleu\"]",
-            "choices = [\"vert\", \"vert\"]",
-            vec![("bad-value", 26)],
-        ),
-        ("name = \"loss-curve\"", "name = \"los-curve\"", vec![("unknown-panel", 14)]),
-        (
-            "prompt = \"Lequel ?\"",
-            "promt = \"Lequel ?\"",
-            vec![("untranslated", 24), ("unknown-key", 25)],
-        ),
-    ] {
-        assert_eq!(found(part, by), expected, "{by}");
-        let is_read = translated(&FRENCH.replace(part, by)).lesson.is_some();
-        assert!(!is_read, "{by}");
+    for (expected, change) in cases(include_str!("../cases/translation-errors.txt")) {
+        let (part, by) = change.split_once("\n=>\n").unwrap();
+        let found = found(part, by);
+        let places = found.iter().map(|(code, line)| format!("{code} {line}"));
+        assert_eq!(places.collect::<Vec<_>>().join(", "), expected, "{by}");
+        assert!(translated(&FRENCH.replace(part, by)).lesson.is_none(), "{by}");
     }
 }
 
