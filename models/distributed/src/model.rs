@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use burn::module::Module;
 use burn::optim::GradientsParams;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use mlsys_lab::{LabError, Params};
 
 use super::transport::CommError;
@@ -47,10 +46,7 @@ pub fn transformer(params: &Params) -> Result<TransformerConfig, LabError> {
         return Err(LabError::contradiction(["hidden"], message));
     }
     let heads = hidden / HEAD;
-    let kv_heads = match params.get("kv_heads") {
-        Some(_) => params.size("kv_heads")?,
-        None => heads,
-    };
+    let kv_heads = if params.get("kv_heads").is_some() { params.size("kv_heads")? } else { heads };
     let config = TransformerConfig {
         vocab: VOCABULARY,
         width: hidden,
@@ -60,10 +56,9 @@ pub fn transformer(params: &Params) -> Result<TransformerConfig, LabError> {
         ffn: TransformerConfig::gated(hidden),
         context: params.size("context")?,
     };
-    match config.check() {
-        Ok(()) => Ok(config),
-        Err((_, reason)) => Err(LabError::contradiction(["hidden", "kv_heads"], reason)),
-    }
+    let refused = |(_, reason)| LabError::contradiction(["hidden", "kv_heads"], reason);
+    config.check().map_err(refused)?;
+    Ok(config)
 }
 
 impl Model {
@@ -133,7 +128,7 @@ pub fn loss(
 ) -> Result<f64, CommError> {
     let (inputs, labels) = batch(examples, indices, device);
     let loss = cross_entropy(network.forward(inputs, Activation::Relu), labels);
-    single(flat_params::numbers(loss, 1)?)
+    number(loss)
 }
 
 /// The mean loss of some examples and its gradient by all weights, as a row. `device` has autodiff.
@@ -150,15 +145,15 @@ pub fn gradient(
     let loss = cross_entropy(network.forward(inputs, Activation::Relu), labels);
     let mut slopes = GradientsParams::from_grads(loss.backward(), network);
     let slopes = flat_params::gradients(network, &mut slopes)?;
-    Ok((single(flat_params::numbers(loss.without_autodiff(), 1)?)?, slopes))
+    Ok((number(loss)?, slopes))
 }
 
-/// A network without autodiff.
-pub fn without_autodiff(network: &Network) -> Network {
-    network.valid()
-}
-
-fn single(numbers: Vec<f32>) -> Result<f64, CommError> {
+/// The number of a loss, with or without autodiff.
+///
+/// # Errors
+/// If the device gives back something else than a number.
+pub fn number(loss: Tensor<1>) -> Result<f64, CommError> {
+    let numbers = flat_params::numbers(loss.without_autodiff(), 1)?;
     let number = numbers.first().copied().map(f64::from);
     number.ok_or_else(|| CommError::Failed("read no loss from its device".to_owned()))
 }

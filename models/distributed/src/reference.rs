@@ -30,12 +30,6 @@ pub struct Step {
     pub seconds: f64,
 }
 
-/// What it is told: the examples of the whole batch and the step size.
-pub struct Order {
-    indices: Vec<usize>,
-    rate: f64,
-}
-
 struct SingleWorker {
     network: Network,
     weights: Vec<f32>,
@@ -69,8 +63,7 @@ impl Reference {
                 device,
             })
         };
-        let pool = WorkerPool::start(id, vec![context], timeout, make)?;
-        Ok(Self { pool })
+        Ok(Self { pool: WorkerPool::start(id, vec![context], timeout, make)? })
     }
 
     pub fn set_timeout(&self, timeout: Duration) {
@@ -88,25 +81,27 @@ impl Reference {
         rate: f64,
         interrupted: impl Fn() -> bool,
     ) -> Result<Step, StepError> {
-        let order = Order { indices: indices.to_vec(), rate };
-        let mut answers = self.pool.act(step, [order], interrupted)?;
+        let mut answers = self.pool.act(step, [(indices.to_vec(), rate)], interrupted)?;
         answers.pop().ok_or(StepError::Stopped)
     }
 }
 
 impl Worker for SingleWorker {
-    type Order = Order;
+    /// The examples of the whole batch, and the step size.
+    type Order = (Vec<usize>, f64);
     type Answer = Step;
 
-    fn act(&mut self, order: Order, endpoint: &mut Endpoint) -> Result<Step, CommError> {
+    fn act(
+        &mut self,
+        (indices, rate): (Vec<usize>, f64),
+        endpoint: &mut Endpoint,
+    ) -> Result<Step, CommError> {
         endpoint.doing("computing the gradient of the whole batch");
         let begun = Instant::now();
         let (loss, gradient) =
-            model::gradient(&self.network, &self.data.train, &order.indices, &self.device)?;
-        let mut network = self.network.take();
-        self.optimizer.update(&mut self.weights, &gradient, order.rate);
-        network = flat_params::with_weights(network, &self.weights);
-        self.network = network;
+            model::gradient(&self.network, &self.data.train, &indices, &self.device)?;
+        self.optimizer.update(&mut self.weights, &gradient, rate);
+        self.network = flat_params::with_weights(self.network.take(), &self.weights);
         Ok(Step {
             loss,
             gradient,

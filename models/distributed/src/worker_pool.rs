@@ -22,6 +22,7 @@ use mlsys_lab::{DeviceId, LabError, Run};
 
 use crate::StepError;
 use mlsys_device as device;
+pub use mlsys_device::workers::WorkerDevice as WorkerContext;
 
 use super::transport::{Activity, CommError, Endpoint, Ledger, Packet, Traffic, endpoints};
 use failure::FailureReport;
@@ -47,14 +48,6 @@ pub fn timeout(flops: f64) -> Duration {
     TIMEOUT + Duration::from_secs_f64(seconds)
 }
 
-#[derive(Clone, Debug)]
-pub struct WorkerContext {
-    /// Its device, without autodiff.
-    pub device: Device,
-    /// What the device is called.
-    pub place: String,
-}
-
 /// The workers' devices: handles of the run's own device, or devices of other processes.
 ///
 /// # Errors
@@ -62,12 +55,7 @@ pub struct WorkerContext {
 pub fn contexts(run: &Run<'_>, workers: usize) -> Result<Vec<WorkerContext>, StepError> {
     let interrupted = || run.control.interrupted();
     let devices = device::workers::devices(run.device, &run.params, workers, &interrupted)?;
-    let devices = devices.ok_or(StepError::Stopped)?.into_iter();
-    let context = |worker: device::workers::WorkerDevice| WorkerContext {
-        device: worker.device,
-        place: worker.place,
-    };
-    Ok(devices.map(context).collect())
+    devices.ok_or(StepError::Stopped)
 }
 
 /// What a worker is started with.
@@ -157,13 +145,8 @@ impl<W: Worker> WorkerPool<W> {
         Ok(pool)
     }
 
-    pub fn len(&self) -> usize {
+    pub fn workers(&self) -> usize {
         self.orders.len()
-    }
-
-    /// Whether the pool has no workers.
-    pub fn is_empty(&self) -> bool {
-        self.orders.is_empty()
     }
 
     /// The devices of the first `workers` workers: the metric `worker_devices`.
@@ -194,11 +177,11 @@ impl<W: Worker> WorkerPool<W> {
         interrupted: impl Fn() -> bool,
     ) -> Result<Vec<W::Answer>, StepError> {
         for (sender, order) in self.orders.iter().zip(orders) {
-            // One that is gone has said why, or is found missing below.
+            // A worker that has ended said why, or is found missing below.
             let _ = sender.send(order);
         }
         let begun = Instant::now();
-        let mut found: Vec<Option<W::Answer>> = (0..self.len()).map(|_| None).collect();
+        let mut found: Vec<Option<W::Answer>> = (0..self.workers()).map(|_| None).collect();
         while found.iter().any(Option::is_none) {
             if interrupted() {
                 self.abort();
@@ -207,22 +190,14 @@ impl<W: Worker> WorkerPool<W> {
             match self.answers.recv_timeout(POLL_INTERVAL) {
                 Ok((rank, Ok(answer))) => {
                     self.ledger.set(rank, Activity::Nothing);
-                    if let Some(place) = found.get_mut(rank) {
-                        *place = Some(answer);
-                    }
+                    found[rank] = Some(answer);
                 }
                 Ok((rank, Err(error))) => {
-                    let missing = absent(&found);
-                    return Err(StepError::Failed(self.failure(
-                        step,
-                        missing,
-                        vec![(rank, error)],
-                    )));
+                    return Err(self.failure(step, &found, vec![(rank, error)]).into());
                 }
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() < self.ledger.timeout() => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    let missing = absent(&found);
-                    return Err(StepError::Failed(self.failure(step, missing, Vec::new())));
+                    return Err(self.failure(step, &found, Vec::new()).into());
                 }
             }
         }
@@ -233,11 +208,13 @@ impl<W: Worker> WorkerPool<W> {
     fn failure(
         &self,
         step: u64,
-        missing: Vec<usize>,
+        found: &[Option<W::Answer>],
         mut errors: Vec<(usize, CommError)>,
     ) -> LabError {
+        let missing = found.iter().position(Option::is_none);
         // As they were before they heard of the end.
-        let doing: Vec<Activity> = (0..self.len()).map(|rank| self.ledger.doing(rank)).collect();
+        let doing: Vec<Activity> =
+            (0..self.workers()).map(|rank| self.ledger.doing(rank)).collect();
         self.abort();
         let begun = Instant::now();
         while let Ok((rank, answer)) =
@@ -281,12 +258,6 @@ impl<W: Worker> Drop for WorkerPool<W> {
     }
 }
 
-fn absent<A>(found: &[Option<A>]) -> Vec<usize> {
-    let missing = found.iter().enumerate();
-    let missing = missing.filter(|(_, answer)| answer.is_none());
-    missing.map(|(rank, _)| rank).collect()
-}
-
 /// The life of a worker's thread.
 fn work<W: Worker>(
     make: &impl Fn(WorkerSpec) -> Result<W, CommError>,
@@ -314,7 +285,6 @@ fn work<W: Worker>(
     }
 }
 
-/// What a call gives; a panic is a trouble.
 fn guarded<T>(call: impl FnOnce() -> Result<T, CommError>) -> Result<T, CommError> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| Err(broke_off(payload.as_ref())))
 }

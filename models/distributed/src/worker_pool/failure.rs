@@ -8,8 +8,8 @@ use crate::transport::{Activity, CommError};
 pub(super) struct FailureReport {
     pub(super) step: u64,
     pub(super) waited: Duration,
-    /// Who had not answered.
-    pub(super) missing: Vec<usize>,
+    /// The first worker that had not answered.
+    pub(super) missing: Option<usize>,
     /// What workers said, in the order in which they said it.
     pub(super) errors: Vec<(usize, CommError)>,
     pub(super) doing: Vec<Activity>,
@@ -90,7 +90,7 @@ impl FailureReport {
     /// of who waits for whom.
     fn silent(&self) -> usize {
         let first = self.errors.first().map(|(rank, _)| *rank);
-        let mut at = first.or(self.missing.first().copied()).unwrap_or(0);
+        let mut at = first.or(self.missing).unwrap_or(0);
         for _ in 0..self.doing.len() {
             match self.doing.get(at) {
                 Some(Activity::Waiting { from, .. }) => at = *from,

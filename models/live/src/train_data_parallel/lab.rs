@@ -1,9 +1,10 @@
 //! Data parallelism: workers that each see a part of every batch and reduce their gradients by real messages, with ZeRO
 //! sharding, compression, delayed gradients and local steps.
 //!
-//! [`worker`] does a step of one worker, [`exchange`] the messages and their compression, [`timing`] the modelled and the
-//! measured clock. The comparison is a single worker on the whole batch.
+//! [`worker`] does a step of one worker, [`exchange`] the messages, [`compression`] makes gradients shorter, [`timing`] has
+//! the modelled and the measured clock. The comparison is a single worker on the whole batch.
 
+mod compression;
 mod exchange;
 mod panels;
 mod params;
@@ -12,6 +13,7 @@ mod tests;
 mod timing;
 mod worker;
 
+use std::iter::repeat_n;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,7 +21,7 @@ use burn::tensor::Device;
 use mlsys_device as device;
 use mlsys_distributed::reference::{Reference, Step, difference, relative_difference};
 use mlsys_distributed::transport::{Flow, Traffic};
-use mlsys_distributed::worker_pool::{WorkerPool, contexts, timeout};
+use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, contexts, timeout};
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
@@ -31,11 +33,12 @@ use mlsys_nn::train::EvaluationSet;
 use mlsys_nn::{divergence, flat_params};
 use mlsys_sim::collective::Algorithm;
 
-use self::exchange::{Compression, Whole};
+use self::compression::Compression;
+use self::exchange::Whole;
 use self::params::{
-    Answer, Average, Begin, HeldBytes, Kind, Knobs, Scheme, Setup, Task, WorkerOrder, Zero,
+    Answer, Average, HeldBytes, Kind, Knobs, Scheme, Setup, Task, WorkerOrder, Zero,
 };
-use self::timing::{Measured, Modelled, StepSeconds};
+use self::timing::{Measured, Modelled};
 use self::worker::Member;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 use crate::{parallel, stepped};
@@ -48,28 +51,11 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
-// The run.
-
-/// Whether the workers share every gradient.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Synchrony {
-    Together,
-    /// Each steps alone, with an optimizer's state of its own, and weights are averaged now and then.
-    Apart,
-}
-
 /// What went over the wires.
 struct Sent {
     traffic: Traffic,
     /// The steps in which it did.
     steps: u64,
-}
-
-/// Whether all workers have had the same weights whenever they should.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Replicas {
-    Identical,
-    Different,
 }
 
 struct Session {
@@ -83,10 +69,12 @@ struct Session {
     reference: Option<Reference>,
     batches: Batches,
     steps: Steps,
-    replicas: Replicas,
+    /// Whether all workers have had the same weights whenever they should.
+    replicas_identical: bool,
     measured: Measured,
     budget: MemoryBudget,
-    synchrony: Synchrony,
+    /// Whether each worker stepped alone, with an optimizer's state of its own.
+    are_apart: bool,
     /// From one sum over all to the next, at the last.
     sent: Option<Sent>,
     /// The step of that sum.
@@ -109,18 +97,13 @@ impl Session {
         let workers = setup.workers;
         let places = contexts(run, workers + 1)?;
         let limit = timeout(setup.model.flops(knobs.batch as u64) as f64);
-        let reference = match (setup.compare, places.first()) {
-            (true, Some(context)) => Some(Reference::start(
-                run.device,
-                context.clone(),
-                &setup.model,
-                setup.rule,
-                limit,
-            )?),
-            (true | false, _) => None,
+        let start = |context: &WorkerContext| {
+            Reference::start(run.device, context.clone(), &setup.model, setup.rule, limit)
         };
+        let reference = places.first().filter(|_| setup.compare).map(start).transpose()?;
         let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
-        let make = move |spec| Member::new(spec, workers, &model, rule, zero);
+        let first = Arc::clone(&scheme);
+        let make = move |spec| Member::new(spec, workers, &model, &first, rule, zero);
         let pool = WorkerPool::start(run.device, places, limit, make)?;
         run.scalar("worker_devices", pool.devices(workers));
         run.status("");
@@ -134,10 +117,10 @@ impl Session {
             scheme,
             pool,
             reference,
-            replicas: Replicas::Identical,
+            replicas_identical: true,
             measured: Measured::default(),
             budget,
-            synchrony: Synchrony::Together,
+            are_apart: false,
             sent: None,
             sent_at: 0,
             answers: Vec::new(),
@@ -156,21 +139,11 @@ impl Session {
         }
     }
 
-    fn compare_replicas(&mut self, answers: &[Answer]) {
-        let mut digests = answers.iter().filter_map(|answer| answer.digest);
-        let first = digests.next();
-        if digests.any(|digest| Some(digest) != first) {
-            self.replicas = Replicas::Different;
-        }
-    }
-
     /// The weights that all workers have together: their mean where they differ.
     fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, StepError> {
-        let orders = std::iter::repeat_n(WorkerOrder::Show, self.pool.len());
-        let interrupted = || run.control.interrupted();
-        let answers = self.pool.act(self.steps.done, orders, interrupted)?;
-        let parameters = self.setup.model.parameters() as usize;
-        Ok(Whole::of(&answers, parameters))
+        let orders = repeat_n(WorkerOrder::Report { rows: true }, self.pool.workers());
+        let answers = self.pool.act(self.steps.done, orders, || run.control.interrupted())?;
+        Ok(Whole::joined(&answers, self.setup.model.parameters() as usize))
     }
 
     /// The share of held-out examples that a network with these weights gets right.
@@ -201,12 +174,9 @@ impl SteppedLab for Session {
         self.knobs = knobs;
         self.scheme = Arc::new(self.setup.scheme(&self.knobs)?);
         self.modelled = Modelled::new(&self.setup, &self.knobs, &self.scheme);
-        let flops = self.setup.model.flops(self.knobs.batch as u64);
-        let limit = timeout(flops as f64);
+        let limit = timeout(self.setup.model.flops(self.knobs.batch as u64) as f64);
         self.pool.set_timeout(limit);
-        if let Some(one) = &self.reference {
-            one.set_timeout(limit);
-        }
+        self.reference.iter().for_each(|one| one.set_timeout(limit));
         self.measured.turn();
         self.report_sizes(run);
         Ok(())
@@ -223,40 +193,31 @@ impl SteppedLab for Session {
             pieces: self.knobs.pieces,
             scheme: Arc::clone(&self.scheme),
             average,
-            begin: match (average, self.synchrony) {
-                (Average::Gradients, Synchrony::Apart) => Begin::Together,
-                (Average::Gradients, Synchrony::Together)
-                | (Average::Nothing | Average::Weights, _) => Begin::AsTheyAre,
-            },
+            synchronize_first: self.are_apart && average == Average::Gradients,
         };
         let interrupted = || run.control.interrupted();
         let begun = Instant::now();
-        let orders = std::iter::repeat_n(WorkerOrder::Train(task), self.pool.len());
+        let orders = repeat_n(WorkerOrder::Train(task), self.pool.workers());
         self.pool.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let orders = std::iter::repeat_n(
-            WorkerOrder::Report { rows: self.reference.is_some() },
-            self.pool.len(),
-        );
+        let rows = self.reference.is_some();
+        let orders = repeat_n(WorkerOrder::Report { rows }, self.pool.workers());
         let answers = self.pool.act(step, orders, interrupted)?;
         let alone = match &mut self.reference {
             Some(one) => Some(one.step(step, &indices, self.knobs.rate, interrupted)?),
             None => None,
         };
         self.steps.done = step;
-        self.measured
-            .push(StepSeconds { workers: seconds, one: alone.as_ref().map(|alone| alone.seconds) });
+        self.measured.push(seconds, alone.as_ref().map(|alone| alone.seconds));
         point(run, "measured_step_seconds", step, seconds);
-        self.synchrony = match average {
-            Average::Gradients => Synchrony::Together,
-            Average::Nothing | Average::Weights => Synchrony::Apart,
-        };
+        self.are_apart = average != Average::Gradients;
         if average != Average::Nothing {
             self.sent = Some(Sent { traffic: self.pool.traffic(), steps: step - self.sent_at });
             self.sent_at = step;
-            self.compare_replicas(&answers);
-            let samples = answers.iter().map(|answer| answer.samples.clone());
-            self.samples = samples.collect();
+            let digests = || answers.iter().filter_map(|answer| answer.digest);
+            let first = digests().next();
+            self.replicas_identical &= digests().all(|digest| Some(digest) == first);
+            self.samples = answers.iter().map(|answer| answer.samples.clone()).collect();
         }
         let losses: Vec<f64> = answers.iter().filter_map(|answer| answer.loss).collect();
         let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
@@ -269,12 +230,10 @@ impl SteppedLab for Session {
         let Knobs { delay, rate, .. } = self.knobs;
         self.steps.judge(run, &[loss], broken, |what| {
             let reason = divergence::at_rate(what, rate);
-            match delay {
-                0 => reason,
-                delay => {
-                    format!("{reason}, and gradients that are {delay} steps late bear less still")
-                }
+            if delay == 0 {
+                return reason;
             }
+            format!("{reason}, and gradients that are {delay} steps late bear less still")
         });
         Ok(())
     }
@@ -308,7 +267,7 @@ impl SteppedLab for Session {
 /// Reports how far the workers' gradient and weights are from those of one worker.
 fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &Step) {
     point(run, "reference_loss", step, alone.loss);
-    if let Some(whole) = Whole::of(answers, alone.weights.len()) {
+    if let Some(whole) = Whole::joined(answers, alone.weights.len()) {
         let gradient = relative_difference(&whole.gradient, &alone.gradient);
         point(run, "max_gradient_difference", step, gradient);
         let weights = difference(&whole.weights, &alone.weights);
@@ -341,21 +300,20 @@ impl Session {
 
     /// Where a knob does not do what its name says.
     fn notice(&self) -> Option<String> {
-        if self.knobs.algorithm == Algorithm::Ring {
-            return None;
-        }
         let name = self.knobs.algorithm.name();
-        if self.setup.zero > Zero::Nothing {
+        if self.knobs.algorithm == Algorithm::Ring {
+            None
+        } else if self.setup.zero > Zero::Nothing {
             Some(format!(
                 "zero_stage {} leaves each worker the sum of its own shard, which a ring does: algorithm {name} plays no part",
                 self.setup.zero as u8
             ))
-        } else if self.knobs.compression != Compression::None {
-            Some(format!(
-                "compressed gradients are passed round a ring whole: algorithm {name} plays no part"
-            ))
         } else {
-            None
+            (self.knobs.compression != Compression::None).then(|| {
+                format!(
+                    "compressed gradients are passed round a ring whole: algorithm {name} plays no part"
+                )
+            })
         }
     }
 
@@ -372,22 +330,8 @@ impl Session {
         })
     }
 
-    fn held(&self) -> HeldBytes {
-        let most = |of: fn(&HeldBytes) -> u64| {
-            let held = self.answers.iter().map(|answer| of(&answer.held));
-            held.max().unwrap_or(0)
-        };
-        HeldBytes {
-            weights: most(|held| held.weights),
-            gradient: most(|held| held.gradient),
-            optimizer: most(|held| held.optimizer),
-            left_out: most(|held| held.left_out),
-            late: most(|held| held.late),
-        }
-    }
-
     fn activation_bytes(&self) -> u64 {
-        let each = self.knobs.batch / self.setup.workers / self.knobs.pieces.max(1);
+        let each = self.knobs.batch / self.setup.workers / self.knobs.pieces;
         self.setup.model.activation_bytes(each as u64)
     }
 
@@ -395,25 +339,29 @@ impl Session {
         if self.steps.done == 0 {
             return;
         }
-        let (sent, held) = (self.sent(), self.held());
+        let sent = self.sent();
+        let most = |held: fn(&HeldBytes) -> u64| {
+            let held = self.answers.iter().map(|answer| held(&answer.held));
+            held.max().unwrap_or(0)
+        };
+        let (_, activations) = self.alone();
         for (name, count) in [
             ("bytes_sent_per_worker", sent.bytes),
             ("messages_per_worker", sent.messages),
-            ("weight_bytes_per_worker", held.weights),
-            ("gradient_bytes_per_worker", held.gradient),
-            ("optimizer_bytes_per_worker", held.optimizer),
+            ("weight_bytes_per_worker", most(|held| held.weights)),
+            ("gradient_bytes_per_worker", most(|held| held.gradient)),
+            ("optimizer_bytes_per_worker", most(|held| held.optimizer)),
             ("activation_bytes_per_worker", self.activation_bytes()),
+            ("reference_activation_bytes", activations),
         ] {
             run.scalar(name, count as i64);
         }
-        run.scalar("replicas_identical", self.replicas == Replicas::Identical);
+        run.scalar("replicas_identical", self.replicas_identical);
         if let (Some(many), Some(one)) = (self.measured.workers(), self.measured.one()) {
             run.scalar("measured_speedup", one / many);
         }
         if let Some(one) = self.measured.one() {
             run.scalar("reference_step_seconds", one);
         }
-        let (_, activations) = self.alone();
-        run.scalar("reference_activation_bytes", activations as i64);
     }
 }

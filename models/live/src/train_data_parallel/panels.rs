@@ -4,9 +4,9 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::message_trace::{Begins, Layout, MessageTrace};
 use mlsys_lab::frame::{Milestone, Span, Timeline};
 
-use super::exchange::Compression;
-use super::params::{HeldBytes, SAMPLED};
-use super::timing::{CollectiveSend, sends};
+use super::compression::Compression;
+use super::params::{Answer, HeldBytes, SAMPLED};
+use super::timing::{CollectivePosition, CollectiveSend, sends};
 use super::{Sent, Session, Zero};
 use crate::parallel;
 
@@ -29,12 +29,11 @@ impl Session {
             return Frame::Text(words.to_owned());
         }
         let all = sends(&self.setup, &self.knobs, &self.scheme);
-        let Some(send) = all.iter().find(|send| send.sums()) else {
+        let Some(send) = all.iter().find(|send| send.position == CollectivePosition::Sum) else {
             return Frame::Text("Nothing is summed.".to_owned());
         };
-        let mut exchange = self.exchange(send);
-        exchange.note = self.note();
-        Frame::MessageTrace(Box::new(exchange))
+        let exchange = self.exchange(send);
+        Frame::MessageTrace(Box::new(MessageTrace { note: self.note().to_owned(), ..exchange }))
     }
 
     fn exchange(&self, send: &CollectiveSend<'_>) -> MessageTrace {
@@ -80,8 +79,8 @@ impl Session {
     }
 
     /// What the picture of messages leaves out.
-    fn note(&self) -> String {
-        let words = match (self.setup.zero, self.knobs.compression, self.knobs.every) {
+    fn note(&self) -> &'static str {
+        match (self.setup.zero, self.knobs.compression, self.knobs.every) {
             (_, _, 2..) => "Weights are summed here, and divided by the number of workers.",
             (_, Compression::Int8 | Compression::Sign | Compression::TopK { .. }, _) => {
                 "Each adds up all compressed gradients that it got, in the order of ranks."
@@ -95,8 +94,7 @@ impl Session {
             (Zero::Weights, Compression::None, _) => {
                 "Before it the shards of weights went round twice, for the forward and the backward pass."
             }
-        };
-        words.to_owned()
+        }
     }
 
     /// Who sent how many bytes to whom in a step.
@@ -122,12 +120,11 @@ impl Session {
         };
         let (alone, activations) = self.alone();
         let mut stacks = vec![stack("one worker".to_owned(), alone, activations)];
-        let workers = self.answers.iter().take(self.setup.workers);
-        stacks.extend(
-            workers
-                .enumerate()
-                .map(|(rank, answer)| stack(self.name(rank), answer.held, self.activation_bytes())),
-        );
+        let workers = self.answers.iter().take(self.setup.workers).enumerate();
+        let own = |(rank, answer): (usize, &Answer)| {
+            stack(self.name(rank), answer.held, self.activation_bytes())
+        };
+        stacks.extend(workers.map(own));
         let parts = [
             "weights",
             "gradients",
@@ -181,7 +178,8 @@ impl Session {
             marks: Vec::new(),
         };
         // Weights that are sharded are gathered before each pass.
-        let (before, after): (Vec<_>, Vec<_>) = all.iter().partition(|send| send.precedes());
+        let (before, after): (Vec<_>, Vec<_>) =
+            all.iter().partition(|send| send.position == CollectivePosition::Before);
         let mut before = before.into_iter();
         if let Some(send) = before.next() {
             clock.send(send);
@@ -201,44 +199,26 @@ impl Session {
         for send in after {
             clock.send(send);
         }
-        clock
-            .marks
-            .push(Milestone { at: clock.at.max(backward_ends), label: "step ends".to_owned() });
-        let lanes = (0..self.lanes()).map(|lane| self.lane(lane));
+        let end = clock.at.max(backward_ends);
+        clock.marks.push(Milestone { at: end, label: "step ends".to_owned() });
+        let server = all.iter().any(|send| send.plan.server().is_some());
+        let workers = self.setup.workers;
+        let names = (0..workers + usize::from(server)).map(|rank| self.name(rank));
+        // Who sends while it computes has a lane for each.
+        let lanes = if self.knobs.overlap {
+            let computing = (0..workers).map(|rank| self.name(rank));
+            computing.chain(names.map(|name| format!("{name} sends"))).collect()
+        } else {
+            names.collect()
+        };
         Frame::Timeline(Timeline {
             unit: "seconds".to_owned(),
-            lanes: lanes.collect(),
+            lanes,
             classes: CLASSES.map(str::to_owned).to_vec(),
             spans: clock.spans,
             marks: clock.marks,
             total: None,
         })
-    }
-
-    /// Workers, a server if there is one, and once more where they send while they compute.
-    fn lanes(&self) -> usize {
-        self.endpoints() + self.first_sender()
-    }
-
-    fn endpoints(&self) -> usize {
-        let server = self.scheme.all_reduce.server();
-        let serves = sends(&self.setup, &self.knobs, &self.scheme)
-            .iter()
-            .any(|send| server.is_some() && send.plan.server() == server);
-        self.setup.workers + usize::from(serves)
-    }
-
-    /// The lane in which worker 0 sends.
-    fn first_sender(&self) -> usize {
-        if self.knobs.overlap { self.setup.workers } else { 0 }
-    }
-
-    fn lane(&self, lane: usize) -> String {
-        match lane.checked_sub(self.first_sender()) {
-            Some(rank) if self.first_sender() > 0 => format!("{} sends", self.name(rank)),
-            Some(rank) => self.name(rank),
-            None => self.name(lane),
-        }
     }
 }
 
@@ -256,16 +236,11 @@ impl Clock<'_> {
     /// A share of all workers' compute, each as soon as it can.
     fn compute(&mut self, label: &str, class: usize, share: f64) {
         let modelled = &self.session.modelled;
-        for (worker, begin) in self.done.clone().into_iter().enumerate() {
-            let whole = match worker {
-                0 => modelled.compute,
-                _ => modelled.compute_of_others,
-            };
-            let end = begin + whole * share;
+        for worker in 0..self.done.len() {
+            let whole = if worker == 0 { modelled.compute } else { modelled.compute_of_others };
+            let (begin, end) = (self.done[worker], self.done[worker] + whole * share);
             self.span(worker, begin, end, class, label.to_owned());
-            if let Some(done) = self.done.get_mut(worker) {
-                *done = end;
-            }
+            self.done[worker] = end;
         }
     }
 
@@ -289,7 +264,7 @@ impl Clock<'_> {
         let session = self.session;
         let (network, every) = (&session.knobs.network, session.knobs.every.max(1) as f64);
         let rounds = send.plan.rounds();
-        let lane = session.first_sender();
+        let lane = if session.knobs.overlap { session.setup.workers } else { 0 };
         for round in 0..rounds {
             let end = self.at + send.round(round, network) / every;
             if rounds <= ROUNDS {

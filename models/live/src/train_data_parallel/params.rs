@@ -8,12 +8,12 @@ use mlsys_distributed::model::Model;
 use mlsys_lab::{LabError, Params};
 use mlsys_nn::flat_params::Rule;
 use mlsys_nn::memory_budget::MemoryBudget;
-use mlsys_sim::collective::{Algorithm, Plan};
+use mlsys_sim::collective::{Algorithm, Plan, PlanError};
 use mlsys_sim::network::Network;
 
 use serde::Deserialize;
 
-use super::exchange::Compression;
+use super::compression::Compression;
 
 /// The parameters, without the sizes of the model and the link.
 #[derive(Deserialize)]
@@ -25,33 +25,6 @@ pub(super) struct Fields {
     compare: bool,
     seed: u64,
     knobs: Knobs,
-}
-
-/// The parameters of [`Compression`].
-#[derive(Deserialize)]
-pub(super) struct CompressionFields {
-    compression: CompressionName,
-    keep_fraction: f64,
-}
-
-impl From<CompressionFields> for Compression {
-    fn from(fields: CompressionFields) -> Self {
-        match fields.compression {
-            CompressionName::None => Self::None,
-            CompressionName::Int8 => Self::Int8,
-            CompressionName::Sign => Self::Sign,
-            CompressionName::TopK => Self::TopK { share: fields.keep_fraction },
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum CompressionName {
-    None,
-    Int8,
-    Sign,
-    TopK,
 }
 
 /// The names of [`Algorithm`].
@@ -155,7 +128,18 @@ impl Setup {
     /// What the workers agree on with these knobs.
     pub(super) fn scheme(&self, knobs: &Knobs) -> Result<Scheme, LabError> {
         let parameters = self.model.parameters() as usize;
-        Scheme::new(self.workers, parameters, knobs)
+        let plan = |plan: Result<Plan, PlanError>| {
+            plan.map_err(|error| error.told(["algorithm", "workers"]))
+        };
+        Ok(Scheme {
+            all_reduce: plan(Plan::all_reduce(knobs.algorithm, self.workers, parameters))?,
+            scatter: plan(Plan::reduce_scatter(self.workers, parameters))?,
+            gather: plan(Plan::all_gather(self.workers, parameters))?,
+            share: plan(Plan::all_gather(self.workers, self.workers))?,
+            compression: knobs.compression,
+            error_feedback: knobs.error_feedback,
+            delay: knobs.delay,
+        })
     }
 }
 
@@ -280,30 +264,19 @@ pub(super) struct Task {
     /// The examples of the whole batch; worker `r` of `p` takes the `r`th of `p` equal parts.
     pub(super) indices: Arc<Vec<usize>>,
     pub(super) rate: f64,
-    /// Pieces in which a worker goes through its part.
     pub(super) pieces: usize,
     pub(super) scheme: Arc<Scheme>,
     pub(super) average: Average,
-    pub(super) begin: Begin,
-}
-
-/// How the workers begin a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Begin {
-    AsTheyAre,
-    /// Alike: they went their own ways, and from now on share gradients.
-    Together,
+    /// Whether workers that went their own ways become alike first, because from now on they share gradients.
+    pub(super) synchronize_first: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum WorkerOrder {
-    /// Do a step. What there is to say of it is asked for by itself, so that a step takes no longer for being watched.
+    /// Do a step. Its report is an order of its own, so that a step takes no longer for being watched.
     Train(Task),
     /// Tell of the last step, and of gradient and weights if they are wanted.
-    Report {
-        rows: bool,
-    },
-    Show,
+    Report { rows: bool },
 }
 
 /// What a worker says; a server has nothing to say.
@@ -343,22 +316,4 @@ pub(super) struct Row {
     pub(super) range: Range<usize>,
     pub(super) gradient: Vec<f32>,
     pub(super) weights: Vec<f32>,
-}
-
-impl Scheme {
-    /// The plans for a number of workers and parameters.
-    fn new(workers: usize, parameters: usize, knobs: &Knobs) -> Result<Self, LabError> {
-        let plan = |plan: Result<Plan, mlsys_sim::collective::PlanError>| {
-            plan.map_err(|error| error.told(["algorithm", "workers"]))
-        };
-        Ok(Self {
-            all_reduce: plan(Plan::all_reduce(knobs.algorithm, workers, parameters))?,
-            scatter: plan(Plan::reduce_scatter(workers, parameters))?,
-            gather: plan(Plan::all_gather(workers, parameters))?,
-            share: plan(Plan::all_gather(workers, workers))?,
-            compression: knobs.compression,
-            error_feedback: knobs.error_feedback,
-            delay: knobs.delay,
-        })
-    }
 }

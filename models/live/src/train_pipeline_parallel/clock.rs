@@ -5,15 +5,10 @@ use std::time::{Duration, Instant};
 
 use mlsys_lab::LabError;
 use mlsys_lab::report::{FrameTrigger, Report, Sink};
-use mlsys_sim::pipeline::{LinkTimes, PipelineRun, Plan, Schedule, Slot, Times, simulate};
+use mlsys_sim::pipeline::{LinkTimes, PipelineRun, Plan, Slot, Times, simulate};
 
 use super::panels;
 use super::params::{Clock, Knobs, Saving, Setup};
-
-/// The steps of an asynchronous pipeline that are played: enough for the last to be steady.
-fn played_steps(setup: &Setup) -> usize {
-    2 + setup.stages.div_ceil(setup.microbatches)
-}
 
 #[derive(Clone, Debug)]
 pub(super) struct Modelled {
@@ -67,16 +62,12 @@ impl Modelled {
 }
 
 fn plan(setup: &Setup) -> Result<Plan, LabError> {
-    match setup.schedule {
-        Schedule::Asynchronous => {
-            Plan::beginning(setup.stages, setup.microbatches, played_steps(setup))
-        }
-        Schedule::GPipe
-        | Schedule::OneForwardOneBackward
-        | Schedule::Interleaved
-        | Schedule::ZeroBubbleH1
-        | Schedule::ZeroBubbleH2 => Ok(setup.plan.clone()),
+    if setup.is_asynchronous() {
+        // Steps enough for the last to be steady.
+        let steps = 2 + setup.stages.div_ceil(setup.microbatches);
+        return Plan::beginning(setup.stages, setup.microbatches, steps);
     }
+    Ok(setup.plan.clone())
 }
 
 /// How long a step takes: to its end, or from the end of the one before where the pipeline does not drain.
@@ -86,11 +77,9 @@ fn step(setup: &Setup, played: &PipelineRun) -> f64 {
     }
     let first = played.stages.first().into_iter().flatten();
     let backwards = first.filter(|slot| slot.operation.work.letter() == 'B');
-    let ends: Vec<f64> = backwards.map(|slot| slot.end).collect();
-    let last = ends.len().checked_sub(1);
-    let before = last.and_then(|last| last.checked_sub(setup.microbatches));
-    match (last, before) {
-        (Some(last), Some(before)) => ends[last] - ends[before],
+    let ends: Vec<f64> = backwards.map(|slot| slot.end).rev().collect();
+    match (ends.first(), ends.get(setup.microbatches)) {
+        (Some(last), Some(before)) => last - before,
         _ => played.makespan(),
     }
 }

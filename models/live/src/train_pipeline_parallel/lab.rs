@@ -36,7 +36,7 @@ use mlsys_sim::pipeline::PipelineRun;
 use self::clock::{Modelled, Watch};
 use self::panels::Memory;
 use self::params::{Clock, Knobs, Microbatches, Saving, Setup};
-use self::stage::{Answer, Detail, Diary, Stage, StageOrder};
+use self::stage::{Answer, Diary, Rows, Stage, StageOrder};
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 use crate::{parallel, stepped};
 
@@ -49,8 +49,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
         .reading::<params::Fields>()?
         .reading::<Knobs>()
 }
-
-// The run.
 
 struct Session {
     setup: Arc<Setup>,
@@ -72,12 +70,6 @@ struct Session {
     traffic: Option<Traffic>,
 }
 
-/// The step's result over all stages; empty unless it is compared.
-struct Whole {
-    gradients: Vec<f32>,
-    weights: Vec<f32>,
-}
-
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Arc::new(Setup::read(&run.params)?);
@@ -97,15 +89,11 @@ impl Session {
         let contexts = contexts(run, setup.stages)?;
         let pool = WorkerPool::start(run.device, contexts, limit, make)?;
         run.scalar("worker_devices", pool.devices(setup.stages));
-        let reference = match setup.compare {
-            true => {
-                let place = run.device.to_string();
-                let context = WorkerContext { device, place };
-                let alone = Reference::start(run.device, context, &model, setup.rule, limit)?;
-                Some(alone)
-            }
-            false => None,
+        let start = |device| {
+            let context = WorkerContext { device, place: run.device.to_string() };
+            Reference::start(run.device, context, &model, setup.rule, limit)
         };
+        let reference = setup.compare.then(|| start(device)).transpose()?;
         run.status("");
         let mut session = Self {
             batches: Microbatches::new(&setup, model.data.train.len()),
@@ -132,16 +120,16 @@ impl Session {
     }
 
     /// What all stages hold of something, in the order of the model; it is taken out of their answers.
-    fn whole(&self, answers: &mut [Answer], of: fn(&mut Answer) -> &mut Vec<Vec<f32>>) -> Vec<f32> {
-        let mut row = Vec::new();
+    fn joined(&self, answers: &mut [Answer], rows: fn(&mut Answer) -> &mut Rows) -> Vec<f32> {
+        let mut joined = Vec::new();
         for chunk in 0..self.setup.chunks {
             for answer in answers.iter_mut() {
-                if let Some(own) = of(answer).get_mut(chunk) {
-                    row.append(own);
+                if let Some(own) = rows(answer).get_mut(chunk) {
+                    joined.append(own);
                 }
             }
         }
-        row
+        joined
     }
 
     /// The same step by one worker, and how far it is from that of the stages.
@@ -149,15 +137,13 @@ impl Session {
         &mut self,
         run: &mut Run<'_>,
         microbatches: &[Vec<usize>],
-        whole: &Whole,
+        [gradients, weights]: [&[f32]; 2],
     ) -> Result<(), StepError> {
         let Some(reference) = &mut self.reference else {
             return Ok(());
         };
-        let own = microbatches.get(..self.setup.microbatches);
-        let own = own.unwrap_or(microbatches);
-        let rate = self.knobs.learning_rate;
-        let control = &run.control;
+        let own = microbatches.get(..self.setup.microbatches).unwrap_or(microbatches);
+        let (rate, control) = (self.knobs.learning_rate, &run.control);
         // One that is as often updated, but always on the newest weights, shows what delay alone does.
         let pieces: Vec<Vec<usize>> =
             if self.setup.is_asynchronous() { own.to_vec() } else { vec![own.concat()] };
@@ -175,17 +161,12 @@ impl Session {
         point(run, "reference_step_seconds", self.steps.done, seconds);
         point(run, "reference_loss", self.steps.done, loss);
         if !self.setup.is_asynchronous() {
-            let far = reference::relative_difference(&whole.gradients, &alone.gradient);
+            let far = reference::relative_difference(gradients, &alone.gradient);
             point(run, "max_gradient_difference", self.steps.done, far);
         }
-        let far = reference::difference(&whole.weights, &alone.weights);
+        let far = reference::difference(weights, &alone.weights);
         point(run, "max_weight_difference", self.steps.done, far);
         Ok(())
-    }
-
-    fn clear_diary(&self) {
-        let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
-        *diary = vec![Vec::new(); self.setup.stages];
     }
 
     /// What the clock of the knobs shows, once there is something.
@@ -223,20 +204,17 @@ impl SteppedLab for Session {
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let begun = Instant::now();
         let examples = Arc::new(self.batches.of_step(self.steps.done));
-        let detail = match self.reference {
-            Some(_) => Detail::Rows,
-            None => Detail::Counts,
-        };
         let orders: Vec<StageOrder> = (0..self.setup.stages)
             .map(|stage| StageOrder {
                 operations: self.setup.operations(stage, self.steps.done),
                 examples: Arc::clone(&examples),
                 rate: self.knobs.learning_rate,
-                detail,
+                with_rows: self.reference.is_some(),
                 begun,
             })
             .collect();
-        self.clear_diary();
+        *self.diary.lock().unwrap_or_else(PoisonError::into_inner) =
+            vec![Vec::new(); self.setup.stages];
         let (setup, diary, clock) = (&self.setup, &self.diary, self.knobs.clock);
         let watch =
             RefCell::new(Watch { sink: &mut *run.sink, drawn: begun, step: self.steps.done + 1 });
@@ -258,14 +236,12 @@ impl SteppedLab for Session {
         self.idle += idle_share(&self.measured);
         point(run, "loss", self.steps.done, loss);
         point(run, "measured_step_seconds", self.steps.done, seconds);
-        let whole = Whole {
-            gradients: self.whole(&mut answers, |answer| &mut answer.gradients),
-            weights: self.whole(&mut answers, |answer| &mut answer.weights),
-        };
+        let gradients = self.joined(&mut answers, |answer| &mut answer.gradients);
+        let weights = self.joined(&mut answers, |answer| &mut answer.weights);
         self.answers = answers;
         self.report_counts(run);
         // A run that is stopped while the one worker computes has its counts.
-        self.compare(run, &examples.1, &whole)?;
+        self.compare(run, &examples.1, [&gradients, &weights])?;
         let broken = self.answers.iter().find_map(|answer| answer.broken);
         let (rate, late) = (self.knobs.learning_rate, self.setup.is_asynchronous());
         self.steps.judge(run, &[loss], broken, |what| {
@@ -299,8 +275,6 @@ fn idle_share(played: &PipelineRun) -> f64 {
     if whole > 0.0 { 1.0 - busy / whole } else { 0.0 }
 }
 
-// The metrics of a run.
-
 /// Bytes of an f32 number, and of a token's number.
 const BYTES: u64 = 4;
 
@@ -323,8 +297,7 @@ impl Session {
     /// What was counted in the last step.
     fn report_counts(&self, run: &mut Run<'_>) {
         if self.is_steady() {
-            let staleness = self.answers.iter();
-            let staleness = staleness.map(|answer| Value::Int(answer.staleness as i64));
+            let staleness = self.answers.iter().map(|answer| Value::Int(answer.staleness as i64));
             run.scalar("staleness", Value::Array(staleness.collect()));
         }
         let peaks = (0..self.answers.len()).map(|stage| Value::Float(self.peak(stage)));
@@ -341,17 +314,16 @@ impl Session {
             run.scalar("bytes_per_boundary", bytes.max().unwrap_or(0) as i64);
         }
         let (stages, alone) = self.memory();
+        let most = |bytes: fn(&Memory) -> u64| stages.iter().map(bytes).max().unwrap_or(0) as i64;
         run.scalar("reference_activation_bytes", alone.activations as i64);
-        let weights = stages.iter().map(|of| of.weights + of.stashed).max();
-        run.scalar("weight_bytes_per_worker", weights.unwrap_or(0) as i64);
-        let activations = stages.iter().map(|of| of.activations).max();
-        run.scalar("activation_bytes_per_worker", activations.unwrap_or(0) as i64);
+        run.scalar("weight_bytes_per_worker", most(|of| of.weights + of.stashed));
+        run.scalar("activation_bytes_per_worker", most(|of| of.activations));
         if self.setup.schedule.splits_backward() {
-            let waiting = stages.iter().map(|of| of.waiting).max();
-            run.scalar("waiting_weight_bytes", waiting.unwrap_or(0) as i64);
+            run.scalar("waiting_weight_bytes", most(|of| of.waiting));
         }
     }
 
+    /// Most microbatches that a stage had in flight.
     fn peak(&self, stage: usize) -> f64 {
         let peak = self.answers.get(stage).map_or(0, |answer| answer.peak);
         peak as f64 / self.setup.chunks as f64
@@ -359,14 +331,9 @@ impl Session {
 
     fn memory(&self) -> (Vec<Memory>, Memory) {
         let setup = &self.setup;
-        let parts = setup.stages * setup.chunks;
-        let depth = setup.config.depth / parts;
+        let depth = setup.config.depth / (setup.stages * setup.chunks);
         let sequences = setup.sequences as u64;
-        let kept = |depth| {
-            let config = TransformerConfig { depth, ..setup.config.clone() };
-            let part = Architecture::Transformer(config);
-            BYTES * part.kept_numbers(Activation::Relu, sequences)
-        };
+        let kept = |depth| BYTES * self.of_depth(depth).kept_numbers(Activation::Relu, sequences);
         // What follows the blocks is kept on the last stage alone.
         let end = kept(0);
         let blocks = kept(depth) - end;
@@ -408,14 +375,15 @@ impl Session {
         (stages, alone)
     }
 
+    /// The model with so many blocks.
+    fn of_depth(&self, depth: usize) -> Architecture {
+        Architecture::Transformer(TransformerConfig { depth, ..self.setup.config.clone() })
+    }
+
     fn weights_of(&self, stage: usize) -> u64 {
         let config = &self.setup.config;
-        let with = |depth| {
-            let config = TransformerConfig { depth, ..config.clone() };
-            Architecture::Transformer(config).parameters()
-        };
         let (table, norm) = ((config.vocab * config.width) as u64, config.width as u64);
-        let blocks = with(config.depth) - with(0);
+        let blocks = self.model.parameters() - self.of_depth(0).parameters();
         let mut own = blocks / self.setup.stages as u64;
         if stage == 0 {
             own += table;

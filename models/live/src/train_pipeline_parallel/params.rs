@@ -47,7 +47,6 @@ enum ScheduleName {
     Asynchronous,
 }
 
-/// What does not change while the run goes on.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) config: TransformerConfig,
@@ -108,14 +107,7 @@ impl Setup {
         let config = model::transformer(params)?;
         let fields: Fields = params.read()?;
         let Fields { schedule, stages, microbatches, global_batch: batch, .. } = fields;
-        let chunks = match schedule {
-            Schedule::Interleaved => fields.chunks_per_stage,
-            Schedule::GPipe
-            | Schedule::OneForwardOneBackward
-            | Schedule::ZeroBubbleH1
-            | Schedule::ZeroBubbleH2
-            | Schedule::Asynchronous => 1,
-        };
+        let chunks = if schedule == Schedule::Interleaved { fields.chunks_per_stage } else { 1 };
         divides_layers(config.depth, stages, chunks)?;
         if !batch.is_multiple_of(microbatches) {
             let near = divisors(batch, microbatches);
@@ -180,39 +172,31 @@ impl Setup {
 }
 
 fn divides_layers(layers: usize, stages: usize, chunks: usize) -> Result<(), LabError> {
-    if chunks == 1 {
-        if layers.is_multiple_of(stages) {
-            return Ok(());
-        }
-        let near = divisors(layers, stages);
-        return Err(LabError::contradiction(
-            ["stages", "layers"],
-            format!(
-                "{layers} layers cannot be cut into {stages} stages of equally many; take {near} stages"
-            ),
-        ));
-    }
-    if layers.is_multiple_of(stages * chunks) {
+    let parts = stages * chunks;
+    if layers.is_multiple_of(parts) {
         return Ok(());
     }
-    Err(LabError::contradiction(
-        ["layers", "stages", "chunks_per_stage"],
-        format!(
-            "{stages} stages of {chunks} chunks each are {} parts, into which {layers} layers cannot be cut evenly; take {} layers, or fewer chunks",
-            stages * chunks,
-            layers.next_multiple_of(stages * chunks)
-        ),
-    ))
+    if chunks == 1 {
+        let near = divisors(layers, stages);
+        let message = format!(
+            "{layers} layers cannot be cut into {stages} stages of equally many; take {near} stages"
+        );
+        return Err(LabError::contradiction(["stages", "layers"], message));
+    }
+    let near = layers.next_multiple_of(parts);
+    let message = format!(
+        "{stages} stages of {chunks} chunks each are {parts} parts, into which {layers} layers cannot be cut evenly; take {near} layers, or fewer chunks"
+    );
+    Err(LabError::contradiction(["layers", "stages", "chunks_per_stage"], message))
 }
 
-/// The divisors of `of` next to `detail`, in words.
-fn divisors(of: usize, detail: usize) -> String {
-    let below = (1..detail).rev().find(|&d| of.is_multiple_of(d));
-    let above = (detail + 1..=of).find(|&d| of.is_multiple_of(d));
+/// The divisors of `count` next to `near`, in words.
+fn divisors(count: usize, near: usize) -> String {
+    let below = (1..near).rev().find(|&d| count.is_multiple_of(d));
+    let above = (near + 1..=count).find(|&d| count.is_multiple_of(d));
     match (below, above) {
         (Some(below), Some(above)) => format!("{below} or {above}"),
-        (Some(one), None) | (None, Some(one)) => one.to_string(),
-        (None, None) => "1".to_owned(),
+        (one, other) => one.or(other).unwrap_or(1).to_string(),
     }
 }
 
@@ -230,11 +214,9 @@ fn bytes(setup: &Setup, model: &Model) -> u64 {
     // Weights and gradients, on the host and on the device, and the next weights.
     let stashed = if setup.is_asynchronous() { setup.stages as u64 - 1 } else { 0 };
     let own = 5 + setup.rule.moments();
-    let (copies, alone) = match setup.compare {
-        // It has a model of its own, and keeps the activations of the whole batch, after the stages have used theirs.
-        true => (2 * own + stashed, setup.batch()),
-        false => (own + stashed, 0),
-    };
+    // One worker has a model of its own, and keeps the activations of the whole batch, after the stages have used theirs.
+    let (copies, alone) =
+        if setup.compare { (2 * own + stashed, setup.batch()) } else { (own + stashed, 0) };
     let split = match setup.kept {
         // The stages together keep the whole model's activations of the microbatches that are in flight.
         Saving::Everything => {
@@ -258,30 +240,20 @@ pub(super) struct Microbatches {
     each: usize,
     /// How many a stage runs ahead into the next step.
     ahead: usize,
-    /// Whether they are counted through all steps.
-    counting: Counting,
+    /// Whether they are counted through all steps, and not anew in each.
+    is_endless: bool,
     drawn: VecDeque<Vec<usize>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counting {
-    Anew,
-    Through,
 }
 
 impl Microbatches {
     pub(super) fn new(setup: &Setup, examples: usize) -> Self {
-        let (ahead, counting) = if setup.is_asynchronous() {
-            (setup.stages - 1, Counting::Through)
-        } else {
-            (0, Counting::Anew)
-        };
+        let is_endless = setup.is_asynchronous();
         Self {
             batches: Batches::new(setup.seed, examples),
             sequences: setup.sequences,
             each: setup.microbatches,
-            ahead,
-            counting,
+            ahead: if is_endless { setup.stages - 1 } else { 0 },
+            is_endless,
             drawn: VecDeque::new(),
         }
     }
@@ -295,11 +267,8 @@ impl Microbatches {
         }
         let all: Vec<Vec<usize>> = self.drawn.iter().cloned().collect();
         self.drawn.drain(..self.each);
-        let first = match self.counting {
-            Counting::Anew => 0,
-            Counting::Through => usize::try_from(step).unwrap_or(usize::MAX) * self.each,
-        };
-        (first, all)
+        let first = usize::try_from(step).unwrap_or(usize::MAX).saturating_mul(self.each);
+        (if self.is_endless { first } else { 0 }, all)
     }
 }
 

@@ -7,20 +7,8 @@ use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::Positions;
 
-use super::stage_model::{Input, Labels, Output, Pending, SplitSaved, StageModel};
-
-/// How a backward pass is made possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BackwardMode {
-    /// burn's autodiff records the forward pass.
-    Recorded,
-    /// Our own formulas, in two halves.
-    SplitSaved,
-    /// Only the input is kept, and burn's autodiff records it the second time.
-    Again,
-    /// Only the input is kept, and our own formulas go back.
-    RecomputeSplit,
-}
+use super::params::{Saving, Setup};
+use super::stage_model::{Input, Labels, Output, Pending, SplitSaved, StageModel, no_gradient};
 
 /// What blocks need to know of positions, for passes that are recorded and for others.
 pub(super) struct Tables {
@@ -34,11 +22,16 @@ pub(super) struct SavedForward {
     version: u64,
 }
 
+/// How a backward pass is made possible.
 enum Kind {
+    /// burn's autodiff records the forward pass.
     Recorded(Recorded),
+    /// Our own formulas, in two halves.
     SplitSaved(Box<SplitSaved>),
+    /// Only the input is kept, and the forward pass runs again.
     Again {
-        /// The weights of the forward pass, if those are to be used again.
+        /// The weights of the forward pass, if those are to be used again and recorded by burn's autodiff; else our own
+        /// formulas go back.
         part: Option<StageModel>,
         input: Input,
         answers: Option<Labels>,
@@ -66,15 +59,20 @@ pub(super) struct BackwardResult {
 impl SavedForward {
     /// Runs forward; what comes out is without autodiff. `part` has autodiff.
     pub(super) fn forward(
-        backward_mode: BackwardMode,
+        setup: &Setup,
         part: &StageModel,
         input: Input,
         answers: Option<Labels>,
         at: &Tables,
         version: u64,
     ) -> (Output, Self) {
-        let (output, kind) = match backward_mode {
-            BackwardMode::Recorded => {
+        let splits = setup.splits_backward();
+        let (output, kind) = match setup.kept {
+            Saving::Everything if splits => {
+                let (output, saved) = part.valid().forward_split(input, answers, &at.plain);
+                (output, Kind::SplitSaved(Box::new(saved)))
+            }
+            Saving::Everything => {
                 let recorded = Recorded::forward(part, input, answers, at);
                 let output = match recorded.output.clone() {
                     Output::Loss(loss) => Output::Loss(loss.without_autodiff()),
@@ -82,15 +80,10 @@ impl SavedForward {
                 };
                 (output, Kind::Recorded(recorded))
             }
-            BackwardMode::SplitSaved => {
-                let (output, split_saved) = part.valid().forward_split(input, answers, &at.plain);
-                (output, Kind::SplitSaved(Box::new(split_saved)))
-            }
-            BackwardMode::Again | BackwardMode::RecomputeSplit => {
+            Saving::Inputs => {
                 let output = part.valid().forward(input.clone(), answers.clone(), &at.plain);
-                let part = (backward_mode == BackwardMode::Again).then(|| part.clone());
-                let kind = Kind::Again { part, input, answers };
-                (output, kind)
+                let part = (!splits).then(|| part.clone());
+                (output, Kind::Again { part, input, answers })
             }
         };
         (output, Self { kind, version })
@@ -103,9 +96,8 @@ impl SavedForward {
     /// The version of the weights that are kept with it.
     pub(super) fn stashed(&self) -> Option<u64> {
         match &self.kind {
-            Kind::Recorded(_) => Some(self.version),
-            Kind::Again { part, .. } => part.as_ref().map(|_| self.version),
-            Kind::SplitSaved(_) => None,
+            Kind::Recorded(_) | Kind::Again { part: Some(_), .. } => Some(self.version),
+            Kind::Again { part: None, .. } | Kind::SplitSaved(_) => None,
         }
     }
 
@@ -120,13 +112,13 @@ impl SavedForward {
         match self.kind {
             Kind::Recorded(recorded) => recorded.backward(slope),
             Kind::SplitSaved(split_saved) => split_backward(*split_saved, now, slope, at),
-            Kind::Again { part, input, answers } => match part {
-                Some(part) => Recorded::forward(&part, input, answers, at).backward(slope),
-                None => {
-                    let (_, split_saved) = now.valid().forward_split(input, answers, &at.plain);
-                    split_backward(split_saved, now, slope, at)
-                }
-            },
+            Kind::Again { part: Some(part), input, answers } => {
+                Recorded::forward(&part, input, answers, at).backward(slope)
+            }
+            Kind::Again { part: None, input, answers } => {
+                let (_, saved) = now.valid().forward_split(input, answers, &at.plain);
+                split_backward(saved, now, slope, at)
+            }
         }
     }
 }
@@ -158,9 +150,7 @@ impl Recorded {
             (Output::Loss(loss), _) => loss.backward(),
             // With s the gradient by y, the gradient of sum(y * s) by anything is that of the loss.
             (Output::Vectors(y), Some(slope)) => (y * slope).sum().backward(),
-            (Output::Vectors(_), None) => {
-                return Err(CommError::Failed("was sent no gradient".to_owned()));
-            }
+            (Output::Vectors(_), None) => return Err(no_gradient()),
         };
         let by_input = self.leaf.and_then(|leaf| leaf.grad_remove(&mut slopes));
         let mut slopes = GradientsParams::from_grads(slopes, &self.part);

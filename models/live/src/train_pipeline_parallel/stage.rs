@@ -15,8 +15,8 @@ use mlsys_nn::train::batch;
 use mlsys_nn::{divergence, flat_params};
 use mlsys_sim::pipeline::{Operation, Slot, Work, waiting};
 
-use super::params::{Saving, Setup};
-use super::saved_forward::{BackwardMode, SavedForward, Tables};
+use super::params::Setup;
+use super::saved_forward::{SavedForward, Tables};
 use super::stage_model::{Input, Labels, Output, Pending, StageModel};
 
 /// What all stages have done in the step that goes on.
@@ -28,16 +28,12 @@ pub(super) struct StageOrder {
     /// The examples of each microbatch that the step touches, and the number of the first of them.
     pub(super) examples: Arc<(usize, Vec<Vec<usize>>)>,
     pub(super) rate: f64,
-    pub(super) detail: Detail,
+    pub(super) with_rows: bool,
     pub(super) begun: Instant,
 }
 
-/// Whether the answer holds gradients and weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
-    Rows,
-    Counts,
-}
+/// A row of each part of a stage.
+pub(super) type Rows = Vec<Vec<f32>>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
@@ -46,9 +42,9 @@ pub(super) struct Answer {
     /// On the last stage, the mean loss of each microbatch.
     pub(super) losses: Vec<f64>,
     /// Of each part, the gradients of the step; none of an asynchronous pipeline.
-    pub(super) gradients: Vec<Vec<f32>>,
+    pub(super) gradients: Rows,
     /// Of each part, the weights after it.
-    pub(super) weights: Vec<Vec<f32>>,
+    pub(super) weights: Rows,
     /// Most microbatches that were held at once, in parts.
     pub(super) peak: usize,
     /// Most numbers that waited for the second half of a backward pass.
@@ -155,26 +151,20 @@ impl Stage {
         };
         let begun = Instant::now();
         endpoint.doing("computing a forward pass");
+        let share = self.setup.share();
         let answers = if self.is_last(operation.chunk) {
-            Some(Labels { labels: self.examples(operation, order)?.1, share: self.setup.share() })
+            Some(Labels { labels: self.examples(operation, order)?.1, share })
         } else {
             None
         };
-        let part = &self.chunks[operation.chunk].part;
-        let (output, held) = SavedForward::forward(
-            self.backward_mode(),
-            part,
-            input,
-            answers,
-            &self.positions,
-            self.version,
-        );
+        let (setup, part) = (&self.setup, &self.chunks[operation.chunk].part);
+        let (output, held) =
+            SavedForward::forward(setup, part, input, answers, &self.positions, self.version);
         let key = (operation.chunk, operation.microbatch);
         self.held.insert(key, held);
         match output {
             Output::Loss(loss) => {
                 let loss = flat_params::numbers(loss, 1)?;
-                let share = self.setup.share();
                 answer.losses.extend(loss.iter().map(|&x| f64::from(x) / share));
             }
             Output::Vectors(x) => {
@@ -183,15 +173,6 @@ impl Stage {
             }
         }
         Ok(begun)
-    }
-
-    fn backward_mode(&self) -> BackwardMode {
-        match (self.setup.kept, self.setup.splits_backward()) {
-            (Saving::Inputs, true) => BackwardMode::RecomputeSplit,
-            (Saving::Inputs, false) => BackwardMode::Again,
-            (Saving::Everything, true) => BackwardMode::SplitSaved,
-            (Saving::Everything, false) => BackwardMode::Recorded,
-        }
     }
 
     fn backward(
@@ -249,25 +230,17 @@ impl Stage {
     }
 
     /// The rule applied to all that was summed up.
-    fn update(&mut self, rate: f64, detail: Detail, answer: &mut Answer) {
+    fn update(&mut self, order: &StageOrder, answer: &mut Answer) {
         for chunk in &mut self.chunks {
             let gradient = std::mem::replace(&mut chunk.gradient, vec![0.0; chunk.weights.len()]);
-            chunk.optimizer.update(&mut chunk.weights, &gradient, rate);
+            chunk.optimizer.update(&mut chunk.weights, &gradient, order.rate);
             // What is held keeps the part as it was.
             chunk.part = flat_params::with_weights(chunk.part.clone(), &chunk.weights);
-            if detail == Detail::Rows && !self.setup.is_asynchronous() {
+            if order.with_rows && !self.setup.is_asynchronous() {
                 answer.gradients.push(gradient);
             }
         }
         self.version += 1;
-    }
-
-    /// For those who watch.
-    fn note(&self, slot: Slot) {
-        let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = diary.get_mut(self.stage) {
-            own.push(slot);
-        }
     }
 
     /// Most microbatches and versions of weights that are held.
@@ -301,24 +274,27 @@ impl Worker for Stage {
             };
             self.count(&mut answer);
             if self.setup.is_asynchronous() && operation.work == Work::Backward {
-                self.update(order.rate, order.detail, &mut answer);
+                self.update(&order, &mut answer);
             }
             let slot = Slot {
                 operation,
                 start: begun.duration_since(order.begun).as_secs_f64(),
                 end: order.begun.elapsed().as_secs_f64(),
             };
-            self.note(slot);
+            let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(own) = diary.get_mut(self.stage) {
+                own.push(slot);
+            }
+            drop(diary);
             answer.slots.push(slot);
         }
         if !self.setup.is_asynchronous() {
-            self.update(order.rate, order.detail, &mut answer);
+            self.update(&order, &mut answer);
         }
         let mut chunks = self.chunks.iter();
         answer.broken = chunks.find_map(|chunk| divergence::check_weights(&chunk.weights));
-        if order.detail == Detail::Rows {
-            let rows = self.chunks.iter();
-            answer.weights = rows.map(|chunk| chunk.weights.clone()).collect();
+        if order.with_rows {
+            answer.weights = self.chunks.iter().map(|chunk| chunk.weights.clone()).collect();
         }
         Ok(answer)
     }

@@ -171,16 +171,13 @@ impl SplitSaved {
                 pending.product(head, end.normal, by_logits);
                 end.norm.backward(norm, by_normal, &mut pending)
             }
-            _ => match slope {
-                Some(slope) => slope.flatten(0, 1),
-                None => return Err(CommError::Failed("was sent no gradient".to_owned())),
-            },
+            _ => slope.ok_or_else(no_gradient)?.flatten(0, 1),
         };
         for (block, kept) in part.blocks.iter().zip(self.blocks).rev() {
             slope = kept.backward(block, slope, batch, at, &mut pending);
         }
         if let (Some(tokens), Some(embedding)) = (self.tokens, &part.embedding) {
-            pending.rows(embedding, tokens, slope.clone());
+            pending.rows = Some((embedding.clone(), tokens, slope.clone()));
         }
         Ok((slope.reshape([batch, time, width]), pending))
     }
@@ -192,73 +189,40 @@ impl SplitSaved {
 // burn's backward pass computes both at once. For y = x W the halves are by hand: gradient by x = s Wᵀ and gradient by
 // W = xᵀ s, where s is the gradient by y. Rows are the tokens of all sequences.
 
-/// What the gradients of weights can be computed of.
+/// What the gradients of weights can be computed of; s is the gradient by what the weight gave.
 #[derive(Default)]
 pub(super) struct Pending {
-    products: Vec<Product>,
-    scales: Vec<Scale>,
-    rows: Option<Rows>,
-}
-
-/// xᵀ s
-struct Product {
-    weight: ParamId,
-    /// `[rows, inputs]`.
-    x: Tensor<2>,
-    /// `[rows, outputs]`.
-    slope: Tensor<2>,
-}
-
-/// The sum of normal * s over rows.
-struct Scale {
-    scale: ParamId,
-    /// `[rows, width]`.
-    normal: Tensor<2>,
-    slope: Tensor<2>,
-}
-
-/// s, added to the row of each token.
-struct Rows {
-    embedding: Param<Tensor<2>>,
-    /// `[rows]`.
-    tokens: Tensor<1, Int>,
-    slope: Tensor<2>,
+    /// xᵀ s: the weight, x `[rows, inputs]`, s `[rows, outputs]`.
+    products: Vec<(ParamId, Tensor<2>, Tensor<2>)>,
+    /// The sum of normal * s over rows: the scale, normal and s `[rows, width]`.
+    scales: Vec<(ParamId, Tensor<2>, Tensor<2>)>,
+    /// s `[rows, width]`, added to the row of each token: the embedding, tokens `[rows]`, s.
+    rows: Option<(Param<Tensor<2>>, Tensor<1, Int>, Tensor<2>)>,
 }
 
 impl Pending {
     /// A product with a matrix that was passed.
-    pub(super) fn product(&mut self, weight: &Param<Tensor<2>>, x: Tensor<2>, slope: Tensor<2>) {
-        self.products.push(Product { weight: weight.id, x, slope });
-    }
-
-    /// Rows that were taken out of an embedding.
-    pub(super) fn rows(
-        &mut self,
-        embedding: &Param<Tensor<2>>,
-        tokens: Tensor<1, Int>,
-        slope: Tensor<2>,
-    ) {
-        self.rows = Some(Rows { embedding: embedding.clone(), tokens, slope });
+    fn product(&mut self, weight: &Param<Tensor<2>>, x: Tensor<2>, slope: Tensor<2>) {
+        self.products.push((weight.id, x, slope));
     }
 
     pub(super) fn numbers(&self) -> usize {
-        let of = |x: &Tensor<2>| x.shape().num_elements();
-        let products = self.products.iter().map(|p| of(&p.x) + of(&p.slope));
-        let scales = self.scales.iter().map(|s| of(&s.normal) + of(&s.slope));
-        let rows = self.rows.iter().map(|r| of(&r.slope));
-        products.sum::<usize>() + scales.sum::<usize>() + rows.sum::<usize>()
+        let count = |x: &Tensor<2>| x.shape().num_elements();
+        let pairs = self.products.iter().chain(&self.scales);
+        let rows = self.rows.iter().map(|(_, _, slope)| count(slope));
+        pairs.map(|(_, x, slope)| count(x) + count(slope)).chain(rows).sum()
     }
 
     /// The second half: the gradients of the weights.
     pub(super) fn gradients(self) -> GradientsParams {
         let mut gradients = GradientsParams::new();
-        for Product { weight, x, slope } in self.products {
+        for (weight, x, slope) in self.products {
             gradients.register(weight, x.transpose().matmul(slope));
         }
-        for Scale { scale, normal, slope } in self.scales {
+        for (scale, normal, slope) in self.scales {
             gradients.register(scale, (normal * slope).sum_dim(0).flatten::<1>(0, 1));
         }
-        if let Some(Rows { embedding, tokens, slope }) = self.rows {
+        if let Some((embedding, tokens, slope)) = self.rows {
             let none = Tensor::<2>::zeros(embedding.dims(), &slope.device());
             let sum = none.select_assign(0, tokens, slope, IndexingUpdateOp::Add);
             gradients.register(embedding.id, sum);
@@ -267,7 +231,7 @@ impl Pending {
     }
 }
 
-pub(super) struct NormSaved {
+struct NormSaved {
     /// x / size, `[rows, width]`.
     normal: Tensor<2>,
     /// `[rows, 1]`.
@@ -275,7 +239,7 @@ pub(super) struct NormSaved {
 }
 
 impl NormSaved {
-    pub(super) fn forward(norm: &RmsNorm, x: Tensor<2>) -> (Tensor<2>, Self) {
+    fn forward(norm: &RmsNorm, x: Tensor<2>) -> (Tensor<2>, Self) {
         let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
         let size = mean_square.add_scalar(RMS_EPSILON).sqrt();
         let normal = x / size.clone();
@@ -284,22 +248,17 @@ impl NormSaved {
     }
 
     /// With s the gradient by y and r = s * scale: (r - normal * mean(r * normal))/size.
-    pub(super) fn backward(
-        self,
-        norm: &RmsNorm,
-        slope: Tensor<2>,
-        pending: &mut Pending,
-    ) -> Tensor<2> {
+    fn backward(self, norm: &RmsNorm, slope: Tensor<2>, pending: &mut Pending) -> Tensor<2> {
         let Self { normal, size } = self;
         let r = slope.clone() * norm.scale.val().unsqueeze::<2>();
         let along = (r.clone() * normal.clone()).mean_dim(1); // [rows, 1]
         let by_x = (r - normal.clone() * along) / size;
-        pending.scales.push(Scale { scale: norm.scale.id, normal, slope });
+        pending.scales.push((norm.scale.id, normal, slope));
         by_x
     }
 }
 
-pub(super) struct BlockSaved {
+struct BlockSaved {
     attention_norm: NormSaved,
     /// What attention is given, `[rows, width]`.
     given: Tensor<2>,
@@ -324,17 +283,12 @@ pub(super) struct BlockSaved {
 
 impl BlockSaved {
     /// `[rows, width]` to the same: what [`Block`] computes, number by number.
-    pub(super) fn forward(
-        block: &Block,
-        x: Tensor<2>,
-        batch: usize,
-        at: &Positions,
-    ) -> (Tensor<2>, Self) {
+    fn forward(block: &Block, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Self) {
         let (given, attention_norm) = NormSaved::forward(&block.attention_norm, x.clone());
         let attention = &block.attention;
         let (q, k, v) = attention.project(given.clone(), batch, at);
         let weights = attention.weigh(q.clone(), k.clone(), at);
-        let mixed = mixed(weights.clone(), v.clone());
+        let mixed = joined(attention.blend(weights.clone(), v.clone()));
         let x = x + mixed.clone().matmul(attention.output.val());
         let (gated, mlp_norm) = NormSaved::forward(&block.mlp_norm, x.clone());
         let gate = gated.clone().matmul(block.mlp.gate.val());
@@ -359,7 +313,7 @@ impl BlockSaved {
     }
 
     /// The gradient by the outputs `[rows, width]` to that by the inputs.
-    pub(super) fn backward(
+    fn backward(
         self,
         block: &Block,
         slope: Tensor<2>,
@@ -387,10 +341,6 @@ impl BlockSaved {
         pending.product(&attention.output, self.mixed, slope.clone());
         let (by_q, by_k, by_v) =
             by_attention(self.q, self.k, self.v, self.weights, by_mixed, batch);
-        let joined = |x: Tensor<4>| {
-            let [batch, heads, time, head] = x.dims();
-            x.swap_dims(1, 2).reshape([batch * time, heads * head])
-        };
         let by_q = joined(at.turn_back(by_q));
         let by_k = joined(at.turn_back(by_k));
         let by_v = joined(by_v);
@@ -404,13 +354,14 @@ impl BlockSaved {
     }
 }
 
-/// What tokens take from the values of those they look at, before the output matrix, `[rows, width]`.
-fn mixed(weights: Tensor<4>, v: Tensor<4>) -> Tensor<2> {
-    let ([batch, heads, time, _], [_, kv_heads, _, head]) = (weights.dims(), v.dims());
-    let group = heads / kv_heads.max(1);
-    let stacked = weights.reshape([batch, kv_heads, group * time, time]);
-    let mixed = stacked.matmul(v).reshape([batch, heads, time, head]);
-    mixed.swap_dims(1, 2).reshape([batch * time, heads * head])
+/// `[batch, heads, time, head]` as rows, `[batch * time, heads * head]`.
+fn joined(x: Tensor<4>) -> Tensor<2> {
+    let [batch, heads, time, head] = x.dims();
+    x.swap_dims(1, 2).reshape([batch * time, heads * head])
+}
+
+pub(super) fn no_gradient() -> CommError {
+    CommError::Failed("was sent no gradient".to_owned())
 }
 
 /// Gradients by queries, keys and values, in their shapes; `slope` is that by what was gathered, `[rows, width]`.

@@ -1,5 +1,6 @@
 //! What a step comes to by formula: messages, bytes, memory, and modelled seconds.
 
+use mlsys_lab::value::number;
 use mlsys_sim::network::Network;
 
 use super::params::{Mode, Setup, Sums};
@@ -7,132 +8,107 @@ use super::params::{Mode, Setup, Sums};
 /// Bytes of a number.
 const NUMBER: f64 = 4.0;
 
-/// One thing that every rank does, in order.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ModelledPhase {
-    Forward(f64, What),
-    Backward(f64, What),
-    /// Messages of a rank, and their bytes.
-    Send(Operation, f64, f64),
+const FORWARD: &str = "forward";
+const BACKWARD: &str = "backward";
+
+/// One thing that every rank does, in order: it computes, or sends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ModelledPhase {
+    /// Such as `forward` or `all-reduce`.
+    pub(super) class: &'static str,
+    pub(super) label: String,
+    /// Floating-point operations of all ranks together.
+    flops: f64,
+    /// Of a rank, with their bytes.
+    messages: f64,
+    bytes: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
-    Attention(usize),
-    Mlp(usize),
-    Head,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
-    AllReduce,
-    AllGather,
-    ReduceScatter,
-    /// Keys and values, or what goes back with them, one step round the ring.
-    Ring,
-    /// The sum of gradients of weights that all have.
-    Gradients,
-}
-
-impl Operation {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::AllReduce => "all-reduce",
-            Self::AllGather => "all-gather",
-            Self::ReduceScatter => "reduce-scatter",
-            Self::Ring => "keys and values on",
-            Self::Gradients => "sum of gradients",
-        }
+impl ModelledPhase {
+    fn compute(class: &'static str, label: &str, flops: f64) -> Self {
+        Self { class, label: label.to_owned(), flops, messages: 0.0, bytes: 0.0 }
     }
-}
 
-/// Messages and bytes that one rank sends in a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sent {
-    pub(super) messages: f64,
-    pub(super) bytes: f64,
+    fn send(class: &'static str, messages: f64, bytes: f64) -> Self {
+        Self { class, label: format!("{} bytes", number(bytes)), flops: 0.0, messages, bytes }
+    }
+
+    /// On a rank that does `rate` operations a second.
+    pub(super) fn seconds(&self, ranks: usize, rate: f64, network: &Network) -> f64 {
+        self.flops / (ranks as f64 * rate) + network.seconds(self.messages, self.bytes)
+    }
 }
 
 /// What a rank does in a step, in order.
-pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
-    let ranks = setup.ranks as f64;
-    let (width, context) = (setup.config.width as f64, setup.config.context as f64);
+pub(super) fn phases(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
+    let (config, ranks) = (&setup.config, setup.ranks as f64);
+    let (width, keys) = (config.width as f64, config.keys() as f64);
+    let (context, ffn) = (config.context as f64, config.ffn as f64);
     let tokens = setup.batch as f64 * context;
-    let activation = tokens * width;
     // A pass of a ring sends (t-1)/t of the buffer in t-1 messages.
-    let pass = |operation, passes: f64, elements: f64| {
-        let messages = passes * (ranks - 1.0);
+    let pass = |class, passes: f64, elements: f64| {
         let bytes = passes * NUMBER * elements * (ranks - 1.0) / ranks;
-        ModelledPhase::Send(operation, messages, bytes)
+        ModelledPhase::send(class, passes * (ranks - 1.0), bytes)
     };
-    let (enter, leave, sum) = (
-        pass(Operation::AllGather, 1.0, activation),
-        pass(Operation::ReduceScatter, 1.0, activation),
-        pass(Operation::AllReduce, 2.0, activation),
-    );
-    let keys = 2.0 * NUMBER * tokens / ranks * setup.config.keys() as f64;
-    let send_on = |bytes: f64| ModelledPhase::Send(Operation::Ring, 1.0, bytes);
-    type Compute = fn(f64, What) -> ModelledPhase;
-    let add_half = |parts: &mut Vec<_>, compute: Compute, what: What, flops: f64| {
-        let is_forward = matches!(compute(flops, what), ModelledPhase::Forward(..));
-        let is_summed = !is_forward || sums == Sums::Done;
-        match (setup.mode, what) {
-            (Mode::Tensor, _) => {
-                parts.push(compute(flops, what));
-                parts.extend(is_summed.then_some(sum));
+    let keys_bytes = 2.0 * NUMBER * tokens / ranks * keys;
+    // Operations of a forward pass; a backward pass takes twice as many.
+    let attention = tokens * (2.0 * width * (2.0 * width + 2.0 * keys) + 4.0 * context * width);
+    let mlp = tokens * 6.0 * width * ffn;
+    let head = tokens * 2.0 * width * config.vocab as f64;
+    let half = |half: usize, class: &'static str| -> Vec<ModelledPhase> {
+        let is_attention = half.is_multiple_of(2);
+        let (name, flops) = if is_attention { ("attention", attention) } else { ("mlp", mlp) };
+        let flops = if class == FORWARD { flops } else { 2.0 * flops };
+        let compute =
+            |flops| ModelledPhase::compute(class, &format!("{name} {}", half / 2 + 1), flops);
+        let is_summed = class == BACKWARD || sums == Sums::Done;
+        let sum = |class, passes| is_summed.then(|| pass(class, passes, tokens * width));
+        match setup.mode {
+            Mode::Tensor => std::iter::once(compute(flops)).chain(sum("all-reduce", 2.0)).collect(),
+            Mode::TensorSequence => {
+                let enter = pass("all-gather", 1.0, tokens * width);
+                [enter, compute(flops)].into_iter().chain(sum("reduce-scatter", 1.0)).collect()
             }
-            (Mode::TensorSequence, _) => {
-                parts.extend([enter, compute(flops, what)]);
-                parts.extend(is_summed.then_some(leave));
-            }
-            (Mode::Context, What::Attention(_)) => {
-                for round in 1..=setup.ranks {
-                    parts.push(compute(flops / ranks, what));
+            Mode::Context if is_attention => {
+                let round = |round| {
                     // Backward the keys and values go with their slopes, and in the last round the slopes alone.
-                    match (is_forward, round == setup.ranks) {
-                        (true, true) => {}
-                        (true, false) | (false, true) => parts.push(send_on(keys)),
-                        (false, false) => parts.push(send_on(2.0 * keys)),
-                    }
-                }
+                    let bytes = match (class == FORWARD, round == setup.ranks) {
+                        (true, true) => None,
+                        (true, false) | (false, true) => Some(keys_bytes),
+                        (false, false) => Some(2.0 * keys_bytes),
+                    };
+                    let sent =
+                        bytes.map(|bytes| ModelledPhase::send("keys and values on", 1.0, bytes));
+                    std::iter::once(compute(flops / ranks)).chain(sent)
+                };
+                (1..=setup.ranks).flat_map(round).collect()
             }
-            (Mode::Context, What::Mlp(_) | What::Head) => parts.push(compute(flops, what)),
+            Mode::Context => vec![compute(flops)],
         }
     };
-    let flops = Flops::new(setup);
-    let halves = |block| [(What::Attention(block), flops.attention), (What::Mlp(block), flops.mlp)];
-    let halves: Vec<(What, f64)> = (0..setup.config.depth).flat_map(halves).collect();
-    let mut parts = Vec::new();
-    for &(what, flops) in &halves {
-        add_half(&mut parts, ModelledPhase::Forward, what, flops);
-    }
-    parts.push(ModelledPhase::Forward(flops.head, What::Head));
-    parts.push(ModelledPhase::Backward(2.0 * flops.head, What::Head));
-    for &(what, flops) in halves.iter().rev() {
-        add_half(&mut parts, ModelledPhase::Backward, what, 2.0 * flops);
-    }
-    match setup.mode {
-        Mode::Tensor => {}
-        Mode::TensorSequence | Mode::Context => {
-            parts.push(pass(Operation::Gradients, 2.0, shared(setup)));
-        }
+    let halves = 0..2 * config.depth;
+    let mut phases: Vec<_> = halves.clone().flat_map(|place| half(place, FORWARD)).collect();
+    phases.push(ModelledPhase::compute(FORWARD, "head", head));
+    phases.push(ModelledPhase::compute(BACKWARD, "head", 2.0 * head));
+    phases.extend(halves.rev().flat_map(|place| half(place, BACKWARD)));
+    if setup.mode.cuts_tokens() {
+        // The gradients of the weights that all have, of which each finds its tokens' part.
+        let blocks = match setup.mode {
+            Mode::Tensor | Mode::TensorSequence => 0.0,
+            Mode::Context => config.depth as f64 * block_weights(setup),
+        };
+        phases.push(pass("sum of gradients", 2.0, weights_around(setup) + blocks));
     }
     if setup.ranks == 1 {
-        parts.retain(|part| !matches!(part, ModelledPhase::Send(..)));
+        phases.retain(|phase| phase.flops > 0.0);
     }
-    parts
+    phases
 }
 
-/// Numbers of the weights that all ranks have and of which each finds its tokens' part of the gradient.
-fn shared(setup: &Setup) -> f64 {
+/// Numbers of embedding, norms and head.
+fn weights_around(setup: &Setup) -> f64 {
     let config = &setup.config;
-    let (width, vocab) = (config.width as f64, config.vocab as f64);
-    let around = width * (2.0 * vocab + 2.0 * config.depth as f64 + 1.0);
-    match setup.mode {
-        Mode::Tensor => 0.0,
-        Mode::TensorSequence => around,
-        Mode::Context => around + config.depth as f64 * block_weights(setup),
-    }
+    (config.width * (2 * config.vocab + 2 * config.depth + 1)) as f64
 }
 
 /// Numbers of the matrices of a block.
@@ -143,10 +119,9 @@ fn block_weights(setup: &Setup) -> f64 {
 }
 
 pub(super) fn weight_bytes(setup: &Setup) -> f64 {
-    let config = &setup.config;
-    let around = config.width * (2 * config.vocab + 2 * config.depth + 1);
     let divided = if setup.mode.cuts_matrices() { setup.ranks as f64 } else { 1.0 };
-    NUMBER * (around as f64 + config.depth as f64 * block_weights(setup) / divided)
+    let blocks = setup.config.depth as f64 * block_weights(setup) / divided;
+    NUMBER * (weights_around(setup) + blocks)
 }
 
 /// Bytes that a rank keeps from its forward pass, by the rules of lab `capture`: a product its inputs, a norm its input and
@@ -160,27 +135,15 @@ pub(super) fn activation_bytes(setup: &Setup) -> f64 {
     let (heads, context, vocab) = (config.heads as f64, config.context as f64, config.vocab as f64);
     let ranks = setup.ranks as f64;
     let norm = width + 1.0;
-    let (matrices, tokens) = match setup.mode {
-        Mode::Tensor => (ranks, 1.0),
-        Mode::TensorSequence => (ranks, ranks),
-        Mode::Context => (1.0, ranks),
-    };
-    let shares = match setup.mode {
-        Mode::Tensor | Mode::TensorSequence => heads * context,
-        Mode::Context if setup.ranks == 1 => heads * context,
-        Mode::Context => heads,
-    };
+    let matrices = if setup.mode.cuts_matrices() { ranks } else { 1.0 };
+    let tokens = if setup.mode.cuts_tokens() { ranks } else { 1.0 };
+    let is_ring = setup.mode == Mode::Context && setup.ranks > 1;
+    let shares = if is_ring { heads } else { heads * context };
     let attention = (width + 2.0 * keys + shares + width) / matrices;
-    let mlp = 4.0 * ffn / matrices;
-    let entering = 2.0 * width;
-    let inside = attention + mlp + entering;
-    let around = 2.0 * norm;
-    let after = norm + width + vocab;
+    let inside = attention + 4.0 * ffn / matrices + 2.0 * width;
+    let inside = if is_ring { inside / tokens } else { inside };
     let layers = config.depth as f64;
-    let (inside, around) = match setup.mode {
-        Mode::Tensor | Mode::TensorSequence => (inside, (layers * around + after) / tokens),
-        Mode::Context => (inside / tokens, (layers * around + after) / tokens),
-    };
+    let around = (layers * 2.0 * norm + norm + width + vocab) / tokens;
     NUMBER * setup.batch as f64 * context * (layers * inside + around)
 }
 
@@ -190,43 +153,9 @@ pub(super) fn state_bytes(setup: &Setup) -> f64 {
     (2.0 + setup.rule.moments() as f64) * weight_bytes(setup) + activation_bytes(setup)
 }
 
-/// Floating-point operations of a forward pass, by part; a backward pass takes twice as many.
-struct Flops {
-    attention: f64,
-    mlp: f64,
-    head: f64,
-}
-
-impl Flops {
-    fn new(setup: &Setup) -> Self {
-        let config = &setup.config;
-        let (width, keys, context) =
-            (config.width as f64, config.keys() as f64, config.context as f64);
-        let tokens = setup.batch as f64 * context;
-        Self {
-            attention: tokens * (2.0 * width * (2.0 * width + 2.0 * keys) + 4.0 * context * width),
-            mlp: tokens * 6.0 * width * config.ffn as f64,
-            head: tokens * 2.0 * width * config.vocab as f64,
-        }
-    }
-}
-
-/// Seconds of a part on a rank, modelled.
-pub(super) fn seconds(part: ModelledPhase, ranks: usize, rate: f64, network: &Network) -> f64 {
-    match part {
-        ModelledPhase::Forward(flops, _) | ModelledPhase::Backward(flops, _) => {
-            flops / (ranks as f64 * rate)
-        }
-        ModelledPhase::Send(_, messages, bytes) => network.seconds(messages, bytes),
-    }
-}
-
-/// What a rank sends in a step, by formula.
-pub(super) fn sent(parts: &[ModelledPhase]) -> Sent {
-    parts.iter().fold(Sent::default(), |sum, part| match part {
-        ModelledPhase::Send(_, messages, bytes) => {
-            Sent { messages: sum.messages + messages, bytes: sum.bytes + bytes }
-        }
-        ModelledPhase::Forward(..) | ModelledPhase::Backward(..) => sum,
+/// Messages and bytes that a rank sends in a step, by formula.
+pub(super) fn sent(phases: &[ModelledPhase]) -> (f64, f64) {
+    phases.iter().fold((0.0, 0.0), |(messages, bytes), phase| {
+        (messages + phase.messages, bytes + phase.bytes)
     })
 }

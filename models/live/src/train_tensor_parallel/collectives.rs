@@ -28,7 +28,6 @@ pub(super) struct CollectiveCounts {
 }
 
 impl<'a> Collectives<'a> {
-    /// A new step over a port.
     pub(super) fn new(endpoint: &'a mut Endpoint, device: Device) -> Self {
         Self { endpoint, device, done: CollectiveCounts::default(), samples: Vec::new() }
     }
@@ -41,12 +40,10 @@ impl<'a> Collectives<'a> {
         self.endpoint.workers()
     }
 
-    /// Says what the rank is at; as the end of "it was ...".
     pub(super) fn doing(&self, what: &'static str) {
         self.endpoint.doing(what);
     }
 
-    /// The sum over all ranks, on each of them.
     pub(super) fn all_reduce(&mut self, x: Tensor<2>) -> Result<Tensor<2>, CommError> {
         let shape = x.dims();
         let mut row = flat_params::numbers(x, shape[0] * shape[1])?;
@@ -90,14 +87,11 @@ impl<'a> Collectives<'a> {
         let ([rows, width], ranks) = (own.dims(), self.ranks());
         let own = flat_params::numbers(own, rows * width)?;
         let mut row = vec![0.0; ranks * own.len()];
-        let begin = self.rank() * own.len();
-        row[begin..begin + own.len()].copy_from_slice(&own);
-        let plan = Plan::all_gather(ranks, row.len());
-        self.carry_out(plan, "tokens", &mut row)?;
+        row[self.rank() * own.len()..][..own.len()].copy_from_slice(&own);
+        self.carry_out(Plan::all_gather(ranks, row.len()), "tokens", &mut row)?;
         self.done.all_gathers += 1;
-        let tokens = rows / batch;
-        let by_rank: Tensor<4> = self.tensor(row, [ranks, batch, tokens, width]);
-        Ok(by_rank.swap_dims(0, 1).reshape([batch * ranks * tokens, width]))
+        let by_rank: Tensor<4> = self.tensor(row, [ranks, batch, rows / batch, width]);
+        Ok(by_rank.swap_dims(0, 1).reshape([ranks * rows, width]))
     }
 
     /// The sum over all ranks of all tokens, `[batch * time, width]`: each rank's own tokens of it, `[batch * own, width]`.
@@ -120,9 +114,7 @@ impl<'a> Collectives<'a> {
     /// Each rank's own tokens of what it has itself, without any sum.
     pub(super) fn own_tokens(&self, x: Tensor<2>, batch: usize) -> Tensor<2> {
         let ([rows, width], ranks) = (x.dims(), self.ranks());
-        let all = by_rank(x, batch, ranks);
-        let own = all.narrow(0, self.rank(), 1);
-        own.reshape([rows / ranks, width])
+        by_rank(x, batch, ranks).narrow(0, self.rank(), 1).reshape([rows / ranks, width])
     }
 
     /// Gives numbers to the next rank of the ring and takes as many from the one before.
@@ -134,8 +126,7 @@ impl<'a> Collectives<'a> {
         let (rank, ranks, count) = (self.rank(), self.ranks(), numbers.len());
         let tag = Tag { what, index: 0 };
         self.endpoint.send((rank + 1) % ranks, tag, numbers);
-        let before = (rank + ranks - 1) % ranks;
-        self.endpoint.receive_floats(before, tag, count)
+        self.endpoint.receive_floats((rank + ranks - 1) % ranks, tag, count)
     }
 
     pub(super) fn tensor<const D: usize>(&self, row: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
@@ -156,6 +147,5 @@ impl<'a> Collectives<'a> {
 /// All tokens `[batch * time, width]` with those of each rank together, `[ranks, batch, own, width]`.
 fn by_rank(x: Tensor<2>, batch: usize, ranks: usize) -> Tensor<4> {
     let [rows, width] = x.dims();
-    let by_sequence = x.reshape([batch, ranks, rows / batch / ranks, width]);
-    by_sequence.swap_dims(0, 1)
+    x.reshape([batch, ranks, rows / batch / ranks, width]).swap_dims(0, 1)
 }

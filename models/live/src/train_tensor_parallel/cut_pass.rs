@@ -27,7 +27,7 @@ use super::collectives::Collectives;
 use super::params::{Mode, Sums};
 
 /// A half of a block that has run forward.
-struct SavedHalf {
+pub(super) struct SavedHalf {
     /// A leaf: rows that came in, own rows.
     x: Tensor<2>,
     normal: Tensor<2>,
@@ -46,16 +46,13 @@ pub(super) struct CutPass<'a, 'p> {
     pub(super) batch: usize,
 }
 
-/// All halves of all blocks, from the input on.
-pub(super) struct SavedBlocks(Vec<SavedHalf>);
-
 impl CutPass<'_, '_> {
     /// Rows of vectors through all blocks, `[rows, width]` to the same, without autodiff.
     pub(super) fn forward(
         &mut self,
         mut x: Tensor<2>,
         at: &Positions,
-    ) -> Result<(Tensor<2>, SavedBlocks), CommError> {
+    ) -> Result<(Tensor<2>, Vec<SavedHalf>), CommError> {
         let mut halves = Vec::with_capacity(2 * self.network.blocks.len());
         let (network, batch) = (self.network, self.batch);
         for block in &network.blocks {
@@ -64,23 +61,21 @@ impl CutPass<'_, '_> {
             let change = |rows| block.mlp.forward(rows);
             x = self.half(x, &block.mlp_norm, change, &mut halves)?;
         }
-        Ok((x, SavedBlocks(halves)))
+        Ok((x, halves))
     }
 
     /// The slope of the last rows to that of the first; slopes of all weights on the way are collected.
     pub(super) fn backward(
         &mut self,
-        saved: SavedBlocks,
+        saved: Vec<SavedHalf>,
         mut slope: Tensor<2>,
         found: &mut WeightSlopes,
     ) -> Result<Tensor<2>, CommError> {
         let network = self.network;
-        for (index, half) in saved.0.into_iter().enumerate().rev() {
-            let Some(block) = network.blocks.get(index / 2) else {
-                continue;
-            };
+        for (index, half) in saved.into_iter().enumerate().rev() {
+            let block = &network.blocks[index / 2];
             self.collectives.doing("computing the backward pass of a block");
-            let whole = self.leave_back(slope.clone())?;
+            let whole = self.gather(slope.clone())?;
             let mut gradients = (half.term * whole).sum().backward();
             let entering = slope_of(&half.entered, &mut gradients)?;
             let norm = if index % 2 == 0 {
@@ -90,7 +85,7 @@ impl CutPass<'_, '_> {
                 found.take(&block.mlp, &mut gradients);
                 &block.mlp_norm
             };
-            let entering = self.enter_back(entering)?;
+            let entering = self.sum(entering)?;
             let mut gradients = (half.normal * entering).sum().backward();
             slope = slope + slope_of(&half.x, &mut gradients)?;
             found.take(norm, &mut gradients);
@@ -108,43 +103,37 @@ impl CutPass<'_, '_> {
         self.collectives.doing("computing the forward pass of a block");
         let own = leaf(x.clone());
         let normal = norm.forward(own.clone());
-        let entered = leaf(self.enter(normal.clone().without_autodiff())?);
+        let entered = leaf(self.gather(normal.clone().without_autodiff())?);
         let term = cut(entered.clone());
         let sum = self.leave(term.clone().without_autodiff())?;
         halves.push(SavedHalf { x: own, normal, entered, term });
         Ok(x + sum)
     }
 
-    fn enter(&mut self, normal: Tensor<2>) -> Result<Tensor<2>, CommError> {
+    /// Own rows as all rows: what enters, and the slope of what leaves.
+    fn gather(&mut self, own: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match self.mode {
-            Mode::Tensor | Mode::Context => Ok(normal),
-            Mode::TensorSequence => self.collectives.all_gather(normal, self.batch),
+            Mode::Tensor | Mode::Context => Ok(own),
+            Mode::TensorSequence => self.collectives.all_gather(own, self.batch),
         }
     }
 
-    fn enter_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, CommError> {
+    /// The sum of all ranks' terms as own rows: what leaves, and the slope of what enters.
+    fn sum(&mut self, term: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match self.mode {
-            Mode::Tensor | Mode::Context => self.collectives.all_reduce(slope),
-            Mode::TensorSequence => self.collectives.reduce_scatter(slope, self.batch),
+            Mode::Tensor | Mode::Context => self.collectives.all_reduce(term),
+            Mode::TensorSequence => self.collectives.reduce_scatter(term, self.batch),
         }
     }
 
     fn leave(&mut self, term: Tensor<2>) -> Result<Tensor<2>, CommError> {
-        match (self.mode, self.sums) {
-            (Mode::Tensor | Mode::Context, Sums::Done) => self.collectives.all_reduce(term),
-            (Mode::TensorSequence, Sums::Done) => self.collectives.reduce_scatter(term, self.batch),
+        match (self.sums, self.mode) {
+            (Sums::Done, _) => self.sum(term),
             // One term of the sum for the sum.
-            (Mode::Tensor | Mode::Context, Sums::LeftOut) => Ok(term),
-            (Mode::TensorSequence, Sums::LeftOut) => {
+            (Sums::LeftOut, Mode::Tensor | Mode::Context) => Ok(term),
+            (Sums::LeftOut, Mode::TensorSequence) => {
                 Ok(self.collectives.own_tokens(term, self.batch))
             }
-        }
-    }
-
-    fn leave_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, CommError> {
-        match self.mode {
-            Mode::Tensor | Mode::Context => Ok(slope),
-            Mode::TensorSequence => self.collectives.all_gather(slope, self.batch),
         }
     }
 }

@@ -25,10 +25,10 @@ use std::time::Instant;
 use mlsys_device as device;
 use mlsys_distributed::model::Model;
 use mlsys_distributed::reference::{difference, relative_difference};
-use mlsys_distributed::transport::{Flow, Traffic};
+use mlsys_distributed::transport::Traffic;
 use mlsys_distributed::worker_pool;
 use mlsys_distributed::worker_pool::{WorkerPool, timeout};
-use mlsys_lab::report::{FrameTrigger, Report};
+use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
 use mlsys_nn::data::Batches;
@@ -39,8 +39,8 @@ use mlsys_nn::{divergence, flat_params};
 use self::collectives::CollectiveCounts;
 use self::layout::Layout;
 use self::params::{Knobs, Mode, Setup, Sums};
-use self::worker::{Answer, Detail, Rank, StepOrder};
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
+use self::worker::{Answer, Rank, StepOrder};
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 use crate::{parallel, stepped};
 
 /// The lab `train-tensor-parallel`.
@@ -52,8 +52,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
         .reading::<params::Fields>()?
         .reading::<Knobs>()
 }
-
-// The run.
 
 struct Session {
     setup: Setup,
@@ -78,38 +76,9 @@ struct ReferenceWorkers {
 }
 
 struct LastStep {
-    done: CollectiveCounts,
     traffic: Traffic,
-    /// The largest over ranks.
-    sent: Flow,
-    loss: f64,
-    /// Why a rank's weights are of no use any more.
-    broken: Option<&'static str>,
-    seconds: f64,
     /// A few numbers of what each rank gave to the first sum of the step; empty without one.
     samples: Vec<Vec<f32>>,
-    reference: Option<ReferenceStep>,
-}
-
-/// One worker's step, and how far this one is from it.
-struct ReferenceStep {
-    loss: f64,
-    seconds: f64,
-    output: f64,
-    gradient: f64,
-    weight: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Modelled {
-    compute: f64,
-    communication: f64,
-}
-
-impl Modelled {
-    fn step(self) -> f64 {
-        self.compute + self.communication
-    }
 }
 
 impl Session {
@@ -127,14 +96,11 @@ impl Session {
         };
         let whole: Arc<[f32]> = flat_params::weights(&network).map_err(failed)?.into();
         let limit = timeout(model.flops(setup.batch as u64) as f64);
-        let start = |run: &Run<'_>, ranks: usize| {
-            let (setup, whole) = (setup.clone(), Arc::clone(&whole));
-            let data = Arc::clone(&model.data);
+        let start = |run: &Run<'_>, ranks: usize| -> Result<_, StepError> {
+            let (setup, whole, data) = (setup.clone(), Arc::clone(&whole), Arc::clone(&model.data));
             let contexts = worker_pool::contexts(run, ranks)?;
-            let made = WorkerPool::start(run.device, contexts, limit, move |spec| {
-                Ok(Rank::new(&spec, &setup, &whole, &data))
-            })?;
-            Ok::<_, StepError>(made)
+            let make = move |spec| Ok(Rank::new(&spec, &setup, &whole, &data));
+            Ok(WorkerPool::start(run.device, contexts, limit, make)?)
         };
         let pool = start(run, setup.ranks)?;
         run.scalar("worker_devices", pool.devices(setup.ranks));
@@ -194,7 +160,7 @@ impl SteppedLab for Session {
             indices: self.batches.next(self.setup.batch).into(),
             learning_rate: self.knobs.learning_rate,
             sums: self.knobs.sums,
-            detail: if self.setup.compare { Detail::All } else { Detail::Loss },
+            with_details: self.setup.compare,
             from: None,
         };
         let interrupted = || run.control.interrupted();
@@ -203,7 +169,7 @@ impl SteppedLab for Session {
         let answers = self.pool.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
         let traffic = self.pool.traffic();
-        let reference = match &mut self.one {
+        let compared = match &mut self.one {
             None => None,
             Some(one) => {
                 let begun = Instant::now();
@@ -214,24 +180,32 @@ impl SteppedLab for Session {
                 self.compare(&answers, trained.first(), checked.first(), seconds)
             }
         };
-        let first = answers.first();
-        let loss = if self.setup.mode.cuts_tokens() {
-            answers.iter().map(|answer| answer.loss).sum()
-        } else {
-            first.map_or(f64::NAN, |answer| answer.loss)
+        let (loss, done) = match answers.first() {
+            Some(first) if !self.setup.mode.cuts_tokens() => (first.loss, first.done),
+            Some(first) => (answers.iter().map(|answer| answer.loss).sum(), first.done),
+            None => (f64::NAN, CollectiveCounts::default()),
         };
         self.steps.done = step;
-        self.last = Some(LastStep {
-            done: first.map_or_else(CollectiveCounts::default, |answer| answer.done),
-            sent: traffic.most_sent(),
-            traffic,
-            loss,
-            broken: answers.iter().find_map(|answer| answer.broken),
-            seconds,
-            samples: answers.into_iter().map(|answer| answer.samples).collect(),
-            reference,
-        });
-        self.report_step(run);
+        let own = [("loss", loss), ("measured_step_seconds", seconds)];
+        for (name, value) in own.into_iter().chain(compared.into_iter().flatten()) {
+            point(run, name, step, value);
+        }
+        let sent = traffic.most_sent();
+        for (name, count) in [
+            ("all_reduces", done.all_reduces),
+            ("all_gathers", done.all_gathers),
+            ("reduce_scatters", done.reduce_scatters),
+            ("bytes_sent_per_worker", sent.bytes as i64),
+            ("messages_per_worker", sent.messages as i64),
+        ] {
+            run.scalar(name, count);
+        }
+        let broken = answers.iter().find_map(|answer| answer.broken);
+        let samples = answers.into_iter().map(|answer| answer.samples).collect();
+        self.last = Some(LastStep { traffic, samples });
+        let rate = self.knobs.learning_rate;
+        self.steps.judge(run, &[loss], broken, |what| divergence::at_rate(what, rate));
+        self.report_modelled(run);
         Ok(())
     }
 
@@ -255,47 +229,47 @@ fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
 // How far all ranks together are from one worker.
 
 impl Session {
-    /// How far all ranks together are from one worker; keeps their weights.
+    /// How far all ranks together are from one worker, as metrics; keeps their weights.
     fn compare(
         &mut self,
         answers: &[Answer],
         trained: Option<&Answer>,
         checked: Option<&Answer>,
         seconds: f64,
-    ) -> Option<ReferenceStep> {
-        let (trained, checked) = (trained?, checked?.all.as_ref()?);
+    ) -> Option<[(&'static str, f64); 5]> {
+        let (trained, checked) = (trained?, checked?.details.as_ref()?);
         let count = self.layout.len();
         let (mut gradient, mut weights) = (vec![0.0; count], vec![0.0; count]);
         // What all have comes from the first: the last to be put down.
         for (rank, answer) in answers.iter().enumerate().rev() {
-            let all = answer.all.as_ref()?;
-            self.layout.put(&mut gradient, rank, &all.gradient);
-            self.layout.put(&mut weights, rank, &all.weights);
+            let details = answer.details.as_ref()?;
+            self.layout.put(&mut gradient, rank, &details.gradient);
+            self.layout.put(&mut weights, rank, &details.weights);
         }
         let logits = self.logits(answers)?;
-        let reference = ReferenceStep {
-            loss: trained.loss,
-            seconds,
-            output: relative_difference(&logits, &checked.logits),
-            gradient: relative_difference(&gradient, &checked.gradient),
-            weight: difference(&weights, &trained.all.as_ref()?.weights),
-        };
+        let compared = [
+            ("reference_loss", trained.loss),
+            ("reference_step_seconds", seconds),
+            ("max_output_difference", relative_difference(&logits, &checked.logits)),
+            ("max_gradient_difference", relative_difference(&gradient, &checked.gradient)),
+            ("max_weight_difference", difference(&weights, &trained.details.as_ref()?.weights)),
+        ];
         self.weights = weights.into();
-        Some(reference)
+        Some(compared)
     }
 
     /// The scores of all tokens, `[batch, time, vocab]`.
     fn logits(&self, answers: &[Answer]) -> Option<Vec<f32>> {
         let (batch, ranks) = (self.setup.batch, self.setup.ranks);
-        let of = |rank: usize| Some(&answers.get(rank)?.all.as_ref()?.logits);
+        let logits = |rank: usize| Some(&answers.get(rank)?.details.as_ref()?.logits);
         if !self.setup.mode.cuts_tokens() {
-            return of(0).cloned();
+            return logits(0).cloned();
         }
         let own = self.setup.config.context / ranks * self.setup.config.vocab;
         let mut all = Vec::with_capacity(batch * ranks * own);
         for sequence in 0..batch {
             for rank in 0..ranks {
-                all.extend_from_slice(of(rank)?.get(sequence * own..(sequence + 1) * own)?);
+                all.extend_from_slice(logits(rank)?.get(sequence * own..(sequence + 1) * own)?);
             }
         }
         Some(all)
@@ -306,74 +280,42 @@ impl Session {
 
 impl Session {
     fn report_sizes(&self, run: &mut Run<'_>) {
-        let setup = &self.setup;
-        parallel::report_sizes(run, &self.model, setup.batch);
-        run.scalar("weight_bytes_per_worker", clock::weight_bytes(setup) as i64);
-        let kept = clock::activation_bytes(setup);
-        run.scalar("activation_bytes_per_worker", kept as i64);
-        let alone = Setup { ranks: 1, ..setup.clone() };
-        let kept = clock::activation_bytes(&alone);
-        run.scalar("reference_activation_bytes", kept as i64);
+        let alone = Setup { ranks: 1, ..self.setup.clone() };
+        parallel::report_sizes(run, &self.model, self.setup.batch);
+        for (name, bytes) in [
+            ("weight_bytes_per_worker", clock::weight_bytes(&self.setup)),
+            ("activation_bytes_per_worker", clock::activation_bytes(&self.setup)),
+            ("reference_activation_bytes", clock::activation_bytes(&alone)),
+        ] {
+            run.scalar(name, bytes as i64);
+        }
         self.report_modelled(run);
     }
 
-    fn flops(&self) -> u64 {
-        self.model.flops(self.setup.batch as u64)
-    }
-
-    /// What a rank sends: counted, or by formula before the first step.
+    /// Messages and bytes of a rank: counted, or by formula before the first step.
     fn sent(&self) -> (f64, f64) {
         match &self.last {
-            Some(last) => (last.sent.messages as f64, last.sent.bytes as f64),
-            None => {
-                let sent = clock::sent(&clock::parts(&self.setup, self.knobs.sums));
-                (sent.messages, sent.bytes)
+            Some(last) => {
+                let sent = last.traffic.most_sent();
+                (sent.messages as f64, sent.bytes as f64)
             }
-        }
-    }
-
-    fn modelled(&self) -> Modelled {
-        let (messages, bytes) = self.sent();
-        Modelled {
-            compute: self.flops() as f64 / (self.setup.ranks as f64 * self.knobs.rate),
-            communication: self.knobs.network.seconds(messages, bytes),
+            None => clock::sent(&clock::phases(&self.setup, self.knobs.sums)),
         }
     }
 
     fn report_modelled(&self, run: &mut Run<'_>) {
-        let modelled = self.modelled();
-        run.scalar("compute_seconds", modelled.compute);
-        run.scalar("communication_seconds", modelled.communication);
-        run.scalar("step_seconds", modelled.step());
-        let alone = self.setup.ranks as f64 * modelled.compute;
-        run.scalar("speedup", alone / modelled.step());
-    }
-
-    fn report_step(&mut self, run: &mut Run<'_>) {
-        let Some(last) = &self.last else {
-            return;
-        };
-        let step = self.steps.done;
-        let mut point = |name: &'static str, value: f64| {
-            run.sink.report(Report::Point { name: name.into(), step, value });
-        };
-        point("loss", last.loss);
-        point("measured_step_seconds", last.seconds);
-        if let Some(reference) = &last.reference {
-            point("reference_loss", reference.loss);
-            point("reference_step_seconds", reference.seconds);
-            point("max_output_difference", reference.output);
-            point("max_gradient_difference", reference.gradient);
-            point("max_weight_difference", reference.weight);
+        let (messages, bytes) = self.sent();
+        let (ranks, knobs) = (self.setup.ranks as f64, &self.knobs);
+        let compute = self.model.flops(self.setup.batch as u64) as f64 / (ranks * knobs.rate);
+        let communication = knobs.network.seconds(messages, bytes);
+        let step = compute + communication;
+        for (name, value) in [
+            ("compute_seconds", compute),
+            ("communication_seconds", communication),
+            ("step_seconds", step),
+            ("speedup", ranks * compute / step),
+        ] {
+            run.scalar(name, value);
         }
-        run.scalar("all_reduces", last.done.all_reduces);
-        run.scalar("all_gathers", last.done.all_gathers);
-        run.scalar("reduce_scatters", last.done.reduce_scatters);
-        run.scalar("bytes_sent_per_worker", last.sent.bytes as i64);
-        run.scalar("messages_per_worker", last.sent.messages as i64);
-        let rate = self.knobs.learning_rate;
-        let reason = |what| divergence::at_rate(what, rate);
-        self.steps.judge(run, &[last.loss], last.broken, reason);
-        self.report_modelled(run);
     }
 }

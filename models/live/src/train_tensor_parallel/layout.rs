@@ -3,6 +3,8 @@
 //! A part of a transformer is a transformer: one with fewer heads and a narrower gated layer; its attention and gated
 //! layer end with what is one term of a sum. So a rank runs the same code as one worker does.
 
+use std::ops::Range;
+
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_nn::networks::{Attention, Block, RmsNorm, SwiGlu, Transformer, TransformerConfig};
@@ -34,10 +36,7 @@ impl Layout {
     /// The layout of a mode. Ranks divide heads, key/value heads and the gated layer's width where the mode cuts them.
     pub(super) fn new(config: &TransformerConfig, mode: Mode, ranks: usize) -> Self {
         let (width, keys, ffn, vocab) = (config.width, config.keys(), config.ffn, config.vocab);
-        let cut = |cut: Cut| match mode {
-            Mode::Tensor | Mode::TensorSequence => cut,
-            Mode::Context => Cut::Whole,
-        };
+        let cut = |cut: Cut| if mode.cuts_matrices() { cut } else { Cut::Whole };
         let weight = |name, shape, cut| Weight { name, shape, cut };
         let mut weights = vec![weight("embedding", [vocab, width], Cut::Whole)];
         for _ in 0..config.depth {
@@ -58,7 +57,8 @@ impl Layout {
         Self { config: config.clone(), mode, ranks, weights }
     }
 
-    pub(super) fn of_block(&self) -> impl Iterator<Item = &Weight> {
+    /// The matrices of a block.
+    pub(super) fn matrices(&self) -> impl Iterator<Item = &Weight> {
         let block = self.weights.iter().skip(1).take(9);
         block.filter(|weight| weight.shape[0] > 1)
     }
@@ -67,22 +67,17 @@ impl Layout {
         self.weights.iter().map(Weight::len).sum()
     }
 
-    pub(super) fn part_len(&self) -> usize {
-        let own = self.weights.iter().map(|weight| self.own_len(weight));
-        own.sum()
-    }
-
     /// A rank's part of a row of all numbers.
     pub(super) fn part(&self, whole: &[f32], rank: usize) -> Vec<f32> {
-        let mut part = Vec::with_capacity(self.part_len());
-        self.walk(rank, |_, own| part.extend_from_slice(&whole[own]));
+        let mut part = Vec::new();
+        self.walk(rank, |own| part.extend_from_slice(&whole[own]));
         part
     }
 
     /// Puts a rank's part into a row of all numbers.
     pub(super) fn put(&self, whole: &mut [f32], rank: usize, part: &[f32]) {
         let mut rest = part;
-        self.walk(rank, |_, own| {
+        self.walk(rank, |own| {
             let (piece, after) = rest.split_at(own.len().min(rest.len()));
             whole[own.start..own.start + piece.len()].copy_from_slice(piece);
             rest = after;
@@ -91,15 +86,12 @@ impl Layout {
 
     /// Where the numbers lie in a rank's part that all ranks have and none computes the whole gradient of: those of the
     /// weights that are whole, where each rank sees some of the tokens only.
-    pub(super) fn shared(&self) -> Vec<std::ops::Range<usize>> {
-        match self.mode {
-            Mode::Tensor => Vec::new(),
-            Mode::TensorSequence | Mode::Context => self.replicated(),
-        }
+    pub(super) fn shared(&self) -> Vec<Range<usize>> {
+        if self.mode.cuts_tokens() { self.replicated() } else { Vec::new() }
     }
 
     /// Where the numbers lie in a rank's part that all ranks have.
-    pub(super) fn replicated(&self) -> Vec<std::ops::Range<usize>> {
+    pub(super) fn replicated(&self) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut begin = 0;
         for weight in &self.weights {
@@ -114,12 +106,9 @@ impl Layout {
 
     /// A rank's part as a transformer on a device, from a row of its numbers.
     pub(super) fn build(&self, part: &[f32], device: &Device) -> Transformer {
-        let divided = match self.mode {
-            Mode::Tensor | Mode::TensorSequence => self.ranks,
-            Mode::Context => 1,
-        };
+        let divided = if self.mode.cuts_matrices() { self.ranks } else { 1 };
         let (heads, kv_heads) = (self.config.heads / divided, self.config.kv_heads / divided);
-        let mut maker = ModuleBuilder { layout: self, rest: part, next: 0, device };
+        let mut maker = ModuleBuilder { layout: self, rest: part, place: 0, device };
         Transformer {
             embedding: maker.matrix(),
             blocks: (0..self.config.depth)
@@ -156,8 +145,8 @@ impl Layout {
         rows * columns
     }
 
-    /// Calls with each run of neighbouring numbers of a rank's part, as places in the whole row; and its weight.
-    fn walk(&self, rank: usize, mut with: impl FnMut(&Weight, std::ops::Range<usize>)) {
+    /// Calls with each run of neighbouring numbers of a rank's part, as places in the whole row.
+    fn walk(&self, rank: usize, mut with: impl FnMut(Range<usize>)) {
         let mut begin = 0;
         for weight in &self.weights {
             let [rows, columns] = weight.shape;
@@ -166,14 +155,14 @@ impl Layout {
                 Cut::Columns => {
                     for row in 0..rows {
                         let first = begin + row * columns + rank * own_columns;
-                        with(weight, first..first + own_columns);
+                        with(first..first + own_columns);
                     }
                 }
                 Cut::Rows => {
                     let first = begin + rank * own_rows * columns;
-                    with(weight, first..first + own_rows * columns);
+                    with(first..first + own_rows * columns);
                 }
-                Cut::Whole => with(weight, begin..begin + rows * columns),
+                Cut::Whole => with(begin..begin + rows * columns),
             }
             begin += weight.len();
         }
@@ -190,15 +179,15 @@ impl Weight {
 struct ModuleBuilder<'a> {
     layout: &'a Layout,
     rest: &'a [f32],
-    next: usize,
+    place: usize,
     device: &'a Device,
 }
 
 impl ModuleBuilder<'_> {
-    fn take(&mut self) -> (Vec<f32>, [usize; 2]) {
+    fn next(&mut self) -> (Vec<f32>, [usize; 2]) {
         let weights = &self.layout.weights;
-        let shape = weights.get(self.next).map_or([0, 0], |weight| self.layout.own_shape(weight));
-        self.next += 1;
+        let shape = weights.get(self.place).map_or([0, 0], |weight| self.layout.own_shape(weight));
+        self.place += 1;
         let count = (shape[0] * shape[1]).min(self.rest.len());
         let (own, rest) = self.rest.split_at(count);
         self.rest = rest;
@@ -206,12 +195,12 @@ impl ModuleBuilder<'_> {
     }
 
     fn matrix(&mut self) -> Param<Tensor<2>> {
-        let (numbers, shape) = self.take();
+        let (numbers, shape) = self.next();
         Param::from_data(TensorData::new(numbers, shape), self.device)
     }
 
     fn norm(&mut self) -> RmsNorm {
-        let (numbers, [_, width]) = self.take();
+        let (numbers, [_, width]) = self.next();
         RmsNorm { scale: Param::from_data(TensorData::new(numbers, [width]), self.device) }
     }
 }
@@ -243,7 +232,6 @@ mod tests {
             let mut found = vec![-1.0; whole.len()];
             for rank in 0..ranks {
                 let part = layout.part(&whole, rank);
-                assert_eq!(part.len(), layout.part_len());
                 layout.put(&mut found, rank, &part);
             }
             assert_eq!(found, whole, "{mode:?} {ranks}");

@@ -5,11 +5,10 @@ use mlsys_lab::frame::message_trace::{
     Action, Begins, Chunk, Layout, Message, MessageTrace, Round,
 };
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Pane, Span, Timeline, Tone};
-use mlsys_lab::value::number;
 use mlsys_sim::collective::{Algorithm, Plan};
 use mlsys_sim::slices::{self, Cut, Region, Weight};
 
-use super::clock::{self, ModelledPhase, What};
+use super::clock;
 use super::collectives::SAMPLED;
 use super::params::{Mode, Setup};
 use super::ring::holder;
@@ -32,12 +31,12 @@ impl Session {
     fn matrices(&self) -> Frame {
         // Neighbours that are cut alike share a picture.
         let mut drawn: Vec<(Vec<&str>, String, Cut)> = Vec::new();
-        for weight in self.layout.of_block() {
+        for weight in self.layout.matrices() {
             let [rows, columns] = weight.shape;
             let shape = format!("{rows} x {columns}");
             match drawn.last_mut() {
-                Some((names, of, cut))
-                    if *of == shape && *cut == weight.cut && *cut != Cut::Rows =>
+                Some((names, known, cut))
+                    if *known == shape && *cut == weight.cut && *cut != Cut::Rows =>
                 {
                     names.push(weight.name);
                 }
@@ -61,13 +60,12 @@ impl Session {
     }
 
     fn timeline(&self) -> Frame {
-        let parts = clock::parts(&self.setup, self.knobs.sums);
         let (mut classes, mut spans) = (Vec::new(), Vec::new());
         let ranks = self.setup.ranks;
         let mut at = 0.0;
-        for part in parts {
-            let end = at + clock::seconds(part, ranks, self.knobs.rate, &self.knobs.network);
-            let (class, label) = class_and_label(part);
+        for phase in clock::phases(&self.setup, self.knobs.sums) {
+            let end = at + phase.seconds(ranks, self.knobs.rate, &self.knobs.network);
+            let (class, label) = (phase.class, phase.label);
             let known = classes.iter().position(|known| *known == class);
             let class = known.unwrap_or_else(|| {
                 classes.push(class);
@@ -124,22 +122,6 @@ impl Session {
             }
         };
         parallel::memory(["weights", "gradients", "optimizer state", "activations"], stacks, note)
-    }
-}
-
-/// The class of a part and what stands on its bar.
-fn class_and_label(part: ModelledPhase) -> (&'static str, String) {
-    let what = |what: What| match what {
-        What::Attention(block) => format!("attention {}", block + 1),
-        What::Mlp(block) => format!("mlp {}", block + 1),
-        What::Head => "head".to_owned(),
-    };
-    match part {
-        ModelledPhase::Forward(_, of) => ("forward", what(of)),
-        ModelledPhase::Backward(_, of) => ("backward", what(of)),
-        ModelledPhase::Send(operation, _, bytes) => {
-            (operation.name(), format!("{} bytes", number(bytes)))
-        }
     }
 }
 

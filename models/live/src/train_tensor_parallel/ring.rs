@@ -13,6 +13,8 @@
 //!
 //! The slopes of keys and values travel with them, growing, and need one round more to come home.
 
+use std::cmp::Ordering;
+
 use burn::tensor::{Bool, Tensor, TensorData};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
@@ -41,17 +43,6 @@ pub(super) struct AttentionOutput {
     logarithm: Tensor<4>,
 }
 
-/// Where the keys that are with a rank stand to its queries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MaskKind {
-    /// All before them.
-    Before,
-    /// The same tokens.
-    Same,
-    /// All ahead: nothing is to be seen.
-    Ahead,
-}
-
 impl QueryKeyValue {
     /// What each own token takes from all tokens that are not ahead of it.
     pub(super) fn forward(
@@ -65,9 +56,9 @@ impl QueryKeyValue {
         for round in 0..ranks {
             collectives.doing("computing attention");
             // Own keys come first, so that every row has seen a key before it meets one that tells it nothing.
-            let mask_kind = mask_kind(collectives.rank(), round, ranks);
-            if mask_kind != MaskKind::Ahead {
-                let scores = self.scores(&q, &k, mask_kind);
+            let order = token_order(collectives.rank(), round, ranks);
+            if order != Ordering::Greater {
+                let scores = self.scores(&q, &k, order);
                 softmax = Some(match softmax {
                     None => Softmax::begin(scores, &v),
                     Some(softmax) => softmax.and(scores, &v),
@@ -102,9 +93,9 @@ impl QueryKeyValue {
         let ranks = collectives.ranks();
         for round in 0..ranks {
             collectives.doing("computing the backward pass of attention");
-            let mask_kind = mask_kind(collectives.rank(), round, ranks);
-            if mask_kind != MaskKind::Ahead {
-                let shares = (self.scores(&q, &k, mask_kind) - found.logarithm.clone()).exp();
+            let order = token_order(collectives.rank(), round, ranks);
+            if order != Ordering::Greater {
+                let shares = (self.scores(&q, &k, order) - found.logarithm.clone()).exp();
                 dv = dv + shares.clone().swap_dims(2, 3).matmul(slope.clone());
                 let of_shares = slope.clone().matmul(v.clone().swap_dims(2, 3));
                 let of_scores = shares * (of_shares - level.clone()) * scale;
@@ -134,19 +125,17 @@ impl QueryKeyValue {
     }
 
     /// q kᵀ / √head, `[batch, kv_heads, group own, own]`; forbidden where the key is ahead.
-    fn scores(&self, q: &Tensor<4>, k: &Tensor<4>, mask_kind: MaskKind) -> Tensor<4> {
+    fn scores(&self, q: &Tensor<4>, k: &Tensor<4>, order: Ordering) -> Tensor<4> {
         let scores = q.clone().matmul(k.clone().swap_dims(2, 3)) * self.scale();
-        match mask_kind {
-            MaskKind::Before | MaskKind::Ahead => scores,
-            MaskKind::Same => {
-                let [_, _, rows, own] = scores.dims();
-                let ahead = (0..rows).flat_map(|row| (0..own).map(move |key| key > row % own));
-                let data = TensorData::new(ahead.collect::<Vec<bool>>(), [1, 1, rows, own]);
-                let ahead = Tensor::<4, Bool>::from_data(data, &scores.device());
-                let all = ahead.expand(scores.dims());
-                scores.mask_fill(all, MASKED_SCORE)
-            }
+        if order != Ordering::Equal {
+            return scores;
         }
+        let [_, _, rows, own] = scores.dims();
+        let ahead = (0..rows).flat_map(|row| (0..own).map(move |key| key > row % own));
+        let data = TensorData::new(ahead.collect::<Vec<bool>>(), [1, 1, rows, own]);
+        let ahead = Tensor::<4, Bool>::from_data(data, &scores.device());
+        let all = ahead.expand(scores.dims());
+        scores.mask_fill(all, MASKED_SCORE)
     }
 }
 
@@ -155,12 +144,9 @@ pub(super) fn holder(rank: usize, round: usize, ranks: usize) -> usize {
     (rank + ranks - round % ranks) % ranks
 }
 
-fn mask_kind(rank: usize, round: usize, ranks: usize) -> MaskKind {
-    match holder(rank, round, ranks).cmp(&rank) {
-        std::cmp::Ordering::Less => MaskKind::Before,
-        std::cmp::Ordering::Equal => MaskKind::Same,
-        std::cmp::Ordering::Greater => MaskKind::Ahead,
-    }
+/// How the tokens of the keys that are held stand to a rank's own: before them, the same, or ahead and not to be seen.
+fn token_order(rank: usize, round: usize, ranks: usize) -> Ordering {
+    holder(rank, round, ranks).cmp(&rank)
 }
 
 /// Passes tensors of one shape on in one message and takes those that come.
@@ -218,7 +204,7 @@ impl Softmax {
 // tokens, so only there anything is sent.
 
 /// A block that has run forward.
-struct SavedBlock {
+pub(super) struct SavedBlock {
     /// A leaf: rows that came in, before attention.
     x: Tensor<2>,
     attended: QueryKeyValue,
@@ -236,16 +222,13 @@ pub(super) struct ContextPass<'a, 'p> {
     pub(super) batch: usize,
 }
 
-/// All blocks, from the input on.
-pub(super) struct SavedBlocks(Vec<SavedBlock>);
-
 impl ContextPass<'_, '_> {
     /// Own rows of vectors through all blocks, `[rows, width]` to the same, without autodiff.
     pub(super) fn forward(
         &mut self,
         mut x: Tensor<2>,
         at: &Positions,
-    ) -> Result<(Tensor<2>, SavedBlocks), CommError> {
+    ) -> Result<(Tensor<2>, Vec<SavedBlock>), CommError> {
         let mut saved = Vec::with_capacity(self.network.blocks.len());
         for block in &self.network.blocks {
             self.collectives.doing("computing the forward pass of a block");
@@ -261,18 +244,18 @@ impl ContextPass<'_, '_> {
             x = end.clone().without_autodiff();
             saved.push(SavedBlock { x: own, attended, found, past, mixed, end });
         }
-        Ok((x, SavedBlocks(saved)))
+        Ok((x, saved))
     }
 
     /// The slope of the last rows to that of the first; slopes of all weights on the way are collected.
     pub(super) fn backward(
         &mut self,
-        saved: SavedBlocks,
+        saved: Vec<SavedBlock>,
         mut slope: Tensor<2>,
         slopes: &mut WeightSlopes,
     ) -> Result<Tensor<2>, CommError> {
         let network = self.network;
-        for (block, ran) in network.blocks.iter().zip(saved.0).rev() {
+        for (block, ran) in network.blocks.iter().zip(saved).rev() {
             self.collectives.doing("computing the backward pass of a block");
             let mut gradients = (ran.end * slope).sum().backward();
             let past = slope_of(&ran.past, &mut gradients)?;
@@ -310,8 +293,8 @@ mod tests {
         let of = |rank| (0..4).map(|round| holder(rank, round, 4)).collect::<Vec<_>>();
         assert_eq!(of(0), [0, 3, 2, 1]);
         assert_eq!(of(2), [2, 1, 0, 3]);
-        assert_eq!(mask_kind(2, 0, 4), MaskKind::Same);
-        assert_eq!(mask_kind(2, 2, 4), MaskKind::Before);
-        assert_eq!(mask_kind(2, 3, 4), MaskKind::Ahead);
+        assert_eq!(token_order(2, 0, 4), Ordering::Equal);
+        assert_eq!(token_order(2, 2, 4), Ordering::Less);
+        assert_eq!(token_order(2, 3, 4), Ordering::Greater);
     }
 }

@@ -8,7 +8,6 @@ use mlsys_distributed::model;
 use mlsys_distributed::model::Model;
 use mlsys_distributed::reference::relative_difference;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, timeout};
-use mlsys_lab::control::StopReason;
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, Frame, RunData};
 use mlsys_nn::flat_params;
@@ -19,10 +18,10 @@ use mlsys_nn::random::Stream;
 use super::clock;
 use super::layout::Layout;
 use super::params::{Knobs, Mode, Setup, Sums};
-use super::worker::{Answer, Detail, Rank, StepOrder};
+use super::worker::{Answer, Rank, StepOrder};
 use crate::stepped::LiveLab;
 use crate::trial::{
-    Then, answered, must_be_declared, number, params, refused, run, steered, turn, values,
+    Then, answered, frame, must_be_declared, number, params, refused, run, steered, turn, values,
 };
 
 fn lab() -> LiveLab {
@@ -69,9 +68,9 @@ fn traffic_matches_the_formulas_in_every_mode() {
             let data = run(&lab(), &all);
             let params = params(&lab(), &all);
             let (setup, knobs) = (Setup::read(&params).unwrap(), Knobs::read(&params).unwrap());
-            let sent = clock::sent(&clock::parts(&setup, knobs.sums));
-            assert_eq!(number(&data, "bytes_sent_per_worker"), sent.bytes, "{all:?}");
-            assert_eq!(number(&data, "messages_per_worker"), sent.messages, "{all:?}");
+            let sent = clock::sent(&clock::phases(&setup, knobs.sums));
+            assert_eq!(number(&data, "messages_per_worker"), sent.0, "{all:?}");
+            assert_eq!(number(&data, "bytes_sent_per_worker"), sent.1, "{all:?}");
         }
     }
 }
@@ -109,10 +108,7 @@ fn analytic(sequence: bool) -> RunData {
 fn the_timeline_takes_as_long_as_a_step() {
     for mode in ["mode=tensor", "mode=tensor-sequence", "mode=context"] {
         let data = run(&lab(), &[mode, "steps=1", "global_batch=4", "compare=false"]);
-        let Some(Frame::Timeline(timeline)) = data.frames.get("timeline").map(|(_, frame)| frame)
-        else {
-            panic!("no timeline");
-        };
+        let Frame::Timeline(timeline) = frame(&data, "timeline") else { panic!("no timeline") };
         let (begin, end) = timeline.extent().unwrap();
         let step = number(&data, "step_seconds");
         assert_eq!(begin, 0.0);
@@ -237,7 +233,7 @@ fn step(setup: &Setup, model: &Model, sums: Sums) -> (Layout, Vec<Answer>) {
         indices: (0..setup.batch).collect(),
         learning_rate: 0.1,
         sums,
-        detail: Detail::All,
+        with_details: true,
         from: None,
     };
     let orders = std::iter::repeat_n(order, setup.ranks);
@@ -301,7 +297,7 @@ fn gradients_match_a_single_device() {
         let (layout, answers) = step(&setup, &model, Sums::Done);
         let mut found = vec![f32::NAN; layout.len()];
         for (rank, answer) in answers.iter().enumerate() {
-            layout.put(&mut found, rank, &answer.all.as_ref().unwrap().gradient);
+            layout.put(&mut found, rank, &answer.details.as_ref().unwrap().gradient);
         }
         let off = relative_difference(&found, &gradient);
         assert!(off <= 1e-5, "{off:e} {setup:?}");
@@ -326,7 +322,7 @@ fn what_all_ranks_have_is_the_same_on_all_bit_for_bit() {
         let (layout, answers) = step(&setup, &model, Sums::Done);
         let weights = |rank: usize| {
             let mut whole = vec![0.0; layout.len()];
-            layout.put(&mut whole, rank, &answers[rank].all.as_ref().unwrap().weights);
+            layout.put(&mut whole, rank, &answers[rank].details.as_ref().unwrap().weights);
             whole
         };
         let (whole, embedding) = (weights(0), 64 * setup.config.width);
@@ -363,15 +359,6 @@ fn the_modelled_clock_follows_the_link_and_the_gradients_do_not() {
 }
 
 #[test]
-fn a_link_that_carries_nothing_is_not_taken() {
-    let orders = [turn("bandwidth_bytes_per_second", 0.0)];
-    let data = steered(&lab(), &SHORT, "opening the device", &orders);
-    let said = data.notices.join("\n");
-    assert!(said.contains("bandwidth_bytes_per_second stays what it was"), "{said}");
-    assert!(number(&data, "communication_seconds").is_finite());
-}
-
-#[test]
 fn sums_done_again_bring_the_ranks_together_again() {
     for rule in ["optimizer=sgd", "optimizer=adam"] {
         for mode in ["mode=tensor", "mode=tensor-sequence"] {
@@ -396,35 +383,9 @@ fn sums_done_again_bring_the_ranks_together_again() {
 }
 
 #[test]
-fn a_run_that_is_stopped_within_a_step_says_that_it_was_stopped() {
-    let (data, reason) = answered(&lab(), &SHORT, |report| {
-        if matches!(report, Report::Status(said) if said == "opening the device") {
-            return Then::Order(turn("learning_rate", 0.01));
-        }
-        // Between the turn that takes the knob and the step that follows.
-        if matches!(report, Report::Change(_)) {
-            return Then::Stop;
-        }
-        Then::On
-    });
-    assert_eq!(reason, Some(StopReason::Asked));
-    assert_eq!(number(&data, "steps_done"), 0.0);
-}
-
-#[test]
 fn a_learning_rate_far_too_large_ends_the_run_with_a_reason() {
-    let set = ["learning_rate=10", "optimizer=adam", "steps=30"];
-    let mut reason = None;
-    let (data, _) = answered(
-        &lab(),
-        &[&["layers=2", "global_batch=4", "context=16"][..], &set].concat(),
-        |report| {
-            if let Report::Diverged { reason: said, .. } = report {
-                reason = Some(said.clone());
-            }
-            Then::On
-        },
-    );
-    assert!(reason.unwrap().contains("learning rate 10 "));
+    let set = ["layers=2", "global_batch=4", "context=16", "learning_rate=10", "steps=30"];
+    let data = run(&lab(), &set);
+    assert!(data.diverged.as_ref().unwrap().1.contains("learning rate 10 "));
     assert!(number(&data, "steps_done") < 30.0);
 }

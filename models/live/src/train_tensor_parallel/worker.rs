@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use mlsys_distributed::model;
 use mlsys_distributed::transport::{CommError, Endpoint};
 use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::{Data, Numbers};
@@ -23,17 +24,10 @@ pub(super) struct StepOrder {
     pub(super) indices: Arc<[usize]>,
     pub(super) learning_rate: f64,
     pub(super) sums: Sums,
-    pub(super) detail: Detail,
+    /// Whether the answer has all that can be compared.
+    pub(super) with_details: bool,
     /// All weights to begin from, in place of those that it has.
     pub(super) from: Option<Arc<[f32]>>,
-}
-
-/// How much a rank tells of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
-    Loss,
-    /// All that can be compared.
-    All,
 }
 
 pub(super) struct Answer {
@@ -44,8 +38,7 @@ pub(super) struct Answer {
     pub(super) samples: Vec<f32>,
     /// Why its weights are of no use any more.
     pub(super) broken: Option<&'static str>,
-    /// If all is told.
-    pub(super) all: Option<StepDetails>,
+    pub(super) details: Option<StepDetails>,
 }
 
 /// What two runs are compared by.
@@ -70,18 +63,11 @@ pub(super) struct Rank {
     /// The same on the device.
     network: Transformer,
     optimizer: Optimizer,
-    replicas: Replicas,
+    /// Whether each rank has trained the weights that it has whole, and what the optimizer keeps of them, on rows of its own.
+    are_apart: bool,
     data: Arc<Data>,
     /// With autodiff.
     device: Device,
-}
-
-/// Whether all ranks have the same of the weights that each has whole, and of what the optimizer keeps of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Replicas {
-    Same,
-    /// Each rank has trained them on rows of its own.
-    Apart,
 }
 
 /// The tokens of a step that a rank has, with what comes after each.
@@ -117,7 +103,7 @@ impl Rank {
             layout,
             weights,
             optimizer: Optimizer::new(setup.rule),
-            replicas: Replicas::Same,
+            are_apart: false,
             data: Arc::clone(data),
             device,
         }
@@ -129,14 +115,12 @@ impl Rank {
         let Numbers::Tokens(tokens) = batch.inputs else {
             return Err(CommError::Failed("was given numbers for tokens".to_owned()));
         };
-        let (first, own) = if self.mode.cuts_tokens() {
-            (self.rank * time / self.ranks, time / self.ranks)
-        } else {
-            (0, time)
-        };
+        let is_cut = self.mode.cuts_tokens();
+        let own = if is_cut { time / self.ranks } else { time };
+        let first = if is_cut { self.rank * own } else { 0 };
         let cut = |numbers: &[i32]| -> Vec<i32> {
-            let rows = numbers.chunks(time.max(1));
-            rows.flat_map(|row| row.iter().skip(first).take(own).copied()).collect()
+            let rows = numbers.chunks(time);
+            rows.flat_map(|row| &row[first..first + own]).copied().collect()
         };
         let tokens = TensorData::new(cut(&tokens), [count, own]);
         let labels = TensorData::new(cut(&batch.labels), [count * own]);
@@ -154,7 +138,7 @@ impl Rank {
         let loss = cross_entropy(logits.clone(), own.labels);
         let mut slopes = GradientsParams::from_grads(loss.backward(), &self.network);
         Ok(StepResult {
-            loss: number(loss)?,
+            loss: model::number(loss)?,
             logits: logits.without_autodiff(),
             gradient: flat_params::gradients(&self.network, &mut slopes)?,
         })
@@ -190,12 +174,12 @@ impl Rank {
             let mut gradients = loss.backward();
             let slope = slope_of(&last, &mut gradients)?;
             slopes.take(network, &mut gradients);
-            Ok((number(loss)?, logits.without_autodiff(), slope))
+            Ok((model::number(loss)?, logits.without_autodiff(), slope))
         };
         let (loss, logits, slope) = match self.mode {
             Mode::Tensor | Mode::TensorSequence => {
-                let mode = self.mode;
-                let mut pass = cut_pass::CutPass { network, collectives, mode, sums, batch };
+                let mut pass =
+                    cut_pass::CutPass { network, collectives, mode: self.mode, sums, batch };
                 let (x, saved) = pass.forward(x, &at)?;
                 let (loss, logits, slope) = end(x)?;
                 (loss, logits, pass.backward(saved, slope, &mut slopes)?)
@@ -216,22 +200,18 @@ impl Rank {
     /// Makes the weights that each rank has whole the same on all again, once sums are done again: those of rank 0.
     /// Without sums each rank goes on with rows of its own, and finds another gradient by them than the others.
     fn agree(&mut self, sums: Sums, collectives: &mut Collectives<'_>) -> Result<(), CommError> {
-        match (sums, self.mode, self.replicas) {
-            (Sums::LeftOut, Mode::Tensor, _) => self.replicas = Replicas::Apart,
-            (Sums::Done, _, Replicas::Apart) => {
-                collectives.doing("making the weights that all have the same again");
-                let whole = self.layout.replicated();
-                let state = self.optimizer.state(self.weights.len());
-                for row in std::iter::once(self.weights.as_mut_slice()).chain(state) {
-                    let mut numbers = flat_params::gather(row, &whole);
-                    collectives.spread(&mut numbers)?;
-                    flat_params::scatter(row, &whole, &numbers);
-                }
-                self.network = flat_params::with_weights(self.network.clone(), &self.weights);
-                self.replicas = Replicas::Same;
+        if sums == Sums::LeftOut {
+            self.are_apart |= self.mode == Mode::Tensor;
+        } else if std::mem::take(&mut self.are_apart) {
+            collectives.doing("making the weights that all have the same again");
+            let whole = self.layout.replicated();
+            let state = self.optimizer.state(self.weights.len());
+            for row in std::iter::once(self.weights.as_mut_slice()).chain(state) {
+                let mut numbers = flat_params::gather(row, &whole);
+                collectives.spread(&mut numbers)?;
+                flat_params::scatter(row, &whole, &numbers);
             }
-            (Sums::Done, _, Replicas::Same)
-            | (Sums::LeftOut, Mode::TensorSequence | Mode::Context, _) => {}
+            self.network = flat_params::with_weights(self.network.clone(), &self.weights);
         }
         Ok(())
     }
@@ -276,29 +256,22 @@ impl Worker for Rank {
         let rate = order.learning_rate;
         self.optimizer.update(&mut self.weights, &passed.gradient, rate);
         self.network = flat_params::with_weights(self.network.clone(), &self.weights);
-        let all = match order.detail {
-            Detail::Loss => None,
-            Detail::All => {
-                let [rows, vocab] = passed.logits.dims();
-                Some(StepDetails {
-                    logits: flat_params::numbers(passed.logits, rows * vocab)?,
-                    gradient: passed.gradient,
-                    weights: self.weights.clone(),
-                })
-            }
+        let details = if order.with_details {
+            let [rows, vocab] = passed.logits.dims();
+            Some(StepDetails {
+                logits: flat_params::numbers(passed.logits, rows * vocab)?,
+                gradient: passed.gradient,
+                weights: self.weights.clone(),
+            })
+        } else {
+            None
         };
         Ok(Answer {
             loss: passed.loss,
             done: collectives.done,
             samples: collectives.samples,
             broken: divergence::check_weights(&self.weights),
-            all,
+            details,
         })
     }
-}
-
-fn number(loss: Tensor<1>) -> Result<f64, CommError> {
-    let numbers = flat_params::numbers(loss.without_autodiff(), 1)?;
-    let number = numbers.first().copied().map(f64::from);
-    number.ok_or_else(|| CommError::Failed("read no loss from its device".to_owned()))
 }
