@@ -1,9 +1,13 @@
-//! The loss of a batch and its gradient as a flat row, for labs that train on by an optimizer of rows.
+//! What labs share that make a trained network smaller and train on: its recipe, and the loss of a batch with its gradient
+//! as a flat row.
 
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use mlsys_distributed::transport::CommError;
-use mlsys_nn::data::{Batches, Examples};
+use mlsys_lab::LabError;
+use mlsys_nn::baseline::{Recipe, Sizes};
+use mlsys_nn::cases::Model;
+use mlsys_nn::data::{Batches, Dataset, Examples};
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::{Inputs, Network, cross_entropy};
 use mlsys_nn::train::batch;
@@ -35,4 +39,25 @@ pub(crate) fn loss_and_gradient(
     let mut gradients = GradientsParams::from_grads(loss.backward(), network);
     let gradient = flat_params::gradients(network, &mut gradients)?;
     Ok((value.first().map_or(f64::NAN, |loss| f64::from(*loss)), gradient))
+}
+
+/// The recipe of a network that parameters `dataset` and `model` name; its width is that of the sizes.
+///
+/// # Errors
+/// If the network does not read the data set, or has no such sizes.
+pub(crate) fn recipe(
+    dataset: Dataset,
+    model: Model,
+    sizes: Sizes,
+    steps: u64,
+    seed: u64,
+) -> Result<Recipe, LabError> {
+    match (dataset, model) {
+        (Dataset::Chain, Model::Transformer) => Recipe::tokens(dataset, sizes, steps, seed),
+        (Dataset::Chain, Model::Mlp | Model::Cnn) => Err(LabError::contradiction(
+            ["dataset", "model"],
+            "a chain is a row of symbols, and a transformer reads it; set model to transformer, or dataset to digits",
+        )),
+        (_, model) => Recipe::images(model, sizes.width, steps, seed),
+    }
 }

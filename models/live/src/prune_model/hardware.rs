@@ -1,24 +1,16 @@
 //! What a chip with tensor cores would gain: a roofline of each layer's product.
 
-use mlsys_lab::{LabError, Tables};
 use mlsys_nn::baseline::Layer;
 use mlsys_nn::networks::Architecture;
 use mlsys_sim::pruning::mask::Ranked;
 use mlsys_sim::pruning::{Format, Widths, mask};
 
-use crate::roof::{self, Roof, printed_bandwidth, printed_peak};
-
+use super::chip::Chip;
 use super::masks::{Candidates, Masks};
 use super::network::{Body, Side};
 use super::params::{Knobs, Method, Scope};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Work {
-    /// Fresh images, or tokens that are held out.
-    pub(super) items: f64,
-    pub(super) kind: Item,
-}
-
+/// Bytes of a number in 16 bits.
 const NUMBER: f64 = 2.0;
 
 /// How many times faster the matrix units are where at most two of four weights are there: NVIDIA A100 whitepaper.
@@ -26,31 +18,6 @@ const SPARSE: f64 = 2.0;
 
 /// Bytes of 2:4 weights in 16 bits over those of dense ones, with two bits a place: Mishra et al. 2021.
 const PACKED: f64 = 0.5625;
-
-/// The first compute capability with sparse tensor cores.
-const AMPERE: f64 = 8.0;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Item {
-    Image,
-    Token,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Chip {
-    /// Its title, and the peak of its matrix units in 16 bits.
-    pub(super) roof: Roof,
-    pub(super) short: String,
-    pub(super) zeros: Zeros,
-}
-
-/// What a chip makes of zeros.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Zeros {
-    Multiplied,
-    /// Where at least two of every four weights are zero it leaves those out.
-    TwoOfFourSkipped,
-}
 
 /// One layer's product for all that goes through.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,88 +28,56 @@ pub(super) struct Product {
     pub(super) pruned: f64,
     /// Whether memory limits the pruned one, and not arithmetic.
     pub(super) waits_for_memory: bool,
-    /// What makes it faster, if anything does.
-    pub(super) gain: Gain,
+    /// What makes it faster, or what is missing.
+    pub(super) why: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gain {
-    /// Nothing that the chip can use.
-    None,
-    /// At most two of four.
-    Pattern,
-    Smaller,
-}
-
-impl Chip {
-    pub(super) fn named(name: &str) -> Result<Self, LabError> {
-        let text = |path: &str| {
-            let field = Tables::builtin().field("gpu", name, path)?;
-            field.as_str().map(str::to_owned)
+/// Every layer's product on a chip, all weights there and as pruned, for `items` images or tokens. A pattern counts where
+/// groups are what was chosen by: zeros that fit by chance are no promise.
+pub(super) fn products(
+    chip: &Chip,
+    body: &Body,
+    (uses, items): (&[Uses], f64),
+    cut: &Masks,
+    method: Method,
+) -> Vec<Product> {
+    let product = |(index, (layer, uses)): (usize, (&Layer, &Uses))| {
+        let full = layer.inputs as f64 * layer.outputs as f64;
+        let share = |side| {
+            let stays = body.stays(&cut.units, index, side);
+            mask::count(&stays) as f64 / stays.len().max(1) as f64
         };
-        let peaks = ["fp16-tensor", "bf16-tensor"].into_iter();
-        let peak = peaks.filter_map(|path| printed_peak(name, path)).min_by(f64::total_cmp);
-        let Some((peak, bandwidth)) = peak.zip(printed_bandwidth(name)) else {
-            let message = format!(
-                "the table has no peak in 16 bits or no bandwidth of {name}; take another chip"
-            );
-            return Err(LabError::contradiction(["gpu"], message));
+        let (fed, left) = (share(Side::Inputs), share(Side::Outputs));
+        let matrix = full * fed * left;
+        let through = items * (uses.numbers_in * fed + uses.numbers_out * left);
+        let flops = 2.0 * items * uses.places * matrix;
+        let dense = chip.roof.seconds(
+            2.0 * items * uses.places * full,
+            NUMBER * (full + items * (uses.numbers_in + uses.numbers_out)),
+        );
+        let fits = method == Method::Groups
+            && chip.skips_two_of_four
+            && cut.masks.get(index).is_some_and(|mask| is_two_of_four(mask, layer.outputs));
+        let (flops, weights, why) = if fits {
+            let why = "2 of 4: half the multiply-adds, 0.5625 of the weight bytes";
+            (flops / SPARSE, PACKED * matrix, why)
+        } else if matrix < full {
+            (flops, matrix, "a smaller matrix")
+        } else if chip.skips_two_of_four {
+            (flops, matrix, "no 2 of 4: zeros are multiplied")
+        } else {
+            (flops, matrix, "no units for zeros")
         };
-        let capability = text("compute_capability").and_then(|text| text.parse::<f64>().ok());
-        Ok(Self {
-            short: roof::short(name).to_uppercase(),
-            roof: Roof { name: text("title").unwrap_or_else(|| name.to_owned()), peak, bandwidth },
-            zeros: match capability {
-                Some(capability) if capability >= AMPERE => Zeros::TwoOfFourSkipped,
-                Some(_) | None => Zeros::Multiplied,
-            },
-        })
-    }
-
-    /// Every layer's product, all weights there and as pruned. A pattern counts where groups are what was chosen by: zeros
-    /// that fit by chance are no promise.
-    pub(super) fn products(
-        &self,
-        body: &Body,
-        (uses, work): (&[Uses], Work),
-        cut: &Masks,
-        method: Method,
-    ) -> Vec<Product> {
-        let items = work.items;
-        let of = |(index, (layer, uses)): (usize, (&Layer, &Uses))| {
-            let full = layer.inputs as f64 * layer.outputs as f64;
-            let share = |side| {
-                let stays = body.stays(&cut.units, index, side);
-                let left = stays.iter().filter(|stays| **stays).count();
-                left as f64 / stays.len().max(1) as f64
-            };
-            let (fed, left) = (share(Side::Inputs), share(Side::Outputs));
-            let matrix = full * fed * left;
-            let through = items * (uses.numbers_in * fed + uses.numbers_out * left);
-            let flops = 2.0 * items * uses.places * matrix;
-            let dense = self.roof.seconds(
-                2.0 * items * uses.places * full,
-                NUMBER * (full + items * (uses.numbers_in + uses.numbers_out)),
-            );
-            let fits = method == Method::Groups
-                && self.zeros == Zeros::TwoOfFourSkipped
-                && cut.masks.get(index).is_some_and(|mask| is_two_of_four(mask, layer.outputs));
-            let (gain, flops, weights) = match (fits, matrix < full) {
-                (true, _) => (Gain::Pattern, flops / SPARSE, PACKED * matrix),
-                (false, true) => (Gain::Smaller, flops, matrix),
-                (false, false) => (Gain::None, flops, matrix),
-            };
-            let bytes = NUMBER * (weights + through);
-            Product {
-                layer: layer.name.clone(),
-                dense,
-                pruned: self.roof.seconds(flops, bytes),
-                waits_for_memory: flops / self.roof.peak <= bytes / self.roof.bandwidth,
-                gain,
-            }
-        };
-        body.layers.iter().zip(uses).enumerate().map(of).collect()
-    }
+        let bytes = NUMBER * (weights + through);
+        Product {
+            layer: layer.name.clone(),
+            dense,
+            pruned: chip.roof.seconds(flops, bytes),
+            waits_for_memory: flops / chip.roof.peak <= bytes / chip.roof.bandwidth,
+            why,
+        }
+    };
+    body.layers.iter().zip(uses).enumerate().map(product).collect()
 }
 
 /// How often a layer's weights are used for one image, or one token.
@@ -177,12 +112,8 @@ pub(super) fn uses(architecture: &Architecture, layers: &[Layer]) -> Vec<Uses> {
 /// Whether of every four inputs of each output at most two are there.
 fn is_two_of_four(mask: &[bool], outputs: usize) -> bool {
     let rows: Vec<&[bool]> = mask.chunks(outputs.max(1)).collect();
-    rows.chunks(4).all(|four| {
-        (0..outputs).all(|output| {
-            let there = four.iter().filter(|row| row.get(output) == Some(&true));
-            there.count() <= 2
-        })
-    })
+    rows.chunks(4)
+        .all(|four| (0..outputs).all(|output| four.iter().filter(|row| row[output]).count() <= 2))
 }
 
 // Bytes of what is left, in each of three formats.
@@ -206,16 +137,13 @@ impl Size {
     /// Of a network of `len` numbers with this left. What went whole is not there at all.
     pub(super) fn new(body: &Body, len: usize, cut: &Masks, knobs: &Knobs) -> Self {
         let widths = widths(knobs);
-        let outputs = |layer| body.stays(&cut.units, layer, Side::Outputs);
-        let narrow: Vec<Vec<bool>> = if cut.is_narrower() {
-            cut.masks.iter().map(|mask| vec![true; mask::count(mask)]).collect()
-        } else {
-            Vec::new()
+        let left = |mask: &Vec<bool>| {
+            if cut.is_narrower() { vec![true; mask::count(mask)] } else { mask.clone() }
         };
-        let masks = if cut.is_narrower() { &narrow } else { &cut.masks };
+        let masks: Vec<Vec<bool>> = cut.masks.iter().map(left).collect();
         let mut numbers = body.outside_matrices(len) as u64;
         for (index, layer) in body.layers.iter().enumerate() {
-            let outputs = outputs(index);
+            let outputs = body.stays(&cut.units, index, Side::Outputs);
             let left = mask::count(&outputs) as u64;
             if layer.biases.is_some() {
                 numbers -= outputs.len() as u64 - left;
@@ -225,19 +153,18 @@ impl Size {
             }
         }
         let others = SIDE * numbers;
-        Self {
-            bytes: Format::ALL.map(|format| {
-                let bits: u64 = masks.iter().map(|mask| format.bits(mask, widths)).sum();
-                bits.div_ceil(8) + others
-            }),
-        }
+        let bytes = |format: Format| {
+            let bits: u64 = masks.iter().map(|mask| format.bits(mask, widths)).sum();
+            bits.div_ceil(8) + others
+        };
+        Self { bytes: Format::ALL.map(bytes) }
     }
 
     /// The smallest, and the plainest of equal ones.
     pub(super) fn best(&self) -> (Format, u64) {
+        let [dense, ..] = self.bytes;
         let all = Format::ALL.into_iter().zip(self.bytes);
-        let best = all.min_by_key(|(_, bytes)| *bytes);
-        best.unwrap_or((Format::Dense, self.bytes[0]))
+        all.min_by_key(|(_, bytes)| *bytes).unwrap_or((Format::Dense, dense))
     }
 }
 
@@ -294,11 +221,9 @@ impl Curves {
 
     /// Where the curves cross, on straight lines between the places at which they were computed.
     pub(super) fn crossings(&self) -> Vec<Crossing> {
-        let pairs = [(0, 1), (0, 2), (1, 2)];
-        let crossings = pairs.into_iter().flat_map(|(one, other)| {
-            self.points.windows(2).filter_map(move |pair| crossing(pair, one, other))
-        });
-        crossings.collect()
+        let pairs = [(0, 1), (0, 2), (1, 2)].into_iter();
+        let windows = || self.points.windows(2);
+        pairs.flat_map(|(a, b)| windows().filter_map(move |pair| crossing(pair, a, b))).collect()
     }
 }
 

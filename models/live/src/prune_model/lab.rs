@@ -5,6 +5,7 @@
 //! timed ([`hardware`]) really is smaller. A knob that moves the mask starts its rounds again from the trained network, which
 //! stays on the host and is not trained again.
 
+mod chip;
 mod hardware;
 mod masks;
 mod network;
@@ -28,9 +29,11 @@ use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::networks::{Architecture, Initialization, Network};
 use mlsys_nn::train::{Evaluation, EvaluationSet};
 use mlsys_nn::{baseline, divergence, flat_params};
+use mlsys_sim::pruning::mask;
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-use self::hardware::{Curves, Item, Size, Uses, Work};
+use self::hardware::Product;
+use self::hardware::{Curves, Size, Uses};
 use self::masks::{Candidates, FineTuner, Masks};
 use self::network::Body;
 use self::panels::{Event, Sample};
@@ -43,8 +46,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
-// The run.
-
 const RECORDED: u64 = 10;
 
 struct Session {
@@ -55,7 +56,8 @@ struct Session {
     trained: Arc<Trained>,
     body: Body,
     uses: Vec<Uses>,
-    work: Work,
+    /// Fresh images, or tokens that are held out.
+    items: f64,
     examples: Examples,
     judged: EvaluationSet,
     draws: Vec<Vec<f64>>,
@@ -75,7 +77,8 @@ struct Session {
     steps_of_round: u64,
     /// Steps after which the run is over.
     goal: u64,
-    recorded: Option<u64>,
+    /// Steps done at the last record.
+    recorded: u64,
     trail: Vec<Sample>,
     curves: Option<Curves>,
     seconds: Option<[f64; 2]>,
@@ -87,12 +90,9 @@ impl Session {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         let trained = baseline::obtain(run, &setup.recipe)?.ok_or(StepError::Stopped)?;
-        match trained.architecture {
-            Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Transformer(_) => {}
-            Architecture::Filters(_) => {
-                let message = "this lab prunes an mlp, a cnn or a transformer, and what that lab trains is none; name another";
-                return Err(LabError::contradiction(["model_from"], message).into());
-            }
+        if matches!(trained.architecture, Architecture::Filters(_)) {
+            let message = "this lab prunes an mlp, a cnn or a transformer, and what that lab trains is none; name another";
+            return Err(LabError::contradiction(["model_from"], message).into());
         }
         let device = device::open(run.device)?;
         let body = Body::new(&trained);
@@ -103,13 +103,7 @@ impl Session {
         let classes = body.layers.last().map_or(2, |layer| layer.outputs);
         let mut session = Self {
             uses: hardware::uses(&trained.architecture, &body.layers),
-            work: Work {
-                items: (fresh.len() * fresh.labels_each()) as f64,
-                kind: match fresh {
-                    Examples::Labelled(_) => Item::Image,
-                    Examples::Sequence(_) => Item::Token,
-                },
-            },
+            items: (fresh.len() * fresh.labels_each()) as f64,
             draws: masks::draws(&body, setup.seed),
             batches: Batches::new(setup.seed, data.train.len()),
             restart: None,
@@ -122,7 +116,7 @@ impl Session {
             round: 0,
             steps_of_round: 0,
             goal: 0,
-            recorded: None,
+            recorded: 0,
             trail: vec![Sample { step: 0, accuracy: dense, event: Event::Dense }],
             curves: None,
             seconds: None,
@@ -136,21 +130,17 @@ impl Session {
             knobs,
         };
         session.restart = session.initial()?;
-        session.warn_of_unknown_start(run);
-        run.scalar("accuracy_before", session.dense);
-        session.begin(run)?;
-        session.draw(run, FrameTrigger::Final)?;
-        Ok(session)
-    }
-
-    /// Of a network that another run has left it is not known where it began.
-    fn warn_of_unknown_start(&self, run: &mut Run<'_>) {
-        if self.setup.start == Start::Initial && run.params.get("model_from").is_some() {
+        // Of a network that another run has left it is not known where it began.
+        if session.setup.start == Start::Initial && run.params.get("model_from").is_some() {
             run.notice(
                 "what is left goes back to the weights that He's rule draws from the network's seed; if the run that left \
                  the network began elsewhere, this is no lottery ticket",
             );
         }
+        run.scalar("accuracy_before", session.dense);
+        session.begin(run)?;
+        session.draw(run, FrameTrigger::Final)?;
+        Ok(session)
     }
 
     /// The weights that each round begins with, where those are not the trained ones.
@@ -171,7 +161,7 @@ impl Session {
     fn begin(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         self.cut = Masks::none(&self.body);
         self.row = self.trained.weights.clone();
-        self.goal = self.steps.done + self.setup.all_steps();
+        self.goal = self.steps.done + self.setup.rounds * self.setup.steps;
         // Without steps between them, rounds would only choose among the same weights again and again.
         self.round = if self.setup.steps == 0 { self.setup.rounds - 1 } else { 0 };
         self.next_round(run)
@@ -182,10 +172,9 @@ impl Session {
         self.round += 1;
         self.steps_of_round = 0;
         let choice = self.knobs.choice.after(self.round, self.setup.rounds);
-        let from = Candidates { body: &self.body, row: &self.row, draws: &self.draws };
-        let cut = self.cut.choose(&from, choice);
         self.before = std::mem::take(&mut self.row);
-        self.cut = cut;
+        let from = Candidates { body: &self.body, row: &self.before, draws: &self.draws };
+        self.cut = self.cut.choose(&from, choice);
         self.judge_pruned(run, choice)?;
         // Without steps of fine-tuning nothing begins anywhere: what is left is what was trained.
         let restart = self.restart.as_ref().filter(|_| self.setup.steps > 0);
@@ -228,14 +217,18 @@ impl Session {
         score(&self.examples, &verdict)
     }
 
+    /// Whether the network reads tokens, of which several may follow, and not images.
+    fn reads_tokens(&self) -> bool {
+        matches!(self.examples, Examples::Sequence(_))
+    }
+
     fn record(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         let Some(tuner) = &self.tuner else {
             return Ok(());
         };
         self.row = tuner.whole()?;
-        let network = tuner.network();
-        self.accuracy = self.judge(&network);
-        self.recorded = Some(self.steps.done);
+        self.accuracy = self.judge(&tuner.network());
+        self.recorded = self.steps.done;
         point(run, "accuracy", self.steps.done, self.accuracy);
         self.log(Event::Tuned);
         self.report_after(run)
@@ -243,8 +236,7 @@ impl Session {
 
     /// What networks of all sparsities take to store is found anew only if a knob that it depends on was turned.
     fn draw_curves(&mut self) {
-        let known = self.curves.as_ref();
-        if known.is_some_and(|curves| curves.matches(&self.knobs)) {
+        if self.curves.as_ref().is_some_and(|curves| curves.matches(&self.knobs)) {
             return;
         }
         let none = Masks::none(&self.body);
@@ -322,10 +314,7 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        if self.steps.divergence().is_none()
-            && self.steps.done > 0
-            && self.recorded != Some(self.steps.done)
-        {
+        if self.steps.divergence().is_none() && self.recorded < self.steps.done {
             self.record(run)?;
         }
         if self.knobs.value_bits < 32 {
@@ -358,9 +347,8 @@ impl Session {
         run.scalar("sparsity_reached", 1.0 - kept as f64 / all as f64);
         let mut flops = 0.0;
         for ((layer, mask), uses) in layers.iter().zip(&cut.masks).zip(&self.uses) {
-            let kept = mask.iter().filter(|stays| **stays).count() as f64;
-            let gone = 1.0 - kept / mask.len() as f64;
-            run.scalar(&format!("sparsity.{}", layer.name), gone);
+            let kept = mask::count(mask) as f64;
+            run.scalar(&format!("sparsity.{}", layer.name), 1.0 - kept / mask.len() as f64);
             flops += 2.0 * uses.places * kept;
         }
         run.scalar("remaining_flops", flops as i64);
@@ -370,16 +358,18 @@ impl Session {
         run.scalar("storage_format", format.name());
         let dense = 4.0 * self.trained.weights.len() as f64;
         run.scalar("compression_ratio", dense / bytes as f64);
-        let method = self.knobs.choice.method;
-        let uses = (self.uses.as_slice(), self.work);
-        let products = self.knobs.chip.products(&self.body, uses, cut, method);
-        let of =
-            |seconds: fn(&hardware::Product) -> f64| -> f64 { products.iter().map(seconds).sum() };
-        let speedup = of(|product| product.dense) / of(|product| product.pruned);
+        let products = self.products();
+        let sum = |seconds: fn(&Product) -> f64| -> f64 { products.iter().map(seconds).sum() };
+        let speedup = sum(|product| product.dense) / sum(|product| product.pruned);
         run.scalar("modelled_speedup", speedup);
         if let Some(tuner) = &self.tuner {
             run.scalar("parameters", tuner.parameters() as i64);
         }
+    }
+
+    fn products(&self) -> Vec<Product> {
+        let (chip, method) = (&self.knobs.chip, self.knobs.choice.method);
+        hardware::products(chip, &self.body, (&self.uses, self.items), &self.cut, method)
     }
 
     fn report_after(&self, run: &mut Run<'_>) -> Result<(), CommError> {
@@ -397,8 +387,7 @@ impl Session {
         if self.knobs.value_bits >= 32 {
             return Ok(self.accuracy);
         }
-        let network = tuner.network_with(&self.rounded());
-        Ok(self.judge(&network))
+        Ok(self.judge(&tuner.network_with(&self.rounded())))
     }
 
     /// All weights with those that are left rounded, each output with a scale of its own; biases stay as they are.
@@ -423,8 +412,7 @@ impl Session {
         let Some(tuner) = &self.tuner else {
             return Ok(());
         };
-        let whole = self.trained.network(&self.device);
-        let left = tuner.network();
+        let (whole, left) = (self.trained.network(&self.device), tuner.network());
         let mut fastest = [f64::INFINITY; 2];
         let begun = Instant::now();
         // The first pass of each makes room for its results.

@@ -86,11 +86,9 @@ impl Masks {
 
     /// The same scores, and those of weights that went before below all others.
     fn alive(&self, mut scores: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-        for (scores, mask) in scores.iter_mut().zip(&self.masks) {
-            for (score, stays) in scores.iter_mut().zip(mask) {
-                if !stays {
-                    *score = f64::NEG_INFINITY;
-                }
+        for (score, stays) in scores.iter_mut().flatten().zip(self.masks.iter().flatten()) {
+            if !stays {
+                *score = f64::NEG_INFINITY;
             }
         }
         scores
@@ -125,23 +123,25 @@ impl Masks {
 
     fn without(&self, kind: Kind, from: &Candidates<'_>, choice: Choice) -> Self {
         let parts = &from.body.parts;
-        let is_of = |place: &usize| parts.get(*place).is_some_and(|part| part.kind == kind);
-        let (places, norms): (Vec<usize>, Vec<Vec<f64>>) =
-            self.norms(from).into_iter().enumerate().filter(|(place, _)| is_of(place)).unzip();
+        let (places, norms): (Vec<usize>, Vec<Vec<f64>>) = self
+            .norms(from)
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| parts[*at].kind == kind)
+            .unzip();
         let left = match choice.scope {
-            Scope::Layer => norms
-                .iter()
-                .map(|norms| mask::largest(norms, left(choice.sparsity, norms.len(), 1)))
-                .collect(),
+            Scope::Layer => {
+                let left =
+                    |norms: &Vec<f64>| mask::largest(norms, left(choice.sparsity, norms.len(), 1));
+                norms.iter().map(left).collect()
+            }
             Scope::Global => best_of_all(&norms, choice.sparsity),
         };
         let mut units = self.units.clone();
         let mut thresholds = vec![None; units.len()];
         for ((place, norms), left) in places.into_iter().zip(&norms).zip(left) {
-            if let (Some(units), Some(at)) = (units.get_mut(place), thresholds.get_mut(place)) {
-                *at = mask::threshold(norms, &left);
-                *units = left;
-            }
+            thresholds[place] = mask::threshold(norms, &left);
+            units[place] = left;
         }
         Self { masks: from.body.masks(&units), units, thresholds }
     }
@@ -202,8 +202,7 @@ fn left(sparsity: f64, count: usize, least: usize) -> usize {
 fn best_of_all(norms: &[Vec<f64>], sparsity: f64) -> Vec<Vec<bool>> {
     let mut scores = norms.to_vec();
     for scores in &mut scores {
-        let best = scores.iter_mut().max_by(|a, b| a.total_cmp(b));
-        if let Some(best) = best {
+        if let Some(best) = scores.iter_mut().max_by(|a, b| a.total_cmp(b)) {
             *best = f64::INFINITY;
         }
     }
@@ -216,7 +215,6 @@ fn best_of_all(norms: &[Vec<f64>], sparsity: f64) -> Vec<Vec<bool>> {
 /// Adam's rate, which is that of the training before.
 const RATE: f64 = 0.003;
 
-/// Fine-tuning of a pruned network.
 pub(super) struct FineTuner {
     /// As executed: with zeros, or without the units that are gone.
     network: Network,

@@ -168,20 +168,14 @@ struct MatrixSide {
     side: Side,
     /// Rows or columns of each, side by side.
     each: usize,
-    norm: Norm,
+    /// Whether weights here decide about what they belong to.
+    counts: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Inputs,
     Outputs,
-}
-
-/// Whether weights decide about what they belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Norm {
-    Counts,
-    Ignored,
 }
 
 impl Body {
@@ -235,18 +229,14 @@ impl Body {
     /// columns of the projections to queries, keys and values and of its rows of the projection of what it found.
     pub(super) fn norms(&self, part: &PrunableGroup, row: &[f32]) -> Vec<f64> {
         let mut squares = vec![0.0_f64; part.count];
-        for own in part.places.iter().filter(|own| own.norm == Norm::Counts) {
-            let Some(layer) = self.layers.get(own.layer) else {
-                continue;
-            };
+        for own in part.places.iter().filter(|own| own.counts) {
+            let layer = &self.layers[own.layer];
             for (place, weight) in layer.matrix(row).into_iter().enumerate() {
                 let along = match own.side {
                     Side::Inputs => place / layer.outputs,
                     Side::Outputs => place % layer.outputs,
                 };
-                if let Some(sum) = squares.get_mut(along / own.each.max(1)) {
-                    *sum += f64::from(weight).powi(2);
-                }
+                squares[along / own.each] += f64::from(weight).powi(2);
             }
         }
         squares.into_iter().map(f64::sqrt).collect()
@@ -258,14 +248,13 @@ fn chain(layers: &[Layer]) -> Vec<PrunableGroup> {
     let group = |(index, pair): (usize, &[Layer])| {
         let [own, next] = pair else { return None };
         let each = (next.inputs / own.outputs.max(1)).max(1);
-        let (input, output) = (Side::Inputs, Side::Outputs);
         Some(PrunableGroup {
             what: own.what.clone(),
             kind: Kind::Units,
             count: own.outputs,
             places: vec![
-                MatrixSide { layer: index, side: output, each: 1, norm: Norm::Counts },
-                MatrixSide { layer: index + 1, side: input, each, norm: Norm::Ignored },
+                MatrixSide { layer: index, side: Side::Outputs, each: 1, counts: true },
+                MatrixSide { layer: index + 1, side: Side::Inputs, each, counts: false },
             ],
         })
     };
@@ -273,11 +262,11 @@ fn chain(layers: &[Layer]) -> Vec<PrunableGroup> {
 }
 
 fn of_block(config: &TransformerConfig, block: usize) -> [PrunableGroup; 2] {
-    let place = |matrix, side, each, norm| MatrixSide {
+    let place = |matrix, side, each| MatrixSide {
         layer: block * OF_BLOCK + matrix,
         side,
         each,
-        norm,
+        counts: true,
     };
     // Query heads that share keys and values go together: a key/value head is of no use without them.
     let shared = config.width / config.kv_heads.max(1);
@@ -289,10 +278,10 @@ fn of_block(config: &TransformerConfig, block: usize) -> [PrunableGroup; 2] {
             kind: Kind::Heads,
             count: config.kv_heads,
             places: vec![
-                place(0, Side::Outputs, shared, Norm::Counts),
-                place(1, Side::Outputs, head, Norm::Counts),
-                place(2, Side::Outputs, head, Norm::Counts),
-                place(3, Side::Inputs, shared, Norm::Counts),
+                place(0, Side::Outputs, shared),
+                place(1, Side::Outputs, head),
+                place(2, Side::Outputs, head),
+                place(3, Side::Inputs, shared),
             ],
         },
         PrunableGroup {
@@ -300,9 +289,9 @@ fn of_block(config: &TransformerConfig, block: usize) -> [PrunableGroup; 2] {
             kind: Kind::Units,
             count: config.ffn,
             places: vec![
-                place(4, Side::Outputs, 1, Norm::Counts),
-                place(5, Side::Outputs, 1, Norm::Counts),
-                place(6, Side::Inputs, 1, Norm::Ignored),
+                place(4, Side::Outputs, 1),
+                place(5, Side::Outputs, 1),
+                MatrixSide { counts: false, ..place(6, Side::Inputs, 1) },
             ],
         },
     ]

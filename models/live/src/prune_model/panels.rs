@@ -6,21 +6,17 @@ use mlsys_lab::picture::{
 };
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Value};
-use mlsys_nn::baseline::Layer;
 use mlsys_sim::pruning::{Format, mask};
 
 use super::Session;
-use super::hardware::{Crossing, Gain, Item, Size, Zeros};
+use super::hardware::{Crossing, Size};
 use super::masks::{Candidates, Masks};
-use super::network::{Kind, PrunableGroup};
+use super::network::Kind;
 use super::params::Method;
 
 /// What a network is judged by.
 fn score(session: &Session) -> &'static str {
-    match session.work.kind {
-        Item::Token => "minus validation loss, nats",
-        Item::Image => "accuracy",
-    }
+    if session.reads_tokens() { "minus validation loss, nats" } else { "accuracy" }
 }
 
 type Draw = fn(&Session) -> Frame;
@@ -77,15 +73,16 @@ pub(super) enum Event {
 }
 
 impl Sample {
+    /// What its point is called, if it has one.
     fn label(&self) -> Option<String> {
-        let accuracy = self.accuracy;
-        match &self.event {
-            Event::Dense => Some(format!("dense {accuracy:.3}")),
-            Event::Pruned(what) => Some(format!("{what} {accuracy:.3}")),
-            Event::Rewound => Some(format!("set back {accuracy:.3}")),
-            Event::Rounded(bits) => Some(format!("{bits} bits {accuracy:.3}")),
-            Event::Tuned => None,
-        }
+        let what = match &self.event {
+            Event::Dense => "dense".to_owned(),
+            Event::Pruned(what) => what.clone(),
+            Event::Rewound => "set back".to_owned(),
+            Event::Rounded(bits) => format!("{bits} bits"),
+            Event::Tuned => return None,
+        };
+        Some(format!("{what} {:.3}", self.accuracy))
     }
 }
 
@@ -97,17 +94,18 @@ fn draw_recovery(session: &Session) -> Frame {
         point(x, y, label, 0)
     };
     let dense = session.trail.first().map_or(0.0, |sample| sample.accuracy);
-    let last = session.trail.last().map_or(0.0, |sample| sample.step as f64);
+    let last = session.trail.last();
+    let end = last.map_or(0.0, |sample| sample.step as f64);
     let labelled = session.trail.iter().filter_map(|sample| Some(named(sample, sample.label()?)));
-    let end = session.trail.last().filter(|sample| sample.event == Event::Tuned);
-    let end = end.map(|end| named(end, format!("fine-tuned {:.3}", end.accuracy)));
+    let tuned = last.filter(|sample| sample.event == Event::Tuned);
+    let tuned = tuned.map(|last| named(last, format!("fine-tuned {:.3}", last.accuracy)));
     scatter::<&str>(
         [axis("step of fine-tuning", ""), axis(score(session), "")],
         &[],
-        labelled.chain(end).collect(),
+        labelled.chain(tuned).collect(),
         vec![
             line(score(session), session.trail.iter().map(place)),
-            line("dense", [(0.0, dense), (last.max(1.0), dense)]),
+            line("dense", [(0.0, dense), (end.max(1.0), dense)]),
         ],
     )
 }
@@ -147,48 +145,32 @@ fn draw_size(session: &Session) -> Frame {
 
 /// A row for this machine, one for each layer on the chip, and one for all of them.
 fn draw_speed(session: &Session) -> Frame {
-    let mut rows = Vec::new();
-    let method = session.knobs.choice.method;
-    let why = match method {
-        Method::Neurons | Method::Heads => "a smaller network in the same kernels",
-        Method::Magnitude | Method::Groups | Method::Random => {
-            "the same kernels multiply the zeros as well"
-        }
+    let smaller = matches!(session.knobs.choice.method, Method::Neurons | Method::Heads);
+    let why = if smaller {
+        "a smaller network in the same kernels"
+    } else {
+        "the same kernels multiply the zeros as well"
     };
-    rows.push(match session.seconds {
+    let mut rows = vec![match session.seconds {
         Some([dense, pruned]) => row("measured here", dense, pruned, why),
         None => ["measured here", "at the end", "", "", why].map(Value::from),
-    });
+    }];
     let chip = &session.knobs.chip;
-    let products =
-        chip.products(&session.body, (&session.uses, session.work), &session.cut, method);
-    for product in &products {
+    let products = session.products();
+    rows.extend(products.iter().map(|product| {
         let limit = if product.waits_for_memory { "memory" } else { "arithmetic" };
-        let why = match (product.gain, chip.zeros) {
-            (Gain::Pattern, _) => "2 of 4: half the multiply-adds, 0.5625 of the weight bytes",
-            (Gain::Smaller, _) => "a smaller matrix",
-            (Gain::None, Zeros::TwoOfFourSkipped) => "no 2 of 4: zeros are multiplied",
-            (Gain::None, Zeros::Multiplied) => "no units for zeros",
-        };
-        rows.push(row(
-            &format!("{} model, {}", chip.short, product.layer),
-            product.dense,
-            product.pruned,
-            &format!("waits for {limit}; {why}"),
-        ));
-    }
-    let dense = products.iter().map(|product| product.dense).sum();
-    let pruned = products.iter().map(|product| product.pruned).sum();
+        let place = format!("{} model, {}", chip.short, product.layer);
+        let why = format!("waits for {limit}; {}", product.why);
+        row(&place, product.dense, product.pruned, &why)
+    }));
     rows.push(row(
         &format!("{} model, all layers", chip.short),
-        dense,
-        pruned,
+        products.iter().map(|product| product.dense).sum(),
+        products.iter().map(|product| product.pruned).sum(),
         &format!("{} in 16 bits, one product after the other", chip.roof.name),
     ));
-    let time = match session.work.kind {
-        Item::Image => format!("µs for {} images", session.work.items),
-        Item::Token => format!("µs for {} tokens", session.work.items),
-    };
+    let items = if session.reads_tokens() { "tokens" } else { "images" };
+    let time = format!("µs for {} {items}", session.items);
     table([time.as_str(), "dense", "pruned", "gain", "why"], rows)
 }
 
@@ -216,10 +198,7 @@ const GONE: u8 = 0;
 /// Of the first hidden layer, each unit's weights on a scale of their own; black is the most negative, white the most
 /// positive, blank is gone.
 fn images(session: &Session) -> Frame {
-    match session.work.kind {
-        Item::Image => units(session),
-        Item::Token => draw_blocks(session),
-    }
+    if session.reads_tokens() { draw_blocks(session) } else { units(session) }
 }
 
 fn units(session: &Session) -> Frame {
@@ -242,10 +221,7 @@ fn units(session: &Session) -> Frame {
         let level = |at: usize| {
             if mask[at] { shade(matrix[at], largest) } else { GONE }
         };
-        let label = match left {
-            0 => "gone".to_owned(),
-            _ => format!("{left} left"),
-        };
+        let label = if left == 0 { "gone".to_owned() } else { format!("{left} left") };
         image(column(unit).map(level).collect(), label)
     };
     let images = (0..layer.outputs.min(most)).map(unit).collect();
@@ -281,7 +257,8 @@ fn weights(session: &Session) -> Vec<Pane> {
             .fold(f64::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
         let edge = threshold.filter(|at| at.is_finite() && *at > 0.0);
         let edges = edge.into_iter().flat_map(|at| [-at, at]).collect();
-        histogram(titled(layer, *threshold), "weight", (&before, &left), (-reach, reach), edges)
+        let title = titled(&layer.name, &format!(", {}", layer.what), *threshold);
+        histogram(title, "weight", (&before, &left), (-reach, reach), edges)
     })
     .collect()
 }
@@ -302,7 +279,7 @@ fn norms(session: &Session, kind: Kind) -> Vec<Pane> {
                 Kind::Heads => "norm of a head",
             };
             let edge = threshold.filter(|at| at.is_finite()).into_iter().collect();
-            let title = titled_part(part, *threshold);
+            let title = titled(&part.what, "", *threshold);
             histogram(title, quantity, (&before, &left), (0.0, reach), edge)
         })
         .collect()
@@ -324,20 +301,11 @@ fn histogram(
     pane(title, Frame::Histogram(histogram))
 }
 
-/// The layer with the size below which everything went.
-fn titled(layer: &Layer, threshold: Option<f64>) -> String {
+/// A name with the size or norm below which everything went, or else what it is.
+fn titled(name: &str, what: &str, threshold: Option<f64>) -> String {
     match threshold.filter(|at| at.is_finite()) {
-        Some(at) => format!("{}, threshold {at:.3}", layer.name),
-        None => format!("{}, {}", layer.name, layer.what),
-    }
-}
-
-/// The part with the norm below which everything went.
-fn titled_part(part: &PrunableGroup, threshold: Option<f64>) -> String {
-    let what = &part.what;
-    match threshold.filter(|at| at.is_finite()) {
-        Some(at) => format!("{what}, threshold {at:.3}"),
-        None => what.clone(),
+        Some(at) => format!("{name}, threshold {at:.3}"),
+        None => format!("{name}{what}"),
     }
 }
 
@@ -350,10 +318,8 @@ fn numbers(weights: &[f32]) -> Vec<f64> {
 /// Which heads stay, or which gated units, block above block; then the matrices that they lie in, blank where weights are
 /// gone.
 fn draw_blocks(session: &Session) -> Frame {
-    let kind = match session.knobs.choice.method {
-        Method::Neurons => Kind::Units,
-        Method::Heads | Method::Magnitude | Method::Groups | Method::Random => Kind::Heads,
-    };
+    let is_of_units = session.knobs.choice.method == Method::Neurons;
+    let kind = if is_of_units { Kind::Units } else { Kind::Heads };
     let mut panes = vec![map(session, kind)];
     panes.extend(matrices(session, kind));
     Frame::Panes(panes)
@@ -370,16 +336,12 @@ fn map(session: &Session, kind: Kind) -> Pane {
         Kind::Heads => ("head", f32::NAN, "empty: gone"),
         Kind::Units => ("unit", 0.0, "0: gone"),
     };
-    let cells: Vec<f32> = rows
-        .iter()
-        .flat_map(|(_, norms)| {
-            let norm = |place: usize| match norms.get(place) {
-                Some(norm) if norm.is_finite() => *norm as f32,
-                Some(_) | None => gone,
-            };
-            (0..columns).map(norm)
-        })
-        .collect();
+    let cell = |norm: &f64| if norm.is_finite() { *norm as f32 } else { gone };
+    let row = |norms: &Vec<f64>| {
+        let missing = columns - norms.len();
+        norms.iter().map(cell).chain(std::iter::repeat_n(gone, missing)).collect::<Vec<f32>>()
+    };
+    let cells: Vec<f32> = rows.iter().flat_map(|(_, norms)| row(norms)).collect();
     let high = cells.iter().copied().fold(0.0, f32::max);
     let name = rows.first().and_then(|(part, _)| part.what.split_once(", "));
     let name = name.map_or("", |(_, name)| name);

@@ -6,7 +6,9 @@ use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use serde::Deserialize;
 
-use super::hardware::Chip;
+use crate::fine_tune;
+
+use super::chip::Chip;
 
 /// Heads of each block of a transformer that is trained here, each with keys and values of its own.
 const HEADS: usize = 8;
@@ -93,33 +95,21 @@ impl Setup {
             seed: fields.seed,
         })
     }
-
-    pub(super) fn all_steps(&self) -> u64 {
-        self.rounds * self.steps
-    }
 }
 
 fn recipe(fields: &Fields) -> Result<Recipe, LabError> {
     let &Fields { dataset, model, width, baseline_steps: steps, seed, .. } = fields;
-    match (dataset, model) {
-        (Dataset::Chain, Model::Transformer) if width.is_multiple_of(2 * HEADS) => {
-            let sizes = Sizes { width, heads: HEADS, kv_heads: HEADS, ..Sizes::default() };
-            Recipe::tokens(dataset, sizes, steps, seed)
-        }
-        (Dataset::Chain, Model::Transformer) => {
-            let message = format!(
-                "{HEADS} heads share a width of {width}, each with an even number of columns, because rotary positions turn \
-                 numbers in pairs; set width to a multiple of {}",
-                2 * HEADS
-            );
-            Err(LabError::contradiction(["width", "model"], message))
-        }
-        (Dataset::Chain, Model::Mlp | Model::Cnn) => Err(LabError::contradiction(
-            ["dataset", "model"],
-            "a chain is a row of symbols, and a transformer reads it; set model to transformer, or dataset to digits",
-        )),
-        (_, model) => Recipe::images(model, width, steps, seed),
+    let is_decoder = matches!((dataset, model), (Dataset::Chain, Model::Transformer));
+    if is_decoder && !width.is_multiple_of(2 * HEADS) {
+        let message = format!(
+            "{HEADS} heads share a width of {width}, each with an even number of columns, because rotary positions turn \
+             numbers in pairs; set width to a multiple of {}",
+            2 * HEADS
+        );
+        return Err(LabError::contradiction(["width", "model"], message));
     }
+    let sizes = Sizes { width, heads: HEADS, kv_heads: HEADS, ..Sizes::default() };
+    fine_tune::recipe(dataset, model, sizes, steps, seed)
 }
 
 impl Knobs {
@@ -158,12 +148,10 @@ impl Choice {
 
     pub(super) fn in_words(&self) -> String {
         let percent = mlsys_lab::value::number((1000.0 * self.sparsity).round() / 10.0);
-        match self.method {
-            Method::Magnitude | Method::Random | Method::Neurons | Method::Heads => {
-                format!("{percent}% gone")
-            }
-            Method::Groups => format!("{} of {}", self.keep, self.group),
+        if self.method == Method::Groups {
+            return format!("{} of {}", self.keep, self.group);
         }
+        format!("{percent}% gone")
     }
 }
 

@@ -217,18 +217,6 @@ fn rounds_reach_the_same_share_by_steps() {
 }
 
 #[test]
-fn a_ticket_begins_where_the_network_began() {
-    let losses = |from: &str| {
-        let from = format!("finetune_from={from}");
-        let set = ["baseline_steps=0", "width=16", "finetune_steps=3", &from];
-        values(&prune(&set), "loss")
-    };
-    // Nothing was trained, so that what is left is where it began anyway.
-    assert_eq!(losses("initial"), losses("trained"));
-    assert_ne!(losses("redrawn"), losses("trained"));
-}
-
-#[test]
 fn mid_run_knobs_match_fresh_runs() {
     let lab = lab().unwrap();
     let set = ["width=16", "baseline_steps=60", "finetune_steps=6"];
