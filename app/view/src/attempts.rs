@@ -23,7 +23,6 @@ pub const OWN_PAGES: &str = "labs/";
 pub struct FinishedRun {
     /// The lesson it was run in; none if none was open.
     pub lesson: Option<String>,
-    /// The lab's id there, or its kind.
     pub lab: String,
     pub schema: &'static Schema,
     /// Its parameters as it ended.
@@ -49,7 +48,6 @@ impl FinishedRun {
         Self { lesson, lab, schema, params, turned, data: kept(schema, data) }
     }
 
-    /// Its lab's id, and what was turned.
     pub fn label(&self) -> String {
         label(&self.lab, &self.turned, &self.data.changes)
     }
@@ -67,7 +65,6 @@ impl FinishedRun {
     }
 }
 
-/// A run's name: its lab's id, and what was turned before and while it ran.
 pub fn label(lab: &str, turned: &[(String, Value)], changes: &[Change]) -> String {
     let mut told: Vec<(&str, &Value)> = turned.iter().map(|(n, v)| (n.as_str(), v)).collect();
     for change in changes {
@@ -104,15 +101,12 @@ fn kept(schema: &Schema, data: &RunData) -> RunData {
 pub struct RunComparison<'a> {
     /// All runs of the lesson that have ended, the oldest first; the one on the screen may be among them.
     pub all: &'a [Arc<FinishedRun>],
-    /// The run on the screen, if there is one.
     pub own: Option<Own<'a>>,
-    /// What a lesson wants reached.
     pub goals: &'a [Goal],
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Own<'a> {
-    /// Its lab's id in the lesson, or its kind.
     pub lab: &'a str,
     /// Its parameters as it began.
     pub params: &'a Params,
@@ -142,7 +136,6 @@ impl<'a> RunComparison<'a> {
     }
 }
 
-/// What expressions over a run see: its metrics, and its parameters.
 struct RunEnv<'a> {
     data: &'a RunData,
     param: &'a dyn Fn(&str) -> Option<Value>,

@@ -28,7 +28,6 @@ const HUGE: f64 = 1e300;
 const TINY: f64 = 1e-300;
 
 impl Axis {
-    /// An axis on which names stand at 0, 1, 2, ...
     pub fn of_names(names: &[String]) -> Self {
         let last = names.len().saturating_sub(1) as f64;
         Self { names: names.to_vec(), ..Self::over(-0.5, last + 0.5, Scale::Linear) }
@@ -122,7 +121,6 @@ impl Axis {
         self.measure().share(value)
     }
 
-    /// The axis made ready to place many values.
     pub fn measure(&self) -> Measure {
         let (low, high) = match self.scale {
             Scale::Linear => (self.low, self.high),

@@ -25,7 +25,6 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Draws into a terminal's buffer.
     pub fn over<T>(buf: &mut Buffer, draw: impl FnOnce(&mut Self) -> T) -> T {
         let mut canvas = Self { cells: std::mem::take(buf), vector: None };
         let result = draw(&mut canvas);
@@ -33,7 +32,6 @@ impl Canvas {
         result
     }
 
-    /// An empty vector graphic of a size in columns and rows.
     pub(crate) fn vector((columns, rows): (u16, u16), vector: Vector) -> Self {
         Self { cells: Buffer::empty(Rect::new(0, 0, columns, rows)), vector: Some(vector) }
     }
@@ -42,7 +40,6 @@ impl Canvas {
         self.vector.map_or_else(String::new, Vector::into_elements)
     }
 
-    /// The rows down to the last in which something is drawn.
     pub(crate) fn used_rows(&self) -> u16 {
         let wide = usize::from(self.cells.area.width).max(1);
         let empty = |cell: &Cell| cell.symbol() == " " && cell.bg == Color::Reset;
@@ -50,7 +47,6 @@ impl Canvas {
         used.map_or(0, |last| u16::try_from(last + 1).unwrap_or(u16::MAX))
     }
 
-    /// Whether it becomes a page that is read without keys.
     pub(crate) fn is_page(&self) -> bool {
         self.vector.is_some()
     }
@@ -75,7 +71,7 @@ impl Canvas {
     /// A straight line between two places in columns and rows; nothing on a terminal.
     pub(crate) fn rule(&mut self, from: (f64, f64), to: (f64, f64), style: Style, dash: &str) {
         if let Some(vector) = &mut self.vector {
-            vector.polyline(&[from, to], style, 1.0, dash);
+            vector.polylines(&[vec![from, to]], style, 1.0, dash);
         }
     }
 

@@ -51,7 +51,6 @@ impl Earlier {
     }
 }
 
-/// Puts a run before the others, the newest first, and forgets the oldest when there are too many.
 pub fn keep(kept: &mut Vec<Earlier>, run: Earlier) {
     kept.insert(0, run);
     let mut points = 0;
@@ -63,15 +62,11 @@ pub fn keep(kept: &mut Vec<Earlier>, run: Earlier) {
     kept.truncate(count.min(MOST));
 }
 
-/// Which earlier runs stand behind the curves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlay {
-    /// The newest of them.
     #[default]
     Newest,
-    /// All that are kept.
     All,
-    /// None.
     Nothing,
 }
 
@@ -84,7 +79,6 @@ impl Overlay {
         }
     }
 
-    /// Those of the kept runs that are shown.
     pub fn of(self, kept: &[Earlier]) -> &[Earlier] {
         match self {
             Self::Newest => &kept[..kept.len().min(1)],

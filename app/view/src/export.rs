@@ -27,7 +27,6 @@ const LINE: f64 = 17.0;
 /// Rows of one picture, and columns of one that is made smaller to fit; the file of values has all.
 const MOST: (u16, u16) = (420, 360);
 
-/// There is nothing to draw.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the picture '{panel}' has nothing to show yet: run the lab first")]
 pub struct Nothing {
@@ -53,12 +52,10 @@ pub fn svg(scene: &Scene<'_>, source: &Source) -> Result<String, Nothing> {
     Ok(page.finish(&source.line(scene.schema)))
 }
 
-/// That a panel has nothing to show.
 pub(crate) fn nothing(scene: &Scene<'_>) -> Nothing {
     Nothing { panel: scene.panel.name.clone() }
 }
 
-/// Dark on white, with every character.
 fn look() -> Look {
     let theme = Theme::new(Background::Light, ColorDepth::TrueColor);
     Look { theme, glyphs: Glyphs::new(GlyphSet::Unicode) }
@@ -98,12 +95,8 @@ impl Page {
         page
     }
 
-    /// A line of text; moves down.
     fn line(&mut self, text: &str, class: &str, color: &str) {
-        let class = match class {
-            "" => String::new(),
-            class => format!(" class=\"{class}\""),
-        };
+        let class = if class.is_empty() { "" } else { &format!(" class=\"{class}\"") };
         let text = escaped(text.trim());
         let y = (self.y * 10.0).round() / 10.0;
         self.body.push_str(&format!(
@@ -151,7 +144,6 @@ impl Page {
         self.y += f64::from(rows) * CELL.1 * scale + LINE;
     }
 
-    /// The document, with the line that says where the picture comes from.
     fn finish(mut self, source: &str) -> String {
         for line in wrap(source, COLUMNS + 12).iter().take(12) {
             self.line(line, "", &self.dim.clone());
@@ -171,11 +163,6 @@ impl Page {
             self.body
         )
     }
-}
-
-/// All characters, which files can hold.
-pub(crate) fn glyphs() -> Glyphs {
-    Glyphs::new(GlyphSet::Unicode)
 }
 
 /// Where a figure comes from.

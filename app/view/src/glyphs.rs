@@ -13,7 +13,6 @@ type Glyph = &'static str;
 /// The table of all characters: each with its type, its Unicode form and its ASCII form.
 macro_rules! glyphs {
     ($($(#[$about:meta])* $name:ident: $type:ty = $unicode:expr, $ascii:expr;)*) => {
-        /// Characters by what they are for.
         #[derive(Clone, Debug)]
         pub struct Glyphs {
             pub set: GlyphSet,
@@ -41,7 +40,6 @@ glyphs! {
     cursor_foot: Glyph = "┻", "^";
     /// The value of a curve at that step.
     reading: Glyph = "◆", "@";
-    /// Stands for text that was cut off.
     ellipsis: Glyph = "…", "~";
     separator: Glyph = " · ", " | ";
     /// Points of a data set, by class; taken in turn.

@@ -53,7 +53,6 @@ pub fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
     names.iter().map(|n| n.get(cut..).unwrap_or(n)).collect()
 }
 
-/// Whether a metric is computed from a formula rather than measured.
 pub fn is_modelled(schema: &Schema, metric: &str) -> bool {
     let found = schema.metric(metric);
     found.is_some_and(|m| m.about.starts_with("Modelled:"))

@@ -37,12 +37,10 @@ use crate::text;
 use crate::theme::Look;
 use crate::{attempts, axis, canvas as pen, metrics};
 
-/// What a panel is drawn from.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     pub schema: &'a Schema,
     pub panel: &'a Panel,
-    /// The run on the screen.
     pub data: &'a RunData,
     /// Earlier runs to put behind it, the newest first.
     pub earlier: &'a [Earlier],
@@ -64,7 +62,6 @@ pub struct Scene<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Here,
-    /// It was recorded before, here or elsewhere.
     Recorded,
 }
 
@@ -128,7 +125,6 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Draws a panel: a row of title and latest value, and the picture or a sentence why there is none.
 pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) {
     Canvas::over(buf, |canvas| draw(area, canvas, scene, look));
 }
@@ -169,7 +165,6 @@ pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Optio
     }
 }
 
-/// What lies at a place of a panel that shows a kernel.
 pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {
     let (_, frame) = scene.data.frames.get(scene.panel.name.as_str())?;
     kernel::spot_at(below_title(area), frame.kernel()?, scene.walk?, at)
@@ -243,7 +238,6 @@ fn below_title(area: Rect) -> Rect {
     Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
-/// The latest value of the panel's first metric, and the step the picture stands for.
 fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     let mut facts = Vec::new();
     let step = match scene.panel.draw {
@@ -261,7 +255,6 @@ fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     facts
 }
 
-/// Says why there is no picture.
 fn empty(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
     let sentence = words::why_empty(scene);
     let wrapped = text::wrap(&sentence, area.width);

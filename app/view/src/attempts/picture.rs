@@ -6,7 +6,7 @@ use mlsys_lab::schema::{Attempts, Form, Panel, Scale, Schema, Told};
 use mlsys_lab::value::{Value, number, significant};
 use mlsys_lesson::Goal;
 
-use crate::attempts::{FinishedRun, RunComparison, RunEnv, label};
+use crate::attempts::{RunComparison, RunEnv, label};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::quantity::{quantity, unit};
 use crate::text::aligned;
@@ -15,7 +15,6 @@ use crate::text::aligned;
 struct Row {
     label: String,
     kind: RowKind,
-    /// Which of the points of a run it is.
     point: usize,
     values: Vec<Option<f64>>,
 }
@@ -48,7 +47,6 @@ pub fn picture(
     })
 }
 
-/// The same in lines of text, best first where there is a best.
 pub fn lines(schema: &Schema, panel: &Panel, comparison: &RunComparison<'_>) -> Vec<String> {
     let Some(attempts) = &panel.attempts else {
         return Vec::new();
@@ -83,15 +81,14 @@ fn rows(
         let Some(theirs) = one.schema.attempts(&panel.name) else {
             continue;
         };
-        let kind = place(schema, attempts, one);
+        let mut kinds = kinds(schema, attempts).into_iter();
+        let kind = kinds.position(|kind| *kind == one.schema.kind).unwrap_or(0);
         let param = |name: &str| one.params.get(name).cloned();
         let env = RunEnv { data: &one.data, param: &param };
-        for row in point_rows(&env, &theirs.points, one.label(), RowKind::Other(kind)) {
+        for row in point_rows(&env, &theirs.points, &one.label(), RowKind::Other(kind)) {
             // A run that was done twice is one point.
-            rows.retain(|before| {
-                before.values != row.values
-                    || before.point != row.point
-                    || before.label != row.label
+            rows.retain(|Row { label, point, values, .. }| {
+                (label, point, values) != (&row.label, &row.point, &row.values)
             });
             rows.push(row);
         }
@@ -105,17 +102,11 @@ fn rows(
         let param = |name: &str| changed(name).or_else(|| own.params.get(name).cloned());
         let env = RunEnv { data, param: &param };
         let label = label(own.lab, own.turned, &data.changes);
-        rows.extend(point_rows(&env, &attempts.points, label, RowKind::Own));
+        rows.extend(point_rows(&env, &attempts.points, &label, RowKind::Own));
         reference = reference_row(&env, attempts.reference.as_ref()).or(reference);
     }
     rows.extend(reference);
     rows
-}
-
-/// The place of a run's kind among those that take part.
-fn place(schema: &Schema, attempts: &Attempts, one: &FinishedRun) -> usize {
-    let kinds = kinds(schema, attempts);
-    kinds.iter().position(|kind| *kind == one.schema.kind).unwrap_or(0)
 }
 
 fn kinds<'a>(schema: &'a Schema, attempts: &'a Attempts) -> Vec<&'a str> {
@@ -125,27 +116,23 @@ fn kinds<'a>(schema: &'a Schema, attempts: &'a Attempts) -> Vec<&'a str> {
     attempts.kinds.iter().map(String::as_str).collect()
 }
 
-/// The points of a run that have any value.
-fn point_rows(env: &RunEnv<'_>, points: &[Told], label: String, kind: RowKind) -> Vec<Row> {
-    let rows = points.iter().enumerate().map(|(point, point_rows)| Row {
-        label: label.clone(),
-        kind,
-        point,
-        values: point_rows.values.iter().map(|term| env.number(term)).collect(),
-    });
-    rows.filter(|row| row.values.iter().any(Option::is_some)).collect()
+/// What a run has of a point or of what all are compared with; nothing without any value.
+fn row(env: &RunEnv<'_>, told: &Told, label: &str, kind: RowKind, point: usize) -> Option<Row> {
+    let values: Vec<Option<f64>> = told.values.iter().map(|term| env.number(term)).collect();
+    values.iter().any(Option::is_some).then(|| Row { label: label.to_owned(), kind, point, values })
 }
 
-/// What runs are compared with, if the run has found all of it.
+fn point_rows(env: &RunEnv<'_>, points: &[Told], label: &str, kind: RowKind) -> Vec<Row> {
+    let rows = points.iter().enumerate();
+    rows.filter_map(|(place, told)| row(env, told, label, kind, place)).collect()
+}
+
 fn reference_row(env: &RunEnv<'_>, reference: Option<&Told>) -> Option<Row> {
-    let reference = reference?;
-    let values: Vec<Option<f64>> = reference.values.iter().map(|term| env.number(term)).collect();
-    values.iter().any(Option::is_some).then(|| Row {
-        label: reference.name.clone(),
-        kind: RowKind::Reference,
-        point: 0,
-        values,
-    })
+    reference.and_then(|told| row(env, told, &told.name, RowKind::Reference, 0))
+}
+
+fn point_name(attempts: &Attempts, row: &Row) -> String {
+    attempts.points.get(row.point).map_or_else(String::new, |told| told.name.clone())
 }
 
 fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> Option<Scatter> {
@@ -156,10 +143,7 @@ fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -
     let kinds = kinds(schema, attempts);
     let group = |row: &Row| match (row.kind, by_name) {
         (RowKind::Reference, _) => row.label.clone(),
-        (_, true) => attempts
-            .points
-            .get(row.point)
-            .map_or_else(String::new, |point_rows| point_rows.name.clone()),
+        (_, true) => point_name(attempts, row),
         (RowKind::Own, false) => "this run".to_owned(),
         (RowKind::Other(kind), false) => {
             let kind = kinds.get(kind).copied().unwrap_or("");
@@ -239,10 +223,14 @@ fn comparison_table(attempts: &Attempts, rows: &[Row]) -> Table {
 
 /// The run on the screen, what all are compared with, and the others from the newest on.
 fn ordered(rows: &[Row]) -> impl Iterator<Item = &Row> {
-    let kind = |wanted: fn(RowKind) -> bool| rows.iter().rev().filter(move |row| wanted(row.kind));
-    let first = kind(|kind| kind == RowKind::Own);
-    let second = kind(|kind| kind == RowKind::Reference);
-    first.chain(second).chain(kind(|kind| matches!(kind, RowKind::Other(_))))
+    let rank = |row: &&Row| match row.kind {
+        RowKind::Own => 0,
+        RowKind::Reference => 1,
+        RowKind::Other(_) => 2,
+    };
+    let mut ordered: Vec<&Row> = rows.iter().rev().collect();
+    ordered.sort_by_key(rank);
+    ordered.into_iter()
 }
 
 fn titled(axis: &Dimension) -> String {
@@ -277,17 +265,15 @@ fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> 
     titles.extend(axes.map(|_| "reaches".to_owned()));
     let point_rows = ordered(rows).map(|row| {
         let (kind, what) = match row.kind {
-            RowKind::Own => (schema.kind.as_str(), attempts.points.get(row.point)),
+            RowKind::Own => (schema.kind.as_str(), point_name(attempts, row)),
             RowKind::Other(kind) => {
-                (kinds.get(kind).copied().unwrap_or(""), attempts.points.get(row.point))
+                (kinds.get(kind).copied().unwrap_or(""), point_name(attempts, row))
             }
-            RowKind::Reference => ("", None),
+            RowKind::Reference => ("", String::new()),
         };
         let mut cells = vec![row.label.clone()];
         cells.extend(several.then(|| kind.to_owned()));
-        cells.extend(
-            by_name.then(|| what.map_or_else(String::new, |point_rows| point_rows.name.clone())),
-        );
+        cells.extend(by_name.then_some(what));
         let values = attempts.axes.iter().zip(&row.values);
         cells.extend(values.map(|(axis, value)| match value {
             Some(x) => quantity(*x, unit(&axis.unit), &glyphs),
@@ -340,7 +326,6 @@ fn worst(axis: &Dimension, rows: &[Row], goals: &[Goal]) -> Option<f64> {
     }
 }
 
-/// Whether a run is where a goal wants it.
 fn reaches(axes: (&Dimension, &Dimension), corner: (f64, f64), place: (f64, f64)) -> bool {
     /// What rounding may take: accuracies are shares of a thousand images.
     const SLACK: f64 = 1e-9;
@@ -352,7 +337,6 @@ fn reaches(axes: (&Dimension, &Dimension), corner: (f64, f64), place: (f64, f64)
     is_there(axes.0.better, corner.0, place.0) && is_there(axes.1.better, corner.1, place.1)
 }
 
-/// The runs that reach a goal, the one on the screen first.
 fn winners<'a>(axes: (&Dimension, &Dimension), rows: &'a [Row], goal: &Goal) -> Vec<&'a Row> {
     let Some(corner) = corner(axes, rows, goal) else {
         return Vec::new();
@@ -384,9 +368,9 @@ fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec<ScatterLin
     };
     let far = (end(&scatter.x, |place| place.0), end(&scatter.y, |place| place.1));
     let line = |(goal, corner): &(&Goal, (f64, f64))| {
-        let by = winners(axes, rows, goal);
+        let winners = winners(axes, rows, goal);
         // The knobs that were turned are told with the point.
-        let by = by.first().and_then(|row| row.label.split(':').next());
+        let by = winners.first().and_then(|row| row.label.split(':').next());
         ScatterLine {
             name: format!("{} {}x: {}", goal.name, number(goal.ratio), by.unwrap_or("open")),
             points: vec![(far.0, corner.1), *corner, (corner.0, far.1)],

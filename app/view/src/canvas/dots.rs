@@ -13,17 +13,14 @@ pub(crate) struct Ink {
     pub(crate) style: Style,
     /// What stands for it where there are no dots.
     pub(crate) marker: &'static str,
-    /// Whether its lines are broken.
     pub(crate) stroke: Stroke,
     /// How wide it is in a vector graphic, in pixels.
     pub(crate) wide: f64,
 }
 
-/// How a line goes, where cells hold dots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stroke {
     Solid,
-    /// Dots drawn, dots left out.
     Dashed(usize, usize),
 }
 
@@ -67,7 +64,6 @@ impl DotGrid {
         }
     }
 
-    /// Places in a row and in a column.
     pub(crate) fn size(&self) -> (usize, usize) {
         let (across, down) = self.dots();
         let (wide, high) = (usize::from(self.area.width), usize::from(self.area.height));
@@ -105,7 +101,6 @@ impl DotGrid {
         });
     }
 
-    /// Draws a straight line between two places, ends included.
     pub(crate) fn line(&mut self, from: (usize, usize), to: (usize, usize), ink: Ink) {
         if self.fine > 1 {
             match self.lines.last_mut() {
@@ -139,7 +134,6 @@ impl DotGrid {
         }
     }
 
-    /// Draws a broken line across the whole field.
     pub(crate) fn level(&mut self, y: usize, ink: Ink) {
         let width = self.size().0;
         if self.fine > 1 {

@@ -10,7 +10,6 @@ use crate::canvas::Canvas;
 use crate::canvas::vector::{Anchor, Held};
 use crate::glyphs::Glyphs;
 
-/// A rectangle of a buffer and the glyphs to use in it.
 pub(crate) struct Pen<'a> {
     area: Rect,
     canvas: &'a mut Canvas,
@@ -18,7 +17,6 @@ pub(crate) struct Pen<'a> {
 }
 
 impl<'a> Pen<'a> {
-    /// A pen for the part of `area` that lies in the buffer.
     pub(crate) fn new(area: Rect, canvas: &'a mut Canvas, glyphs: &'a Glyphs) -> Self {
         Self { area: area.intersection(canvas.cells.area), canvas, glyphs }
     }
@@ -89,12 +87,10 @@ impl<'a> Pen<'a> {
         self.repeat((x, y), (1, 1), glyph, style);
     }
 
-    /// Repeats one glyph over `count` columns.
     pub(crate) fn run(&mut self, x: u16, y: u16, count: u16, glyph: &str, style: Style) {
         self.repeat((x, y), (count, 1), glyph, style);
     }
 
-    /// Repeats one glyph down the rows.
     pub(crate) fn column(&mut self, x: u16, rows: Range<u16>, glyph: &str, style: Style) {
         self.repeat((x, rows.start), (1, rows.end.saturating_sub(rows.start)), glyph, style);
     }

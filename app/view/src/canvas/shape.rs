@@ -1,6 +1,5 @@
 //! Characters that are pictures rather than letters, as shapes in a cell from 0 to 1.
 
-/// What a character is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
     /// Filled rectangles (left, top, right, bottom) of an opacity.
@@ -10,7 +9,6 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// The shape of a character; letters have none.
     pub(crate) fn of(symbol: &str) -> Option<Self> {
         let mut chars = symbol.chars();
         let (Some(c), None) = (chars.next(), chars.next()) else {

@@ -16,7 +16,6 @@ pub(crate) const CELL: (f64, f64) = (8.0, 16.0);
 /// Where letters stand in their cell.
 const BASELINE: f64 = 12.0;
 
-/// Which end of a text its place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -127,12 +126,11 @@ impl Vector {
             (true, false) => " class=\"m\"",
             (true, true) => " class=\"m b\"",
         };
-        let halo = match crosses {
-            true => {
-                format!(" paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"", hex(self.paper))
-            }
-            false => String::new(),
-        };
+        let mut halo = String::new();
+        if crosses {
+            let _ = write!(halo, " paint-order=\"stroke\" stroke=\"{}\"", hex(self.paper));
+            halo.push_str(" stroke-width=\"3\"");
+        }
         let (x, y) = (short(x * CELL.0), short(y * CELL.1 + BASELINE));
         let _ = writeln!(
             self.body,
@@ -153,6 +151,8 @@ impl Vector {
         if across == 0 || down == 0 {
             return;
         }
+        /// Strokes that are drawn broad.
+        const BROAD: &str = "━═┃║┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬";
         let (ink, behind) = self.colors(style);
         let (left, top) = (f64::from(x), f64::from(y));
         let (right, bottom) = (left + f64::from(across), top + f64::from(down));
@@ -162,23 +162,24 @@ impl Vector {
         if symbol.trim().is_empty() {
             return;
         }
+        let cells =
+            (y..y + down).flat_map(|y| (x..x + across).map(move |x| (f64::from(x), f64::from(y))));
         if let Some(outline) = mark(symbol) {
-            return self.marks((x, y), (across, down), outline, ink);
+            // A mark in each cell, set off from what lies behind it.
+            cells.for_each(|(x, y)| self.outlined((x + 0.5, y + 0.5), outline, ink));
+            return;
         }
-        let cells = || (y..y + down).flat_map(|y| (x..x + across).map(move |x| (x, y)));
+        let wide = if BROAD.contains(symbol) { 2.2 } else { 1.0 };
+        let at = |(x, y): (f64, f64), dx: f32, dy: f32| (x + f64::from(dx), y + f64::from(dy));
         match (symbol, Shape::of(symbol)) {
             ("─" | "━" | "═", _) => {
-                let wide = if symbol == "─" { 1.0 } else { 2.2 };
-                for y in y..y + down {
-                    let y = f64::from(y) + 0.5;
+                for y in (y..y + down).map(|y| f64::from(y) + 0.5) {
                     self.path(&line(&[(left, y), (right, y)]), ink, wide, "");
                 }
             }
             ("│" | "┃" | "║" | "┊", _) => {
-                let wide = if matches!(symbol, "│" | "┊") { 1.0 } else { 2.2 };
                 let dash = if symbol == "┊" { "3 3" } else { "" };
-                for x in x..x + across {
-                    let x = f64::from(x) + 0.5;
+                for x in (x..x + across).map(|x| f64::from(x) + 0.5) {
                     self.path(&line(&[(x, top), (x, bottom)]), ink, wide, dash);
                 }
             }
@@ -191,65 +192,43 @@ impl Vector {
                     self.fill(from, to, ink, opacity.into());
                 }
                 parts => {
-                    for (x, y) in cells() {
+                    for cell in cells {
                         for [l, t, r, b] in parts {
-                            let place = |dx: &f32, dy: &f32| {
-                                (f64::from(x) + f64::from(*dx), f64::from(y) + f64::from(*dy))
-                            };
-                            self.fill(place(l, t), place(r, b), ink, opacity.into());
+                            self.fill(at(cell, *l, *t), at(cell, *r, *b), ink, opacity.into());
                         }
                     }
                 }
             },
             (_, Some(Shape::Lines(parts))) => {
                 let mut d = String::new();
-                for (x, y) in cells() {
+                for cell in cells {
                     for [x0, y0, x1, y1] in &parts {
-                        let at = |dx: &f32, dy: &f32| {
-                            (f64::from(x) + f64::from(*dx), f64::from(y) + f64::from(*dy))
-                        };
-                        d.push_str(&line(&[at(x0, y0), at(x1, y1)]));
+                        d.push_str(&line(&[at(cell, *x0, *y0), at(cell, *x1, *y1)]));
                     }
                 }
-                let wide = if "┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬".contains(symbol)
-                {
-                    2.2
-                } else {
-                    1.0
-                };
                 self.path(&d, ink, wide, "");
             }
             // Dots come as exact curves.
             (_, Some(Shape::Dots(_))) => {}
             (_, None) => {
-                for (x, y) in cells() {
-                    let x = f64::from(x) + symbol.width() as f64 / 2.0;
-                    self.words((x, f64::from(y)), Anchor::Middle, symbol, style, false);
+                for (x, y) in cells {
+                    let x = x + symbol.width() as f64 / 2.0;
+                    self.words((x, y), Anchor::Middle, symbol, style, false);
                 }
             }
         }
     }
 
-    /// A mark in each cell, set off from what lies behind it.
-    fn marks(&mut self, (x, y): (u16, u16), (across, down): (u16, u16), outline: &str, ink: Rgb) {
-        for (x, y) in (y..y + down).flat_map(|y| (x..x + across).map(move |x| (x, y))) {
-            self.outlined((f64::from(x) + 0.5, f64::from(y) + 0.5), outline, ink);
-        }
-    }
-
     fn outlined(&mut self, (x, y): (f64, f64), outline: &str, ink: Rgb) {
+        let (x, y, paper) = (short(x * CELL.0), short(y * CELL.1), hex(self.paper));
         let _ = writeln!(
             self.body,
-            "<path transform=\"translate({} {})\" d=\"{outline}\" fill=\"{}\" stroke=\"{}\" \
+            "<path transform=\"translate({x} {y})\" d=\"{outline}\" fill=\"{}\" stroke=\"{paper}\" \
              stroke-width=\"0.8\"/>",
-            short(x * CELL.0),
-            short(y * CELL.1),
             hex(ink),
-            hex(self.paper)
         );
     }
 
-    /// A mark about a place in columns and rows.
     pub(super) fn point(&mut self, (x, y): (f64, f64), symbol: &str, style: Style) {
         let (ink, _) = self.colors(style);
         match mark(symbol) {
@@ -280,12 +259,6 @@ impl Vector {
             false => String::new(),
         };
         let _ = writeln!(self.body, "<path d=\"{d}\" fill=\"{color}\"{edge}/>");
-    }
-
-    /// A line through places in columns and rows.
-    pub(super) fn polyline(&mut self, places: &[(f64, f64)], style: Style, wide: f64, dash: &str) {
-        let (ink, _) = self.colors(style);
-        self.path(&line(places), ink, wide, dash);
     }
 
     /// Lines of one colour and width as one element.
@@ -339,34 +312,31 @@ impl Vector {
     fn fill(&mut self, from: (f64, f64), to: (f64, f64), color: Rgb, opacity: f64) {
         let (x, y) = (from.0.min(to.0), from.1.min(to.1));
         let (wide, high) = ((to.0 - from.0).abs(), (to.1 - from.1).abs());
-        let opacity = match opacity {
-            opacity if opacity < 1.0 => format!(" fill-opacity=\"{opacity}\""),
-            _ => String::new(),
-        };
-        let _ = writeln!(
+        let (x, y) = (short(x * CELL.0), short(y * CELL.1));
+        let (wide, high, color) = (short(wide * CELL.0), short(high * CELL.1), hex(color));
+        let _ = write!(
             self.body,
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"{opacity}/>",
-            short(x * CELL.0),
-            short(y * CELL.1),
-            short(wide * CELL.0),
-            short(high * CELL.1),
-            hex(color)
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill=\"{color}\""
         );
+        if opacity < 1.0 {
+            let _ = write!(self.body, " fill-opacity=\"{opacity}\"");
+        }
+        self.body.push_str("/>\n");
     }
 
     fn path(&mut self, d: &str, color: Rgb, wide: f64, dash: &str) {
         if d.is_empty() {
             return;
         }
-        let dash = match dash {
-            "" => String::new(),
-            dash => format!(" stroke-dasharray=\"{dash}\""),
-        };
-        let _ = writeln!(
+        let color = hex(color);
+        let _ = write!(
             self.body,
-            "<path d=\"{d}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{wide}\"{dash}/>",
-            hex(color)
+            "<path d=\"{d}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{wide}\""
         );
+        if !dash.is_empty() {
+            let _ = write!(self.body, " stroke-dasharray=\"{dash}\"");
+        }
+        self.body.push_str("/>\n");
     }
 }
 

@@ -1,15 +1,16 @@
-//! A figure's values as comma-separated values after RFC 4180: a header, lines that end in CR LF, quotes where needed.
+//! A figure's values as comma-separated values.
 
 use std::collections::BTreeMap;
 
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Draw;
-use mlsys_lab::value::Value;
 
+use crate::csv::{Lines, exact, known, number, titled};
 use crate::export::{Nothing, nothing};
+use crate::glyphs::{GlyphSet, Glyphs};
 use crate::metrics;
-use crate::panel::picture::kernel;
-use crate::panel::{Scene, extent, picture};
+use crate::panel::picture::{self, kernel};
+use crate::panel::{Scene, extent};
 
 /// The values of a picture: series side by side by step, pictures by their kind. Empty cells are values there are none of.
 pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
@@ -25,7 +26,8 @@ pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
         // The screen's table of metrics is rounded for people; the file has the values.
         Draw::Table => values(&mut lines, scene),
         Draw::Frame | Draw::Bars | Draw::Attempts => {
-            let frame = scene.frame(&crate::export::glyphs()).ok_or_else(|| nothing(scene))?;
+            let frame =
+                scene.frame(&Glyphs::new(GlyphSet::Unicode)).ok_or_else(|| nothing(scene))?;
             match frame.kernel() {
                 Some(kernel) => {
                     picture::of(&kernel::picture(kernel, scene.walk)).values(&mut lines)
@@ -35,80 +37,6 @@ pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
         }
     }
     Ok(lines.text)
-}
-
-#[derive(Default)]
-pub(crate) struct Lines {
-    pub(crate) text: String,
-    /// What stands before the next line and before those after it.
-    pub(crate) before: Option<(String, String)>,
-}
-
-impl Lines {
-    pub(crate) fn line<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
-        let before = self.before.as_mut();
-        let before = before.map(|(next, later)| std::mem::replace(next, later.clone()));
-        if let Some(cell) = before {
-            self.cell(&cell);
-            self.text.push(',');
-        }
-        for (place, cell) in cells.into_iter().enumerate() {
-            if place > 0 {
-                self.text.push(',');
-            }
-            self.cell(cell.as_ref());
-        }
-        self.text.push_str("\r\n");
-    }
-
-    fn cell(&mut self, cell: &str) {
-        if cell.contains([',', '"', '\r', '\n']) {
-            self.text.push('"');
-            self.text.push_str(&cell.replace('"', "\"\""));
-            self.text.push('"');
-        } else {
-            self.text.push_str(cell);
-        }
-    }
-}
-
-/// The shortest text that reads back as the same number; empty if it is not finite.
-pub(crate) fn number(x: f64) -> String {
-    if x.is_finite() {
-        let text = format!("{x:?}");
-        text.strip_suffix(".0").unwrap_or(&text).to_owned()
-    } else {
-        String::new()
-    }
-}
-
-/// The same for single precision: its shortest text is shorter.
-pub(crate) fn single(x: f32) -> String {
-    if x.is_finite() {
-        let text = format!("{x:?}");
-        text.strip_suffix(".0").unwrap_or(&text).to_owned()
-    } else {
-        String::new()
-    }
-}
-
-/// A value that is not rounded.
-pub(crate) fn exact(value: &Value) -> String {
-    match value {
-        Value::Float(x) => number(*x),
-        Value::Bool(_) | Value::Int(_) | Value::Text(_) | Value::Array(_) | Value::Table(_) => {
-            value.to_string()
-        }
-    }
-}
-
-pub(crate) fn known(x: Option<f64>) -> String {
-    x.map_or(String::new(), number)
-}
-
-/// `name (unit)`, or the name alone.
-pub(crate) fn titled(name: &str, unit: &str) -> String {
-    if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") }
 }
 
 /// One line a step, one column a metric; `NaN` where a value was not finite. Earlier runs have columns of their own.
@@ -158,7 +86,6 @@ fn series(lines: &mut Lines, scene: &Scene<'_>, names: &[&str]) {
     }
 }
 
-/// The latest values of metrics, not rounded.
 fn values(lines: &mut Lines, scene: &Scene<'_>) {
     lines.line(["metric", "value", "unit"]);
     for name in metrics::expand(&scene.panel.metrics, scene.data) {

@@ -1,6 +1,7 @@
 //! Figures of every kind and of every odd run: documents that read, and values that read back.
 
 use mlsys_harness::reading::{parsed, well_formed};
+use mlsys_harness::samples;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
@@ -12,7 +13,7 @@ use crate::panel::Scene;
 use crate::panel::tests::fixtures::{learning, point, schema, steered};
 use crate::panel::tests::odd::{odd_frames, odd_runs};
 use crate::panel::tests::structures::{heads, lifetimes, warps};
-use crate::panel::tests::{fixtures, message_traces, named, with_frame};
+use crate::panel::tests::{fixtures, named, with_frame};
 
 fn source() -> Source {
     Source {
@@ -197,7 +198,7 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     for said in ["warp 2", "takes it", "2 passes", "24"] {
         has(&texts, said);
     }
-    let (rows, texts) = files(Frame::MessageTrace(Box::new(message_traces::ring(4))));
+    let (rows, texts) = files(Frame::MessageTrace(Box::new(samples::ring(4))));
     assert_eq!(rows[0], "round|phase|from|to|first chunk|chunks|action|bytes");
     assert_eq!(rows.len(), 1 + 6 * 4);
     has(&rows, "1|reduce-scatter|rank 0|rank 1|0|1|add|209472");
@@ -210,11 +211,11 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     for said in ["gradient of step 10 over a ring", "209.5 kB over each of 4"] {
         tells(&texts, said);
     }
-    let (_, texts) = files(Frame::MessageTrace(Box::new(message_traces::ring(40))));
+    let (_, texts) = files(Frame::MessageTrace(Box::new(samples::ring(40))));
     tells(&texts, "Shown: ranks 0 to 31 of 40");
-    let (_, texts) = files(Frame::MessageTrace(Box::new(message_traces::star(4))));
+    let (_, texts) = files(Frame::MessageTrace(Box::new(samples::star(4))));
     tells(&texts, "The server's link carries what all workers send.");
-    let (rows, texts) = files(Frame::Stacks(message_traces::memory()));
+    let (rows, texts) = files(fixtures::picture("stacks"));
     assert!(rows[0].starts_with("stack|weights"), "{}", rows[0]);
     has(&rows, "worker 2|209472|209472|418944|500000|sharded");
     for said in ["worker 2", "activations", "4 MB there are"] {

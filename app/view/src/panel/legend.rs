@@ -3,8 +3,7 @@
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::theme::Look;
 
 #[derive(Clone, Debug)]

@@ -9,9 +9,8 @@ use ratatui::layout::Rect;
 use crate::canvas::{Canvas, Pen};
 use crate::panel::axis::Axis;
 use crate::panel::line::chart::Chart;
-pub use crate::panel::line::chart::{Reading, reading};
 use crate::panel::line::curves::{Curve, Curves, Kind};
-pub use crate::panel::line::curves::{extent, step_after, step_before};
+pub use crate::panel::line::curves::{Reading, extent, reading, step_after, step_before};
 use crate::panel::{Scene, Window, legend, metrics, quantity};
 use crate::theme::Look;
 
@@ -43,7 +42,6 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Lo
     true
 }
 
-/// The chart above its legend, and where the legend is.
 fn lay_out(
     area: Rect,
     scene: &Scene<'_>,
@@ -59,7 +57,6 @@ fn lay_out(
     (Chart::new(upper, curves, y, unit, &look.glyphs), lower)
 }
 
-/// The step at a column of a chart drawn in an area.
 pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Option<u64> {
     let curves = Curves::gather(scene, usize::from(area.width) * 2);
     let bounds = curves.bounds()?;
@@ -76,7 +73,6 @@ pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -
     })
 }
 
-/// Whether a curve of the chart is smoothed.
 pub fn is_smoothed(scene: &Scene<'_>) -> bool {
     let curves = Curves::gather(scene, 1);
     curves.now.iter().any(|curve| match &curve.kind {
@@ -122,7 +118,6 @@ pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     facts
 }
 
-/// The part above and the part below a row.
 fn split(area: Rect, above: u16) -> [Rect; 2] {
     let above = above.min(area.height);
     let upper = Rect { height: above, ..area };

@@ -26,7 +26,7 @@ use mlsys_lab::frame::Frame;
 use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
-use crate::export::csv::Lines;
+use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
 use crate::panel::picture::kernel::KernelDebugger;
@@ -65,7 +65,6 @@ pub(crate) fn of(frame: &Frame) -> &dyn Picture {
     }
 }
 
-/// How a picture is looked at while it is drawn.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) view: &'a FrameView,
@@ -77,10 +76,8 @@ pub(crate) struct At<'a> {
 pub(crate) trait Picture {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look);
 
-    /// What it shows, in sentences.
     fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String;
 
-    /// Writes its values as lines of a CSV.
     fn values(&self, lines: &mut Lines);
 
     /// The marked part with its label and value.
@@ -141,12 +138,10 @@ pub(crate) trait Picture {
         view.round = self.steps_done(view).saturating_add_signed(by).min(self.step_count());
     }
 
-    /// The sentence of the step that has been reached.
     fn step_text(&self, _view: &FrameView, _glyphs: &Glyphs) -> Option<String> {
         None
     }
 
-    /// The columns and rows without which it cannot be read.
     fn least(&self) -> (u16, u16) {
         LEAST
     }
@@ -176,18 +171,12 @@ pub(crate) fn inspect_marked(
     inspect: Inspect,
     go: impl FnOnce(&mut FrameView, Way),
 ) {
-    match inspect {
-        Inspect::Earlier => go(view, Way::Left),
-        Inspect::Later => go(view, Way::Right),
-        Inspect::Fit => view.mark = None,
-        Inspect::NextPoint
-        | Inspect::Right
-        | Inspect::PreviousPoint
-        | Inspect::Left
-        | Inspect::Closer
-        | Inspect::Wider
-        | Inspect::LogAxis
-        | Inspect::Smooth => {}
+    if inspect == Inspect::Earlier {
+        go(view, Way::Left);
+    } else if inspect == Inspect::Later {
+        go(view, Way::Right);
+    } else if inspect == Inspect::Fit {
+        view.mark = None;
     }
 }
 

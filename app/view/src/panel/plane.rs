@@ -2,8 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::panel::axis::Axis;
 use crate::theme::Look;
 

@@ -3,7 +3,7 @@
 pub(crate) mod fixtures;
 mod kernels;
 mod marked;
-pub(crate) mod message_traces;
+mod message_traces;
 pub(crate) mod odd;
 mod snapshots;
 pub(crate) mod structures;
@@ -21,7 +21,7 @@ use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::picture::At;
 use crate::panel::tests::fixtures::{Noise, diverging, point, schema, steered};
 use crate::panel::tests::odd::odd_runs;
-use crate::panel::{Focus, FrameView, Origin, Scene, Smoothing, View, Window, draw_panel, words};
+use crate::panel::{Focus, FrameView, Scene, Smoothing, View, Window, draw_panel, words};
 use crate::theme::{Background, ColorDepth, Look, Theme};
 
 fn look(depth: ColorDepth, set: GlyphSet) -> Look {
@@ -94,19 +94,7 @@ fn compare(name: &str, buf: &Buffer) {
 }
 
 pub(crate) fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
-    Scene {
-        schema,
-        panel: schema.panel(panel).unwrap(),
-        data,
-        earlier: &[],
-        view: view(schema, panel),
-        cursor: None,
-        focus: Focus::Aside,
-        origin: Origin::Here,
-        walk: None,
-        comparison: Default::default(),
-        drawn: None,
-    }
+    Scene::of(schema, schema.panel(panel).unwrap(), data, view(schema, panel))
 }
 
 #[test]

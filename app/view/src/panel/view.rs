@@ -1,11 +1,12 @@
 //! How a person looks at one picture: what of it is shown and in which way. The picture itself is not in here.
 
 mod frame;
+mod stretch;
 
 use mlsys_lab::schema::{Panel, Scale};
 
-pub use crate::panel::picture::timeline::view::{Stretch, Tint};
 pub use crate::panel::view::frame::{FrameView, Mark, Way};
+pub use crate::panel::view::stretch::{Stretch, Tint};
 
 /// A way to look at the chosen picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,26 +1,21 @@
 //! A line chart laid out, and its axes.
 
-use mlsys_lab::report::{Change, Series};
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::glyphs::Glyphs;
 use crate::panel::Scene;
 use crate::panel::axis::{Axis, Measure};
-use crate::panel::line::curves::{Curves, Kind};
+use crate::panel::line::curves::{Curves, Kind, Reading, reading, shown_changes};
 use crate::panel::plane::{left_ticks, tick_below};
 use crate::theme::Look;
 
 pub(super) struct Chart {
-    /// Where the curves are.
     pub(super) plot: Rect,
-    /// The whole chart, labels included.
     pub(super) area: Rect,
     pub(super) x: Axis,
     pub(super) y: Axis,
-    /// The first and the last step.
     pub(super) steps: (u64, u64),
     /// Both axes, for the many points of curves.
     pub(super) measures: (Measure, Measure),
@@ -62,7 +57,6 @@ impl Chart {
         self.place(self.x.share(step as f64).unwrap_or(0.0), self.plot.width) + self.plot.x
     }
 
-    /// Where a step lies, in columns.
     pub(super) fn exact(&self, step: u64) -> f64 {
         let share = self.x.share(step as f64).unwrap_or(0.0);
         f64::from(self.plot.x) + share * f64::from(self.plot.width)
@@ -108,31 +102,7 @@ impl Chart {
     }
 }
 
-/// What a series says at a step: what it said last by then.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Reading {
-    /// A value, and the step it was recorded at.
-    Value(u64, f64),
-    NotFinite,
-    Nothing,
-}
-
-pub fn reading(series: &Series, step: u64) -> Reading {
-    let (points, gaps) = (series.points(), series.gaps());
-    let place = points.partition_point(|(at, _)| *at <= step).checked_sub(1);
-    let point = place.and_then(|place| points.get(place));
-    let place = gaps.partition_point(|at| *at <= step).checked_sub(1);
-    let gap = place.and_then(|place| gaps.get(place));
-    match (point, gap) {
-        (Some((at, _)), Some(gap)) if gap >= at => Reading::NotFinite,
-        (Some(&(at, value)), _) => Reading::Value(at, value),
-        (None, Some(_)) => Reading::NotFinite,
-        (None, None) => Reading::Nothing,
-    }
-}
-
 impl Chart {
-    /// Draws the line at the cursor, under the curves.
     pub(super) fn cursor(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
         let Some(step) = curves.cursor else { return };
         let (x, glyphs, style) = (self.column(step), &look.glyphs, look.theme.accent);
@@ -184,39 +154,5 @@ pub(super) fn draw_marks(
         let (from, to) = (chart.column(from), chart.column(to));
         pen.column(from, plot.y..foot, glyphs.change, look.theme.bad);
         pen.run(from, foot, to.saturating_sub(from) + 1, glyphs.not_finite, look.theme.bad);
-    }
-}
-
-/// The knob turns that lie in the chart.
-pub(super) fn shown_changes<'a>(
-    scene: &Scene<'a>,
-    curves: &Curves<'_>,
-) -> impl DoubleEndedIterator<Item = &'a Change> {
-    let (first, last) = curves.steps;
-    scene.data.changes.iter().filter(move |change| {
-        change.step <= last && (first <= change.step || curves.shown.is_none())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_series_says_what_it_said_last() {
-        let mut series = Series::default();
-        for (step, value) in [(10, 1.0), (20, 2.0), (30, f64::NAN), (40, 4.0)] {
-            series.push(step, value);
-        }
-        for (step, expected) in [
-            (9, Reading::Nothing),
-            (10, Reading::Value(10, 1.0)),
-            (29, Reading::Value(20, 2.0)),
-            (30, Reading::NotFinite),
-            (39, Reading::NotFinite),
-            (1000, Reading::Value(40, 4.0)),
-        ] {
-            assert_eq!(reading(&series, step), expected, "{step}");
-        }
     }
 }

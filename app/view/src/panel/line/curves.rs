@@ -1,18 +1,15 @@
 //! What a line chart shows: the curves of this run and of an earlier one, and the steps they span.
 
-use mlsys_lab::report::{RunData, Series};
+use mlsys_lab::report::{Change, RunData, Series};
 use mlsys_lab::schema::Scale;
 use ratatui::style::Modifier;
 
 use crate::panel::axis::Axis;
 use crate::panel::legend::Item;
-use crate::panel::line::chart::{Reading, reading, shown_changes};
-use crate::panel::line::strokes::{letter, numeral};
 use crate::panel::trace::Trace;
 use crate::panel::{Extent, Scene, Window, metrics, quantity};
 use crate::theme::Look;
 
-/// One metric in a chart.
 #[derive(Debug)]
 pub(super) struct Curve<'a> {
     pub(super) name: &'a str,
@@ -22,8 +19,10 @@ pub(super) struct Curve<'a> {
 
 #[derive(Debug)]
 pub(super) enum Kind<'a> {
-    /// Over steps.
-    Series { series: &'a Series, trace: Trace },
+    Series {
+        series: &'a Series,
+        trace: Trace,
+    },
     /// The same at every step.
     Level(f64),
 }
@@ -36,7 +35,6 @@ impl Curve<'_> {
         }
     }
 
-    /// The value at the end of the part that is shown.
     pub(super) fn shown_end(&self) -> Option<f64> {
         match &self.kind {
             Kind::Series { trace, .. } => {
@@ -47,7 +45,6 @@ impl Curve<'_> {
         }
     }
 
-    /// The smallest and largest value that can be shown.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         match &self.kind {
             Kind::Series { trace, .. } => Some(trace.bounds()).filter(|(low, high)| low <= high),
@@ -55,7 +52,6 @@ impl Curve<'_> {
         }
     }
 
-    /// Whether its newest value was not finite.
     pub(super) fn is_broken(&self) -> bool {
         match &self.kind {
             Kind::Series { series, .. } => series.ends_in_gap(),
@@ -74,11 +70,9 @@ impl Curve<'_> {
 
 #[derive(Debug)]
 pub(super) struct Curves<'a> {
-    /// Of the run on the screen.
     pub(super) now: Vec<Curve<'a>>,
     /// Of the earlier runs, the newest first.
     pub(super) before: Vec<Vec<Curve<'a>>>,
-    /// The metrics, by their place in the legend.
     pub(super) names: Vec<&'a str>,
     pub(super) steps: (u64, u64),
     pub(super) axis: Axis,
@@ -89,7 +83,6 @@ pub(super) struct Curves<'a> {
 }
 
 impl<'a> Curves<'a> {
-    /// Finds a panel's curves and reduces them to a number of columns.
     pub(super) fn gather(scene: &Scene<'a>, columns: usize) -> Self {
         let there = extent(scene).unwrap_or(Extent {
             first: 0,
@@ -136,7 +129,6 @@ impl<'a> Curves<'a> {
         all.filter_map(Curve::bounds).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
     }
 
-    /// The first step at which a value of this run was not finite.
     pub(super) fn first_gap(&self) -> Option<u64> {
         self.gaps().map(|(from, _)| from).min()
     }
@@ -223,7 +215,6 @@ fn ends(series: &Series) -> Option<(u64, u64)> {
     Some((first, last))
 }
 
-/// Knob changes that are written out.
 const NAMED_CHANGES: usize = 3;
 
 /// The cursor's step, the curves, the earlier runs, what was not finite, then knob turns, the newest first.
@@ -272,7 +263,6 @@ pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<
     items
 }
 
-/// A curve's name with its value at the cursor, or its latest, and how it is drawn.
 fn described(curve: &Curve<'_>, curves: &Curves<'_>, scene: &Scene<'_>, look: &Look) -> String {
     let mut text = curve.name.to_owned();
     match curves.cursor {
@@ -300,7 +290,6 @@ fn described(curve: &Curve<'_>, curves: &Curves<'_>, scene: &Scene<'_>, look: &L
     text
 }
 
-/// An earlier run with its values at the cursor.
 fn said_before(
     label: &str,
     before: &[Curve<'_>],
@@ -318,7 +307,6 @@ fn said_before(
     format!("{label}: {}", values.collect::<Vec<_>>().join(", "))
 }
 
-/// What a curve says at a step.
 fn value_at(curve: &Curve<'_>, step: u64, scene: &Scene<'_>, look: &Look) -> String {
     let said = |value| quantity(value, scene.unit(curve.name), &look.glyphs);
     match &curve.kind {
@@ -329,5 +317,77 @@ fn value_at(curve: &Curve<'_>, step: u64, scene: &Scene<'_>, look: &Look) -> Str
             Reading::NotFinite => "not finite".to_owned(),
             Reading::Nothing => "not yet".to_owned(),
         },
+    }
+}
+
+pub(super) fn shown_changes<'a>(
+    scene: &Scene<'a>,
+    curves: &Curves<'_>,
+) -> impl DoubleEndedIterator<Item = &'a Change> {
+    let (first, last) = curves.steps;
+    scene.data.changes.iter().filter(move |change| {
+        change.step <= last && (first <= change.step || curves.shown.is_none())
+    })
+}
+
+/// What a series says at a step: what it said last by then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// A value, and the step it was recorded at.
+    Value(u64, f64),
+    NotFinite,
+    Nothing,
+}
+
+pub fn reading(series: &Series, step: u64) -> Reading {
+    let (points, gaps) = (series.points(), series.gaps());
+    let place = points.partition_point(|(at, _)| *at <= step).checked_sub(1);
+    let point = place.and_then(|place| points.get(place));
+    let place = gaps.partition_point(|at| *at <= step).checked_sub(1);
+    let gap = place.and_then(|place| gaps.get(place));
+    match (point, gap) {
+        (Some((at, _)), Some(gap)) if gap >= at => Reading::NotFinite,
+        (Some(&(at, value)), _) => Reading::Value(at, value),
+        (None, Some(_)) => Reading::NotFinite,
+        (None, None) => Reading::Nothing,
+    }
+}
+
+/// The names of curves in the legend, in the chart and at its right edge.
+const LETTERS: [&str; 26] = [
+    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s",
+    "t", "u", "v", "w", "x", "y", "z",
+];
+
+pub(super) fn letter(place: usize) -> &'static str {
+    LETTERS[place % LETTERS.len()]
+}
+
+const NUMERALS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+pub(super) fn numeral(place: usize) -> &'static str {
+    NUMERALS[place % NUMERALS.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_says_what_it_said_last() {
+        let mut series = Series::default();
+        for (step, value) in [(10, 1.0), (20, 2.0), (30, f64::NAN), (40, 4.0)] {
+            series.push(step, value);
+        }
+        for (step, expected) in [
+            (9, Reading::Nothing),
+            (10, Reading::Value(10, 1.0)),
+            (29, Reading::Value(20, 2.0)),
+            (30, Reading::NotFinite),
+            (39, Reading::NotFinite),
+            (1000, Reading::Value(40, 4.0)),
+        ] {
+            assert_eq!(reading(&series, step), expected, "{step}");
+        }
     }
 }

@@ -2,11 +2,10 @@
 
 use ratatui::style::{Modifier, Style};
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, DotGrid, Ink, Pen, Stroke};
+use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
 use crate::glyphs::GlyphSet;
 use crate::panel::line::chart::Chart;
-use crate::panel::line::curves::{Curve, Curves, Kind};
+use crate::panel::line::curves::{Curve, Curves, Kind, letter, numeral};
 use crate::panel::trace::{Bucket, Trace};
 use crate::theme::{ColorDepth, Look};
 
@@ -22,7 +21,6 @@ mod rank {
 const STROKES: [Stroke; 4] =
     [Stroke::Dashed(3, 1), Stroke::Dashed(1, 1), Stroke::Dashed(5, 3), Stroke::Dashed(1, 3)];
 
-/// How a curve is drawn.
 #[derive(Clone, Copy)]
 struct Inks {
     /// The curve, or the smoothed one if there is one.
@@ -77,7 +75,6 @@ impl Chart {
         }
     }
 
-    /// One curve: bright as it is, or faint with the smoothed curve bright on top.
     fn trace(&self, dots: &mut DotGrid, curve: &Curve<'_>, inks: Inks) {
         let (series, trace) = match &curve.kind {
             Kind::Series { series, trace } => (series, trace),
@@ -115,7 +112,6 @@ impl Chart {
         }
     }
 
-    /// A straight line between two points, or the second alone.
     fn join(&self, dots: &mut DotGrid, from: Option<(u64, f64)>, to: (u64, f64), ink: Ink) {
         let (width, height) = dots.size();
         let (x_axis, y_axis) = self.measures;
@@ -129,7 +125,6 @@ impl Chart {
         }
     }
 
-    /// A broken line across the chart.
     fn level(&self, dots: &mut DotGrid, value: f64, ink: Ink) {
         let (_, height) = dots.size();
         let Some(share) = self.y.share(value) else {
@@ -141,24 +136,8 @@ impl Chart {
     }
 }
 
-/// The names of curves in the legend, in the chart and at its right edge.
-const LETTERS: [&str; 26] = [
-    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s",
-    "t", "u", "v", "w", "x", "y", "z",
-];
-
 /// Columns between two marks on a curve.
 const APART: u16 = 20;
-
-pub(super) fn letter(place: usize) -> &'static str {
-    LETTERS[place % LETTERS.len()]
-}
-
-const NUMERALS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-
-pub(super) fn numeral(place: usize) -> &'static str {
-    NUMERALS[place % NUMERALS.len()]
-}
 
 impl Chart {
     /// Numerals on the curves of earlier runs, with the curve's letter where there are several.

@@ -5,10 +5,8 @@ use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
 use crate::panel::picture::{At, LEAST, Picture, page_rows};
@@ -22,7 +20,6 @@ const SHORTEST: u16 = 8;
 
 /// The columns and rows in which every bar can be told from the others, its title above; at least the given size.
 pub(crate) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
-    /// Columns of the longest bar.
     const TRACK: u16 = 12;
     let widest = |texts: &mut dyn Iterator<Item = u16>| texts.max().unwrap_or(0);
     let labels = widest(&mut bars.bars.iter().map(|bar| pen::width(&bar.label)));
@@ -60,7 +57,6 @@ fn axis(bars: &Bars) -> Axis {
     }
 }
 
-/// The value that stands to the right of a bar.
 fn value_text(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> String {
     match (bar.value, scale) {
         (None, _) => format!("{} not finite", look.glyphs.not_finite),

@@ -7,10 +7,8 @@ use mlsys_lab::frame::{BoxPlot, ValueSpread};
 use ratatui::layout::Rect;
 
 use crate::axis::Axis;
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::FrameView;
 use crate::panel::picture::{At, Picture, page_rows};

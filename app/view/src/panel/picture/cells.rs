@@ -4,12 +4,10 @@ use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::Lines;
 use crate::glyphs::Glyphs;
-use crate::panel::legend;
-use crate::panel::legend::Item;
+use crate::panel::legend::{self, Item};
 use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
@@ -18,13 +16,11 @@ use crate::theme::Look;
 /// The widest that a cell without text is drawn.
 const WIDEST: u16 = 3;
 
-/// Where the parts are and how large cells are.
 struct Plan {
     labels: u16,
     /// The columns of a cell, with the gap behind it.
     cell: u16,
     written: Written,
-    /// The first row and the first column in sight, and how many of each.
     rows: (usize, usize),
     columns: (usize, usize),
     /// Rows from one row of cells to the next.
@@ -33,7 +29,6 @@ struct Plan {
     lines: usize,
 }
 
-/// Whether the texts of cells are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
     Yes,
@@ -192,7 +187,6 @@ fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
 }
 
 impl Plan {
-    /// The column of the screen at which a column of cells begins.
     fn x(&self, area: Rect, cells: &Cells, column: usize) -> u16 {
         let along = (column - self.columns.0) % self.columns.1.max(1);
         let with_it = wide(along + 1, self.cell, cells.group);
@@ -408,7 +402,6 @@ fn stretches(cells: &Cells, row: &CellRow) -> String {
     counted.collect::<Vec<_>>().join(", ")
 }
 
-/// One cell: its row, its column, what it is and what stands in it.
 fn cell_words(cells: &Cells, row: usize, column: usize) -> Option<String> {
     let of = cells.rows.get(row)?;
     let across = match cells.across.as_str() {

@@ -12,7 +12,7 @@ use mlsys_lab::frame::{Direction, Graph};
 use ratatui::layout::Rect;
 
 use crate::canvas::{Canvas, Pen};
-use crate::export::csv::Lines;
+use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 pub use crate::panel::picture::graph::cards::{Card, Cards, Form, Head};
 use crate::panel::picture::graph::layout::{Arranged, Layout, Size, lay_out};
@@ -128,7 +128,6 @@ fn window(area: Rect, drawing: &Drawing, focus: Option<usize>) -> Window {
     }
 }
 
-/// What of the graph is not in the picture; nothing if all is.
 fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
     let (before, after) = drawing.visible.left_out;
     if before + after > 0 {
@@ -147,7 +146,6 @@ fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
     })
 }
 
-/// The step written out, then the facts of the node.
 fn draw_facts(
     area: Rect,
     canvas: &mut Canvas,
@@ -179,10 +177,6 @@ fn draw_facts(
             }
         }
     }
-}
-
-fn has_border(form: Form) -> bool {
-    form.border() > 0
 }
 
 impl Picture for Graph {
@@ -263,7 +257,6 @@ impl Picture for Graph {
     }
 }
 
-/// All of a graph, after the last step of its walk.
 fn whole(graph: &Graph) -> GraphView {
     GraphView { steps: graph.walk.len(), form: Some(Form::Airy), ..GraphView::default() }
 }
@@ -287,7 +280,6 @@ fn steps(graph: &Graph) -> Vec<String> {
 }
 
 pub struct Drawing {
-    /// What of the graph is shown.
     pub visible: VisibleGraph,
     pub boxes: Vec<Card>,
     pub form: Form,

@@ -5,19 +5,15 @@ use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::{self, Lines};
 use crate::glyphs::{GlyphSet, Glyphs};
-use crate::panel::legend;
-use crate::panel::legend::Item;
+use crate::panel::legend::{self, Item};
 use crate::panel::picture::{At, PAGE_ROWS, Picture, matrix, page_rows};
 use crate::panel::view::{FrameView, Mark};
 use crate::quantity::quantity;
 use crate::theme::Look;
 
-/// Draws the field as large as its proportions allow, a row of edges and scale below it.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
@@ -71,7 +67,6 @@ fn proportioned(area: Rect, map: &HeatMap) -> Rect {
     Rect { x, width, height: height.min(area.height), ..area }
 }
 
-/// The numbers, as shares of the scale.
 struct Field<'a> {
     map: &'a HeatMap,
 }

@@ -5,14 +5,11 @@ use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, DotGrid, Ink, Pen, Stroke};
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
+use crate::csv::{self, Lines};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::axis::Axis;
-use crate::panel::legend;
-use crate::panel::legend::Item;
+use crate::panel::legend::{self, Item};
 use crate::panel::picture::{At, Picture};
 use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::FrameView;
@@ -43,7 +40,6 @@ fn heights(histogram: &Histogram) -> Axis {
     }
 }
 
-/// The range that a column of the screen falls into.
 fn bin_at(histogram: &Histogram, x: f64) -> Option<usize> {
     let next = histogram.edges.partition_point(|edge| *edge <= x);
     next.checked_sub(1)
@@ -170,7 +166,6 @@ fn outline(
     }
 }
 
-/// A cell that a column fills.
 fn full(look: &Look) -> &'static str {
     look.glyphs.heights[look.glyphs.heights.len() - 1]
 }
@@ -190,7 +185,6 @@ fn places<'a>(
     })
 }
 
-/// A line up from each marked value.
 fn levels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
     let mut pen = Pen::new(plot, canvas, &look.glyphs);

@@ -4,9 +4,8 @@ use mlsys_lab::frame::{Image, Images, Verdict};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::picture::{At, Picture, spaced};
 use crate::panel::view::FrameView;
@@ -238,7 +237,6 @@ impl Picture for Images {
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
-        /// Images of one page.
         const MOST: usize = 60;
         let cells = |pixels: usize, parts: usize, least: u16| {
             u16::try_from(pixels.div_ceil(parts)).unwrap_or(u16::MAX).max(least)

@@ -6,6 +6,7 @@ mod grid;
 mod lanes;
 mod memory;
 mod source;
+mod state;
 mod thread;
 
 use std::borrow::Cow;
@@ -18,17 +19,16 @@ use ratatui::style::Style;
 
 use super::{At, Picture, Sheet, cells};
 use crate::canvas::{Canvas, Pen};
-use crate::export::csv::Lines;
+use crate::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::view::{FrameView, Mark, Stretch, Way};
 use crate::panel::{Focus, draw_frame};
 use crate::text;
 use crate::theme::Look;
 pub use debugger::{KernelDebugger, Play, Thread};
-use lanes::LaneState;
+use state::LaneState;
 pub use thread::{status, thread_details};
 
-/// The sentence before the first step.
 const NOTHING_RUN: &str = "Nothing has run yet: . goes on by one instruction, , goes back.";
 
 /// The debugger of a launch; without one, as before the first step.
@@ -40,7 +40,6 @@ fn debugger_of<'a>(
     own.map_or_else(|| Cow::Owned(KernelDebugger::new(kernel)), Cow::Borrowed)
 }
 
-/// Draws a view of a launch.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
@@ -73,14 +72,13 @@ pub(crate) fn draw(
             Frame::Timeline(order)
         }
         View::Problems => {
-            view.mark = debugger.problem().map(|row| Mark { column: 0, row });
+            view.mark = debugger.problem.map(|row| Mark { column: 0, row });
             Frame::Table(problems(kernel))
         }
     };
     draw_frame(area, canvas, &frame, At { view: &view, focus: Focus::Aside, walk: None }, look);
 }
 
-/// A part of a picture of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
     /// A line of the source, from 1.
@@ -88,7 +86,6 @@ pub enum Spot {
     Thread(Thread),
 }
 
-/// The part at a place of the picture.
 pub(crate) fn spot_at(
     area: Rect,
     kernel: &Kernel,
@@ -109,7 +106,6 @@ pub(crate) fn spot_at(
 
 /// The position and the rows of a picture, in words.
 pub(crate) fn words(kernel: &Kernel, debugger: Option<&KernelDebugger>) -> String {
-    /// Rows that are read out.
     const MOST: usize = 64;
     let mut lines: Vec<String> = debugger.map_or(Vec::new(), status);
     if let (View::Lanes, Some(debugger)) = (kernel.view, debugger) {
@@ -164,7 +160,6 @@ fn order(kernel: &Kernel, debugger: &KernelDebugger) -> Timeline {
     timeline
 }
 
-/// The bar of the last step.
 fn current_span(timeline: &Timeline, debugger: &KernelDebugger) -> Option<usize> {
     let step = debugger.last()?;
     let lane = format!("block {} warp {}", step.block, step.warp);
@@ -173,7 +168,6 @@ fn current_span(timeline: &Timeline, debugger: &KernelDebugger) -> Option<usize>
     timeline.spans.iter().position(|span| span.lane == lane && span.start <= at && at <= span.end)
 }
 
-/// The problems of the whole run.
 fn problems(kernel: &Kernel) -> Table {
     let place = |[x, y, z]: [u32; 3]| Value::from(format!("({x},{y},{z})"));
     let row = |problem: &Problem| {
@@ -225,7 +219,6 @@ fn write_lines(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look:
     used
 }
 
-/// An area split into rows above and `below` rows.
 fn split(area: Rect, below: u16) -> [Rect; 2] {
     let below = below.min(area.height);
     let height = area.height - below;

@@ -4,8 +4,7 @@ use mlsys_lab::frame::HeatMap;
 use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::glyphs::Glyphs;
 use crate::panel::picture::READ_ROWS;
 use crate::panel::view::Mark;
@@ -30,7 +29,6 @@ pub(crate) fn unit(map: &HeatMap) -> Option<&str> {
     matches!(first, "bytes" | "seconds" | "flops").then_some(first)
 }
 
-/// The number of a pair, if there is one.
 pub(crate) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
     let place = row.checked_mul(map.columns)?.checked_add(column)?;
     map.cells.get(place).copied()

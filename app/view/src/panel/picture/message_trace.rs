@@ -12,13 +12,10 @@ use mlsys_lab::frame::message_trace::Action;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, MessageTrace, Pane, TraceState};
 use ratatui::layout::Rect;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv::Lines;
-use crate::export::glyphs;
-use crate::glyphs::Glyphs;
-use crate::panel::legend;
-use crate::panel::legend::Item;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::Lines;
+use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::legend::{self, Item};
 use crate::panel::picture::message_trace::boxes::Diagram;
 use crate::panel::picture::message_trace::rows::Rows;
 use crate::panel::picture::message_trace::words::Stage;
@@ -182,7 +179,7 @@ fn cells(trace: &MessageTrace, at: usize) -> Cells {
         [left_out("ranks", &ranks, trace.ranks), left_out("chunks", &chunks, trace.chunks.len())];
     let shown: Vec<String> = shown.into_iter().flatten().collect();
     let shown = (!shown.is_empty()).then(|| format!("Shown: {}.", shown.join(", ")));
-    let notes = [shown, words::traffic(trace, &after, &glyphs())];
+    let notes = [shown, words::traffic(trace, &after, &Glyphs::new(GlyphSet::Unicode))];
     let kind = |stage: Stage| Kind { name: stage.word().to_owned(), tone: stage.tone() };
     Cells {
         across: "chunk".to_owned(),

@@ -7,7 +7,7 @@ use mlsys_lab::frame::{Frame, FrameSequence, Pane};
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::canvas::{Canvas, Pen};
-use crate::export::csv::Lines;
+use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, LEAST, Picture, Sheet, inspect_marked};
 use crate::panel::view::{FrameView, Inspect, Way};
@@ -15,20 +15,9 @@ use crate::panel::words::frame_words;
 use crate::panel::{below_title, draw_frame, picture};
 use crate::theme::Look;
 
-/// What a picture needs to be worth looking at.
-const COLUMNS: u16 = LEAST.0;
-/// The same down.
-const ROWS: u16 = LEAST.1;
-
-/// The columns and rows without which a picture cannot be read.
-fn needed(pane: &Pane) -> (u16, u16) {
-    picture::of(&pane.frame).least()
-}
-
 /// What the most demanding of them needs.
 fn most(needs: &[(u16, u16)]) -> (u16, u16) {
-    let needs = needs.iter();
-    needs.fold((COLUMNS, ROWS), |(wide, high), need| (wide.max(need.0), high.max(need.1)))
+    needs.iter().fold(LEAST, |(wide, high), need| (wide.max(need.0), high.max(need.1)))
 }
 
 /// The pictures in rows, as many in each as have room side by side with a column between two.
@@ -65,15 +54,14 @@ fn grid(area: Rect, count: usize, (wide, high): (u16, u16)) -> (usize, usize) {
 
 impl Picture for Vec<Pane> {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        let mark = at.view.mark;
-        let focus = at.focus;
         if self.is_empty() || area.is_empty() {
             return;
         }
-        let needs: Vec<(u16, u16)> = self.iter().map(needed).collect();
+        let needs: Vec<(u16, u16)> =
+            self.iter().map(|pane| picture::of(&pane.frame).least()).collect();
         let (across, down) = grid(area, self.len(), most(&needs));
         let page = across * down;
-        let marked = mark.map(|mark| mark.column.min(self.len() - 1));
+        let marked = at.view.mark.map(|mark| mark.column.min(self.len() - 1));
         // Whole pages, so that the pictures stand still while the mark moves among them.
         let first = marked.unwrap_or(0) / page * page;
         let regular = first..(first + page).min(self.len());
@@ -91,36 +79,26 @@ impl Picture for Vec<Pane> {
         };
         let places: Vec<Rect> = match packed {
             Some(row) => {
-                let wide = needs[row].iter();
-                let parts: Vec<Constraint> =
-                    wide.map(|(wide, _)| Constraint::Fill(*wide)).collect();
+                let parts = needs[row].iter().map(|(wide, _)| Constraint::Fill(*wide));
                 Layout::horizontal(parts).spacing(1).split(area).to_vec()
             }
             None => {
                 let bands = Layout::vertical(vec![Constraint::Fill(1); down]).split(area);
-                let cells = bands.iter().flat_map(|band| {
-                    let cells = Layout::horizontal(vec![Constraint::Fill(1); across]);
-                    cells.spacing(1).split(*band).to_vec()
-                });
-                cells.collect()
+                let cells = Layout::horizontal(vec![Constraint::Fill(1); across]).spacing(1);
+                bands.iter().flat_map(|band| cells.split(*band).to_vec()).collect()
             }
         };
-        let mut cells = places.into_iter();
-        let shown = self.iter().enumerate();
-        for (index, pane) in shown.skip(seen.start).take(seen.len()) {
-            let Some(cell) = cells.next() else {
-                break;
-            };
+        let shown = self.iter().enumerate().skip(seen.start).take(seen.len());
+        for ((index, pane), cell) in shown.zip(places) {
             // The title of the marked one is set off by a glyph as well.
-            let (before, style) = if marked == Some(index) {
-                (look.glyphs.forward, look.theme.accent)
-            } else {
-                ("", look.theme.title)
+            let (before, style) = match marked == Some(index) {
+                true => (look.glyphs.forward, look.theme.accent),
+                false => ("", look.theme.title),
             };
             let title = format!("{before}{}", pane.title);
             Pen::new(cell, canvas, &look.glyphs).text(cell.x, cell.y, &title, style);
             let below = below_title(cell);
-            let at = At { view: &FrameView::default(), focus, walk: None };
+            let at = At { view: &FrameView::default(), walk: None, ..at };
             draw_frame(below, canvas, &pane.frame, at, look);
         }
         if seen.len() < self.len() {
@@ -131,8 +109,11 @@ impl Picture for Vec<Pane> {
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
-        let label = |frame: &Frame| picture::of(frame).words(&FrameView::default(), glyphs);
-        outline(self, label).join("\n")
+        let lines = self.iter().enumerate().map(|(place, Pane { title, frame })| {
+            let words = picture::of(frame).words(&FrameView::default(), glyphs);
+            format!("{} of {}, {title}: {words}", place + 1, self.len())
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn values(&self, lines: &mut Lines) {
@@ -159,18 +140,8 @@ impl Picture for Vec<Pane> {
     }
 }
 
-/// The lines of text: each pane's title, then its picture by `label`.
-fn outline(panes: &[Pane], label: impl Fn(&Frame) -> String) -> Vec<String> {
-    let count = panes.len();
-    let line = |(place, pane): (usize, &Pane)| {
-        let title = &pane.title;
-        format!("{} of {count}, {title}: {}", place + 1, label(&pane.frame))
-    };
-    panes.iter().enumerate().map(line).collect()
-}
-
 /// The lines of every picture with its header, each with its pane before it.
-pub(crate) fn values(lines: &mut Lines, panes: &[Pane]) {
+fn values(lines: &mut Lines, panes: &[Pane]) {
     for pane in panes {
         let outer = lines.before.replace(("pane".to_owned(), pane.title.clone()));
         picture::of(&pane.frame).values(lines);
@@ -203,7 +174,6 @@ impl Picture for FrameSequence {
         values(lines, &self.stills);
     }
 
-    /// Moves the mark in the picture that is shown.
     fn go(&self, view: &mut FrameView, way: Way) {
         match self.at(view.round).map(|still| &still.frame) {
             // There are no sequences in a sequence.

@@ -4,21 +4,17 @@ use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, DotGrid, Ink, Pen, Stroke};
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
+use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
-use crate::panel::legend;
-use crate::panel::legend::Item;
+use crate::panel::legend::{self, Item};
 use crate::panel::picture::{At, Picture, READ_ROWS};
 use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::{FrameView, Mark, Way};
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
-/// Draws axes, points with their names where there is room, and the front.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
@@ -65,7 +61,6 @@ fn side<'a>(
     })
 }
 
-/// Where a place is drawn.
 fn shown(scatter: &Scatter, (x, y): (f64, f64)) -> (f64, f64) {
     (scatter.x.shown(x), scatter.y.shown(y))
 }
@@ -246,7 +241,6 @@ fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
     items
 }
 
-/// What the front is, in words; nothing without one.
 pub(crate) fn meaning(scatter: &Scatter) -> Option<String> {
     let way = |dimension: &Dimension| match dimension.better {
         Better::Neither => None,

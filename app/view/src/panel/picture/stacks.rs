@@ -4,10 +4,8 @@ use mlsys_lab::frame::{Stack, Stacks};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::legend::Item;
 use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
@@ -34,7 +32,6 @@ impl Columns {
         Self { labels, left, right: area.right().saturating_sub(beside).max(left + 1) }
     }
 
-    /// Where a share of the axis lies, in columns.
     fn exact(&self, share: f64) -> f64 {
         f64::from(self.left) + share.clamp(0.0, 1.0) * f64::from(self.right - self.left)
     }

@@ -10,10 +10,8 @@ use mlsys_lab::value::Value;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
 use crate::panel::picture::table::fit::{GAP, Wish};
@@ -207,7 +205,6 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The lines of a row with cells wrapped at the ends of their columns.
 fn lines(row: &[Value], widths: &[u16]) -> usize {
     let cells = row.iter().zip(widths);
     let words = cells.filter(|(value, _)| value.as_f64().is_none());
@@ -219,7 +216,6 @@ fn is_number(value: Option<&Value>) -> bool {
     value.is_some_and(|v| v.as_f64().is_some())
 }
 
-/// What each column would like, by the first rows that are shown.
 fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {
     let seen = shown.iter().take(usize::from(height));
     let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();

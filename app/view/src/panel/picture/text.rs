@@ -6,10 +6,9 @@ use ratatui::style::{Modifier, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::canvas::{Canvas, Pen};
-use crate::export::csv::Lines;
+use crate::csv::Lines;
 use crate::glyphs::Glyphs;
-use crate::panel::legend;
-use crate::panel::legend::Item;
+use crate::panel::legend::{self, Item};
 use crate::panel::picture::{At, Picture, spaced};
 use crate::panel::view::{FrameView, Way};
 use crate::text;
@@ -176,7 +175,6 @@ pub struct Run {
     pub text: String,
 }
 
-/// One row of a paragraph.
 pub type Row = Vec<Run>;
 
 /// The furthest back that a row is broken at a space, in letters.

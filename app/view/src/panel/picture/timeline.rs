@@ -8,13 +8,10 @@ use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
 use crate::axis::Axis;
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::canvas::{self as pen, Canvas, Pen};
+use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
-use crate::panel::legend;
-use crate::panel::legend::Item;
+use crate::panel::legend::{self, Item};
 use crate::panel::picture::timeline::total::{draw_peak, draw_total};
 use crate::panel::picture::timeline::view::{by_label, class, classes, on_bar};
 use crate::panel::picture::{At, Picture, page_rows};
@@ -27,10 +24,8 @@ use crate::theme::Look;
 const SHORT: u16 = 3;
 
 struct Parts {
-    /// What happens where, in one row.
     marks: Rect,
     total: Rect,
-    /// The lanes, without their names.
     lanes: Rect,
     /// The names left of them.
     names: Rect,
@@ -40,7 +35,6 @@ struct Parts {
     legend: Rect,
 }
 
-/// What of the bars is in sight, and what they tell.
 struct Shown {
     first: usize,
     marked: Option<usize>,
@@ -89,7 +83,6 @@ fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
     }
 }
 
-/// The first lane in sight: that of the marked bar is.
 fn first_lane(timeline: &Timeline, marked: Option<usize>, rows: u16) -> usize {
     let lane = marked.and_then(|marked| timeline.spans.get(marked));
     let lane = lane.map_or(0, |span| span.lane);
@@ -111,7 +104,6 @@ fn columns(plot: Rect, axis: &Axis, start: f64, end: f64) -> Option<(u16, u16)> 
     Some((plot.x + from as u16, plot.x + to as u16))
 }
 
-/// Where a place on the axis lies, in columns.
 fn exact(plot: Rect, axis: &Axis, at: f64) -> f64 {
     let share = axis.share(at).filter(|share| share.is_finite()).unwrap_or(0.0);
     f64::from(plot.x) + share.clamp(0.0, 1.0) * f64::from(plot.width)

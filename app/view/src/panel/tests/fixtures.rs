@@ -1,12 +1,13 @@
 //! A made-up lab and runs of it, the same at every call.
 
+use std::collections::BTreeMap;
+
 use mlsys_lab::frame::{
-    Bar, Bars, Better, Dimension, Direction, Distribution, Edge, Fact, Frame, Graph, Group,
-    HeatMap, Histogram, Image, Images, Level, Mark, Node, NodeKind, Place, Point, Scatter,
-    ScatterPoint, Slot, Step, Table, Verdict,
+    Direction, Distribution, Edge, Fact, Frame, Graph, Group, HeatMap, Histogram, Image, Images,
+    Level, Mark, Node, NodeKind, Place, Point, Scatter, Slot, Step, Verdict,
 };
 use mlsys_lab::report::{Change, Report, RunData};
-use mlsys_lab::schema::{Scale, Schema};
+use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
 
 /// A lab with one panel of every kind.
@@ -114,15 +115,22 @@ fn frames(data: &mut RunData, step: u64) {
     for (panel, frame) in [
         ("decision-boundary", Frame::HeatMap(boundary())),
         ("confusion", Frame::HeatMap(confusion())),
-        ("memory", Frame::Bars(memory())),
-        ("devices", Frame::Table(devices())),
+        ("memory", picture("memory")),
+        ("devices", picture("devices")),
         ("samples", Frame::Images(digits())),
         ("text", Frame::Text(text.to_owned())),
-        ("compression", Frame::Scatter(compression())),
+        ("compression", picture("compression")),
         ("weights", Frame::Histogram(weights())),
     ] {
         data.apply(Report::Frame { panel: panel.into(), step, frame: Box::new(frame) });
     }
+}
+
+/// A picture of `pictures.toml`.
+pub(crate) fn picture(name: &str) -> Frame {
+    let mut pictures: BTreeMap<String, Frame> =
+        toml::from_str(include_str!("pictures.toml")).unwrap();
+    pictures.remove(name).unwrap()
 }
 
 /// Two spirals and the field that tells them apart.
@@ -180,34 +188,6 @@ fn confusion() -> HeatMap {
     }
 }
 
-fn memory() -> Bars {
-    let bar = |label: &str, value: Option<f64>, remark: &str| Bar {
-        label: label.to_owned(),
-        value,
-        remark: remark.to_owned(),
-    };
-    Bars {
-        unit: "bytes".to_owned(),
-        scale: Scale::Linear,
-        bars: vec![
-            bar("weights", Some(4872.0), ""),
-            bar("gradients", Some(4872.0), "modelled"),
-            bar("optimizer", Some(9744.0), "largest"),
-            bar("activations", None, ""),
-            bar("freed", Some(-1500.0), ""),
-        ],
-    }
-}
-
-fn devices() -> Table {
-    let row = |name: &str, memory: i64, rate: f64| vec![name.into(), memory.into(), rate.into()];
-    Table {
-        columns: ["device", "memory (GB)", "GB/s"].map(str::to_owned).to_vec(),
-        rows: vec![row("A100", 80, 2039.0), row("H200", 141, 4800.0), row("T4", 16, 320.0)],
-        ..Table::default()
-    }
-}
-
 fn digits() -> Images {
     let pixel = |number: usize, i: usize| {
         let (x, y) = ((i % 28) as f32 - 13.5, (i / 28) as f32 - 13.5);
@@ -227,42 +207,9 @@ fn digits() -> Images {
     Images { width: 28, height: 28, images: (0..8).map(image).collect(), blank: None, together: 1 }
 }
 
-/// Accuracy against size: eight ways to make a network smaller, four of them worth it.
 pub(crate) fn compression() -> Scatter {
-    let point = |label: &str, bytes: f64, accuracy: f64, series| ScatterPoint {
-        x: Some(bytes),
-        y: Some(accuracy),
-        label: label.to_owned(),
-        series,
-    };
-    Scatter {
-        x: Dimension {
-            name: "size".to_owned(),
-            unit: "bytes".to_owned(),
-            scale: Scale::Log,
-            better: Better::Less,
-            ..Dimension::default()
-        },
-        y: Dimension {
-            name: "accuracy".to_owned(),
-            unit: String::new(),
-            scale: Scale::Linear,
-            better: Better::More,
-            ..Dimension::default()
-        },
-        series: ["quantised", "pruned", "distilled"].map(str::to_owned).to_vec(),
-        points: vec![
-            point("fp32", 2.4e6, 0.981, 0),
-            point("int8", 6.1e5, 0.979, 0),
-            point("int4", 3.1e5, 0.951, 0),
-            point("int2", 1.6e5, 0.62, 0),
-            point("half pruned", 1.3e6, 0.974, 1),
-            point("90% pruned", 3.4e5, 0.93, 1),
-            point("student", 2.2e5, 0.942, 2),
-            ScatterPoint { label: "diverged".to_owned(), series: 2, ..ScatterPoint::default() },
-        ],
-        lines: Vec::new(),
-    }
+    let Frame::Scatter(scatter) = picture("compression") else { panic!("a scatter plot") };
+    scatter
 }
 
 /// Weights that are about normal, and the same rounded to a grid of nine values.

@@ -14,8 +14,7 @@ use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
 use crate::glyphs::GlyphSet;
-use crate::panel::picture::kernel;
-use crate::panel::picture::kernel::{KernelDebugger, Thread};
+use crate::panel::picture::kernel::{self, KernelDebugger, Thread};
 use crate::panel::tests::look;
 use crate::theme::ColorDepth;
 
@@ -162,11 +161,11 @@ fn a_problem_is_gone_to_with_its_thread_and_its_cell() {
     walk.go_to_problem(&problems.whole.problems, 1);
     compare("kernel-problems", &problems, &walk);
     let second = &problems.whole.problems[1];
-    assert_eq!(walk.problem(), Some(1));
+    assert_eq!(walk.problem, Some(1));
     assert_eq!(walk.clock(), second.step + 1);
     let here = walk.here();
     assert_eq!((here.block, here.number() as u32), (second.block[0], second.thread[0]));
     assert!(second.sentence.contains("[11]") || second.sentence.contains("11"), "{second:?}");
     walk.go_to_problem(&problems.whole.problems, -9);
-    assert_eq!(walk.problem(), Some(0));
+    assert_eq!(walk.problem, Some(0));
 }

@@ -1,7 +1,6 @@
-//! Messages between ranks and stacked lengths, with their styles, compared with the files in snapshots/.
+//! Messages between ranks and pipelines, with their styles, compared with the files in snapshots/.
 
-use mlsys_harness::samples::{double_tree, halving, traffic, tree};
-pub(crate) use mlsys_harness::samples::{memory, pipeline, ring, star};
+use mlsys_harness::samples::{pipeline, ring, star};
 use mlsys_harness::snapshot::rows;
 use mlsys_lab::frame::message_trace::Message;
 use mlsys_lab::frame::{Frame, MessageTrace};
@@ -10,6 +9,7 @@ use ratatui::layout::Rect;
 
 use crate::glyphs::GlyphSet;
 use crate::panel::picture::kernel::Play;
+use crate::panel::tests::fixtures::picture;
 use crate::panel::tests::structures::compare;
 use crate::panel::tests::{draw_frame, look};
 use crate::panel::view::{FrameView, Mark, Way};
@@ -22,6 +22,12 @@ fn view(round: usize, mark: Option<(usize, usize)>) -> FrameView {
         mark: mark.map(|(row, column)| Mark { column, row }),
         ..FrameView::default()
     }
+}
+
+/// A trace of `pictures.toml`.
+fn listed(name: &str) -> MessageTrace {
+    let Frame::MessageTrace(trace) = picture(name) else { panic!("{name} is no trace") };
+    *trace
 }
 
 fn frame(trace: MessageTrace) -> Frame {
@@ -44,10 +50,10 @@ fn every_layout_looks_as_before() {
         ("ring-of-2", ring(2), view(1, None)),
         ("ring-of-3", ring(3), view(1, None)),
         ("ring-of-5", ring(5), view(1, None)),
-        ("tree", tree(), view(2, None)),
+        ("tree", listed("tree"), view(2, None)),
         ("star", star(4), view(1, None)),
-        ("halving", halving(), view(1, None)),
-        ("double-tree", double_tree(), view(2, None)),
+        ("halving", listed("halving"), view(1, None)),
+        ("double-tree", listed("double-tree"), view(2, None)),
     ] {
         compare(&format!("exchange-{name}"), &frame(trace), &view);
     }
@@ -81,9 +87,16 @@ fn no_row_moves_from_round_to_round() {
     let mut notes_below = ring(4);
     notes_below.note =
         "A sentence that needs more than one row where the panel is as narrow as this.".into();
-    for trace in
-        [ring(2), ring(3), ring(12), star(4), tree(), double_tree(), halving(), notes_below]
-    {
+    for trace in [
+        ring(2),
+        ring(3),
+        ring(12),
+        star(4),
+        listed("tree"),
+        listed("double-tree"),
+        listed("halving"),
+        notes_below,
+    ] {
         let rounds = trace.rounds.len();
         let frame = frame(trace);
         for size in [40, 66, 100].into_iter().flat_map(|w| (8..44).step_by(3).map(move |h| (w, h)))
@@ -112,10 +125,10 @@ fn the_legend_has_the_least_obvious_items_first() {
 #[test]
 fn every_message_of_a_tree_a_star_and_a_mesh_is_named_near_its_line() {
     for (what, trace, rows_of_boxes) in [
-        ("tree", tree(), 19),
+        ("tree", listed("tree"), 19),
         ("star", star(4), 9),
-        ("double tree", double_tree(), 12),
-        ("mesh", halving(), 9),
+        ("double tree", listed("double-tree"), 12),
+        ("mesh", listed("halving"), 9),
     ] {
         let frame = frame(trace.clone());
         for (round, sent) in (1..).zip(&trace.rounds) {
@@ -132,15 +145,15 @@ fn every_message_of_a_tree_a_star_and_a_mesh_is_named_near_its_line() {
 #[test]
 fn traces_that_are_no_tree_or_have_no_room_keep_their_arrows() {
     // A rank with two parents for the same chunk.
-    let mut torn = tree();
+    let mut torn = listed("tree");
     let mut extra = torn.rounds[0].messages[0];
     extra.to = 4;
     torn.rounds[1].messages.push(extra);
     for (trace, size, has_boxes) in [
-        (tree(), (120, 50), true),
+        (listed("tree"), (120, 50), true),
         (torn, (120, 50), false),
-        (tree(), (120, 14), false),
-        (halving(), (24, 50), false),
+        (listed("tree"), (120, 14), false),
+        (listed("halving"), (24, 50), false),
     ] {
         let text = drawn(&frame(trace), size, &view(1, None)).join("\n");
         let found = text.contains("+ A ") || text.contains("+ B ");
@@ -157,9 +170,7 @@ fn of_many_ranks_a_window_is_drawn() {
 }
 
 #[test]
-fn stacks_pipelines_and_traffic_look_as_before() {
-    compare("stacks", &Frame::Stacks(memory()), &view(0, Some((1, 0))));
-    compare("traffic", &Frame::HeatMap(traffic()), &view(0, Some((1, 2))));
+fn pipelines_look_as_before() {
     let frame = Frame::Timeline(pipeline(8));
     compare("pipeline", &frame, &FrameView::default());
     let mut view = FrameView::default();

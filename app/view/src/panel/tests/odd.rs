@@ -1,5 +1,6 @@
 //! Data that no lab should send and that must be drawn all the same.
 
+use mlsys_harness::samples::{ring, star};
 use mlsys_lab::frame::message_trace::{Begins, Message, Round};
 use mlsys_lab::frame::{
     Bar, Bars, BoxPlot, CellRow, Cells, Distribution, Frame, FrameSequence, Graph, HeatMap,
@@ -11,9 +12,7 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 
-use crate::panel::tests::fixtures;
-use crate::panel::tests::fixtures::{boundary, diverging, learning, point, steered};
-use crate::panel::tests::message_traces::{memory, ring, star};
+use crate::panel::tests::fixtures::{self, boundary, diverging, learning, picture, point, steered};
 use crate::panel::tests::structures::{heads, lifetimes, warps};
 
 /// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
@@ -67,6 +66,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
     let spread = |label: &str| ValueSpread::new(label, &[0.0, 1.0, 2.0, 400.0]).unwrap();
     let values = [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1e308), Some(1e308), Some(0.0)];
     let bars = |scale| Bars { unit: String::new(), scale, bars: values.map(bar).to_vec() };
+    let Frame::Stacks(stacks) = picture("stacks") else { panic!("stacks") };
     vec![
         Frame::HeatMap(HeatMap { cells: vec![], ..map.clone() }),
         Frame::HeatMap(HeatMap { columns: usize::MAX, rows: 2, ..map.clone() }),
@@ -227,7 +227,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             note: "漢字 ".repeat(200),
         }),
         Frame::Stacks(Stacks::default()),
-        Frame::Stacks(memory()),
+        picture("stacks"),
         Frame::Stacks(Stacks {
             parts: labels(9),
             stacks: (0..500)
@@ -238,7 +238,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
                 })
                 .collect(),
             limit: Some(Limit { at: f64::NAN, label: "漢字\n".repeat(40) }),
-            ..memory()
+            ..stacks
         }),
         Frame::Cells(Cells::default()),
         Frame::Cells(warps("\u{1b}[2J漢字")),

@@ -26,17 +26,13 @@ fn screen(size: (u16, u16), columns: u16, panels: &[&str], data: &RunData, look:
 }
 
 #[test]
-fn a_small_screen_in_full_colour() {
-    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
-    compare("curve-80x24", &screen((80, 24), 1, &["loss-curve"], &steered(400), &look));
-    let panels = ["loss-curve", "loss-log", "gradient-flow", "numbers"];
-    compare("diverging-120x40", &screen((120, 40), 2, &panels, &diverging(60), &look));
-}
-
-#[test]
-fn a_large_screen_in_sixteen_colours() {
-    let look = look(ColorDepth::Ansi16, GlyphSet::Unicode);
-    let panels = [
+fn screens_look_as_they_did() {
+    let (run, broken) = (steered(400), diverging(60));
+    let full = (ColorDepth::TrueColor, GlyphSet::Unicode);
+    let ascii = (ColorDepth::None, GlyphSet::Ascii);
+    let curves = ["loss-curve", "loss-log", "gradient-flow", "numbers"];
+    let some = ["loss-curve", "decision-boundary", "gradient-flow", "samples"];
+    let all = [
         "loss-curve",
         "decision-boundary",
         "samples",
@@ -47,34 +43,22 @@ fn a_large_screen_in_sixteen_colours() {
         "numbers",
         "text",
     ];
-    compare("all-200x60", &screen((200, 60), 3, &panels, &steered(400), &look));
-}
-
-#[test]
-fn a_small_screen_in_ascii_without_colour() {
-    let look = look(ColorDepth::None, GlyphSet::Ascii);
-    let panels = ["loss-curve", "decision-boundary", "gradient-flow", "samples"];
-    compare("ascii-80x24", &screen((80, 24), 2, &panels, &steered(400), &look));
-}
-
-#[test]
-fn the_smallest_screen() {
-    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
-    compare("curve-20x5", &screen((22, 6), 1, &["loss-curve"], &steered(400), &look));
-    compare("bars-20x5", &screen((22, 6), 1, &["gradient-flow"], &steered(400), &look));
-}
-
-#[test]
-fn points_and_counts_at_three_sizes() {
-    for (name, size, depth, set) in [
-        ("40x12", (42, 13), ColorDepth::TrueColor, GlyphSet::Unicode),
-        ("80x24", (82, 25), ColorDepth::None, GlyphSet::Ascii),
-        ("120x40", (122, 41), ColorDepth::TrueColor, GlyphSet::Unicode),
+    let named = (ColorDepth::Ansi16, GlyphSet::Unicode);
+    for (name, size, columns, panels, data, (depth, set)) in [
+        ("curve-80x24", (80, 24), 1, &["loss-curve"][..], &run, full),
+        ("diverging-120x40", (120, 40), 2, &curves, &broken, full),
+        ("all-200x60", (200, 60), 3, &all, &run, named),
+        ("ascii-80x24", (80, 24), 2, &some, &run, ascii),
+        ("curve-20x5", (22, 6), 1, &["loss-curve"], &run, full),
+        ("bars-20x5", (22, 6), 1, &["gradient-flow"], &run, full),
+        ("compression-40x12", (42, 13), 1, &["compression"], &run, full),
+        ("compression-80x24", (82, 25), 1, &["compression"], &run, ascii),
+        ("compression-120x40", (122, 41), 1, &["compression"], &run, full),
+        ("weights-40x12", (42, 13), 1, &["weights"], &run, full),
+        ("weights-80x24", (82, 25), 1, &["weights"], &run, ascii),
+        ("weights-120x40", (122, 41), 1, &["weights"], &run, full),
     ] {
-        for panel in ["compression", "weights"] {
-            let screen = screen(size, 1, &[panel], &steered(400), &look(depth, set));
-            compare(&format!("{panel}-{name}"), &screen);
-        }
+        compare(name, &screen(size, columns, panels, data, &look(depth, set)));
     }
 }
 

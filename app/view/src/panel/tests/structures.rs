@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 
 use mlsys_harness::snapshot::rows;
-use mlsys_lab::frame::{
-    Cell, CellRow, Cells, Dimension, Frame, Graph, HeatMap, Kind, Milestone, Pane, Scatter,
-    ScatterPoint, Span, Table, Timeline, Tone, Total,
-};
+use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, HeatMap, Kind, Pane, Table, Timeline, Tone};
 use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +11,8 @@ use ratatui::layout::Rect;
 use crate::glyphs::GlyphSet;
 use crate::panel::Focus;
 use crate::panel::picture::graph::GraphView;
-use crate::panel::tests::{draw_frame, fixtures, look};
+use crate::panel::tests::fixtures::{self, picture};
+use crate::panel::tests::{draw_frame, look};
 use crate::panel::view::{FrameView, Mark};
 use crate::theme::ColorDepth;
 
@@ -35,104 +33,84 @@ pub(super) fn compare(name: &str, frame: &Frame, view: &FrameView) {
     }
 }
 
-fn seen(graph: Graph, sight: GraphView) -> (Frame, FrameView) {
-    let view = FrameView { graph: sight, ..FrameView::default() };
-    (Frame::Graph(graph), view)
-}
-
 #[test]
-fn a_walk_in_the_middle_of_its_way_back() {
+fn structures_look_as_they_did() {
+    let graph =
+        |graph, sight| (Frame::Graph(graph), FrameView { graph: sight, ..FrameView::default() });
+    let marked = |frame, row, column| {
+        (frame, FrameView { mark: Some(Mark { column, row }), ..FrameView::default() })
+    };
+    let whole = GraphView::default;
     // The square has brought its share to x, the product not yet.
     let steps = fixtures::expression().walk.len() - 1;
-    let (frame, view) = seen(fixtures::expression(), GraphView { steps, ..GraphView::default() });
-    compare("graph-walk", &frame, &view);
-}
-
-#[test]
-fn twelve_nodes_with_one_selected() {
-    let (frame, view) = seen(
-        fixtures::twelve(),
-        GraphView { steps: 5, selected: Some(10), ..GraphView::default() },
-    );
-    compare("graph-twelve", &frame, &view);
-}
-
-#[test]
-fn a_network_folds_by_layers() {
-    let (frame, view) =
-        seen(fixtures::network(8), GraphView { selected: Some(7), ..GraphView::default() });
-    compare("graph-folded", &frame, &view);
-    let (frame, view) = seen(
-        fixtures::network(8),
-        GraphView {
-            selected: Some(9),
-            folded: Some(BTreeSet::from_iter((0..8).filter(|group| *group != 1))),
-            ..GraphView::default()
-        },
-    );
-    compare("graph-unfolded", &frame, &view);
-}
-
-#[test]
-fn of_two_hundred_nodes_a_part_is_seen() {
-    let (frame, view) = seen(
-        fixtures::network(40),
-        GraphView { selected: Some(100), folded: Some(BTreeSet::new()), ..GraphView::default() },
-    );
-    compare("graph-large", &frame, &view);
-}
-
-/// What is alive in the pass over three layers, with the memory of all.
-pub(crate) fn lifetimes() -> Timeline {
-    let span = |lane: usize, start: u32, end: u32, class, label: &str| Span {
-        lane,
-        start: f64::from(start),
-        end: f64::from(end),
-        class,
-        label: label.to_owned(),
-        amount: Some(4096.0 * (lane + 1) as f64),
-    };
-    let lanes = ["input", "layer1.sum", "layer1.relu", "layer2.sum", "logits"];
-    Timeline {
-        unit: "operation".to_owned(),
-        lanes: lanes.map(str::to_owned).to_vec(),
-        classes: vec!["kept".to_owned(), "gone at once".to_owned()],
-        spans: vec![
-            span(0, 0, 10, 0, "input"),
-            span(1, 1, 3, 1, ""),
-            span(2, 2, 9, 0, "relu 12 kB"),
-            span(3, 4, 7, 0, "sum"),
-            span(4, 5, 6, 1, "logits"),
-        ],
-        marks: vec![Milestone { at: 6.0, label: "backward begins".to_owned() }],
-        total: Some(Total {
-            name: "alive".to_owned(),
-            unit: "B".to_owned(),
-            points: vec![
-                (0.0, 4096.0),
-                (1.0, 12288.0),
-                (2.0, 24576.0),
-                (3.0, 16384.0),
-                (4.0, 32768.0),
-                (5.0, 53248.0),
-                (6.0, 32768.0),
-                (7.0, 16384.0),
-                (9.0, 4096.0),
-                (10.0, 0.0),
-            ],
-        }),
+    let but_one = (0..8).filter(|group| *group != 1).collect();
+    for (name, (frame, view)) in [
+        ("graph-walk", graph(fixtures::expression(), GraphView { steps, ..whole() })),
+        (
+            "graph-twelve",
+            graph(fixtures::twelve(), GraphView { steps: 5, selected: Some(10), ..whole() }),
+        ),
+        ("graph-folded", graph(fixtures::network(8), GraphView { selected: Some(7), ..whole() })),
+        (
+            "graph-unfolded",
+            graph(
+                fixtures::network(8),
+                GraphView { selected: Some(9), folded: Some(but_one), ..whole() },
+            ),
+        ),
+        (
+            "graph-large",
+            graph(
+                fixtures::network(40),
+                GraphView { selected: Some(100), folded: Some(BTreeSet::new()), ..whole() },
+            ),
+        ),
+        ("timeline", marked(picture("lifetimes"), 0, 2)),
+        ("panes", marked(Frame::Panes(heads(4)), 0, 1)),
+        ("cells", marked(Frame::Cells(warps("")), 1, 9)),
+        ("cells-text", marked(Frame::Cells(warps("7")), 1, 9)),
+        ("table-sourced", marked(sourced(), 1, 1)),
+        ("table-sourced-empty", marked(sourced(), 2, 1)),
+        ("table-sourced-unmarked", (sourced(), FrameView::default())),
+        ("scatter-names-up", marked(picture("names-up"), 0, 2)),
+        ("scatter-names-across", (picture("names-across"), FrameView::default())),
+        ("stacks", marked(picture("stacks"), 1, 0)),
+        ("traffic", marked(picture("traffic"), 1, 2)),
+    ] {
+        compare(name, &frame, &view);
     }
 }
 
+/// A table with sources of its cells.
+fn sourced() -> Frame {
+    let row = |name: &str, memory: Value| vec![name.into(), memory];
+    let rows = vec![row("V100", 16_i64.into()), row("H100", 80_i64.into()), row("H300", "".into())];
+    let columns = ["chip", "memory (GB)"].map(str::to_owned).to_vec();
+    let mut table = Table::new(columns, rows);
+    for column in 0..2 {
+        table.notes.put(0, column, "a set of slides, 2023");
+        table.notes.put(1, column, "the datasheet, which counts a gigabyte as a thousand million bytes. Corrected: the slide says 64");
+    }
+    table.notes.put(2, 0, "announced");
+    Frame::Table(table)
+}
+
+pub(crate) fn lifetimes() -> Timeline {
+    picture("lifetimes").timeline().unwrap().clone()
+}
+
 #[test]
-fn lifetimes_with_their_total_and_its_peak() {
-    let view = FrameView { mark: Some(Mark { column: 2, row: 0 }), ..FrameView::default() };
-    compare("timeline", &Frame::Timeline(lifetimes()), &view);
+fn a_small_timeline_still_says_its_peak() {
     let mut buf = Buffer::empty(Rect::new(0, 0, 60, 9));
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
-    let frame = Frame::Timeline(lifetimes());
-    let view = FrameView::default();
-    draw_frame(buf.area, &mut buf, &frame, &view, Focus::Aside, &look);
+    draw_frame(
+        buf.area,
+        &mut buf,
+        &picture("lifetimes"),
+        &FrameView::default(),
+        Focus::Aside,
+        &look,
+    );
     let text = rows(&buf).concat();
     assert!(text.contains("alive: peak 53.25 kB at operation 5"), "{text}");
 }
@@ -178,12 +156,6 @@ pub(crate) fn heads(count: usize) -> Vec<Pane> {
     (0..count).map(head).collect()
 }
 
-#[test]
-fn a_heat_map_a_head() {
-    let view = FrameView { mark: Some(Mark { column: 1, row: 0 }), ..FrameView::default() };
-    compare("panes", &Frame::Panes(heads(4)), &view);
-}
-
 /// Two warps of which one diverges, and a third with no more threads than eight; perhaps with what stands in each cell.
 pub(crate) fn warps(text: &str) -> Cells {
     let kind = |(name, tone): (&str, Tone)| Kind { name: name.to_owned(), tone };
@@ -204,13 +176,6 @@ pub(crate) fn warps(text: &str) -> Cells {
         note: "A warp runs a side as long as one lane needs it.".to_owned(),
         ..Cells::default()
     }
-}
-
-#[test]
-fn cells_of_a_few_kinds() {
-    let view = FrameView { mark: Some(Mark { column: 9, row: 1 }), ..FrameView::default() };
-    compare("cells", &Frame::Cells(warps("")), &view);
-    compare("cells-text", &Frame::Cells(warps("7")), &view);
 }
 
 #[test]
@@ -235,60 +200,4 @@ fn of_many_cells_the_marked_one_is_in_sight_and_groups_begin_where_they_end() {
         assert!(text.contains(&format!("lane {column}")), "{text}");
         assert!(text.contains("of 300"), "{text}");
     }
-}
-
-#[test]
-fn a_marked_cell_has_its_source_below() {
-    let row = |name: &str, memory: Value| vec![name.into(), memory];
-    let rows = vec![row("V100", 16_i64.into()), row("H100", 80_i64.into()), row("H300", "".into())];
-    let columns = ["chip", "memory (GB)"].map(str::to_owned).to_vec();
-    let mut table = Table::new(columns, rows);
-    for column in 0..2 {
-        table.notes.put(0, column, "a set of slides, 2023");
-        table.notes.put(1, column, "the datasheet, which counts a gigabyte as a thousand million bytes. Corrected: the slide says 64");
-    }
-    table.notes.put(2, 0, "announced");
-    let frame = Frame::Table(table);
-    let view = |row, column| FrameView { mark: Some(Mark { column, row }), ..FrameView::default() };
-    compare("table-sourced", &frame, &view(1, 1));
-    compare("table-sourced-empty", &frame, &view(2, 1));
-    compare("table-sourced-unmarked", &frame, &FrameView::default());
-}
-
-#[test]
-fn names_stand_on_an_axis_that_has_no_numbers() {
-    let point = |x: f64, y: f64, label: &str| ScatterPoint {
-        x: Some(x),
-        y: Some(y),
-        label: label.to_owned(),
-        series: 0,
-    };
-    let names = |names: &[&str]| Dimension {
-        name: "kind".to_owned(),
-        categories: names.iter().map(|name| (*name).to_owned()).collect(),
-        ..Dimension::default()
-    };
-    let scatter = Scatter {
-        x: Dimension { name: "founded".to_owned(), ..Dimension::default() },
-        y: names(&["GPU", "ASIC", "an inference server on a chip"]),
-        points: vec![
-            point(2012.0, 0.0, "one"),
-            point(2016.0, 1.0, "two"),
-            point(2018.0, 2.0, "three"),
-        ],
-        ..Scatter::default()
-    };
-    let marked = FrameView { mark: Some(Mark { column: 2, row: 0 }), ..FrameView::default() };
-    compare("scatter-names-up", &Frame::Scatter(scatter.clone()), &marked);
-    let across = Scatter {
-        x: scatter.y.clone(),
-        y: scatter.x.clone(),
-        points: scatter
-            .points
-            .iter()
-            .map(|p| point(p.y.unwrap(), p.x.unwrap(), &p.label))
-            .collect(),
-        ..scatter
-    };
-    compare("scatter-names-across", &Frame::Scatter(across), &FrameView::default());
 }

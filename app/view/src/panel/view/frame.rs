@@ -7,8 +7,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::picture;
 use crate::panel::picture::graph::GraphView;
 use crate::panel::picture::kernel::Play;
-use crate::panel::picture::timeline::view::{Stretch, Tint};
-use crate::panel::view::Inspect;
+use crate::panel::view::{Inspect, Stretch, Tint};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FrameView {
@@ -72,20 +71,12 @@ impl FrameView {
         self.play = Play::Still;
         let picture = picture::of(frame);
         let has_steps = picture.step_count() > 0;
-        match inspect {
-            Inspect::NextPoint | Inspect::Right if has_steps => picture.step(self, 1),
-            Inspect::PreviousPoint | Inspect::Left if has_steps => picture.step(self, -1),
-            Inspect::NextPoint
-            | Inspect::Right
-            | Inspect::PreviousPoint
-            | Inspect::Left
-            | Inspect::Closer
-            | Inspect::Wider
-            | Inspect::Earlier
-            | Inspect::Later
-            | Inspect::Fit
-            | Inspect::LogAxis
-            | Inspect::Smooth => picture.inspect(self, inspect),
+        if has_steps && matches!(inspect, Inspect::NextPoint | Inspect::Right) {
+            picture.step(self, 1);
+        } else if has_steps && matches!(inspect, Inspect::PreviousPoint | Inspect::Left) {
+            picture.step(self, -1);
+        } else {
+            picture.inspect(self, inspect);
         }
     }
 

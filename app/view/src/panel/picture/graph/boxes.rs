@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthChar;
 use crate::canvas::{Canvas, Pen, width};
 use crate::panel::picture::graph::layout::Place;
 use crate::panel::picture::graph::{
-    Card, Drawing, Form, Head, Item, WalkPosition, Window, has_border, not_finite,
+    Card, Drawing, Form, Head, Item, WalkPosition, Window, not_finite,
 };
 use crate::theme::Look;
 
@@ -44,12 +44,12 @@ pub(super) fn draw(
         };
         let mut sheet =
             Sheet { window, place: *place, pen: Pen::new(window.area, canvas, &look.glyphs) };
-        if has_border(drawing.form) {
+        if drawing.form.border() > 0 {
             border(&mut sheet, kind, outline, style, look);
         }
         write(&mut sheet, card, drawing.form, outline, look);
     }
-    if has_border(drawing.form) {
+    if drawing.form.border() > 0 {
         leave(window, canvas, drawing, at, look);
     }
 }

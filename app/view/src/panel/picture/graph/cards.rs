@@ -20,66 +20,40 @@ pub enum Form {
 
 impl Form {
     pub fn larger(self) -> Self {
-        match self {
-            Self::Airy | Self::Snug => Self::Airy,
-            Self::Bare => Self::Snug,
-        }
+        if self == Self::Bare { Self::Snug } else { Self::Airy }
     }
 
     pub fn smaller(self) -> Self {
-        match self {
-            Self::Airy => Self::Snug,
-            Self::Snug | Self::Bare => Self::Bare,
-        }
+        if self == Self::Airy { Self::Snug } else { Self::Bare }
     }
 
     /// How far the boxes stand apart.
     pub(super) fn spacing(self) -> Spacing {
-        match self {
-            Self::Airy | Self::Snug => Spacing { rows: 0, columns: 3 },
-            Self::Bare => Spacing { rows: 1, columns: 2 },
-        }
+        let bare = usize::from(self == Self::Bare);
+        Spacing { rows: bare, columns: 3 - bare }
     }
 
     /// Columns left and right of the text, summed.
     pub fn frame(self) -> usize {
-        match self {
-            Self::Airy => 4,
-            Self::Snug => 2,
-            Self::Bare => 0,
-        }
+        [4, 2, 0][self as usize]
     }
 
     /// Rows of border above the text.
     pub fn border(self) -> usize {
-        match self {
-            Self::Airy | Self::Snug => 1,
-            Self::Bare => 0,
-        }
+        [1, 1, 0][self as usize]
     }
 
     fn widest(self) -> usize {
-        match self {
-            Self::Airy => 30,
-            Self::Snug => 18,
-            Self::Bare => 12,
-        }
+        [30, 18, 12][self as usize]
     }
 
     /// Columns of the sign before an adjoint.
     pub fn sign(self) -> usize {
-        match self {
-            Self::Airy | Self::Snug => 2,
-            Self::Bare => 1,
-        }
+        [2, 2, 1][self as usize]
     }
 
     fn digits(self) -> usize {
-        match self {
-            Self::Airy => 6,
-            Self::Snug => 5,
-            Self::Bare => 3,
-        }
+        [6, 5, 3][self as usize]
     }
 }
 
@@ -98,7 +72,6 @@ pub struct Card {
     pub label: String,
     /// What it computes, or how much is folded in it.
     pub operation: String,
-    /// Where that stands.
     pub head: Head,
     pub value: Option<String>,
     pub adjoint: Option<String>,
@@ -109,12 +82,10 @@ pub struct Card {
 }
 
 impl Card {
-    /// Whether the operation stands in a row of its own.
     fn has_own_row(&self) -> bool {
         self.head == Head::Apart && !self.operation.is_empty()
     }
 
-    /// Its size with the border.
     pub(super) fn size(&self, form: Form) -> Size {
         let border = form.border();
         let last = border + self.rows.saturating_sub(1);
@@ -127,7 +98,6 @@ impl Card {
     }
 }
 
-/// What the boxes of a graph say.
 pub struct Cards<'a> {
     graph: &'a Graph,
     /// What stands in the picture now.
@@ -139,7 +109,6 @@ pub struct Cards<'a> {
 }
 
 impl<'a> Cards<'a> {
-    /// The words of what a look at a graph shows.
     pub fn of(graph: &'a Graph, view: &GraphView, visible: &VisibleGraph) -> Self {
         let mut ever: BTreeMap<usize, [Vec<&Value>; 2]> = BTreeMap::new();
         let mut slots = [false; 2];
@@ -218,14 +187,9 @@ fn width(text: &str) -> usize {
 }
 
 /// A value with as many digits as the form has room for.
-pub(super) fn shortened(value: &Value, form: Form) -> String {
-    match value {
-        Value::Float(x) if x.is_finite() => number(significant(*x, form.digits())),
-        Value::Float(_)
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Text(_)
-        | Value::Array(_)
-        | Value::Table(_) => value.to_string(),
+fn shortened(value: &Value, form: Form) -> String {
+    match value.as_f64().filter(|x| x.is_finite() && matches!(value, Value::Float(_))) {
+        Some(x) => number(significant(x, form.digits())),
+        None => value.to_string(),
     }
 }

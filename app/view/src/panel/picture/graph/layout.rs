@@ -44,14 +44,12 @@ pub struct Place {
 pub struct Layout {
     pub width: usize,
     pub height: usize,
-    /// The boxes, in the order of the sizes.
     pub places: Vec<Place>,
     /// The corners of each link's line, in the order of the links: from the cell right of the box it leaves to the cell
     /// left of the box it reaches. A link of a box to itself has none.
     pub routes: Vec<Vec<(usize, usize)>>,
 }
 
-/// Places boxes and leads lines between them.
 pub fn lay_out(arranged: &Arranged, sizes: &[Size], spacing: Spacing) -> Layout {
     let tops = rows::rows(arranged, sizes, spacing);
     route::draw(arranged, sizes, spacing, &tops)

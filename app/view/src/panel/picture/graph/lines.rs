@@ -13,14 +13,12 @@ const RIGHT: usize = 2;
 const UP: usize = 4;
 const DOWN: usize = 8;
 
-/// What lines make of a cell.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     /// The sides at which lines along rows and lines along columns leave it.
     sides: usize,
     /// The thickest line along the row, and along the column.
     weights: [usize; 2],
-    /// The first link through it.
     first: Option<usize>,
     /// Whether an unrelated line crosses.
     crossed: bool,
@@ -147,7 +145,6 @@ fn along(window: &Window, route: &[(usize, usize)], mut visit: impl FnMut((u16, 
     }
 }
 
-/// The part of a range of cells that is in sight.
 fn clip(range: std::ops::Range<usize>, first: isize, room: u16) -> std::ops::Range<usize> {
     let from = usize::try_from(first).unwrap_or(0);
     let to = usize::from(room).saturating_add_signed(first);

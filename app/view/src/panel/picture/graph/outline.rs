@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use mlsys_lab::frame::{Direction, Fact, Graph, NodeKind, Place, Slot};
 
-use crate::export::csv;
-use crate::export::csv::Lines;
+use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::picture::graph::{GraphView, Item, VisibleGraph};
 use crate::quantity::{quantity, unit};
@@ -224,7 +223,6 @@ pub fn facts(
     Some(parts.join(glyphs.separator))
 }
 
-/// A fact with its unit.
 pub(crate) fn fact_text(fact: &Fact, glyphs: &Glyphs) -> String {
     let unit = unit(&fact.unit);
     let value = match (fact.value.as_f64(), unit) {

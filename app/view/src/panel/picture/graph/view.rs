@@ -10,7 +10,6 @@ use crate::panel::picture::graph::{Form, Item, VisibleGraph};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphView {
-    /// How many steps of the walk have been done.
     pub steps: usize,
     /// The node of the facts shown; absent to follow the walk.
     pub selected: Option<usize>,
@@ -33,7 +32,6 @@ pub enum Move {
 }
 
 impl GraphView {
-    /// The steps done, of those there are.
     pub fn done(&self, graph: &Graph) -> usize {
         self.steps.min(graph.walk.len())
     }

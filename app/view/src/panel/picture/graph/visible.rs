@@ -25,7 +25,6 @@ pub enum Item {
 pub struct Link {
     pub from: usize,
     pub to: usize,
-    /// The edges of the graph that it stands for.
     pub edges: Vec<usize>,
 }
 

@@ -16,7 +16,6 @@ const BANKS: usize = 32;
 /// Words of shared memory in a picture.
 const WORDS: u32 = 64 * BANKS as u32;
 
-/// Why a warp has no last access.
 #[derive(Debug, thiserror::Error)]
 enum NoAccess {
     #[error("{0}")]

@@ -4,26 +4,24 @@ use mlsys_kernel::recipe::{self, StartError};
 use mlsys_kernel::{Direction, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState};
 use mlsys_lab::frame::kernel::{Kernel, Problem, Recipe};
 
-use crate::panel::picture::kernel::lanes;
-
 /// A position in a launch, and what is selected there.
 #[derive(Clone, Debug)]
 pub struct KernelDebugger {
-    recipe: Recipe,
+    pub(super) recipe: Recipe,
     replay: Result<Box<Replay>, StartError>,
     /// Steps of the whole run.
     total: u64,
     /// The selected block and warp; absent to follow the warp that ran last.
     pinned: Option<(u32, u32)>,
     lane: u32,
-    variable: Option<String>,
+    pub(super) variable: Option<String>,
     /// The marked line of the source, from 1; absent to follow the warp.
     marked: Option<u32>,
     /// The selected problem, as a place among those of the whole run.
-    problem: Option<usize>,
+    pub(crate) problem: Option<usize>,
     seek: Option<Seek>,
     play: Play,
-    search: SearchResult,
+    pub(super) search: SearchResult,
 }
 
 /// Whether steps follow each other without a key.
@@ -34,7 +32,6 @@ pub enum Play {
     Still,
 }
 
-/// The result of the last search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchResult {
     Found,
@@ -50,14 +47,12 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The thread's number in its block.
     pub fn number(self) -> usize {
         self.warp as usize * LANES + self.lane as usize
     }
 }
 
 impl KernelDebugger {
-    /// The beginning of a launch.
     pub fn new(kernel: &Kernel) -> Self {
         let machine = recipe::start(&kernel.recipe);
         Self {
@@ -99,30 +94,18 @@ impl KernelDebugger {
         self.pinned = before.pinned.filter(is_there);
     }
 
-    /// Whether it steps through this launch.
     pub fn is_of(&self, kernel: &Kernel) -> bool {
         self.recipe == kernel.recipe
     }
 
-    pub fn source(&self) -> &str {
-        &self.recipe.source
-    }
-
-    pub fn recipe(&self) -> &Recipe {
-        &self.recipe
-    }
-
-    /// The machine at the position.
     pub fn machine(&self) -> Result<&Machine, &StartError> {
         self.replay.as_ref().map(|replay| replay.machine())
     }
 
-    /// The step that led here.
     pub fn last(&self) -> Option<Step> {
         self.replay.as_ref().ok()?.last()
     }
 
-    /// The number of steps done.
     pub fn clock(&self) -> u64 {
         self.machine().map_or(0, Machine::clock)
     }
@@ -131,13 +114,8 @@ impl KernelDebugger {
         self.total.max(self.clock())
     }
 
-    /// The goal of the search in progress.
     pub fn search_goal(&self) -> Option<Goal> {
         self.seek.map(|seek| seek.goal())
-    }
-
-    pub fn search(&self) -> SearchResult {
-        self.search
     }
 
     pub fn play(&self) -> Play {
@@ -159,14 +137,9 @@ impl KernelDebugger {
         self.pinned.is_some()
     }
 
-    /// The selected variable, if there is one.
-    pub fn variable(&self) -> Option<&str> {
-        self.variable.as_deref()
-    }
-
     /// The marked line, else that of the selected warp.
     pub fn marked(&self) -> u32 {
-        let last = self.source().lines().count().max(1) as u32;
+        let last = self.recipe.source.lines().count().max(1) as u32;
         self.marked.or_else(|| self.line()).unwrap_or(1).clamp(1, last)
     }
 
@@ -185,17 +158,14 @@ impl KernelDebugger {
         }
     }
 
-    /// Blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.recipe.grid_dim.iter().map(|d| u64::from(*d)).product()
     }
 
-    /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.recipe.block_dim.iter().fold(1_u32, |product, extent| product.saturating_mul(*extent))
     }
 
-    /// Warps of a block.
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(LANES as u32)
     }
@@ -277,10 +247,6 @@ impl KernelDebugger {
         self.go_on();
     }
 
-    pub fn problem(&self) -> Option<usize> {
-        self.problem
-    }
-
     pub fn change_play(&mut self) {
         self.seek = None;
         self.play = match self.play {
@@ -317,7 +283,6 @@ impl KernelDebugger {
         }
     }
 
-    /// Selects another lane of the warp.
     pub fn choose_lane(&mut self, by: isize) {
         let Thread { warp, lane, .. } = self.here();
         self.lane = around(lane, by, self.lanes_of(warp));
@@ -351,27 +316,8 @@ impl KernelDebugger {
         is_there
     }
 
-    /// Selects the next variable, after the last the first.
-    pub fn next_variable(&mut self) {
-        let names = lanes::names(self);
-        let shown = lanes::shown_variable(self);
-        let at = names.iter().position(|name| Some(name) == shown.as_ref());
-        let next = at.map_or(0, |at| at + 1);
-        self.variable = names.get(next).or(names.first()).cloned();
-    }
-
-    /// Selects a variable by its name; false if there is none.
-    pub fn choose_variable(&mut self, name: &str) -> bool {
-        let is_known = lanes::names(self).iter().any(|known| known == name);
-        if is_known {
-            self.variable = Some(name.to_owned());
-        }
-        is_known
-    }
-
-    /// Marks another line of the source, from the marked and the last one.
     pub fn mark(&mut self, to: impl FnOnce(usize, usize) -> usize) {
-        let last = self.source().lines().count().saturating_sub(1);
+        let last = self.recipe.source.lines().count().saturating_sub(1);
         let at = self.marked() as usize - 1;
         self.marked = Some(to(at, last) as u32 + 1);
     }

@@ -1,13 +1,14 @@
 //! Blocks and their warps, and the threads of the selected block.
 
-use mlsys_kernel::{BlockState, LANES, ThreadState, WarpState};
+use mlsys_kernel::{BlockState, LANES, WarpState};
 use mlsys_lab::Value;
 use mlsys_lab::frame::Table;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::lanes::LaneState;
-use super::{KernelDebugger, Thread, draw_error, split, state_legend, write_lines};
+use super::debugger::{KernelDebugger, Thread};
+use super::state::{LaneState, threads};
+use super::{draw_error, split, state_legend, write_lines};
 use crate::canvas::{Canvas, Pen};
 use crate::theme::Look;
 
@@ -54,7 +55,6 @@ fn letter_style(letter: &str, look: &Look) -> Style {
     }
 }
 
-/// A range of consecutive blocks.
 fn blocks(debugger: &KernelDebugger, first: u64, count: u64) -> Vec<Block> {
     let Ok(machine) = debugger.machine() else {
         return Vec::new();
@@ -73,27 +73,6 @@ fn blocks(debugger: &KernelDebugger, first: u64, count: u64) -> Vec<Block> {
         }
     };
     (first..end).map(block).collect()
-}
-
-/// The states of the selected block's threads.
-pub(super) fn threads(debugger: &KernelDebugger) -> Vec<LaneState> {
-    let Ok(machine) = debugger.machine() else {
-        return Vec::new();
-    };
-    let block = debugger.here().block;
-    let state = |state: &ThreadState| match state {
-        ThreadState::Active => LaneState::Active,
-        ThreadState::Masked => LaneState::Masked,
-        ThreadState::Waiting => LaneState::Waiting,
-        ThreadState::Done => LaneState::Done,
-        ThreadState::Faulted => LaneState::Faulted,
-    };
-    let all = |state: LaneState| vec![state; debugger.threads() as usize];
-    match machine.block_state(block) {
-        BlockState::Waiting => all(LaneState::NotBegun),
-        BlockState::Ended => all(LaneState::Done),
-        BlockState::Resident => machine.threads(block).iter().map(state).collect(),
-    }
 }
 
 pub(super) fn table(debugger: &KernelDebugger) -> Table {
@@ -147,10 +126,9 @@ fn parts(area: Rect, debugger: &KernelDebugger) -> [Rect; 3] {
 
 /// Threads in a row: at most a warp.
 fn across(debugger: &KernelDebugger) -> u32 {
-    debugger.recipe().block_dim[0].clamp(1, LANES as u32)
+    debugger.recipe.block_dim[0].clamp(1, LANES as u32)
 }
 
-/// The thread at a place of the picture.
 pub(super) fn thread_at(area: Rect, debugger: &KernelDebugger, at: Position) -> Option<Thread> {
     let [_, below, _] = parts(area, debugger);
     let field = Field::new(below, debugger);
@@ -160,14 +138,12 @@ pub(super) fn thread_at(area: Rect, debugger: &KernelDebugger, at: Position) -> 
     Some(Thread { block: debugger.here().block, warp: number / lanes, lane: number % lanes })
 }
 
-/// The field of a block's threads.
 struct Field {
     body: Rect,
     across: u32,
     /// The first row that is shown, and the number of rows.
     first: u32,
     count: u32,
-    /// Columns of a thread.
     wide: u16,
 }
 
@@ -270,7 +246,7 @@ fn draw_threads(
     let theme = &look.theme;
     let here = debugger.here();
     let field = Field::new(area, debugger);
-    let [dx, dy, dz] = debugger.recipe().block_dim;
+    let [dx, dy, dz] = debugger.recipe.block_dim;
     let title = format!("threads of block {}: {dx} x {dy} x {dz}", here.block);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     pen.text(area.x, area.y, &title, theme.title);

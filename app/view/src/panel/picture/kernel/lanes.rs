@@ -1,70 +1,20 @@
 //! The 32 lanes of the selected warp, and what the selected thread holds, reads and writes.
 
-use mlsys_kernel::{AccessKind, LANES, Reach, VariableView};
+use mlsys_kernel::LANES;
 use mlsys_lab::Value;
 use mlsys_lab::frame::Table;
 use mlsys_lab::value::number;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
 
+use super::debugger::{KernelDebugger, Thread};
+use super::state::{LaneAccess, LaneState, lane_accesses, threads, variables, variables_of};
 use super::thread::{LineKind, formulas, thread_details};
-use super::{KernelDebugger, Thread, draw_error, grid, state_legend, write_lines};
+use super::{draw_error, state_legend, write_lines};
 use crate::canvas::{Canvas, Pen, width};
-use crate::theme::{Look, Theme};
+use crate::theme::Look;
 
 /// Rows of a band of lanes: numbers, letters, values.
 const BAND: u16 = 3;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LaneState {
-    /// It runs the warp's next instruction.
-    Active,
-    /// The warp runs the other side of a branch.
-    Masked,
-    /// It waits at a barrier.
-    Waiting,
-    Done,
-    /// Something went wrong in its thread.
-    Faulted,
-    NotBegun,
-    /// The block has no thread for it.
-    Beyond,
-}
-
-impl LaneState {
-    pub(super) const ALL: [Self; 7] = [
-        Self::Active,
-        Self::Masked,
-        Self::Waiting,
-        Self::Done,
-        Self::Faulted,
-        Self::NotBegun,
-        Self::Beyond,
-    ];
-
-    /// The letter, as colour is never alone, and the word.
-    pub(super) fn name(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Active => ("A", "active"),
-            Self::Masked => ("m", "masked by a branch"),
-            Self::Waiting => ("b", "at a barrier"),
-            Self::Done => ("d", "finished"),
-            Self::Faulted => ("!", "in trouble"),
-            Self::NotBegun => (".", "not begun"),
-            Self::Beyond => ("-", "beyond the block"),
-        }
-    }
-
-    pub(super) fn style(self, theme: &Theme) -> Style {
-        match self {
-            Self::Active => theme.good,
-            Self::Masked => theme.text,
-            Self::Waiting => theme.warn,
-            Self::Done | Self::NotBegun | Self::Beyond => theme.dim,
-            Self::Faulted => theme.bad,
-        }
-    }
-}
 
 struct Lane {
     state: LaneState,
@@ -84,10 +34,9 @@ impl Lane {
     }
 }
 
-/// The lanes of the selected warp.
 fn lanes(debugger: &KernelDebugger) -> Vec<Lane> {
     let here = debugger.here();
-    let states = grid::threads(debugger);
+    let states = threads(debugger);
     let name = shown_variable(debugger);
     let lane = |lane: u32| {
         let thread = Thread { lane, ..here };
@@ -102,18 +51,7 @@ fn lanes(debugger: &KernelDebugger) -> Vec<Lane> {
     (0..LANES as u32).map(lane).collect()
 }
 
-/// The variables of the selected thread.
-pub(super) fn variables(debugger: &KernelDebugger) -> Vec<VariableView> {
-    variables_of(debugger, debugger.here())
-}
-
-fn variables_of(debugger: &KernelDebugger, thread: Thread) -> Vec<VariableView> {
-    let machine = debugger.machine();
-    machine.map_or(Vec::new(), |machine| machine.variables(thread.block, thread.number()))
-}
-
-/// The names of variables that can be shown in each lane.
-pub(super) fn names(debugger: &KernelDebugger) -> Vec<String> {
+fn names(debugger: &KernelDebugger) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for variable in variables(debugger) {
         let is_plain = !matches!(variable.value, Some(Value::Array(_)));
@@ -125,77 +63,15 @@ pub(super) fn names(debugger: &KernelDebugger) -> Vec<String> {
 }
 
 /// The variable of the shown values: the selected one, else an index of the thread, else the last that was declared.
-pub(super) fn shown_variable(debugger: &KernelDebugger) -> Option<String> {
+fn shown_variable(debugger: &KernelDebugger) -> Option<String> {
     let names = names(debugger);
     let is_known = |name: &&str| names.iter().any(|known| known == name);
-    let selected = debugger.variable().filter(is_known);
+    let selected = debugger.variable.as_deref().filter(is_known);
     selected.map(str::to_owned).or_else(|| {
         let indices = formulas(debugger);
         let mut indices = indices.iter().rev().map(|formula| formula.name.as_str());
         indices.find(is_known).map(str::to_owned).or_else(|| names.last().cloned())
     })
-}
-
-/// What a lane reached in its warp's last access.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LaneAccess {
-    pub(super) kind: AccessKind,
-    pub(super) line: u32,
-    /// Whether the last step did it.
-    pub(super) is_now: bool,
-    bytes: u32,
-    pub(super) reach: Reach,
-}
-
-/// What each lane of the selected warp reached in its last access.
-pub(super) fn lane_accesses(debugger: &KernelDebugger) -> Vec<Option<LaneAccess>> {
-    let here = debugger.here();
-    let machine = debugger.machine().ok();
-    let found = machine.and_then(|machine| machine.access(here.block, here.warp as usize));
-    let Some((access, reached)) = found else {
-        return vec![None; LANES];
-    };
-    let is_now = debugger.last().is_some_and(|step| {
-        (step.block, step.warp, step.place) == (here.block, here.warp, access.place)
-    });
-    let (kind, line, bytes) = (access.kind, access.place.line, access.bytes);
-    let lane =
-        |reach: Option<Reach>| reach.map(|reach| LaneAccess { kind, line, is_now, bytes, reach });
-    reached.into_iter().map(lane).collect()
-}
-
-impl LaneAccess {
-    /// What was reached, with its value where it is known.
-    pub(super) fn describe(&self, debugger: &KernelDebugger) -> String {
-        let verb = match self.kind {
-            AccessKind::Load => "reads",
-            AccessKind::Store => "writes",
-            AccessKind::Atomic => "reads and writes at once",
-        };
-        let machine = debugger.machine().ok();
-        match &self.reach {
-            Reach::Global { buffer, element, sector } => {
-                let value = usize::try_from(*element).ok().and_then(|element| {
-                    let is_defined = machine?.cell(buffer, element)?.defined;
-                    let value = machine?.element(buffer, element)?;
-                    Some(if is_defined {
-                        format!(" = {}", number(value))
-                    } else {
-                        ", where nobody wrote".to_owned()
-                    })
-                });
-                let value = value.unwrap_or_else(|| ", outside the buffer".to_owned());
-                format!("{verb} {buffer}[{element}]{value} (sector {sector})")
-            }
-            Reach::Shared { byte, bank } => {
-                let element = machine.and_then(|m| m.shared_element(*byte, self.bytes));
-                let element = element.unwrap_or_else(|| "shared memory".to_owned());
-                format!("{verb} {element}, byte {byte} of shared memory (bank {bank})")
-            }
-            Reach::Local { byte } => format!("{verb} its own memory, byte {byte}"),
-            Reach::Nowhere => format!("{verb} no memory"),
-        }
-    }
 }
 
 pub(super) fn table(debugger: &KernelDebugger) -> Table {
@@ -274,7 +150,6 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, l
     write_lines(rest, canvas, &lines, look);
 }
 
-/// The lane at a place of the picture.
 pub(super) fn lane_at(area: Rect, debugger: &KernelDebugger, at: Position) -> Option<u32> {
     let rest = Rect { y: area.y + 1, height: area.height.checked_sub(1)?, ..area };
     let texts: Vec<String> = lanes(debugger).iter().map(Lane::text).collect();
@@ -283,7 +158,26 @@ pub(super) fn lane_at(area: Rect, debugger: &KernelDebugger, at: Position) -> Op
     (0..LANES as u16).find(holds).map(u32::from)
 }
 
-/// Lanes in a grid.
+impl KernelDebugger {
+    /// Selects the next variable, after the last the first.
+    pub fn next_variable(&mut self) {
+        let names = names(self);
+        let shown = shown_variable(self);
+        let at = names.iter().position(|name| Some(name) == shown.as_ref());
+        let next = at.map_or(0, |at| at + 1);
+        self.variable = names.get(next).or(names.first()).cloned();
+    }
+
+    /// Selects a variable by its name; false if there is none.
+    pub fn choose_variable(&mut self, name: &str) -> bool {
+        let is_known = names(self).iter().any(|known| known == name);
+        if is_known {
+            self.variable = Some(name.to_owned());
+        }
+        is_known
+    }
+}
+
 struct Bands {
     area: Rect,
     across: u16,

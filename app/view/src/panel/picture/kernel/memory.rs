@@ -9,8 +9,9 @@ use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 use mlsys_lab::picture::index_ranges;
 use mlsys_lab::value::number;
 
-use super::lanes::{LaneAccess, lane_accesses};
-use super::{KernelDebugger, NOTHING_RUN, Thread};
+use super::NOTHING_RUN;
+use super::debugger::{KernelDebugger, Thread};
+use super::state::{LaneAccess, lane_accesses};
 
 /// Columns and rows of a page of a file.
 pub(super) const PAGE: (usize, usize) = (140, 60);
@@ -102,7 +103,6 @@ pub(super) fn kinds() -> Vec<Kind> {
     KINDS.map(|(name, tone)| Kind { name: name.to_owned(), tone }).to_vec()
 }
 
-/// The place of a state among the kinds.
 pub(super) fn kind(state: CellState) -> usize {
     match state {
         CellState { raced: true, .. } => 5,
@@ -182,7 +182,6 @@ impl Buffer {
     }
 }
 
-/// A value in few letters.
 fn short(value: &Value) -> String {
     match value {
         Value::Float(x) if x.is_finite() => {
@@ -260,7 +259,6 @@ pub(super) fn lane_ranges(lanes: &[usize]) -> String {
     index_ranges("lane", &lanes)
 }
 
-/// The access of the selected lane.
 fn selected_lane(debugger: &KernelDebugger, accesses: &[Option<LaneAccess>]) -> String {
     let Thread { block, warp, lane } = debugger.here();
     let name = format!("Lane {lane} of warp {warp} of block {block}");

@@ -215,7 +215,6 @@ pub(super) fn draw(
     write_lines(foot, canvas, &sentences, look);
 }
 
-/// Sets off the word that the warp runs next.
 fn draw_current(
     pen: &mut Pen<'_>,
     line: &Line,
@@ -240,7 +239,6 @@ fn draw_current(
     }
 }
 
-/// The source, and the status below it.
 fn parts(area: Rect) -> [Rect; 2] {
     let foot = match area.height {
         0..=5 => 0,
@@ -251,7 +249,6 @@ fn parts(area: Rect) -> [Rect; 2] {
     split(area, foot)
 }
 
-/// The rows of the source, below the titles of the counts.
 fn rows(body: Rect) -> Range<u16> {
     body.y + u16::from(body.height > 3)..body.bottom()
 }
@@ -260,7 +257,7 @@ fn rows(body: Rect) -> Range<u16> {
 pub(super) fn line_at(area: Rect, debugger: &KernelDebugger, row: u16) -> Option<u32> {
     let rows = rows(parts(area)[0]);
     let row = usize::from(row.checked_sub(rows.start).filter(|_| rows.contains(&row))?);
-    let lines = debugger.source().lines().count();
+    let lines = debugger.recipe.source.lines().count();
     let line = first(lines, debugger.marked(), rows.len()) + row;
     (line < lines).then_some(line as u32 + 1)
 }

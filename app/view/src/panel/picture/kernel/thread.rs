@@ -3,9 +3,8 @@
 use mlsys_expr::{Dialect, evaluate_pattern, parse};
 use mlsys_kernel::{BlockState, Event, Goal};
 
-use super::debugger::SearchResult;
-use super::lanes::{lane_accesses, variables};
-use super::{KernelDebugger, Play, Thread};
+use super::debugger::{KernelDebugger, Play, SearchResult, Thread};
+use super::state::{lane_accesses, variables};
 
 /// The position, what the last step did, and the line that the warp runs next.
 pub fn status(debugger: &KernelDebugger) -> Vec<String> {
@@ -72,7 +71,7 @@ fn search(debugger: &KernelDebugger) -> Option<String> {
     if let Some(goal) = debugger.search_goal() {
         return Some(format!("Looking for {}: any key stops.", goal_name(goal)));
     }
-    match (debugger.search(), debugger.play()) {
+    match (debugger.search, debugger.play()) {
         (SearchResult::NotFound(goal), _) => Some(format!(
             "There is no {} {}.",
             goal_name(goal).trim_start_matches("the next "),
@@ -95,10 +94,8 @@ fn goal_name(goal: Goal) -> &'static str {
     }
 }
 
-/// What a line about the thread has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
-    /// Which thread it is.
     Head,
     /// The access of the last step.
     Now,
@@ -135,7 +132,6 @@ pub fn thread_details(debugger: &KernelDebugger) -> Vec<(LineKind, String)> {
     lines
 }
 
-/// The thread's last access, or why there is none.
 fn last_access(debugger: &KernelDebugger) -> (LineKind, String) {
     let here = debugger.here();
     let accesses = lane_accesses(debugger);
@@ -197,7 +193,7 @@ impl Formula {
 pub(super) fn formulas(debugger: &KernelDebugger) -> Vec<Formula> {
     let variables = variables(debugger);
     let mut found: Vec<Formula> = Vec::new();
-    let lines = debugger.source().lines().filter_map(|line| line.split("//").next());
+    let lines = debugger.recipe.source.lines().filter_map(|line| line.split("//").next());
     for (name, text) in lines.flat_map(|line| line.split(';')).filter_map(assignment) {
         let Some(variable) = variables.iter().rev().find(|variable| variable.name == name) else {
             continue;
@@ -270,7 +266,7 @@ fn with_numbers(debugger: &KernelDebugger, text: &str) -> String {
         written.push_str(&match (builtin(debugger, word), value) {
             (Some(number), _) => number.to_string(),
             (None, Some(value)) => value.to_string(),
-            (None, None) => defined(debugger.source(), word).to_owned(),
+            (None, None) => defined(&debugger.recipe.source, word).to_owned(),
         });
     }
     written
@@ -289,15 +285,14 @@ fn defined<'a>(source: &'a str, word: &'a str) -> &'a str {
 /// A built-in variable of CUDA for the selected thread, such as `threadIdx.x`.
 fn builtin(debugger: &KernelDebugger, word: &str) -> Option<u32> {
     let here = debugger.here();
-    let recipe = debugger.recipe();
     let machine = debugger.machine().ok()?;
     let (name, axis) = word.split_once('.')?;
     let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
     Some(match name {
         "threadIdx" => machine.thread(here.number() as u32)[axis],
         "blockIdx" => machine.block_id(here.block)[axis],
-        "blockDim" => recipe.block_dim[axis],
-        "gridDim" => recipe.grid_dim[axis],
+        "blockDim" => debugger.recipe.block_dim[axis],
+        "gridDim" => debugger.recipe.grid_dim[axis],
         _ => return None,
     })
 }

@@ -9,8 +9,7 @@ use mlsys_lab::frame::message_trace::{Action, Layout, Message, Round};
 use mlsys_lab::frame::{MessageTrace, TraceState};
 use ratatui::layout::Rect;
 
-use crate::canvas as pen;
-use crate::canvas::Pen;
+use crate::canvas::{self as pen, Pen};
 use crate::panel::picture::message_trace::rows;
 use crate::panel::picture::message_trace::wires::{Place, Wires, lanes};
 use crate::panel::picture::message_trace::words::{Stage, label, letter};
@@ -21,7 +20,6 @@ const HIGH: u16 = 3;
 /// Columns between two boxes of a tree or a mesh at least.
 const GAP: u16 = 2;
 
-/// How much of a rank is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// A frame with letter and name.
@@ -52,20 +50,16 @@ struct Grid {
 /// Links from ranks to their parents.
 type Links = BTreeSet<(usize, usize)>;
 
-/// A rank's box on the screen.
 struct Placed {
     rank: usize,
-    /// Its upper left corner.
     corner: Place,
     chunks: Vec<usize>,
 }
 
-/// Boxes with the lines between them.
 pub(super) struct Diagram {
     layout: Layout,
     grids: Vec<(Grid, Vec<Placed>)>,
     form: Form,
-    /// The size of all boxes.
     wide: u16,
     high: u16,
     pub(super) rows: u16,
@@ -166,7 +160,6 @@ impl Diagram {
         links.collect()
     }
 
-    /// The link from a rank to the next.
     fn ring_link<'a>(
         &self,
         corners: &[Place],
@@ -203,7 +196,6 @@ impl Diagram {
         lines
     }
 
-    /// The lines from children to parents.
     fn tree_lines<'a>(&self, trace: &MessageTrace, round: Option<&'a Round>) -> Vec<Line<'a>> {
         let chunks = trace.chunks.len();
         let of_tree = |(grid, placed): &(Grid, Vec<Placed>)| {
@@ -231,7 +223,6 @@ impl Diagram {
         self.grids.iter().flat_map(of_tree).collect()
     }
 
-    /// The lines below the boxes of a mesh.
     fn mesh_lines<'a>(&self, round: Option<&'a Round>) -> Vec<Line<'a>> {
         let corners: Vec<Place> =
             self.grids.iter().flat_map(|(_, placed)| placed).map(|placed| placed.corner).collect();
@@ -393,7 +384,6 @@ fn pairs(round: &Round) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// The first message of a round from one rank to another.
 fn message(round: Option<&Round>, from: usize, to: usize) -> Option<&Message> {
     round?.messages.iter().find(|m| (m.from, m.to) == (from, to))
 }
@@ -476,7 +466,6 @@ impl Grid {
     }
 }
 
-/// A line between two boxes in a round.
 struct Line<'a> {
     /// Its corners, the first and the last within its boxes.
     path: Vec<Place>,

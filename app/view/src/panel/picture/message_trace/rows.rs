@@ -8,8 +8,7 @@ use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::canvas as pen;
-use crate::canvas::Pen;
+use crate::canvas::{self as pen, Pen};
 use crate::panel::picture::message_trace::wires::{draw_gutter, gutter_width};
 use crate::panel::picture::message_trace::words::{READABLE, Stage, label, letter};
 use crate::panel::view::Mark;
@@ -18,7 +17,6 @@ use crate::theme::Look;
 /// Columns of a number with three digits, a sign and a point.
 const NUMBER: u16 = 7;
 
-/// What is written in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The letter of each rank whose version is in, in a number of columns; below them the first number.
@@ -177,7 +175,6 @@ impl Rows {
         self.draw_left_out(pen, trace, after, look)
     }
 
-    /// Draws a cell in the style of its stage or in one over it.
     fn draw_cell(
         &self,
         pen: &mut Pen<'_>,

@@ -5,7 +5,6 @@ use mlsys_lab::value::{Value, number, significant};
 use crate::canvas as pen;
 use crate::quantity::Prefix;
 
-/// Columns between two columns.
 pub(super) const GAP: u16 = 2;
 /// No column is made narrower than this while a wider one is left.
 const NARROW: u16 = 4;
@@ -59,7 +58,6 @@ pub(super) fn broken(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
 /// Columns that are gone along rather than squeezed: the first, which stays in sight, at most half of the room, and the others
 /// as wide as they like to be, sentences within bounds.
 pub(super) fn roomy(wishes: &[Wish], room: u16) -> Vec<u16> {
-    /// Columns of a sentence.
     const SENTENCE: u16 = 30;
     let gaps = usize::from(GAP) * wishes.len().saturating_sub(1);
     let natural = wishes.iter().map(|wish| usize::from(wish.natural));

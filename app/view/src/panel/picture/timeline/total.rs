@@ -4,8 +4,7 @@ use mlsys_lab::frame::Total;
 use ratatui::layout::Rect;
 
 use crate::axis::Axis;
-use crate::canvas as pen;
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::panel::picture::timeline::{Parts, columns, exact, peak};
 use crate::quantity::quantity;
 use crate::theme::Look;

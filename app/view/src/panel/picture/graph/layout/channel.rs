@@ -3,22 +3,19 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
-use crate::panel::picture::graph::layout::route::Path;
+/// The cells of a wire through one gap.
+pub(super) type Path = Vec<(usize, usize)>;
 
-/// A line to be led through the gap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     /// The source of its value: wires of one source share their beginning.
     pub source: usize,
     /// What it leads to: wires to one target share their end.
     pub target: usize,
-    /// The row in which it enters from the left.
     pub from: usize,
-    /// Where it may leave to the right.
     pub goal: Goal,
 }
 
-/// The rows in which a wire may leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
     pub best: usize,
@@ -26,7 +23,6 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    /// One row only.
     pub(super) fn level(row: usize) -> Self {
         Self { best: row, rows: (row, row) }
     }
@@ -64,7 +60,6 @@ struct Cell {
     sides: u8,
 }
 
-/// How a search came to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
     /// Where the source enters.
@@ -75,7 +70,6 @@ enum Before {
     State(usize),
 }
 
-/// What a wire may do in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Entered {
     /// It goes on in any direction.
@@ -139,7 +133,6 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// The paths found, in the order of the wires.
     pub(super) fn finish(self) -> Vec<Path> {
         self.paths
     }

@@ -1,12 +1,10 @@
 //! Which layer each box is in, and what passes through the layers between.
 
-/// What sits in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seat {
     Box(usize),
     /// The line of a box further left to boxes further right; all links of a box share it.
     Pass {
-        /// The box.
         of: usize,
         /// Which of all such places.
         id: usize,
@@ -21,7 +19,6 @@ pub struct Arranged {
     pub layer_of: Vec<usize>,
     /// The links from left to right; those of a cycle were turned round.
     pub links: Vec<(usize, usize)>,
-    /// Which links were turned round.
     pub turned: Vec<bool>,
     /// What is joined in each gap between a layer and the next.
     gaps: Vec<Vec<(Seat, Seat)>>,
@@ -79,7 +76,6 @@ impl Arranged {
         gap.iter().map(|(left, right)| (self.place(*left), self.place(*right))).collect()
     }
 
-    /// Where in its layer a seat is.
     pub fn place(&self, seat: Seat) -> usize {
         match seat {
             Seat::Box(index) => self.places[0][index],
@@ -228,7 +224,6 @@ pub(super) fn reduce_crossings(arranged: &mut Arranged) {
     }
 }
 
-/// Which neighbours count.
 #[derive(Clone, Copy)]
 enum Look {
     Left,

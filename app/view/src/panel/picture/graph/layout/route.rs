@@ -3,7 +3,7 @@
 //! Lines from one box may share their beginning, lines to one box their end; any other two only cross at a right angle.
 //! So a junction always means that something forks or joins, and a crossing never does.
 
-use crate::panel::picture::graph::layout::channel::{Channel, Goal, Wire};
+use crate::panel::picture::graph::layout::channel::{Channel, Goal, Path, Wire};
 use crate::panel::picture::graph::layout::layers::{Arranged, Seat};
 use crate::panel::picture::graph::layout::rows::Ports;
 use crate::panel::picture::graph::layout::{Layout, Place, Size, Spacing};
@@ -12,9 +12,6 @@ use crate::panel::picture::graph::layout::{Layout, Place, Size, Spacing};
 const BENDING: usize = 3;
 /// How often a gap is widened by a column before lines may run over each other.
 const PATIENCE: usize = 10;
-
-/// The cells of a wire through one gap.
-pub(super) type Path = Vec<(usize, usize)>;
 
 /// Places boxes by columns and draws all lines.
 pub(super) fn draw(arranged: &Arranged, sizes: &[Size], spacing: Spacing, ports: &Ports) -> Layout {
@@ -182,7 +179,6 @@ fn tracks(wires: &[Wire]) -> usize {
     most
 }
 
-/// The ends and corners of a path of cells.
 fn corners(path: &[(usize, usize)]) -> Path {
     let mut kept: Path = Vec::new();
     for (place, cell) in path.iter().enumerate() {

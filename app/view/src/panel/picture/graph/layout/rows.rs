@@ -32,7 +32,6 @@ fn distance(above: Seat, below: Seat, sizes: &[Size], spacing: Spacing) -> f64 {
     reach(above, sizes).1 + reach(below, sizes).0 + gap + 1.0
 }
 
-/// The row of every port.
 pub(super) fn rows(arranged: &Arranged, sizes: &[Size], spacing: Spacing) -> Ports {
     let layers = &arranged.layers;
     // The port of each seat were they packed from the top.

@@ -1,0 +1,66 @@
+//! Comma-separated values after RFC 4180: a header, lines that end in CR LF, quotes where needed.
+
+use std::fmt::Debug;
+
+use mlsys_lab::value::Value;
+
+#[derive(Default)]
+pub(crate) struct Lines {
+    pub(crate) text: String,
+    /// What stands before the next line and before those after it.
+    pub(crate) before: Option<(String, String)>,
+}
+
+impl Lines {
+    pub(crate) fn line<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        let before = self.before.as_mut();
+        let before = before.map(|(next, later)| std::mem::replace(next, later.clone()));
+        if let Some(cell) = before {
+            self.cell(&cell);
+            self.text.push(',');
+        }
+        for (place, cell) in cells.into_iter().enumerate() {
+            if place > 0 {
+                self.text.push(',');
+            }
+            self.cell(cell.as_ref());
+        }
+        self.text.push_str("\r\n");
+    }
+
+    fn cell(&mut self, cell: &str) {
+        if cell.contains([',', '"', '\r', '\n']) {
+            self.text.push_str(&format!("\"{}\"", cell.replace('"', "\"\"")));
+        } else {
+            self.text.push_str(cell);
+        }
+    }
+}
+
+/// The shortest text that reads back as the same number; empty if it is not finite.
+pub(crate) fn number(x: f64) -> String {
+    if x.is_finite() { shortest(&x) } else { String::new() }
+}
+
+/// The same for single precision: its shortest text is shorter.
+pub(crate) fn single(x: f32) -> String {
+    if x.is_finite() { shortest(&x) } else { String::new() }
+}
+
+fn shortest(x: &dyn Debug) -> String {
+    let text = format!("{x:?}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+pub(crate) fn exact(value: &Value) -> String {
+    if let Value::Float(x) = value { number(*x) } else { value.to_string() }
+}
+
+pub(crate) fn known(x: Option<f64>) -> String {
+    x.map_or(String::new(), number)
+}
+
+/// `name (unit)`, or the name alone.
+pub(crate) fn titled(name: &str, unit: &str) -> String {
+    if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") }
+}
