@@ -4,44 +4,52 @@ mod format;
 
 use mlsys_lab::frame::{Bars, HeatMap};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::number;
-use mlsys_lab::{Frame, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, picture, random};
+use serde::Serialize;
 
 use self::format::Format;
 use crate::closed_form::Simulated;
-use mlsys_lab::picture;
-use mlsys_lab::random;
-use mlsys_lab::steps::Steps;
 
 /// Products that a core adds to a sum with one rounding.
 const CORE: usize = 4;
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
-    let mut values = Simulated::default();
     let product = Product::read(&run.params)?;
     let outputs = product.outputs();
     let worst = |of: fn(&Output) -> f64| outputs.iter().map(of).fold(0.0, f64::max);
-    values.set("multiply_adds", product.multiply_adds());
-    values.set("core_steps", product.core_steps());
-    values.set("instructions", product.instructions());
-    let errors = Errors {
-        input: worst(|output| output.error(output.rounded, output.exact)),
-        sum: worst(|output| output.error(output.value, output.rounded)),
-        total: worst(|output| output.error(output.value, output.exact)),
-        fp32: worst(|output| output.error(output.fp32, output.exact)),
+    let first = product.sum(0, 0, product.depth, product.accumulate);
+    let found = Found {
+        input_error: worst(|output| output.error(output.rounded, output.exact)),
+        sum_error: worst(|output| output.error(output.value, output.rounded)),
+        total_error: worst(|output| output.error(output.value, output.exact)),
+        fp32_error: worst(|output| output.error(output.fp32, output.exact)),
+        value: first.value,
+        exact: first.exact,
+        growth: product.growth(),
+        input_spacing: product.inputs.epsilon(),
+        sum_spacing: product.accumulate.epsilon(),
+        first_spacing: product.accumulate.spacing(first.value),
     };
-    values.set("input_error", errors.input);
-    values.set("sum_error", errors.sum);
-    values.set("total_error", errors.total);
-    values.set("fp32_error", errors.fp32);
-    let first = product.output(0, 0);
-    values.set("value", first.value);
-    values.set("exact", first.exact);
-    picture::offer(run, "errors", || errors.bars());
-    picture::offer(run, "growth", || product.growth());
+    picture::offer(run, "errors", || found.bars());
     picture::offer(run, "tile", || product.map(&outputs));
-    picture::offer(run, "steps", || product.steps(&errors, &first));
-    Ok(values)
+    Simulated::fields(&found)
+}
+
+/// What the file's formulas start from.
+#[derive(Serialize)]
+struct Found {
+    input_error: f64,
+    sum_error: f64,
+    total_error: f64,
+    fp32_error: f64,
+    value: f64,
+    exact: f64,
+    /// The first element after some products: their number, in 64 bits, summed in FP32, summed in FP16.
+    growth: Vec<(usize, [f64; 3])>,
+    /// Between neighbouring numbers at 1, and of the sum's format at the first element.
+    input_spacing: f64,
+    sum_spacing: f64,
+    first_spacing: f64,
 }
 
 /// The two matrices of a tile and how they are multiplied.
@@ -79,14 +87,7 @@ impl Output {
     }
 }
 
-struct Errors {
-    input: f64,
-    sum: f64,
-    total: f64,
-    fp32: f64,
-}
-
-impl Errors {
+impl Found {
     fn bars(&self) -> Frame {
         let bar = |label: &str, error: f64, remark: &str| {
             let mut bar = picture::bar(label, error, remark);
@@ -100,10 +101,10 @@ impl Errors {
             unit: "of the sum of absolute products".to_owned(),
             scale: Scale::Log,
             bars: vec![
-                bar("rounding A and B", self.input, ""),
-                bar("rounding the sums", self.sum, ""),
-                bar("both", self.total, "this product"),
-                bar("FP32 throughout", self.fp32, "for comparison"),
+                bar("rounding A and B", self.input_error, ""),
+                bar("rounding the sums", self.sum_error, ""),
+                bar("both", self.total_error, "this product"),
+                bar("FP32 throughout", self.fp32_error, "for comparison"),
             ],
         })
     }
@@ -134,23 +135,6 @@ impl Product {
         Ok(Self { edge, depth, inputs, accumulate, a: draw(0), b: draw(1) })
     }
 
-    fn multiply_adds(&self) -> i64 {
-        (self.edge * self.edge * self.depth) as i64
-    }
-
-    fn core_steps(&self) -> i64 {
-        let across = self.edge / CORE;
-        (across * across * self.depth.div_ceil(CORE)) as i64
-    }
-
-    fn instructions(&self) -> i64 {
-        self.depth.div_ceil(self.edge) as i64
-    }
-
-    fn output(&self, row: usize, column: usize) -> Output {
-        self.sum(row, column, self.depth, self.accumulate)
-    }
-
     /// The element after the first `depth` products.
     fn sum(&self, row: usize, column: usize, depth: usize, accumulate: Format) -> Output {
         let a = &self.a[row * self.depth..][..depth];
@@ -175,83 +159,29 @@ impl Product {
 
     fn outputs(&self) -> Vec<Output> {
         let places = (0..self.edge).flat_map(|row| (0..self.edge).map(move |column| (row, column)));
-        places.map(|(row, column)| self.output(row, column)).collect()
+        places.map(|(row, column)| self.sum(row, column, self.depth, self.accumulate)).collect()
     }
 
-    fn growth(&self) -> Frame {
-        let depths = (0..).map(|power| CORE << power);
-        let shorter = depths.take_while(|depth| *depth < self.depth);
+    fn growth(&self) -> Vec<(usize, [f64; 3])> {
+        let shorter = (0..).map(|power| CORE << power).take_while(|depth| *depth < self.depth);
         let row = |depth: usize| {
             let fp32 = self.sum(0, 0, depth, Format::FP32);
             let fp16 = self.sum(0, 0, depth, Format::FP16);
-            [
-                Value::Int(depth as i64),
-                Value::Float(fp32.exact),
-                Value::Float(fp32.value),
-                Value::Float(fp16.value),
-            ]
+            (depth, [fp32.exact, fp32.value, fp16.value])
         };
-        let rows = shorter.chain([self.depth]).map(row).collect();
-        picture::table(["products", "in 64 bits", "summed in FP32", "summed in FP16"], rows)
+        shorter.chain([self.depth]).map(row).collect()
     }
 
     fn map(&self, outputs: &[Output]) -> Frame {
         let errors = outputs.iter().map(|output| output.error(output.value, output.exact) as f32);
         let errors: Vec<f32> = errors.collect();
         let high = errors.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let edge = self.edge;
+        let legend = "error of each element, over the sum of its absolute products";
         Frame::HeatMap(HeatMap {
-            columns: edge,
-            rows: edge,
-            cells: errors,
-            low: 0.0,
-            high,
-            x: (0.0, edge as f32),
-            y: (edge as f32, 0.0),
-            column_labels: Vec::new(),
-            row_labels: (0..edge).map(|row| format!("row {row}")).collect(),
-            points: Vec::new(),
-            legend: "error of each element, over the sum of its absolute products".to_owned(),
+            y: (self.edge as f32, 0.0),
+            row_labels: (0..self.edge).map(|row| format!("row {row}")).collect(),
+            ..picture::heat_map([self.edge; 2], errors, (0.0, high), legend)
         })
-    }
-
-    fn steps(&self, errors: &Errors, first: &Output) -> Frame {
-        let mut steps = Steps::default();
-        let (edge, depth) = (self.edge, self.depth);
-        steps.add(
-            "multiply-adds",
-            "rows * columns * depth",
-            format!("{edge} * {edge} * {depth}"),
-            self.multiply_adds(),
-        );
-        steps.add(
-            "4 x 4 x 4 products",
-            "rows/4 * columns/4 * ceil(depth/4)",
-            format!("{0} * {0} * {1}", edge / CORE, depth.div_ceil(CORE)),
-            self.core_steps(),
-        );
-        let spacing = |format: Format| number(format.epsilon());
-        steps.add(
-            "input rounding",
-            "half the spacing of numbers at 1",
-            format!("{} / 2", spacing(self.inputs)),
-            self.inputs.epsilon() / 2.0,
-        );
-        steps.add(
-            "sum rounding",
-            "half the spacing of numbers at 1",
-            format!("{} / 2", spacing(self.accumulate)),
-            self.accumulate.epsilon() / 2.0,
-        );
-        let reach = self.accumulate.spacing(first.value) / 2.0;
-        steps.add(
-            "at the first element",
-            "what is smaller than this is lost when it is added",
-            format!("half the spacing at {}", number(first.value)),
-            reach,
-        );
-        steps.add("error", "largest over the tile", "", errors.total);
-        steps.table()
     }
 }
 
@@ -283,10 +213,9 @@ mod tests {
     fn a_short_sum_stops_growing_where_its_spacing_is_twice_what_is_added() {
         // Steps of 1: from 2048 on FP16 counts in twos, and half of that, tied, goes to the even one.
         let ones = product(4, 16_384, Format::FP16, |i| if i % 4 == 0 { 1.0 } else { 0.0 });
-        assert_eq!(ones.output(0, 0).value, 2048.0);
-        assert_eq!(ones.output(0, 0).exact, 4096.0);
-        let long = Product { accumulate: Format::FP32, ..ones };
-        assert_eq!(long.output(0, 0).value, 4096.0);
+        let first = |format| ones.sum(0, 0, ones.depth, format);
+        assert_eq!(first(Format::FP16).value, 2048.0);
+        assert_eq!((first(Format::FP16).exact, first(Format::FP32).value), (4096.0, 4096.0));
     }
 
     #[test]

@@ -9,33 +9,68 @@ mod tests;
 use mlsys_lab::frame::Table;
 use mlsys_lab::frame::table::{Filter, FilterError, Sort, SortOrder};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::{Frame, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, Value, picture};
+use serde::Serialize;
 
 use crate::closed_form::Simulated;
-use mlsys_lab::picture::offer;
 use pictures::Chosen;
 use sourced::Sourced;
 use subject::Subject;
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
-    let mut values = Simulated::default();
     let subject = Subject::find(run.params.text("table")?)?;
     let whole = Sourced::of(subject);
     let asked = Asked::read(&run.params, subject, &whole.table)?;
     let shown = asked.rows(&whole.table);
-    values.set("rows", count(shown.rows.len()));
-    values.set("all_rows", count(whole.table.rows.len()));
-    values.set("cells", count(whole.cells()));
-    values.set("sourced_cells", count(whole.noted()));
-    values.set("corrected_cells", count(whole.corrected));
-    ends(&mut values, &shown, asked.sort);
     let plot = pictures::plot(&shown, &asked.x, &asked.y, asked.group);
-    values.set("points", count(plot.points.len()));
-    offer(run, "plot", || Frame::Scatter(plot));
-    offer(run, "sources", || pictures::sources(&shown));
-    offer(run, "columns", || pictures::columns(subject, &shown));
-    offer(run, "table", || Frame::Table(shown));
-    Ok(values)
+    let known =
+        |place| (0..shown.rows.len()).filter(|row| shown.cell(*row, place).is_some()).count();
+    let columns = subject.columns.iter().enumerate();
+    // Rows without a value stand at the end: the last that has one is meant.
+    let column = asked.sort.map(|sort| sort.column);
+    let has = |row: &usize| column.is_none_or(|column| shown.cell(*row, column).is_some());
+    let all = 0..shown.rows.len();
+    let last = all.clone().rev().find(has).or(all.last());
+    let name = |row| shown.cell(row, 0).map(Value::to_string);
+    let value = |row| shown.cell(row, column?).and_then(Value::as_f64);
+    let values = Simulated::fields(&Found {
+        rows: shown.rows.len(),
+        all_rows: whole.table.rows.len(),
+        cells: whole.cells(),
+        sourced_cells: whole.noted(),
+        corrected_cells: whole.corrected,
+        points: plot.points.len(),
+        first: name(0),
+        last: last.and_then(name),
+        first_value: value(0),
+        last_value: last.and_then(value),
+        sources: pictures::sources(&shown),
+        columns: columns
+            .map(|(place, column)| (column.title.as_str(), column.about.as_str(), known(place)))
+            .collect(),
+    });
+    picture::offer(run, "plot", || Frame::Scatter(plot));
+    picture::offer(run, "table", || Frame::Table(shown));
+    values
+}
+
+/// What the file's formulas start from.
+#[derive(Serialize)]
+struct Found<'a> {
+    rows: usize,
+    all_rows: usize,
+    cells: usize,
+    sourced_cells: usize,
+    corrected_cells: usize,
+    points: usize,
+    first: Option<String>,
+    last: Option<String>,
+    first_value: Option<f64>,
+    last_value: Option<f64>,
+    /// How many cells say so, and what.
+    sources: Vec<(usize, &'a str)>,
+    /// Title, meaning, and the rows that have it.
+    columns: Vec<(&'a str, &'a str, usize)>,
 }
 
 /// What was asked of a table.
@@ -111,30 +146,4 @@ impl Asked {
 fn given<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     let text = params.get(name)?.as_str()?.trim();
     (!text.is_empty()).then_some(text)
-}
-
-/// Names the first and the last row, and what they have in the column they are sorted by.
-fn ends(values: &mut Simulated, shown: &Table, sort: Option<Sort>) {
-    let column = sort.map(|sort| sort.column);
-    let has = |row: &usize| column.is_none_or(|column| shown.cell(*row, column).is_some());
-    // Rows without a value stand at the end: the last that has one is meant.
-    let all = 0..shown.rows.len();
-    let Some(last) = all.clone().rev().find(has).or(all.last()) else {
-        return;
-    };
-    for (name, row) in [("first", 0), ("last", last)] {
-        if let Some(called) = shown.cell(row, 0) {
-            values.set(name, called.to_string());
-        }
-    }
-    for (name, row) in [("first_value", 0), ("last_value", last)] {
-        let cell = column.and_then(|column| shown.cell(row, column));
-        if let Some(value) = cell.and_then(Value::as_f64) {
-            values.set(name, value);
-        }
-    }
-}
-
-fn count(of: usize) -> i64 {
-    i64::try_from(of).unwrap_or(i64::MAX)
 }

@@ -1,11 +1,8 @@
-//! Two columns against each other, where the values come from, and what the columns mean.
+//! Two columns against each other, and where the values come from.
 
+use mlsys_lab::Value;
 use mlsys_lab::frame::{Dimension, Scatter, ScatterPoint, Table};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::{Frame, Value};
-
-use super::subject::Subject;
-use mlsys_lab::picture::table;
 
 /// Groups that have a mark of their own; the others share one.
 const GROUPS: usize = 7;
@@ -96,33 +93,15 @@ fn value(axis: &Dimension, cell: &Value) -> Option<f64> {
     Some(place as f64)
 }
 
-/// What is said of cells, with how many it is said of, the most frequent first.
-pub(super) fn sources(rows: &Table) -> Frame {
-    let mut counted: Vec<(usize, &String)> =
-        rows.notes.all().iter().map(|note| (0, note)).collect();
-    for row in 0..rows.rows.len() {
-        for column in 0..rows.columns.len() {
-            let said = rows.notes.at(row, column);
-            if let Some(found) = counted.iter_mut().find(|(_, note)| Some(note.as_str()) == said) {
-                found.0 += 1;
-            }
-        }
-    }
-    counted.sort_by(|(a, _), (b, _)| b.cmp(a));
-    let row = |(cells, note): (usize, &String)| [count(cells), Value::from(note.as_str())];
-    table(["cells", "source"], counted.into_iter().map(row).collect())
-}
-
-/// What the columns mean, and how many rows have a value there.
-pub(super) fn columns(subject: &Subject, rows: &Table) -> Frame {
-    let row = |(place, column): (usize, &super::subject::Column)| {
-        let known = (0..rows.rows.len()).filter(|row| rows.cell(*row, place).is_some());
-        [Value::from(column.title.as_str()), column.about.as_str().into(), count(known.count())]
+/// How many cells each note is on, the most frequent first.
+pub(super) fn sources(rows: &Table) -> Vec<(usize, &str)> {
+    let count = |note: &str| {
+        let cells =
+            (0..rows.rows.len()).flat_map(|row| (0..rows.columns.len()).map(move |c| (row, c)));
+        cells.filter(|(row, column)| rows.notes.at(*row, *column) == Some(note)).count()
     };
-    let all = subject.columns.iter().enumerate();
-    table(["column", "what it means", "rows that have it"], all.map(row).collect())
-}
-
-fn count(of: usize) -> Value {
-    Value::Int(i64::try_from(of).unwrap_or(i64::MAX))
+    let notes = rows.notes.all().iter();
+    let mut counted: Vec<_> = notes.map(|note| (count(note), note.as_str())).collect();
+    counted.sort_by(|(a, _), (b, _)| b.cmp(a));
+    counted
 }
