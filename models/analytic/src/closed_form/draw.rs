@@ -1,5 +1,7 @@
 //! Frames from the pictures of a closed form.
 
+use std::cmp::Ordering;
+
 use mlsys_lab::frame::{
     self, Cell, CellRow, Dimension, Limit, Pane, Scatter, ScatterLine, ScatterPoint,
 };
@@ -32,41 +34,35 @@ pub(super) fn frame<'a>(picture: &'a Picture, run: &'a Scope<'a>) -> Result<Fram
 }
 
 fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Result<Frame, Fault> {
-    match drawing {
+    Ok(match drawing {
         Drawing::Bars { unit, scale, rows } => {
-            let mut all: Vec<(frame::Bar, Option<Value>)> = Vec::new();
+            let mut all = Vec::new();
             for row in rows {
-                let mut bars = Vec::new();
-                each(row, scope, run, &mut |what, scope, key| {
+                let mut bars = elements(std::slice::from_ref(row), scope, run, |what, scope| {
                     let value = scope.number(&what.value)?.filter(|value| value.is_finite());
-                    let Some(value) = value else {
-                        return Ok(());
+                    let bar = |value| {
+                        let (label, remark) = (scope.text(&what.label)?, scope.text(&what.remark)?);
+                        Ok(frame::Bar { label, value: Some(value), remark })
                     };
-                    let (label, remark) = (scope.text(&what.label)?, scope.text(&what.remark)?);
-                    bars.push((frame::Bar { label, value: Some(value), remark }, key));
-                    within(scope, bars.len())
+                    value.map(bar).transpose()
                 })?;
-                let length = |(bar, _): &(frame::Bar, _)| bar.value.unwrap_or(f64::NAN);
+                let length = |(bar, _): &Keyed<frame::Bar>| bar.value.unwrap_or(f64::NAN);
                 mark(&mut bars, &row.what.most, |a, b| length(a).total_cmp(&length(b)).is_ge());
                 mark(&mut bars, &row.what.least, |a, b| length(a).total_cmp(&length(b)).is_lt());
                 all.append(&mut bars);
             }
-            let bars = sorted(all);
-            Ok(Frame::Bars(frame::Bars { unit: scope.text(unit)?, scale: *scale, bars }))
+            let (unit, scale, bars) = (scope.text(unit)?, *scale, sorted(all));
+            Frame::Bars(frame::Bars { unit, scale, bars })
         }
         Drawing::Stacks { unit, parts, limit, note, rows } => {
-            let mut stacks = Vec::new();
-            for row in rows {
-                each(row, scope, run, &mut |what, scope, key| {
-                    let mut values = Vec::new();
-                    for value in &what.values {
-                        values.push(scope.number(value)?.filter(|value| value.is_finite()));
-                    }
-                    let (label, remark) = (scope.text(&what.label)?, scope.text(&what.remark)?);
-                    stacks.push((frame::Stack { label, values, remark }, key));
-                    within(scope, stacks.len())
-                })?;
-            }
+            let stacks = elements(rows, scope, run, |what, scope| {
+                let length = |value| Ok(scope.number(value)?.filter(|value| value.is_finite()));
+                Ok(Some(frame::Stack {
+                    label: scope.text(&what.label)?,
+                    values: what.values.iter().map(length).collect::<Result<_, _>>()?,
+                    remark: scope.text(&what.remark)?,
+                }))
+            })?;
             let limit = match limit {
                 Some((at, label)) => match scope.number(at)? {
                     Some(at) => Some(Limit { at, label: scope.text(label)? }),
@@ -74,26 +70,23 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                 },
                 None => None,
             };
-            let (unit, parts) = (unit.clone(), parts.clone());
-            let stacks = sorted(stacks);
-            Ok(Frame::Stacks(frame::Stacks { unit, parts, stacks, limit, note: scope.text(note)? }))
+            Frame::Stacks(frame::Stacks {
+                unit: unit.clone(),
+                parts: parts.clone(),
+                stacks: sorted(stacks),
+                limit,
+                note: scope.text(note)?,
+            })
         }
         Drawing::Table { columns, rows } => {
-            let mut all: Vec<(Vec<Value>, Option<Value>)> = Vec::new();
-            for row in rows {
-                each(row, scope, run, &mut |cells, scope, key| {
-                    let mut values = Vec::new();
-                    for cell in cells {
-                        let value = scope.fill(cell)?.unwrap_or_else(|| Value::from(""));
-                        let finite = value.is_finite();
-                        values.push(if finite { value } else { value.to_string().into() });
-                    }
-                    all.push((values, key));
-                    within(scope, all.len())
-                })?;
-            }
-            let columns = columns.clone();
-            Ok(Frame::Table(frame::Table { columns, rows: sorted(all), ..Default::default() }))
+            let rows = elements(rows, scope, run, |cells, scope| {
+                let cell = |cell| {
+                    let value = scope.fill(cell)?.unwrap_or_else(|| Value::from(""));
+                    Ok(if value.is_finite() { value } else { value.to_string().into() })
+                };
+                cells.iter().map(cell).collect::<Result<Vec<_>, _>>().map(Some)
+            })?;
+            Frame::Table(frame::Table::new(columns.clone(), sorted(rows)))
         }
         Drawing::Scatter { x, y, series, points, lines } => {
             let axis = |axis: &Axis| {
@@ -101,111 +94,117 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                 Ok(Dimension { name, ..axis.dimension.clone() })
             };
             let (x, y) = (axis(x)?, axis(y)?);
-            let mut named = Vec::new();
-            for name in series {
-                named.extend(Some(scope.text(name)?).filter(|name| !name.is_empty()));
-            }
-            let mut found = Vec::new();
-            for row in points {
-                each(row, scope, run, &mut |what, scope, key| {
-                    let place = |value: Option<f64>, scale: Scale| {
-                        value.filter(|x| x.is_finite() && (scale == Scale::Linear || *x > 0.0))
-                    };
-                    let series = scope.number(&what.series)?.unwrap_or(0.0);
-                    let point = ScatterPoint {
-                        x: place(scope.number(&what.x)?, x.scale),
-                        y: place(scope.number(&what.y)?, y.scale),
-                        label: scope.text(&what.label)?,
-                        series: series.clamp(0.0, 64.0) as usize,
-                    };
-                    found.push((point, key));
-                    within(scope, found.len())
-                })?;
-            }
-            let (mut drawn, mut count) = (Vec::new(), 0);
-            for row in lines {
-                each(row, scope, run, &mut |what, scope, key| {
-                    let line = line(what, x.scale, y.scale, scope, run)?;
-                    count += line.points.len() + 1;
-                    if line.points.len() > 1 {
-                        drawn.push((line, key));
-                    }
-                    within(scope, count)
-                })?;
-            }
-            Ok(Frame::Scatter(Scatter {
-                x,
-                y,
-                series: named,
-                points: sorted(found),
-                lines: sorted(drawn),
-            }))
+            let names = series.iter().map(|name| scope.text(name));
+            let names = names.collect::<Result<Vec<_>, _>>()?.into_iter();
+            let points = elements(points, scope, run, |what, scope| {
+                let series = scope.number(&what.series)?.unwrap_or(0.0);
+                Ok(Some(ScatterPoint {
+                    x: scope.number(&what.x)?.filter(|at| has_place(*at, x.scale)),
+                    y: scope.number(&what.y)?.filter(|at| has_place(*at, y.scale)),
+                    label: scope.text(&what.label)?,
+                    series: series.clamp(0.0, 64.0) as usize,
+                }))
+            })?;
+            let mut count = 0;
+            let lines = elements(lines, scope, run, |what, scope| {
+                let line = line(what, x.scale, y.scale, scope, run)?;
+                count += line.points.len() + 1;
+                within(scope, count)?;
+                Ok(Some(line).filter(|line| line.points.len() > 1))
+            })?;
+            let (points, lines) = (sorted(points), sorted(lines));
+            let series = names.filter(|name| !name.is_empty()).collect();
+            Frame::Scatter(Scatter { x, y, series, points, lines })
         }
         Drawing::Cells { across, start, group, kinds, note, rows } => {
-            let count = |formula: &Option<Formula>| match formula {
-                Some(formula) => {
-                    Ok(scope.number(formula)?.map_or(0, |count| count.clamp(0.0, 1e9) as usize))
-                }
-                None => Ok(0),
+            let whole = |formula: &Option<Formula>| {
+                let number = formula.as_ref().map(|formula| scope.number(formula)).transpose()?;
+                Ok(number.flatten().map_or(0, |number| number.clamp(0.0, 1e9) as usize))
             };
-            let (start, group) = (count(start)?, count(group)?);
-            let (mut all, mut count) = (Vec::new(), 0);
-            for row in rows {
-                each(row, scope, run, &mut |what, scope, key| {
-                    let mut cells = Vec::new();
-                    for value in values(&what.each, scope, run)? {
-                        let bound = [(what.each.name.as_str(), Some(value))];
-                        let scope = scope.with(run, bound);
-                        let kind = scope.number(&what.kind)?;
-                        let kind = kind.filter(|kind| (0.0..kinds.len() as f64).contains(kind));
-                        let text = match &what.text {
-                            Some(text) => scope.text(text)?,
-                            None => String::new(),
-                        };
-                        cells.push(kind.map(|kind| Cell { kind: kind as usize, text }));
-                        count += 1;
-                        within(&scope, count)?;
-                    }
-                    let (label, remark) = (scope.text(&what.label)?, scope.text(&what.remark)?);
-                    all.push((CellRow { label, cells, remark }, key));
-                    within(scope, all.len())
-                })?;
-            }
-            Ok(Frame::Cells(frame::Cells {
+            let (first, group) = (whole(start)?, whole(group)?);
+            let mut count = 0;
+            let rows = elements(rows, scope, run, |what, scope| {
+                let mut cells = Vec::new();
+                for value in list(&what.each, scope, run)? {
+                    let scope = scope.with(run, [(what.each.name.as_str(), Some(value))]);
+                    let kind = scope.number(&what.kind)?;
+                    let kind = kind.filter(|kind| (0.0..kinds.len() as f64).contains(kind));
+                    let text = what.text.as_ref().map(|text| scope.text(text)).transpose()?;
+                    let text = text.unwrap_or_else(String::new);
+                    cells.push(kind.map(|kind| Cell { kind: kind as usize, text }));
+                    count += 1;
+                    within(&scope, count)?;
+                }
+                let (label, remark) = (scope.text(&what.label)?, scope.text(&what.remark)?);
+                Ok(Some(CellRow { label, cells, remark }))
+            })?;
+            Frame::Cells(frame::Cells {
                 across: scope.text(across)?,
-                first: start,
+                first,
                 group,
                 kinds: kinds.clone(),
-                rows: sorted(all),
+                rows: sorted(rows),
                 note: scope.text(note)?,
-                ..Default::default()
-            }))
+                focus: None,
+            })
         }
         Drawing::Panes(rows) => {
-            let mut panes = Vec::new();
-            for row in rows {
-                each(row, scope, run, &mut |(title, drawing), scope, key| {
-                    let frame = draw(drawing, scope, run)?;
-                    panes.push((Pane { title: scope.text(title)?, frame }, key));
-                    within(scope, 64 * panes.len())
-                })?;
-            }
+            let mut count = 0;
+            let panes = elements(rows, scope, run, |(title, drawing), scope| {
+                let frame = draw(drawing, scope, run)?;
+                count += 64;
+                within(scope, count)?;
+                Ok(Some(Pane { title: scope.text(title)?, frame }))
+            })?;
             let mut panes = sorted(panes);
             // One pane that is left of several possible ones needs no title.
             let several = rows.len() > 1 || rows.iter().any(|row| !row.each.is_empty());
             if several && panes.len() == 1 {
                 return Ok(panes.remove(0).frame);
             }
-            Ok(Frame::Panes(panes))
+            Frame::Panes(panes)
         }
         Drawing::Steps(rows) => {
             let mut steps = Steps::default();
-            for row in rows {
-                each(row, scope, run, &mut |what, scope, _| step(what, scope, &mut steps))?;
-            }
-            Ok(steps.table())
+            elements(rows, scope, run, |what, scope| {
+                step(what, scope, &mut steps).map(|()| None::<()>)
+            })?;
+            steps.table()
+        }
+    })
+}
+
+/// Whether an axis has a place for a value.
+fn has_place(value: f64, scale: Scale) -> bool {
+    value.is_finite() && (scale == Scale::Linear || value > 0.0)
+}
+
+/// Something drawn, with what it is sorted by.
+type Keyed<T> = (T, Option<Value>);
+
+/// What is made of each element; a row that needs a parameter that is not set is left out.
+fn elements<'a, T, R>(
+    rows: &'a [Row<T>],
+    scope: &Scope<'a>,
+    run: &'a Scope<'a>,
+    mut make: impl FnMut(&'a T, &Scope<'a>) -> Result<Option<R>, Fault>,
+) -> Result<Vec<Keyed<R>>, Fault> {
+    let mut all = Vec::new();
+    for row in rows {
+        let mut then = |what: &'a T, scope: &Scope<'a>, key| {
+            all.extend(make(what, scope)?.map(|made| (made, key)));
+            within(scope, all.len())
+        };
+        let drawn = match row.first {
+            None => nested(row, &row.each, scope, run, true, &mut then),
+            Some(most) => first(row, most, scope, run, &mut then),
+        };
+        match drawn {
+            Ok(()) | Err(Fault::Unset(_)) => {}
+            Err(fault @ (Fault::Wrong { .. } | Fault::Exhausted)) => return Err(fault),
         }
     }
+    Ok(all)
 }
 
 /// A line of the calculation, unless its value is unset.
@@ -232,7 +231,7 @@ fn line<'a>(
     run: &'a Scope<'a>,
 ) -> Result<ScatterLine, Fault> {
     let places: Vec<Value> = match &line.places {
-        Places::List(over) => list(over, &line.along, scope, run)?,
+        Places::List(each) => list(each, scope, run)?,
         Places::Spread(from, to, count) => {
             let (Some(from), Some(to)) = (scope.number(from)?, scope.number(to)?) else {
                 return Ok(ScatterLine::default());
@@ -250,33 +249,14 @@ fn line<'a>(
     let mut points = Vec::new();
     for place in places {
         let scope = scope.with(run, [(line.along.as_str(), Some(place))]);
-        let (Some(across), Some(up)) = (scope.number(&line.x)?, scope.number(&line.y)?) else {
-            continue;
-        };
-        let on =
-            |value: f64, scale: Scale| value.is_finite() && (scale == Scale::Linear || value > 0.0);
-        if on(across, x) && on(up, y) {
+        if let (Some(across), Some(up)) = (scope.number(&line.x)?, scope.number(&line.y)?)
+            && has_place(across, x)
+            && has_place(up, y)
+        {
             points.push((across, up));
         }
     }
     Ok(ScatterLine { name: scope.text(&line.name)?, points })
-}
-
-/// Does something for each value of a row; of a picture, a row that needs a parameter that is not set is left out.
-fn each<'a, T>(
-    row: &'a Row<T>,
-    scope: &Scope<'a>,
-    run: &'a Scope<'a>,
-    then: &mut Then<'_, 'a, T>,
-) -> Result<(), Fault> {
-    let drawn = match row.first {
-        None => nested(row, &row.each, scope, run, true, then),
-        Some(most) => first(row, most, scope, run, then),
-    };
-    match drawn {
-        Err(Fault::Unset(_)) => Ok(()),
-        other => other,
-    }
 }
 
 /// Does something for the first `most` of a row by their keys.
@@ -309,7 +289,7 @@ pub(super) fn nested<'a, T>(
     then: &mut Then<'_, 'a, T>,
 ) -> Result<(), Fault> {
     if let Some((first, others)) = names.split_first() {
-        for value in values(first, scope, run)? {
+        for value in list(first, scope, run)? {
             let given = run.named(&first.name);
             let this = matches!(&given, Ok(Some(given)) if same(given, &value));
             let own = own && this;
@@ -318,82 +298,61 @@ pub(super) fn nested<'a, T>(
         }
         return Ok(());
     }
-    {
-        let mut scope = scope.with(run, []);
-        for (name, formula) in &row.set {
-            let value = scope.value(formula)?;
-            scope = scope.with(run, [(name.as_str(), value)]);
-        }
-        if row.only_if.as_ref().map_or(Ok(true), |condition| scope.holds(condition))? {
-            let key = row.sort.as_ref().map(|sort| scope.value(sort)).transpose()?.flatten();
-            then(&row.what, &scope, key)?;
-        }
-        Ok(())
+    let mut scope = scope.with(run, []);
+    for (name, formula) in &row.set {
+        let value = scope.value(formula)?;
+        scope = scope.with(run, [(name.as_str(), value)]);
     }
-}
-
-fn values<'a>(each: &Each, scope: &Scope<'a>, run: &'a Scope<'a>) -> Result<Vec<Value>, Fault> {
-    list(&each.over, &each.name, scope, run)
+    if row.only_if.as_ref().map_or(Ok(true), |condition| scope.holds(condition))? {
+        let key = row.sort.as_ref().map(|sort| scope.value(sort)).transpose()?.flatten();
+        then(&row.what, &scope, key)?;
+    }
+    Ok(())
 }
 
 /// The values that a name takes; among constants its own value has its place.
-fn list<'a>(
-    over: &Over,
-    name: &str,
-    scope: &Scope<'a>,
-    run: &'a Scope<'a>,
-) -> Result<Vec<Value>, Fault> {
-    match over {
-        Over::Values(values) => {
-            let mut values = values.clone();
-            let falling = matches!((values.first(), values.last()), (Some(a), Some(b)) if order(a, b).is_some_and(std::cmp::Ordering::is_gt));
-            if let Ok(Some(own)) = run.named(name)
-                && own.as_f64().is_some_and(f64::is_finite)
-                && values.iter().all(|value| value.as_f64().is_some() && !same(value, &own))
-            {
-                let before = |value: &Value| match order(value, &own) {
-                    Some(order) => order.is_lt() != falling,
-                    None => false,
-                };
-                let place = values.iter().take_while(|value| before(value)).count();
-                values.insert(place, own);
-            }
-            Ok(values)
+fn list<'a>(each: &Each, scope: &Scope<'a>, run: &'a Scope<'a>) -> Result<Vec<Value>, Fault> {
+    let mut values = match &each.over {
+        Over::Values(values) => values.clone(),
+        Over::Formula(formula) => {
+            return Ok(match scope.value(formula)? {
+                Some(Value::Array(values)) => values,
+                Some(value) => vec![value],
+                None => Vec::new(),
+            });
         }
-        Over::Formula(formula) => Ok(match scope.value(formula)? {
-            Some(Value::Array(values)) => values,
-            Some(value) => vec![value],
-            None => Vec::new(),
-        }),
+    };
+    let is_falling = matches!(values.as_slice(), [first, .., last] if order(first, last) == Some(Ordering::Greater));
+    if let Ok(Some(own)) = run.named(&each.name)
+        && own.as_f64().is_some_and(f64::is_finite)
+        && values.iter().all(|value| value.as_f64().is_some() && !same(value, &own))
+    {
+        let is_before =
+            |value: &&Value| order(value, &own).is_some_and(|order| order.is_lt() != is_falling);
+        let place = values.iter().take_while(is_before).count();
+        values.insert(place, own);
     }
+    Ok(values)
 }
 
 /// Says something of the bar that no other beats; of equal ones of the last that `beats` prefers.
-fn mark<T>(
-    bars: &mut [(frame::Bar, T)],
+fn mark(
+    bars: &mut [Keyed<frame::Bar>],
     words: &str,
-    beats: impl Fn(&(frame::Bar, T), &(frame::Bar, T)) -> bool,
+    beats: impl Fn(&Keyed<frame::Bar>, &Keyed<frame::Bar>) -> bool,
 ) {
-    if words.is_empty() {
-        return;
-    }
-    let mut best: Option<usize> = None;
-    for at in 0..bars.len() {
-        if best.is_none_or(|best| beats(&bars[at], &bars[best])) {
-            best = Some(at);
-        }
-    }
-    if let Some((bar, _)) = best.and_then(|best| bars.get_mut(best)) {
+    let best = bars.iter_mut().reduce(|best, bar| if beats(bar, best) { bar } else { best });
+    if let Some((bar, _)) = best.filter(|_| !words.is_empty()) {
         let between = if bar.remark.is_empty() { "" } else { ", " };
         bar.remark = format!("{}{between}{words}", bar.remark);
     }
 }
 
 /// In the order of their keys, smallest first, where they have any.
-fn sorted<T>(mut all: Vec<(T, Option<Value>)>) -> Vec<T> {
+fn sorted<T>(mut all: Vec<Keyed<T>>) -> Vec<T> {
     all.sort_by(|(_, a), (_, b)| match (a, b) {
         (Some(Value::Text(a)), Some(Value::Text(b))) => a.cmp(b),
-        (Some(a), Some(b)) => order(a, b).unwrap_or(std::cmp::Ordering::Equal),
+        (Some(a), Some(b)) => order(a, b).unwrap_or(Ordering::Equal),
         (a, b) => a.is_some().cmp(&b.is_some()),
     });
     all.into_iter().map(|(what, _)| what).collect()

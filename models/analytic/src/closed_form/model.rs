@@ -208,7 +208,7 @@ pub(super) struct Line {
 
 #[derive(Debug)]
 pub(super) enum Places {
-    List(Over),
+    List(Each),
     /// From, to, and how many, apart as the horizontal axis divides.
     Spread(Formula, Formula, usize),
 }

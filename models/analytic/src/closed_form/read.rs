@@ -3,18 +3,20 @@
 mod fields;
 mod formula;
 mod pictures;
+mod problems;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use mlsys_expr::nearest::nearest;
 use mlsys_expr::{Dialect, Expr, parse};
 use mlsys_lab::schema::{Metric, Panel, Param, Preset, Type};
 use mlsys_lab::{Schema, Tables, Value};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
-use self::fields::{Fields, Text};
+use self::fields::Fields;
 use self::formula::Names;
+use self::problems::{MAX_PROBLEMS, Problems, Text, parsed};
 use super::model::{Check, Declared, Definition, Form, Formula, Start};
 use super::{Mistake, Problem};
 
@@ -23,30 +25,6 @@ pub const MAX_BYTES: usize = 64 << 10;
 
 /// Most parameters, metrics, intermediate values, checks, panels and presets, of each.
 const MAX_ENTRIES: usize = 64;
-
-/// Most problems that are told of one file.
-const MAX_PROBLEMS: usize = 60;
-
-/// What is wrong with one file so far.
-pub(super) struct Problems<'s> {
-    source: &'s str,
-    found: Vec<Problem>,
-}
-
-impl Problems<'_> {
-    fn add(
-        &mut self,
-        mistake: Mistake,
-        place: std::ops::Range<usize>,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        if self.found.len() < MAX_PROBLEMS {
-            let help = Some(help.into()).filter(|help: &String| !help.is_empty());
-            self.found.push(Problem { mistake, place, message: message.into(), help });
-        }
-    }
-}
 
 /// Reads a file.
 ///
@@ -99,7 +77,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     let prints = title(top.text("prints"));
     let headline = top.take("headline").map(|value| top.deserialize(value, "`headline`"));
 
-    let params: Vec<(Param, std::ops::Range<usize>)> = entries(&mut top, "param", |entry| {
+    let params: Vec<(Param, Range<usize>)> = entries(&mut top, "param", |entry| {
         entry.refuse(
             &["live", "artifact", "command_line_only", "entries"],
             "a lab that is data answers at once from its parameters alone",
@@ -113,34 +91,24 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     for (param, place) in &params {
         declare(param, place, &mut form, top.problems);
     }
-    if let Some(data) = top.table("data") {
-        for (name, place, value) in data.into_entries() {
-            if known(&form, &name) || !is_name(&name) {
-                top.problems.add(
-                    Mistake::DuplicateId,
-                    place,
-                    format!("`{name}` cannot be the name of a constant"),
-                    "give it a name of its own, of a-z, 0-9 and _",
-                );
-                continue;
-            }
-            if let Some(value) = top.deserialize::<Value>(value, "a constant") {
-                form.data.insert(name, value);
-            }
+    for (name, place, value) in top.table("data") {
+        if known(&form, &name) || !is_name(&name) {
+            let message = format!("`{name}` cannot be the name of a constant");
+            let help = "give it a name of its own, of a-z, 0-9 and _";
+            top.problems.add(Mistake::DuplicateId, place, message, help);
+        } else if let Some(value) = top.deserialize::<Value>(value, "a constant") {
+            form.data.insert(name, value);
         }
     }
     let mut drafts: Vec<Draft> = Vec::new();
-    if let Some(table) = top.table("let") {
-        for (name, place, value) in table.into_entries() {
-            let what = format!("`{name}`");
-            if let Some(text) = top.as_text(value, &what) {
-                let expr = draft(&text, top.problems);
-                drafts.push(Draft { name, place, text, expr, metric: None });
-            }
+    for (name, place, value) in top.table("let") {
+        if let Some(text) = top.as_text(value, &format!("`{name}`")) {
+            let expr = parsed(&text, top.problems);
+            drafts.push(Draft { name, place, text, expr, metric: None });
         }
     }
     let mut reasons: Vec<(String, Text)> = Vec::new();
-    let metrics: Vec<(Metric, std::ops::Range<usize>)> = entries(&mut top, "metric", |entry| {
+    let metrics: Vec<(Metric, Range<usize>)> = entries(&mut top, "metric", |entry| {
         entry.refuse(&["series", "class"], "a lab that is data answers once, and exactly");
         let text = match start {
             Start::Simulation => entry.text("value"),
@@ -150,7 +118,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
         let (metric, place): (Metric, _) = entry.rest()?;
         reasons.extend(reason.map(|reason| (metric.name.clone(), reason)));
         if let Some(text) = text {
-            let expr = draft(&text, entry.problems);
+            let expr = parsed(&text, entry.problems);
             drafts.push(Draft {
                 name: metric.name.clone(),
                 place: place.clone(),
@@ -191,7 +159,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
         checks.extend(check);
         Some(())
     });
-    let panels: Vec<(Panel, std::ops::Range<usize>)> = entries(&mut top, "panel", |entry| {
+    let panels: Vec<(Panel, Range<usize>)> = entries(&mut top, "panel", |entry| {
         entry.refuse(&["attempts", "draw", "metrics"], "say what the lab itself draws");
         let picture = pictures::read(entry, &form);
         let (panel, place): (Panel, _) = entry.rest()?;
@@ -202,8 +170,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     });
     form.checks = checks;
     form.notices = notices;
-    let presets: Vec<(Preset, std::ops::Range<usize>)> =
-        entries(&mut top, "preset", |entry| entry.rest());
+    let presets: Vec<(Preset, Range<usize>)> = entries(&mut top, "preset", |entry| entry.rest());
     top.finish();
 
     let schema = Schema {
@@ -282,7 +249,7 @@ fn entries<T>(
 }
 
 fn distinct<T>(
-    all: Vec<(T, std::ops::Range<usize>)>,
+    all: Vec<(T, Range<usize>)>,
     what: &str,
     name: impl Fn(&T) -> &String,
     problems: &mut Problems<'_>,
@@ -298,12 +265,7 @@ fn distinct<T>(
 }
 
 /// Takes a parameter in and checks what its declaration promises.
-fn declare(
-    param: &Param,
-    place: &std::ops::Range<usize>,
-    form: &mut Form,
-    problems: &mut Problems<'_>,
-) {
+fn declare(param: &Param, place: &Range<usize>, form: &mut Form, problems: &mut Problems<'_>) {
     let mut wrong = |message: String, help: String| {
         problems.add(Mistake::BadValue, place.clone(), message, help);
     };
@@ -338,22 +300,10 @@ fn declare(
 /// A definition that is parsed but whose names are not looked up yet.
 struct Draft {
     name: String,
-    place: std::ops::Range<usize>,
+    place: Range<usize>,
     text: Text,
     expr: Option<Expr>,
     metric: Option<Type>,
-}
-
-fn draft(text: &Text, problems: &mut Problems<'_>) -> Option<Expr> {
-    match parse(&text.value, Dialect::ClosedForm) {
-        Ok(expr) => Some(expr),
-        Err(error) => {
-            let place = text.within(error.span);
-            let help = error.help.unwrap_or_else(String::new);
-            problems.add(Mistake::Expression, place, error.message, help);
-            None
-        }
-    }
 }
 
 /// Puts definitions into an order in which each refers only to earlier ones.
@@ -383,21 +333,15 @@ fn define(mut drafts: Vec<Draft>, form: &mut Form, problems: &mut Problems<'_>) 
                 waiting.push(draft);
                 continue;
             }
-            let expr = draft.expr;
-            let index = form.definitions.len();
+            let Draft { name, text, metric, expr, .. } = draft;
             if let Some(expr) = expr {
-                let known = Names::new(form);
-                let formula = known.resolve(expr, &draft.text, problems);
-                form.definitions.push(Definition {
-                    name: draft.name.clone(),
-                    formula,
-                    metric: draft.metric,
-                });
-                form.index.insert(draft.name.clone(), index);
+                let formula = Names::new(form).resolve(expr, &text, problems);
+                form.index.insert(name.clone(), form.definitions.len());
+                form.definitions.push(Definition { name, formula, metric });
             } else {
                 // Told already; whatever refers to it is not told again.
-                names.remove(&draft.name);
-                form.data.insert(draft.name, Value::Int(0));
+                names.remove(&name);
+                form.data.insert(name, Value::Int(0));
             }
         }
         drafts = waiting;
@@ -425,16 +369,6 @@ pub(super) fn of_name(form: &Form, name: &str) -> Option<Formula> {
         needs.push(index);
     }
     Some(Formula { source: name.to_owned(), expr, needs })
-}
-
-/// Entries of a TOML table in the order of the file.
-fn in_order<'i>(table: DeTable<'i>) -> Vec<(String, std::ops::Range<usize>, Spanned<DeValue<'i>>)> {
-    let mut all: Vec<_> = table
-        .into_iter()
-        .map(|(key, value)| (key.get_ref().to_string(), key.span(), value))
-        .collect();
-    all.sort_by_key(|(_, place, _)| place.start);
-    all
 }
 
 /// Names that a map of tables holds, for suggestions.

@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-use mlsys_expr::Span;
 use mlsys_expr::nearest::nearest;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -16,38 +15,10 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::super::Mistake;
 use super::super::model::{Formula, Template};
 use super::formula::{self, Names};
-use super::{Problems, in_order};
+use super::problems::{Problems, Text, slice};
 
 /// Longest text of a file, in bytes.
 const MAX_TEXT: usize = 4096;
-
-/// A text and where it stands.
-#[derive(Clone, Debug)]
-pub(in super::super) struct Text {
-    pub(in super::super) value: String,
-    pub(in super::super) place: Range<usize>,
-    /// Where its first character stands, if it stands in the file letter by letter.
-    start: Option<usize>,
-}
-
-impl Text {
-    /// The part of the file that a part of the text stands in, or all of it where escapes move the letters.
-    pub(in super::super) fn within(&self, span: Span) -> Range<usize> {
-        match self.start {
-            Some(start) => start + span.start..start + span.end.max(span.start),
-            None => self.place.clone(),
-        }
-    }
-
-    /// A part of the text, with its own place.
-    pub(in super::super) fn part(&self, range: Range<usize>) -> Self {
-        Self {
-            value: slice(&self.value, range.clone()).to_owned(),
-            place: self.within(Span { start: range.start, end: range.end }),
-            start: self.start.map(|start| start + range.start),
-        }
-    }
-}
 
 pub(super) struct Fields<'p, 's, 'i> {
     pub(super) problems: &'p mut Problems<'s>,
@@ -133,16 +104,22 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         self.as_text(value, &format!("`{key}`"))
     }
 
-    pub(super) fn required_text(&mut self, key: &'static str, example: &str) -> Option<Text> {
+    fn require(&mut self, key: &'static str, example: &str) -> Option<()> {
         if !self.has(key) {
             self.missing(key, example);
             return None;
         }
+        Some(())
+    }
+
+    pub(super) fn required_text(&mut self, key: &'static str, example: &str) -> Option<Text> {
+        self.require(key, example)?;
         self.text(key)
     }
 
     pub(super) fn formula(&mut self, key: &'static str, names: &mut Names<'_>) -> Option<Formula> {
-        let text = self.scalar(key)?;
+        let value = self.take(key)?;
+        let text = self.as_source(value, &format!("`{key}`"))?;
         formula::formula(&text, names, self.problems)
     }
 
@@ -152,19 +129,11 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         example: &str,
         names: &mut Names<'_>,
     ) -> Option<Formula> {
-        if !self.has(key) {
-            self.missing(key, example);
-            return None;
-        }
+        self.require(key, example)?;
         self.formula(key, names)
     }
 
     /// A text, or a number or truth value as it is written.
-    fn scalar(&mut self, key: &'static str) -> Option<Text> {
-        let value = self.take(key)?;
-        self.as_source(value, &format!("`{key}`"))
-    }
-
     pub(super) fn as_source(&mut self, value: Spanned<DeValue<'i>>, what: &str) -> Option<Text> {
         let place = value.span();
         match value.get_ref() {
@@ -189,10 +158,7 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         example: &str,
         names: &mut Names<'_>,
     ) -> Option<Template> {
-        if !self.has(key) {
-            self.missing(key, example);
-            return None;
-        }
+        self.require(key, example)?;
         let text = self.text(key)?;
         Some(formula::template(&text, names, self.problems))
     }
@@ -236,10 +202,10 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         read
     }
 
-    /// A table, taken as it is.
-    pub(super) fn table(&mut self, key: &'static str) -> Option<Entries<'i>> {
-        let value = self.take(key)?;
-        self.as_table(value, &format!("`{key}`")).map(|table| Entries(in_order(table.into_inner())))
+    /// The entries of a table in the order of the file; none if the key is missing.
+    pub(super) fn table(&mut self, key: &'static str) -> Vec<Entry<'i>> {
+        let table = self.take(key).and_then(|value| self.as_table(value, &format!("`{key}`")));
+        table.map_or_else(Vec::new, |table| in_order(table.into_inner()))
     }
 
     pub(super) fn as_table(
@@ -257,13 +223,11 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         }
     }
 
-    /// A list of tables; nothing if the key is not there.
+    /// A list of tables; empty if the key is missing.
     pub(super) fn tables(&mut self, key: &'static str) -> Vec<Spanned<DeTable<'i>>> {
-        let Some(items) = self.list(key) else {
-            return Vec::new();
-        };
         let what = format!("an entry of `{key}`");
-        items.into_iter().filter_map(|item| self.as_table(item, &what)).collect()
+        let items = self.list(key).into_iter().flatten();
+        items.filter_map(|item| self.as_table(item, &what)).collect()
     }
 
     /// A value of one of the program's own types.
@@ -337,18 +301,16 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
     }
 }
 
-/// A part of a text; nothing where it is cut within a character.
-fn slice(text: &str, range: Range<usize>) -> &str {
-    text.get(range).unwrap_or("")
-}
+/// A key, its place, and its value.
+pub(super) type Entry<'i> = (String, Range<usize>, Spanned<DeValue<'i>>);
 
-/// Entries of a table in the order of the file.
-pub(super) struct Entries<'i>(Vec<(String, Range<usize>, Spanned<DeValue<'i>>)>);
-
-impl<'i> Entries<'i> {
-    pub(super) fn into_entries(self) -> Vec<(String, Range<usize>, Spanned<DeValue<'i>>)> {
-        self.0
-    }
+/// Entries of a TOML table in the order of the file.
+fn in_order(table: DeTable<'_>) -> Vec<Entry<'_>> {
+    let entries = table.into_iter();
+    let mut all: Vec<_> =
+        entries.map(|(key, value)| (key.get_ref().to_string(), key.span(), value)).collect();
+    all.sort_by_key(|(_, place, _)| place.start);
+    all
 }
 
 /// What would move, recolour or reorder what a terminal shows.

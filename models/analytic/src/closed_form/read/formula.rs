@@ -7,8 +7,7 @@ use mlsys_expr::{Dialect, Expr, parse};
 
 use super::super::Mistake;
 use super::super::model::{Form, Formula, Piece, Template};
-use super::fields::Text;
-use super::{Problems, draft};
+use super::problems::{Problems, Text, parsed};
 
 /// The names that a formula can use at its place.
 pub(super) struct Names<'f> {
@@ -75,7 +74,7 @@ pub(super) fn formula(
     names: &mut Names<'_>,
     problems: &mut Problems<'_>,
 ) -> Option<Formula> {
-    let expr = draft(text, problems)?;
+    let expr = parsed(text, problems)?;
     Some(names.resolve(expr, text, problems))
 }
 

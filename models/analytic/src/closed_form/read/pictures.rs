@@ -8,8 +8,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::Mistake;
 use super::super::model::{
-    Axis, Bar, CellsOf, Drawing, Each, Form, Line, Over, Picture, Places, Point, Row, Stack, Start,
-    Step,
+    Axis, Bar, CellsOf, Drawing, Each, Form, Formula, Line, Over, Picture, Piece, Places, Point,
+    Row, Stack, Start, Step, Template,
 };
 use super::fields::Fields;
 use super::formula::{self, Names};
@@ -64,12 +64,8 @@ fn drawing(
         let place = value.span();
         if found.is_some() {
             let message = "a panel draws one picture, and this is the second";
-            owner.problems.add(
-                Mistake::Contradiction,
-                place,
-                message,
-                "make a panel of its own of it",
-            );
+            let help = "make a panel of its own of it";
+            owner.problems.add(Mistake::Contradiction, place, message, help);
             continue;
         }
         if kind == "panes" {
@@ -167,18 +163,15 @@ pub(super) fn row<T>(
         each.extend(loop_over(fields, name, over, names));
     }
     let mut set = Vec::new();
-    if let Some(entries) = fields.table("set") {
-        for (name, place, value) in entries.into_entries() {
-            let what = format!("`{name}`");
-            let text = fields.as_source(value, &what);
-            let read = text.and_then(|text| formula::formula(&text, names, fields.problems));
-            if !is_name(&name) {
-                let message = format!("`{name}` cannot be a name");
-                fields.problems.add(Mistake::BadValue, place, message, "use a-z, 0-9 and _");
-            }
-            names.local.push(name.clone());
-            set.extend(read.map(|read| (name, read)));
+    for (name, place, value) in fields.table("set") {
+        let text = fields.as_source(value, &format!("`{name}`"));
+        let read = text.and_then(|text| formula::formula(&text, names, fields.problems));
+        if !is_name(&name) {
+            let message = format!("`{name}` cannot be a name");
+            fields.problems.add(Mistake::BadValue, place, message, "use a-z, 0-9 and _");
         }
+        names.local.push(name.clone());
+        set.extend(read.map(|read| (name, read)));
     }
     let only_if = fields.formula("if", names);
     let sort = fields.formula("sort", names);
@@ -267,7 +260,7 @@ fn formulas(
     fields: &mut Fields<'_, '_, '_>,
     key: &'static str,
     names: &mut Names<'_>,
-) -> Option<Vec<super::Formula>> {
+) -> Option<Vec<Formula>> {
     let Some(items) = fields.list(key) else {
         fields.missing(key, &format!("{key} = [\"an expression\"]"));
         return None;
@@ -343,7 +336,7 @@ fn scatter(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Dra
         let name = entry.template("name", names);
         let along = entry.required_text("along", "along = \"n\"")?.value;
         let places = if entry.has("at") {
-            Places::List(over_what(entry, "at", names)?)
+            Places::List(Each { name: along.clone(), over: over_what(entry, "at", names)? })
         } else {
             let from = entry.required_formula("from", "from = \"1\"", names);
             let to = entry.required_formula("to", "to = \"64\"", names);
@@ -351,10 +344,7 @@ fn scatter(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Dra
             Places::Spread(from?, to?, count.max(2))
         };
         names.local.push(along.clone());
-        let x = match entry.formula("x", names) {
-            Some(x) => Some(x),
-            None => formula::constant(&along),
-        };
+        let x = entry.formula("x", names).or_else(|| formula::constant(&along));
         let y = entry.required_formula("y", "y = \"an expression\"", names);
         names.local.pop();
         Some(Line { name, along, places, x: x?, y: y? })
@@ -452,17 +442,7 @@ fn steps(fields: &mut Fields<'_, '_, '_>, form: &Form, names: &mut Names<'_>) ->
 
 /// The line of the calculation that shows a definition.
 fn of_definition(form: &Form, name: &str) -> Option<Row<Step>> {
-    let label = super::super::model::Template {
-        pieces: vec![super::super::model::Piece::Words(name.to_owned())],
-    };
-    let value = of_name(form, name)?;
-    let step = Step { label, value, formula: None, numbers: None };
-    Some(Row {
-        each: Vec::new(),
-        set: Vec::new(),
-        only_if: None,
-        sort: None,
-        first: None,
-        what: step,
-    })
+    let label = Template { pieces: vec![Piece::Words(name.to_owned())] };
+    let what = Step { label, value: of_name(form, name)?, formula: None, numbers: None };
+    Some(Row { each: Vec::new(), set: Vec::new(), only_if: None, sort: None, first: None, what })
 }
