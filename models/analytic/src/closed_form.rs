@@ -21,6 +21,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mlsys_lab::control::{Control, Limits};
+use mlsys_lab::params::ParamError;
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::{Metric, SchemaError, Type};
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Schema, Settings, Tables, Value};
@@ -134,22 +135,27 @@ impl ClosedForm {
         let presets = self.schema.presets.iter();
         let settings =
             presets.map(|preset| (format!("preset `{}`", preset.name), preset.settings()));
+        // Presets were resolved when the schema was read.
         std::iter::once(("the defaults".to_owned(), Settings::new()))
             .chain(settings)
             .filter_map(|(name, settings)| {
-                let params = Params::resolve(&self.schema, &settings, Tables::builtin(), None);
-                // Presets were resolved when the schema was read.
-                let params = params.ok()?;
-                let mut data = RunData::default();
-                let failed = self.run(&mut Run {
-                    params,
-                    device: DeviceId::CPU,
-                    sink: &mut data,
-                    control: Control::free(Limits::default(), Arc::default()),
-                });
-                failed.err().map(|error| format!("with {name}: {error}"))
+                let failed = self.collect(&settings).ok()?.err();
+                failed.map(|error| format!("with {name}: {error}"))
             })
             .collect()
+    }
+
+    /// What a run reports, if its settings can be used.
+    fn collect(&self, settings: &Settings) -> Result<Result<RunData, LabError>, Vec<ParamError>> {
+        let params = Params::resolve(&self.schema, settings, Tables::builtin(), None)?;
+        let mut data = RunData::default();
+        let ended = self.run(&mut Run {
+            params,
+            device: DeviceId::CPU,
+            sink: &mut data,
+            control: Control::free(Limits::default(), Arc::default()),
+        });
+        Ok(ended.map(|()| data))
     }
 
     /// Reads a file that is compiled in.

@@ -1,3 +1,6 @@
+use mlsys_lab::Frame;
+use mlsys_lab::frame::Cell;
+
 use super::*;
 
 const SMALL: &str = r#"kind = "transfer"
@@ -52,16 +55,7 @@ shows = "the calculation"
 
 fn run(text: &str, set: &[&str]) -> Result<RunData, LabError> {
     let lab = ClosedForm::read(text).unwrap();
-    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
-    let params = Params::resolve(&lab.schema, &settings, Tables::builtin(), None).unwrap();
-    let mut data = RunData::default();
-    lab.run(&mut Run {
-        params,
-        device: DeviceId::CPU,
-        sink: &mut data,
-        control: Control::free(Limits::default(), Arc::default()),
-    })?;
-    Ok(data)
+    lab.collect(&Settings::from_pairs(set.iter().copied()).unwrap()).unwrap()
 }
 
 /// Line, column in bytes and message of each problem.
@@ -79,7 +73,7 @@ fn told(text: &str) -> Vec<(usize, usize, String)> {
 fn a_small_lab_answers_draws_and_writes_out() {
     let data = run(SMALL, &[]).unwrap();
     assert_eq!(data.metric("seconds"), Some(Value::Float(10.0)));
-    let (_, mlsys_lab::Frame::Bars(bars)) = &data.frames["sizes"] else {
+    let (_, Frame::Bars(bars)) = &data.frames["sizes"] else {
         panic!("the sizes are bars");
     };
     let drawn: Vec<_> =
@@ -90,11 +84,41 @@ fn a_small_lab_answers_draws_and_writes_out() {
         ("5000 bytes", Some(50.0), ""),
     ];
     assert_eq!(drawn, expected);
-    let (_, mlsys_lab::Frame::Table(steps)) = &data.frames["steps"] else {
+    let (_, Frame::Table(steps)) = &data.frames["steps"] else {
         panic!("the steps are a table");
     };
     let row = ["seconds", "n/bandwidth", "1000/100"].map(Value::from);
     assert_eq!(steps.rows[0][..3], row);
+}
+
+#[test]
+fn the_keys_of_a_picture_choose_what_is_drawn() {
+    let (start, rest) = SMALL.split_once("[panel.bars]").unwrap();
+    let (_, steps) = rest.split_once("[[panel]]").unwrap();
+    let bars = "[panel.bars]\nlabel = '{bytes}'\nvalue = 'seconds'\nfor = 'bytes'\nover = [1, 2]";
+    let cells = "[panel.cells]\nkinds = [{ name = 'used', tone = 'first' }]\ngroup = 8\n\
+                 cell = { for = 'lane', over = 'range(0, 2)', kind = 'if(lane > 0, 0)', text = '{lane}' }";
+    for (picture, expected) in [
+        (bars.to_owned(), "1 2 1000"),
+        (format!("{bars}\nsort = '-bytes'"), "1000 2 1"),
+        (format!("{bars}\nif = 'bytes > 1'"), "2 1000"),
+        // Of three the two largest, in the order of the list.
+        (format!("{bars}\nsort = '-bytes'\nfirst = 2"), "2 1000"),
+        (cells.to_owned(), "0 - 1 2"),
+        (format!("{cells}\nstart = 'bytes + 24'"), "1024 - 1 2"),
+    ] {
+        let data = run(&format!("{start}{picture}\n[[panel]]{steps}"), &[]).unwrap();
+        let mut drawn: Vec<String> = Vec::new();
+        if let Frame::Bars(bars) = &data.frames["sizes"].1 {
+            drawn.extend(bars.bars.iter().map(|bar| bar.label.clone()));
+        }
+        if let Frame::Cells(cells) = &data.frames["sizes"].1 {
+            let text = |cell: &Option<Cell>| cell.as_ref().map_or("-".into(), |c| c.text.clone());
+            drawn.push(cells.first.to_string());
+            drawn.extend(cells.rows[0].cells.iter().map(text));
+        }
+        assert_eq!(drawn.join(" "), expected, "{picture}");
+    }
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! What holds of labs that are data besides their vectors: laws, published figures, and the tables they read.
 
-use mlsys_lab::{Settings, Tables, Value};
+use mlsys_lab::{Tables, Value};
 
-use crate::run::run;
+use crate::run::{number, ran};
 
 fn metric(kind: &str, set: &[String], name: &str) -> f64 {
-    let settings = Settings::from_pairs(set.iter().map(String::as_str)).expect("name=value");
-    let data = run(kind, &settings).unwrap_or_else(|error| panic!("{kind} {set:?}: {error}"));
-    data.metric(name).and_then(|value| value.as_f64()).expect(name)
+    number(&ran(kind, set), name)
 }
 
 fn set<const N: usize>(pairs: [(&str, f64); N]) -> Vec<String> {
@@ -29,22 +27,6 @@ fn every_tabled_model_has_its_published_parameters() {
         counted += 1;
     }
     assert!(counted >= 10, "{counted}");
-}
-
-#[test]
-fn the_swiglu_rule_applies_when_asked_for() {
-    for (set, ffn) in [
-        (&["model=llama-3-8b"][..], 14336.0),
-        (&["model=llama-3-8b", "ffn_multiplier=1.3"], 14336.0),
-        (&["model=llama-3-8b", "ffn_multiple_of=256"], 11008.0),
-        (&["model=llama-3-8b", "ffn_multiple_of=1024", "ffn_multiplier=1.3"], 14336.0),
-        (&["model=llama-3-8b", "ffn=6144"], 6144.0),
-        (&["model=gpt2", "ffn_multiple_of=1000"], 3072.0),
-        (&["hidden=32", "heads=4", "ffn_multiple_of=8"], 88.0),
-    ] {
-        let pairs: Vec<String> = set.iter().map(|one| (*one).to_owned()).collect();
-        assert_eq!(metric("transformer-params", &pairs, "ffn"), ffn, "{set:?}");
-    }
 }
 
 #[test]
@@ -74,20 +56,6 @@ fn every_datasheet_peak_follows_from_its_geometry() {
 }
 
 #[test]
-fn the_list_of_systems_prints_the_same_core_counts() {
-    for (name, total) in [
-        ("frontier", 8_699_904.0),
-        ("aurora", 9_264_128.0),
-        ("eagle", 2_073_600.0),
-        ("fugaku", 7_630_848.0),
-        ("lumi", 2_752_704.0),
-    ] {
-        let system = [format!("system={name}")];
-        assert_eq!(metric("supercomputer", &system, "total_cores"), total, "{name}");
-    }
-}
-
-#[test]
 fn karp_flatt_reads_back_the_serial_share() {
     for parallel in [0.0, 0.3, 0.95, 0.999_999, 1.0] {
         for processors in [2.0, 8.0, 16384.0] {
@@ -113,41 +81,6 @@ fn at_the_best_interval_saving_costs_half_of_what_is_lost() {
         let interval = metric("checkpoint-interval", &cluster, "optimal_interval_seconds");
         let lost = metric("checkpoint-interval", &cluster, "lost_fraction");
         assert!((lost - 2.0 * save / interval).abs() < 1e-12);
-    }
-}
-
-/// Rajbhandari et al. 2020, Figure 1: 7.5 billion parameters on 64 ranks.
-#[test]
-fn zero_memory_gives_the_figure_of_the_paper() {
-    for (stage, gigabytes) in [(0.0, 120.0), (1.0, 31.4), (2.0, 16.6), (3.0, 1.9)] {
-        let chosen = set([("parameters", 7.5e9), ("ranks", 64.0), ("stage", stage)]);
-        let bytes = metric("zero-memory", &chosen, "bytes_per_rank");
-        assert!((bytes / 1e9 - gigabytes).abs() < 0.05, "{stage}: {bytes}");
-    }
-}
-
-/// microsoft/DeepSpeed, docs/code-docs/source/memory.rst: t5-3b on one node of eight, GiB as printed.
-#[test]
-fn deepspeed_memory_gives_the_table_of_the_documentation() {
-    for (stage, offload, zero_init, gpu, cpu) in [
-        (2, "optimizer", true, 5.31, 127.45),
-        (2, "none", true, 15.93, 127.45),
-        (3, "optimizer+parameters", true, 0.12, 71.69),
-        (3, "optimizer", true, 0.78, 63.72),
-        (3, "none", true, 6.09, 1.43),
-        (3, "optimizer+parameters", false, 0.12, 127.45),
-        (3, "optimizer", false, 0.78, 127.45),
-        (3, "none", false, 6.09, 127.45),
-    ] {
-        let mut chosen = set([("parameters", 2851e6), ("largest_layer_parameters", 32e6)]);
-        chosen.extend(set([("devices_per_node", 8.0), ("nodes", 1.0), ("buffer_factor", 1.5)]));
-        chosen.push(format!("stage={stage}"));
-        chosen.push(format!("offload={offload}"));
-        chosen.push(format!("zero_init={zero_init}"));
-        for (name, gib) in [("gpu_gib", gpu), ("cpu_gib", cpu)] {
-            let found = metric("deepspeed-memory", &chosen, name);
-            assert!((found - gib).abs() < 0.005, "{chosen:?} {name}: {found}");
-        }
     }
 }
 
@@ -222,9 +155,7 @@ fn window_sum_is_the_kernel_thread_by_thread() {
                         format!("radius={radius}"),
                         format!("load_guard={guard}"),
                     ];
-                    let settings =
-                        Settings::from_pairs(set.iter().map(String::as_str)).expect("name=value");
-                    let data = run("window-sum", &settings).expect("it runs");
+                    let data = ran("window-sum", &set);
                     let (loads, wrong) = window_sum(elements, threads, radius, limit);
                     let wrong = wrong.into_iter().map(|output| Value::Int(output as i64)).collect();
                     assert_eq!(

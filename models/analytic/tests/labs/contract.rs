@@ -5,10 +5,10 @@ mod well_formed;
 use std::collections::BTreeSet;
 
 use mlsys_lab::schema::{Draw, Type};
-use mlsys_lab::{RunData, Schema, Settings, Value};
+use mlsys_lab::{RunData, Schema, Value};
 
 use self::well_formed::well_formed;
-use crate::run::{lab, run};
+use crate::run::{lab, ran};
 
 /// Settings that together meet every `when` of every lab, in addition to the defaults.
 const CASES: &str = include_str!("contract/cases.txt");
@@ -16,34 +16,28 @@ const CASES: &str = include_str!("contract/cases.txt");
 /// Where metrics with a condition are reported, and where not.
 const CONDITIONS: &str = include_str!("contract/conditions.txt");
 
-/// The columns of each line of a table; a line that begins with `#` is a remark.
-pub(crate) fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+/// The columns of each line of a table, with ` | ` between two; a line that begins with `#` is a remark.
+pub(crate) fn lines<const N: usize>(
+    table: &'static str,
+) -> impl Iterator<Item = [&'static str; N]> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.split(" | ").collect())
+    lines.map(|line| {
+        let columns: Vec<&str> = line.split(" | ").collect();
+        columns.try_into().unwrap_or_else(|_| panic!("{line}: it has not {N} columns"))
+    })
 }
 
-/// A column with settings; `-` stands for none.
-pub(crate) fn settings(column: &'static str) -> Vec<&'static str> {
-    match column {
-        "-" => Vec::new(),
-        some => some.split(" & ").collect(),
-    }
+/// The parts of a column, such as settings, with ` & ` between two; `-` stands for none.
+pub(crate) fn columns(column: &'static str) -> Vec<&'static str> {
+    if column == "-" { Vec::new() } else { column.split(" & ").collect() }
 }
 
 /// Every lab as it is, and the cases of the table.
 fn cases() -> Vec<(String, Vec<&'static str>)> {
     let labs = mlsys_analytic::labs().expect("every schema reads");
     let defaults = labs.iter().map(|lab| (lab.schema().kind.clone(), Vec::new()));
-    let others = lines(CASES).map(|columns| match columns[..] {
-        [kind, set] => (kind.to_owned(), settings(set)),
-        _ => panic!("{columns:?}: a lab and its settings"),
-    });
+    let others = lines(CASES).map(|[kind, set]| (kind.to_owned(), columns(set)));
     defaults.chain(others).collect()
-}
-
-fn case(kind: &str, set: &[&str]) -> RunData {
-    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
-    run(kind, &settings).unwrap_or_else(|error| panic!("{kind} {set:?}: {error}"))
 }
 
 fn type_of(value: &Value) -> Type {
@@ -61,7 +55,7 @@ fn type_of(value: &Value) -> Type {
 fn every_metric_reported_is_declared_with_its_type_and_finite() {
     for (kind, set) in cases() {
         let schema = lab(&kind).schema();
-        for (name, value) in case(&kind, &set).metrics() {
+        for (name, value) in ran(&kind, &set).metrics() {
             let declared = schema.metric(name);
             let declared = declared.unwrap_or_else(|| panic!("{kind} reports {name} undeclared"));
             assert_eq!(type_of(&value), declared.ty, "{kind} {name}: {value}");
@@ -74,7 +68,7 @@ fn every_metric_reported_is_declared_with_its_type_and_finite() {
 fn every_metric_without_a_condition_is_reported_at_the_defaults() {
     for lab in mlsys_analytic::labs().expect("every schema reads") {
         let schema = lab.schema();
-        let data = case(&schema.kind, &[]);
+        let data = ran(&schema.kind, &[""; 0]);
         for metric in schema.metrics.iter().filter(|metric| metric.when.is_none()) {
             assert!(reported(&data, &metric.name), "{} {}", schema.kind, metric.name);
         }
@@ -83,19 +77,12 @@ fn every_metric_without_a_condition_is_reported_at_the_defaults() {
 
 #[test]
 fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
-    let conditional: Vec<_> = lines(CONDITIONS)
-        .map(|columns| match columns[..] {
-            [metric, met, unmet] => (
-                metric.split_once(' ').expect("a lab and a metric"),
-                settings(met),
-                settings(unmet),
-            ),
-            _ => panic!("{columns:?}: a metric, settings with it and without"),
-        })
-        .collect();
-    for ((kind, name), met, unmet) in &conditional {
-        assert!(reported(&case(kind, met), name), "{kind} {name} with {met:?}");
-        assert!(!reported(&case(kind, unmet), name), "{kind} {name} with {unmet:?}");
+    let mut listed = BTreeSet::new();
+    for [metric, met, unmet] in lines(CONDITIONS) {
+        let (kind, name) = metric.split_once(' ').expect("a lab and a metric");
+        assert!(reported(&ran(kind, &columns(met)), name), "{metric} with {met}");
+        assert!(!reported(&ran(kind, &columns(unmet)), name), "{metric} with {unmet}");
+        listed.insert((kind, name));
     }
     // What needs a network or a device is absent here, since the registry supplies it: `plug.rs` and `lowering.rs` look at it.
     let joined = |schema: &Schema, name: &str| {
@@ -104,7 +91,6 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             || (schema.kind == "graph" && begins("burn_"))
             || (schema.kind == "lowering" && (begins("compile_seconds") || begins("max_")))
     };
-    let listed: BTreeSet<(&str, &str)> = conditional.iter().map(|(metric, ..)| *metric).collect();
     for lab in mlsys_analytic::labs().expect("every schema reads") {
         let schema = lab.schema();
         let metrics = schema.metrics.iter().filter(|m| m.when.is_some());
@@ -136,7 +122,7 @@ fn every_panel_gets_a_well_formed_picture_and_no_other_is_sent() {
             .filter(|panel| panel.draw == Draw::Frame)
             .map(|panel| panel.name.as_str())
             .collect();
-        let data = case(&kind, &set);
+        let data = ran(&kind, &set);
         let sent: BTreeSet<&str> = data.frames.keys().map(AsRef::as_ref).collect();
         assert_eq!(sent, drawn, "{kind}");
         assert!(!drawn.is_empty(), "{kind} shows nothing");

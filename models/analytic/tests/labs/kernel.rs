@@ -3,17 +3,17 @@
 use mlsys_lab::params::Given;
 use mlsys_lab::{LabError, RunData, Settings, Value};
 
-use crate::run::run;
+use crate::run::{number, ran, run, settings};
 
-fn settings(source: &str, set: &[&str]) -> Settings {
-    let mut settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
+fn with_source(source: &str, set: &[&str]) -> Settings {
+    let mut settings = settings(set);
     settings.push("example", Given::Text("custom".to_owned()));
     settings.push("source", Given::Text(source.to_owned()));
     settings
 }
 
 fn custom(source: &str, set: &[&str]) -> Result<RunData, LabError> {
-    run("kernel", &settings(source, set))
+    run("kernel", &with_source(source, set))
 }
 
 fn buffer(data: &RunData, name: &str) -> Vec<Value> {
@@ -71,15 +71,15 @@ fn what_does_not_read_is_told_with_file_line_and_column() {
             error.to_string()
         }
     };
-    let typed = error(&settings(bad, &[]));
+    let typed = error(&with_source(bad, &[]));
     assert!(typed.contains("kernel.cu:2:10: 'b' is not declared"), "{typed}");
-    let mut from_file = Settings::from_pairs(["example=custom"]).expect("name=value");
+    let mut from_file = settings(&["example=custom"]);
     from_file.push("source", Given::File { name: "halo.cu".to_owned(), text: bad.to_owned() });
     let told = error(&from_file);
     assert!(told.contains("halo.cu:2:10: 'b' is not declared"), "{told}");
     // Of a long line only what lies around the place is shown.
     let long = format!("__global__ void k(int *a) {{ {}b; }}", "a[0] = 1; ".repeat(500));
-    let told = error(&settings(&long, &[]));
+    let told = error(&with_source(&long, &[]));
     assert!(told.contains("kernel.cu:1:5029") && told.len() < 600, "{told}");
 }
 
@@ -121,13 +121,10 @@ fn what_the_arguments_cannot_be_is_told_by_name() {
 
 #[test]
 fn without_a_gpu_both_is_the_interpreter_and_the_device_alone_is_missing() {
-    let pairs = |execution: &str| {
-        Settings::from_pairs([format!("execution={execution}").as_str()]).expect("name=value")
-    };
-    let simulated = run("kernel", &pairs("simulate")).unwrap_or_else(|error| panic!("{error}"));
-    let both = run("kernel", &pairs("both")).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(simulated.metrics(), both.metrics());
-    assert!(matches!(run("kernel", &pairs("device")), Err(LabError::Device { .. })));
+    let simulated = ran("kernel", &["execution=simulate"]);
+    assert_eq!(simulated.metrics(), ran("kernel", &["execution=both"]).metrics());
+    let device = run("kernel", &settings(&["execution=device"]));
+    assert!(matches!(device, Err(LabError::Device { .. })));
 }
 
 #[test]
@@ -136,16 +133,9 @@ fn no_schedule_changes_what_comes_out_or_what_it_costs() {
         ["window-sum-slide", "window-sum-no-barrier", "reduce-interleaved", "matmul-tile"]
     {
         let told = |schedule: &str, blocks: &str| {
-            let settings = Settings::from_pairs([
-                format!("example={example}").as_str(),
-                schedule,
-                blocks,
-                "rows=32",
-                "columns=32",
-                "elements=64",
-            ])
-            .expect("name=value");
-            let data = run("kernel", &settings).unwrap_or_else(|error| panic!("{error}"));
+            let example = format!("example={example}");
+            let sizes = ["rows=32", "columns=32", "elements=64"];
+            let data = ran("kernel", &[&[example.as_str(), schedule, blocks], &sizes[..]].concat());
             let metrics = data.metrics();
             let counters =
                 |name: &&str| !["first_problem", "mismatches", "mismatch_indices"].contains(name);
@@ -157,11 +147,6 @@ fn no_schedule_changes_what_comes_out_or_what_it_costs() {
         assert_eq!(first, told("schedule=random", "concurrent_blocks=3"), "{example}");
         assert_eq!(first, told("schedule=round-robin", "concurrent_blocks=64"), "{example}");
     }
-}
-
-fn told(kind: &str, set: &[String]) -> RunData {
-    let settings = Settings::from_pairs(set.iter().map(String::as_str)).expect("name=value");
-    run(kind, &settings).unwrap_or_else(|error| panic!("{kind} {set:?}: {error}"))
 }
 
 #[test]
@@ -191,39 +176,24 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
             "arguments.out.buffer=32",
             "arguments.a.buffer=1100",
         ];
-        let ran = custom(&source, &set).unwrap_or_else(|error| panic!("{error}"));
-        let sectors = told("coalescing", &[format!("byte_address=4*({word})")]);
-        let banks = told("bank-conflicts", &[format!("word_index={word}")]);
-        assert_eq!(ran.metric("global_load_sectors"), sectors.metric("sectors"), "{word}");
-        assert_eq!(ran.metric("load_efficiency"), sectors.metric("efficiency"), "{word}");
-        let degree = banks.metric("degree").and_then(|x| x.as_f64()).unwrap_or(0.0);
-        assert_eq!(
-            ran.metric("bank_replays").and_then(|x| x.as_f64()),
-            Some(degree - 1.0),
-            "{word}"
-        );
+        let kernel = custom(&source, &set).unwrap_or_else(|error| panic!("{error}"));
+        let sectors = ran("coalescing", &[format!("byte_address=4*({word})")]);
+        let banks = ran("bank-conflicts", &[format!("word_index={word}")]);
+        assert_eq!(kernel.metric("global_load_sectors"), sectors.metric("sectors"), "{word}");
+        assert_eq!(kernel.metric("load_efficiency"), sectors.metric("efficiency"), "{word}");
+        assert_eq!(number(&kernel, "bank_replays"), number(&banks, "degree") - 1.0, "{word}");
     }
     // Branches: one at the end of each reduction is not in the formula's loop.
     for (example, condition, steps) in [
         ("reduce-interleaved", "tid % (2*s) == 0", "[1, 2, 4, 8, 16, 32, 64, 128]"),
         ("reduce-sequential", "tid < s", "[128, 64, 32, 16, 8, 4, 2, 1]"),
     ] {
-        let ran = told(
-            "kernel",
-            &[
-                format!("example={example}"),
-                "elements=256".to_owned(),
-                "block_dim=[256]".to_owned(),
-            ],
-        );
+        let example = format!("example={example}");
+        let kernel = ran("kernel", &[example.as_str(), "elements=256", "block_dim=[256]"]);
         let formula =
-            told("divergence", &[format!("condition={condition}"), format!("steps={steps}")]);
-        let warps = formula.metric("divergent_warps").and_then(|x| x.as_f64());
-        assert_eq!(
-            ran.metric("divergent_branches").and_then(|x| x.as_f64()),
-            warps.map(|warps| warps + 1.0),
-            "{example}"
-        );
+            ran("divergence", &[format!("condition={condition}"), format!("steps={steps}")]);
+        let warps = number(&formula, "divergent_warps");
+        assert_eq!(number(&kernel, "divergent_branches"), warps + 1.0, "{example}");
     }
     // The halo, with either guard.
     for (elements, threads, radius) in [(8, 4, 2), (9, 4, 2), (64, 16, 3), (33, 32, 1), (5, 8, 0)] {
@@ -236,13 +206,13 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
             kernel.push(format!("example={example}"));
             let mut formula = sizes(&format!("threads_per_block={threads}"));
             formula.push(format!("load_guard={guard}"));
-            let (ran, formula) = (told("kernel", &kernel), told("window-sum", &formula));
+            let (counted, formula) = (ran("kernel", &kernel), ran("window-sum", &formula));
             for (one, other) in [
                 ("mismatch_indices", "bad_outputs"),
                 ("global_loads", "shared_loads"),
                 ("shared_bytes_per_block", "shared_bytes_per_block"),
             ] {
-                assert_eq!(ran.metric(one), formula.metric(other), "{kernel:?} {one}");
+                assert_eq!(counted.metric(one), formula.metric(other), "{kernel:?} {one}");
             }
         }
     }
@@ -251,7 +221,6 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
 #[test]
 fn a_long_sum_in_one_thread_is_as_correct_as_floats_are() {
     let long = ["example=softmax-row", "rows=1", "columns=2048", "block_dim=[1, 1, 1]"];
-    let settings = Settings::from_pairs(long).expect("name=value");
-    let data = run("kernel", &settings).unwrap_or_else(|error| panic!("{error}"));
+    let data = ran("kernel", &long);
     assert_eq!(data.metrics().get("correct"), Some(&Value::Bool(true)));
 }

@@ -1,54 +1,11 @@
 //! The lab `lowering` from outside: what it counts, and what it says to settings that it has no form for.
 
-use std::sync::Arc;
-
 use mlsys_analytic::Lowering;
-use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::Backend;
-use mlsys_lab::{DeviceId, Frame, Lab, Params, Run, RunData, Settings, Tables, Value};
+use mlsys_lab::{DeviceId, Frame, RunData, Value};
 use mlsys_sim::lowering::{Build, Target, Toolchain, ToolchainError, Work};
 
-use crate::errors::error;
-use crate::run::run;
-
-fn metric(set: &[&str], name: &str) -> Option<Value> {
-    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
-    let data = run("lowering", &settings).expect("a run");
-    data.metrics().get(name).cloned()
-}
-
-#[test]
-fn six_forms_and_eleven_translators() {
-    assert_eq!(metric(&[], "targets_compiled"), Some(Value::Int(6)));
-    assert_eq!(metric(&[], "compilers_without_ir"), Some(Value::Int(30)));
-    assert_eq!(metric(&[], "compilers_with_ir"), Some(Value::Int(11)));
-    let with_ptx = ["targets=[\"cuda\", \"ptx\", \"cuda\"]"];
-    assert_eq!(metric(&with_ptx, "targets_compiled"), Some(Value::Int(1)));
-}
-
-#[test]
-fn an_index_is_held_against_the_length_where_the_source_does() {
-    for (kernel, checked) in [("kernel=relu", true), ("kernel=matmul-tile", false)] {
-        for target in ["cubecl_ir", "wgsl", "spirv", "cuda", "hip", "metal"] {
-            let found = metric(&[kernel], &format!("bounds_checked.{target}"));
-            assert_eq!(found, Some(Value::Bool(checked)), "{kernel} {target}");
-        }
-    }
-}
-
-#[test]
-fn what_there_is_no_form_for_is_told() {
-    for (set, said) in [
-        ("threads_per_block=65", "32, 64, 128 and 256"),
-        ("vector_width=3", "1 or 4"),
-        ("targets=[\"cud\"]", "'cud' is none of cubecl-ir, wgsl"),
-        ("targets=[7]", "7 is no name"),
-    ] {
-        let error = error("lowering", &[set]);
-        assert!(error.is_usage(), "{set}");
-        assert!(error.to_string().contains(said), "{set}: {error}");
-    }
-}
+use crate::run::{run_lab, settings};
 
 /// A device that computes as the processor does, but for one element, and compilers for one target.
 struct Pretended {
@@ -77,16 +34,8 @@ impl Toolchain for Pretended {
 
 fn beside(off: f32, backend: Backend, set: &[&str]) -> RunData {
     let lab = Lowering::new().expect("a schema").beside(Box::new(Pretended { off }));
-    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
-    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
-    let mut data = RunData::default();
-    lab.run(&mut Run {
-        params: params.expect("parameters"),
-        device: DeviceId { backend, index: 0 },
-        sink: &mut data,
-        control: Control::free(Limits::default(), Arc::default()),
-    })
-    .expect("a run");
+    let (data, ended) = run_lab(&lab, DeviceId { backend, index: 0 }, &settings(set));
+    ended.expect("a run");
     data
 }
 

@@ -7,9 +7,10 @@ use mlsys_kernel::{
     BoundArgument, Clock, DeviceError, Extensions, KernelLab, LaunchRequest, LaunchResult,
     Launcher, Progress,
 };
-use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::Backend;
-use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Settings, Tables, Value};
+use mlsys_lab::{DeviceId, LabError, RunData, Value};
+
+use crate::run::{run_lab, settings};
 
 const GPU: DeviceId = DeviceId { backend: Backend::Wgpu, index: 0 };
 
@@ -65,22 +66,14 @@ impl Launcher for Pretended {
 }
 
 /// What a run on such a device reports, and how often the device was asked.
-fn run(habit: Habit, settings: &[&str]) -> (RunData, Result<(), LabError>, usize) {
+fn run(habit: Habit, set: &[&str]) -> (RunData, Result<(), LabError>, usize) {
     let launches = Arc::new(AtomicUsize::new(0));
     let launcher = Pretended { habit, launches: Arc::clone(&launches) };
     let lab = KernelLab::new().expect("the schema reads").with_extensions(Extensions {
         launcher: Some(Box::new(launcher)),
         ..Extensions::default()
     });
-    let settings = Settings::from_pairs(settings.iter().copied()).expect("name=value");
-    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
-    let mut data = RunData::default();
-    let ended = lab.run(&mut Run {
-        params: params.expect("parameters"),
-        device: GPU,
-        sink: &mut data,
-        control: Control::free(Limits::default(), Arc::default()),
-    });
+    let (data, ended) = run_lab(&lab, GPU, &settings(set));
     (data, ended, launches.load(Ordering::Relaxed))
 }
 

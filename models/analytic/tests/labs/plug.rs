@@ -1,13 +1,12 @@
 //! Kernels inside a network: one of two hidden neurons whose classes are told from its hidden layer at a glance.
 
-use std::sync::Arc;
-
 use mlsys_kernel::{
     Classifier, Extensions, KernelLab, NetworkError, ReplacedOperation, SuspendedForward,
 };
-use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Verdict;
-use mlsys_lab::{DeviceId, Frame, Lab, LabError, Params, Run, RunData, Settings, Tables, Value};
+use mlsys_lab::{DeviceId, Frame, LabError, RunData, Value};
+
+use crate::run::{run, run_lab, settings};
 
 /// Example i has the products (i, 0) and the bias (0.5, 1); its class is the whole part of its first neuron.
 struct Stub;
@@ -45,17 +44,8 @@ fn plugged(set: &[&str]) -> Result<RunData, LabError> {
     let lab = KernelLab::new().expect("the schema reads");
     let lab = lab
         .with_extensions(Extensions { classifier: Some(Box::new(Stub)), ..Extensions::default() });
-    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
-    let mut data = RunData::default();
-    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
-        .map_err(|errors| LabError::Param(errors.into_iter().next().expect("an error")))?;
-    lab.run(&mut Run {
-        params,
-        device: DeviceId::CPU,
-        sink: &mut data,
-        control: Control::free(Limits::default(), Arc::default()),
-    })?;
-    Ok(data)
+    let (data, ended) = run_lab(&lab, DeviceId::CPU, &settings(set));
+    ended.map(|()| data)
 }
 
 fn metrics(set: &[&str]) -> impl Fn(&str) -> Value + use<> {
@@ -114,38 +104,14 @@ fn custom(source: &str, plug: &str) -> Result<RunData, LabError> {
 #[test]
 fn a_kernel_of_ones_own_fits_with_its_output_first_last_or_in_place() {
     let i = "int i = blockDim.x * blockIdx.x + threadIdx.x;";
-    for (plug, source) in [
-        (
-            "plug_in=bias-add",
-            format!(
-                "__global__ void k(float *c, const float *a, const float *b, int n) {{ {i} if (i < n) c[i] = a[i] + b[i]; }}"
-            ),
-        ),
-        (
-            "plug_in=bias-add",
-            format!(
-                "__global__ void k(float *a, float *b, float *c, int n) {{ {i} if (i < n) c[i] = a[i] + b[i]; }}"
-            ),
-        ),
-        (
-            "plug_in=bias-add",
-            format!(
-                "__global__ void k(float *x, const float *b, int n) {{ {i} if (i < n) x[i] += b[i]; }}"
-            ),
-        ),
-        (
-            "plug_in=relu",
-            format!(
-                "__global__ void k(const float *a, float *c, int n) {{ {i} if (i < n) c[i] = fmaxf(a[i], 0.0f); }}"
-            ),
-        ),
-        (
-            "plug_in=relu",
-            format!(
-                "__global__ void k(float *x, int n) {{ {i} if (i < n) x[i] = fmaxf(x[i], 0.0f); }}"
-            ),
-        ),
+    for (plug, arguments, work) in [
+        ("plug_in=bias-add", "float *c, const float *a, const float *b", "c[i] = a[i] + b[i]"),
+        ("plug_in=bias-add", "float *a, float *b, float *c", "c[i] = a[i] + b[i]"),
+        ("plug_in=bias-add", "float *x, const float *b", "x[i] += b[i]"),
+        ("plug_in=relu", "const float *a, float *c", "c[i] = fmaxf(a[i], 0.0f)"),
+        ("plug_in=relu", "float *x", "x[i] = fmaxf(x[i], 0.0f)"),
     ] {
+        let source = format!("__global__ void k({arguments}, int n) {{ {i} if (i < n) {work}; }}");
         let data = custom(&source, plug).unwrap_or_else(|error| panic!("{source}: {error}"));
         assert_eq!(data.metrics().get("network_mismatches"), Some(&Value::Int(0)), "{source}");
         assert!(data.metrics().keys().any(|name| name.starts_with("buffer.")), "{source}");
@@ -175,7 +141,6 @@ fn what_does_not_fit_is_told_before_anything_runs() {
         "arguments.x.buffer=4",
     ]);
     assert!(refused(described).contains("'x' is filled by the network"));
-    let alone =
-        crate::run::run("kernel", &Settings::from_pairs(["plug_in=bias-add"]).expect("name=value"));
+    let alone = run("kernel", &settings(&["plug_in=bias-add"]));
     assert!(refused(alone).contains("no network here"));
 }

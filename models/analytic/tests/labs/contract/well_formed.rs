@@ -1,6 +1,6 @@
 //! What every picture keeps to, whatever its lab.
 
-use mlsys_lab::Frame;
+use mlsys_lab::frame::{self, Frame};
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "kinds that no analytic lab draws are refused")]
 pub(super) fn well_formed(frame: &Frame, place: &str) {
@@ -41,9 +41,12 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
         }
         Frame::Graph(graph) => {
             assert!(!graph.nodes.is_empty() && !graph.walk.is_empty(), "{place}");
-            let inside = |node: usize| node < graph.nodes.len();
-            assert!(graph.edges.iter().all(|edge| inside(edge.from) && inside(edge.to)), "{place}");
-            assert!(graph.walk.iter().all(|step| inside(step.node)), "{place}");
+            let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
+            let is_edge = |edge: &frame::Edge| edge.from < edge.to && edge.to < nodes;
+            assert!(graph.edges.iter().all(is_edge), "{place}");
+            let is_step =
+                |step: &frame::Step| step.node < nodes && step.edge.is_none_or(|edge| edge < edges);
+            assert!(graph.walk.iter().all(is_step), "{place}");
         }
         Frame::Timeline(timeline) => {
             assert!(!timeline.spans.is_empty(), "{place}");

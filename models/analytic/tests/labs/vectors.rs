@@ -1,17 +1,14 @@
 //! Every expectation of `tests/vectors.toml` against the lab it names.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-
-#[path = "labs/run.rs"]
-mod run;
-
 use std::collections::BTreeMap;
 
 use mlsys_lab::params::Given;
 use mlsys_lab::{Settings, Value};
 use serde::Deserialize;
 
-const TEXT: &str = include_str!("../../../tests/vectors.toml");
+use crate::run::run;
+
+const TEXT: &str = include_str!("../../../../tests/vectors.toml");
 
 #[derive(Deserialize)]
 struct File {
@@ -76,7 +73,7 @@ fn failures(vector: &Vector) -> Vec<String> {
     for (name, value) in &vector.set {
         settings.push(name, Given::Value(value.clone()));
     }
-    let data = match run::run(&vector.lab, &settings) {
+    let data = match run(&vector.lab, &settings) {
         Ok(data) => data,
         Err(error) => return vec![format!("{}: {error}", vector.id)],
     };
@@ -96,12 +93,12 @@ fn failures(vector: &Vector) -> Vec<String> {
 #[test]
 fn every_vector_holds() {
     let file: File = toml::from_str(TEXT).expect("the vectors read");
-    let mut run = BTreeMap::new();
+    let mut counted = BTreeMap::new();
     let mut wrong = Vec::new();
     for vector in &file.vector {
         assert!(!vector.expect.is_empty(), "{} expects nothing", vector.id);
         wrong.extend(failures(vector));
-        *run.entry(vector.lab.as_str()).or_insert(0_usize) += 1;
+        *counted.entry(vector.lab.as_str()).or_insert(0_usize) += 1;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 
@@ -111,7 +108,7 @@ fn every_vector_holds() {
         let line = format!("lab = \"{kind}\"");
         let written = TEXT.lines().filter(|l| l.trim() == line).count();
         assert!(written > 0, "no vector for {kind}");
-        assert_eq!(run.get(kind), Some(&written), "vectors of {kind}");
+        assert_eq!(counted.get(kind), Some(&written), "vectors of {kind}");
     }
     assert_eq!(file.vector.len(), TEXT.matches("[[vector]]\n").count());
 }
