@@ -17,9 +17,6 @@ pub mod table;
 use crate::networks::{Activation, Architecture};
 
 /// Parameters of a network and operations of its products in one forward pass, as a record of it counts them.
-///
-/// # Errors
-/// If the network cannot be recorded.
 pub fn forward_counts(
     architecture: &Architecture,
     input: [usize; 2],

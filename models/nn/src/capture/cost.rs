@@ -1,10 +1,9 @@
 //! What operations cost: bytes moved, and time under a machine's roof.
 
 use crate::capture::layers::Layers;
-use crate::capture::lifetime;
-use crate::capture::lifetime::Step;
+use crate::capture::lifetime::{self, Recompute, Step};
 use crate::capture::saved::GradientNeeds;
-use crate::capture::table::{Node, Source, StepPhase, Table};
+use crate::capture::table::{Class, Node, Source, StepPhase, Table};
 use mlsys_lab::Tables;
 use mlsys_sim::roof::Roof;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,18 +25,6 @@ pub enum Fusing {
     /// Every operation reads its operands and writes its result.
     Apart,
     Chains,
-}
-
-/// What is computed again in the backward pass instead of kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Recompute {
-    #[serde(rename = "none")]
-    Nothing,
-    /// Results of elementwise operations.
-    Elementwise,
-    /// All inside a block (a layer where there are no blocks): only what goes into it is kept.
-    Blocks,
 }
 
 /// One pass over memory: an operation, or a fused chain of them.
@@ -65,81 +52,70 @@ impl FusedOp {
 
 /// The passes over memory of some nodes (views move nothing and are left out).
 pub fn units(table: &Table, nodes: &[usize], counting: &CostModel) -> Vec<FusedOp> {
-    let part = RecordedPhase::new(table, nodes);
+    let dataflow = Dataflow::new(table, nodes);
     let mut chains: Vec<Vec<usize>> = Vec::new();
     let mut chain_of: BTreeMap<usize, usize> = BTreeMap::new();
     for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
         let before = match counting.fusing {
             Fusing::Apart => None,
-            Fusing::Chains => part.joins(index),
+            Fusing::Chains => dataflow.joins(index),
         };
-        let joined = before.and_then(|before| chain_of.get(&before).copied());
-        let chain: usize = joined.unwrap_or_else(|| {
+        let chain = before.and_then(|before| chain_of.get(&before).copied());
+        let chain = chain.unwrap_or(chains.len());
+        if chain == chains.len() {
             chains.push(Vec::new());
-            chains.len() - 1
-        });
+        }
         chains[chain].push(index);
         chain_of.insert(index, chain);
     }
     let unit = |nodes: Vec<usize>| FusedOp {
         flops: nodes.iter().map(|&n| table.nodes[n].flops()).sum(),
-        bytes: counting.bytes * part.numbers_moved(&nodes),
+        bytes: counting.bytes * dataflow.numbers_moved(&nodes),
         nodes,
     };
     chains.into_iter().map(unit).collect()
 }
 
 /// Some nodes of a table with the readers of each tensor.
-struct RecordedPhase<'a> {
+struct Dataflow<'a> {
     table: &'a Table,
     nodes: BTreeSet<usize>,
     /// The nodes that read a memory, views left out.
-    readers: BTreeMap<usize, Vec<usize>>,
+    readers: BTreeMap<usize, BTreeSet<usize>>,
 }
 
-impl<'a> RecordedPhase<'a> {
+impl<'a> Dataflow<'a> {
     fn new(table: &'a Table, nodes: &[usize]) -> Self {
-        let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut readers: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
             for &input in &table.nodes[index].inputs {
-                let of_memory = readers.entry(table.storage(input)).or_default();
-                if of_memory.last() != Some(&index) {
-                    of_memory.push(index);
-                }
+                readers.entry(table.storage(input)).or_default().insert(index);
             }
         }
         Self { table, nodes: nodes.iter().copied().collect(), readers }
     }
 
-    fn readers(&self, storage: usize) -> &[usize] {
-        self.readers.get(&storage).map_or(&[], Vec::as_slice)
-    }
-
     /// The elementwise node whose only reader is this elementwise node, which has as many numbers.
     fn joins(&self, index: usize) -> Option<usize> {
         let table = self.table;
-        let node = &table.nodes[index];
-        if !node.class.is_fusible() {
-            return None;
-        }
-        let size = table.tensors[node.output].numbers();
-        node.inputs.iter().find_map(|&input| {
-            let storage = table.storage(input);
-            let Source::Node(before) = table.tensors[storage].source else {
-                return None;
-            };
-            let fits = table.nodes[before].class.is_fusible()
-                && table.tensors[storage].numbers() == size
-                && self.nodes.contains(&before);
-            (fits && self.readers(storage) == [index]).then_some(before)
+        let fusible = |node: usize| {
+            let node = &table.nodes[node];
+            let size = table.tensors[node.output].numbers();
+            (node.class == Class::Elementwise).then_some(size)
+        };
+        let size = fusible(index)?;
+        table.nodes[index].inputs.iter().find_map(|&input| {
+            let before = table.producer(input)?;
+            let readers = self.readers.get(&table.storage(input))?;
+            let fits = fusible(before) == Some(size) && self.nodes.contains(&before);
+            (fits && readers.iter().eq([&index])).then_some(before)
         })
     }
 
     /// Numbers that a chain reads and writes: operands from outside and results that are read outside or not at all.
     fn numbers_moved(&self, chain: &[usize]) -> u64 {
         let table = self.table;
-        let own: BTreeSet<usize> = chain.iter().copied().collect();
-        let made: BTreeSet<usize> = own.iter().map(|&index| table.nodes[index].output).collect();
+        let made: BTreeSet<usize> = chain.iter().map(|&index| table.nodes[index].output).collect();
         let mut read = BTreeSet::new();
         let mut moved = 0;
         for &index in chain {
@@ -149,9 +125,9 @@ impl<'a> RecordedPhase<'a> {
                     moved += numbers_read(table, node, place, input);
                 }
             }
-            let readers = self.readers(node.output);
-            let is_read_outside = readers.iter().any(|reader| !own.contains(reader));
-            if chain.len() == 1 || is_read_outside || readers.is_empty() {
+            let readers = self.readers.get(&node.output);
+            let stays = readers.is_some_and(|all| all.iter().all(|reader| chain.contains(reader)));
+            if chain.len() == 1 || !stays {
                 moved += table.tensors[node.output].numbers();
             }
         }
@@ -218,13 +194,11 @@ impl Costs {
         for (_, node) in table.operations() {
             *operations.entry(node.name.clone()).or_insert(0) += 1;
         }
-        let sum = |of: &dyn Fn(usize) -> u64| forward.iter().map(|&index| of(index)).sum::<u64>();
-        let matmul_flops = sum(&|index| table.nodes[index].matmul_flops);
-        let other_flops = sum(&|index| table.nodes[index].other_flops);
-        let backward_matmul_flops = sum(&|index| {
-            let node = &table.nodes[index];
-            node.matmul_flops * needs.wanted(node)
-        });
+        let sum =
+            |of: &dyn Fn(&Node) -> u64| table.forward().map(|(_, node)| of(node)).sum::<u64>();
+        let matmul_flops = sum(&|node| node.matmul_flops);
+        let other_flops = sum(&|node| node.other_flops);
+        let backward_matmul_flops = sum(&|node| node.matmul_flops * needs.wanted(node));
         let units = units(table, &forward, counting);
         let roof = &counting.roof;
         let seconds = |bound: &dyn Fn(&FusedOp) -> bool| -> f64 {
@@ -303,22 +277,19 @@ fn recorded(table: &Table, counting: &CostModel) -> RecordedBackward {
             StepPhase::Backward => {
                 recorded.backward_operations += 1;
                 recorded.matmul_flops += node.matmul_flops;
-                for &input in &node.inputs {
-                    let storage = table.storage(input);
-                    let of_forward = match table.tensors[storage].source {
+                let reads = node.inputs.iter().map(|&input| table.storage(input));
+                recorded.reads.extend(reads.filter(|&storage| {
+                    let tensor = &table.tensors[storage];
+                    let of_forward = match tensor.source {
                         Source::Input | Source::Inside(_) => true,
-                        Source::Node(node) => {
-                            matches!(table.nodes[node].pass, StepPhase::Forward | StepPhase::Loss)
-                        }
+                        Source::Node(node) => table.nodes[node].pass.is_forward(),
                         Source::Labels
                         | Source::Parameter(_)
                         | Source::Constant
                         | Source::Moment => false,
                     };
-                    if of_forward && table.tensors[storage].real {
-                        recorded.reads.insert(storage);
-                    }
-                }
+                    of_forward && tensor.real
+                }));
             }
         }
     }

@@ -16,7 +16,7 @@ use burn::backend::{Autodiff, AutodiffBackend, Capture, DispatchDevice};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::momentum::MomentumConfig;
 use burn::optim::{AdamConfig, AdamWConfig, Optimizer, RmsPropConfig, SgdConfig};
-use burn::tensor::{Device, FloatDType, Int, Shape, Tensor, TensorData};
+use burn::tensor::{CapturedGraph, Device, FloatDType, Int, Shape, Tensor, TensorData};
 use std::collections::{BTreeMap, HashMap};
 
 /// The forward pass and the loss, as burn recorded them.
@@ -49,15 +49,8 @@ pub enum RecordError {
     /// burn's recording device said so.
     #[error("burn could not record the network: {0}")]
     Refused(String),
-    /// An operation that cannot be done again.
-    #[error("the record holds {}, which this program cannot do again", .0.0)]
-    Unknown(Unknown),
-}
-
-impl From<Unknown> for RecordError {
-    fn from(unknown: Unknown) -> Self {
-        Self::Unknown(unknown)
-    }
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
 }
 
 /// Records one forward pass of a batch with its loss.
@@ -66,15 +59,23 @@ pub fn forward(
     input: [usize; 2],
     activation: Activation,
 ) -> Result<Forward, RecordError> {
+    let record = |device: &Device| record_forward(architecture, input, activation, device);
+    let (forward, graph) = recorded(record)?;
+    Ok(Forward { operations: graph.graph.operations, values: graph.values, ..forward })
+}
+
+/// What some code gives on a recording device, with what the device recorded.
+fn recorded<T>(
+    code: impl FnOnce(&Device) -> Result<T, RecordError>,
+) -> Result<(T, CapturedGraph), RecordError> {
     let device = Device::capture();
-    let mut found = None;
+    let mut found = Err(mismatch());
     let graph = device.capture_scope(|scope| {
-        found = Some(record_forward(architecture, input, activation, &device));
+        found = code(&device);
         scope.complete([], [])
     });
     let graph = graph.map_err(|error| RecordError::Refused(error.to_string()))?;
-    let forward = found.unwrap_or_else(|| Err(mismatch()))?;
-    Ok(Forward { operations: graph.graph.operations, values: graph.values, ..forward })
+    Ok((found?, graph))
 }
 
 /// What is recorded: the same code that trains.
@@ -177,20 +178,14 @@ pub fn training(
     architecture: &Architecture,
     rule: Rule,
 ) -> Result<Training, RecordError> {
-    let device = Device::capture();
-    let mut found = None;
-    let graph = device.capture_scope(|scope| {
-        found = Some(train(forward, architecture, rule, &device));
-        scope.complete([], [])
-    });
-    let graph = graph.map_err(|error| RecordError::Refused(error.to_string()))?;
-    let (mut training, markers) = found.unwrap_or_else(|| Err(mismatch()))?;
-    let mut part = RecordedPhase::Warming;
+    let record = |device: &Device| train(forward, architecture, rule, device);
+    let ((mut training, markers), graph) = recorded(record)?;
+    let mut phase = RecordedPhase::Warming;
     for operation in graph.graph.operations {
         let marker = operation.outputs().find_map(|out| markers.get(&out.id));
         match marker {
-            Some(next) => part = *next,
-            None => training.operations.push((part, operation)),
+            Some(next) => phase = *next,
+            None => training.operations.push((phase, operation)),
         }
     }
     Ok(training)
@@ -201,16 +196,16 @@ type Recorder = Autodiff<Capture>;
 /// A tensor of the recording back end.
 type Recorded = FloatTensor<Capture>;
 
-/// Tensors that are made for nothing but their place in the record: what follows belongs to this part.
+/// Tensors that are made for nothing but their place in the record: what follows belongs to this phase.
 struct Markers {
-    parts: HashMap<TensorId, RecordedPhase>,
+    phases: HashMap<TensorId, RecordedPhase>,
     capture: burn::backend::tensor::Device<Capture>,
 }
 
 impl Markers {
-    fn put(&mut self, part: RecordedPhase) {
+    fn put(&mut self, phase: RecordedPhase) {
         let marker = Capture::float_empty(Shape::new([1]), &self.capture, FloatDType::F32);
-        self.parts.insert(marker.id(), part);
+        self.phases.insert(marker.id(), phase);
     }
 }
 
@@ -225,7 +220,7 @@ fn train(
         DispatchDevice::Capture(capture) => *capture,
         _ => return Err(mismatch()),
     };
-    let mut markers = Markers { parts: HashMap::new(), capture };
+    let mut markers = Markers { phases: HashMap::new(), capture };
     let mut machine = Machine::<Recorder>::new(capture);
     for (id, data) in &forward.values {
         machine.put_data(*id, data.clone());
@@ -272,7 +267,7 @@ fn train(
         seen: 0,
     };
     architecture.shapes(device).visit(&mut update);
-    Ok((training, update.markers.parts))
+    Ok((training, update.markers.phases))
 }
 
 fn id_of(handle: &Handle<Recorder>) -> TensorId {
@@ -302,24 +297,14 @@ impl ModuleVisitor for Update {
         };
         let weights = Tensor::<D>::from_primitive::<Capture>(leaf.clone());
         let gradient = Tensor::<D>::from_primitive::<Capture>(gradient.clone());
-        let markers = &mut self.markers;
+        let at = (&mut self.markers, index);
+        let momentum = || SgdConfig::new().with_momentum(Some(MomentumConfig::new()));
         match self.rule {
-            Rule::Sgd => {
-                record_update(&SgdConfig::new().build(), index, markers, weights, gradient)
-            }
-            Rule::Momentum => {
-                let sgd = SgdConfig::new().with_momentum(Some(MomentumConfig::new()));
-                record_update(&sgd.build(), index, markers, weights, gradient);
-            }
-            Rule::RmsProp => {
-                record_update(&RmsPropConfig::new().build(), index, markers, weights, gradient)
-            }
-            Rule::Adam => {
-                record_update(&AdamConfig::new().build(), index, markers, weights, gradient)
-            }
-            Rule::AdamW => {
-                record_update(&AdamWConfig::new().build(), index, markers, weights, gradient)
-            }
+            Rule::Sgd => record_update(&SgdConfig::new().build(), at, weights, gradient),
+            Rule::Momentum => record_update(&momentum().build(), at, weights, gradient),
+            Rule::RmsProp => record_update(&RmsPropConfig::new().build(), at, weights, gradient),
+            Rule::Adam => record_update(&AdamConfig::new().build(), at, weights, gradient),
+            Rule::AdamW => record_update(&AdamWConfig::new().build(), at, weights, gradient),
         }
     }
 }
@@ -327,8 +312,7 @@ impl ModuleVisitor for Update {
 /// A step that is not the first: the optimizer has its moments.
 fn record_update<const D: usize>(
     optimizer: &impl Optimizer,
-    index: usize,
-    markers: &mut Markers,
+    (markers, index): (&mut Markers, usize),
     weights: Tensor<D>,
     gradient: Tensor<D>,
 ) {

@@ -1,8 +1,7 @@
 //! What the backward pass needs: which tensors need a gradient, and which numbers of the forward pass are kept for it.
 
+use super::table::{Class, Node, Table};
 use std::collections::{BTreeMap, BTreeSet};
-
-use super::table::{Class, Node, Source, Table};
 
 /// The rules of differentiation, applied to a table.
 pub struct GradientNeeds {
@@ -21,12 +20,12 @@ pub enum Saved {
     Numbers(u64),
 }
 
-/// Several nodes that are kept for as one.
-struct FusedFunction {
+/// A function that is recorded as several operations and kept for as one.
+pub(super) struct FusedFunction {
     /// The node that has the result.
-    last: usize,
+    pub(super) last: usize,
     /// All of them.
-    nodes: Vec<usize>,
+    pub(super) nodes: Vec<usize>,
     kept: Vec<Saved>,
 }
 
@@ -41,31 +40,21 @@ impl GradientNeeds {
             let wanted = node.inputs.iter().any(|&input| gradient[input]);
             gradient[node.output] = wanted && table.tensors[node.output].real;
         }
-        let fused_functions = fused_functions(table);
-        let inside: BTreeSet<usize> =
-            fused_functions.iter().flat_map(|whole| whole.nodes.clone()).collect();
-        let mut kept: BTreeMap<usize, Vec<Saved>> = BTreeMap::new();
-        for (index, node) in table.forward() {
-            if gradient[node.output] && !inside.contains(&index) {
-                kept.insert(index, kept_by(node, &gradient));
+        let fused = fused_functions(table);
+        let inside: BTreeSet<usize> = fused.iter().flat_map(|whole| whole.nodes.clone()).collect();
+        let alone = table.forward().filter(|(index, _)| !inside.contains(index));
+        let alone = alone.map(|(index, node)| (index, kept_by(node, &gradient)));
+        let mut kept = BTreeMap::new();
+        for (index, saved) in alone.chain(fused.into_iter().map(|whole| (whole.last, whole.kept))) {
+            if !gradient[table.nodes[index].output] {
+                continue;
             }
-        }
-        for whole in fused_functions {
-            if gradient[table.nodes[whole.last].output] {
-                kept.insert(whole.last, whole.kept);
-            }
-        }
-        for list in kept.values_mut() {
-            let activations = |kept: &Saved| match kept {
-                Saved::Tensor(tensor) => table.is_activation(*tensor),
-                Saved::Numbers(_) => true,
-            };
-            list.retain(activations);
-            for kept in list.iter_mut() {
-                if let Saved::Tensor(tensor) = kept {
-                    *tensor = table.storage(*tensor);
-                }
-            }
+            let saved = saved.into_iter().filter_map(|saved| match saved {
+                Saved::Tensor(tensor) if !table.is_activation(tensor) => None,
+                Saved::Tensor(tensor) => Some(Saved::Tensor(table.storage(tensor))),
+                Saved::Numbers(_) => Some(saved),
+            });
+            kept.insert(index, saved.collect());
         }
         Self { gradient, kept }
     }
@@ -81,95 +70,59 @@ impl GradientNeeds {
 fn kept_by(node: &Node, gradient: &[bool]) -> Vec<Saved> {
     let input = |index: usize| node.inputs.get(index).copied();
     let needs = |index: usize| input(index).is_some_and(|tensor| gradient[tensor]);
-    let keep = |wanted: bool, tensor: Option<usize>| tensor.filter(|_| wanted).map(Saved::Tensor);
-    let output = Some(Saved::Tensor(node.output));
-    let list = match node.name.as_str() {
+    let kept = match (node.name.as_str(), node.class) {
         // Each operand's gradient takes the other operand.
-        "matmul" | "linear" | "conv2d" | "mul" => {
-            [keep(needs(1), input(0)), keep(needs(0), input(1))]
+        ("matmul" | "linear" | "conv2d" | "mul", _) => {
+            [input(0).filter(|_| needs(1)), input(1).filter(|_| needs(0))]
         }
         // The derivatives of these can be had from their results.
-        "relu" | "sigmoid" | "tanh" | "exp" | "sqrt" | "softmax" | "log_softmax" | "recip" => {
-            [output, None]
+        ("relu" | "sigmoid" | "tanh" | "exp" | "sqrt" | "softmax" | "log_softmax" | "recip", _) => {
+            [Some(node.output), None]
         }
         // a / b: the gradient of a takes b, that of b takes both.
-        "div" => [keep(needs(1), input(0)), keep(true, input(1))],
-        "add" | "sub" | "neg" | "add_scalar" | "sub_scalar" | "mul_scalar" | "div_scalar" => {
+        ("div", _) => [input(0).filter(|_| needs(1)), input(1)],
+        ("add" | "sub" | "neg" | "add_scalar" | "sub_scalar" | "mul_scalar" | "div_scalar", _)
+        | ("mask_fill" | "mask_where", _) => [None, None],
+        (_, Class::Product | Class::Elementwise) => [input(0), None],
+        (_, Class::Reduction | Class::Rows | Class::Move | Class::View | Class::Creation) => {
             [None, None]
         }
-        _ => match node.class {
-            Class::Product | Class::Elementwise => match node.name.as_str() {
-                "mask_fill" | "mask_where" => [None, None],
-                _ => [keep(true, input(0)), None],
-            },
-            Class::Reduction | Class::Rows => [None, None],
-            Class::Move | Class::View | Class::Creation => [None, None],
-        },
     };
-    list.into_iter().flatten().collect()
+    kept.into_iter().flatten().map(Saved::Tensor).collect()
 }
 
 /// The functions that are recorded as several operations and kept for as one: silu and RMS norm.
-fn fused_functions(table: &Table) -> Vec<FusedFunction> {
-    let producer = |tensor: usize| match table.tensors[table.storage(tensor)].source {
-        Source::Node(node) => Some((node, &table.nodes[node])),
-        Source::Input
-        | Source::Labels
-        | Source::Parameter(_)
-        | Source::Constant
-        | Source::Moment
-        | Source::Inside(_) => None,
+pub(super) fn fused_functions(table: &Table) -> Vec<FusedFunction> {
+    let producer = |tensor| table.producer(tensor).map(|node| (node, &table.nodes[node]));
+    let named = |tensor, name: &str| producer(tensor).filter(|(_, node)| node.name == name);
+    // x * sigmoid(x)
+    let silu = |index: usize, first: usize, second: usize| {
+        let (sigmoid, _) = named(second, "sigmoid").filter(|(_, inner)| inner.inputs == [first])?;
+        let kept = vec![Saved::Tensor(first)];
+        Some(FusedFunction { last: index, nodes: vec![sigmoid, index], kept })
     };
-    let named = |tensor: usize, name: &str| producer(tensor).filter(|(_, node)| node.name == name);
-    let mut fused_functions = Vec::new();
-    for (index, node) in table.operations() {
-        let &[first, second] = node.inputs.as_slice() else {
-            continue;
-        };
-        match node.name.as_str() {
-            // x * sigmoid(x)
-            "mul" => {
-                if let Some((sigmoid, inner)) = named(second, "sigmoid")
-                    && inner.inputs == [first]
-                {
-                    fused_functions.push(FusedFunction {
-                        last: index,
-                        nodes: vec![sigmoid, index],
-                        kept: vec![Saved::Tensor(first)],
-                    });
-                }
-            }
-            // x / sqrt(mean(x^2) + e), and the scale that follows
-            "div" => {
-                let root = named(second, "sqrt");
-                let shifted = root.and_then(|(_, node)| named(node.inputs[0], "add_scalar"));
-                let mean = shifted.and_then(|(_, node)| named(node.inputs[0], "mean_dim"));
-                let square = mean.and_then(|(_, node)| producer(node.inputs[0]));
-                if let (Some(root), Some(shifted), Some(mean), Some(square)) =
-                    (root, shifted, mean, square)
-                    && square.1.inputs.iter().all(|&input| input == first)
-                {
-                    let scale = table.operations().find(|(_, node)| {
-                        node.name == "mul"
-                            && node.inputs.first() == Some(&table.nodes[index].output)
-                    });
-                    let last = scale.map_or(index, |(scale, _)| scale);
-                    let rows = table.tensors[table.nodes[mean.0].output].numbers();
-                    fused_functions.push(FusedFunction {
-                        last,
-                        nodes: vec![square.0, mean.0, shifted.0, root.0, index, last],
-                        kept: vec![Saved::Tensor(first), Saved::Numbers(rows)],
-                    });
-                }
-            }
-            _ => {}
+    // x / sqrt(mean(x^2) + e), and the scale that follows
+    let rms_norm = |index: usize, first: usize, second: usize| {
+        let root = named(second, "sqrt")?;
+        let shifted = named(root.1.inputs[0], "add_scalar")?;
+        let mean = named(shifted.1.inputs[0], "mean_dim")?;
+        let square = producer(mean.1.inputs[0])
+            .filter(|(_, square)| square.inputs.iter().all(|&input| input == first))?;
+        let output = &table.nodes[index].output;
+        let scale = table
+            .operations()
+            .find(|(_, node)| node.name == "mul" && node.inputs.first() == Some(output));
+        let last = scale.map_or(index, |(scale, _)| scale);
+        let rows = table.tensors[mean.1.output].numbers();
+        let nodes = vec![square.0, mean.0, shifted.0, root.0, index, last];
+        Some(FusedFunction { last, nodes, kept: vec![Saved::Tensor(first), Saved::Numbers(rows)] })
+    };
+    let fused = table.operations().filter_map(|(index, node)| {
+        match (node.name.as_str(), node.inputs.as_slice()) {
+            ("mul", &[first, second]) => silu(index, first, second),
+            ("div", &[first, second]) => rms_norm(index, first, second),
+            _ => None,
         }
-    }
-    fused_functions
-}
-
-/// The functions that are recorded as several operations: the last node of each, and all of them.
-pub fn parts(table: &Table) -> Vec<(usize, Vec<usize>)> {
-    let fused_functions = fused_functions(table).into_iter();
-    fused_functions.map(|whole| (whole.last, whole.nodes)).collect()
+    });
+    fused.collect()
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use burn::backend::ir::{OperationIr, TensorId, TensorIr};
 
+use super::execute::name_of;
 use super::record::{Forward, Parameter, RecordError, RecordedPhase, Training};
 
 /// What burn recorded of one training step.
@@ -72,9 +73,23 @@ pub struct Node {
     pub inside: Vec<String>,
 }
 
+fn numbers(shape: &[usize]) -> u64 {
+    shape.iter().map(|&size| size as u64).product()
+}
+
+impl StepPhase {
+    /// Whether it is of the model or its loss.
+    pub fn is_forward(self) -> bool {
+        match self {
+            Self::Forward | Self::Loss => true,
+            Self::Backward | Self::Update(_) => false,
+        }
+    }
+}
+
 impl Tensor {
     pub fn numbers(&self) -> u64 {
-        self.shape.iter().map(|&size| size as u64).product()
+        numbers(&self.shape)
     }
 
     /// Its sizes as people write them, `[64, 784]`.
@@ -96,9 +111,6 @@ impl Node {
 
 impl Table {
     /// The table of a forward pass and of the rest of the step.
-    ///
-    /// # Errors
-    /// If the record lacks a tensor that it says the network has.
     pub fn new(forward: &Forward, training: &Training) -> Result<Self, RecordError> {
         let mut builder = Builder::default();
         for id in forward.values.keys() {
@@ -137,8 +149,7 @@ impl Table {
 
     /// The nodes of the model and its loss.
     pub fn forward(&self) -> impl Iterator<Item = (usize, &Node)> {
-        let nodes = self.nodes.iter().enumerate();
-        nodes.filter(|(_, node)| matches!(node.pass, StepPhase::Forward | StepPhase::Loss))
+        self.nodes.iter().enumerate().filter(|(_, node)| node.pass.is_forward())
     }
 
     /// The nodes that the model and its loss are made of, views left out.
@@ -148,6 +159,19 @@ impl Table {
 
     pub fn storage(&self, tensor: usize) -> usize {
         self.tensors[tensor].storage
+    }
+
+    /// The node that computes a tensor's memory.
+    pub fn producer(&self, tensor: usize) -> Option<usize> {
+        match self.tensors[self.storage(tensor)].source {
+            Source::Node(node) => Some(node),
+            Source::Input
+            | Source::Labels
+            | Source::Parameter(_)
+            | Source::Constant
+            | Source::Moment
+            | Source::Inside(_) => None,
+        }
     }
 
     /// Whether memory is neither a parameter nor the same in every step, and is of real numbers or not.
@@ -281,48 +305,78 @@ pub enum Class {
     Creation,
 }
 
+/// The operations of each class by name; all others are elementwise.
+const CLASSES: [(Class, &[&str]); 6] = [
+    (
+        Class::Product,
+        &[
+            "matmul",
+            "linear",
+            "linear_x_backward",
+            "linear_weight_backward",
+            "conv2d",
+            "conv2d_x_backward",
+            "conv2d_weight_backward",
+        ],
+    ),
+    (Class::View, &["reshape", "swap_dims", "permute", "expand", "slice"]),
+    (Class::Creation, &["empty", "zeros", "ones", "full", "init", "random"]),
+    (Class::Rows, &["softmax", "log_softmax", "softmin", "layer_norm"]),
+    (
+        Class::Reduction,
+        &[
+            "sum",
+            "sum_dim",
+            "sum_dims",
+            "mean",
+            "mean_dim",
+            "max",
+            "max_dim",
+            "min",
+            "min_dim",
+            "arg_max",
+            "arg_min",
+            "all",
+            "any",
+            "linear_bias_backward",
+            "conv2d_bias_backward",
+        ],
+    ),
+    (
+        Class::Move,
+        &[
+            "gather",
+            "scatter",
+            "select",
+            "select_assign",
+            "embedding",
+            "embedding_backward",
+            "cat",
+            "repeat_dim",
+            "flip",
+            "cast",
+            "slice_assign",
+            "into_float",
+            "into_int",
+        ],
+    ),
+];
+
 impl Class {
     pub fn of(name: &str) -> Self {
-        match name {
-            "matmul" | "linear" | "conv2d" => Self::Product,
-            "linear_x_backward" | "linear_weight_backward" => Self::Product,
-            "conv2d_x_backward" | "conv2d_weight_backward" => Self::Product,
-            "reshape" | "swap_dims" | "permute" | "expand" | "slice" => Self::View,
-            "empty" | "zeros" | "ones" | "full" | "init" | "random" => Self::Creation,
-            "softmax" | "log_softmax" | "softmin" | "layer_norm" => Self::Rows,
-            "sum"
-            | "sum_dim"
-            | "sum_dims"
-            | "mean"
-            | "mean_dim"
-            | "max"
-            | "max_dim"
-            | "min"
-            | "min_dim"
-            | "arg_max"
-            | "arg_min"
-            | "all"
-            | "any"
-            | "linear_bias_backward"
-            | "conv2d_bias_backward" => Self::Reduction,
-            "gather" | "scatter" | "select" | "select_assign" | "embedding"
-            | "embedding_backward" | "cat" | "repeat_dim" | "flip" | "cast" | "slice_assign"
-            | "into_float" | "into_int" => Self::Move,
-            _ => Self::Elementwise,
-        }
+        let listed = CLASSES.iter().find(|(_, names)| names.contains(&name));
+        listed.map_or(Self::Elementwise, |(class, _)| *class)
     }
 
     /// Operations of its product, and operations besides, from the shapes of what it reads and writes.
     pub fn flops(self, name: &str, inputs: &[&[usize]], output: &[usize]) -> (u64, u64) {
-        let numbers = |shape: &[usize]| shape.iter().map(|&size| size as u64).product::<u64>();
         let first = inputs.first().copied().unwrap_or(output);
         let read = numbers(first);
         let written = numbers(output);
         match self {
             Self::Product => {
-                let bias =
-                    if inputs.len() > 2 && !name.ends_with("_backward") { written } else { 0 };
-                (2 * multiply_adds(name, inputs, output), bias)
+                let has_bias = inputs.len() > 2 && !name.ends_with("_backward");
+                (2 * multiply_adds(name, inputs, output), if has_bias { written } else { 0 })
             }
             Self::Elementwise => (0, written),
             Self::Reduction => (0, read),
@@ -335,25 +389,11 @@ impl Class {
             Self::Move | Self::View | Self::Creation => (0, 0),
         }
     }
-
-    /// Whether neighbours of this kind can be done in one pass over memory.
-    pub fn is_fusible(self) -> bool {
-        match self {
-            Self::Elementwise => true,
-            Self::Product
-            | Self::Reduction
-            | Self::Rows
-            | Self::Move
-            | Self::View
-            | Self::Creation => false,
-        }
-    }
 }
 
 /// Multiply-adds of a product. A convolution's weights are `[channels out, channels in, height, width]`, and every
 /// output pixel takes one multiply-add per weight of its channel; its two backward products take as many.
 fn multiply_adds(name: &str, inputs: &[&[usize]], output: &[usize]) -> u64 {
-    let numbers = |shape: &[usize]| shape.iter().map(|&size| size as u64).product::<u64>();
     let last = |index: usize| inputs[index].last().map_or(1, |&size| size as u64);
     let of_a_channel = || numbers(&inputs[1][1..]);
     match name {
@@ -367,49 +407,4 @@ fn multiply_adds(name: &str, inputs: &[&[usize]], output: &[usize]) -> u64 {
         // [.., rows, inner] x [.., inner, columns].
         _ => numbers(output) * last(0),
     }
-}
-
-/// burn's name for an operation, such as `log_softmax`.
-///
-/// The record names it in its debug text, `Activation(LogSoftmax(DimOpIr { ..`: the word before the last one that
-/// stands before the first brace. Only as much of the text is made.
-pub fn name_of(operation: &OperationIr) -> String {
-    use std::fmt::Write;
-    struct Head(String);
-    impl Write for Head {
-        fn write_str(&mut self, text: &str) -> std::fmt::Result {
-            match text.split_once('{') {
-                Some((head, _)) => {
-                    self.0.push_str(head);
-                    Err(std::fmt::Error)
-                }
-                None => {
-                    self.0.push_str(text);
-                    Ok(())
-                }
-            }
-        }
-    }
-    let mut head = Head(String::new());
-    // The error is how the text is ended at the brace.
-    let _ended = write!(head, "{operation:?}");
-    let words = head.0.split(['(', ',', ' ']).filter(|word| !word.is_empty());
-    let words: Vec<&str> = words.collect();
-    let name = match words.as_slice() {
-        [.., name, _] => name,
-        [name] => name,
-        [] => "",
-    };
-    snake_case(name)
-}
-
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for (index, letter) in name.char_indices() {
-        if letter.is_uppercase() && index > 0 {
-            snake.push('_');
-        }
-        snake.extend(letter.to_lowercase());
-    }
-    snake
 }
