@@ -23,7 +23,7 @@ fn read() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     labs.extend(mlsys_analytic::labs_beside(
         Box::new(mlsys_nn::expression::Autodiff),
         Extensions {
-            classifier: Some(Box::new(mlsys_nn::digit_classifier::DigitClassifier::default())),
+            classifier: Some(Box::new(mlsys_nn::digit_classifier::DigitClassifier)),
             launcher: Some(Box::new(mlsys_device::kernel::Devices)),
         },
         Box::new(mlsys_device::lowering::Compilers),

@@ -31,10 +31,7 @@ pub enum NetworkSource<'a> {
 }
 
 impl<'a> NetworkSource<'a> {
-    /// Where these parameters have the network from.
-    ///
-    /// # Errors
-    /// If `model_from` names a network that is another than the parameters ask for.
+    /// Where these parameters have the network from; an error if `model_from` names another than they ask for.
     pub fn of(params: &Params, recipe: &'a Recipe) -> Result<Self, LabError> {
         let left = adopt(params, recipe)?;
         Ok(left.map_or(Self::Learned(recipe), |left| Self::Left(Arc::new(left))))
@@ -60,9 +57,6 @@ impl<'a> NetworkSource<'a> {
 
     /// The network; trained unless this process has done so on this device. None if the run was ended
     /// meanwhile, and then the lab has nothing left to do.
-    ///
-    /// # Errors
-    /// If the data cannot be had, the device cannot be opened, memory is short, or training diverged.
     pub fn network(self, run: &mut Run<'_>) -> Result<Option<Arc<Trained>>, LabError> {
         let smaller = smaller(&run.params);
         match self {
@@ -80,9 +74,6 @@ impl<'a> NetworkSource<'a> {
 }
 
 /// The network that a lab starts from; see [`NetworkSource::network`].
-///
-/// # Errors
-/// As for [`NetworkSource::of`] and [`NetworkSource::network`].
 pub fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
     NetworkSource::of(&run.params, recipe)?.network(run)
 }
@@ -110,9 +101,6 @@ pub fn smaller(params: &Params) -> String {
 /// A pause is heard between two steps of the training; steps and knobs wait for the run's own (see [`Control::before`]).
 ///
 /// [`Control::before`]: mlsys_lab::Control::before
-///
-/// # Errors
-/// As for [`NetworkSource::network`].
 pub fn learn(
     run: &mut Run<'_>,
     recipe: &Recipe,
@@ -162,9 +150,6 @@ pub fn require_evaluation_memory(
 }
 
 /// The network that a recipe leads to, outside a run. The first caller trains it; later callers wait for the result.
-///
-/// # Errors
-/// As for [`NetworkSource::network`].
 pub fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabError> {
     let trained = training::cached(recipe, device, "what else is in memory", &mut |_| true)?;
     trained.ok_or_else(|| LabError::Failed {
@@ -177,21 +162,6 @@ pub fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabErr
 
 /// The parameter that names the other run.
 const MODEL_FROM: &str = "model_from";
-
-struct Property {
-    param: &'static str,
-    value: String,
-    holds: Holds,
-}
-
-/// What a property that differs from the lab's means.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
-    /// The lab can do nothing with the network.
-    Always,
-    /// The lab follows the network, unless the parameter is set.
-    IfSet,
-}
 
 /// The network that `model_from` names; none if it is not set.
 fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> {
@@ -223,13 +193,14 @@ fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> 
     })?;
     let theirs = properties(trained.data.dataset, &trained.architecture);
     let ours = properties(recipe.data.dataset, &recipe.architecture);
+    // The lab can do nothing with another kind of network; other properties follow it unless they are set.
+    let must_agree = |param: &str| ["dataset", "model"].contains(&param) || is_set(params, param);
     let differences: Vec<String> = ours
         .iter()
-        .filter(|own| own.holds == Holds::Always || is_set(params, own.param))
-        .filter_map(|own| {
-            let their = theirs.iter().find(|their| their.param == own.param)?;
-            let differs = their.value != own.value;
-            differs.then(|| format!("{} is {} there, {} here", own.param, their.value, own.value))
+        .filter(|(param, _)| must_agree(param))
+        .filter_map(|(param, own)| {
+            let (_, their) = theirs.iter().find(|(name, _)| name == param)?;
+            (their != own).then(|| format!("{param} is {their} there, {own} here"))
         })
         .collect();
     if differences.is_empty() {
@@ -250,27 +221,20 @@ fn is_set(params: &Params, name: &str) -> bool {
     }
 }
 
-/// What parameters say of a network.
-fn properties(dataset: Dataset, architecture: &Architecture) -> Vec<Property> {
-    let of = |param, value: String, holds| Property { param, value, holds };
-    let size = |param, value: usize| of(param, value.to_string(), Holds::IfSet);
-    let model = |name: &str| of("model", name.to_owned(), Holds::Always);
-    let mut all = vec![of("dataset", dataset.to_string(), Holds::Always)];
+/// What parameters say of a network, by name.
+fn properties(dataset: Dataset, architecture: &Architecture) -> Vec<(&'static str, String)> {
+    let size = |param, value: usize| (param, value.to_string());
+    let mut all = vec![("dataset", dataset.to_string()), ("model", architecture.kind().to_owned())];
     match architecture {
         Architecture::Mlp(config) => {
-            all.push(model("mlp"));
-            all.push(size("depth", config.hidden.len()));
             let hidden: Vec<_> = config.hidden.iter().map(usize::to_string).collect();
-            all.push(of("width", hidden.join("-"), Holds::IfSet));
+            all.extend([size("depth", config.hidden.len()), ("width", hidden.join("-"))]);
         }
         Architecture::Cnn(config) => {
-            all.push(model("cnn"));
-            all.push(size("width", config.width));
-            all.push(size("depth", config.depth));
+            all.extend([size("width", config.width), size("depth", config.depth)]);
         }
-        Architecture::Filters(_) => all.push(model("filters")),
+        Architecture::Filters(_) => {}
         Architecture::Transformer(config) => all.extend([
-            model("transformer"),
             size("width", config.width),
             size("depth", config.depth),
             size("heads", config.heads),

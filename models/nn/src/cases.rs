@@ -14,14 +14,7 @@ pub enum Model {
     Transformer,
 }
 
-/// The names of `model`.
-pub const MODELS: [(&str, Model); 3] =
-    [("mlp", Model::Mlp), ("cnn", Model::Cnn), ("transformer", Model::Transformer)];
-
-/// A transformer of these sizes.
-///
-/// # Errors
-/// If its sizes contradict one another.
+/// A transformer of these sizes, if they do not contradict one another.
 pub fn transformer(config: TransformerConfig) -> Result<Architecture, LabError> {
     match config.check() {
         Ok(()) => Ok(Architecture::Transformer(config)),

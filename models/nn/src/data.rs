@@ -149,9 +149,6 @@ impl DataConfig {
     }
 
     /// The number of classes, which are the vocabulary of a sequence; labels are 0 to this number less one.
-    ///
-    /// # Errors
-    /// If the text is none.
     pub fn classes(&self) -> Result<usize, DataError> {
         Ok(match self.dataset {
             Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor => 2,
@@ -211,9 +208,6 @@ pub fn load(config: &DataConfig) -> Result<Data, DataError> {
 
 /// `count` examples that are in no training set: the first of them are those held out of `load`. Of files and sequences,
 /// whose held-out half is all there is, that half.
-///
-/// # Errors
-/// As for [`load`].
 pub fn fresh(config: &DataConfig, count: usize) -> Result<Examples, DataError> {
     match config.dataset {
         Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor | Dataset::Digits => {

@@ -1,6 +1,6 @@
 //! A trained classifier of digits with a forward pass open at its hidden layer, where the lab `kernel` inserts kernels.
 
-use crate::baseline::Recipe;
+use crate::baseline::{Layer, Recipe, Trained};
 use crate::cases::Model;
 use crate::data::{DataConfig, Dataset, Examples, Labelled};
 use crate::{baseline, data};
@@ -9,8 +9,6 @@ use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_device as device;
 use mlsys_kernel::{Classifier, NetworkError, ReplacedOperation, SuspendedForward};
 use mlsys_lab::{DeviceId, LabError};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 const HIDDEN: usize = 32;
 
@@ -18,24 +16,8 @@ const HIDDEN: usize = 32;
 const STEPS: u64 = 300;
 
 /// A network of 784, 32 and 10 neurons that learned digits in this process, once for each seed.
-#[derive(Debug, Default)]
-pub struct DigitClassifier {
-    trained: Mutex<BTreeMap<u64, Arc<Weights>>>,
-}
-
-/// Weights and biases of both layers on the host: training is for the processor, and reading for any device.
-#[derive(Debug)]
-struct Weights {
-    layers: Vec<Layer>,
-}
-
-#[derive(Debug)]
-struct Layer {
-    /// `[inputs, outputs]`
-    weight: TensorData,
-    /// `[outputs]`
-    bias: TensorData,
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DigitClassifier;
 
 impl Classifier for DigitClassifier {
     fn hidden(&self) -> usize {
@@ -49,13 +31,15 @@ impl Classifier for DigitClassifier {
         seed: u64,
         device: DeviceId,
     ) -> Result<SuspendedForward, NetworkError> {
-        let weights = self.weights(seed)?;
+        // Training is for the processor, and reading for any device.
+        let recipe = Recipe::images(Model::Mlp, HIDDEN, STEPS, seed)?;
+        let trained = baseline::trained(&recipe, DeviceId::CPU)?;
         let device = device::open(device)?;
         // A seed that no training uses: these digits were not among those it learned from.
         let fresh = digits(!seed, batch)?;
         let inputs = TensorData::new(fresh.inputs.clone(), [batch, fresh.features]);
         let x = Tensor::<2>::from_data(inputs, &device);
-        let [first, second] = weights.on(&device)?;
+        let [first, second] = layers(&trained, &device)?;
         let products = x.matmul(first.0); // [batch, hidden]
         let bias = first.1.expand([batch, HIDDEN]);
         let sums = products.clone() + bias.clone(); // [batch, hidden]
@@ -85,42 +69,17 @@ impl Classifier for DigitClassifier {
     }
 }
 
-impl DigitClassifier {
-    /// The weights that `seed` leads to; trained by the first caller while others wait.
-    fn weights(&self, seed: u64) -> Result<Arc<Weights>, NetworkError> {
-        let mut trained = self.trained.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = trained.get(&seed) {
-            return Ok(Arc::clone(known));
-        }
-        let new = Arc::new(train(seed)?);
-        trained.insert(seed, Arc::clone(&new));
-        Ok(new)
-    }
-}
-
-impl Weights {
-    /// Weights `[inputs, outputs]` and biases `[1, outputs]` of both layers.
-    fn on(&self, device: &Device) -> Result<[(Tensor<2>, Tensor<2>); 2], NetworkError> {
-        let put = |layer: &Layer| {
-            let bias = Tensor::<1>::from_data(layer.bias.clone(), device);
-            let weight = Tensor::from_data(layer.weight.clone(), device);
-            (weight, bias.unsqueeze())
-        };
-        let layers: Vec<_> = self.layers.iter().map(put).collect();
-        let count = layers.len();
-        layers.try_into().map_err(|_| NetworkError::Layers { found: count })
-    }
-}
-
-fn train(seed: u64) -> Result<Weights, NetworkError> {
-    let recipe = Recipe::images(Model::Mlp, HIDDEN, STEPS, seed);
-    let trained = recipe.and_then(|recipe| baseline::trained(&recipe, DeviceId::CPU));
-    let trained = trained?;
-    let layer = |layer: baseline::Layer| Layer {
-        weight: TensorData::new(layer.matrix(&trained.weights), [layer.inputs, layer.outputs]),
-        bias: TensorData::new(layer.bias(&trained.weights).to_vec(), [layer.outputs]),
+/// Weights `[inputs, outputs]` and biases `[1, outputs]` of both layers.
+fn layers(trained: &Trained, device: &Device) -> Result<[(Tensor<2>, Tensor<2>); 2], NetworkError> {
+    let row = &trained.weights;
+    let layer = |layer: Layer| {
+        let weight = TensorData::new(layer.matrix(row), [layer.inputs, layer.outputs]);
+        let bias = TensorData::new(layer.bias(row).to_vec(), [1, layer.outputs]);
+        (Tensor::from_data(weight, device), Tensor::from_data(bias, device))
     };
-    Ok(Weights { layers: trained.layers().into_iter().map(layer).collect() })
+    let layers: Vec<_> = trained.layers().into_iter().map(layer).collect();
+    let found = layers.len();
+    layers.try_into().map_err(|_| NetworkError::Layers { found })
 }
 
 /// Digits as the lab `train` draws them.
@@ -149,8 +108,7 @@ mod tests {
 
     #[test]
     fn fresh_digits_are_classified_with_either_operation() {
-        let reader = DigitClassifier::default();
-        let opened = |plug| reader.open(plug, 200, 1, DeviceId::CPU).unwrap();
+        let opened = |plug| DigitClassifier.open(plug, 200, 1, DeviceId::CPU).unwrap();
         let (added, activated) =
             (opened(ReplacedOperation::BiasAdd), opened(ReplacedOperation::Relu));
         let of = |opened: &SuspendedForward| (opened.rest)(opened.result.clone()).unwrap();
@@ -171,16 +129,11 @@ mod tests {
 
     #[test]
     fn a_seed_has_one_network_and_another_seed_another() {
-        let reader = DigitClassifier::default();
         let operands = |seed| {
-            let opened = reader.open(ReplacedOperation::Relu, 2, seed, DeviceId::CPU).unwrap();
-            opened.operands
+            let plug = ReplacedOperation::Relu;
+            DigitClassifier.open(plug, 2, seed, DeviceId::CPU).unwrap().operands
         };
         assert_eq!(operands(1), operands(1));
-        assert_eq!(operands(1), {
-            let other = DigitClassifier::default();
-            other.open(ReplacedOperation::Relu, 2, 1, DeviceId::CPU).unwrap().operands
-        });
         assert_ne!(operands(1), operands(2));
     }
 }

@@ -31,42 +31,45 @@ pub fn len<M: Module>(module: &M) -> usize {
     ranges(module).last().map_or(0, |range| range.end)
 }
 
-/// The weights.
-///
-/// # Errors
-/// If the device gives back something else than it was asked for.
-pub fn weights<M: Module>(module: &M) -> Result<Vec<f32>, ReadError> {
-    struct Weights(Vec<Tensor<1>>);
-    impl ModuleVisitor for Weights {
+/// The values of every parameter in one row each.
+pub fn rows<M: Module>(module: &M) -> Vec<Tensor<1>> {
+    struct Rows(Vec<Tensor<1>>);
+    impl ModuleVisitor for Rows {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            let weights = param.val().without_autodiff();
-            self.0.push(weights.flatten(0, D - 1));
+            self.0.push(param.val().without_autodiff().reshape([-1]));
         }
     }
-    let mut weights = Weights(Vec::new());
-    module.visit(&mut weights);
-    read(weights.0, len(module))
+    let mut rows = Rows(Vec::new());
+    module.visit(&mut rows);
+    rows.0
 }
 
-/// The gradients of the weights; zero where the loss does not depend on one. They are taken out of `gradients`.
-///
-/// # Errors
-/// As for [`weights`].
-pub fn gradients<M: Module>(
-    module: &M,
-    gradients: &mut GradientsParams,
-) -> Result<Vec<f32>, ReadError> {
+/// The gradient of every parameter in one row each, taken out of `gradients`; zero where the loss does not depend on one.
+pub fn gradient_rows<M: Module>(module: &M, gradients: &mut GradientsParams) -> Vec<Tensor<1>> {
     struct Slopes<'a>(&'a mut GradientsParams, Vec<Tensor<1>>);
     impl ModuleVisitor for Slopes<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             let slope = self.0.remove::<D>(param.id);
             let slope = slope.unwrap_or_else(|| param.val().without_autodiff().zeros_like());
-            self.1.push(slope.flatten(0, D - 1));
+            self.1.push(slope.reshape([-1]));
         }
     }
     let mut slopes = Slopes(gradients, Vec::new());
     module.visit(&mut slopes);
-    read(slopes.1, len(module))
+    slopes.1
+}
+
+/// The weights.
+pub fn weights<M: Module>(module: &M) -> Result<Vec<f32>, ReadError> {
+    read(rows(module), len(module))
+}
+
+/// The gradients of the weights, as [`gradient_rows`] gives them.
+pub fn gradients<M: Module>(
+    module: &M,
+    gradients: &mut GradientsParams,
+) -> Result<Vec<f32>, ReadError> {
+    read(gradient_rows(module, gradients), len(module))
 }
 
 /// The module with other weights, as leaves of a new graph. Of numbers that are missing the old ones stay.
@@ -117,16 +120,11 @@ fn read(pieces: Vec<Tensor<1>>, count: usize) -> Result<Vec<f32>, ReadError> {
 }
 
 /// The numbers of a tensor, which must be `count`.
-///
-/// # Errors
-/// If the device gives back something else.
 pub fn numbers<const D: usize>(tensor: Tensor<D>, count: usize) -> Result<Vec<f32>, ReadError> {
     let read = workers::read(tensor).map_err(|error| ReadError(error.to_string()))?;
-    if read.len() == count {
-        Ok(read)
-    } else {
-        let len = read.len();
-        Err(ReadError(format!("read {len} numbers from its device where {count} belong")))
+    match read.len() {
+        len if len == count => Ok(read),
+        len => Err(ReadError(format!("read {len} numbers from its device where {count} belong"))),
     }
 }
 

@@ -26,9 +26,6 @@ impl MemoryBudget {
 
     /// Refuses a run that takes `needed` bytes in all, before the system ends the program for it. `who` takes them, such as
     /// "4 workers with this model"; `smaller` names the parameters that bear on it, such as "workers or hidden".
-    ///
-    /// # Errors
-    /// If fewer bytes were free.
     pub fn require(self, needed: u64, who: &str, smaller: &str) -> Result<(), LabError> {
         match self.free {
             Some(free) if needed > free => Err(LabError::Failed {

@@ -1,6 +1,7 @@
 //! The networks, one idea a file, and what they share: activations and initial weights.
 
 pub use crate::networks::architecture::Architecture;
+pub(crate) use crate::networks::architecture::{Role, WeightTensor};
 pub use crate::networks::cnn::{Cnn, CnnConfig};
 pub use crate::networks::filters::{
     Filter, FilterCost, FilterNet, FilterNetConfig, FilterShape, ReceptiveField,

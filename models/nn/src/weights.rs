@@ -62,10 +62,8 @@ pub enum DecodeError {
     Misfit(Vec<String>),
 }
 
-/// Whether weights can be written to `path`: for a run to know before it starts.
-///
-/// # Errors
-/// If the name's ending says no format, it is a folder's, or its own folder is not there or cannot be written to.
+/// Whether weights can be written to `path`: for a run to know before it starts. The name must end in a known format, and
+/// its folder must be there and be writable.
 pub fn can_save(path: &Path) -> Result<(), WeightsError> {
     format(path)?;
     if path.is_dir() {
@@ -102,9 +100,6 @@ fn partial(path: &Path) -> PathBuf {
 
 /// Writes a network in the format that the name's ending says, whole or not at all. The file for other programs says what
 /// the network learned, so that labs here can start from it.
-///
-/// # Errors
-/// If the ending says none, or the file cannot be written.
 pub fn save(trained: &Trained, path: &Path) -> Result<(), WeightsError> {
     let unwritable = |reason: String| WeightsError::Unwritable { path: path.to_owned(), reason };
     match format(path)? {
@@ -116,16 +111,12 @@ pub fn save(trained: &Trained, path: &Path) -> Result<(), WeightsError> {
             write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
         }
         Format::Safetensors => {
-            let bytes = trained.encode();
-            write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
+            write(path, &trained.encode().map_err(|error| unwritable(error.to_string()))?)
         }
     }
 }
 
 /// Writes the network that a run has left, as [`save`] does, but never over a file that is there.
-///
-/// # Errors
-/// If there is such a file, its place cannot be written to, or what the run has left is no network.
 pub fn save_artifact(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
     can_save(path)?;
     if path.symlink_metadata().is_ok() {
@@ -146,9 +137,6 @@ pub fn save_artifact(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
 }
 
 /// The network with the weights of a file.
-///
-/// # Errors
-/// If the file is missing, torn, foreign, or another network's; then all differences are told.
 pub fn load(
     network: Network,
     architecture: &Architecture,

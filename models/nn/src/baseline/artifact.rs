@@ -63,53 +63,49 @@ impl Trained {
     }
 
     fn described(&self) -> HashMap<String, String> {
+        let data = &self.data;
         let mut pairs: Vec<(&str, String)> = vec![
             ("format", FORMAT.to_owned()),
             ("steps", self.steps.to_string()),
             ("activation", self.activation.to_string()),
-            ("dataset", self.data.dataset.to_string()),
-            ("samples", self.data.samples.to_string()),
-            ("noise", self.data.noise.to_string()),
-            ("jitter", self.data.jitter.to_string()),
-            ("turns", self.data.turns.to_string()),
-            ("seed", self.data.seed.to_string()),
-            ("symbols", self.data.symbols.to_string()),
-            ("window", self.data.context.to_string()),
+            ("dataset", data.dataset.to_string()),
+            ("samples", data.samples.to_string()),
+            ("noise", data.noise.to_string()),
+            ("jitter", data.jitter.to_string()),
+            ("turns", data.turns.to_string()),
+            ("seed", data.seed.to_string()),
+            ("symbols", data.symbols.to_string()),
+            ("window", data.context.to_string()),
+            ("model", self.architecture.kind().to_owned()),
         ];
-        let folder = self.data.folder.as_ref();
-        let folder = folder.and_then(|folder| folder.to_str());
+        let folder = data.folder.as_ref().and_then(|folder| folder.to_str());
         pairs.extend(folder.map(|folder| ("folder", folder.to_owned())));
-        pairs.extend(self.data.corpus.clone().map(|corpus| ("corpus", corpus)));
-        match &self.architecture {
+        pairs.extend(data.corpus.clone().map(|corpus| ("corpus", corpus)));
+        let sizes = match &self.architecture {
             Architecture::Mlp(config) => {
                 let hidden: Vec<_> = config.hidden.iter().map(usize::to_string).collect();
-                pairs.extend([
-                    ("model", "mlp".to_owned()),
-                    ("inputs", config.inputs.to_string()),
-                    ("hidden", hidden.join(" ")),
-                    ("outputs", config.outputs.to_string()),
-                ]);
+                pairs.push(("hidden", hidden.join(" ")));
+                vec![("inputs", config.inputs), ("outputs", config.outputs)]
             }
-            Architecture::Cnn(config) => pairs.extend([
-                ("model", "cnn".to_owned()),
-                ("edge", config.edge.to_string()),
-                ("width", config.width.to_string()),
-                ("depth", config.depth.to_string()),
-                ("outputs", config.outputs.to_string()),
-            ]),
+            Architecture::Cnn(config) => vec![
+                ("edge", config.edge),
+                ("width", config.width),
+                ("depth", config.depth),
+                ("outputs", config.outputs),
+            ],
             // The labs that train filter networks export none.
-            Architecture::Filters(_) => pairs.push(("model", "filters".to_owned())),
-            Architecture::Transformer(config) => pairs.extend([
-                ("model", "transformer".to_owned()),
-                ("vocab", config.vocab.to_string()),
-                ("width", config.width.to_string()),
-                ("depth", config.depth.to_string()),
-                ("heads", config.heads.to_string()),
-                ("kv_heads", config.kv_heads.to_string()),
-                ("ffn", config.ffn.to_string()),
-                ("context", config.context.to_string()),
-            ]),
-        }
+            Architecture::Filters(_) => Vec::new(),
+            Architecture::Transformer(config) => vec![
+                ("vocab", config.vocab),
+                ("width", config.width),
+                ("depth", config.depth),
+                ("heads", config.heads),
+                ("kv_heads", config.kv_heads),
+                ("ffn", config.ffn),
+                ("context", config.context),
+            ],
+        };
+        pairs.extend(sizes.into_iter().map(|(name, size)| (name, size.to_string())));
         let owned = pairs.into_iter().map(|(name, value)| (format!("{PREFIX}{name}"), value));
         owned.collect()
     }
@@ -149,7 +145,7 @@ impl Trained {
                 architecture.in_words()
             )));
         }
-        description.must_agree(&data, &architecture)?;
+        must_agree(&data, &architecture)?;
         Ok(Self {
             weights: file.row(&architecture)?,
             architecture,
@@ -158,9 +154,7 @@ impl Trained {
             steps: description.number("steps")?,
         })
     }
-}
 
-impl Trained {
     /// What a recipe says, with weights that come from elsewhere.
     fn of_recipe(recipe: &Recipe, weights: Vec<f32>) -> Self {
         Self {
@@ -214,16 +208,10 @@ impl Description<'_> {
         let samples = self.number("samples")?;
         Ok(DataConfig {
             // A text is taken whole.
-            samples: match dataset {
-                Dataset::Text => samples,
-                Dataset::Spiral
-                | Dataset::Moons
-                | Dataset::Circles
-                | Dataset::Xor
-                | Dataset::Digits
-                | Dataset::Idx
-                | Dataset::Chain
-                | Dataset::Sums => bounded("samples", samples, MOST_SAMPLES)?,
+            samples: if dataset == Dataset::Text {
+                samples
+            } else {
+                bounded("samples", samples, MOST_SAMPLES)?
             },
             noise: self.number("noise")?,
             jitter: self.number("jitter")?,
@@ -276,33 +264,28 @@ impl Description<'_> {
             other => Err(unreadable("model", other)),
         }
     }
+}
 
-    /// Refuses a network that cannot read the data that it is said to have learned.
-    fn must_agree(
-        &self,
-        data: &DataConfig,
-        architecture: &Architecture,
-    ) -> Result<(), ArtifactError> {
-        let classes = data.classes();
-        let classes = classes.map_err(|error| ArtifactError::Broken(error.to_string()))?;
-        let features = data.features();
-        let agrees = match architecture {
-            Architecture::Mlp(config) => (config.inputs, config.outputs) == (features, classes),
-            Architecture::Cnn(config) => {
-                (config.edge * config.edge, config.outputs) == (features, classes)
-            }
-            Architecture::Filters(_) => false,
-            Architecture::Transformer(config) => config.vocab == classes,
-        };
-        if agrees {
-            return Ok(());
-        }
-        Err(ArtifactError::Broken(format!(
-            "it says that it is a {} that learned {}, whose examples have {features} numbers and {classes} classes",
-            architecture.in_words(),
-            data.dataset,
-        )))
+/// Refuses a network that cannot read the data that it is said to have learned.
+fn must_agree(data: &DataConfig, architecture: &Architecture) -> Result<(), ArtifactError> {
+    let classes = data.classes();
+    let classes = classes.map_err(|error| ArtifactError::Broken(error.to_string()))?;
+    let features = data.features();
+    let reads = |inputs, outputs| (inputs, outputs) == (features, classes);
+    let agrees = match architecture {
+        Architecture::Mlp(config) => reads(config.inputs, config.outputs),
+        Architecture::Cnn(config) => reads(config.edge * config.edge, config.outputs),
+        Architecture::Filters(_) => false,
+        Architecture::Transformer(config) => config.vocab == classes,
+    };
+    if agrees {
+        return Ok(());
     }
+    Err(ArtifactError::Broken(format!(
+        "it says that it is a {} that learned {}, whose examples have {features} numbers and {classes} classes",
+        architecture.in_words(),
+        data.dataset,
+    )))
 }
 
 fn unreadable(name: &str, text: &str) -> ArtifactError {

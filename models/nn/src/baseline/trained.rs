@@ -1,5 +1,5 @@
 use crate::data::{Data, DataConfig, Examples};
-use crate::networks::{Activation, Architecture, Initialization, Network, TransformerConfig};
+use crate::networks::{Activation, Architecture, Initialization, Network, Role};
 use crate::train::data_error;
 use crate::{data, flat_params};
 use burn::tensor::Device;
@@ -41,27 +41,18 @@ impl Trained {
         layers_of(&self.architecture)
     }
 
-    /// The data that it learned, and those held out.
-    ///
-    /// # Errors
-    /// If files that it learned are there no longer.
+    /// The data that it learned, and those held out; an error if its files are there no longer.
     pub fn data(&self) -> Result<Data, LabError> {
         data::load(&self.data).map_err(data_error)
     }
 
     /// Examples that it has not learned: 1000 of images or points, all held-out tokens of a sequence.
-    ///
-    /// # Errors
-    /// As for [`data`](Self::data).
     pub fn fresh(&self) -> Result<Examples, LabError> {
         data::fresh(&self.data, FRESH).map_err(data_error)
     }
 }
 
 // The matrices of a network, as places in its row of weights.
-
-/// Pixels of a convolution's window.
-const WINDOW: usize = 9;
 
 /// A matrix of a network with its biases, if it has any.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,104 +111,31 @@ pub(crate) fn transposed(matrix: &[f32], columns: usize) -> Vec<f32> {
     (0..columns).flat_map(column).copied().collect()
 }
 
-/// Hands out places in the row, one after the other.
-#[derive(Default)]
-struct LayerBuilder {
-    end: usize,
-    layers: Vec<Layer>,
-}
-
-impl LayerBuilder {
-    fn reserve(&mut self, count: usize) -> Range<usize> {
-        let begin = self.end;
-        self.end += count;
-        begin..self.end
-    }
-
-    fn matrix(&mut self, what: String, [inputs, outputs]: [usize; 2], order: MatrixOrder) {
-        let weights = self.reserve(inputs * outputs);
-        self.layers.push(Layer {
-            name: format!("layer{}", self.layers.len() + 1),
-            what,
-            inputs,
-            outputs,
-            weights,
-            biases: None,
-            order,
-        });
-    }
-
-    /// The biases of the last matrix.
-    fn biases(&mut self) {
-        let outputs = self.layers.last().map_or(0, |layer| layer.outputs);
-        let biases = self.reserve(outputs);
-        if let Some(layer) = self.layers.last_mut() {
-            layer.biases = Some(biases);
-        }
-    }
-}
-
 /// The matrices of a network in the order of its row.
 pub(super) fn layers_of(architecture: &Architecture) -> Vec<Layer> {
-    let mut builder = LayerBuilder::default();
-    match architecture {
-        Architecture::Mlp(config) => {
-            let sizes = config.layers();
-            let last = sizes.len();
-            for (index, size) in sizes.into_iter().enumerate() {
-                let what = match (index + 1 == last, last) {
-                    (true, _) => "output layer".to_owned(),
-                    (false, 2) => "hidden layer".to_owned(),
-                    (false, _) => format!("hidden layer {}", index + 1),
-                };
-                builder.matrix(what, size, MatrixOrder::Inputs);
-                builder.biases();
+    let mut layers: Vec<Layer> = Vec::new();
+    let mut end = 0;
+    for tensor in architecture.weights() {
+        let range = end..end + tensor.len();
+        end = range.end;
+        let (first, rest) = (tensor.shape[0], tensor.shape[1..].iter().product());
+        let (what, order, [inputs, outputs]) = match tensor.role {
+            Role::Matrix(what) | Role::Embedding(what) => {
+                (what, MatrixOrder::Inputs, [first, rest])
             }
-        }
-        Architecture::Cnn(config) => {
-            for (index, shape) in config.convolutions().into_iter().enumerate() {
-                let sizes = [shape.channels_in * WINDOW, shape.channels_out];
-                builder.matrix(format!("convolution {}", index + 1), sizes, MatrixOrder::Outputs);
-                builder.biases();
+            // A filter per channel is a matrix with one column of inputs for each.
+            Role::Windows(what) => (what, MatrixOrder::Outputs, [rest, first]),
+            Role::Bias => {
+                if let Some(layer) = layers.last_mut() {
+                    layer.biases = Some(range);
+                }
+                continue;
             }
-            let sizes = [config.flat(), config.outputs];
-            builder.matrix("output layer".to_owned(), sizes, MatrixOrder::Inputs);
-            builder.biases();
-        }
-        Architecture::Filters(config) => {
-            for (index, shape) in config.filters.iter().enumerate() {
-                // A filter per channel is a matrix with one column of inputs for each.
-                let sizes = [shape.weights() / shape.channels_out, shape.channels_out];
-                builder.matrix(format!("filter {}", index + 1), sizes, MatrixOrder::Outputs);
-            }
-            let sizes = [config.flat(), config.outputs];
-            builder.matrix("output layer".to_owned(), sizes, MatrixOrder::Inputs);
-            builder.biases();
-        }
-        Architecture::Transformer(config) => transformer(config, &mut builder),
-    }
-    builder.layers
-}
-
-fn transformer(config: &TransformerConfig, builder: &mut LayerBuilder) {
-    let TransformerConfig { vocab, width, ffn, .. } = *config;
-    let keys = config.keys();
-    builder.matrix("embedding".to_owned(), [vocab, width], MatrixOrder::Inputs);
-    for block in 1..=config.depth {
-        let matrix = |builder: &mut LayerBuilder, part, sizes| {
-            builder.matrix(format!("block {block}, {part}"), sizes, MatrixOrder::Inputs);
+            // The scales of the norms are in the row and in no layer.
+            Role::Scale => continue,
         };
-        // The scales of the norms are in the row and in no layer.
-        builder.reserve(width);
-        matrix(builder, "query", [width, width]);
-        matrix(builder, "key", [width, keys]);
-        matrix(builder, "value", [width, keys]);
-        matrix(builder, "attention output", [width, width]);
-        builder.reserve(width);
-        matrix(builder, "gate", [width, ffn]);
-        matrix(builder, "up", [width, ffn]);
-        matrix(builder, "down", [ffn, width]);
+        let name = format!("layer{}", layers.len() + 1);
+        layers.push(Layer { name, what, inputs, outputs, weights: range, biases: None, order });
     }
-    builder.reserve(width);
-    builder.matrix("output head".to_owned(), [width, vocab], MatrixOrder::Inputs);
+    layers
 }

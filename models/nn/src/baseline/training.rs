@@ -54,9 +54,6 @@ impl Default for Sizes {
 impl Recipe {
     /// A reader of digits: a perceptron with one hidden layer of `width` neurons, or two convolutions of `width` and twice
     /// as many channels; 4000 images with jitter 1 and noise 0.1, batches of 64, rate 0.003.
-    ///
-    /// # Errors
-    /// If the model is one for tokens.
     pub fn images(model: Model, width: usize, steps: u64, seed: u64) -> Result<Self, LabError> {
         let data = DataConfig { samples: IMAGES, ..DataConfig::new(Dataset::Digits, seed) };
         let architecture = match model {
@@ -91,9 +88,6 @@ impl Recipe {
     }
 
     /// A transformer that foretells the next token of a chain, sums or a text, trained as the presets of lab `train` do.
-    ///
-    /// # Errors
-    /// If the sizes contradict one another, or the data set has no tokens.
     pub fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Self, LabError> {
         let (learning_rate, batch_size) = match dataset {
             Dataset::Chain => (0.003, 16),

@@ -60,7 +60,6 @@ impl Examples {
         }
     }
 
-    /// Whether there is no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -83,10 +82,7 @@ impl Examples {
         seen as f64 / there_are as f64
     }
 
-    /// Inputs and labels of the examples named, in their order.
-    ///
-    /// # Panics
-    /// If an index is not below [`len`](Self::len).
+    /// Inputs and labels of the examples named, in their order; each index is below [`len`](Self::len).
     pub fn gather(&self, indices: &[usize]) -> Batch {
         let rows = indices.len();
         match self {
@@ -121,23 +117,15 @@ impl Labelled {
         self.labels.len()
     }
 
-    /// Whether there is no example.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// The inputs of one example.
-    ///
-    /// # Panics
-    /// If `index` is not below [`len`](Self::len).
     pub fn input(&self, index: usize) -> &[f32] {
         &self.inputs[index * self.features..][..self.features]
     }
 
     /// Inputs `[indices.len(), features]` and labels `[indices.len()]` of the examples named, in their order.
-    ///
-    /// # Panics
-    /// If an index is not below [`len`](Self::len).
     pub fn gather(&self, indices: &[usize]) -> (Vec<f32>, Vec<i32>) {
         let mut inputs = Vec::with_capacity(indices.len() * self.features);
         for &index in indices {
@@ -151,29 +139,20 @@ impl Labelled {
 impl Sequence {
     /// Windows that have a next token for each of theirs.
     pub fn len(&self) -> usize {
-        match self.tokens.len().checked_sub(self.context + 1) {
-            Some(room) => room / self.stride + 1,
-            None => 0,
-        }
+        let room = self.tokens.len().checked_sub(self.context + 1);
+        room.map_or(0, |room| room / self.stride + 1)
     }
 
-    /// Whether not even one window has room.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The tokens of one window: `[context]`.
-    ///
-    /// # Panics
-    /// If `index` is not below [`len`](Self::len).
     pub fn input(&self, index: usize) -> &[i32] {
         &self.tokens[index * self.stride..][..self.context]
     }
 
     /// The token that follows each of a window's: `[context]`.
-    ///
-    /// # Panics
-    /// If `index` is not below [`len`](Self::len).
     pub fn labels(&self, index: usize) -> &[i32] {
         &self.tokens[index * self.stride + 1..][..self.context]
     }

@@ -1,9 +1,8 @@
-//! What a network will cost, from its sizes alone.
+//! What a network will have and cost, from its sizes alone.
 
-use crate::networks::cnn::KERNEL;
 use crate::networks::{
-    Activation, CnnConfig, FilterNetConfig, FilterShape, Initialization, Initializer, MlpConfig,
-    Network, ReceptiveField, TransformerConfig,
+    Activation, CnnConfig, FilterCost, FilterNetConfig, FilterShape, Initialization, Initializer,
+    MlpConfig, Network, ReceptiveField, TransformerConfig,
 };
 use burn::tensor::Device;
 
@@ -17,15 +16,35 @@ pub enum Architecture {
     Transformer(TransformerConfig),
 }
 
-/// The sizes of one layer for one example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Layer {
-    inputs: u64,
-    outputs: u64,
-    parameters: u64,
-    /// Multiply-adds of its matrix product or convolution.
-    products: u64,
-    activated: bool,
+/// A tensor of a network's weights.
+pub(crate) struct WeightTensor {
+    /// What other programs call it.
+    pub(crate) name: String,
+    /// As the network holds it: a matrix is `[inputs, outputs]`, windows are `[outputs, inputs, height, width]`.
+    pub(crate) shape: Vec<usize>,
+    pub(crate) role: Role,
+}
+
+/// What a tensor of weights is for; a layer with its name for readers, such as `block 1, query`.
+pub(crate) enum Role {
+    Matrix(String),
+    /// A matrix of which rows are looked up.
+    Embedding(String),
+    Windows(String),
+    /// The biases of the layer before it.
+    Bias,
+    /// The factors of a norm.
+    Scale,
+}
+
+impl WeightTensor {
+    fn new(name: impl Into<String>, shape: &[usize], role: Role) -> Self {
+        Self { name: name.into(), shape: shape.to_vec(), role }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
 }
 
 impl Architecture {
@@ -45,6 +64,16 @@ impl Architecture {
             Self::Cnn(config) => Network::Cnn(config.init(initial)),
             Self::Filters(config) => Network::Filters(config.init(initial)),
             Self::Transformer(config) => Network::Transformer(config.init(initial)),
+        }
+    }
+
+    /// The name of its kind in parameters and files.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Mlp(_) => "mlp",
+            Self::Cnn(_) => "cnn",
+            Self::Filters(_) => "filters",
+            Self::Transformer(_) => "transformer",
         }
     }
 
@@ -77,36 +106,24 @@ impl Architecture {
     }
 
     pub fn parameters(&self) -> u64 {
-        match self {
-            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => {
-                self.layers().iter().map(|layer| layer.parameters).sum()
-            }
-            Self::Transformer(config) => config.parameters(),
-        }
+        self.weights().iter().map(|tensor| tensor.len() as u64).sum()
     }
 
     /// Operations of the matrix products and convolutions of one forward pass, 2 for a multiply-add.
     pub fn forward_flops(&self, batch: u64) -> u64 {
-        let of = |layer: &Layer| 2 * batch * layer.products;
         match self {
-            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => self.layers().iter().map(of).sum(),
-            Self::Transformer(config) => config.forward_flops(batch),
+            Self::Transformer(config) => batch * config.pass_flops([config.context; 3]),
+            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => {
+                self.layers().iter().map(|layer| layer.flops(batch)).sum()
+            }
         }
     }
 
     /// The same of one backward pass: as many again for each operand that needs a gradient. The network's own
     /// input needs none; what a transformer's first product is given comes from weights, and does.
     pub fn backward_flops(&self, batch: u64) -> u64 {
-        let of = |(index, layer): (usize, &Layer)| {
-            let operands = if index == 0 { 1 } else { 2 };
-            operands * 2 * batch * layer.products
-        };
-        match self {
-            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => {
-                self.layers().iter().enumerate().map(of).sum()
-            }
-            Self::Transformer(config) => 2 * config.forward_flops(batch),
-        }
+        let by_input = self.layers().first().map_or(0, |layer| layer.flops(batch));
+        2 * self.forward_flops(batch) - by_input
     }
 
     /// Numbers kept from the forward pass, loss included, until the backward pass has used them.
@@ -119,55 +136,91 @@ impl Architecture {
         }
         let layers = self.layers();
         let inputs: u64 = layers.iter().map(|layer| layer.inputs).sum();
-        let before_activations: u64 = layers
-            .iter()
-            .filter(|layer| layer.activated && activation.keeps_its_input())
-            .map(|layer| layer.outputs)
-            .sum();
-        let probabilities = layers.last().map_or(0, |layer| layer.outputs);
+        let (probabilities, activated) = match layers.split_last() {
+            Some((last, activated)) => (last.outputs, activated),
+            None => (0, &[][..]),
+        };
+        let before_activations = match activation.keeps_its_input() {
+            true => activated.iter().map(|layer| layer.outputs).sum(),
+            false => 0,
+        };
         batch * (inputs + before_activations + probabilities)
     }
 
-    /// The layers of a network that is a chain of them.
-    fn layers(&self) -> Vec<Layer> {
+    /// The layers of a network that is a chain of them with activations between; of a transformer none.
+    fn layers(&self) -> Vec<FilterCost> {
         match self {
-            Self::Mlp(config) => {
-                let mut layers: Vec<Layer> = config.layers().into_iter().map(dense).collect();
-                if let Some((_, hidden)) = layers.split_last_mut() {
-                    hidden.iter_mut().for_each(|layer| layer.activated = true);
-                }
-                layers
-            }
+            Self::Mlp(config) => config.layers().into_iter().map(FilterCost::dense).collect(),
             Self::Cnn(config) => {
-                let convolutions = config.convolutions().into_iter().map(|shape| {
-                    let (pixels_in, pixels_out) = (shape.edge_in.pow(2), shape.edge_out.pow(2));
-                    let weights = shape.channels_out * shape.channels_in * KERNEL * KERNEL;
-                    Layer {
-                        inputs: (shape.channels_in * pixels_in) as u64,
-                        outputs: (shape.channels_out * pixels_out) as u64,
-                        parameters: (weights + shape.channels_out) as u64,
-                        products: (weights * pixels_out) as u64,
-                        activated: true,
-                    }
-                });
-                convolutions.chain([dense([config.flat(), config.outputs])]).collect()
+                let convolutions = config.convolutions().into_iter();
+                let convolutions = convolutions.map(|shape| shape.filter().cost(shape.edge_in));
+                let head = FilterCost::dense([config.flat(), config.outputs]);
+                convolutions.chain([head]).collect()
             }
-            Self::Filters(config) => {
-                let filters = config.edges().into_iter().map(|(shape, edge)| {
-                    let cost = shape.cost(edge);
-                    Layer {
-                        inputs: cost.inputs,
-                        outputs: cost.outputs,
-                        parameters: cost.weights,
-                        products: cost.products,
-                        activated: true,
-                    }
-                });
-                filters.chain([dense([config.flat(), config.outputs])]).collect()
-            }
+            Self::Filters(config) => config.costs(),
             Self::Transformer(_) => Vec::new(),
         }
     }
+
+    /// The tensors of the network in the order of its module; a transformer's have the names of Llama models in Hugging
+    /// Face's library.
+    pub(crate) fn weights(&self) -> Vec<WeightTensor> {
+        let mut all = Vec::new();
+        match self {
+            Self::Mlp(config) => {
+                let sizes = config.layers();
+                let last = sizes.len();
+                for (index, size) in sizes.into_iter().enumerate() {
+                    let what = match (index + 1 == last, last) {
+                        (true, _) => "output layer".to_owned(),
+                        (false, 2) => "hidden layer".to_owned(),
+                        (false, _) => format!("hidden layer {}", index + 1),
+                    };
+                    all.extend(dense(&format!("layers.{index}"), what, size));
+                }
+            }
+            Self::Cnn(config) => {
+                for (index, shape) in config.convolutions().into_iter().enumerate() {
+                    let (name, what) =
+                        (format!("convolutions.{index}"), format!("convolution {}", index + 1));
+                    let windows = shape.filter().shape();
+                    all.push(WeightTensor::new(
+                        name.clone() + ".weight",
+                        &windows,
+                        Role::Windows(what),
+                    ));
+                    all.push(WeightTensor::new(name + ".bias", &[shape.channels_out], Role::Bias));
+                }
+                all.extend(dense(
+                    "head",
+                    "output layer".to_owned(),
+                    [config.flat(), config.outputs],
+                ));
+            }
+            Self::Filters(config) => {
+                for (index, shape) in config.filters.iter().enumerate() {
+                    let (name, what) =
+                        (format!("filters.{index}.weight"), format!("filter {}", index + 1));
+                    all.push(WeightTensor::new(name, &shape.shape(), Role::Windows(what)));
+                }
+                all.extend(dense(
+                    "head",
+                    "output layer".to_owned(),
+                    [config.flat(), config.outputs],
+                ));
+            }
+            Self::Transformer(config) => all = config.weights(),
+        }
+        all
+    }
+}
+
+/// The matrix and the biases of a layer of neurons.
+fn dense(name: &str, what: String, size: [usize; 2]) -> [WeightTensor; 2] {
+    [
+        WeightTensor::new(format!("{name}.weight"), &size, Role::Matrix(what)),
+        WeightTensor::new(format!("{name}.bias"), &size[1..], Role::Bias),
+    ]
 }
 
 /// A filter in a few words, such as `16 depthwise 5 x 5 / 2`.
@@ -184,28 +237,38 @@ fn named(shape: &FilterShape) -> String {
     format!("{}{own} {height} x {width}{stride}", shape.channels_out)
 }
 
-fn dense([inputs, outputs]: [usize; 2]) -> Layer {
-    Layer {
-        inputs: inputs as u64,
-        outputs: outputs as u64,
-        parameters: ((inputs + 1) * outputs) as u64,
-        products: (inputs * outputs) as u64,
-        activated: false,
-    }
-}
-
-// What a transformer costs, from its sizes alone.
+// What a transformer has and costs, from its sizes alone.
 
 impl TransformerConfig {
-    /// Trainable numbers: embedding, blocks, last norm and output head.
-    pub(super) fn parameters(&self) -> u64 {
-        let block = 2 * self.width + self.products_of_block();
-        (2 * self.vocab * self.width + self.depth * block + self.width) as u64
-    }
-
-    /// Operations of one forward pass over `batch` whole sequences, every position scored.
-    pub(super) fn forward_flops(&self, batch: u64) -> u64 {
-        batch * self.pass_flops([self.context, self.context, self.context])
+    fn weights(&self) -> Vec<WeightTensor> {
+        let Self { vocab, width, ffn, .. } = *self;
+        let keys = self.keys();
+        let scale = |name: String| WeightTensor::new(name, &[width], Role::Scale);
+        let embedding = Role::Embedding("embedding".to_owned());
+        let mut all =
+            vec![WeightTensor::new("model.embed_tokens.weight", &[vocab, width], embedding)];
+        for index in 0..self.depth {
+            let name = |part: &str| format!("model.layers.{index}.{part}.weight");
+            let matrix = |part: &str, what: &str, size: [usize; 2]| {
+                let what = format!("block {}, {what}", index + 1);
+                WeightTensor::new(name(part), &size, Role::Matrix(what))
+            };
+            all.extend([
+                scale(name("input_layernorm")),
+                matrix("self_attn.q_proj", "query", [width, width]),
+                matrix("self_attn.k_proj", "key", [width, keys]),
+                matrix("self_attn.v_proj", "value", [width, keys]),
+                matrix("self_attn.o_proj", "attention output", [width, width]),
+                scale(name("post_attention_layernorm")),
+                matrix("mlp.gate_proj", "gate", [width, ffn]),
+                matrix("mlp.up_proj", "up", [width, ffn]),
+                matrix("mlp.down_proj", "down", [ffn, width]),
+            ]);
+        }
+        all.push(scale("model.norm.weight".to_owned()));
+        let head = Role::Matrix("output head".to_owned());
+        all.push(WeightTensor::new("lm_head.weight", &[width, vocab], head));
+        all
     }
 
     /// Operations of the matrix products that push `new` tokens of a sequence through the blocks and look through the keys of
@@ -219,7 +282,7 @@ impl TransformerConfig {
 
     /// Weights that a pass reads whatever its tokens are: all but the embedding, of which it reads a row a token.
     pub fn weights_of_a_pass(&self) -> u64 {
-        self.parameters() - (self.vocab * self.width) as u64
+        self.weights().iter().skip(1).map(|tensor| tensor.len() as u64).sum()
     }
 
     /// Numbers kept from the forward pass of one sequence, loss included, until the backward pass has used them.
@@ -247,16 +310,24 @@ impl TransformerConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use burn::module::Module;
 
     fn mlp(sizes: &[usize]) -> Architecture {
         let [inputs, hidden @ .., outputs] = sizes else { panic!("at least two sizes") };
         Architecture::Mlp(MlpConfig { inputs: *inputs, hidden: hidden.to_vec(), outputs: *outputs })
     }
 
+    /// The parameters, which are those that the network has.
+    fn parameters(network: &Architecture) -> u64 {
+        let made = network.init(Initialization::Zeros, 0, &Device::flex());
+        assert_eq!(made.num_params() as u64, network.parameters());
+        network.parameters()
+    }
+
     #[test]
     fn the_784_512_512_10_network_costs_what_its_formulas_say() {
         let network = mlp(&[784, 512, 512, 10]);
-        assert_eq!(network.parameters(), 669_706);
+        assert_eq!(parameters(&network), 669_706);
         assert_eq!(network.forward_flops(64), 85_590_016);
         assert_eq!(network.backward_flops(64), 119_799_808);
         assert_eq!(4 * network.kept_numbers(Activation::Relu, 64), 465_408);
@@ -270,7 +341,7 @@ mod tests {
     fn a_convolution_counts_every_window() {
         let cnn = Architecture::Cnn(CnnConfig { edge: 28, width: 8, depth: 2, outputs: 10 });
         let (first, second, head) = (8 * 9 * 14 * 14, 16 * 8 * 9 * 7 * 7, 16 * 7 * 7 * 10);
-        assert_eq!(cnn.parameters(), (8 * 9 + 8) + (16 * 8 * 9 + 16) + (16 * 49 * 10 + 10));
+        assert_eq!(parameters(&cnn), (8 * 9 + 8) + (16 * 8 * 9 + 16) + (16 * 49 * 10 + 10));
         assert_eq!(cnn.forward_flops(3), 2 * 3 * (first + second + head));
         assert_eq!(cnn.backward_flops(3), 2 * 3 * (first + 2 * second + 2 * head));
         assert_eq!(cnn.kept_numbers(Activation::Relu, 1), 784 + 8 * 14 * 14 + 16 * 49 + 10);
@@ -288,7 +359,7 @@ mod tests {
             context: 32,
         };
         let network = Architecture::Transformer(config);
-        assert_eq!(network.parameters(), 27_296);
+        assert_eq!(parameters(&network), 27_296);
         // L (W + C) + logits, for 3 sequences: W = 2t (2hA + 2hK + 3h ffn), C = 4tsA.
         let (t, h, s, ffn) = (3 * 32, 32, 32, 88);
         let block = 2 * t * (2 * h * h + 2 * h * 16 + 3 * h * ffn) + 4 * t * s * h;
@@ -301,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_network_without_hidden_layers_is_one_layer() {
-        assert_eq!(mlp(&[2, 2]).parameters(), 6);
+        assert_eq!(parameters(&mlp(&[2, 2])), 6);
         assert_eq!(mlp(&[2, 2]).kept_numbers(Activation::Gelu, 1), 4);
     }
 }

@@ -1,4 +1,4 @@
-use crate::networks::{Activation, Initializer};
+use crate::networks::{Activation, FilterShape, Initializer, ReceptiveField};
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::Tensor;
@@ -28,10 +28,19 @@ pub struct ConvShape {
 }
 
 /// The edge of the window that a convolution moves over the image.
-pub(super) const KERNEL: usize = 3;
+const KERNEL: usize = 3;
 
 /// Below this edge, convolutions no longer halve the image.
 const SMALLEST_EDGE: usize = 7;
+
+impl ConvShape {
+    /// The same without its biases.
+    pub(super) fn filter(&self) -> FilterShape {
+        let Self { channels_in, channels_out, stride, .. } = *self;
+        let (window, sight) = ([KERNEL; 2], ReceptiveField::All);
+        FilterShape { channels_in, channels_out, window, stride, sight }
+    }
+}
 
 /// A 3x3 convolution with a margin of one pixel.
 #[derive(Module, Debug)]
@@ -75,21 +84,14 @@ impl CnnConfig {
     }
 
     pub fn flat(&self) -> usize {
-        let last = self
-            .convolutions()
-            .last()
-            .map_or((1, self.edge), |shape| (shape.channels_out, shape.edge_out));
-        last.0 * last.1 * last.1
+        let shapes = self.convolutions();
+        let last = shapes.last().map(|shape| shape.channels_out * shape.edge_out.pow(2));
+        last.unwrap_or(self.edge.pow(2))
     }
 
     pub fn init(&self, initial: &mut Initializer<'_>) -> Cnn {
-        let window = KERNEL * KERNEL;
         let convolutions = self.convolutions().into_iter().map(|shape| Conv {
-            weight: initial.weights(
-                [shape.channels_out, shape.channels_in, KERNEL, KERNEL],
-                shape.channels_in * window,
-                shape.channels_out * window,
-            ),
+            weight: shape.filter().init(initial).weight,
             bias: initial.biases(shape.channels_out),
             stride: shape.stride,
         });

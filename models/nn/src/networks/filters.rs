@@ -73,10 +73,14 @@ impl FilterShape {
         }
     }
 
-    /// Weights: height * width of the window for each channel that an output sees, for each output channel.
-    pub fn weights(&self) -> usize {
+    /// The shape of its weights: the window for each channel that an output sees, for each output channel.
+    pub(super) fn shape(&self) -> [usize; 4] {
         let [height, width] = self.window;
-        self.channels_out * self.seen() * height * width
+        [self.channels_out, self.seen(), height, width]
+    }
+
+    pub fn weights(&self) -> usize {
+        self.shape().iter().product()
     }
 
     pub fn edge_out(&self, edge_in: usize) -> usize {
@@ -96,27 +100,24 @@ impl FilterShape {
     }
 
     pub fn init(&self, initial: &mut Initializer<'_>) -> Filter {
-        let [height, width] = self.window;
-        let spread = match self.sight {
-            ReceptiveField::All => self.channels_out,
-            ReceptiveField::Own => 1,
+        let [_, seen, height, width] = self.shape();
+        let window = height * width;
+        let (spread, groups) = match self.sight {
+            ReceptiveField::All => (self.channels_out, 1),
+            ReceptiveField::Own => (1, self.channels_in),
         };
-        Filter {
-            weight: initial.weights(
-                [self.channels_out, self.seen(), height, width],
-                self.seen() * height * width,
-                spread * height * width,
-            ),
-            stride: self.stride,
-            groups: match self.sight {
-                ReceptiveField::All => 1,
-                ReceptiveField::Own => self.channels_in,
-            },
-        }
+        let weight = initial.weights(self.shape(), seen * window, spread * window);
+        Filter { weight, stride: self.stride, groups }
     }
 }
 
 impl FilterCost {
+    /// Of a layer of neurons, its biases among its weights.
+    pub(super) fn dense([inputs, outputs]: [usize; 2]) -> Self {
+        let [inputs, outputs] = [inputs as u64, outputs as u64];
+        Self { inputs, outputs, weights: (inputs + 1) * outputs, products: inputs * outputs }
+    }
+
     /// Operations, 2 for a multiply-add.
     pub fn flops(&self, images: u64) -> u64 {
         2 * images * self.products
@@ -149,15 +150,8 @@ impl FilterNetConfig {
 
     /// What each layer takes for one image, the last one's biases among its weights.
     pub fn costs(&self) -> Vec<FilterCost> {
-        let (inputs, outputs) = (self.flat() as u64, self.outputs as u64);
-        let head = FilterCost {
-            inputs,
-            outputs,
-            weights: (inputs + 1) * outputs,
-            products: inputs * outputs,
-        };
-        let filters = self.edges().into_iter();
-        let filters = filters.map(|(shape, edge)| shape.cost(edge));
+        let head = FilterCost::dense([self.flat(), self.outputs]);
+        let filters = self.edges().into_iter().map(|(shape, edge)| shape.cost(edge));
         filters.chain([head]).collect()
     }
 
@@ -253,13 +247,10 @@ mod tests {
     fn separable_filters_equal_their_outer_product() {
         let mut stream = Stream::new(3, "test");
         for k in [3, 5, 7] {
-            let image = drawn([2, 1, 9, 9], &mut stream);
-            let x = tensor(&image, [2, 1, 9, 9]);
+            let x = tensor(&drawn([2, 1, 9, 9], &mut stream), [2, 1, 9, 9]);
             let (column, row) = (drawn([k], &mut stream), drawn([k], &mut stream));
-            let outer: Vec<f32> = column
-                .iter()
-                .flat_map(|down| row.iter().map(move |across| down * across))
-                .collect();
+            let products = |down: &f32| row.iter().map(|across| down * across).collect::<Vec<_>>();
+            let outer: Vec<f32> = column.iter().flat_map(products).collect();
             let both = filter(&column, [1, 1, k, 1], 1).forward(x.clone());
             let both = filter(&row, [1, 1, 1, k], 1).forward(both);
             assert_near(both, filter(&outer, [1, 1, k, k], 1).forward(x));
@@ -270,18 +261,12 @@ mod tests {
     fn depthwise_then_pointwise_equals_the_joint_filter() {
         let mut stream = Stream::new(4, "test");
         let (inputs, outputs, k) = (3, 5, 5);
-        let image = drawn([2, inputs, 8, 8], &mut stream);
-        let x = tensor(&image, [2, inputs, 8, 8]);
+        let x = tensor(&drawn([2, inputs, 8, 8], &mut stream), [2, inputs, 8, 8]);
         let depthwise = drawn([inputs, k * k], &mut stream);
         let pointwise = drawn([outputs, inputs], &mut stream);
-        let mut joint = Vec::new();
-        for out in 0..outputs {
-            for channel in 0..inputs {
-                let mixed = pointwise[out * inputs + channel];
-                let window = &depthwise[channel * k * k..(channel + 1) * k * k];
-                joint.extend(window.iter().map(|weight| mixed * weight));
-            }
-        }
+        let windows = pointwise.iter().zip(depthwise.chunks(k * k).cycle());
+        let joint: Vec<f32> =
+            windows.flat_map(|(mixed, window)| window.iter().map(move |w| mixed * w)).collect();
         let both = filter(&depthwise, [inputs, 1, k, k], inputs).forward(x.clone());
         let both = filter(&pointwise, [outputs, inputs, 1, 1], 1).forward(both);
         assert_near(both, filter(&joint, [outputs, inputs, k, k], 1).forward(x));

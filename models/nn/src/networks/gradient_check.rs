@@ -1,8 +1,9 @@
 //! How far burn's gradients are from what nudging the weights shows: central finite differences,
 //! (loss(w + h d) - loss(w - h d)) / 2h for a direction d in the space of all weights.
 
+use crate::flat_params::{gradient_rows, rows};
 use crate::random::Stream;
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::module::{Module, ModuleMapper, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{DType, Tensor, TensorData};
 
@@ -22,11 +23,9 @@ const NUDGE: f64 = 1e-5;
 /// `module` must be on a device with autodiff; `loss` gives `[1]`. The directions come from `seed`.
 pub fn directional_error<M: Module>(module: &M, seed: u64, loss: impl Fn(&M) -> Tensor<1>) -> f64 {
     let gradient = gradient(module, &loss);
-    let (count, squares) = parameters(module)
-        .iter()
-        .flatten()
-        .fold((0, 0.0), |(count, sum), weight| (count + 1, sum + weight * weight));
-    let step = SHARE * (squares / f64::from(count.max(1))).sqrt();
+    let weights: Vec<f64> = rows(module).into_iter().flat_map(numbers).collect();
+    let squares = weights.iter().fold(0.0, |sum, weight| sum + weight * weight);
+    let step = SHARE * (squares / weights.len().max(1) as f64).sqrt();
     let mut stream = Stream::new(seed, "slopes");
     let (mut largest, mut worst) = (0.0_f64, 0.0_f64);
     for _ in 0..DIRECTIONS {
@@ -78,32 +77,10 @@ fn share(difference: f64, largest: f64) -> f64 {
     if largest > 0.0 && difference.is_finite() { difference / largest } else { f64::INFINITY }
 }
 
-/// The values of every parameter, in the order of the module.
-fn parameters<M: Module>(module: &M) -> Vec<Vec<f64>> {
-    struct Values(Vec<Vec<f64>>);
-    impl ModuleVisitor for Values {
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            self.0.push(numbers(param.val().without_autodiff()));
-        }
-    }
-    let mut values = Values(Vec::new());
-    module.visit(&mut values);
-    values.0
-}
-
 /// The gradient of every parameter in the same order; zero for one that the loss does not depend on.
 pub fn gradient<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> Vec<Vec<f64>> {
-    struct Values<'a>(&'a GradientsParams, Vec<Vec<f64>>);
-    impl ModuleVisitor for Values<'_> {
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            let none = || vec![0.0; param.val().shape().num_elements()];
-            self.1.push(self.0.get::<D>(param.id).map_or_else(none, numbers));
-        }
-    }
-    let gradients = GradientsParams::from_grads(loss(module).backward(), module);
-    let mut values = Values(&gradients, Vec::new());
-    module.visit(&mut values);
-    values.1
+    let mut gradients = GradientsParams::from_grads(loss(module).backward(), module);
+    gradient_rows(module, &mut gradients).into_iter().map(numbers).collect()
 }
 
 /// The module with every parameter moved by `by` times a direction.

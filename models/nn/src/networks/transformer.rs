@@ -186,13 +186,26 @@ impl Block {
     /// `[batch, time, width]` to the same, and the attention weights `[batch, heads, time, time]`.
     pub fn forward(&self, x: Tensor<3>, at: &Positions) -> (Tensor<3>, Tensor<4>) {
         let [batch, time, width] = x.dims();
-        let x = x.flatten::<2>(0, 1); // [rows, width]
-        let normal = self.attention_norm.forward(x.clone());
-        let (mixed, weights) = self.attention.forward(normal, batch, at);
-        let x = x + mixed; // x + Attention(RMSNorm(x))
-        let normal = self.mlp_norm.forward(x.clone());
-        let x = x + self.mlp.forward(normal); // x + SwiGLU(RMSNorm(x))
+        let (x, weights) = self.rows(x.flatten(0, 1), batch, at, |k, v| (k, v));
         (x.reshape([batch, time, width]), weights)
+    }
+
+    /// `[rows, width]` to the same, and the attention weights `[batch, heads, time, seen]`; `keep` gives all keys and values
+    /// that tokens look through for the new ones.
+    fn rows(
+        &self,
+        x: Tensor<2>,
+        batch: usize,
+        at: &Positions,
+        keep: impl FnOnce(Tensor<4>, Tensor<4>) -> (Tensor<4>, Tensor<4>),
+    ) -> (Tensor<2>, Tensor<4>) {
+        let normal = self.attention_norm.forward(x.clone());
+        let (q, k, v) = self.attention.project(normal, batch, at);
+        let (k, v) = keep(k, v);
+        let weights = self.attention.weigh(q, k, at);
+        let x = x + self.attention.mix(weights.clone(), v); // x + Attention(RMSNorm(x))
+        let normal = self.mlp_norm.forward(x.clone());
+        (x + self.mlp.forward(normal), weights) // x + SwiGLU(RMSNorm(x))
     }
 }
 
@@ -307,10 +320,7 @@ impl TransformerConfig {
         (8 * width / 3).next_multiple_of(8)
     }
 
-    /// The parameters that contradict one another, and why, where some do.
-    ///
-    /// # Errors
-    /// If heads do not divide the width into even parts, or key/value heads do not divide the heads.
+    /// The error names the parameters that contradict one another, and why.
     pub fn check(&self) -> Result<(), (&'static [&'static str], String)> {
         let (width, heads, kv_heads) = (self.width, self.heads, self.kv_heads);
         if heads == 0 || !width.is_multiple_of(2 * heads) {
@@ -368,13 +378,8 @@ impl Transformer {
         let mut x = x.flatten::<2>(0, 1); // [rows, width]
         let mut attention = Vec::with_capacity(self.blocks.len());
         for (place, block) in self.blocks.iter().enumerate() {
-            let normal = block.attention_norm.forward(x.clone());
-            let (q, k, v) = block.attention.project(normal, batch, &at);
-            let (k, v) = keep(place, k, v);
-            let weights = block.attention.weigh(q, k, &at);
-            x = x + block.attention.mix(weights.clone(), v);
-            let normal = block.mlp_norm.forward(x.clone());
-            x = x + block.mlp.forward(normal);
+            let weights;
+            (x, weights) = block.rows(x, batch, &at, |k, v| keep(place, k, v));
             attention.push(weights);
         }
         let x = x.reshape([batch, time, width]);

@@ -78,33 +78,32 @@ impl EvaluationSet {
         (verdict, classes)
     }
 
+    fn passes<'a>(
+        &'a self,
+        network: &'a Network,
+        activation: Activation,
+    ) -> impl Iterator<Item = Tensor<2>> + 'a {
+        self.chunks.iter().map(move |(inputs, _)| network.forward(inputs.clone(), activation))
+    }
+
     /// Forward passes over all examples, to be timed. Their results are not read: an asynchronous device may
     /// still be at work afterwards.
     pub fn forward(&self, network: &Network, activation: Activation) {
-        for (inputs, _) in &self.chunks {
-            let _ = network.forward(inputs.clone(), activation);
-        }
+        self.passes(network, activation).for_each(drop);
     }
 
     /// The class that is thought likeliest for each label, `[len]`.
     pub fn classes(&self, network: &Network, activation: Activation) -> Vec<usize> {
-        let of_chunk = |(inputs, _): &(Inputs, Tensor<1, Int>)| {
-            let classes = network.forward(inputs.clone(), activation).argmax(1);
-            let classes = classes.into_data();
-            let classes: Vec<usize> = classes.iter::<i64>().map(|class| class as usize).collect();
-            classes
-        };
-        self.chunks.iter().flat_map(of_chunk).collect()
+        let classes = self.passes(network, activation).map(|logits| logits.argmax(1).into_data());
+        classes
+            .flat_map(|data| data.iter::<i64>().map(|class| class as usize).collect::<Vec<_>>())
+            .collect()
     }
 
     /// The scores of every class for each label, row-major `[len, classes]`.
     pub fn logits(&self, network: &Network, activation: Activation) -> Vec<f32> {
-        let of_chunk = |(inputs, _): &(Inputs, Tensor<1, Int>)| {
-            let logits = network.forward(inputs.clone(), activation).into_data();
-            let logits: Vec<f32> = logits.iter::<f32>().collect();
-            logits
-        };
-        self.chunks.iter().flat_map(of_chunk).collect()
+        let logits = self.passes(network, activation).map(Tensor::into_data);
+        logits.flat_map(|data| data.iter::<f32>().collect::<Vec<_>>()).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Norms of gradients, weights and updates, taken on the device and read together.
 
+use crate::flat_params::rows;
 use crate::networks::{Block, Network};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
@@ -15,31 +16,15 @@ pub fn norm<const D: usize>(x: Tensor<D>) -> Tensor<1> {
 
 /// The norm `[1]` of the gradient of every parameter, from the input on.
 pub fn gradient_norms(network: &Network, gradients: &GradientsParams) -> Vec<Tensor<1>> {
-    struct Norms<'a> {
-        gradients: &'a GradientsParams,
-        norms: Vec<Tensor<1>>,
-    }
+    struct Norms<'a>(&'a GradientsParams, Vec<Tensor<1>>);
     impl ModuleVisitor for Norms<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            self.norms.extend(self.gradients.get::<D>(param.id).map(norm));
+            self.1.extend(self.0.get::<D>(param.id).map(norm));
         }
     }
-    let mut visitor = Norms { gradients, norms: Vec::new() };
-    network.visit(&mut visitor);
-    visitor.norms
-}
-
-/// The values of every parameter in one row each, from the input on.
-pub fn weights(network: &Network) -> Vec<Tensor<1>> {
-    struct Rows(Vec<Tensor<1>>);
-    impl ModuleVisitor for Rows {
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            self.0.push(param.val().without_autodiff().reshape([-1]));
-        }
-    }
-    let mut rows = Rows(Vec::new());
-    network.visit(&mut rows);
-    rows.0
+    let mut norms = Norms(gradients, Vec::new());
+    network.visit(&mut norms);
+    norms.1
 }
 
 /// The layer of every parameter, counted from 0 at the input: weights open a layer, and its biases follow. Of a
@@ -96,12 +81,12 @@ impl StepNorms {
     /// Before the update: takes the gradients and keeps the weights.
     pub fn before(network: &Network, gradients: &GradientsParams) -> Self {
         let gradients = gradient_norms(network, gradients);
-        Self { gradients, before: weights(network), updates: Vec::new(), changes: Vec::new() }
+        Self { gradients, before: rows(network), updates: Vec::new(), changes: Vec::new() }
     }
 
-    /// After the update; `start` is what [`weights`] gave at the start of the run.
+    /// After the update; `start` is what [`rows`] gave at the start of the run.
     pub fn after(self, network: &Network, start: &[Tensor<1>]) -> Self {
-        let after = weights(network);
+        let after = rows(network);
         Self {
             gradients: self.gradients,
             updates: distances(&after, &self.before),
@@ -134,9 +119,9 @@ impl StepNorms {
     }
 }
 
-/// How far the weights of `network` are from those that [`weights`] gave earlier.
+/// How far the weights of `network` are from those that [`rows`] gave earlier.
 pub fn distance(network: &Network, start: &[Tensor<1>]) -> f64 {
-    let distances = Tensor::cat(distances(&weights(network), start), 0);
+    let distances = Tensor::cat(distances(&rows(network), start), 0);
     together(&distances.into_data().iter::<f64>().collect::<Vec<_>>())
 }
 

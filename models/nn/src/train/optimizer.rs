@@ -67,8 +67,7 @@ impl Optimizer {
             Rule::Sgd | Rule::Momentum | Rule::RmsProp | Rule::Adam => (knobs.weight_decay, 0.0),
             Rule::AdamW => (0.0, knobs.learning_rate * knobs.weight_decay),
         };
-        let gradients = clipped(&network, gradients, knobs.gradient_clip);
-        let gradients = decayed(&network, gradients, decay_of_gradient);
+        let gradients = adjusted(&network, gradients, knobs.gradient_clip, decay_of_gradient);
         let network = shrunk(network, decay_of_weights);
         match &mut self.moments {
             Moments::Burns(rule) => rule.step(knobs.learning_rate, network, gradients),
@@ -77,56 +76,41 @@ impl Optimizer {
     }
 }
 
-/// Scales all gradients by the same factor, so that their global norm is at most `largest` (Pascanu et al. 2013).
-fn clipped(
+/// Gradients scaled by one factor, so that their global norm is at most `largest` (Pascanu et al. 2013), plus `decay` times
+/// the weights, which is the gradient of decay / 2 times the squared weights.
+fn adjusted(
     network: &Network,
     mut gradients: GradientsParams,
     largest: Option<f64>,
+    decay: f64,
 ) -> GradientsParams {
-    if let Some(largest) = largest {
+    struct Adjust<'a> {
+        gradients: &'a mut GradientsParams,
+        /// `[1]`.
+        factor: Option<Tensor<1>>,
+        decay: f64,
+    }
+    impl ModuleVisitor for Adjust<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let Some(mut gradient) = self.gradients.remove::<D>(param.id) else { return };
+            if let Some(factor) = &self.factor {
+                gradient = gradient * factor.clone().reshape([1; D]);
+            }
+            if self.decay > 0.0 {
+                gradient = gradient + param.val().without_autodiff().mul_scalar(self.decay);
+            }
+            self.gradients.register(param.id, gradient);
+        }
+    }
+    let factor = largest.map(|largest| {
         // Computed where the gradients are: nothing waits for the device.
         let norm = norms::norm(Tensor::cat(norms::gradient_norms(network, &gradients), 0));
-        let factor = norm.clamp_min(f32::MIN_POSITIVE).recip().mul_scalar(largest).clamp_max(1.0);
-        network.visit(&mut Scale { gradients: &mut gradients, factor });
+        norm.clamp_min(f32::MIN_POSITIVE).recip().mul_scalar(largest).clamp_max(1.0)
+    });
+    if factor.is_some() || decay > 0.0 {
+        network.visit(&mut Adjust { gradients: &mut gradients, factor, decay });
     }
     gradients
-}
-
-struct Scale<'a> {
-    gradients: &'a mut GradientsParams,
-    /// `[1]`.
-    factor: Tensor<1>,
-}
-
-impl ModuleVisitor for Scale<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if let Some(gradient) = self.gradients.remove::<D>(param.id) {
-            let scaled = gradient * self.factor.clone().reshape([1; D]);
-            self.gradients.register(param.id, scaled);
-        }
-    }
-}
-
-/// Adds `decay` times the weight to every gradient, which is the gradient of decay / 2 times the squared weights.
-fn decayed(network: &Network, mut gradients: GradientsParams, decay: f64) -> GradientsParams {
-    if decay > 0.0 {
-        network.visit(&mut AddWeights { gradients: &mut gradients, decay });
-    }
-    gradients
-}
-
-struct AddWeights<'a> {
-    gradients: &'a mut GradientsParams,
-    decay: f64,
-}
-
-impl ModuleVisitor for AddWeights<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if let Some(gradient) = self.gradients.remove::<D>(param.id) {
-            let weights = param.val().without_autodiff();
-            self.gradients.register(param.id, gradient + weights.mul_scalar(self.decay));
-        }
-    }
 }
 
 /// Takes the share `decay` off every weight.

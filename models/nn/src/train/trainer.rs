@@ -1,6 +1,7 @@
 //! One training step, in five lines.
 
 use crate::data::{Batches, Examples};
+use crate::flat_params::rows;
 use crate::networks::{Activation, CheckpointedPass, Inputs, Network, cross_entropy};
 use crate::train::clock::{Phase, Stopwatch};
 use crate::train::evaluate::batch;
@@ -13,12 +14,12 @@ use burn::tensor::{Device, Int, Tensor};
 use mlsys_device::memory::{MemoryGauge, StepMemory};
 use mlsys_lab::DeviceId;
 
-/// A network on its way.
+/// A network and its optimizer during training.
 pub struct Trainer {
     network: Network,
     optimizer: Optimizer,
     batches: Batches,
-    /// The weights at the start, to measure how far they have come.
+    /// The weights at the start.
     start: Vec<Tensor<1>>,
     /// With autodiff.
     device: Device,
@@ -56,7 +57,7 @@ impl Trainer {
         kept: Activations,
     ) -> Self {
         Self {
-            start: norms::weights(&network),
+            start: rows(&network),
             optimizer: Optimizer::new(knobs.rule, id),
             network,
             batches,

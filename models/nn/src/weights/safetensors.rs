@@ -5,10 +5,7 @@
 //! number i + head / 2, as that library does, so that queries and keys go out as they are.
 
 use crate::baseline::transposed;
-use crate::networks::{
-    Architecture, CnnConfig, FilterNetConfig, MlpConfig, RMS_EPSILON, ROTARY_BASE, ReceptiveField,
-    TransformerConfig,
-};
+use crate::networks::{Architecture, RMS_EPSILON, ROTARY_BASE, Role, WeightTensor};
 use crate::weights::DecodeError;
 use crate::weights::burn_format::shortened;
 use safetensors::tensor::{Dtype, TensorView};
@@ -26,26 +23,19 @@ pub fn encode(
 ) -> Result<Vec<u8>, SafeTensorError> {
     let mut rest = row;
     let mut tensors = Vec::new();
-    for tensor in named(architecture) {
-        let (own, after) = rest.split_at_checked(tensor.len()).ok_or_else(|| {
-            SafeTensorError::InvalidTensorView(Dtype::F32, tensor.shape.clone(), rest.len())
-        })?;
+    for tensor in architecture.weights() {
+        let shape = tensor.shape_in_file();
+        let Some((own, after)) = rest.split_at_checked(tensor.len()) else {
+            return Err(SafeTensorError::InvalidTensorView(Dtype::F32, shape, rest.len()));
+        };
         rest = after;
-        let bytes: Vec<u8> = match tensor.columns() {
-            Some(columns) => transposed(own, columns),
-            None => own.to_vec(),
-        }
-        .into_iter()
-        .flat_map(f32::to_le_bytes)
-        .collect();
-        tensors.push((tensor, bytes));
+        let numbers = if tensor.is_transposed() { transposed(own, shape[0]) } else { own.to_vec() };
+        let bytes: Vec<u8> = numbers.into_iter().flat_map(f32::to_le_bytes).collect();
+        tensors.push((tensor.name, shape, bytes));
     }
     let views: Result<Vec<_>, SafeTensorError> = tensors
         .iter()
-        .map(|(tensor, bytes)| {
-            let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes)?;
-            Ok((&tensor.name, view))
-        })
+        .map(|(name, shape, bytes)| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
         .collect();
     let mut metadata = metadata(architecture);
     metadata.extend(more);
@@ -78,12 +68,12 @@ impl Opened<'_> {
 
     /// The weights of a network as a row in the module's order.
     pub fn row(&self, architecture: &Architecture) -> Result<Vec<f32>, DecodeError> {
-        let wanted = named(architecture);
+        let wanted = architecture.weights();
         let differences = self.differences(&wanted, architecture);
         if !differences.is_empty() {
             return Err(DecodeError::Misfit(shortened(differences)));
         }
-        let mut row = Vec::with_capacity(wanted.iter().map(Named::len).sum());
+        let mut row = Vec::with_capacity(wanted.iter().map(WeightTensor::len).sum());
         for tensor in &wanted {
             let view = self.file.tensor(&tensor.name);
             let view = view.map_err(|error| DecodeError::Foreign(error.to_string()))?;
@@ -96,19 +86,20 @@ impl Opened<'_> {
                 )));
             }
             // In the file a matrix has its outputs as rows.
-            match tensor.columns() {
-                Some(_) => row.extend(transposed(&numbers, tensor.rows())),
-                None => row.extend(numbers),
+            if tensor.is_transposed() {
+                row.extend(transposed(&numbers, tensor.shape[0]));
+            } else {
+                row.extend(numbers);
             }
         }
         Ok(row)
     }
 
     /// Everything in which the file and a network differ, a line each.
-    fn differences(&self, wanted: &[Named], architecture: &Architecture) -> Vec<String> {
+    fn differences(&self, wanted: &[WeightTensor], architecture: &Architecture) -> Vec<String> {
         let mut all = Vec::new();
         for tensor in wanted {
-            let (name, mine) = (&tensor.name, &tensor.shape);
+            let (name, mine) = (&tensor.name, tensor.shape_in_file());
             match self.file.tensor(name) {
                 Err(_) => all.push(format!("{name} is not in the file")),
                 Ok(theirs) if theirs.shape() != mine => all.push(format!(
@@ -165,130 +156,19 @@ fn metadata(architecture: &Architecture) -> HashMap<String, String> {
     owned.collect()
 }
 
-// What the tensors of a network are called in other programs, and how they lie there.
-
-/// The edge of a convolution's window.
-const KERNEL: usize = 3;
-
-struct Named {
-    name: String,
-    /// As it is in the file.
-    shape: Vec<usize>,
-    orientation: Orientation,
-}
-
-/// How a tensor is laid out in the file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Orientation {
-    Same,
-    Transposed,
-}
-
-impl Named {
-    fn plain(name: impl Into<String>, shape: &[usize]) -> Self {
-        Self { name: name.into(), shape: shape.to_vec(), orientation: Orientation::Same }
-    }
-
-    /// A matrix that is `[inputs, outputs]` in the network.
-    fn transposed(name: impl Into<String>, [inputs, outputs]: [usize; 2]) -> Self {
-        Self {
-            name: name.into(),
-            shape: vec![outputs, inputs],
-            orientation: Orientation::Transposed,
+impl WeightTensor {
+    fn is_transposed(&self) -> bool {
+        match self.role {
+            Role::Matrix(_) => true,
+            Role::Embedding(_) | Role::Windows(_) | Role::Bias | Role::Scale => false,
         }
     }
 
-    fn len(&self) -> usize {
-        self.shape.iter().product()
-    }
-
-    /// Columns in the network, if the file has them as rows.
-    fn columns(&self) -> Option<usize> {
-        match self.orientation {
-            Orientation::Same => None,
-            Orientation::Transposed => self.shape.first().copied(),
+    fn shape_in_file(&self) -> Vec<usize> {
+        let mut shape = self.shape.clone();
+        if self.is_transposed() {
+            shape.reverse();
         }
+        shape
     }
-
-    /// Rows of a matrix in the network, which are columns in the file.
-    fn rows(&self) -> usize {
-        self.shape.last().copied().unwrap_or(0)
-    }
-}
-
-/// The tensors of a network in the order of its module.
-fn named(architecture: &Architecture) -> Vec<Named> {
-    match architecture {
-        Architecture::Mlp(config) => of_mlp(config),
-        Architecture::Cnn(config) => of_cnn(config),
-        Architecture::Filters(config) => of_filters(config),
-        Architecture::Transformer(config) => of_transformer(config),
-    }
-}
-
-fn of_mlp(config: &MlpConfig) -> Vec<Named> {
-    let layers = config.layers().into_iter().enumerate();
-    layers
-        .flat_map(|(index, size)| {
-            [
-                Named::transposed(format!("layers.{index}.weight"), size),
-                Named::plain(format!("layers.{index}.bias"), &size[1..]),
-            ]
-        })
-        .collect()
-}
-
-fn of_cnn(config: &CnnConfig) -> Vec<Named> {
-    let mut all = Vec::new();
-    for (index, shape) in config.convolutions().into_iter().enumerate() {
-        let name = |part: &str| format!("convolutions.{index}.{part}");
-        // [outputs, inputs, 3, 3] is the order everywhere.
-        let window = [shape.channels_out, shape.channels_in, KERNEL, KERNEL];
-        all.push(Named::plain(name("weight"), &window));
-        all.push(Named::plain(name("bias"), &[shape.channels_out]));
-    }
-    all.push(Named::transposed("head.weight", [config.flat(), config.outputs]));
-    all.push(Named::plain("head.bias", &[config.outputs]));
-    all
-}
-
-fn of_filters(config: &FilterNetConfig) -> Vec<Named> {
-    let filters = config.filters.iter().enumerate();
-    let mut all: Vec<Named> = filters
-        .map(|(index, shape)| {
-            let seen = match shape.sight {
-                ReceptiveField::All => shape.channels_in,
-                ReceptiveField::Own => 1,
-            };
-            let [height, width] = shape.window;
-            let window = [shape.channels_out, seen, height, width];
-            Named::plain(format!("filters.{index}.weight"), &window)
-        })
-        .collect();
-    all.push(Named::transposed("head.weight", [config.flat(), config.outputs]));
-    all.push(Named::plain("head.bias", &[config.outputs]));
-    all
-}
-
-fn of_transformer(config: &TransformerConfig) -> Vec<Named> {
-    let TransformerConfig { vocab, width, ffn, .. } = *config;
-    let keys = config.keys();
-    let mut all = vec![Named::plain("model.embed_tokens.weight", &[vocab, width])];
-    for index in 0..config.depth {
-        let name = |part: &str| format!("model.layers.{index}.{part}.weight");
-        all.extend([
-            Named::plain(name("input_layernorm"), &[width]),
-            Named::transposed(name("self_attn.q_proj"), [width, width]),
-            Named::transposed(name("self_attn.k_proj"), [width, keys]),
-            Named::transposed(name("self_attn.v_proj"), [width, keys]),
-            Named::transposed(name("self_attn.o_proj"), [width, width]),
-            Named::plain(name("post_attention_layernorm"), &[width]),
-            Named::transposed(name("mlp.gate_proj"), [width, ffn]),
-            Named::transposed(name("mlp.up_proj"), [width, ffn]),
-            Named::transposed(name("mlp.down_proj"), [ffn, width]),
-        ]);
-    }
-    all.push(Named::plain("model.norm.weight", &[width]));
-    all.push(Named::transposed("lm_head.weight", [width, vocab]));
-    all
 }

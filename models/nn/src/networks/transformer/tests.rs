@@ -3,7 +3,6 @@
 use crate::networks::transformer::tests::reference::rotated;
 use crate::networks::transformer::{Positions, Transformer, TransformerConfig};
 use crate::networks::{Architecture, Initialization, Network, cross_entropy};
-use burn::module::Module;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 mod gradients;
@@ -61,48 +60,14 @@ fn turned(head: &[f64]) -> Vec<Vec<f64>> {
     values(turned).chunks(HEAD).map(<[f64]>::to_vec).collect()
 }
 
-fn query() -> Vec<f64> {
-    (0..HEAD).map(|i| (1.3 * i as f64 + 0.4).sin()).collect()
-}
-
-fn key() -> Vec<f64> {
-    (0..HEAD).map(|i| (0.7 * i as f64 - 1.1).cos()).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 #[test]
 fn turning_is_the_conventional_one_and_the_first_position_stays() {
-    for (position, row) in turned(&query()).iter().enumerate() {
-        assert!(difference(row, &rotated(&query(), position)) < 1e-14, "{position}");
+    let query: Vec<f64> = (0..HEAD).map(|i| (1.3 * i as f64 + 0.4).sin()).collect();
+    let turned = turned(&query);
+    for (position, row) in turned.iter().enumerate() {
+        assert!(difference(row, &rotated(&query, position)) < 1e-14, "{position}");
     }
-    assert_eq!(turned(&query())[0], query());
-}
-
-#[test]
-fn turning_keeps_lengths() {
-    let length = dot(&query(), &query());
-    for row in turned(&query()) {
-        assert!((dot(&row, &row) / length - 1.0).abs() < 1e-14);
-    }
-}
-
-#[test]
-fn scores_depend_on_the_distance_alone() {
-    let (queries, keys) = (turned(&query()), turned(&key()));
-    let mut seen = Vec::new();
-    for distance in 0..TIME {
-        let score = dot(&queries[distance], &keys[0]);
-        for then in 1..TIME - distance {
-            let other = dot(&queries[then + distance], &keys[then]);
-            assert!((other - score).abs() < 1e-13, "{distance} from {then}");
-        }
-        // A model can tell distances apart.
-        assert!(seen.iter().all(|other: &f64| (other - score).abs() > 1e-6), "{distance}");
-        seen.push(score);
-    }
+    assert_eq!(turned[0], query);
 }
 
 // What every decoder of this kind promises, whatever its weights.
@@ -117,11 +82,6 @@ fn default() -> TransformerConfig {
         ffn: TransformerConfig::gated(32),
         context: 32,
     }
-}
-
-#[test]
-fn the_default_transformer_has_27296_parameters() {
-    assert_eq!(transformer(default(), &Device::flex()).num_params(), 27_296);
 }
 
 #[test]
