@@ -18,7 +18,7 @@ const EPSILON: f32 = 1e-8;
 /// Adam with its state, in the implementation that is fastest on a device.
 pub enum Adam {
     /// On the processor: one pass.
-    OnePass(OnePass),
+    OnePass(HashMap<ParamId, Moments>),
     /// On a GPU, where only kernels reach the memory: burn's operations.
     Burns(ModuleOptimizer),
 }
@@ -27,7 +27,7 @@ impl Adam {
     /// Adam with fresh state, beta 0.9 and 0.999, epsilon 1e-8.
     pub fn new(id: DeviceId) -> Self {
         match id.backend {
-            Backend::Cpu => Self::OnePass(OnePass::default()),
+            Backend::Cpu => Self::OnePass(HashMap::new()),
             Backend::Wgpu | Backend::Cuda => Self::Burns(Self::burns()),
         }
     }
@@ -40,18 +40,14 @@ impl Adam {
     /// The module after one update. It is fastest if there are no other references to the module's tensors or the gradients.
     pub fn step<M: Module>(&mut self, rate: f64, module: M, gradients: GradientsParams) -> M {
         match self {
-            Self::OnePass(adam) => adam.step(rate, module, gradients),
+            Self::OnePass(moments) => {
+                module.map(&mut Pass { moments, gradients, rate: rate as f32 })
+            }
             Self::Burns(adam) => adam.step(rate, module, gradients),
         }
     }
 }
 
-#[derive(Default)]
-pub struct OnePass {
-    moments: HashMap<ParamId, Moments>,
-}
-
-/// What Adam keeps of one row of weights.
 #[derive(Clone, Debug, Default)]
 pub struct Moments {
     /// Updates done.
@@ -60,12 +56,6 @@ pub struct Moments {
     first: Vec<f32>,
     /// Running mean of its square, `v`.
     second: Vec<f32>,
-}
-
-impl OnePass {
-    fn step<M: Module>(&mut self, rate: f64, module: M, gradients: GradientsParams) -> M {
-        module.map(&mut Pass { moments: &mut self.moments, gradients, rate: rate as f32 })
-    }
 }
 
 struct Pass<'a> {

@@ -4,7 +4,6 @@ use std::thread;
 use burn::tensor::Device;
 use mlsys_lab::device::{DeviceId, DeviceInfo, DeviceState};
 
-/// The processor, which is always there.
 pub(super) fn probe() -> DeviceInfo {
     DeviceInfo {
         id: DeviceId::CPU,

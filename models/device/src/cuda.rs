@@ -94,7 +94,6 @@ fn missing_toolkit() -> Option<OpenError> {
     (!parts.is_empty()).then(|| OpenError::Toolkit { missing: parts.join(" nor ") })
 }
 
-/// The version of the kernel driver, where the system tells.
 fn driver_version() -> Option<String> {
     let version = fs::read_to_string("/sys/module/nvidia/version").ok()?;
     Some(format!("NVIDIA driver {}", version.trim()))
@@ -104,7 +103,6 @@ fn has_headers() -> bool {
     cubecl_cuda::install::cuda_path().is_some_and(|path| path.join("include/cuda_fp16.h").is_file())
 }
 
-/// Whether the system's loader would find the library.
 fn has_nvrtc() -> bool {
     let variable = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
     let listed = env::var_os(variable);

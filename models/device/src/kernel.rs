@@ -19,7 +19,6 @@ use mlsys_lab::device::Backend;
 use crate::OpenError;
 use crate::meter::{Meter, Precision};
 
-/// Runs kernels on the devices of this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Devices;
 

@@ -100,9 +100,6 @@ pub fn processor() -> DeviceInfo {
 }
 
 /// Opens a device, without autodiff.
-///
-/// # Errors
-/// [`LabError::Device`] says why it cannot be had.
 pub fn open(id: DeviceId) -> Result<Device, LabError> {
     let opened = match id.backend {
         Backend::Cpu => Ok(Device::flex()),
@@ -118,7 +115,6 @@ pub fn open(id: DeviceId) -> Result<Device, LabError> {
     opened.map_err(|error| LabError::Device { device: id, reason: error.to_string() })
 }
 
-/// The name that its maker gave an open device.
 pub fn name(device: &Device, id: DeviceId) -> String {
     match id.backend {
         Backend::Cpu => cpu::name(),
@@ -142,10 +138,8 @@ pub fn is_asynchronous(id: DeviceId) -> bool {
     }
 }
 
-/// Waits until the device has done everything asked of it.
-///
-/// # Errors
-/// [`LabError::Failed`] if some of it failed: out of memory, or the device was lost.
+/// Waits until the device has done everything asked of it; an error if some of it failed: out of memory, or the device was
+/// lost.
 pub fn sync(device: &Device, id: DeviceId) -> Result<(), LabError> {
     device.sync().map_err(|error| LabError::Failed { device: id, reason: error.to_string() })
 }
@@ -159,7 +153,6 @@ pub fn free_memory(id: DeviceId) -> Option<u64> {
     }
 }
 
-/// The floating-point formats a device computes with.
 fn precisions(device: &Device) -> Vec<String> {
     [("f64", DType::F64), ("f32", DType::F32), ("f16", DType::F16), ("bf16", DType::BF16)]
         .into_iter()
@@ -188,10 +181,8 @@ mod tests {
     fn probing_lists_every_back_end_and_the_cpu_is_always_usable() {
         let devices = probe();
         for backend in Backend::ALL {
-            assert!(
-                devices.iter().any(|info| info.id.backend == backend),
-                "{backend}: {devices:?}"
-            );
+            let is_listed = devices.iter().any(|info| info.id.backend == backend);
+            assert!(is_listed, "{backend}: {devices:?}");
         }
         let cpu = devices.last().unwrap();
         assert_eq!((cpu.id, &cpu.state), (DeviceId::CPU, &DeviceState::Usable));

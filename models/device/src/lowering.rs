@@ -4,7 +4,6 @@
 use mlsys_lab::DeviceId;
 use mlsys_sim::lowering::{Build, Target, Toolchain, ToolchainError, Work};
 
-/// The compilers and devices of this build.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compilers;
 
@@ -27,7 +26,6 @@ impl Toolchain for Compilers {
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod gpu;
 
-/// A build for the processor alone.
 #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
 mod gpu {
     use super::*;

@@ -15,7 +15,6 @@ pub fn in_use(device: &Device, id: DeviceId) -> Option<u64> {
     }
 }
 
-/// What one training step held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepMemory {
     /// Bytes that the forward pass left behind for the backward pass, with the batch.
@@ -24,7 +23,6 @@ pub struct StepMemory {
     pub most: u64,
 }
 
-/// Looks at the memory during a forward and a backward pass.
 pub struct MemoryGauge<'a> {
     device: &'a Device,
     id: DeviceId,
@@ -45,7 +43,6 @@ impl<'a> MemoryGauge<'a> {
         self.held.kept = self.look().saturating_sub(self.before);
     }
 
-    /// At any moment: the bytes in use.
     pub fn look(&mut self) -> u64 {
         let now = in_use(self.device, self.id).unwrap_or(0);
         self.held.most = self.held.most.max(now);

@@ -30,7 +30,6 @@ named_enum! {
 }
 
 impl Precision {
-    /// The one that parameter `precision` names.
     pub fn read(params: &Params) -> Result<Self, LabError> {
         let named = params.text("precision")?.parse();
         named.map_err(|error: mlsys_lab::UnknownName| {
@@ -60,14 +59,12 @@ impl Precision {
     }
 }
 
-/// How a device's arithmetic is measured.
 pub enum Arithmetic {
     Timed(Box<dyn Workload>),
     /// By burn's own probe, which tells its best rate, in flop/s, and no more.
     Probed(f64),
 }
 
-/// Which units of a device do the arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComputeUnits {
     /// Those that multiply and add numbers in registers; in 16 bits the matrix units, where there are some.
@@ -96,10 +93,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Opens the device.
-    ///
-    /// # Errors
-    /// The device cannot be had, or has no such numbers.
+    /// Opens the device, if it has such numbers.
     pub fn open(id: DeviceId, precision: Precision) -> Result<Self, LabError> {
         let device = super::open(id)?;
         if !device.supports_dtype(precision.dtype()) {
@@ -157,10 +151,7 @@ impl Meter {
         burn_ops::launch(&self.device, self.id)
     }
 
-    /// Independent multiply-adds on numbers that stay in registers.
-    ///
-    /// # Errors
-    /// The device has no arithmetic in this precision.
+    /// Independent multiply-adds on numbers that stay in registers, if the device has arithmetic in this precision.
     pub fn arithmetic(&self, units: ComputeUnits) -> Result<Arithmetic, LabError> {
         match (self.id.backend, self.precision, units) {
             // burn's products in 16 bits on the processor compute in single precision.
@@ -192,9 +183,6 @@ impl Meter {
     }
 
     /// Bytes a second: the larger rate of reading a buffer and of copying one, reads and writes counted.
-    ///
-    /// # Errors
-    /// The device fails.
     pub fn bandwidth(&self, interrupted: &dyn Fn() -> bool) -> Result<f64, LabError> {
         let [least, most] = BANDWIDTH_BUFFER;
         // Too large for the last cache, where its size is known or can be guessed.
@@ -208,8 +196,7 @@ impl Meter {
         Ok(bandwidth)
     }
 
-    /// # Errors
-    /// If the system has fewer than `bytes` bytes left.
+    /// Refuses work that takes more bytes than the system has left.
     pub fn must_fit(&self, bytes: u64) -> Result<(), LabError> {
         match super::free_memory(self.id) {
             Some(free) if bytes > free => Err(LabError::Failed {
@@ -271,10 +258,7 @@ mod tests {
         assert_eq!(copy.amount(), 8.0 * f64::from(1 << 14));
         let mut read = meter.read(1 << 14).unwrap();
         let mut again = meter.read_again(1 << 14).unwrap();
-        assert_eq!(
-            (read.amount(), again.amount()),
-            (4.0 * f64::from(1 << 14), 4.0 * f64::from(1 << 14))
-        );
+        assert_eq!([read.amount(), again.amount()], [4.0 * f64::from(1 << 14); 2]);
         let mut launch = meter.launch();
         let Ok(Arithmetic::Timed(mut sums)) = meter.arithmetic(ComputeUnits::Plain) else {
             panic!("the processor is timed");

@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use mlsys_lab::{LabError, median};
 
-/// More passes than this are never done at once.
 const MOST_PASSES: u64 = 1 << 24;
 
-/// The largest number of slices in a repetition.
 const MOST_SLICES: usize = 64;
 
-/// Work that can be done any number of times over.
 pub trait Workload {
     /// Bytes, floating-point operations or starts in one pass.
     fn amount(&self) -> f64;
@@ -22,7 +19,6 @@ pub trait Workload {
     fn time(&mut self, passes: u64) -> Result<f64, LabError>;
 }
 
-/// Work with its times, per pass.
 pub struct RepeatTimer {
     pass: Box<dyn Workload>,
     passes: u64,
@@ -41,11 +37,9 @@ pub struct Pace {
     /// A repetition: slices are done until several of them agree on the fastest, for whatever else the machine does only
     /// adds time; at least for so long.
     pub least: Duration,
-    /// And at most for so long.
     pub most: Duration,
 }
 
-/// Slices that must agree on the fastest one.
 const AGREEING: usize = 3;
 
 /// Slices agree if their times are at most this multiple of the fastest.
@@ -114,7 +108,6 @@ impl Timings {
         Some(self.amount / self.median()?)
     }
 
-    /// Median seconds of a pass.
     pub fn median(&self) -> Option<f64> {
         median(self.seconds.iter().copied()).filter(|seconds| *seconds > 0.0)
     }
@@ -136,7 +129,6 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// Work with times known in advance.
     struct Scripted {
         each: f64,
         asked: Rc<RefCell<Vec<u64>>>,

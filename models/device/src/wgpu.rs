@@ -12,7 +12,6 @@ use crate::guard::guarded;
 /// happens on several threads at once, and burn's lock keeps off burn only.
 static LOADER: Mutex<()> = Mutex::new(());
 
-/// Waits for the lock on the Vulkan loader.
 pub(super) fn loader_lock() -> MutexGuard<'static, ()> {
     // A poisoned lock guards no data that could be half written.
     LOADER.lock().unwrap_or_else(PoisonError::into_inner)
@@ -53,7 +52,6 @@ pub(super) fn open(index: usize) -> Result<Device, OpenError> {
     found?.ok_or_else(|| no_adapter(index))
 }
 
-/// Why there is no adapter of this number.
 pub(super) fn no_adapter(index: usize) -> OpenError {
     if index == 0 { OpenError::NoAdapter } else { OpenError::NoSuchAdapter(index) }
 }

@@ -21,7 +21,6 @@ pub use server::{Server, ServerEvent};
 /// The parameter that holds the addresses, separated by commas.
 pub const PARAM: &str = "worker_urls";
 
-/// How to have what this build may lack.
 pub const BUILD: &str =
     "build mlsys with worker processes: cargo build --release --features remote";
 
@@ -32,11 +31,8 @@ pub struct WorkerDevice {
     pub place: String,
 }
 
-/// The devices of `count` workers, by rank; none if `interrupted` says meanwhile that the run is to end.
-///
-/// # Errors
-/// The run's device cannot be opened, an address does not read or is not of this machine, or no worker process that
-/// can be used answers there in time; the sentence says which and what to do.
+/// The devices of `count` workers, by rank; none if `interrupted` says meanwhile that the run is to end. An error says what
+/// to do: where an address does not read or is not of this machine, or no usable worker process answers there in time.
 pub fn devices(
     id: DeviceId,
     params: &Params,
@@ -59,9 +55,6 @@ pub fn devices(
 
 /// A list of addresses as it is typed, without their tokens, which are kept for when the workers are reached: the list
 /// is recorded with the run, and shown.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn urls(list: &str) -> Result<String, AddressError> {
     let read = addresses(list)?;
     read.iter().for_each(address::keep_token);
@@ -128,9 +121,6 @@ pub enum ReadError {
 }
 
 /// The numbers of a tensor, which must be as many as its shape says here.
-///
-/// # Errors
-/// As [`ReadError`] says.
 pub fn read<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, ReadError> {
     let expected = tensor.shape();
     let data = tensor.try_into_data().map_err(|error| ReadError::Lost(first_line(&error)))?;

@@ -3,7 +3,6 @@
 //! A [`Recipe`] says what to train, [`Trained`] is what comes of it, a row of numbers on the host that any device can be
 //! given, and [`layers`](Trained::layers) names the matrices in that row.
 
-pub use crate::baseline::artifact::ArtifactError;
 use crate::baseline::artifact::KIND;
 use crate::baseline::trained::FRESH;
 pub(crate) use crate::baseline::trained::transposed;
@@ -12,6 +11,7 @@ pub use crate::baseline::training::{Recipe, Sizes};
 use crate::data::{DataConfig, Dataset};
 use crate::memory_budget::MemoryBudget;
 use crate::networks::{Activation, Architecture};
+use crate::weights::DecodeError;
 use mlsys_lab::control::NextStep;
 use mlsys_lab::params::Origin;
 use mlsys_lab::report::Report;
@@ -26,7 +26,6 @@ mod training;
 pub enum NetworkSource<'a> {
     /// That of the run which parameter `model_from` names. Sizes that are not set follow it.
     Left(Arc<Trained>),
-    /// One that is trained by a recipe.
     Learned(&'a Recipe),
 }
 
@@ -160,7 +159,6 @@ pub fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabErr
 
 // The network that another run has left, in place of one of our own.
 
-/// The parameter that names the other run.
 const MODEL_FROM: &str = "model_from";
 
 /// The network that `model_from` names; none if it is not set.
@@ -181,10 +179,10 @@ fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> 
         return Err(refused(format!("the network of '{source}' is not finished: {why}")));
     }
     let trained = Trained::read(artifact, recipe).map_err(|unusable| match unusable {
-        ArtifactError::Broken(reason) => refused(format!(
+        DecodeError::Foreign(reason) => refused(format!(
             "what '{source}' names is no whole file of a network: {reason}"
         )),
-        ArtifactError::Other(differences) => refused(format!(
+        DecodeError::Misfit(differences) => refused(format!(
             "'{source}' holds the weights of another network than this {}; a file that does not say what it is must be of this \
              lab's own sizes:\n  {}",
             recipe.architecture.in_words(),
@@ -215,13 +213,9 @@ fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> 
 }
 
 fn is_set(params: &Params, name: &str) -> bool {
-    match params.origin(name) {
-        Some(Origin::Set | Origin::Table(_)) => true,
-        Some(Origin::Default | Origin::Seed) | None => false,
-    }
+    matches!(params.origin(name), Some(Origin::Set | Origin::Table(_)))
 }
 
-/// What parameters say of a network, by name.
 fn properties(dataset: Dataset, architecture: &Architecture) -> Vec<(&'static str, String)> {
     let size = |param, value: usize| (param, value.to_string());
     let mut all = vec![("dataset", dataset.to_string()), ("model", architecture.kind().to_owned())];

@@ -5,7 +5,6 @@ use serde::Deserialize;
 
 use crate::networks::{Architecture, TransformerConfig};
 
-/// The kind of a network, as parameter `model` names it.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {

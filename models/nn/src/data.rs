@@ -44,7 +44,6 @@ pub enum Dataset {
     Text,
 }
 
-/// What the examples of a data set are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     Points,
@@ -102,7 +101,6 @@ impl Dataset {
     }
 }
 
-/// What to make or read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataConfig {
     pub dataset: Dataset,
@@ -163,7 +161,6 @@ impl DataConfig {
 /// Examples to train on, and examples of the same distribution held out to judge by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Data {
-    /// To train on.
     pub train: Examples,
     /// Never trained on.
     pub held_out: Examples,
@@ -171,15 +168,14 @@ pub struct Data {
     pub language: Option<Language>,
 }
 
-/// Both halves of a data set.
 #[derive(Clone, Debug, PartialEq)]
-struct Halves<E> {
-    train: E,
-    held_out: E,
+struct Halves {
+    train: Labelled,
+    held_out: Labelled,
 }
 
-impl From<Halves<Labelled>> for Data {
-    fn from(halves: Halves<Labelled>) -> Self {
+impl From<Halves> for Data {
+    fn from(halves: Halves) -> Self {
         Self {
             train: Examples::Labelled(halves.train),
             held_out: Examples::Labelled(halves.held_out),
@@ -192,12 +188,9 @@ impl From<Halves<Labelled>> for Data {
 pub fn load(config: &DataConfig) -> Result<Data, DataError> {
     match config.dataset {
         Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor | Dataset::Digits => {
-            let held_out = config.dataset.held_out_samples();
-            let halves = Halves {
-                train: generate(config, config.samples, "train"),
-                held_out: generate(config, held_out, "held-out"),
-            };
-            Ok(halves.into())
+            let train = generate(config, config.samples, "train");
+            let held_out = generate(config, config.dataset.held_out_samples(), "held-out");
+            Ok(Halves { train, held_out }.into())
         }
         Dataset::Idx => Ok(idx::load(config)?.into()),
         Dataset::Chain => language::data(config, sequences::chain(config)),
@@ -217,7 +210,6 @@ pub fn fresh(config: &DataConfig, count: usize) -> Result<Examples, DataError> {
     }
 }
 
-/// One half of a data set that is generated.
 fn generate(config: &DataConfig, samples: usize, name: &str) -> Labelled {
     let part = SplitSpec::new(config, samples, name);
     let shape = match config.dataset {
@@ -290,7 +282,6 @@ fn generate_points(shape: Shape, mut part: SplitSpec) -> Labelled {
     Labelled { inputs, labels, features: FEATURES }
 }
 
-/// A point of `class` (0 or 1).
 fn point(shape: Shape, class: usize, stream: &mut Stream) -> [f64; 2] {
     let second = class as f64;
     match shape {

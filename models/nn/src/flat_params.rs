@@ -147,7 +147,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Numbers kept for every weight.
     pub fn moments(self) -> u64 {
         match self {
             Self::Sgd => 0,
@@ -230,16 +229,19 @@ impl Optimizer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::networks::{Activation, Architecture, Initialization, MlpConfig};
+    use crate::networks::{Activation, Architecture, Initialization, MlpConfig, Network};
     use crate::train::{self, UpdateKnobs};
     use burn::tensor::Device;
     use mlsys_lab::DeviceId;
 
+    fn mlp(device: &Device) -> Network {
+        let sizes = MlpConfig { inputs: 3, hidden: vec![2], outputs: 2 };
+        Architecture::Mlp(sizes).init(Initialization::He, 1, device)
+    }
+
     #[test]
     fn a_row_of_weights_goes_into_a_network_and_comes_out_again() {
-        let sizes = Architecture::Mlp(MlpConfig { inputs: 3, hidden: vec![2], outputs: 2 });
-        let device = Device::flex().autodiff();
-        let network = sizes.init(Initialization::He, 1, &device);
+        let network = mlp(&Device::flex().autodiff());
         assert_eq!(ranges(&network), [0..6, 6..8, 8..12, 12..14]);
         let row: Vec<f32> = (0..14).map(|number| number as f32).collect();
         let network = with_weights(network, &row);
@@ -250,11 +252,10 @@ mod tests {
     /// A row is updated as a network is, by every rule.
     #[test]
     fn rows_and_networks_are_updated_alike() {
-        let sizes = Architecture::Mlp(MlpConfig { inputs: 3, hidden: vec![2], outputs: 2 });
         let device = Device::flex().autodiff();
         let knobs = UpdateKnobs::at_rate(0.1);
         for rule in [Rule::Sgd, Rule::Momentum, Rule::RmsProp, Rule::Adam, Rule::AdamW] {
-            let mut network = sizes.init(Initialization::He, 1, &device);
+            let mut network = mlp(&device);
             let mut row = weights(&network).unwrap();
             let mut whole = train::Optimizer::new(rule, DeviceId::CPU);
             let mut flat = Optimizer::new(rule);

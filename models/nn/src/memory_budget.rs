@@ -19,7 +19,6 @@ impl MemoryBudget {
         Self { id, free }
     }
 
-    /// A budget of `free` bytes.
     pub fn with(free: u64) -> Self {
         Self { id: DeviceId::CPU, free: Some(free) }
     }

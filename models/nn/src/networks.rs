@@ -6,9 +6,7 @@ pub use crate::networks::cnn::{Cnn, CnnConfig};
 pub use crate::networks::filters::{
     Filter, FilterCost, FilterNet, FilterNetConfig, FilterShape, ReceptiveField,
 };
-pub use crate::networks::gradient_check::{
-    directional_error, element_error, gradient, in_f64, max_error, perturbed,
-};
+pub use crate::networks::gradient_check::{gradient, in_f64, max_error, perturbed};
 #[cfg(test)]
 pub(crate) use crate::networks::transformer::tests::reference::{Matrix, Plain, PlainBlock};
 pub use crate::networks::transformer::{
@@ -142,10 +140,7 @@ impl Activation {
     /// Whether the backward pass needs the input kept besides the output. The derivatives of relu, tanh and
     /// sigmoid can be had from their output, which the next layer keeps anyway as its own input.
     pub fn keeps_its_input(self) -> bool {
-        match self {
-            Self::Gelu | Self::Silu => true,
-            Self::Relu | Self::Tanh | Self::Sigmoid | Self::Identity => false,
-        }
+        matches!(self, Self::Gelu | Self::Silu)
     }
 }
 
@@ -159,7 +154,6 @@ pub struct MlpConfig {
 /// A multi-layer perceptron: layers of neurons, each joined to all of the next, with an activation between.
 #[derive(Module, Debug)]
 pub struct Mlp {
-    /// From the input on.
     pub layers: Vec<Linear>,
 }
 
@@ -243,10 +237,8 @@ impl<'a> Initializer<'a> {
 
     /// A layer of neurons: weights `[inputs, outputs]`, biases `[outputs]`.
     pub fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
-        Linear {
-            weight: self.weights([inputs, outputs], inputs, outputs),
-            bias: Some(self.biases(outputs)),
-        }
+        let weight = self.weights([inputs, outputs], inputs, outputs);
+        Linear { weight, bias: Some(self.row(outputs, 0.0)) }
     }
 
     /// Weights of any shape; every output is a sum of `fan_in` products, every input goes into `fan_out`.
@@ -263,12 +255,8 @@ impl<'a> Initializer<'a> {
         parameter(shape, self.values, self.device, draw)
     }
 
-    pub(super) fn biases(&self, count: usize) -> Param<Tensor<1>> {
-        parameter([count], self.values, self.device, |count| vec![0.0; count])
-    }
-
-    pub(super) fn ones(&self, count: usize) -> Param<Tensor<1>> {
-        parameter([count], self.values, self.device, |count| vec![1.0; count])
+    pub(super) fn row(&self, count: usize, of: f32) -> Param<Tensor<1>> {
+        parameter([count], self.values, self.device, |count| vec![of; count])
     }
 }
 

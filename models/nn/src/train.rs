@@ -26,7 +26,6 @@ pub enum Activations {
     OfBlocks,
 }
 
-/// What may change between two steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knobs {
     pub noise: f32,
@@ -50,23 +49,18 @@ pub enum Timing {
 
 /// Data that cannot be used: a text is a parameter, the rest comes from files.
 pub fn data_error(error: DataError) -> LabError {
-    match error {
-        DataError::Corpus(fault) => LabError::contradiction(["corpus"], fault.to_string()),
-        DataError::TooFewTokens { .. } => {
-            LabError::contradiction(["samples", "context"], error.to_string())
-        }
-        DataError::NoFolder
-        | DataError::FolderUnreadable { .. }
-        | DataError::FilesMissing { .. }
-        | DataError::File { .. }
-        | DataError::CountsDiffer { .. }
-        | DataError::Several(_) => LabError::Data(error.to_string()),
+    let reason = error.to_string();
+    if matches!(error, DataError::Corpus(_)) {
+        LabError::contradiction(["corpus"], reason)
+    } else if matches!(error, DataError::TooFewTokens { .. }) {
+        LabError::contradiction(["samples", "context"], reason)
+    } else {
+        LabError::Data(reason)
     }
 }
 
 // The memory that training takes.
 
-/// Bytes that training a network takes, or a little more.
 pub fn training_bytes(architecture: &Architecture, activations: Activations, knobs: &Knobs) -> u64 {
     // Weights, gradients, the first weights and the next ones, besides the optimizer's moments.
     let copies = 4 + knobs.rule.moments();

@@ -12,15 +12,13 @@ use std::path::{Path, PathBuf};
 use burn::tensor::Device;
 use mlsys_lab::{Artifact, DeviceId};
 
-use crate::baseline::{ArtifactError, Trained};
+use crate::baseline::Trained;
 use crate::flat_params;
 use crate::networks::{Architecture, Initialization, Network};
 use mlsys_device as device;
 
-/// The ending of files in burn's format.
 pub const BURNS: &str = "bpk";
 
-/// The ending of files for other programs.
 const SAFETENSORS: &str = "safetensors";
 
 /// The format of a file of weights; its name's ending says which.
@@ -30,35 +28,29 @@ enum Format {
     Safetensors,
 }
 
-/// Why weights could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
-    /// The ending of the name says no format.
     #[error("{}: the name must end in .{BURNS} (to go on with here) or .{SAFETENSORS} (for other programs)", .0.display())]
     Ending(PathBuf),
-    /// The file system said no.
     #[error("{}: {error}", .path.display())]
     File { path: PathBuf, error: io::Error },
-    /// The file exists and is not overwritten.
     #[error("{}: there is such a file already; give another name", .0.display())]
     Exists(PathBuf),
-    /// The weights cannot be put into the format.
     #[error("{}: the weights cannot be written: {reason}", .path.display())]
     Unwritable { path: PathBuf, reason: String },
     /// The file is torn, or something else.
     #[error("{} is no whole file of weights: {reason}", .path.display())]
     Foreign { path: PathBuf, reason: String },
-    /// The weights are another network's.
     #[error("{} holds the weights of another network than this {network}:\n  {}", .path.display(), .differences.join("\n  "))]
     Misfit { path: PathBuf, network: String, differences: Vec<String> },
 }
 
-/// Why a file's content does not become a network's weights.
+/// Why bytes do not become a network or its weights.
 #[derive(Debug)]
 pub enum DecodeError {
-    /// It is torn, or something else.
+    /// They are torn, contradict themselves, or are something else.
     Foreign(String),
-    /// It is another network's; all differences, a line each.
+    /// They are another network's; all differences, a line each.
     Misfit(Vec<String>),
 }
 
@@ -125,8 +117,8 @@ pub fn save_artifact(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
     let trained = Trained::parse(&left.bytes).map_err(|unusable| WeightsError::Unwritable {
         path: path.to_owned(),
         reason: match unusable {
-            ArtifactError::Broken(reason) => reason,
-            ArtifactError::Other(differences) => differences.join("; "),
+            DecodeError::Foreign(reason) => reason,
+            DecodeError::Misfit(differences) => differences.join("; "),
         },
     })?;
     match format(path)? {
@@ -136,7 +128,6 @@ pub fn save_artifact(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
     }
 }
 
-/// The network with the weights of a file.
 pub fn load(
     network: Network,
     architecture: &Architecture,

@@ -22,7 +22,6 @@ use mlsys_lab::median;
 /// together; of declared ones it never has more.
 const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
-/// Runs a kernel on the card of this number.
 pub(super) fn launch(index: usize, work: &LaunchRequest<'_>) -> Result<LaunchResult, DeviceError> {
     crate::cuda::ready(index).map_err(|error| DeviceError::NoDevice(error.to_string()))?;
     let declared = work.kernel.static_shared();
@@ -56,7 +55,6 @@ enum Argument<B> {
 }
 
 struct OnCard {
-    /// What the kernel is given.
     used: CudaSlice<u8>,
     /// What is in it before a launch, where the kernel may write.
     pristine: Option<CudaSlice<u8>>,

@@ -304,7 +304,6 @@ impl Timestamps {
     }
 }
 
-/// Has something done and waits for it.
 fn submit(
     opened: &OpenAdapter,
     record: impl FnOnce(&mut CommandEncoder),

@@ -29,7 +29,6 @@ mod built {
     include!("../../../lowering/src/built.rs");
 }
 
-/// Compilations that are timed; the median counts.
 const TIMES: usize = 5;
 
 /// The median time in which a kernel becomes its form for a target, from the function on.
@@ -46,7 +45,6 @@ pub(super) fn seconds(build: Build, target: Target) -> Result<f64, ToolchainErro
     median(times.into_iter()).ok_or(ToolchainError::NotTimed)
 }
 
-/// Makes a form and lets it go.
 fn make(build: Build, target: Target) -> Result<(), ToolchainError> {
     let kernel = built::kernel(build.kernel.name(), build.block, build.width);
     let definition =

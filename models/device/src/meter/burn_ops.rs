@@ -8,12 +8,11 @@ use mlsys_lab::{DeviceId, LabError};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// One operation on one tensor.
-struct Operation {
+/// Something that burn computes, done over and over; its operands are on the device already.
+struct Computing<F> {
     device: Device,
     id: DeviceId,
-    operand: Tensor<1>,
-    work: fn(&Tensor<1>) -> Tensor<1>,
+    compute: F,
     amount: f64,
     waits: Waits,
 }
@@ -29,36 +28,48 @@ enum Waits {
 
 /// One number added to every element: reads one buffer and writes another.
 pub(super) fn copy(device: &Device, id: DeviceId, bytes: u64) -> Box<dyn Workload> {
-    let add = |operand: &Tensor<1>| operand.clone().add_scalar(1.0);
-    operation(device, id, bytes / 4, (8.0, add, Waits::Once))
+    let (operand, count) = ones(device, bytes / 4);
+    let add = move || operand.clone().add_scalar(1.0);
+    timed(device, id, add, (8.0 * count, Waits::Once))
 }
 
 /// The sum of a buffer.
 pub(super) fn read(device: &Device, id: DeviceId, bytes: u64) -> Box<dyn Workload> {
-    let sum = |operand: &Tensor<1>| operand.clone().sum();
-    operation(device, id, bytes / 4, (4.0, sum, Waits::Once))
+    let (operand, count) = ones(device, bytes / 4);
+    timed(device, id, move || operand.clone().sum(), (4.0 * count, Waits::Once))
 }
 
 /// An addition of one element.
 pub(super) fn launch(device: &Device, id: DeviceId) -> Box<dyn Workload> {
-    let add = |operand: &Tensor<1>| operand.clone().add_scalar(1.0);
-    operation(device, id, 1, (1.0, add, Waits::EachTime))
+    let (operand, count) = ones(device, 1);
+    let add = move || operand.clone().add_scalar(1.0);
+    timed(device, id, add, (count, Waits::EachTime))
 }
 
-/// Work on `count` ones, of which each counts so much.
-fn operation(
+fn ones(device: &Device, count: u64) -> (Tensor<1>, f64) {
+    let count = usize::try_from(count).unwrap_or(usize::MAX).max(1);
+    (Tensor::ones([count], (device, DType::F32)), count as f64)
+}
+
+/// Work of which only passes are counted.
+pub fn computing<T>(
     device: &Device,
     id: DeviceId,
-    count: u64,
-    (each, work, waits): (f64, fn(&Tensor<1>) -> Tensor<1>, Waits),
+    compute: impl Fn() -> T + 'static,
 ) -> Box<dyn Workload> {
-    let count = usize::try_from(count).unwrap_or(usize::MAX).max(1);
-    let operand = Tensor::ones([count], (device, DType::F32));
-    let (device, amount) = (device.clone(), each * count as f64);
-    Box::new(Operation { device, id, operand, work, amount, waits })
+    timed(device, id, compute, (1.0, Waits::Once))
 }
 
-impl Workload for Operation {
+fn timed<T>(
+    device: &Device,
+    id: DeviceId,
+    compute: impl Fn() -> T + 'static,
+    (amount, waits): (f64, Waits),
+) -> Box<dyn Workload> {
+    Box::new(Computing { device: device.clone(), id, compute, amount, waits })
+}
+
+impl<T, F: Fn() -> T> Workload for Computing<F> {
     fn amount(&self) -> f64 {
         self.amount
     }
@@ -67,43 +78,10 @@ impl Workload for Operation {
         crate::sync(&self.device, self.id)?;
         let started = Instant::now();
         for _ in 0..passes {
-            drop(black_box((self.work)(&self.operand)));
+            drop(black_box((self.compute)()));
             if self.waits == Waits::EachTime {
                 crate::sync(&self.device, self.id)?;
             }
-        }
-        crate::sync(&self.device, self.id)?;
-        Ok(started.elapsed().as_secs_f64())
-    }
-}
-
-// Whatever burn computes, as work to be timed.
-
-/// Work of which only passes are counted: its operands must be on the device already.
-pub fn computing<T>(
-    device: &Device,
-    id: DeviceId,
-    compute: impl Fn() -> T + 'static,
-) -> Box<dyn Workload> {
-    Box::new(Computing { device: device.clone(), id, compute })
-}
-
-struct Computing<F> {
-    device: Device,
-    id: DeviceId,
-    compute: F,
-}
-
-impl<T, F: Fn() -> T> Workload for Computing<F> {
-    fn amount(&self) -> f64 {
-        1.0
-    }
-
-    fn time(&mut self, passes: u64) -> Result<f64, LabError> {
-        crate::sync(&self.device, self.id)?;
-        let started = Instant::now();
-        for _ in 0..passes {
-            drop(black_box((self.compute)()));
         }
         crate::sync(&self.device, self.id)?;
         Ok(started.elapsed().as_secs_f64())
@@ -119,7 +97,6 @@ pub(super) fn peak(device: &Device, precision: Precision, units: ComputeUnits) -
     use burn::cubecl::throughput::{compute_throughput_key, select_cmma_tile};
     use burn::tensor::{ThroughputKey, ThroughputMode};
 
-    /// Tiles of any size will do.
     const ANY_TILE: (usize, usize, usize) = (usize::MAX, usize::MAX, usize::MAX);
     let kind = match precision {
         Precision::Fp32 => FloatKind::F32,

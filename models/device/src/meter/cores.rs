@@ -78,11 +78,10 @@ pub(super) fn read_alone(bytes: u64) -> Result<Box<dyn Workload>, LabError> {
     Cores::start(parts, work, 4.0 * numbers as f64)
 }
 
-/// Multiply-adds on every core.
 pub(super) fn multiply_add() -> Result<Box<dyn Workload>, LabError> {
     let parts = (0..count()).map(|_| ());
     let flops = flops_in_a_round() as f64;
-    Cores::start(parts, |()| run_chains(1), flops)
+    Cores::start(parts, |()| run_chains(), flops)
 }
 
 fn count() -> usize {
@@ -96,7 +95,6 @@ fn share(bytes: u64, cores: usize) -> [usize; 2] {
     if share > CHUNK { [share - share % CHUNK, CHUNK] } else { [share, share] }
 }
 
-/// What a core copies or reads, and where it is.
 struct Buffers {
     from: Vec<f32>,
     to: Vec<f32>,
@@ -113,30 +111,20 @@ impl Buffers {
 }
 
 impl<T: Send + 'static> Cores<T> {
-    /// # Errors
-    /// A thread cannot be had.
     fn start(
         mut parts: impl Iterator<Item = T>,
         work: fn(&mut T),
         amount: f64,
     ) -> Result<Box<dyn Workload>, LabError> {
         let own = parts.next().ok_or_else(|| failed("there is no core".to_owned()))?;
-        let others: Result<Vec<Worker>, LabError> =
-            parts.map(|part| Worker::start(part, work)).collect();
-        let others = others?;
-        Ok(Box::new(Self {
-            amount: amount * f64::from(PARTS) * (1 + others.len()) as f64,
-            own,
-            others,
-            work,
-        }))
+        let others = parts.map(|part| Worker::start(part, work));
+        let others: Vec<Worker> = others.collect::<Result<_, LabError>>()?;
+        let amount = amount * f64::from(PARTS) * (1 + others.len()) as f64;
+        Ok(Box::new(Self { amount, own, others, work }))
     }
 }
 
-/// Runs `passes` passes.
-///
-/// # Returns
-/// Seconds that they would take if all their parts were as fast as the fastest.
+/// Runs `passes` passes: the seconds that they would take if all their parts were as fast as the fastest.
 fn passes_of<T>(part: &mut T, work: fn(&mut T), passes: u64) -> f64 {
     let fastest = (0..PARTS).map(|_| {
         let started = Instant::now();
@@ -162,12 +150,9 @@ impl Worker {
                 }
             }
         });
-        match thread {
-            Ok(_) => Ok(Self { jobs, done }),
-            Err(error) => {
-                Err(failed(format!("no thread could be started to measure with: {error}")))
-            }
-        }
+        let no_thread =
+            |error| failed(format!("no thread could be started to measure with: {error}"));
+        thread.map(|_| Self { jobs, done }).map_err(no_thread)
     }
 }
 
@@ -213,18 +198,15 @@ struct SpinBarrier {
 }
 
 impl SpinBarrier {
-    /// Arrives, and waits until it is opened.
     fn wait(&self) {
         self.arrived.fetch_add(1, Ordering::AcqRel);
         spin(|| self.open.load(Ordering::Acquire) > 0);
     }
 
-    /// Waits until `threads` threads have arrived.
     fn await_all(&self, threads: usize) {
         spin(|| self.arrived.load(Ordering::Acquire) >= threads);
     }
 
-    /// Lets all go.
     fn open(&self) {
         self.open.store(1, Ordering::Release);
     }
@@ -232,7 +214,6 @@ impl SpinBarrier {
 
 /// Looks until it is so; where that takes long, others may have the core in between.
 fn spin(is_so: impl Fn() -> bool) {
-    /// Some tens of microseconds.
     const SPIN_LIMIT: u32 = 5_000;
     let mut looks = 0_u32;
     while !is_so() {
@@ -251,12 +232,11 @@ fn spin(is_so: impl Fn() -> bool) {
 /// the 16 registers of AVX2.
 const CHAINS: u64 = 12;
 
-/// Multiply-adds of every chain in one round.
 const LENGTH: u64 = 4096;
 
-/// Does rounds of independent multiply-adds in registers.
-fn run_chains(rounds: u64) {
-    black_box(AutoArch::new().dispatch(Chains { rounds }));
+/// Does a round of independent multiply-adds in registers.
+fn run_chains() {
+    black_box(AutoArch::new().dispatch(Chains));
 }
 
 fn flops_in_a_round() -> u64 {
@@ -279,9 +259,7 @@ impl WithSimd for Lanes {
     }
 }
 
-struct Chains {
-    rounds: u64,
-}
+struct Chains;
 
 impl WithSimd for Chains {
     type Output = f32;
@@ -295,7 +273,7 @@ impl WithSimd for Chains {
         let (mut a, mut b, mut c, mut d) = (number(0.1), number(0.2), number(0.3), number(0.4));
         let (mut e, mut f, mut g, mut h) = (number(0.5), number(0.6), number(0.7), number(0.8));
         let (mut i, mut j, mut k, mut l) = (number(0.9), number(1.1), number(1.2), number(1.3));
-        for _ in 0..self.rounds * LENGTH {
+        for _ in 0..LENGTH {
             a = a.mul_add(by, plus);
             b = b.mul_add(by, plus);
             c = c.mul_add(by, plus);
@@ -383,7 +361,7 @@ mod tests {
     fn the_chains_end_at_one_and_are_counted() {
         let lanes = AutoArch::new().dispatch(Lanes);
         // Twelve chains of as many lanes, each at the number that halving towards one leads to.
-        let ends = AutoArch::new().dispatch(Chains { rounds: 1 });
+        let ends = AutoArch::new().dispatch(Chains);
         assert_eq!(ends, 12.0 * lanes as f32);
         assert_eq!(flops_in_a_round(), 2 * 12 * 4096 * lanes as u64);
     }

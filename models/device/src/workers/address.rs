@@ -70,9 +70,6 @@ impl From<SocketAddr> for Address {
 
 impl Address {
     /// Reads an address of this machine, with or without `ws://` before it.
-    ///
-    /// # Errors
-    /// As [`AddressError`] says.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         if text.is_empty() {
             return Err(AddressError::Empty);
@@ -119,12 +116,10 @@ impl Address {
         &self.sockets
     }
 
-    /// The token that was written behind it.
     pub fn token(&self) -> Option<&Token> {
         self.token.as_ref()
     }
 
-    /// The same place with this token.
     pub fn with_token(self, token: Token) -> Self {
         Self { token: Some(token), ..self }
     }
@@ -140,17 +135,13 @@ impl Address {
 
 /// Whether a host as it is written means this machine and nothing else.
 fn is_loopback(host: &str) -> bool {
-    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    match bare {
-        Some(bare) => bare.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()),
-        None => {
-            host == "localhost"
-                || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
-        }
+    match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(bare) => bare.parse().is_ok_and(|address: Ipv6Addr| address.is_loopback()),
+        None if host == "localhost" => true,
+        None => host.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback()),
     }
 }
 
-/// How to reach a worker on another machine.
 fn tunnel(port: u16) -> String {
     let port = if port == 0 { 4100 } else { port };
     format!(
@@ -161,9 +152,6 @@ fn tunnel(port: u16) -> String {
 }
 
 /// Where a worker is to listen: an address of this machine, or a port of it.
-///
-/// # Errors
-/// As [`AddressError`] says.
 pub fn listening(text: &str) -> Result<SocketAddr, AddressError> {
     let text = text.trim();
     if let Ok(port) = text.parse::<u16>() {
@@ -180,10 +168,8 @@ pub fn listening(text: &str) -> Result<SocketAddr, AddressError> {
     }
 }
 
-/// The longest token that is read.
 const LONGEST: usize = 128;
 
-/// The tokens that were given on the command line.
 static GIVEN: Mutex<BTreeMap<SocketAddr, Token>> = Mutex::new(BTreeMap::new());
 
 /// What a run has to present to a worker: letters and digits. Its `Debug` output does not show them.
@@ -197,10 +183,7 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// A token as it is typed.
-    ///
-    /// # Errors
-    /// It is empty, too long, or has something in it besides letters and digits.
+    /// A token as it is typed: letters and digits, not too many.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let text = text.trim();
         let reads = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -211,9 +194,6 @@ impl Token {
     }
 
     /// A new one: 128 bits from the operating system, in hexadecimal digits.
-    ///
-    /// # Errors
-    /// The operating system gives none.
     #[cfg(feature = "remote")]
     pub(super) fn draw() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
@@ -226,7 +206,6 @@ impl Token {
     }
 }
 
-/// Keeps the token of an address, if it has one.
 pub(super) fn keep_token(address: &Address) {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(token) = address.token() {
@@ -235,7 +214,6 @@ pub(super) fn keep_token(address: &Address) {
     }
 }
 
-/// The token that was given for a socket.
 #[cfg(feature = "remote")]
 pub(super) fn kept_token(socket: SocketAddr) -> Option<Token> {
     let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -51,7 +51,6 @@ pub(super) fn connect(
     Ok(Some(devices))
 }
 
-/// The time limit of a session request, and its interruption.
 #[derive(Clone, Copy)]
 struct Deadline<'a> {
     limit: Duration,
@@ -176,7 +175,6 @@ fn session(
     }
 }
 
-/// Why a connection is no session.
 fn refused(error: &ConnectError, token: Option<&Token>) -> SessionError {
     if let ConnectError::Unauthorized = error {
         return SessionError::Unauthorized(if token.is_some() {

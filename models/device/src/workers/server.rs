@@ -16,7 +16,6 @@ use super::{Address, Token};
 /// How long sessions have to end once the server does.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Something that a server has to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerEvent {
     Opened,
@@ -32,9 +31,6 @@ pub struct Server {
 
 impl Server {
     /// Serves a device on an address of this machine.
-    ///
-    /// # Errors
-    /// The device cannot be opened, or the address is taken.
     pub fn start(id: DeviceId, at: SocketAddr) -> Result<Self, LabError> {
         let cannot = |reason: String| LabError::Worker(format!("cannot listen on {at}: {reason}"));
         let device = crate::open(id)?;

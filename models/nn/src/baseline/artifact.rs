@@ -15,13 +15,10 @@ use crate::networks::{Architecture, CnnConfig, MlpConfig, TransformerConfig};
 use crate::weights::safetensors::{self, Opened};
 use crate::weights::{self, DecodeError};
 
-/// What such artifacts are called in schemas.
 pub(crate) const KIND: &str = "network";
 
-/// The version of what the file says about the network.
 const FORMAT: &str = "1";
 
-/// What the names of it begin with.
 const PREFIX: &str = "mlsys.";
 
 /// Larger networks are not kept for others: 16 MB.
@@ -32,15 +29,6 @@ const LARGEST: usize = 1 << 21;
 const DEEPEST: usize = 1024;
 
 const MOST_SAMPLES: usize = 100_000;
-
-/// Why bytes are no network that a lab can start from.
-#[derive(Debug)]
-pub enum ArtifactError {
-    /// They are no whole file, or contradict themselves.
-    Broken(String),
-    /// They are another network; all differences, a line each.
-    Other(Vec<String>),
-}
 
 impl Trained {
     /// The network for other runs; none if it is too large to be kept, or its numbers cannot be written.
@@ -112,7 +100,7 @@ impl Trained {
 
     /// The network of an artifact. A file of another program, or one in burn's format, says nothing of data and sizes: then
     /// it must be the network that the recipe would train.
-    pub(super) fn read(artifact: &Artifact, recipe: &Recipe) -> Result<Self, ArtifactError> {
+    pub(super) fn read(artifact: &Artifact, recipe: &Recipe) -> Result<Self, DecodeError> {
         if artifact.ending == weights::BURNS {
             let row = weights::row(&artifact.bytes, &recipe.architecture)?;
             return Ok(Self::of_recipe(recipe, row));
@@ -124,15 +112,15 @@ impl Trained {
         Self::described_by(&file)
     }
 
-    pub fn parse(bytes: &[u8]) -> Result<Self, ArtifactError> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, DecodeError> {
         Self::described_by(&safetensors::open(bytes)?)
     }
 
-    fn described_by(file: &Opened<'_>) -> Result<Self, ArtifactError> {
+    fn described_by(file: &Opened<'_>) -> Result<Self, DecodeError> {
         let description = Description(file);
         let format = description.text("format")?;
         if format != FORMAT {
-            return Err(ArtifactError::Broken(format!(
+            return Err(DecodeError::Foreign(format!(
                 "its description is of format {format}, and this program reads format {FORMAT}"
             )));
         }
@@ -140,7 +128,7 @@ impl Trained {
         // Before anything is made by these sizes.
         let (claimed, there) = (architecture.parameters(), file.numbers() as u64);
         if claimed != there {
-            return Err(ArtifactError::Broken(format!(
+            return Err(DecodeError::Foreign(format!(
                 "it says that it is a {}, which has {claimed} weights and biases, and holds {there} numbers",
                 architecture.in_words()
             )));
@@ -167,43 +155,32 @@ impl Trained {
     }
 }
 
-impl From<DecodeError> for ArtifactError {
-    fn from(refusal: DecodeError) -> Self {
-        match refusal {
-            DecodeError::Foreign(reason) => Self::Broken(reason),
-            DecodeError::Misfit(differences) => Self::Other(differences),
-        }
-    }
-}
-
-/// What a file says of its network.
 struct Description<'a>(&'a Opened<'a>);
 
 impl Description<'_> {
-    fn text(&self, name: &str) -> Result<&str, ArtifactError> {
+    fn text(&self, name: &str) -> Result<&str, DecodeError> {
         let text = self.0.metadata.get(&format!("{PREFIX}{name}"));
         let text = text.map(String::as_str);
-        text.ok_or_else(|| ArtifactError::Broken(format!("it does not say what its '{name}' is")))
+        text.ok_or_else(|| DecodeError::Foreign(format!("it does not say what its '{name}' is")))
     }
 
-    fn number<T: FromStr>(&self, name: &str) -> Result<T, ArtifactError> {
+    fn number<T: FromStr>(&self, name: &str) -> Result<T, DecodeError> {
         let text = self.text(name)?;
         text.parse().map_err(|_| unreadable(name, text))
     }
 
-    fn size(&self, name: &str, most: usize) -> Result<usize, ArtifactError> {
+    fn size(&self, name: &str, most: usize) -> Result<usize, DecodeError> {
         let size = self.number(name)?;
         bounded(name, size, most)
     }
 
-    /// An enum by its serde name.
-    fn case<T: DeserializeOwned>(&self, name: &str) -> Result<T, ArtifactError> {
+    fn case<T: DeserializeOwned>(&self, name: &str) -> Result<T, DecodeError> {
         let text = self.text(name)?;
         let found = T::deserialize(StrDeserializer::<value::Error>::new(text));
         found.map_err(|_| unreadable(name, text))
     }
 
-    fn data(&self) -> Result<DataConfig, ArtifactError> {
+    fn data(&self) -> Result<DataConfig, DecodeError> {
         let dataset: Dataset = self.case("dataset")?;
         let samples = self.number("samples")?;
         Ok(DataConfig {
@@ -224,7 +201,7 @@ impl Description<'_> {
         })
     }
 
-    fn architecture(&self) -> Result<Architecture, ArtifactError> {
+    fn architecture(&self) -> Result<Architecture, DecodeError> {
         let size = |name| self.size(name, LARGEST);
         match self.text("model")? {
             "mlp" => {
@@ -233,7 +210,7 @@ impl Description<'_> {
                     let size = size.parse().map_err(|_| unreadable("hidden", text))?;
                     bounded("hidden", size, LARGEST)
                 });
-                let hidden: Vec<usize> = sizes.collect::<Result<_, ArtifactError>>()?;
+                let hidden: Vec<usize> = sizes.collect::<Result<_, DecodeError>>()?;
                 bounded("depth", hidden.len(), DEEPEST)?;
                 Ok(Architecture::Mlp(MlpConfig {
                     inputs: size("inputs")?,
@@ -258,7 +235,7 @@ impl Description<'_> {
                     context: size("context")?,
                 };
                 let checked = config.check();
-                checked.map_err(|(_, reason)| ArtifactError::Broken(reason))?;
+                checked.map_err(|(_, reason)| DecodeError::Foreign(reason))?;
                 Ok(Architecture::Transformer(config))
             }
             other => Err(unreadable("model", other)),
@@ -267,9 +244,9 @@ impl Description<'_> {
 }
 
 /// Refuses a network that cannot read the data that it is said to have learned.
-fn must_agree(data: &DataConfig, architecture: &Architecture) -> Result<(), ArtifactError> {
+fn must_agree(data: &DataConfig, architecture: &Architecture) -> Result<(), DecodeError> {
     let classes = data.classes();
-    let classes = classes.map_err(|error| ArtifactError::Broken(error.to_string()))?;
+    let classes = classes.map_err(|error| DecodeError::Foreign(error.to_string()))?;
     let features = data.features();
     let reads = |inputs, outputs| (inputs, outputs) == (features, classes);
     let agrees = match architecture {
@@ -281,26 +258,26 @@ fn must_agree(data: &DataConfig, architecture: &Architecture) -> Result<(), Arti
     if agrees {
         return Ok(());
     }
-    Err(ArtifactError::Broken(format!(
+    Err(DecodeError::Foreign(format!(
         "it says that it is a {} that learned {}, whose examples have {features} numbers and {classes} classes",
         architecture.in_words(),
         data.dataset,
     )))
 }
 
-fn unreadable(name: &str, text: &str) -> ArtifactError {
+fn unreadable(name: &str, text: &str) -> DecodeError {
     let text: String = text.chars().take(40).collect();
-    ArtifactError::Broken(format!(
+    DecodeError::Foreign(format!(
         "it says that its '{name}' is '{}', which does not read",
         text.escape_debug()
     ))
 }
 
-fn bounded(name: &str, size: usize, most: usize) -> Result<usize, ArtifactError> {
+fn bounded(name: &str, size: usize, most: usize) -> Result<usize, DecodeError> {
     if size <= most {
         return Ok(size);
     }
-    Err(ArtifactError::Broken(format!(
+    Err(DecodeError::Foreign(format!(
         "it says that its '{name}' is {size}, and no network here has more than {most}"
     )))
 }

@@ -9,7 +9,6 @@ use std::ops::Range;
 /// Fresh images that a network is judged by, where accuracies are compared to tenths of a percent.
 pub(super) const FRESH: usize = 1000;
 
-/// A network that has learned, on the host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained {
     pub architecture: Architecture,
@@ -66,12 +65,10 @@ pub struct Layer {
     /// Outputs; of a convolution channels.
     pub outputs: usize,
     pub weights: Range<usize>,
-    /// Where its biases lie in the row, `[outputs]`.
     pub biases: Option<Range<usize>>,
     order: MatrixOrder,
 }
 
-/// How a matrix lies in the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MatrixOrder {
     /// `[inputs, outputs]`
@@ -99,7 +96,6 @@ impl Layer {
         }
     }
 
-    /// Its biases, `[outputs]`; none where it has none.
     pub fn bias<'a>(&self, row: &'a [f32]) -> &'a [f32] {
         self.biases.clone().map_or(&[], |range| &row[range])
     }

@@ -25,9 +25,7 @@ const DIGITS: usize = 10;
 pub struct Recipe {
     pub data: DataConfig,
     pub architecture: Architecture,
-    /// Between its layers.
     pub activation: Activation,
-    /// Adam's.
     pub learning_rate: f64,
     pub batch_size: usize,
     pub steps: u64,
@@ -76,54 +74,28 @@ impl Recipe {
                 ));
             }
         };
-        Ok(Self {
-            data,
-            architecture,
-            activation: Activation::Relu,
-            learning_rate: 0.003,
-            batch_size: 64,
-            steps,
-            seed,
-        })
+        let (activation, learning_rate, batch_size) = (Activation::Relu, 0.003, 64);
+        Ok(Self { data, architecture, activation, learning_rate, batch_size, steps, seed })
     }
 
     /// A transformer that foretells the next token of a chain, sums or a text, trained as the presets of lab `train` do.
     pub fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Self, LabError> {
-        let (learning_rate, batch_size) = match dataset {
-            Dataset::Chain => (0.003, 16),
-            Dataset::Sums => (0.002, 32),
-            Dataset::Text => (0.005, 16),
-            Dataset::Spiral
-            | Dataset::Moons
-            | Dataset::Circles
-            | Dataset::Xor
-            | Dataset::Digits
-            | Dataset::Idx => {
-                return Err(LabError::contradiction(
-                    ["dataset", "model"],
-                    "a transformer reads sequences of tokens; set dataset to chain, or model to mlp",
-                ));
-            }
+        const SETTINGS: [(Dataset, f64, usize); 3] =
+            [(Dataset::Chain, 0.003, 16), (Dataset::Sums, 0.002, 32), (Dataset::Text, 0.005, 16)];
+        let settings = SETTINGS.into_iter().find(|(known, _, _)| *known == dataset);
+        let Some((_, learning_rate, batch_size)) = settings else {
+            return Err(LabError::contradiction(
+                ["dataset", "model"],
+                "a transformer reads sequences of tokens; set dataset to chain, or model to mlp",
+            ));
         };
         let data = DataConfig { context: sizes.context, ..DataConfig::new(dataset, seed) };
-        let architecture = cases::transformer(TransformerConfig {
-            vocab: data.classes().map_err(data_error)?,
-            width: sizes.width,
-            depth: sizes.depth,
-            heads: sizes.heads,
-            kv_heads: sizes.kv_heads,
-            ffn: TransformerConfig::gated(sizes.width),
-            context: sizes.context,
-        })?;
-        Ok(Self {
-            data,
-            architecture,
-            activation: Activation::Relu,
-            learning_rate,
-            batch_size,
-            steps,
-            seed,
-        })
+        let Sizes { width, depth, heads, kv_heads, context } = sizes;
+        let vocab = data.classes().map_err(data_error)?;
+        let ffn = TransformerConfig::gated(width);
+        let config = TransformerConfig { vocab, width, depth, heads, kv_heads, ffn, context };
+        let (architecture, activation) = (cases::transformer(config)?, Activation::Relu);
+        Ok(Self { data, architecture, activation, learning_rate, batch_size, steps, seed })
     }
 
     pub fn knobs(&self) -> Knobs {
@@ -155,7 +127,6 @@ static CACHE: TrainedCache =
 
 struct TrainedCache {
     entries: Mutex<Vec<Entry>>,
-    /// Told when a training is over.
     changed: Condvar,
 }
 

@@ -148,14 +148,12 @@ fn numbers_read(table: &Table, node: &Node, place: usize, input: usize) -> u64 {
 
 // The lab's numbers, from the table.
 
-/// Everything that is counted; recounted when a knob is turned.
 pub struct Costs {
     /// Operations of the forward pass by name, views left out.
     pub operations: BTreeMap<String, u64>,
     pub matmul_flops: u64,
     pub other_flops: u64,
     pub backward_matmul_flops: u64,
-    /// Passes over memory of the forward pass.
     pub units: Vec<FusedOp>,
     /// Intensity of every layer's largest product.
     pub products: Vec<(String, f64)>,
@@ -280,15 +278,11 @@ fn recorded(table: &Table, counting: &CostModel) -> RecordedBackward {
                 let reads = node.inputs.iter().map(|&input| table.storage(input));
                 recorded.reads.extend(reads.filter(|&storage| {
                     let tensor = &table.tensors[storage];
-                    let of_forward = match tensor.source {
-                        Source::Input | Source::Inside(_) => true,
-                        Source::Node(node) => table.nodes[node].pass.is_forward(),
-                        Source::Labels
-                        | Source::Parameter(_)
-                        | Source::Constant
-                        | Source::Moment => false,
-                    };
-                    of_forward && tensor.real
+                    let inside = matches!(tensor.source, Source::Input | Source::Inside(_));
+                    let producer = table.producer(storage);
+                    let of_forward =
+                        producer.is_some_and(|node| table.nodes[node].pass.is_forward());
+                    (inside || of_forward) && tensor.real
                 }));
             }
         }

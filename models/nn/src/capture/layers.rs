@@ -62,15 +62,10 @@ impl Layers {
 
 /// The parameter whose memory a tensor is.
 fn parameter(table: &Table, tensor: usize) -> Option<usize> {
-    match table.tensors[table.storage(tensor)].source {
-        Source::Parameter(index) => Some(index),
-        Source::Input
-        | Source::Labels
-        | Source::Constant
-        | Source::Moment
-        | Source::Node(_)
-        | Source::Inside(_) => None,
-    }
+    let Source::Parameter(index) = table.tensors[table.storage(tensor)].source else {
+        return None;
+    };
+    Some(index)
 }
 
 /// Where a list has an item, at its end if it is new.

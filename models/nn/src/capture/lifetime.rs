@@ -30,9 +30,7 @@ pub struct Lifetime {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Gone before the backward pass.
     Passing,
-    /// Kept for the backward pass.
     Saved,
     /// Computed once more in the backward pass.
     Rebuilt,

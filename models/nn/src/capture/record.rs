@@ -29,7 +29,6 @@ pub struct Forward {
     /// The right classes.
     pub labels: TensorId,
     pub logits: TensorId,
-    /// The mean cross-entropy.
     pub loss: TensorId,
     /// In the order in which the network holds them.
     pub parameters: Vec<Parameter>,
@@ -39,14 +38,11 @@ pub struct Forward {
 pub struct Parameter {
     /// Where the network holds it, such as `layers.0.weight`.
     pub path: String,
-    /// Its tensor in the record.
     pub id: TensorId,
 }
 
-/// Why there is no record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// burn's recording device said so.
     #[error("burn could not record the network: {0}")]
     Refused(String),
     #[error(transparent)]
@@ -193,7 +189,6 @@ pub fn training(
 
 /// burn's autodiff, over the back end that records.
 type Recorder = Autodiff<Capture>;
-/// A tensor of the recording back end.
 type Recorded = FloatTensor<Capture>;
 
 /// Tensors that are made for nothing but their place in the record: what follows belongs to this phase.

@@ -11,7 +11,6 @@ pub struct GradientNeeds {
     pub kept: BTreeMap<usize, Vec<Saved>>,
 }
 
-/// Something kept from the forward pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Saved {
     /// The memory of this tensor, counted once however many need it.
@@ -24,7 +23,6 @@ pub enum Saved {
 pub(super) struct FusedFunction {
     /// The node that has the result.
     pub(super) last: usize,
-    /// All of them.
     pub(super) nodes: Vec<usize>,
     kept: Vec<Saved>,
 }

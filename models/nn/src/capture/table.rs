@@ -9,17 +9,14 @@ use super::record::{Forward, Parameter, RecordError, RecordedPhase, Training};
 
 /// What burn recorded of one training step.
 pub struct Table {
-    /// Everything that is read or written.
     pub tensors: Vec<Tensor>,
     /// Everything that is done, each after all that it reads from.
     pub nodes: Vec<Node>,
     /// In the order in which the network holds them.
     pub parameters: Vec<Parameter>,
     pub weights: Vec<usize>,
-    /// The gradient of each parameter that has one.
     pub gradients: Vec<Option<usize>>,
     pub logits: usize,
-    /// The mean cross-entropy.
     pub loss: usize,
 }
 
@@ -48,7 +45,6 @@ pub enum Source {
     Inside(usize),
 }
 
-/// Which part of a step a node is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepPhase {
     Forward,
@@ -80,10 +76,7 @@ fn numbers(shape: &[usize]) -> u64 {
 impl StepPhase {
     /// Whether it is of the model or its loss.
     pub fn is_forward(self) -> bool {
-        match self {
-            Self::Forward | Self::Loss => true,
-            Self::Backward | Self::Update(_) => false,
-        }
+        matches!(self, Self::Forward | Self::Loss)
     }
 }
 
@@ -163,23 +156,14 @@ impl Table {
 
     /// The node that computes a tensor's memory.
     pub fn producer(&self, tensor: usize) -> Option<usize> {
-        match self.tensors[self.storage(tensor)].source {
-            Source::Node(node) => Some(node),
-            Source::Input
-            | Source::Labels
-            | Source::Parameter(_)
-            | Source::Constant
-            | Source::Moment
-            | Source::Inside(_) => None,
-        }
+        let Source::Node(node) = self.tensors[self.storage(tensor)].source else { return None };
+        Some(node)
     }
 
     /// Whether memory is neither a parameter nor the same in every step, and is of real numbers or not.
     pub fn is_activation(&self, tensor: usize) -> bool {
-        match self.tensors[self.storage(tensor)].source {
-            Source::Input | Source::Node(_) | Source::Inside(_) => true,
-            Source::Labels | Source::Parameter(_) | Source::Constant | Source::Moment => false,
-        }
+        let source = self.tensors[self.storage(tensor)].source;
+        matches!(source, Source::Input | Source::Node(_) | Source::Inside(_))
     }
 }
 
@@ -306,65 +290,27 @@ pub enum Class {
 }
 
 /// The operations of each class by name; all others are elementwise.
-const CLASSES: [(Class, &[&str]); 6] = [
-    (
-        Class::Product,
-        &[
-            "matmul",
-            "linear",
-            "linear_x_backward",
-            "linear_weight_backward",
-            "conv2d",
-            "conv2d_x_backward",
-            "conv2d_weight_backward",
-        ],
-    ),
-    (Class::View, &["reshape", "swap_dims", "permute", "expand", "slice"]),
-    (Class::Creation, &["empty", "zeros", "ones", "full", "init", "random"]),
-    (Class::Rows, &["softmax", "log_softmax", "softmin", "layer_norm"]),
+const CLASSES: [(Class, &str); 9] = [
+    (Class::Product, "matmul linear linear_x_backward linear_weight_backward"),
+    (Class::Product, "conv2d conv2d_x_backward conv2d_weight_backward"),
+    (Class::View, "reshape swap_dims permute expand slice"),
+    (Class::Creation, "empty zeros ones full init random"),
+    (Class::Rows, "softmax log_softmax softmin layer_norm"),
     (
         Class::Reduction,
-        &[
-            "sum",
-            "sum_dim",
-            "sum_dims",
-            "mean",
-            "mean_dim",
-            "max",
-            "max_dim",
-            "min",
-            "min_dim",
-            "arg_max",
-            "arg_min",
-            "all",
-            "any",
-            "linear_bias_backward",
-            "conv2d_bias_backward",
-        ],
+        "sum sum_dim sum_dims mean mean_dim max max_dim min min_dim arg_max arg_min",
     ),
+    (Class::Reduction, "all any linear_bias_backward conv2d_bias_backward"),
     (
         Class::Move,
-        &[
-            "gather",
-            "scatter",
-            "select",
-            "select_assign",
-            "embedding",
-            "embedding_backward",
-            "cat",
-            "repeat_dim",
-            "flip",
-            "cast",
-            "slice_assign",
-            "into_float",
-            "into_int",
-        ],
+        "gather scatter select select_assign embedding embedding_backward cat repeat_dim",
     ),
+    (Class::Move, "flip cast slice_assign into_float into_int"),
 ];
 
 impl Class {
     pub fn of(name: &str) -> Self {
-        let listed = CLASSES.iter().find(|(_, names)| names.contains(&name));
+        let listed = CLASSES.iter().find(|(_, names)| names.split(' ').any(|own| own == name));
         listed.map_or(Self::Elementwise, |(class, _)| *class)
     }
 

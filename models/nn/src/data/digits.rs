@@ -34,7 +34,6 @@ pub(super) fn generate(jitter: f32, mut part: SplitSpec) -> Labelled {
     Labelled { inputs, labels, features: PIXELS }
 }
 
-/// Writes one digit on an empty image.
 fn write(digit: usize, jitter: f32, stream: &mut Stream, image: &mut [f32]) {
     let hand = Hand::new(jitter, stream);
     // With more jitter the rarer variants are more frequent; without it all digits use the first.
@@ -70,14 +69,12 @@ const PRESSURE: f32 = 0.1;
 
 /// Half the width of a stroke without jitter.
 const RADIUS: f32 = 1.1;
-/// Half the width of the thinnest stroke.
 const THINNEST: f32 = 0.5;
 
 struct Hand {
     /// Turn, scale and shear about the middle of the glyph.
     linear: [[f32; 2]; 2],
     middle: Point,
-    /// Half the width of a stroke.
     radius: f32,
 }
 
@@ -112,7 +109,6 @@ fn bounded(stream: &mut Stream) -> f32 {
 
 // Strokes: smooth curves through points, drawn with a round, anti-aliased nib.
 
-/// Straight pieces between two points of a curve.
 const PIECES: usize = 6;
 
 /// Draws a curve through `points`; half its width goes from `start` to `end`, in pixels.
@@ -183,13 +179,13 @@ mod tests {
     use crate::data::tests::labelled;
     use crate::data::{DataConfig, Dataset, Halves, Labelled, load};
 
-    fn digits(samples: usize, noise: f32, jitter: f32) -> Halves<Labelled> {
+    fn digits(samples: usize, noise: f32, jitter: f32) -> Halves {
         let config = DataConfig { samples, noise, jitter, ..DataConfig::new(Dataset::Digits, 1) };
         labelled(load(&config).expect("generated data cannot fail"))
     }
 
     /// The share of the held-out digits whose nearest class mean is that of their own class.
-    fn nearest_mean_accuracy(data: &Halves<Labelled>) -> f32 {
+    fn nearest_mean_accuracy(data: &Halves) -> f32 {
         let mut means = vec![[0.0_f32; PIXELS]; CLASSES];
         // Classes are balanced, so sums stand for means up to one factor.
         for index in 0..data.train.len() {

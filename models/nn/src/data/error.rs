@@ -34,7 +34,6 @@ pub enum DataError {
     Several(Vec<DataError>),
 }
 
-/// What is wrong with a text to learn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CorpusFault {
     #[error(
@@ -72,7 +71,6 @@ pub enum CorpusFault {
     TooShort { characters: usize, least: usize, context: usize },
 }
 
-/// What is wrong with one IDX file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdxFault {
     #[error("cannot be read: {0}; check that it is a plain file that you may read")]

@@ -22,9 +22,7 @@ pub struct Labelled {
 /// A row of tokens, seen through windows of `context` tokens. A window's labels are its tokens moved on by one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
-    /// The row.
     pub tokens: Vec<i32>,
-    /// Tokens of a window.
     pub context: usize,
     /// From the start of one window to that of the next: 1 to train, so that a window may begin anywhere, and `context`
     /// to judge, so that each token is foretold once.
@@ -34,21 +32,16 @@ pub struct Sequence {
 /// The inputs of some examples, row-major: `[examples, features]` or `[examples, context]`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
-    /// Coordinates or pixels.
     Floats(Vec<f32>),
     Tokens(Vec<i32>),
 }
 
-/// Some examples, in the order they were asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// What the network sees.
     pub inputs: Numbers,
     /// What it should say: `[examples]`, or `[examples * context]` row by row.
     pub labels: Vec<i32>,
-    /// Rows of the inputs.
     pub rows: usize,
-    /// Numbers in a row of the inputs.
     pub columns: usize,
 }
 

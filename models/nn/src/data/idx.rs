@@ -12,7 +12,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads the four files of the folder, and takes from either half as many examples as asked for, or all
 /// there are, in the order that the seed gives.
-pub(super) fn load(config: &DataConfig) -> Result<Halves<Labelled>, DataError> {
+pub(super) fn load(config: &DataConfig) -> Result<Halves, DataError> {
     let folder = config.folder.as_deref().ok_or(DataError::NoFolder)?;
     let [train_images, train_labels, test_images, test_labels] = find(folder)?;
     let train = read_pair(&train_images, &train_labels);
@@ -23,9 +23,7 @@ pub(super) fn load(config: &DataConfig) -> Result<Halves<Labelled>, DataError> {
             held_out: test.choose(config, config.dataset.held_out_samples(), "held-out"),
         }),
         (train, test) => {
-            let mut errors: Vec<DataError> =
-                [train.err(), test.err()].into_iter().flatten().flatten().collect();
-            Err(if errors.len() == 1 { errors.remove(0) } else { DataError::Several(errors) })
+            Err(together([train.err(), test.err()].into_iter().flatten().flatten().collect()))
         }
     }
 }
@@ -39,9 +37,9 @@ const FILES: [(&str, Content); 4] = [
 
 /// The four files of a folder, in the order of [`FILES`].
 fn find(folder: &Path) -> Result<[PathBuf; 4], DataError> {
-    let unreadable = |error: io::Error| DataError::FolderUnreadable {
-        folder: folder.to_owned(),
-        reason: error.to_string(),
+    let unreadable = |error: io::Error| {
+        let (folder, reason) = (folder.to_owned(), error.to_string());
+        DataError::FolderUnreadable { folder, reason }
     };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -66,11 +64,11 @@ fn find(folder: &Path) -> Result<[PathBuf; 4], DataError> {
     if !missing.is_empty() {
         errors.push(DataError::FilesMissing { folder: folder.to_owned(), missing, found });
     }
-    match errors.len() {
-        0 => Ok(paths),
-        1 => Err(errors.remove(0)),
-        _ => Err(DataError::Several(errors)),
-    }
+    if errors.is_empty() { Ok(paths) } else { Err(together(errors)) }
+}
+
+fn together(mut errors: Vec<DataError>) -> DataError {
+    if errors.len() == 1 { errors.remove(0) } else { DataError::Several(errors) }
 }
 
 /// Images and their labels, as many of one as of the other.
@@ -189,11 +187,9 @@ fn body_bytes(header: &[u8], content: Content, file_bytes: u64) -> Result<usize,
         if element != UNSIGNED_BYTE {
             return Err(IdxFault::WrongType(element));
         }
-        if dimensions != content.dimensions() {
-            return Err(IdxFault::WrongDimensions {
-                expected: content.dimensions(),
-                found: dimensions,
-            });
+        let expected = content.dimensions();
+        if dimensions != expected {
+            return Err(IdxFault::WrongDimensions { expected, found: dimensions });
         }
     }
     let sizes: Vec<u32> = header.chunks_exact(4).skip(1).map(big_endian).collect();
@@ -205,14 +201,13 @@ fn body_bytes(header: &[u8], content: Content, file_bytes: u64) -> Result<usize,
             }
             (count, PIXELS)
         }
-        _ => {
-            return Err(IdxFault::NoHeader { expected: header_bytes, found: file_bytes });
-        }
+        _ => return Err(IdxFault::NoHeader { expected: header_bytes, found: file_bytes }),
     };
-    match count {
-        0 => return Err(IdxFault::Empty),
-        count if count > MOST_ITEMS => return Err(IdxFault::TooMany(count)),
-        _ => {}
+    if count == 0 {
+        return Err(IdxFault::Empty);
+    }
+    if count > MOST_ITEMS {
+        return Err(IdxFault::TooMany(count));
     }
     let body = count as usize * item_bytes;
     let expected = (header_bytes + body) as u64;

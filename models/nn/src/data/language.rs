@@ -62,16 +62,12 @@ impl Vocabulary {
         self.names.len()
     }
 
-    /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     pub fn is_characters(&self) -> bool {
-        match self.spelling {
-            Spelling::Characters(_) => true,
-            Spelling::Numbers => false,
-        }
+        self.spelling != Spelling::Numbers
     }
 
     /// The tokens of a text; what is not in the vocabulary is left out.
@@ -105,7 +101,6 @@ impl Vocabulary {
         Some((place + 1, symbol))
     }
 
-    /// Tokens written one after another.
     pub fn text(&self, tokens: &[i32]) -> String {
         let names: Vec<&str> = tokens.iter().map(|&token| self.name(token)).collect();
         match self.spelling {

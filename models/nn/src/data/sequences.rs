@@ -80,12 +80,8 @@ pub(super) fn text_vocabulary(corpus: Option<&str>) -> Result<Vocabulary, DataEr
     }
     for (line, row) in text.lines().enumerate() {
         if let Some((column, found)) = row.chars().enumerate().find(|(_, c)| is_no_text(*c)) {
-            return Err(CorpusFault::NotText {
-                line: line + 1,
-                column: column + 1,
-                code: u32::from(found),
-            }
-            .into());
+            let (line, column, code) = (line + 1, column + 1, u32::from(found));
+            return Err(CorpusFault::NotText { line, column, code }.into());
         }
     }
     if text.starts_with('@') && !text.contains(char::is_whitespace) {
@@ -96,11 +92,8 @@ pub(super) fn text_vocabulary(corpus: Option<&str>) -> Result<Vocabulary, DataEr
         return Err(CorpusFault::OneCharacter(only).into());
     }
     if characters.len() > MOST_CHARACTERS {
-        return Err(CorpusFault::TooManyCharacters {
-            found: characters.len(),
-            most: MOST_CHARACTERS,
-        }
-        .into());
+        let (found, most) = (characters.len(), MOST_CHARACTERS);
+        return Err(CorpusFault::TooManyCharacters { found, most }.into());
     }
     Ok(Vocabulary::new(&characters.into_iter().collect::<String>()))
 }
@@ -118,12 +111,9 @@ pub(super) fn text(config: &DataConfig) -> Result<Row, DataError> {
     // A short text still has one window to judge by.
     let held_out = (train.len() / 10).max(config.context + 1);
     if train.len() < held_out + config.context + 1 {
-        return Err(CorpusFault::TooShort {
-            characters: train.len(),
-            least: 2 * (config.context + 1),
-            context: config.context,
-        }
-        .into());
+        let (characters, context) = (train.len(), config.context);
+        let least = 2 * (context + 1);
+        return Err(CorpusFault::TooShort { characters, least, context }.into());
     }
     let held_out = train.split_off(train.len() - held_out);
     train.truncate(config.samples);

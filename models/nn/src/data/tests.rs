@@ -3,12 +3,12 @@ use crate::data::*;
 const GENERATED: [Dataset; 5] =
     [Dataset::Spiral, Dataset::Moons, Dataset::Circles, Dataset::Xor, Dataset::Digits];
 
-fn made(config: &DataConfig) -> Halves<Labelled> {
+fn made(config: &DataConfig) -> Halves {
     labelled(load(config).expect("generated data cannot fail"))
 }
 
 /// Both halves of a data set of labelled examples.
-pub(super) fn labelled(data: Data) -> Halves<Labelled> {
+pub(super) fn labelled(data: Data) -> Halves {
     match (data.train, data.held_out) {
         (Examples::Labelled(train), Examples::Labelled(held_out)) => Halves { train, held_out },
         other => panic!("a sequence: {other:?}"),

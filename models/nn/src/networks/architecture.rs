@@ -215,7 +215,6 @@ impl Architecture {
     }
 }
 
-/// The matrix and the biases of a layer of neurons.
 fn dense(name: &str, what: String, size: [usize; 2]) -> [WeightTensor; 2] {
     [
         WeightTensor::new(format!("{name}.weight"), &size, Role::Matrix(what)),

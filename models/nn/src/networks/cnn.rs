@@ -5,18 +5,14 @@ use burn::tensor::Tensor;
 use burn::tensor::module::conv2d;
 use burn::tensor::ops::ConvOptions;
 
-/// The sizes of a convolutional network for square grey images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CnnConfig {
-    /// Pixels along an edge of the image.
     pub edge: usize,
-    /// Channels of the first convolution.
     pub width: usize,
     pub depth: usize,
     pub outputs: usize,
 }
 
-/// The shape of one convolution of a [`CnnConfig`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConvShape {
     pub channels_in: usize,
@@ -27,7 +23,6 @@ pub struct ConvShape {
     pub edge_out: usize,
 }
 
-/// The edge of the window that a convolution moves over the image.
 const KERNEL: usize = 3;
 
 /// Below this edge, convolutions no longer halve the image.
@@ -56,14 +51,12 @@ pub struct Conv {
 /// wide, then one layer of neurons over everything that is left.
 #[derive(Module, Debug)]
 pub struct Cnn {
-    /// From the input on.
     pub convolutions: Vec<Conv>,
     pub head: Linear,
     edge: usize,
 }
 
 impl CnnConfig {
-    /// The convolutions, from the input on.
     pub fn convolutions(&self) -> Vec<ConvShape> {
         let mut shapes: Vec<ConvShape> = Vec::with_capacity(self.depth);
         for index in 0..self.depth {
@@ -92,7 +85,7 @@ impl CnnConfig {
     pub fn init(&self, initial: &mut Initializer<'_>) -> Cnn {
         let convolutions = self.convolutions().into_iter().map(|shape| Conv {
             weight: shape.filter().init(initial).weight,
-            bias: initial.biases(shape.channels_out),
+            bias: initial.row(shape.channels_out, 0.0),
             stride: shape.stride,
         });
         let convolutions = convolutions.collect();

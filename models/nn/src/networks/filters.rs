@@ -9,7 +9,6 @@ use burn::tensor::ops::ConvOptions;
 /// neurons over everything that is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterNetConfig {
-    /// Pixels along an edge of the image.
     pub edge: usize,
     /// The filters, from the input on; each takes the channels that the one before gives.
     pub filters: Vec<FilterShape>,
@@ -26,14 +25,12 @@ pub struct FilterShape {
     pub window: [usize; 2],
     /// How far the window moves: 2 halves the image.
     pub stride: usize,
-    /// Which channels an output sees.
     pub sight: ReceptiveField,
 }
 
 /// Which channels one output of a convolution sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReceptiveField {
-    /// All that come in.
     All,
     /// Its own, as in a depthwise convolution.
     Own,
@@ -59,7 +56,6 @@ pub struct Filter {
 /// A chain of filters, then one layer of neurons.
 #[derive(Module, Debug)]
 pub struct FilterNet {
-    /// From the input on.
     pub filters: Vec<Filter>,
     pub head: Linear,
     edge: usize,

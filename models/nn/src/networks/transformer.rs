@@ -27,9 +27,7 @@ pub const MASKED_SCORE: f64 = -1e9;
 pub struct Transformer {
     /// One row of numbers per token, `[vocab, width]`.
     pub embedding: Param<Tensor<2>>,
-    /// From the input on.
     pub blocks: Vec<Block>,
-    /// Before the output head.
     pub norm: RmsNorm,
     /// The output head, `[width, vocab]`; not tied to the embedding.
     pub head: Param<Tensor<2>>,
@@ -39,10 +37,8 @@ pub struct Transformer {
 #[derive(Module, Debug)]
 pub struct Block {
     pub attention_norm: RmsNorm,
-    /// What tokens look at in one another.
     pub attention: Attention,
     pub mlp_norm: RmsNorm,
-    /// What each token makes of what it has seen.
     pub mlp: SwiGlu,
 }
 
@@ -79,7 +75,6 @@ pub struct SwiGlu {
     pub down: Param<Tensor<2>>,
 }
 
-/// What a transformer computes on the way to its scores.
 #[derive(Clone, Debug)]
 pub struct ForwardTrace {
     /// The scores, `[batch, time, vocab]`.
@@ -155,8 +150,8 @@ impl Transformer {
         let mut x = self.embed(tokens);
         let positions = self.positions(&x);
         for block in &self.blocks {
-            let (next, weights) = block.forward(x, &positions); // and [batch, heads, time, time]
-            x = next;
+            let weights; // [batch, heads, time, time]
+            (x, weights) = block.forward(x, &positions);
             seen(&weights, &x);
         }
         self.read(x)
@@ -211,7 +206,7 @@ impl Block {
 
 impl RmsNorm {
     fn init(width: usize, initial: &Initializer<'_>) -> Self {
-        Self { scale: initial.ones(width) }
+        Self { scale: initial.row(width, 1.0) }
     }
 
     /// x / sqrt(mean(x²) + ε) * scale, `[rows, width]` to the same.
@@ -308,7 +303,6 @@ pub struct TransformerConfig {
     pub heads: usize,
     /// Key/value heads; they divide the query heads.
     pub kv_heads: usize,
-    /// Units of the gated layer of each block.
     pub ffn: usize,
     pub context: usize,
 }

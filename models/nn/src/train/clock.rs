@@ -8,14 +8,11 @@ use burn::tensor::Device;
 use crate::train::Timing;
 use mlsys_lab::median;
 
-/// A part of a training step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Assembling the batch and copying it to the device.
     Data,
-    /// Model and loss.
     Forward,
-    /// Gradients.
     Backward,
     Update,
 }
@@ -47,7 +44,6 @@ impl<'a> Stopwatch<'a> {
         Self { device, timing, lap: Instant::now(), phases: [0.0; 4] }
     }
 
-    /// Ends a phase; the next one starts.
     pub fn end(&mut self, phase: Phase) {
         self.wait();
         let now = Instant::now();
@@ -81,19 +77,14 @@ pub struct StepTimes {
     window: Option<(Instant, usize)>,
 }
 
-#[derive(Clone, Copy)]
-enum StepTime {
-    Whole(f64),
-    Phases([f64; 4]),
-}
+/// Seconds of a step, and of its phases where each was timed.
+type StepTime = (f64, Option<[f64; 4]>);
 
 impl StepTimes {
-    /// Steps that count.
     const RECENT: usize = 20;
 
-    /// Takes in a step timed phase by phase.
     pub fn push_phases(&mut self, phases: [f64; 4]) {
-        self.push(StepTime::Phases(phases));
+        self.push((phases.iter().sum(), Some(phases)));
     }
 
     /// A step begins. The device is idle if there is no window yet.
@@ -114,10 +105,9 @@ impl StepTimes {
         self.window = None;
     }
 
-    /// Takes in `steps` steps that took `seconds` together.
     fn push_together(&mut self, seconds: f64, steps: usize) {
         for _ in 0..steps.min(Self::RECENT) {
-            self.push(StepTime::Whole(seconds / steps as f64));
+            self.push((seconds / steps as f64, None));
         }
     }
 
@@ -135,17 +125,11 @@ impl StepTimes {
     }
 
     pub fn seconds_per_step(&self) -> Option<f64> {
-        median(self.recent.iter().map(|time| match time {
-            StepTime::Whole(seconds) => *seconds,
-            StepTime::Phases(phases) => phases.iter().sum(),
-        }))
+        median(self.recent.iter().map(|(seconds, _)| *seconds))
     }
 
     pub fn seconds_of(&self, phase: Phase) -> Option<f64> {
-        median(self.recent.iter().filter_map(|time| match time {
-            StepTime::Whole(_) => None,
-            StepTime::Phases(phases) => Some(phases[phase as usize]),
-        }))
+        median(self.recent.iter().filter_map(|(_, phases)| Some((*phases)?[phase as usize])))
     }
 }
 

@@ -10,11 +10,9 @@ const CHUNK: usize = 1000;
 /// Labels judged at once: a sequence has as many as tokens.
 const CHUNK_LABELS: usize = 4096;
 
-/// Examples on the device, in chunks.
 pub struct EvaluationSet {
     /// Inputs `[chunk, features]` and labels `[chunk]`, or `[chunk * context]` for sequences.
     chunks: Vec<(Inputs, Tensor<1, Int>)>,
-    /// Labels of all chunks.
     len: usize,
 }
 
@@ -22,9 +20,7 @@ pub struct EvaluationSet {
 pub struct Evaluation {
     /// Mean cross-entropy in nats.
     pub loss: f64,
-    /// Share right.
     pub accuracy: f64,
-    /// Whether each label was thought likeliest.
     pub hits: Vec<bool>,
 }
 

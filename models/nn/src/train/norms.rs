@@ -58,7 +58,6 @@ pub fn layers(network: &Network) -> Vec<usize> {
 /// The norms of one step, still on the device; each list has one tensor `[1]` per parameter.
 pub struct StepNorms {
     gradients: Vec<Tensor<1>>,
-    /// The weights before the update.
     before: Vec<Tensor<1>>,
     updates: Vec<Tensor<1>>,
     changes: Vec<Tensor<1>>,
@@ -129,7 +128,6 @@ fn distances(a: &[Tensor<1>], b: &[Tensor<1>]) -> Vec<Tensor<1>> {
     a.iter().zip(b).map(|(a, b)| norm(a.clone() - b.clone())).collect()
 }
 
-/// The norm of a vector whose parts have these norms.
 fn together(norms: &[f64]) -> f64 {
     norms.iter().fold(0.0, |sum, norm| sum.hypot(*norm))
 }

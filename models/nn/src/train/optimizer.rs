@@ -18,7 +18,6 @@ use serde::Deserialize;
 pub struct UpdateKnobs {
     pub learning_rate: f64,
     pub weight_decay: f64,
-    /// The largest global gradient norm.
     pub gradient_clip: Option<f64>,
 }
 

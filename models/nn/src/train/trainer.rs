@@ -19,7 +19,6 @@ pub struct Trainer {
     network: Network,
     optimizer: Optimizer,
     batches: Batches,
-    /// The weights at the start.
     start: Vec<Tensor<1>>,
     /// With autodiff.
     device: Device,
@@ -27,10 +26,8 @@ pub struct Trainer {
     kept: Activations,
 }
 
-/// What a step measures besides its loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measuring {
-    /// Gradients, weights and update.
     Norms,
     /// And the memory of both passes.
     NormsAndMemory,
@@ -39,7 +36,6 @@ pub enum Measuring {
 
 /// What one step found; still on the device.
 pub struct Step {
-    /// The loss of the batch, `[1]`.
     pub loss: Tensor<1>,
     pub norms: Option<StepNorms>,
     /// What forward and backward held, where the device tells.
@@ -48,7 +44,6 @@ pub struct Step {
 }
 
 impl Trainer {
-    /// A network on an autodiff device with a fresh optimizer.
     pub fn new(
         network: Network,
         knobs: &Knobs,
@@ -74,10 +69,10 @@ impl Trainer {
         };
         let mut watch = Stopwatch::start(&self.device, knobs.timing);
 
-        let (inputs, labels) = batch(examples, self.batches.next(knobs.batch_size), &self.device);
+        let batch = batch(examples, self.batches.next(knobs.batch_size), &self.device);
         watch.end(Phase::Data);
 
-        let pass = ForwardPass::forward(&self.network, inputs, labels, knobs.activation, self.kept);
+        let (loss, pass) = forward(&self.network, batch, knobs.activation, self.kept);
         watch.end(Phase::Forward);
 
         if let Some(gauge) = &mut gauge {
@@ -85,7 +80,7 @@ impl Trainer {
             watch.resume();
         }
 
-        let (loss, gradients) = pass.backward(&self.network, &mut gauge);
+        let gradients = backward(&self.network, loss.clone(), pass, &mut gauge);
         watch.end(Phase::Backward);
 
         let held = gauge.map(MemoryGauge::close);
@@ -126,12 +121,10 @@ impl Trainer {
         GradientsParams::from_grads(loss.backward(), &self.network)
     }
 
-    /// How far the weights are from their start.
     pub fn weight_change(&self) -> f64 {
         norms::distance(&self.network, &self.start)
     }
 
-    /// The layer of every parameter.
     pub fn layers(&self) -> Vec<usize> {
         norms::layers(&self.network)
     }
@@ -139,52 +132,35 @@ impl Trainer {
 
 // Forward to the loss and back to the gradients, with all activations kept or without.
 
-/// A forward pass that has not gone back yet.
-pub struct ForwardPass {
-    /// The loss, `[1]`.
-    loss: Tensor<1>,
-    /// Where blocks left nothing but their inputs: these. Else burn has recorded all of it.
-    checkpointed: Option<CheckpointedPass>,
+/// The loss `[1]` of a batch; where blocks left nothing but their inputs, these. Else burn has recorded all of it.
+fn forward(
+    network: &Network,
+    (inputs, labels): (Inputs, Tensor<1, Int>),
+    activation: Activation,
+    kept: Activations,
+) -> (Tensor<1>, Option<CheckpointedPass>) {
+    match (network, inputs, kept) {
+        (Network::Transformer(transformer), Inputs::Tokens(tokens), Activations::OfBlocks) => {
+            let (loss, pass) = transformer.forward_checkpointed(tokens, labels);
+            (loss, Some(pass))
+        }
+        (_, inputs, _) => (cross_entropy(network.forward(inputs, activation), labels), None),
+    }
 }
 
-impl ForwardPass {
-    /// The loss of a batch.
-    pub fn forward(
-        network: &Network,
-        inputs: Inputs,
-        labels: Tensor<1, Int>,
-        activation: Activation,
-        kept: Activations,
-    ) -> Self {
-        match (network, inputs, kept) {
-            (Network::Transformer(transformer), Inputs::Tokens(tokens), Activations::OfBlocks) => {
-                let (loss, pass) = transformer.forward_checkpointed(tokens, labels);
-                Self { loss, checkpointed: Some(pass) }
+/// The gradients of the loss by the parameters of the network that made it.
+fn backward(
+    network: &Network,
+    loss: Tensor<1>,
+    checkpointed: Option<CheckpointedPass>,
+    gauge: &mut Option<MemoryGauge<'_>>,
+) -> GradientsParams {
+    match (checkpointed, network) {
+        (Some(pass), Network::Transformer(transformer)) => pass.backward(loss, transformer, || {
+            if let Some(gauge) = gauge {
+                gauge.look();
             }
-            (_, inputs, _) => Self {
-                loss: cross_entropy(network.forward(inputs, activation), labels),
-                checkpointed: None,
-            },
-        }
-    }
-
-    /// The loss `[1]`, and its gradients by the parameters of the network that made it.
-    pub fn backward(
-        self,
-        network: &Network,
-        gauge: &mut Option<MemoryGauge<'_>>,
-    ) -> (Tensor<1>, GradientsParams) {
-        let loss = self.loss;
-        let gradients = match (self.checkpointed, network) {
-            (Some(pass), Network::Transformer(transformer)) => {
-                pass.backward(loss.clone(), transformer, || {
-                    if let Some(gauge) = gauge {
-                        gauge.look();
-                    }
-                })
-            }
-            _ => GradientsParams::from_grads(loss.backward(), network),
-        };
-        (loss, gradients)
+        }),
+        _ => GradientsParams::from_grads(loss.backward(), network),
     }
 }

@@ -12,7 +12,6 @@ use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, SafeTensors, serialize};
 use std::collections::HashMap;
 
-/// Bytes of a number.
 const BYTES: usize = 4;
 
 /// The whole file: a row of weights in the module's order, what the network is, and more that readers may want to know.
@@ -42,10 +41,8 @@ pub fn encode(
     serialize(views?, Some(metadata))
 }
 
-/// A parsed file. Its tensors are read once the architecture is known.
 pub struct Opened<'a> {
     file: SafeTensors<'a>,
-    /// What it says of itself.
     pub metadata: HashMap<String, String>,
 }
 
@@ -158,10 +155,7 @@ fn metadata(architecture: &Architecture) -> HashMap<String, String> {
 
 impl WeightTensor {
     fn is_transposed(&self) -> bool {
-        match self.role {
-            Role::Matrix(_) => true,
-            Role::Embedding(_) | Role::Windows(_) | Role::Bias | Role::Scale => false,
-        }
+        matches!(self.role, Role::Matrix(_))
     }
 
     fn shape_in_file(&self) -> Vec<usize> {

@@ -76,7 +76,6 @@ fn made(architecture: &Architecture, seed: u64) -> Network {
     architecture.init(Initialization::He, seed, &Device::flex())
 }
 
-/// Something that the network can read.
 fn inputs(architecture: &Architecture, device: &Device) -> Inputs {
     let features = match architecture {
         Architecture::Mlp(config) => config.inputs,

@@ -15,7 +15,6 @@ use crate::OpenError;
 use crate::guard::DriverError;
 use crate::wgpu::{loader_lock, no_adapter};
 
-/// Threads of a warp.
 const WARP: u32 = 32;
 
 static ALL: Mutex<Vec<OpenAdapter>> = Mutex::new(Vec::new());
@@ -38,7 +37,6 @@ pub(super) struct OpenAdapter {
 }
 
 impl OpenAdapter {
-    /// The adapter of this number, opened when it is first asked for.
     pub(super) fn get(index: usize) -> Result<Self, OpenError> {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = all.iter().find(|opened| opened.index == index) {
@@ -92,48 +90,33 @@ impl OpenAdapter {
         })
     }
 
-    /// # Errors
-    /// The launch is beyond a limit of the adapter, with both numbers.
+    /// Refuses a launch beyond a limit of the adapter, with both numbers.
     pub(super) fn check_size(&self, start: &Machine, wgsl: &Wgsl) -> Result<(), DeviceError> {
         let (limits, launch) = (&self.limits, start.launch());
         let bytes = |name: &str| start.bytes_of(name).len() as u64;
         let largest = wgsl.buffers.iter().map(|buffer| bytes(&buffer.name)).max();
-        let [x, y, z] = launch.block_dim;
-        let most_in = [
+        let [x, y, z] = launch.block_dim.map(u64::from);
+        let blocks = launch.grid_dim.into_iter().max().unwrap_or(1);
+        let [in_block, in_x, in_y, in_z, in_grid, shared, buffers] = [
+            limits.max_compute_invocations_per_workgroup,
             limits.max_compute_workgroup_size_x,
             limits.max_compute_workgroup_size_y,
             limits.max_compute_workgroup_size_z,
-        ];
-        let blocks = launch.grid_dim.into_iter().max().unwrap_or(1);
+            limits.max_compute_workgroups_per_dimension,
+            limits.max_compute_workgroup_storage_size,
+            limits.max_storage_buffers_per_shader_stage,
+        ]
+        .map(u64::from);
+        let in_buffer = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         for (asked, most, of) in [
-            (
-                launch.threads_per_block(),
-                u64::from(limits.max_compute_invocations_per_workgroup),
-                "threads in a block",
-            ),
-            (x.into(), most_in[0].into(), "threads of a block in x"),
-            (y.into(), most_in[1].into(), "threads of a block in y"),
-            (z.into(), most_in[2].into(), "threads of a block in z"),
-            (
-                blocks.into(),
-                limits.max_compute_workgroups_per_dimension.into(),
-                "blocks in one dimension of a grid",
-            ),
-            (
-                start.shared_bytes().into(),
-                limits.max_compute_workgroup_storage_size.into(),
-                "bytes of shared memory a block",
-            ),
-            (
-                wgsl.buffers.len() as u64,
-                limits.max_storage_buffers_per_shader_stage.into(),
-                "buffers",
-            ),
-            (
-                largest.unwrap_or(0),
-                limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
-                "bytes in one buffer",
-            ),
+            (launch.threads_per_block(), in_block, "threads in a block"),
+            (x, in_x, "threads of a block in x"),
+            (y, in_y, "threads of a block in y"),
+            (z, in_z, "threads of a block in z"),
+            (u64::from(blocks), in_grid, "blocks in one dimension of a grid"),
+            (u64::from(start.shared_bytes()), shared, "bytes of shared memory a block"),
+            (wgsl.buffers.len() as u64, buffers, "buffers"),
+            (largest.unwrap_or(0), in_buffer, "bytes in one buffer"),
         ] {
             if asked > most {
                 return Err(DeviceError::TooLarge(format!(

@@ -38,7 +38,7 @@ impl Folder {
         fs::remove_file(self.0.join(name)).expect("a file in the test's own folder");
     }
 
-    fn load(&self) -> Result<Halves<Labelled>, DataError> {
+    fn load(&self) -> Result<Halves, DataError> {
         load(&config(Some(self.0.clone())))
     }
 }

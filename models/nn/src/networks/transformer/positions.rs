@@ -5,7 +5,6 @@ use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
 /// The slowest rotation of a position turns once in about this many radians of tokens (Su et al. 2021).
 pub const ROTARY_BASE: f64 = 10_000.0;
 
-/// What all blocks need to know of positions.
 pub struct Positions {
     /// Cosine of every pair's angle, twice, `[rows, 1, time, 2, head / 2]`, with one row for all sequences or one each.
     cosine: Tensor<5>,
@@ -46,7 +45,6 @@ impl Positions {
         Self { cosine, sine, ahead: Tensor::tril_mask([1, 1, time, time], 0, device) }
     }
 
-    /// Positions of new tokens among those whose keys are kept.
     pub fn among(standing: &TokenPositions, head: usize, dtype: DType, device: &Device) -> Self {
         let [cosine, sine] = angles(&standing.new, head, dtype, device);
         let rows = standing.new.len();
@@ -64,25 +62,24 @@ impl Positions {
     ///
     /// `[batch, heads, time, head]` to the same. With (a, b) a pair: a cos - b sin, b cos + a sin.
     pub(super) fn turn(&self, x: Tensor<4>) -> Tensor<4> {
-        let [batch, heads, time, head] = x.dims();
-        let pairs = x.reshape([batch, heads, time, 2, head / 2]);
-        let swapped = pairs.clone().flip([3]); // (b, a)
-        let turned = pairs * self.cosine.clone() + swapped * self.sine.clone();
-        turned.reshape([batch, heads, time, head])
+        rotate(x, &self.cosine, self.sine.clone())
     }
 
     /// Turns by the same angles the other way, which is what the gradient by something turned needs.
     pub fn turn_back(&self, x: Tensor<4>) -> Tensor<4> {
-        let [batch, heads, time, head] = x.dims();
-        let pairs = x.reshape([batch, heads, time, 2, head / 2]);
-        let swapped = pairs.clone().flip([3]); // (b, a)
-        let turned = pairs * self.cosine.clone() - swapped * self.sine.clone();
-        turned.reshape([batch, heads, time, head])
+        rotate(x, &self.cosine, self.sine.clone().neg())
     }
 }
 
+fn rotate(x: Tensor<4>, cosine: &Tensor<5>, sine: Tensor<5>) -> Tensor<4> {
+    let [batch, heads, time, head] = x.dims();
+    let pairs = x.reshape([batch, heads, time, 2, head / 2]);
+    let swapped = pairs.clone().flip([3]); // (b, a)
+    let turned = pairs * cosine.clone() + swapped * sine;
+    turned.reshape([batch, heads, time, head])
+}
+
 impl TokenPositions {
-    /// Whether a token must not look at a key.
     fn hides(&self, at: usize, key: Option<usize>) -> bool {
         key.is_none_or(|key| key > at || self.window.is_some_and(|window| at - key >= window))
     }

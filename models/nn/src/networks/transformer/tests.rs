@@ -8,7 +8,6 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 mod gradients;
 pub(crate) mod reference;
 
-/// A small one with 11 tokens.
 fn config(heads: usize, kv_heads: usize) -> TransformerConfig {
     TransformerConfig {
         vocab: 11,
@@ -28,7 +27,6 @@ fn transformer(config: TransformerConfig, device: &Device) -> Transformer {
     }
 }
 
-/// Sequences one after the other.
 fn tokens(values: &[i32], batch: usize, device: &Device) -> Tensor<2, Int> {
     let data = TensorData::new(values.to_vec(), [batch, values.len() / batch]);
     Tensor::from_data(data, device)

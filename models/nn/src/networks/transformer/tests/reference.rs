@@ -186,7 +186,6 @@ fn stirred(config: TransformerConfig) -> Transformer {
     transformer(config, &Device::flex()).map(&mut Stir(0))
 }
 
-/// The largest relative difference in scores, attention and vectors.
 fn error(transformer: &Transformer) -> f64 {
     let device = Device::flex();
     let plain = Plain::new(transformer);
@@ -227,26 +226,4 @@ fn it_equals_the_plain_one_without_blocks_and_for_one_token() {
     let found = values(one.forward(tokens(&[8], 1, &Device::flex())));
     let expected = Plain::new(&one).forward(&[8]).logits.concat();
     assert!(difference(&found, &expected) <= 1e-10);
-}
-
-/// Every group of columns `size` wide, `times` times in a row.
-fn repeated(param: &Param<Tensor<2>>, size: usize, times: usize) -> Param<Tensor<2>> {
-    let [rows, columns] = param.dims();
-    let groups = param.val().reshape([rows, columns / size, 1, size]);
-    let repeated: Tensor<4> = groups.repeat_dim(2, times);
-    Param::from_tensor(repeated.reshape([rows, columns * times]))
-}
-
-#[test]
-fn shared_heads_are_heads_with_equal_keys_and_values() {
-    let shared = in_f64(stirred(config(4, 2)));
-    let mut own = shared.clone();
-    for block in &mut own.blocks {
-        block.attention.kv_heads = 4;
-        block.attention.key = repeated(&block.attention.key, 4, 2);
-        block.attention.value = repeated(&block.attention.value, 4, 2);
-    }
-    let tokens = tokens(&FIRST, 1, &Device::flex());
-    let (a, b) = (shared.forward(tokens.clone()), own.forward(tokens));
-    assert!(difference(&values(a), &values(b)) <= 1e-13);
 }
