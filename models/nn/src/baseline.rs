@@ -72,7 +72,6 @@ impl<'a> NetworkSource<'a> {
     }
 }
 
-/// The network that a lab starts from; see [`NetworkSource::network`].
 pub fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
     NetworkSource::of(&run.params, recipe)?.network(run)
 }
@@ -161,7 +160,6 @@ pub fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabErr
 
 const MODEL_FROM: &str = "model_from";
 
-/// The network that `model_from` names; none if it is not set.
 fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> {
     if params.get(MODEL_FROM).is_none() {
         return Ok(None);

@@ -121,7 +121,6 @@ pub struct DataConfig {
 }
 
 impl DataConfig {
-    /// The data set with its own defaults, from `seed`.
     pub fn new(dataset: Dataset, seed: u64) -> Self {
         Self {
             dataset,
@@ -162,7 +161,6 @@ impl DataConfig {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Data {
     pub train: Examples,
-    /// Never trained on.
     pub held_out: Examples,
     /// What is known of a sequence's tokens.
     pub language: Option<Language>,
@@ -308,7 +306,6 @@ fn point(shape: Shape, class: usize, stream: &mut Stream) -> [f64; 2] {
     }
 }
 
-/// Where a spiral arm starts.
 const SPIRAL_HOLE: f64 = 0.1;
 const XOR_GAP: f64 = 0.06;
 

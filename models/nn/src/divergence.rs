@@ -61,23 +61,24 @@ mod tests {
 
     #[test]
     fn a_loss_ten_times_the_first_or_not_finite_is_a_divergence() {
-        let verdicts = |losses: &[f64]| {
-            let mut judge = DivergenceCheck::new(2.0_f64.ln());
-            losses.iter().map(|&loss| judge.judge(loss).is_some()).collect::<Vec<_>>()
+        let verdicts = |mut check: DivergenceCheck, losses: &[f64]| -> Vec<bool> {
+            losses.iter().map(|&loss| check.judge(loss).is_some()).collect()
         };
-        assert_eq!(verdicts(&[1.0, 10.0, 10.1]), [false, false, true]);
+        let two = || DivergenceCheck::new(2.0_f64.ln());
+        assert_eq!(verdicts(two(), &[1.0, 10.0, 10.1]), [false, false, true]);
         // ln 2 is 0.69: after a lucky first batch the ceiling is 6.9.
-        assert_eq!(verdicts(&[0.01, 6.9, 7.0]), [false, false, true]);
-        assert_eq!(verdicts(&[f64::NAN, 0.5, f64::INFINITY]), [true, false, true]);
-    }
-
-    #[test]
-    fn raised_first_loss_is_compared_with_guessing() {
-        let first = |mut judge: DivergenceCheck, loss| judge.judge(loss).is_some();
+        assert_eq!(verdicts(two(), &[0.01, 6.9, 7.0]), [false, false, true]);
+        assert_eq!(verdicts(two(), &[f64::NAN, 0.5, f64::INFINITY]), [true, false, true]);
         let guessing = 64.0_f64.ln();
-        assert!(first(DivergenceCheck::from_guessing(guessing), 41.6));
-        assert!(!first(DivergenceCheck::from_guessing(guessing), 41.5));
-        assert!(!first(DivergenceCheck::new(guessing), 41.6));
+        assert_eq!(
+            verdicts(DivergenceCheck::from_guessing(guessing), &[41.5, 41.6]),
+            [false, true]
+        );
+        assert_eq!(verdicts(DivergenceCheck::new(guessing), &[41.6]), [false]);
+        let mut turned = two();
+        assert!(turned.judge(0.7).is_none());
+        turned.begin_anew();
+        assert_eq!(verdicts(turned, &[9.0, 91.0]), [false, true]);
     }
 
     #[test]
@@ -85,14 +86,5 @@ mod tests {
         assert_eq!(check_weights(&[1.0, -2.0]), None);
         assert!(check_weights(&[1.0, f32::INFINITY]).is_some());
         assert!(check_weights(&[f32::NAN]).is_some());
-    }
-
-    #[test]
-    fn a_turned_knob_moves_the_ceiling() {
-        let mut losses = DivergenceCheck::new(2.0_f64.ln());
-        assert!(losses.judge(0.7).is_none());
-        losses.begin_anew();
-        assert!(losses.judge(9.0).is_none());
-        assert!(losses.judge(91.0).is_some());
     }
 }

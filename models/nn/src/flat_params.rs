@@ -59,7 +59,6 @@ pub fn gradient_rows<M: Module>(module: &M, gradients: &mut GradientsParams) -> 
     slopes.1
 }
 
-/// The weights.
 pub fn weights<M: Module>(module: &M) -> Result<Vec<f32>, ReadError> {
     read(rows(module), len(module))
 }
@@ -111,7 +110,6 @@ pub fn scatter(row: &mut [f32], ranges: &[Range<usize>], numbers: &[f32]) {
     }
 }
 
-/// Everything in one transfer.
 fn read(pieces: Vec<Tensor<1>>, count: usize) -> Result<Vec<f32>, ReadError> {
     if pieces.is_empty() {
         return Ok(Vec::new());
@@ -161,9 +159,7 @@ impl Rule {
 pub enum Optimizer {
     #[default]
     Sgd,
-    /// The running sum.
     Momentum(Vec<f32>),
-    /// The running mean square.
     RmsProp(Vec<f32>),
     Adam(Moments),
 }

@@ -187,7 +187,6 @@ impl Mlp {
 
 // Initial weights, drawn on the host, so that two devices start from the same bits.
 
-/// The rule by which weights start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Initialization {
@@ -225,7 +224,6 @@ enum Values {
 }
 
 impl<'a> Initializer<'a> {
-    /// The parameters that `rule` and `seed` give, on `device`.
     pub fn new(rule: Initialization, seed: u64, device: &'a Device) -> Self {
         Self { rule, stream: Stream::new(seed, "weights"), device, values: Values::Drawn }
     }

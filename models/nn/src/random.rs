@@ -144,11 +144,8 @@ mod tests {
         for (power, expected, bound) in
             [(1, 0.0, 0.013), (2, 1.0, 0.018), (3, 0.0, 0.05), (4, 3.0, 0.13)]
         {
-            assert!(
-                (moment(power) - expected).abs() < bound,
-                "moment {power} is {}",
-                moment(power)
-            );
+            let found = moment(power);
+            assert!((found - expected).abs() < bound, "moment {power} is {found}");
         }
     }
 

@@ -17,7 +17,6 @@ struct Computing<F> {
     waits: Waits,
 }
 
-/// When the clock waits for the device.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     /// After the last operation: what starting the others costs is hidden behind them.
@@ -33,13 +32,11 @@ pub(super) fn copy(device: &Device, id: DeviceId, bytes: u64) -> Box<dyn Workloa
     timed(device, id, add, (8.0 * count, Waits::Once))
 }
 
-/// The sum of a buffer.
 pub(super) fn read(device: &Device, id: DeviceId, bytes: u64) -> Box<dyn Workload> {
     let (operand, count) = ones(device, bytes / 4);
     timed(device, id, move || operand.clone().sum(), (4.0 * count, Waits::Once))
 }
 
-/// An addition of one element.
 pub(super) fn launch(device: &Device, id: DeviceId) -> Box<dyn Workload> {
     let (operand, count) = ones(device, 1);
     let add = move || operand.clone().add_scalar(1.0);

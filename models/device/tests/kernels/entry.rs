@@ -11,16 +11,13 @@ use mlsys_kernel::{Argument, Kernel, Launch, Values};
 
 use crate::Case;
 
-/// How close a device must come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closeness {
     /// To the last bit.
     Exact,
-    /// Within the tolerance that the lab names.
     Near,
 }
 
-/// What a device must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,

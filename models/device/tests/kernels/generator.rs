@@ -14,7 +14,6 @@ pub(crate) const INPUT: usize = 64;
 /// Variables of each type.
 const VARIABLES: u64 = 3;
 
-/// Writes one kernel.
 pub(crate) struct Generator {
     state: u64,
     text: String,
@@ -29,7 +28,6 @@ enum Inside {
 }
 
 impl Generator {
-    /// The text of the kernel with this number.
     pub(crate) fn kernel(number: u64) -> String {
         let mut writer = Self { state: noise(number + 1), text: String::new(), loops: 0 };
         writer.helper();

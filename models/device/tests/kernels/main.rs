@@ -27,7 +27,6 @@ use generator::{BLOCK, Generator, INPUT};
 /// Warp instructions that no kernel here needs.
 const BUDGET: u64 = 5_000_000;
 
-/// A kernel with what it is launched on.
 pub(crate) struct Case {
     pub(crate) file: String,
     pub(crate) source: String,
@@ -37,7 +36,6 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// The launch, before its first instruction.
     fn start(&self) -> Machine {
         self.kernel
             .launch(self.launch.clone(), &self.arguments)
@@ -54,7 +52,6 @@ impl Case {
         machine
     }
 
-    /// The same as a device takes it.
     fn work<'a>(&'a self, start: &'a Machine) -> LaunchRequest<'a> {
         LaunchRequest { kernel: &self.kernel, source: &self.source, file: &self.file, start }
     }
@@ -167,7 +164,6 @@ fn run_entry(device: DeviceId, entry: &Entry) -> Result<bool, Wrong> {
     Err(Wrong::Differs(Box::new(agreement), answer.seconds))
 }
 
-/// What is wrong with a kernel of the corpus on a device.
 #[derive(Debug, thiserror::Error)]
 enum Wrong {
     #[error("it runs, and has no translation by its own account")]

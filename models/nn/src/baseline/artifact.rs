@@ -143,7 +143,6 @@ impl Trained {
         })
     }
 
-    /// What a recipe says, with weights that come from elsewhere.
     fn of_recipe(recipe: &Recipe, weights: Vec<f32>) -> Self {
         Self {
             weights,

@@ -12,7 +12,6 @@ pub(super) const FRESH: usize = 1000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained {
     pub architecture: Architecture,
-    /// Between its layers; a transformer has its own.
     pub activation: Activation,
     pub data: DataConfig,
     pub steps: u64,
@@ -21,7 +20,6 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// The network on a device, which may be one with autodiff.
     pub fn network(&self, device: &Device) -> Network {
         self.network_of(&self.weights, device)
     }

@@ -12,7 +12,8 @@ use crate::{cases, data, flat_params};
 use mlsys_device as device;
 use mlsys_lab::{DeviceId, LabError};
 use serde::Deserialize;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::thread;
 use std::time::Duration;
 
 /// Images that a network learns from, where a lab trains one before it changes it.
@@ -122,25 +123,13 @@ const MOST: usize = 24;
 /// How often a run that waits for another's training looks whether it is to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-static CACHE: TrainedCache =
-    TrainedCache { entries: Mutex::new(Vec::new()), changed: Condvar::new() };
-
-struct TrainedCache {
-    entries: Mutex<Vec<Entry>>,
-    changed: Condvar,
-}
+static CACHE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
 struct Entry {
     recipe: Recipe,
     device: DeviceId,
-    /// None while it is being trained.
-    trained: Option<Arc<Trained>>,
-}
-
-/// The right to train what a recipe says. Given back when dropped, so that others can try if this training fails.
-struct Claim<'a> {
-    recipe: &'a Recipe,
-    device: DeviceId,
+    /// Locked while it is being trained; empty before that, and where training failed or was ended.
+    trained: Arc<Mutex<Option<Arc<Trained>>>>,
 }
 
 /// The network of a recipe. `has_next` is asked before each step, and now and then while another thread trains it; none if
@@ -151,68 +140,46 @@ pub(super) fn cached(
     smaller: &str,
     has_next: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Option<Arc<Trained>>, LabError> {
-    loop {
-        let mut entries = lock();
-        let known = entries.iter().find(|entry| entry.is(recipe, device));
-        match known.map(|entry| entry.trained.clone()) {
-            Some(Some(trained)) => return Ok(Some(trained)),
-            Some(None) => {
-                // Which of the two woke it does not matter: it looks again.
-                let waited = CACHE.changed.wait_timeout(entries, POLL_INTERVAL);
-                drop(waited.unwrap_or_else(PoisonError::into_inner));
+    let place = cache_place(recipe, device);
+    let mut trained = loop {
+        match place.try_lock() {
+            Ok(trained) => break trained,
+            // A training that panicked has left nothing.
+            Err(TryLockError::Poisoned(empty)) => break empty.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                thread::sleep(POLL_INTERVAL);
                 if !has_next(0) {
                     return Ok(None);
                 }
             }
-            None => {
-                entries.push(Entry { recipe: recipe.clone(), device, trained: None });
-                break;
-            }
         }
+    };
+    if trained.is_none() {
+        *trained = teach(recipe, device, smaller, has_next)?.map(Arc::new);
     }
-    let claim = Claim { recipe, device };
-    let trained = teach(recipe, device, smaller, has_next)?;
-    Ok(trained.map(|trained| claim.fulfil(Arc::new(trained))))
+    Ok((*trained).clone())
 }
 
-impl Entry {
-    fn is(&self, recipe: &Recipe, device: DeviceId) -> bool {
-        self.device == device && self.recipe == *recipe
+fn cache_place(recipe: &Recipe, device: DeviceId) -> Arc<Mutex<Option<Arc<Trained>>>> {
+    // A panic while the lock was held leaves the entries consistent.
+    let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = entries.iter().find(|entry| entry.device == device && entry.recipe == *recipe);
+    if let Some(known) = known {
+        return Arc::clone(&known.trained);
     }
-}
-
-impl Claim<'_> {
-    fn fulfil(self, trained: Arc<Trained>) -> Arc<Trained> {
-        let mut entries = lock();
-        if let Some(own) = entries.iter_mut().find(|entry| entry.is(self.recipe, self.device)) {
-            own.trained = Some(Arc::clone(&trained));
-        }
-        let old = entries.iter().position(|entry| entry.trained.is_some());
-        if entries.len() > MOST
-            && let Some(old) = old
-        {
-            entries.remove(old);
-        }
-        trained
+    let unused = entries.iter().position(|entry| Arc::strong_count(&entry.trained) == 1);
+    if let (Some(oldest), true) = (unused, entries.len() >= MOST) {
+        entries.remove(oldest);
     }
-}
-
-impl Drop for Claim<'_> {
-    fn drop(&mut self) {
-        lock().retain(|entry| entry.trained.is_some() || !entry.is(self.recipe, self.device));
-        CACHE.changed.notify_all();
-    }
-}
-
-/// The entries. A panic while the lock was held leaves them consistent, so poison is ignored.
-fn lock() -> MutexGuard<'static, Vec<Entry>> {
-    CACHE.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    let trained = Arc::default();
+    entries.push(Entry { recipe: recipe.clone(), device, trained: Arc::clone(&trained) });
+    trained
 }
 
 // Training by a recipe.
 
 /// Trains. `has_next` is asked before each step with the number of steps done; none if it says no.
-pub(super) fn teach(
+fn teach(
     recipe: &Recipe,
     id: DeviceId,
     smaller: &str,

@@ -30,7 +30,6 @@ pub enum Fusing {
 /// One pass over memory: an operation, or a fused chain of them.
 #[derive(Clone, Debug)]
 pub struct FusedOp {
-    /// Its nodes in order.
     pub nodes: Vec<usize>,
     pub flops: u64,
     pub bytes: u64,
@@ -158,14 +157,12 @@ pub struct Costs {
     /// Intensity of every layer's largest product.
     pub products: Vec<(String, f64)>,
     pub memory_bound_share: f64,
-    /// The training step by rule.
     pub step: Step,
     pub saved_bytes: u64,
     pub inference_peak_bytes: u64,
     pub training_peak_bytes: u64,
     pub arithmetic_joules: Option<f64>,
     pub memory_joules: Option<f64>,
-    /// What burn's own backward pass does.
     pub recorded: RecordedBackward,
 }
 

@@ -44,7 +44,6 @@ impl<B: Backend> Machine<B> {
         self.tensors.insert(id, handle);
     }
 
-    /// Puts values that were recorded with the graph.
     pub fn put_data(&mut self, id: TensorId, data: TensorData) {
         let (dtype, device) = (data.dtype(), &self.device);
         let handle = if dtype.is_float() {
@@ -61,7 +60,6 @@ impl<B: Backend> Machine<B> {
         self.tensors.get(&id)
     }
 
-    /// A float tensor that was put or computed.
     pub fn float(&self, tensor: &TensorIr) -> Result<FloatTensor<B>, Unknown> {
         match self.get(tensor.id) {
             Some(Handle::Float(found)) => Ok(found.clone()),

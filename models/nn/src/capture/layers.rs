@@ -6,7 +6,6 @@ use super::table::{Source, StepPhase, Table};
 /// The names of a layer and of what it is in, from the outermost in.
 type Path = Vec<String>;
 
-/// The layers of a table, and the one of every node.
 pub struct Layers {
     /// Their names from the outermost in, such as `block1`, `attention`; in the order of their first nodes.
     pub paths: Vec<Vec<String>>,
@@ -60,7 +59,6 @@ impl Layers {
     }
 }
 
-/// The parameter whose memory a tensor is.
 fn parameter(table: &Table, tensor: usize) -> Option<usize> {
     let Source::Parameter(index) = table.tensors[table.storage(tensor)].source else {
         return None;

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Recompute {
     #[serde(rename = "none")]
     Nothing,
-    /// Results of elementwise operations.
     Elementwise,
     /// All inside a block (a layer where there are no blocks): only what goes into it is kept.
     Blocks,
@@ -34,7 +33,6 @@ pub enum Phase {
     Saved,
     /// Computed once more in the backward pass.
     Rebuilt,
-    /// A gradient of an activation.
     Gradient,
 }
 
@@ -44,11 +42,9 @@ pub struct Step {
     pub forward: usize,
     pub length: usize,
     pub kept: u64,
-    /// Operations that are done once more.
     pub recomputed_flops: u64,
 }
 
-/// Numbers alive at each operation.
 pub fn alive(lives: &[Lifetime], length: usize) -> Vec<u64> {
     let mut changes = vec![0_i128; length + 1];
     for life in lives {
@@ -63,7 +59,6 @@ pub fn alive(lives: &[Lifetime], length: usize) -> Vec<u64> {
     sums.collect()
 }
 
-/// Most numbers alive at once.
 fn peak(lives: &[Lifetime], length: usize) -> u64 {
     alive(lives, length).into_iter().max().unwrap_or(0)
 }
@@ -162,7 +157,6 @@ impl Step {
         Self { lives, forward, length: 2 * forward, kept, recomputed_flops: again.flops }
     }
 
-    /// Most numbers alive at once.
     pub fn peak(&self) -> u64 {
         peak(&self.lives, self.length)
     }
@@ -194,7 +188,6 @@ struct Recomputation {
     dropped: BTreeMap<usize, usize>,
     /// What must be kept instead, and until when.
     sources: BTreeMap<usize, usize>,
-    /// Operations done once more.
     flops: u64,
 }
 

@@ -26,7 +26,6 @@ pub struct Forward {
     /// Values that the code itself supplied.
     pub values: BTreeMap<TensorId, TensorData>,
     pub input: TensorId,
-    /// The right classes.
     pub labels: TensorId,
     pub logits: TensorId,
     pub loss: TensorId,
@@ -49,7 +48,6 @@ pub enum RecordError {
     Unknown(#[from] Unknown),
 }
 
-/// Records one forward pass of a batch with its loss.
 pub fn forward(
     architecture: &Architecture,
     input: [usize; 2],
@@ -107,7 +105,6 @@ fn record_forward(
     })
 }
 
-/// The parameters of a recorded network with their places in it.
 fn parameters(network: &Network) -> Result<Vec<Parameter>, RecordError> {
     struct Names {
         path: Vec<String>,
@@ -150,14 +147,12 @@ fn mismatch() -> RecordError {
 
 /// A training step as burn recorded it: forward, backward, update.
 pub struct Training {
-    /// In the order in which burn did them.
     pub operations: Vec<(RecordedPhase, OperationIr)>,
     /// The tensors of the forward record, by their names in this one.
     pub same: HashMap<TensorId, TensorId>,
     pub gradients: Vec<Option<TensorId>>,
 }
 
-/// Where in a training step an operation lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordedPhase {
     /// It is part of what this operation of the forward record asked for.

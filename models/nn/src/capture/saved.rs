@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct GradientNeeds {
     /// Of every tensor, whether a gradient of it is wanted: it is a parameter or computed from one.
     pub gradient: Vec<bool>,
-    /// Of every forward node, what it keeps.
     pub kept: BTreeMap<usize, Vec<Saved>>,
 }
 
@@ -21,7 +20,6 @@ pub enum Saved {
 
 /// A function that is recorded as several operations and kept for as one.
 pub(super) struct FusedFunction {
-    /// The node that has the result.
     pub(super) last: usize,
     pub(super) nodes: Vec<usize>,
     kept: Vec<Saved>,

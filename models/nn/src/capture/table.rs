@@ -7,7 +7,6 @@ use burn::backend::ir::{OperationIr, TensorId, TensorIr};
 use super::execute::name_of;
 use super::record::{Forward, Parameter, RecordError, RecordedPhase, Training};
 
-/// What burn recorded of one training step.
 pub struct Table {
     pub tensors: Vec<Tensor>,
     /// Everything that is done, each after all that it reads from.
@@ -33,7 +32,6 @@ pub struct Tensor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     Input,
-    /// The right classes.
     Labels,
     Parameter(usize),
     /// The same in every step: a mask, an angle, a number.
@@ -74,7 +72,6 @@ fn numbers(shape: &[usize]) -> u64 {
 }
 
 impl StepPhase {
-    /// Whether it is of the model or its loss.
     pub fn is_forward(self) -> bool {
         matches!(self, Self::Forward | Self::Loss)
     }
@@ -103,7 +100,6 @@ impl Node {
 }
 
 impl Table {
-    /// The table of a forward pass and of the rest of the step.
     pub fn new(forward: &Forward, training: &Training) -> Result<Self, RecordError> {
         let mut builder = Builder::default();
         for id in forward.values.keys() {
@@ -154,7 +150,6 @@ impl Table {
         self.tensors[tensor].storage
     }
 
-    /// The node that computes a tensor's memory.
     pub fn producer(&self, tensor: usize) -> Option<usize> {
         let Source::Node(node) = self.tensors[self.storage(tensor)].source else { return None };
         Some(node)
@@ -276,16 +271,13 @@ impl Builder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Product,
-    /// One result per number.
     Elementwise,
     Reduction,
     /// Reductions and elementwise work over rows, done as one.
     Rows,
-    /// Numbers go from one place to another.
     Move,
     /// Another shape of the same memory.
     View,
-    /// A tensor is made from nothing.
     Creation,
 }
 

@@ -4,7 +4,6 @@ use crate::random::Stream;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Examples {
-    /// Inputs, each with a class.
     Labelled(Labelled),
     /// Windows of a row of tokens, each to be foretold from those before it.
     Sequence(Sequence),
@@ -150,7 +149,6 @@ impl Sequence {
         &self.tokens[index * self.stride + 1..][..self.context]
     }
 
-    /// The labels of all windows, one window after another.
     pub fn all_labels(&self) -> Vec<i32> {
         (0..self.len()).flat_map(|index| self.labels(index).iter().copied()).collect()
     }

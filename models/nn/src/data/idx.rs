@@ -35,7 +35,6 @@ const FILES: [(&str, Content); 4] = [
     ("t10k-labels", Content::Labels),
 ];
 
-/// The four files of a folder, in the order of [`FILES`].
 fn find(folder: &Path) -> Result<[PathBuf; 4], DataError> {
     let unreadable = |error: io::Error| {
         let (folder, reason) = (folder.to_owned(), error.to_string());
@@ -71,7 +70,6 @@ fn together(mut errors: Vec<DataError>) -> DataError {
     if errors.len() == 1 { errors.remove(0) } else { DataError::Several(errors) }
 }
 
-/// Images and their labels, as many of one as of the other.
 struct Pair {
     pixels: Vec<u8>,
     labels: Vec<u8>,

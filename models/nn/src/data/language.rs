@@ -31,10 +31,8 @@ pub struct Vocabulary {
     spelling: Spelling,
 }
 
-/// How tokens are written one after another.
 #[derive(Clone, Debug, PartialEq)]
 enum Spelling {
-    /// Each is a character.
     Characters(BTreeMap<char, i32>),
     /// Each is a number, with spaces between.
     Numbers,

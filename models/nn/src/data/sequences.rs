@@ -53,7 +53,6 @@ fn distinct(symbols: usize, stream: &mut Stream) -> [usize; 4] {
     std::array::from_fn(|index| chosen[index % chosen.len()])
 }
 
-/// Which of the four successors comes.
 fn draw(stream: &mut Stream) -> usize {
     let mut rest = stream.below(CHANCES.iter().sum());
     for (index, &chance) in CHANCES.iter().enumerate() {
@@ -72,7 +71,6 @@ const TALES: &str = include_str!("../../../../assets/corpus/tales.txt");
 /// Different characters that a text may have: more is no alphabet, and its vocabulary would be the whole network.
 const MOST_CHARACTERS: usize = 1024;
 
-/// Every character of the text, in the order of Unicode.
 pub(super) fn text_vocabulary(corpus: Option<&str>) -> Result<Vocabulary, DataError> {
     let text = corpus.unwrap_or(TALES);
     if text.trim().is_empty() {

@@ -6,7 +6,6 @@ use crate::networks::{
 };
 use burn::tensor::Device;
 
-/// A network's sizes, before it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Architecture {
     Mlp(MlpConfig),
@@ -16,7 +15,6 @@ pub enum Architecture {
     Transformer(TransformerConfig),
 }
 
-/// A tensor of a network's weights.
 pub(crate) struct WeightTensor {
     /// What other programs call it.
     pub(crate) name: String,
@@ -33,7 +31,6 @@ pub(crate) enum Role {
     Windows(String),
     /// The biases of the layer before it.
     Bias,
-    /// The factors of a norm.
     Scale,
 }
 
@@ -67,7 +64,6 @@ impl Architecture {
         }
     }
 
-    /// The name of its kind in parameters and files.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Mlp(_) => "mlp",
