@@ -18,7 +18,6 @@ use crate::transport::CommError;
 use mlsys_lab::{LabError, Run};
 use mlsys_nn::flat_params::ReadError;
 
-/// Why a run ends before its last step.
 #[derive(Debug)]
 pub enum StepError {
     Stopped,
@@ -47,9 +46,6 @@ impl From<ReadError> for StepError {
 
 impl StepError {
     /// Ends the run: to have been asked for it is no failure.
-    ///
-    /// # Errors
-    /// If it failed.
     pub fn end(self, run: &mut Run<'_>) -> Result<(), LabError> {
         let reason = match self {
             Self::Stopped => {

@@ -18,7 +18,6 @@ const HEAD: usize = 16;
 
 const VOCABULARY: usize = 64;
 
-/// Hidden units of the network for digits.
 const UNITS: usize = 32;
 
 #[derive(Clone)]
@@ -33,9 +32,6 @@ pub struct Model {
 
 /// The transformer's sizes as parameters give them: head width 16, vocabulary 64. `kv_heads` as many as query heads if
 /// the lab has no such parameter.
-///
-/// # Errors
-/// If the width cannot be divided into heads.
 pub fn transformer(params: &Params) -> Result<TransformerConfig, LabError> {
     let hidden = params.size("hidden")?;
     if !hidden.is_multiple_of(HEAD) {
@@ -63,9 +59,6 @@ pub fn transformer(params: &Params) -> Result<TransformerConfig, LabError> {
 
 impl Model {
     /// A transformer on symbols of a chain.
-    ///
-    /// # Errors
-    /// If the data cannot be made.
     pub fn transformer(config: TransformerConfig, seed: u64) -> Result<Self, LabError> {
         let data = DataConfig {
             context: config.context,
@@ -76,9 +69,6 @@ impl Model {
     }
 
     /// A network with one hidden layer on images of digits.
-    ///
-    /// # Errors
-    /// If the data cannot be made.
     pub fn digits(seed: u64) -> Result<Self, LabError> {
         let data = DataConfig::new(Dataset::Digits, seed);
         let config = MlpConfig { inputs: data.features(), hidden: vec![UNITS], outputs: 10 };
@@ -116,10 +106,6 @@ impl Model {
     }
 }
 
-/// The mean loss of some examples.
-///
-/// # Errors
-/// If the device gives back something else than a number.
 pub fn loss(
     network: &Network,
     examples: &Examples,
@@ -132,9 +118,6 @@ pub fn loss(
 }
 
 /// The mean loss of some examples and its gradient by all weights, as a row. `device` has autodiff.
-///
-/// # Errors
-/// If the device gives back something else than numbers.
 pub fn gradient(
     network: &Network,
     examples: &Examples,
@@ -149,9 +132,6 @@ pub fn gradient(
 }
 
 /// The number of a loss, with or without autodiff.
-///
-/// # Errors
-/// If the device gives back something else than a number.
 pub fn number(loss: Tensor<1>) -> Result<f64, CommError> {
     let numbers = flat_params::numbers(loss.without_autodiff(), 1)?;
     let number = numbers.first().copied().map(f64::from);

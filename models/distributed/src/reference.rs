@@ -11,22 +11,18 @@ use super::transport::{CommError, Endpoint};
 use super::worker_pool::{Worker, WorkerContext, WorkerPool, WorkerSpec};
 use crate::StepError;
 use mlsys_nn::data::Data;
-use mlsys_nn::flat_params;
-use mlsys_nn::flat_params::{Optimizer, Rule};
+use mlsys_nn::flat_params::{self, Optimizer, Rule};
 use mlsys_nn::networks::Network;
 
-/// A single-worker run that a distributed run is compared with.
 pub struct Reference {
     pool: WorkerPool<SingleWorker>,
 }
 
-/// What a step of one worker found.
 pub struct Step {
     /// Mean over the whole batch, before the update.
     pub loss: f64,
     pub gradient: Vec<f32>,
     pub weights: Vec<f32>,
-    /// Wall time of forward, backward and update.
     pub seconds: f64,
 }
 
@@ -40,10 +36,6 @@ struct SingleWorker {
 }
 
 impl Reference {
-    /// One worker with the first weights.
-    ///
-    /// # Errors
-    /// If no thread can be started.
     pub fn start(
         id: DeviceId,
         context: WorkerContext,
@@ -70,10 +62,6 @@ impl Reference {
         self.pool.set_timeout(timeout);
     }
 
-    /// One step on the whole batch.
-    ///
-    /// # Errors
-    /// If the run was ended, or the worker failed.
     pub fn step(
         &mut self,
         step: u64,

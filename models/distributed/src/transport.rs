@@ -7,7 +7,7 @@
 mod ledger;
 mod payload;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -19,7 +19,7 @@ pub use ledger::{Activity, Flow, Ledger, Traffic};
 pub use payload::Payload;
 
 /// What a message is about: the kind of thing, and which of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// Such as "chunk of the gradient".
     pub what: &'static str,
@@ -35,11 +35,14 @@ impl fmt::Display for Tag {
 
 #[derive(Debug)]
 pub enum CommError {
-    /// A message did not come in time.
-    TimedOut { from: usize, tag: Tag },
-    /// The sender has ended.
-    Disconnected { from: usize, tag: Tag },
-    /// A message holds something else than was agreed.
+    TimedOut {
+        from: usize,
+        tag: Tag,
+    },
+    Disconnected {
+        from: usize,
+        tag: Tag,
+    },
     Mismatch {
         from: usize,
         tag: Tag,
@@ -58,9 +61,7 @@ impl From<ReadError> for CommError {
     }
 }
 
-/// An item of an inbox.
 pub enum Packet {
-    /// Numbers from a worker.
     Message {
         from: usize,
         tag: Tag,
@@ -71,13 +72,11 @@ pub enum Packet {
     Abort,
 }
 
-/// A worker's connection to all others.
 pub struct Endpoint {
     rank: usize,
     peers: Vec<Sender<Packet>>,
     inbox: Receiver<Packet>,
-    /// Messages that came before they were received.
-    early: HashMap<(usize, Tag), VecDeque<Payload>>,
+    early: VecDeque<(usize, Tag, Payload)>,
     left: Vec<bool>,
     ledger: Arc<Ledger>,
 }
@@ -94,7 +93,7 @@ pub fn endpoints(
         rank,
         peers: senders.clone(),
         inbox,
-        early: HashMap::new(),
+        early: VecDeque::new(),
         left: vec![false; workers],
         ledger: Arc::clone(&ledger),
     };
@@ -121,15 +120,9 @@ impl Endpoint {
     pub fn send(&self, to: usize, tag: Tag, payload: impl Into<Payload>) {
         let payload = payload.into();
         self.ledger.count(self.rank, to, &payload);
-        if let Some(peer) = self.peers.get(to) {
-            let _ = peer.send(Packet::Message { from: self.rank, tag, payload });
-        }
+        let _ = self.peers[to].send(Packet::Message { from: self.rank, tag, payload });
     }
 
-    /// The message from a worker about a thing.
-    ///
-    /// # Errors
-    /// If it does not come in time, if the sender has ended, or if the run ends.
     pub fn receive(&mut self, from: usize, tag: Tag) -> Result<Payload, CommError> {
         let before = self.ledger.set(self.rank, Activity::Waiting { from, tag });
         let found = self.wait(from, tag);
@@ -141,9 +134,6 @@ impl Endpoint {
     }
 
     /// The message, which must be `count` f32 numbers.
-    ///
-    /// # Errors
-    /// As for [`receive`](Self::receive), and if something else came.
     pub fn receive_floats(
         &mut self,
         from: usize,
@@ -151,16 +141,14 @@ impl Endpoint {
         count: usize,
     ) -> Result<Vec<f32>, CommError> {
         let payload = self.receive(from, tag)?;
-        let wrong = |what| CommError::Mismatch { from, tag, what };
-        match payload {
-            Payload::Floats(numbers) if numbers.len() == count => Ok(numbers),
-            Payload::Floats(numbers) => {
-                Err(wrong(format!("{} numbers where {count} belong", numbers.len())))
-            }
+        let what = match payload {
+            Payload::Floats(numbers) if numbers.len() == count => return Ok(numbers),
+            Payload::Floats(numbers) => format!("{} numbers where {count} belong", numbers.len()),
             Payload::Levels { .. } | Payload::Signs { .. } | Payload::Entries { .. } => {
-                Err(wrong(format!("compressed numbers where {count} plain ones belong")))
+                format!("compressed numbers where {count} plain ones belong")
             }
-        }
+        };
+        Err(CommError::Mismatch { from, tag, what })
     }
 
     fn wait(&mut self, from: usize, tag: Tag) -> Result<Payload, CommError> {
@@ -169,19 +157,15 @@ impl Endpoint {
             if let Some(payload) = self.take_early(from, tag) {
                 return Ok(payload);
             }
-            if self.left.get(from).copied().unwrap_or(true) {
+            if self.left[from] {
                 return Err(CommError::Disconnected { from, tag });
             }
             let left = self.ledger.timeout().saturating_sub(begun.elapsed());
             match self.inbox.recv_timeout(left) {
                 Ok(Packet::Message { from, tag, payload }) => {
-                    self.early.entry((from, tag)).or_default().push_back(payload);
+                    self.early.push_back((from, tag, payload));
                 }
-                Ok(Packet::Left(who)) => {
-                    if let Some(left) = self.left.get_mut(who) {
-                        *left = true;
-                    }
-                }
+                Ok(Packet::Left(who)) => self.left[who] = true,
                 Ok(Packet::Abort) => return Err(CommError::Aborted),
                 Err(RecvTimeoutError::Timeout) => return Err(CommError::TimedOut { from, tag }),
                 Err(RecvTimeoutError::Disconnected) => {
@@ -192,12 +176,8 @@ impl Endpoint {
     }
 
     fn take_early(&mut self, from: usize, tag: Tag) -> Option<Payload> {
-        let queue = self.early.get_mut(&(from, tag))?;
-        let payload = queue.pop_front();
-        if queue.is_empty() {
-            self.early.remove(&(from, tag));
-        }
-        payload
+        let place = self.early.iter().position(|early| (early.0, early.1) == (from, tag))?;
+        self.early.remove(place).map(|(_, _, payload)| payload)
     }
 }
 
@@ -242,24 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_come_is_waited_for_no_longer_than_agreed() {
-        let (mut endpoints, ledger, _) = endpoints(2, Duration::ZERO);
-        let error = endpoints[0].receive(1, tag(7)).unwrap_err();
-        assert!(
-            matches!(error, CommError::TimedOut { from: 1, tag: about, .. } if about == tag(7)),
-            "{error:?}"
-        );
-        assert_eq!(ledger.doing(0).to_string(), "it waited for chunk 7 from worker 1");
-    }
-
-    #[test]
-    fn patience_that_is_set_anew_holds_for_every_port() {
+    fn a_wait_ends_at_the_time_limit_that_was_set_last() {
         let (mut endpoints, ledger, _) = endpoints(2, LONG);
         ledger.set_timeout(Duration::ZERO);
         for (rank, endpoint) in endpoints.iter_mut().enumerate() {
-            let error = endpoint.receive(1 - rank, tag(0)).unwrap_err();
-            assert!(matches!(error, CommError::TimedOut { .. }), "{error:?}");
+            let error = endpoint.receive(1 - rank, tag(7)).unwrap_err();
+            assert!(matches!(error, CommError::TimedOut { tag: about, .. } if about == tag(7)));
         }
+        assert_eq!(ledger.doing(0).to_string(), "it waited for chunk 7 from worker 1");
     }
 
     #[test]
@@ -280,23 +250,18 @@ mod tests {
         let (mut endpoints, _, _) = endpoints(2, LONG);
         endpoints[1].send(0, tag(0), vec![1.0; 7]);
         endpoints[1].send(0, tag(1), Payload::Levels { step: 1.0, levels: vec![1; 8] });
-        for (index, expected) in
-            [(0, "7 numbers where 8 belong"), (1, "compressed numbers where 8 plain ones belong")]
-        {
+        let expected = ["7 numbers where 8 belong", "compressed numbers where 8 plain ones belong"];
+        for (index, expected) in expected.into_iter().enumerate() {
             let error = endpoints[0].receive_floats(1, tag(index), 8).unwrap_err();
-            assert!(
-                matches!(&error, CommError::Mismatch { from: 1, what, .. } if what == expected),
-                "{error:?}"
-            );
+            let CommError::Mismatch { from: 1, what, .. } = error else { panic!("{error:?}") };
+            assert_eq!(what, expected);
         }
     }
 
     #[test]
     fn an_end_of_the_run_ends_every_wait() {
         let (mut endpoints, _, senders) = endpoints(2, LONG);
-        for sender in &senders {
-            sender.send(Packet::Abort).unwrap();
-        }
+        senders[0].send(Packet::Abort).unwrap();
         let error = endpoints[0].receive(1, tag(0)).unwrap_err();
         assert!(matches!(error, CommError::Aborted), "{error:?}");
     }

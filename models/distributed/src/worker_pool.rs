@@ -49,16 +49,12 @@ pub fn timeout(flops: f64) -> Duration {
 }
 
 /// The workers' devices: handles of the run's own device, or devices of other processes.
-///
-/// # Errors
-/// If a worker's device cannot be had, or the run was ended while it was waited for.
 pub fn contexts(run: &Run<'_>, workers: usize) -> Result<Vec<WorkerContext>, StepError> {
     let interrupted = || run.control.interrupted();
     let devices = device::workers::devices(run.device, &run.params, workers, &interrupted)?;
     devices.ok_or(StepError::Stopped)
 }
 
-/// What a worker is started with.
 #[derive(Clone, Debug)]
 pub struct WorkerSpec {
     /// Its number, from 0.
@@ -70,15 +66,10 @@ pub struct WorkerSpec {
 
 /// What a worker does when it is told to. It is made on its own thread and stays there.
 pub trait Worker: 'static {
-    /// What it is told.
     type Order: Send + 'static;
-    /// What it says when it has done it.
     type Answer: Send + 'static;
 
     /// Does what it is told, talking to the others through `endpoint`.
-    ///
-    /// # Errors
-    /// Why it cannot go on: the run ends.
     fn act(
         &mut self,
         order: Self::Order,
@@ -86,7 +77,6 @@ pub trait Worker: 'static {
     ) -> Result<Self::Answer, CommError>;
 }
 
-/// The workers of a run.
 pub struct WorkerPool<W: Worker> {
     id: DeviceId,
     contexts: Vec<WorkerContext>,
@@ -99,9 +89,6 @@ pub struct WorkerPool<W: Worker> {
 
 impl<W: Worker> WorkerPool<W> {
     /// A worker a seat, each made by `make` on its own thread. Nothing is waited for longer than `timeout`.
-    ///
-    /// # Errors
-    /// If no thread can be started.
     pub fn start(
         id: DeviceId,
         contexts: Vec<WorkerContext>,
@@ -160,21 +147,17 @@ impl<W: Worker> WorkerPool<W> {
         self.ledger.set_timeout(timeout);
     }
 
-    /// What went over the wires since the last time.
     pub fn traffic(&self) -> Traffic {
         self.ledger.take()
     }
 
     /// Gives each worker its order, by rank, and collects their answers, by rank. `interrupted` is asked now and then
     /// whether the run was ended from outside. `step` is for messages.
-    ///
-    /// # Errors
-    /// [`StepError`]; the crew is of no use after it.
     pub fn act(
         &mut self,
         step: u64,
         orders: impl IntoIterator<Item = W::Order>,
-        interrupted: impl Fn() -> bool,
+        mut interrupted: impl FnMut() -> bool,
     ) -> Result<Vec<W::Answer>, StepError> {
         for (sender, order) in self.orders.iter().zip(orders) {
             // A worker that has ended said why, or is found missing below.
@@ -204,7 +187,6 @@ impl<W: Worker> WorkerPool<W> {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Aborts the other workers and finds the root cause.
     fn failure(
         &self,
         step: u64,
@@ -258,7 +240,6 @@ impl<W: Worker> Drop for WorkerPool<W> {
     }
 }
 
-/// The life of a worker's thread.
 fn work<W: Worker>(
     make: &impl Fn(WorkerSpec) -> Result<W, CommError>,
     spec: WorkerSpec,

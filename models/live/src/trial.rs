@@ -183,6 +183,15 @@ pub(crate) fn number(data: &RunData, name: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no metric {name}"))
 }
 
+/// The numbers of an array, nested or not.
+pub(crate) fn flat(value: &Value) -> Vec<f64> {
+    if let Value::Array(items) = value {
+        items.iter().flat_map(flat).collect()
+    } else {
+        value.as_f64().into_iter().collect()
+    }
+}
+
 /// The picture that was drawn last in a panel.
 pub(crate) fn frame<'a>(data: &'a RunData, panel: &str) -> &'a Frame {
     &data.frames.get(panel).unwrap_or_else(|| panic!("{panel} is not drawn")).1

@@ -7,14 +7,12 @@ use std::time::Duration;
 
 use super::{Payload, Tag};
 
-/// What one worker sent to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     pub messages: u64,
     pub bytes: u64,
 }
 
-/// What was sent since it was last asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     workers: usize,
@@ -22,7 +20,6 @@ pub struct Traffic {
     flows: Vec<Flow>,
 }
 
-/// What a worker is at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Activity {
     /// It has answered.
@@ -30,11 +27,12 @@ pub enum Activity {
     Nothing,
     /// It computes: the end of "it was ...".
     Working(&'static str),
-    /// It waits for a message.
-    Waiting { from: usize, tag: Tag },
+    Waiting {
+        from: usize,
+        tag: Tag,
+    },
 }
 
-/// Kept by all workers together.
 pub struct Ledger {
     book: Mutex<Book>,
     /// Nanoseconds that anything is waited for at the most, by workers and by who gives them orders.
@@ -60,8 +58,10 @@ impl Traffic {
     }
 
     pub fn sent_by(&self, from: usize) -> Flow {
-        let all = (0..self.workers).map(|to| self.flow(from, to));
-        all.fold(Flow::default(), Flow::plus)
+        (0..self.workers).map(|to| self.flow(from, to)).fold(Flow::default(), |sum, flow| Flow {
+            messages: sum.messages + flow.messages,
+            bytes: sum.bytes + flow.bytes,
+        })
     }
 
     /// The most that any worker sent, messages and bytes each by themselves.
@@ -74,12 +74,6 @@ impl Traffic {
     }
 }
 
-impl Flow {
-    fn plus(self, other: Self) -> Self {
-        Self { messages: self.messages + other.messages, bytes: self.bytes + other.bytes }
-    }
-}
-
 impl Ledger {
     pub(super) fn new(workers: usize, timeout: Duration) -> Self {
         let book =
@@ -89,7 +83,6 @@ impl Ledger {
         ledger
     }
 
-    /// How long anything is waited for.
     pub fn timeout(&self) -> Duration {
         Duration::from_nanos(self.timeout.load(Ordering::Relaxed))
     }
@@ -100,7 +93,6 @@ impl Ledger {
         self.timeout.store(nanos, Ordering::Relaxed);
     }
 
-    /// What was sent since the last time.
     pub fn take(&self) -> Traffic {
         let mut book = self.open();
         let none = Traffic::none(book.traffic.workers);
@@ -118,12 +110,10 @@ impl Ledger {
 
     pub(super) fn count(&self, from: usize, to: usize, payload: &Payload) {
         let mut book = self.open();
-        let bytes = payload.bytes();
-        let workers = book.traffic.workers;
-        if let Some(flow) = book.traffic.flows.get_mut(from * workers + to) {
-            flow.messages += 1;
-            flow.bytes += bytes;
-        }
+        let flow = from * book.traffic.workers + to;
+        let flow = &mut book.traffic.flows[flow];
+        flow.messages += 1;
+        flow.bytes += payload.bytes();
     }
 
     /// A worker that broke off while it wrote left whole numbers behind.

@@ -3,13 +3,14 @@
 /// Numbers on a wire, plain or compressed, with the bytes that they take there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
-    /// Plain f32 numbers.
     Floats(Vec<f32>),
     /// Numbers as whole multiples of one step, a byte each.
-    Levels { step: f32, levels: Vec<i8> },
+    Levels {
+        step: f32,
+        levels: Vec<i8>,
+    },
     /// Signs alone, a bit each, with one size for all.
     Signs {
-        /// The size of every number.
         size: f32,
         count: usize,
         /// Bit `i % 64` of word `i / 64` is set where number `i` is negative.
@@ -36,7 +37,6 @@ impl Payload {
         bytes as u64
     }
 
-    /// The first few numbers as they will be read, for pictures.
     pub fn first(&self, most: usize) -> Vec<f32> {
         match self {
             Self::Floats(numbers) => numbers.iter().take(most).copied().collect(),
@@ -54,17 +54,13 @@ impl Payload {
     /// Adds the numbers to `sum`; whether there were as many as it has.
     pub fn add_to(&self, sum: &mut [f32]) -> bool {
         match self {
-            Self::Floats(numbers) => {
-                add(sum, numbers.iter().copied());
-                numbers.len() == sum.len()
-            }
+            Self::Floats(numbers) => add(sum, numbers.iter().copied()),
             Self::Levels { step, levels } => {
-                add(sum, levels.iter().map(|&level| f32::from(level) * step));
-                levels.len() == sum.len()
+                add(sum, levels.iter().map(|&level| f32::from(level) * step))
             }
             Self::Signs { size, count, bits } => {
-                add(sum, (0..*count).map(|index| signed(*size, bits, index)));
-                *count == sum.len() && bits.len() == count.div_ceil(64)
+                add(sum, (0..*count).map(|index| signed(*size, bits, index)))
+                    && bits.len() == count.div_ceil(64)
             }
             Self::Entries { count, places, values } => {
                 let mut all = places.len() == values.len();
@@ -86,10 +82,11 @@ impl From<Vec<f32>> for Payload {
     }
 }
 
-fn add(sum: &mut [f32], numbers: impl Iterator<Item = f32>) {
-    for (sum, number) in sum.iter_mut().zip(numbers) {
-        *sum += number;
-    }
+/// Whether there were as many.
+fn add(sum: &mut [f32], numbers: impl ExactSizeIterator<Item = f32>) -> bool {
+    let fits = numbers.len() == sum.len();
+    sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+    fits
 }
 
 fn signed(size: f32, bits: &[u64], index: usize) -> f32 {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::transport::{Activity, CommError};
 
-/// All that is known when a step fails.
 pub(super) struct FailureReport {
     pub(super) step: u64,
     pub(super) waited: Duration,
@@ -21,26 +20,21 @@ impl FailureReport {
         let step = self.step;
         // A worker's own failure or a wrong message explains more than a timeout of another.
         for (rank, error) in &self.errors {
-            match error {
-                CommError::Failed(what) => {
-                    return format!(
-                        "{} {what} (step {step}); what the others computed since step {} is lost: run it again, and if \
-                         it happens again take fewer workers or a smaller model",
-                        name(*rank),
-                        step.saturating_sub(1)
-                    );
-                }
-                CommError::Mismatch { from, tag, what } => {
-                    return format!(
-                        "{} sent {} something of the wrong shape for {tag} at step {step}: {what}; the two work on \
-                         different models: start all workers from the same version with the same parameters",
-                        name(*from),
-                        name(*rank)
-                    );
-                }
-                CommError::TimedOut { .. }
-                | CommError::Disconnected { .. }
-                | CommError::Aborted => {}
+            if let CommError::Failed(what) = error {
+                return format!(
+                    "{} {what} (step {step}); what the others computed since step {} is lost: run it again, and if it \
+                     happens again take fewer workers or a smaller model",
+                    name(*rank),
+                    step.saturating_sub(1)
+                );
+            }
+            if let CommError::Mismatch { from, tag, what } = error {
+                return format!(
+                    "{} sent {} something of the wrong shape for {tag} at step {step}: {what}; the two work on different \
+                     models: start all workers from the same version with the same parameters",
+                    name(*from),
+                    name(*rank)
+                );
             }
         }
         for (rank, error) in &self.errors {
@@ -58,22 +52,20 @@ impl FailureReport {
         let culprit = self.silent();
         let doing = self.doing[culprit];
         // A waiting worker began later than the lab's thread, and need not have timed out yet.
-        let mut waiting = self.doing.iter().enumerate();
-        let waiting = waiting.find_map(|(rank, doing)| match doing {
+        let waits = |(rank, doing): (usize, &Activity)| match doing {
             Activity::Waiting { from, tag } if *from == culprit => Some((rank, *tag)),
             Activity::Waiting { .. } | Activity::Working(_) | Activity::Nothing => None,
-        });
-        let gave_up = || {
-            self.errors.iter().find_map(|(rank, error)| match error {
-                CommError::TimedOut { from, tag } if *from == culprit => Some((*rank, *tag)),
-                CommError::TimedOut { .. }
-                | CommError::Disconnected { .. }
-                | CommError::Mismatch { .. }
-                | CommError::Aborted
-                | CommError::Failed(_) => None,
-            })
         };
-        let waiting = waiting.or_else(gave_up);
+        let gave_up = |(rank, error): &(usize, CommError)| {
+            if let CommError::TimedOut { from, tag } = error
+                && *from == culprit
+            {
+                return Some((*rank, *tag));
+            }
+            None
+        };
+        let waiting = self.doing.iter().enumerate().find_map(waits);
+        let waiting = waiting.or_else(|| self.errors.iter().find_map(gave_up));
         let waiting = waiting.map_or_else(String::new, |(rank, tag)| {
             format!(", and {} waited for {tag} from it", name(rank))
         });

@@ -6,7 +6,6 @@ use crate::transport::Tag;
 const LONG: Duration = Duration::from_secs(60);
 const SUM: Tag = Tag { what: "sum", index: 0 };
 
-/// What a worker of these tests does with an order.
 #[derive(Clone, Copy)]
 enum Do {
     Sum,
@@ -81,41 +80,26 @@ fn every_worker_does_its_step_and_answers_by_rank() {
 }
 
 #[test]
-fn a_worker_that_panics_ends_the_run_with_its_own_message() {
-    let message = failure(Do::Panic, 1, LONG);
-    assert!(
-        message
-            .starts_with("the run failed on cpu: worker 1 (cpu) broke off: device lost (step 4)"),
-        "{message}"
-    );
-}
-
-#[test]
-fn the_failed_worker_is_named() {
-    for at in 0..3 {
-        let message = failure(Do::Fail, at, LONG);
-        let expected = format!("worker {at} (cpu) ran out of memory (step 4)");
-        assert!(message.contains(&expected), "{message}");
+fn a_worker_that_fails_is_named_with_what_it_did() {
+    let wrong_shape = "worker 1 (cpu) sent worker 2 (cpu) something of the wrong shape for sum 0 at step 4: 3 numbers where 1 belong";
+    let short = Duration::from_millis(400);
+    for (order, at, timeout, expected) in [
+        (
+            Do::Panic,
+            1,
+            LONG,
+            "the run failed on cpu: worker 1 (cpu) broke off: device lost (step 4)",
+        ),
+        (Do::Fail, 0, LONG, "worker 0 (cpu) ran out of memory (step 4)"),
+        (Do::Fail, 1, LONG, "worker 1 (cpu) ran out of memory (step 4)"),
+        (Do::Fail, 2, LONG, "worker 2 (cpu) ran out of memory (step 4)"),
+        (Do::Hang, 1, short, "worker 1 (cpu) did not answer within 0 s at step 4: it was adding"),
+        (Do::Hang, 1, short, "waited for sum 0 from it"),
+        (Do::Lie, 1, LONG, wrong_shape),
+    ] {
+        let message = failure(order, at, timeout);
+        assert!(message.contains(expected), "{message}");
     }
-}
-
-#[test]
-fn a_worker_that_hangs_is_left_behind_and_named() {
-    let message = failure(Do::Hang, 1, Duration::from_millis(400));
-    assert!(
-        message.contains("worker 1 (cpu) did not answer within 0 s at step 4: it was adding"),
-        "{message}"
-    );
-    assert!(message.contains("waited for sum 0 from it"), "{message}");
-}
-
-#[test]
-fn a_worker_that_sends_a_wrong_shape_is_named() {
-    let message = failure(Do::Lie, 1, LONG);
-    assert!(
-        message.contains("worker 1 (cpu) sent worker 2 (cpu) something of the wrong shape for sum 0 at step 4: 3 numbers where 1 belong"),
-        "{message}"
-    );
 }
 
 #[test]

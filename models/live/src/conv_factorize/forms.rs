@@ -30,7 +30,6 @@ impl Form {
     pub(super) const ALL: [Self; 5] =
         [Self::Standard, Self::Stacked, Self::RowColumn, Self::Separable, Self::Bottleneck];
 
-    /// As parameter `factorizations` names it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -178,42 +177,29 @@ mod tests {
     }
 
     fn layer(window: [usize; 2]) -> FilterShape {
-        FilterShape {
-            channels_in: 1,
-            channels_out: 1,
-            window,
-            stride: 1,
-            sight: ReceptiveField::All,
-        }
+        let (sight, stride) = (ReceptiveField::All, 1);
+        FilterShape { channels_in: 1, channels_out: 1, window, stride, sight }
     }
 
     #[test]
-    fn two_small_filters_see_the_middle_oftener_than_the_rim() {
-        let paths = paths(&[layer([3, 3]); 2], 7);
-        let row = |y: usize| paths[7 * y..7 * y + 7].to_vec();
+    fn paths_are_counted_through_all_layers() {
+        let two = paths(&[layer([3, 3]); 2], 7);
+        let row = |y: usize| two[7 * y..7 * y + 7].to_vec();
         assert_eq!(row(0), [0; 7]);
         assert_eq!(row(1), [0, 1, 2, 3, 2, 1, 0]);
         assert_eq!(row(3), [0, 3, 6, 9, 6, 3, 0]);
-        assert_eq!(paths.iter().sum::<u64>(), 81);
-    }
-
-    #[test]
-    fn a_column_and_a_row_see_each_pixel_of_the_square_once() {
+        assert_eq!(two.iter().sum::<u64>(), 81);
         for layers in [
             vec![layer([5, 5])],
             vec![layer([5, 1]), layer([1, 5])],
             vec![layer([1, 1]), layer([5, 5]), layer([1, 1])],
         ] {
-            let paths = paths(&layers, 9);
-            for (place, count) in paths.into_iter().enumerate() {
+            for (place, count) in paths(&layers, 9).into_iter().enumerate() {
                 let inside = [place / 9, place % 9].iter().all(|x| (2..=6).contains(x));
                 assert_eq!(count, u64::from(inside));
             }
         }
-    }
-
-    #[test]
-    fn what_lies_beyond_the_edge_is_not_seen() {
+        // What lies beyond the edge is not seen.
         assert_eq!(paths(&[layer([7, 7])], 4), [1; 16]);
         assert_eq!(paths(&[layer([3, 3])], 1), [1]);
     }

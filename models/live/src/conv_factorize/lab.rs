@@ -25,15 +25,11 @@ use serde::Deserialize;
 
 use self::forms::{Form, Sizes};
 use self::measure::Times;
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
-/// Lab `conv-factorize`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
 }
-
-// Parameters.
 
 const CLASSES: usize = 10;
 
@@ -201,12 +197,9 @@ fn shares(from: usize, to: usize) -> Vec<Vec<(usize, f32)>> {
     (0..to).map(pixel).collect()
 }
 
-// A run: counts, times, then training, a step of every variant in turn.
-
 /// Steps between two looks at the accuracy.
 const JUDGED: u64 = 20;
 
-/// What formulas say, before anything runs.
 fn count(run: &mut Run<'_>, setup: &Setup) {
     let sizes = &setup.sizes;
     let standard = Form::Standard.flops(sizes) as f64;
@@ -247,7 +240,7 @@ struct Session {
     judged: EvaluationSet,
     steps: Steps,
     /// The step after which accuracy was looked at last.
-    looked: Option<u64>,
+    looked: u64,
 }
 
 impl Session {
@@ -297,7 +290,7 @@ impl Session {
             times,
             train,
             steps: Steps::new(vec![DivergenceCheck::new(10_f64.ln()); losses]),
-            looked: None,
+            looked: 0,
         };
         session.draw(run, FrameTrigger::Running)?;
         Ok(session)
@@ -308,7 +301,7 @@ impl Session {
     }
 
     fn judge(&mut self, run: &mut Run<'_>) {
-        self.looked = Some(self.steps.done);
+        self.looked = self.steps.done;
         for variant in &self.variants {
             let network = variant.trainer.network();
             let accuracy = self.judged.judge(&network, Activation::Relu).accuracy;
@@ -341,8 +334,7 @@ impl SteppedLab for Session {
         self.steps.done += 1;
         for (index, variant) in self.variants.iter_mut().enumerate() {
             let step = variant.trainer.step(&self.train, &self.how, Measuring::Nothing);
-            let loss = step.loss.into_data().iter::<f64>().next();
-            let loss = loss.unwrap_or(f64::NAN);
+            let loss = step.loss.into_data().iter::<f64>().next().unwrap_or(f64::NAN);
             let name = format!("loss.{}", variant.form.metric());
             point(run, &name, self.steps.done, loss);
             if let Some(what) = self.steps.judge_loss(index, loss) {
@@ -368,10 +360,7 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        if self.steps.done > 0
-            && self.steps.divergence().is_none()
-            && self.looked != Some(self.steps.done)
-        {
+        if self.steps.divergence().is_none() && self.looked < self.steps.done {
             self.judge(run);
         }
         Ok(())

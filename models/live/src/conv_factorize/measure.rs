@@ -1,5 +1,6 @@
 //! How long each layer and each block takes on this device, and the roof over them.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use burn::tensor::{Device, Tensor};
@@ -29,7 +30,6 @@ pub(super) struct Times {
     pub(super) layers: Vec<TimedLayer>,
     /// Seconds of each block's forward pass, relu included.
     pub(super) blocks: Vec<(Form, f64)>,
-    /// Nothing until it has been measured.
     pub(super) roof: Option<Roof>,
 }
 
@@ -50,7 +50,6 @@ impl Times {
         found.map(|(_, seconds)| *seconds)
     }
 
-    /// Times every layer and every block, unless the run ends meanwhile.
     pub(super) fn measure(run: &mut Run<'_>, setup: &Setup) -> Result<Self, LabError> {
         let mut times = Self::default();
         run.status("measuring the roof of this machine");
@@ -105,14 +104,12 @@ struct Piece {
     forward: Box<dyn Workload>,
 }
 
-/// Makes the pieces, which share their inputs.
 struct Work {
     id: DeviceId,
     device: Device,
     batch_size: usize,
     edge: usize,
-    /// A batch for each number of channels.
-    inputs: Vec<(usize, Tensor<4>)>,
+    inputs: HashMap<usize, Tensor<4>>,
 }
 
 impl Work {
@@ -122,29 +119,22 @@ impl Work {
             device: device.clone(),
             batch_size: setup.batch_size,
             edge: setup.sizes.size,
-            inputs: Vec::new(),
+            inputs: HashMap::new(),
         }
     }
 
-    /// Every layer of a block, and the block.
     fn pieces(&mut self, form: Form, setup: &Setup) -> Vec<Piece> {
-        let device = self.device.clone();
         let shapes = form.layers(&setup.sizes);
-        let mut initial = Initializer::new(Initialization::He, setup.seed, &device);
+        let mut initial = Initializer::new(Initialization::He, setup.seed, &self.device);
         let filters: Vec<Filter> = shapes.iter().map(|x| x.init(&mut initial)).collect();
         let mut pieces = Vec::new();
         for (index, (shape, filter)) in shapes.iter().zip(&filters).enumerate() {
-            let alone = vec![filter.clone()];
-            pieces.push(Piece {
-                layer: Some((index + 1, *shape)),
-                forward: self.forward(shape, alone, Activation::Identity),
-            });
+            let forward = self.forward(shape, vec![filter.clone()], Activation::Identity);
+            pieces.push(Piece { layer: Some((index + 1, *shape)), forward });
         }
         if let Some(first) = shapes.first() {
-            pieces.push(Piece {
-                layer: None,
-                forward: self.forward(first, filters, Activation::Relu),
-            });
+            let forward = self.forward(first, filters, Activation::Relu);
+            pieces.push(Piece { layer: None, forward });
         }
         pieces
     }
@@ -164,12 +154,8 @@ impl Work {
 
     /// What the numbers are does not change what is done with them.
     fn input(&mut self, channels: usize) -> Tensor<4> {
-        if let Some((_, known)) = self.inputs.iter().find(|(of, _)| *of == channels) {
-            return known.clone();
-        }
         let shape = [self.batch_size, channels, self.edge, self.edge];
-        let made = Tensor::full(shape, 0.5, &self.device);
-        self.inputs.push((channels, made.clone()));
-        made
+        let made = || Tensor::full(shape, 0.5, &self.device);
+        self.inputs.entry(channels).or_insert_with(made).clone()
     }
 }

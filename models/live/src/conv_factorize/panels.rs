@@ -14,7 +14,6 @@ type Picture = fn(&Session) -> Frame;
 pub(super) const ALL: [(&str, Picture); 4] =
     [("bars", costs), ("field", fields), ("roofline", roofline), ("filters", filters)];
 
-/// A chip drawn in outline, at its printed peaks.
 const OUTLINED: &str = "h100-sxm5-80gb";
 
 /// Filters of one layer that are drawn; more would be too small.
@@ -69,11 +68,11 @@ fn fields(session: &Session) -> Frame {
             let seen = &layers[depth - through..];
             let paths = paths(seen, edge);
             let most = paths.iter().copied().max().unwrap_or(1);
-            let which = match (through, depth) {
-                (1, 1) => String::new(),
-                (through, depth) if through == depth => format!(", all {depth} layers"),
-                (1, depth) => format!(", last of {depth} layers"),
-                (through, depth) => format!(", last {through} of {depth} layers"),
+            let which = match through {
+                _ if depth == 1 => String::new(),
+                through if through == depth => format!(", all {depth} layers"),
+                1 => format!(", last of {depth} layers"),
+                _ => format!(", last {through} of {depth} layers"),
             };
             let channels = if seen.iter().all(|layer| layer.sight == ReceptiveField::Own) {
                 "its own channel".to_owned()
@@ -132,10 +131,8 @@ fn filters(session: &Session) -> Frame {
         // The first one makes the block's channels.
         for (index, (filter, shape)) in net.filters.iter().skip(1).zip(&shapes).enumerate() {
             let (what, frame) = drawn(filter, shape);
-            let layer = match shapes.len() {
-                1 => String::new(),
-                count => format!(" {}/{count}", index + 1),
-            };
+            let count = shapes.len();
+            let layer = if count == 1 { String::new() } else { format!(" {}/{count}", index + 1) };
             stills.push(pane(format!("{}{layer}: {what}", form.name()), frame));
         }
     }
@@ -169,9 +166,10 @@ fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
         image(window.iter().map(grey).collect(), label)
     };
     let frame = images([wide, high], windows.take(MOST_FILTERS).enumerate().map(window).collect());
-    let shown = match all {
-        all if all > MOST_FILTERS => format!("{MOST_FILTERS} of {all} windows"),
-        all => format!("{all} windows"),
+    let shown = if all > MOST_FILTERS {
+        format!("{MOST_FILTERS} of {all} windows")
+    } else {
+        format!("{all} windows")
     };
     let channels = match sight {
         ReceptiveField::All => ", channels in-out",

@@ -1,11 +1,11 @@
 use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
-use mlsys_lab::{Frame, RunData, Value};
+use mlsys_lab::{Frame, RunData};
 
 use super::*;
 use crate::stepped::LiveLab;
 use crate::trial::{
-    Then, answered, frame, must_be_declared, must_refuse, number, over, run, steered, values,
+    Then, answered, frame, must_be_declared, must_refuse, number, over, run, steered, turn, values,
 };
 
 fn lab() -> LiveLab {
@@ -59,10 +59,8 @@ fn a_variant_learns_the_digits_and_the_seed_decides_how() {
     let losses = values(&data, "loss.standard");
     assert!(losses[59] < losses[0] / 2.0, "{losses:?}");
     // The same digits, weights and batches, whatever other variants train.
-    let both = run(
-        &lab(),
-        &["factorizations=[\"bottleneck\", \"standard\"]", "channels=4", "size=14", "steps=2"],
-    );
+    let both = "factorizations=[\"bottleneck\", \"standard\"]";
+    let both = run(&lab(), &over(&set, &[both, "steps=2"]));
     assert_eq!(values(&both, "loss.standard"), losses[..2]);
 }
 
@@ -77,16 +75,16 @@ fn without_the_standard_block_time_has_nothing_to_be_a_share_of() {
 #[test]
 fn the_learning_rate_turns_while_it_runs() {
     let set = over(&SMALL, &["steps=4", "learning_rate=0"]);
-    let (still, _) = answered(&lab(), &set, |report| {
-        let second = |name: &str, step: u64| name == "loss.standard" && step == 2;
-        if matches!(report, Report::Point { name, step, .. } if second(name, *step)) {
-            Then::Order(Command::Set { name: "learning_rate".to_owned(), value: Value::from(0.01) })
-        } else {
-            Then::On
+    let (turned, _) = answered(&lab(), &set, |report| {
+        if let Report::Point { name, step: 2, .. } = report
+            && &**name == "loss.standard"
+        {
+            return Then::Order(turn("learning_rate", 0.01));
         }
+        Then::On
     });
-    let plain = small(&["steps=4", "learning_rate=0"]);
-    let (turned, plain) = (values(&still, "loss.standard"), values(&plain, "loss.standard"));
+    let plain = run(&lab(), &set);
+    let (turned, plain) = (values(&turned, "loss.standard"), values(&plain, "loss.standard"));
     assert_eq!(turned[..3], plain[..3]);
     assert_ne!(turned[3], plain[3]);
 }

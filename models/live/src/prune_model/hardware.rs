@@ -19,7 +19,6 @@ const SPARSE: f64 = 2.0;
 /// Bytes of 2:4 weights in 16 bits over those of dense ones, with two bits a place: Mishra et al. 2021.
 const PACKED: f64 = 0.5625;
 
-/// One layer's product for all that goes through.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Product {
     pub(super) layer: String,
@@ -178,12 +177,10 @@ pub(super) struct Curves {
     pub(super) points: Vec<(f64, Size)>,
 }
 
-/// A place where one format becomes smaller than another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Crossing {
     pub(super) sparsity: f64,
     pub(super) bytes: f64,
-    /// What is smaller from here on.
     pub(super) smaller: Format,
     pub(super) larger: Format,
 }

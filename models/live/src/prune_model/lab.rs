@@ -38,10 +38,8 @@ use self::masks::{Candidates, FineTuner, Masks};
 use self::network::Body;
 use self::panels::{Event, Sample};
 use self::params::{Choice, Knobs, Setup, Start};
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
-/// Lab `prune-model`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
@@ -73,11 +71,8 @@ struct Session {
     row: Vec<f32>,
     accuracy: f64,
     round: u64,
-    /// Steps of the last round.
     steps_of_round: u64,
-    /// Steps after which the run is over.
     goal: u64,
-    /// Steps done at the last record.
     recorded: u64,
     trail: Vec<Sample>,
     curves: Option<Curves>,
@@ -157,7 +152,6 @@ impl Session {
         Ok(Some(flat_params::weights(&network)?))
     }
 
-    /// The first round, from the trained network on.
     fn begin(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         self.cut = Masks::none(&self.body);
         self.row = self.trained.weights.clone();
@@ -167,7 +161,6 @@ impl Session {
         self.next_round(run)
     }
 
-    /// Takes away what this round takes.
     fn next_round(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         self.round += 1;
         self.steps_of_round = 0;
@@ -207,7 +200,6 @@ impl Session {
         Ok(())
     }
 
-    /// Notes the accuracy of now and what led to it.
     fn log(&mut self, event: Event) {
         self.trail.push(Sample { step: self.steps.done, accuracy: self.accuracy, event });
     }
@@ -242,6 +234,106 @@ impl Session {
         let none = Masks::none(&self.body);
         let from = Candidates { body: &self.body, row: &self.trained.weights, draws: &self.draws };
         self.curves = Some(Curves::compute(&none, &from, &self.knobs));
+    }
+
+    fn report_left(&self, run: &mut Run<'_>) {
+        let (cut, layers) = (&self.cut, &self.body.layers);
+        let (kept, all) = (cut.kept(), cut.weights_in_all());
+        run.scalar("kept_weights", kept as i64);
+        run.scalar("sparsity_reached", 1.0 - kept as f64 / all as f64);
+        let mut flops = 0.0;
+        for ((layer, mask), uses) in layers.iter().zip(&cut.masks).zip(&self.uses) {
+            let kept = mask::count(mask) as f64;
+            run.scalar(&format!("sparsity.{}", layer.name), 1.0 - kept / mask.len() as f64);
+            flops += 2.0 * uses.places * kept;
+        }
+        run.scalar("remaining_flops", flops as i64);
+        let size = Size::new(&self.body, self.trained.weights.len(), cut, &self.knobs);
+        let (format, bytes) = size.best();
+        run.scalar("stored_bytes", bytes as i64);
+        run.scalar("storage_format", format.name());
+        let dense = 4.0 * self.trained.weights.len() as f64;
+        run.scalar("compression_ratio", dense / bytes as f64);
+        let products = self.products();
+        let sum = |seconds: fn(&Product) -> f64| -> f64 { products.iter().map(seconds).sum() };
+        let speedup = sum(|product| product.dense) / sum(|product| product.pruned);
+        run.scalar("modelled_speedup", speedup);
+        if let Some(tuner) = &self.tuner {
+            run.scalar("parameters", tuner.parameters() as i64);
+        }
+    }
+
+    fn products(&self) -> Vec<Product> {
+        let (chip, method) = (&self.knobs.chip, self.knobs.choice.method);
+        hardware::products(chip, &self.body, (&self.uses, self.items), &self.cut, method)
+    }
+
+    fn report_after(&self, run: &mut Run<'_>) -> Result<(), CommError> {
+        let after = self.accuracy_after()?;
+        run.scalar("accuracy_after", after);
+        run.scalar("accuracy_drop", self.dense - after);
+        Ok(())
+    }
+
+    fn accuracy_after(&self) -> Result<f64, CommError> {
+        let Some(tuner) = &self.tuner else {
+            return Ok(self.accuracy);
+        };
+        if self.knobs.value_bits >= 32 {
+            return Ok(self.accuracy);
+        }
+        Ok(self.judge(&tuner.network_with(&self.rounded())))
+    }
+
+    /// All weights with those that are left rounded, each output with a scale of its own; biases stay as they are.
+    fn rounded(&self) -> Vec<f32> {
+        let mut row = self.row.clone();
+        for layer in &self.body.layers {
+            let matrix = layer.matrix(&row);
+            let rounded = Quantized::linear(
+                &matrix,
+                Matrix::by_inputs(layer.inputs, layer.outputs),
+                self.knobs.value_bits,
+                Scheme::SymmetricRestricted,
+                Granularity::Channel,
+            );
+            layer.put(&mut row, &rounded.back);
+        }
+        row
+    }
+
+    fn time(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let Some(tuner) = &self.tuner else {
+            return Ok(());
+        };
+        let (whole, left) = (self.trained.network(&self.device), tuner.network());
+        let mut fastest = [f64::INFINITY; 2];
+        let begun = Instant::now();
+        // The first pass of each makes room for its results.
+        for timing in 0..=TIMINGS {
+            if timing > 1 && begun.elapsed().as_secs_f64() > TIMEOUT {
+                break;
+            }
+            for (network, fastest) in [&whole, &left].into_iter().zip(&mut fastest) {
+                let seconds = self.pass(run, network)?;
+                if timing > 0 {
+                    *fastest = fastest.min(seconds);
+                }
+            }
+        }
+        self.seconds = Some(fastest);
+        run.scalar("dense_seconds", fastest[0]);
+        run.scalar("pruned_seconds", fastest[1]);
+        Ok(())
+    }
+
+    /// Seconds of a forward pass over all fresh images, or all sequences held out.
+    fn pass(&self, run: &Run<'_>, network: &Network) -> Result<f64, LabError> {
+        device::sync(&self.device, run.device)?;
+        let begun = Instant::now();
+        self.judged.forward(network, self.trained.activation);
+        device::sync(&self.device, run.device)?;
+        Ok(begun.elapsed().as_secs_f64())
     }
 }
 
@@ -330,115 +422,8 @@ impl SteppedLab for Session {
     }
 }
 
-// Metrics of the pruned network: size, accuracy, time.
-
 /// How often each network is timed; the fastest counts, for whatever else the machine does only adds time.
 const TIMINGS: usize = 7;
 
 /// Seconds after which one timing of each is enough: a wide network takes long, and seven would keep the learner waiting.
 const TIMEOUT: f64 = 2.0;
-
-impl Session {
-    /// What is left, and what that takes to store and to compute.
-    fn report_left(&self, run: &mut Run<'_>) {
-        let (cut, layers) = (&self.cut, &self.body.layers);
-        let (kept, all) = (cut.kept(), cut.weights_in_all());
-        run.scalar("kept_weights", kept as i64);
-        run.scalar("sparsity_reached", 1.0 - kept as f64 / all as f64);
-        let mut flops = 0.0;
-        for ((layer, mask), uses) in layers.iter().zip(&cut.masks).zip(&self.uses) {
-            let kept = mask::count(mask) as f64;
-            run.scalar(&format!("sparsity.{}", layer.name), 1.0 - kept / mask.len() as f64);
-            flops += 2.0 * uses.places * kept;
-        }
-        run.scalar("remaining_flops", flops as i64);
-        let size = Size::new(&self.body, self.trained.weights.len(), cut, &self.knobs);
-        let (format, bytes) = size.best();
-        run.scalar("stored_bytes", bytes as i64);
-        run.scalar("storage_format", format.name());
-        let dense = 4.0 * self.trained.weights.len() as f64;
-        run.scalar("compression_ratio", dense / bytes as f64);
-        let products = self.products();
-        let sum = |seconds: fn(&Product) -> f64| -> f64 { products.iter().map(seconds).sum() };
-        let speedup = sum(|product| product.dense) / sum(|product| product.pruned);
-        run.scalar("modelled_speedup", speedup);
-        if let Some(tuner) = &self.tuner {
-            run.scalar("parameters", tuner.parameters() as i64);
-        }
-    }
-
-    fn products(&self) -> Vec<Product> {
-        let (chip, method) = (&self.knobs.chip, self.knobs.choice.method);
-        hardware::products(chip, &self.body, (&self.uses, self.items), &self.cut, method)
-    }
-
-    fn report_after(&self, run: &mut Run<'_>) -> Result<(), CommError> {
-        let after = self.accuracy_after()?;
-        run.scalar("accuracy_after", after);
-        run.scalar("accuracy_drop", self.dense - after);
-        Ok(())
-    }
-
-    /// The accuracy with the kept weights rounded, if they are.
-    fn accuracy_after(&self) -> Result<f64, CommError> {
-        let Some(tuner) = &self.tuner else {
-            return Ok(self.accuracy);
-        };
-        if self.knobs.value_bits >= 32 {
-            return Ok(self.accuracy);
-        }
-        Ok(self.judge(&tuner.network_with(&self.rounded())))
-    }
-
-    /// All weights with those that are left rounded, each output with a scale of its own; biases stay as they are.
-    fn rounded(&self) -> Vec<f32> {
-        let mut row = self.row.clone();
-        for layer in &self.body.layers {
-            let matrix = layer.matrix(&row);
-            let rounded = Quantized::linear(
-                &matrix,
-                Matrix::by_inputs(layer.inputs, layer.outputs),
-                self.knobs.value_bits,
-                Scheme::SymmetricRestricted,
-                Granularity::Channel,
-            );
-            layer.put(&mut row, &rounded.back);
-        }
-        row
-    }
-
-    /// Times the whole network and the one that is left, in turns.
-    fn time(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let Some(tuner) = &self.tuner else {
-            return Ok(());
-        };
-        let (whole, left) = (self.trained.network(&self.device), tuner.network());
-        let mut fastest = [f64::INFINITY; 2];
-        let begun = Instant::now();
-        // The first pass of each makes room for its results.
-        for timing in 0..=TIMINGS {
-            if timing > 1 && begun.elapsed().as_secs_f64() > TIMEOUT {
-                break;
-            }
-            for (network, fastest) in [&whole, &left].into_iter().zip(&mut fastest) {
-                let seconds = self.pass(run, network)?;
-                if timing > 0 {
-                    *fastest = fastest.min(seconds);
-                }
-            }
-        }
-        self.seconds = Some(fastest);
-        run.scalar("dense_seconds", fastest[0]);
-        run.scalar("pruned_seconds", fastest[1]);
-        Ok(())
-    }
-
-    /// Seconds of a forward pass over all fresh images, or all sequences held out.
-    fn pass(&self, run: &Run<'_>, network: &Network) -> Result<f64, LabError> {
-        device::sync(&self.device, run.device)?;
-        let begun = Instant::now();
-        self.judged.forward(network, self.trained.activation);
-        device::sync(&self.device, run.device)?;
-        Ok(begun.elapsed().as_secs_f64())
-    }
-}

@@ -4,8 +4,7 @@ use burn::tensor::Device;
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::{Layer, Trained};
 use mlsys_nn::data::{Batches, Examples};
-use mlsys_nn::flat_params;
-use mlsys_nn::flat_params::{Optimizer, Rule};
+use mlsys_nn::flat_params::{self, Optimizer, Rule};
 use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::random::Stream;
 use mlsys_sim::pruning::mask;
@@ -19,17 +18,14 @@ use super::params::{Choice, Method, Scope};
 pub(super) struct Masks {
     /// Of each layer `[inputs, outputs]`, row-major: whether a weight stays.
     pub(super) masks: Vec<Vec<bool>>,
-    /// Of each part: whether a unit, or a head, stays.
     pub(super) units: Vec<Vec<bool>>,
     /// Of each layer the size below which weights went, or of each part the norm below which units did; none where
     /// sizes do not decide.
     pub(super) thresholds: Vec<Option<f64>>,
 }
 
-/// The weights among which some are chosen.
 pub(super) struct Candidates<'a> {
     pub(super) body: &'a Body,
-    /// All weights, in the network's order.
     pub(super) row: &'a [f32],
     /// A random score for each weight of each layer, for method `random`.
     pub(super) draws: &'a [Vec<f64>],
@@ -161,7 +157,6 @@ impl Masks {
         units.fold((0, 0), |(left, all), units| (left + mask::count(units), all + units.len()))
     }
 
-    /// Whether something is gone whole.
     pub(super) fn is_narrower(&self) -> bool {
         self.units.iter().flatten().any(|stays| !stays)
     }
@@ -193,7 +188,6 @@ fn size(layer: &Layer) -> usize {
     layer.inputs * layer.outputs
 }
 
-/// How many of `count` stay, never fewer than `least`.
 fn left(sparsity: f64, count: usize, least: usize) -> usize {
     (count - mask::removed(sparsity, count)).max(least.min(count))
 }
@@ -209,8 +203,6 @@ fn best_of_all(norms: &[Vec<f64>], sparsity: f64) -> Vec<Vec<bool>> {
     let all: usize = scores.iter().map(Vec::len).sum();
     mask::largest_of_all(&scores, left(sparsity, all, norms.len()))
 }
-
-// Fine-tuning with the mask held.
 
 /// Adam's rate, which is that of the training before.
 const RATE: f64 = 0.003;
@@ -231,7 +223,6 @@ pub(super) struct FineTuner {
 }
 
 impl FineTuner {
-    /// The network that is left of `row`, with fresh moments. `device` is one with autodiff.
     pub(super) fn new(
         trained: &Trained,
         body: &Body,
@@ -244,7 +235,7 @@ impl FineTuner {
         zero_removed(&mut held, &stays);
         let whole = trained.network_of(&held, device);
         let (network, inside) = if cut.is_narrower() {
-            (narrowed(&whole, &cut.units, device), stays.clone())
+            (narrowed(&whole, &stays, device), stays.clone())
         } else {
             (whole, vec![true; row.len()])
         };
@@ -287,7 +278,6 @@ impl FineTuner {
         Ok(whole.map(|number| number.unwrap_or(0.0)).collect())
     }
 
-    /// The network as executed, without autodiff.
     pub(super) fn network(&self) -> Network {
         burn::module::Module::valid(&self.network)
     }
@@ -308,7 +298,6 @@ impl FineTuner {
     }
 }
 
-/// Sets to zero what is removed.
 pub(super) fn zero_removed(row: &mut [f32], stays: &[bool]) {
     for (weight, stays) in row.iter_mut().zip(stays) {
         if !stays {

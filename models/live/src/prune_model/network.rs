@@ -1,142 +1,55 @@
 //! A network without the units that were removed: really smaller, not only with zeros.
 
-use burn::module::Param;
-use burn::nn::Linear;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_nn::baseline::{Layer, Trained};
-use mlsys_nn::networks::{
-    Architecture, Attention, Cnn, Mlp, Network, SwiGlu, Transformer, TransformerConfig,
-};
+use mlsys_nn::networks::{Architecture, Network, TransformerConfig};
+use mlsys_sim::pruning::mask;
 
-/// The network with only those hidden units and heads that stay, on a device that may be one with autodiff. A chain of
-/// filters is as it was.
-pub(super) fn narrowed(network: &Network, units: &[Vec<bool>], device: &Device) -> Network {
-    let places = |units: &Vec<bool>| -> Vec<i64> {
-        let places = units.iter().enumerate().filter(|(_, stays)| **stays);
-        places.map(|(place, _)| place as i64).collect()
-    };
-    let cut = Narrowing { units: units.iter().map(places).collect(), device };
-    match network {
-        Network::Mlp(mlp) => Network::Mlp(cut.perceptron(mlp)),
-        Network::Cnn(cnn) => Network::Cnn(cut.convolutional(cnn)),
-        Network::Transformer(transformer) => Network::Transformer(cut.decoder(transformer)),
-        Network::Filters(_) => network.clone(),
+/// The network without what goes whole, on a device that may be one with autodiff. `stays` says of each number of its row
+/// whether it stays; those of a parameter form a smaller rectangle.
+pub(super) fn narrowed(network: &Network, stays: &[bool], device: &Device) -> Network {
+    struct Narrowing<'a> {
+        stays: &'a [bool],
+        device: &'a Device,
     }
-}
-
-struct Narrowing<'a> {
-    /// Of each part the places of units that stay.
-    units: Vec<Vec<i64>>,
-    device: &'a Device,
-}
-
-impl Narrowing<'_> {
-    /// The units of the previous layer that stay.
-    fn before(&self, layer: usize) -> Option<&[i64]> {
-        self.own(layer.checked_sub(1)?)
-    }
-
-    /// The units of a layer that stay; all outputs of the network do.
-    fn own(&self, layer: usize) -> Option<&[i64]> {
-        self.units.get(layer).map(Vec::as_slice)
-    }
-
-    fn perceptron(&self, mlp: &Mlp) -> Mlp {
-        let layers = mlp.layers.iter().enumerate();
-        let layers =
-            layers.map(|(index, layer)| self.linear(layer, self.before(index), self.own(index)));
-        Mlp { layers: layers.collect() }
-    }
-
-    fn convolutional(&self, cnn: &Cnn) -> Cnn {
-        let mut narrow = cnn.clone();
-        for (index, convolution) in narrow.convolutions.iter_mut().enumerate() {
-            let weight = convolution.weight.val(); // [channels out, channels in, 3, 3]
-            let weight = selected(weight, 1, self.before(index));
-            let weight = selected(weight, 0, self.own(index));
-            convolution.weight = self.parameter(weight);
-            let bias = convolution.bias.val();
-            convolution.bias = self.parameter(selected(bias, 0, self.own(index)));
-        }
-        // A channel comes into the last layer as an image, pixel after pixel.
-        let last = cnn.convolutions.last();
-        let channels = last.map_or(1, |last| last.bias.dims()[0]);
-        let pixels = (cnn.head.weight.dims()[0] / channels.max(1)) as i64;
-        let inputs = self.before(cnn.convolutions.len()).map(|channels| {
-            let of = |channel: &i64| (channel * pixels)..((channel + 1) * pixels);
-            channels.iter().flat_map(of).collect::<Vec<i64>>()
-        });
-        narrow.head = self.linear(&cnn.head, inputs.as_deref(), None);
-        narrow
-    }
-
-    /// Of each block the heads come first and then the gated units, as in [`Body`].
-    fn decoder(&self, whole: &Transformer) -> Transformer {
-        let mut narrow = whole.clone();
-        for (index, block) in narrow.blocks.iter_mut().enumerate() {
-            if let Some(heads) = self.own(2 * index) {
-                block.attention = self.attention(&block.attention, heads);
-            }
-            let (units, mlp) = (self.own(2 * index + 1), &block.mlp);
-            block.mlp = SwiGlu {
-                gate: self.parameter(selected(mlp.gate.val(), 1, units)),
-                up: self.parameter(selected(mlp.up.val(), 1, units)),
-                down: self.parameter(selected(mlp.down.val(), 0, units)),
-            };
-        }
-        narrow
-    }
-
-    /// Fewer key/value heads, each as wide as before and with all its query heads.
-    fn attention(&self, whole: &Attention, stay: &[i64]) -> Attention {
-        let of = |columns: usize| {
-            let each = (columns / whole.kv_heads.max(1)) as i64;
-            let columns = stay.iter().flat_map(|head| head * each..(head + 1) * each);
-            columns.collect::<Vec<i64>>()
-        };
-        let queries = of(whole.query.dims()[1]);
-        let keys = of(whole.key.dims()[1]);
-        let columns = |tensor, places: &[i64]| self.parameter(selected(tensor, 1, Some(places)));
-        Attention {
-            query: columns(whole.query.val(), &queries),
-            key: columns(whole.key.val(), &keys),
-            value: columns(whole.value.val(), &keys),
-            output: self.parameter(selected(whole.output.val(), 0, Some(&queries))),
-            heads: whole.heads / whole.kv_heads.max(1) * stay.len(),
-            kv_heads: stay.len(),
+    impl ModuleMapper for Narrowing<'_> {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+            let tensor = param.val().without_autodiff();
+            let dims = tensor.dims();
+            let (own, rest) = self.stays.split_at(dims.iter().product());
+            self.stays = rest;
+            let mut stride = own.len();
+            let shape = dims.map(|dim| {
+                stride /= dim;
+                let mut there = vec![false; dim];
+                let left = own.iter().enumerate().filter(|(_, stays)| **stays);
+                left.for_each(|(place, _)| there[place / stride % dim] = true);
+                mask::count(&there)
+            });
+            let numbers = tensor.into_data().iter::<f32>().zip(own).collect::<Vec<_>>();
+            let left = numbers.into_iter().filter(|(_, stays)| **stays);
+            let left: Vec<f32> = left.map(|(number, _)| number).collect();
+            // A leaf of its own: what was selected would still hang on what it was selected from.
+            Param::from_data(TensorData::new(left, shape), self.device)
         }
     }
-
-    fn linear(&self, layer: &Linear, inputs: Option<&[i64]>, outputs: Option<&[i64]>) -> Linear {
-        let weight = selected(layer.weight.val(), 0, inputs); // [inputs, outputs]
-        let bias = layer.bias.as_ref().map(|bias| bias.val());
-        Linear {
-            weight: self.parameter(selected(weight, 1, outputs)),
-            bias: bias.map(|bias| self.parameter(selected(bias, 0, outputs))),
+    let mut narrow = network.clone().map(&mut Narrowing { stays, device });
+    if let (Network::Transformer(whole), Network::Transformer(narrow)) = (network, &mut narrow) {
+        for (whole, block) in whole.blocks.iter().zip(&mut narrow.blocks) {
+            let attention = &mut block.attention;
+            let head = whole.attention.query.dims()[1] / whole.attention.heads;
+            attention.heads = attention.query.dims()[1] / head;
+            attention.kv_heads = attention.key.dims()[1] / head;
         }
     }
-
-    /// A leaf of its own: what was selected would still hang on what it was selected from.
-    fn parameter<const D: usize>(&self, tensor: Tensor<D>) -> Param<Tensor<D>> {
-        Param::from_data(tensor.into_data(), self.device)
-    }
-}
-
-fn selected<const D: usize>(tensor: Tensor<D>, along: usize, places: Option<&[i64]>) -> Tensor<D> {
-    let tensor = tensor.without_autodiff();
-    let Some(places) = places else {
-        return tensor;
-    };
-    let data = TensorData::new(places.to_vec(), [places.len()]);
-    let places = Tensor::<1, Int>::from_data(data, &tensor.device());
-    tensor.select(along, places)
+    narrow
 }
 
 // What can go whole: hidden units, channels, attention heads; and where in the matrices each of them lies.
 
 const OF_BLOCK: usize = 7;
 
-/// A network as this lab takes it apart.
 pub(super) struct Body {
     /// The matrices that something is multiplied by, from the input on; a transformer's embedding is none.
     pub(super) layers: Vec<Layer>,
@@ -160,10 +73,8 @@ pub(super) enum Kind {
     Heads,
 }
 
-/// Where in a matrix the things of a part lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MatrixSide {
-    /// The matrix, from 0.
     layer: usize,
     side: Side,
     /// Rows or columns of each, side by side.

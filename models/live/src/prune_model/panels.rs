@@ -14,7 +14,6 @@ use super::masks::{Candidates, Masks};
 use super::network::Kind;
 use super::params::Method;
 
-/// What a network is judged by.
 fn score(session: &Session) -> &'static str {
     if session.reads_tokens() { "minus validation loss, nats" } else { "accuracy" }
 }
@@ -50,8 +49,6 @@ fn layers(session: &Session) -> Frame {
     bars("%", all)
 }
 
-// Accuracy before, just after, and on the way back.
-
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sample {
     pub(super) step: u64,
@@ -61,7 +58,6 @@ pub(super) struct Sample {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Event {
-    /// The whole network.
     Dense,
     /// Weights went: in words which.
     Pruned(String),
@@ -73,7 +69,6 @@ pub(super) enum Event {
 }
 
 impl Sample {
-    /// What its point is called, if it has one.
     fn label(&self) -> Option<String> {
         let what = match &self.event {
             Event::Dense => "dense".to_owned(),
@@ -110,8 +105,6 @@ fn draw_recovery(session: &Session) -> Frame {
     )
 }
 
-// Bytes in each format against the share removed, with the places where one becomes smaller than another.
-
 /// A line for each format, points where they cross, and one for the network as it is.
 fn draw_size(session: &Session) -> Frame {
     let Some(curves) = &session.curves else {
@@ -141,9 +134,6 @@ fn draw_size(session: &Session) -> Frame {
     )
 }
 
-// What it gains in time: measured here, and modelled where there are units for it.
-
-/// A row for this machine, one for each layer on the chip, and one for all of them.
 fn draw_speed(session: &Session) -> Frame {
     let smaller = matches!(session.knobs.choice.method, Method::Neurons | Method::Heads);
     let why = if smaller {
@@ -187,7 +177,6 @@ fn row(place: &str, dense: f64, pruned: f64, why: &str) -> [Value; 5] {
 
 // Weights one by one as pixels, and all of them by value.
 
-/// Units shown, each large enough for its gaps to be seen.
 const MOST_UNITS: usize = 8;
 /// Units shown where whole ones go, so that some that went and some that stay are among them.
 const MOST_WHOLE: usize = 32;
@@ -313,8 +302,6 @@ fn numbers(weights: &[f32]) -> Vec<f64> {
     weights.iter().map(|weight| f64::from(*weight)).collect()
 }
 
-// A transformer's heads block by block, and its matrices.
-
 /// Which heads stay, or which gated units, block above block; then the matrices that they lie in, blank where weights are
 /// gone.
 fn draw_blocks(session: &Session) -> Frame {
@@ -357,7 +344,6 @@ fn map(session: &Session, kind: Kind) -> Pane {
     pane(format!("{left} of {all} {name} stay"), Frame::HeatMap(map))
 }
 
-/// Matrices that such things lie in, those of one size side by side, each on a scale of its own.
 fn matrices(session: &Session, kind: Kind) -> Vec<Pane> {
     let wanted: &[&str] = match kind {
         Kind::Heads => &["query", "key", "value", "attention output"],

@@ -78,9 +78,7 @@ pub(super) enum Scope {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Start {
     Trained,
-    /// Where they were before training.
     Initial,
-    /// At initial values of another draw.
     Redrawn,
 }
 

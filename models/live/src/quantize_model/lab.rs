@@ -2,8 +2,10 @@
 //!
 //! Rounding is `mlsys_sim::quantizer`, on the host, matrix by matrix of the flat parameters ([`rounding`]), which then go to
 //! the device. Quantization-aware training takes the gradient at the rounded weights and applies it to the unrounded ones
-//! ([`tune`]); the same file has the forward pass that observes and rounds each layer's input, and the network in burn's own
-//! quantized tensors, with our scales.
+//! ([`tune`]); the same file makes the network in burn's own quantized tensors, with our scales. [`forward`] has the pass
+//! that observes and rounds each layer's input.
+
+mod forward;
 
 mod panels;
 mod params;
@@ -12,6 +14,7 @@ mod rounding;
 mod tests;
 mod tune;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use burn::tensor::Device;
@@ -19,8 +22,7 @@ use mlsys_device as device;
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
-use mlsys_nn::baseline;
-use mlsys_nn::baseline::{Layer, Trained};
+use mlsys_nn::baseline::{self, Layer, Trained};
 use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::networks::Network;
 use mlsys_sim::quantizer::Noise;
@@ -29,15 +31,11 @@ use self::panels::Curves;
 use self::params::{Execution, Knobs, Method, Setup};
 use self::rounding::{Answers, InputGrids, Judge, Observed, Rounded};
 use self::tune::FineTuner;
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
-/// Lab `quantize-model`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
-
-// The run.
 
 const EVALUATE_EVERY: u64 = 10;
 
@@ -50,7 +48,6 @@ struct Session {
     trained: Arc<Trained>,
     layers: Vec<Layer>,
     judge: Judge,
-    /// What the network answered as it was trained.
     before: Answers,
     seconds_before: f64,
     /// The layers' inputs; observed when first needed.
@@ -118,7 +115,6 @@ impl Session {
         Ok(session)
     }
 
-    /// From the trained network, with the knobs as they are.
     fn begin(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         self.row.clone_from(&self.trained.weights);
         self.tuned = 0;
@@ -130,7 +126,6 @@ impl Session {
         self.round(run)
     }
 
-    /// The weights rounded anew.
     fn round(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         self.seconds_after = None;
         self.steps.begin_anew();
@@ -153,9 +148,9 @@ impl Session {
         if self.knobs.activations.is_some() && self.observed.is_none() {
             let examples = self.trained.data()?.train;
             let network = self.trained.network(&self.device);
-            let (count, activation) = (self.layers.len(), self.trained.activation);
-            self.observed =
-                Some(Observed::new(&network, count, activation, &examples, &self.device));
+            let (layers, activation) = (self.layers.len(), self.trained.activation);
+            let seen = Observed::new(&network, layers, activation, &examples, &self.device);
+            self.observed = Some(seen);
         }
         let observed = self.observed.as_ref();
         self.grids = observed.map_or_else(InputGrids::default, |seen| seen.grids(&self.knobs));
@@ -169,9 +164,9 @@ impl Session {
                 self.trained.network_of(&self.rounded.row, &self.device)
             }
             Execution::Native => {
-                let (trained, layers) = (&self.trained, &self.layers);
+                let (layers, device) = (&self.layers, &self.device);
                 let (network, matrices) =
-                    tune::network(trained, layers, &self.rounded, &self.knobs, &self.device);
+                    tune::network(&self.trained, layers, &self.rounded, &self.knobs, device);
                 self.native = matrices;
                 network
             }
@@ -184,7 +179,6 @@ impl Session {
         network
     }
 
-    /// Evaluates and times the network once no training is left.
     fn settle(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         let network = self.evaluate();
         self.seconds_after = Some(self.judge.seconds(&network, &self.grids)?);
@@ -222,31 +216,75 @@ impl Session {
     }
 
     fn try_alone(&mut self, run: &mut Run<'_>, layer: usize, knobs: &Knobs) {
-        let Some(own) = self.layers.get(layer) else {
-            return;
-        };
+        let own = &self.layers[layer];
         let mut row = self.trained.weights.clone();
         let rounded = rounding::of_layer(knobs, own, &row);
         own.put(&mut row, &rounded.back);
         let network = self.trained.network_of(&row, &self.device);
         let answers = self.judge.answers(&network, &InputGrids::default());
-        self.scan.tried.push(LayerTrial {
-            layer,
-            bits: knobs.weight_bits(),
-            lost: self.before.score - answers.score,
-        });
+        let bits = knobs.weight_bits();
+        self.scan.lost.insert((layer, bits), self.before.score - answers.score);
         self.steps.done += 1;
-        if knobs.weight_bits() == self.knobs.weight_bits() {
+        if bits == self.knobs.weight_bits() {
             self.report_sensitivity(run, layer);
         }
     }
 
     /// The noise of all widths takes as long as rounding that often, and does not depend on the one that is set.
     fn draw_curves(&mut self) {
-        let known = self.curves.as_ref();
-        if !known.is_some_and(|curves| curves.matches(&self.knobs)) {
-            let weights = &self.trained.weights;
-            self.curves = Some(Curves::new(&self.knobs, &self.layers, weights));
+        if !self.curves.as_ref().is_some_and(|curves| curves.matches(&self.knobs)) {
+            self.curves = Some(Curves::new(&self.knobs, &self.layers, &self.trained.weights));
+        }
+    }
+
+    fn report(&self, run: &mut Run<'_>) {
+        let [before, after] = [self.before.score, self.after.score];
+        let changed = self.after.changed(&self.before).len();
+        run.scalar("accuracy_before", before);
+        run.scalar("accuracy_after", after);
+        run.scalar("accuracy_drop", before - after);
+        run.scalar("changed_predictions", changed as i64);
+        if self.judge.reads_tokens() {
+            run.scalar("perplexity_before", self.before.loss.exp());
+            run.scalar("perplexity_after", self.after.loss.exp());
+        }
+        self.report_noise(run);
+        let size = self.rounded.size();
+        run.scalar("stored_bytes_before", size.before as i64);
+        run.scalar("stored_bytes", size.after() as i64);
+        run.scalar("compression_ratio", size.ratio());
+        run.scalar("bits_per_weight", size.bits_per_weight());
+        run.scalar("forward_seconds_before", self.seconds_before);
+        if let Some(seconds) = self.seconds_after {
+            run.scalar("forward_seconds_after", seconds);
+        }
+        (0..self.layers.len()).for_each(|layer| self.report_sensitivity(run, layer));
+    }
+
+    fn report_noise(&self, run: &mut Run<'_>) {
+        let noise = self.rounded.noise(&self.layers, &self.row);
+        for (layer, noise) in self.layers.iter().zip(&noise) {
+            for (family, decibels) in
+                [("sqnr_db", noise.sqnr_db()), ("predicted_sqnr_db", noise.predicted_db())]
+            {
+                if let Some(decibels) = decibels {
+                    run.scalar(&format!("{family}.{}", layer.name), decibels);
+                }
+            }
+        }
+        let all = if self.knobs.method == Method::Kmeans {
+            self.fresh
+        } else {
+            noise.into_iter().fold(Noise::default(), Noise::and)
+        };
+        run.scalar("max_error_over_half_step", all.worst);
+        run.scalar("clipped_fraction", all.clipped as f64 / all.weights.max(1) as f64);
+    }
+
+    /// What was lost with one layer alone rounded to the bits that are set, if that has been tried.
+    fn report_sensitivity(&self, run: &mut Run<'_>, layer: usize) {
+        if let Some(lost) = self.scan.lost(layer, self.knobs.weight_bits()) {
+            run.scalar(&format!("sensitivity.{}", self.layers[layer].name), lost);
         }
     }
 }
@@ -271,8 +309,8 @@ impl SteppedLab for Session {
         if before.same_rounding(&knobs) {
             return Ok(());
         }
-        let has_next = (before.method, knobs.method) == (Method::Aware, Method::Aware);
-        if has_next && self.has_training_left() {
+        let was_aware = (before.method, knobs.method) == (Method::Aware, Method::Aware);
+        if was_aware && self.has_training_left() {
             self.round(run)?;
         } else {
             self.begin(run)?;
@@ -283,11 +321,10 @@ impl SteppedLab for Session {
     /// A step of training while some are left, then a layer that is tried alone.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.has_training_left() {
-            self.train(run)?;
-        } else if let Some((layer, knobs)) = self.scan.next(&self.knobs) {
+            return self.train(run);
+        }
+        if let Some((layer, knobs)) = self.scan.next(&self.knobs) {
             self.try_alone(run, layer, &knobs);
-        } else {
-            return Ok(());
         }
         Ok(())
     }
@@ -311,92 +348,22 @@ impl SteppedLab for Session {
     }
 }
 
-// Metrics of the rounded network.
-
-impl Session {
-    /// Everything but what trying layers alone finds.
-    fn report(&self, run: &mut Run<'_>) {
-        let [before, after] = [self.before.score, self.after.score];
-        let changed = self.after.changed(&self.before).len();
-        run.scalar("accuracy_before", before);
-        run.scalar("accuracy_after", after);
-        run.scalar("accuracy_drop", before - after);
-        run.scalar("changed_predictions", changed as i64);
-        if self.judge.reads_tokens() {
-            run.scalar("perplexity_before", self.before.loss.exp());
-            run.scalar("perplexity_after", self.after.loss.exp());
-        }
-        self.report_noise(run);
-        let size = self.rounded.size();
-        run.scalar("stored_bytes_before", size.before as i64);
-        run.scalar("stored_bytes", size.after() as i64);
-        run.scalar("compression_ratio", size.ratio());
-        run.scalar("bits_per_weight", size.bits_per_weight());
-        run.scalar("forward_seconds_before", self.seconds_before);
-        if let Some(seconds) = self.seconds_after {
-            run.scalar("forward_seconds_after", seconds);
-        }
-        let own = self.knobs.weight_bits();
-        let known = (0..self.layers.len()).filter(|layer| self.scan.lost(*layer, own).is_some());
-        for layer in known {
-            self.report_sensitivity(run, layer);
-        }
-    }
-
-    fn report_noise(&self, run: &mut Run<'_>) {
-        let noise = self.rounded.noise(&self.layers, &self.row);
-        for (layer, noise) in self.layers.iter().zip(&noise) {
-            for (family, decibels) in
-                [("sqnr_db", noise.sqnr_db()), ("predicted_sqnr_db", noise.predicted_db())]
-            {
-                if let Some(decibels) = decibels {
-                    run.scalar(&format!("{family}.{}", layer.name), decibels);
-                }
-            }
-        }
-        let all = match self.knobs.method {
-            Method::Kmeans => self.fresh,
-            Method::Round | Method::Aware | Method::Nf4 => {
-                noise.into_iter().fold(Noise::default(), Noise::and)
-            }
-        };
-        run.scalar("max_error_over_half_step", all.worst);
-        let clipped = all.clipped as f64 / all.weights.max(1) as f64;
-        run.scalar("clipped_fraction", clipped);
-    }
-
-    /// What was lost with one layer alone rounded to the bits that are set.
-    fn report_sensitivity(&self, run: &mut Run<'_>, layer: usize) {
-        let lost = self.scan.lost(layer, self.knobs.weight_bits());
-        if let (Some(lost), Some(layer)) = (lost, self.layers.get(layer)) {
-            run.scalar(&format!("sensitivity.{}", layer.name), lost);
-        }
-    }
-}
-
 // How much each layer minds being rounded: one layer at a time, at several widths.
 
 /// Widths that are tried in addition to the one that is set.
 const BITS: [u32; 5] = [2, 3, 4, 6, 8];
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct LayerTrial {
-    layer: usize,
-    bits: u32,
-    /// Accuracy, or minus the loss, relative to the trained network.
-    lost: f64,
-}
-
 struct Scan {
     /// By what layers are rounded; none of it depends on the width that is set.
     by: Knobs,
     layers: usize,
-    tried: Vec<LayerTrial>,
+    /// Accuracy, or minus the loss, relative to the trained network, by layer and bits.
+    lost: HashMap<(usize, u32), f64>,
 }
 
 impl Scan {
     fn new(knobs: &Knobs, layers: usize) -> Self {
-        Self { by: plain(knobs), layers, tried: Vec::new() }
+        Self { by: plain(knobs), layers, lost: HashMap::new() }
     }
 
     /// Follows the knobs: what was tried stays if it would come out the same.
@@ -408,11 +375,8 @@ impl Scan {
 
     /// The widths that are tried for these knobs, ascending.
     fn widths(knobs: &Knobs) -> Vec<u32> {
-        if knobs.method == Method::Nf4 {
-            return vec![4];
-        }
-        let mut widths = BITS.to_vec();
-        if !widths.contains(&knobs.bits) {
+        let mut widths = if knobs.method == Method::Nf4 { vec![4] } else { BITS.to_vec() };
+        if knobs.method != Method::Nf4 && !widths.contains(&knobs.bits) {
             widths.push(knobs.bits);
             widths.sort_unstable();
         }
@@ -431,18 +395,14 @@ impl Scan {
     }
 
     fn lost(&self, layer: usize, bits: u32) -> Option<f64> {
-        let found = self.tried.iter().find(|tried| (tried.layer, tried.bits) == (layer, bits));
-        found.map(|tried| tried.lost)
+        self.lost.get(&(layer, bits)).copied()
     }
 }
 
 /// The knobs that matter to a layer that is rounded alone, without training and with its inputs as they are.
 fn plain(knobs: &Knobs) -> Knobs {
     Knobs {
-        method: match knobs.method {
-            Method::Aware => Method::Round,
-            Method::Round | Method::Kmeans | Method::Nf4 => knobs.method,
-        },
+        method: if knobs.method == Method::Aware { Method::Round } else { knobs.method },
         bits: 0,
         activations: None,
         layer: 0,

@@ -31,18 +31,14 @@ pub(super) const ALL: [(&str, Draw); 8] = [
     ("speed", speed),
 ];
 
-/// The layer that is shown, from 0; at most the last.
 fn shown_layer(session: &Session) -> usize {
     session.knobs.layer.min(session.layers.len().saturating_sub(1))
 }
-
-// Examples with answers changed by rounding.
 
 const MOST_IMAGES: usize = 24;
 const MOST_TOKENS: usize = 20;
 const REMINDER: usize = 6;
 
-/// The images, or positions in the sequence, with a changed answer.
 fn samples(session: &Session) -> Frame {
     let changed = session.after.changed(&session.before);
     if changed.is_empty() {
@@ -55,7 +51,6 @@ fn samples(session: &Session) -> Frame {
     }
 }
 
-/// The old and the new answer under each image, and whether the new one is right.
 fn images(session: &Session, examples: &Labelled, changed: &[usize]) -> Frame {
     let edge = examples.features.isqrt();
     let image = |index: &usize| {
@@ -73,8 +68,7 @@ fn images(session: &Session, examples: &Labelled, changed: &[usize]) -> Frame {
 }
 
 fn tokens(session: &Session, sequence: &Sequence, changed: &[usize]) -> Frame {
-    let labels = sequence.all_labels();
-    let vocabulary = session.judge.vocabulary.as_ref();
+    let (labels, vocabulary) = (sequence.all_labels(), session.judge.vocabulary.as_ref());
     let name =
         |token: i32| vocabulary.map_or_else(|| token.to_string(), |known| known.label(token));
     let row = |index: &usize| {
@@ -105,7 +99,6 @@ pub(crate) struct Curves {
     layers: Vec<Vec<Width>>,
 }
 
-/// Bits of a weight, decibels measured, and decibels predicted.
 type Width = (u32, Option<f64>, Option<f64>);
 
 impl Curves {
@@ -141,24 +134,16 @@ fn noise(session: &Session) -> Frame {
     let mut lines = vec![line("6.02 dB a bit", [2.0, 8.0].map(|bits| (bits, OF_A_BIT * bits)))];
     let own = session.knobs.weight_bits();
     for layer in chosen(shown_layer(session), session.layers.len()) {
-        let (Some(curve), Some(named)) = (curves.layers.get(layer), session.layers.get(layer))
-        else {
-            continue;
-        };
-        for (bits, measured, _) in curve {
+        let (curve, what) = (&curves.layers[layer], &session.layers[layer].what);
+        points.extend(curve.iter().map(|(bits, measured, _)| {
             let set = if *bits == own { ", as set" } else { "" };
-            let measured = measured.unwrap_or(f64::NAN);
-            points.push(point(
-                f64::from(*bits),
-                measured,
-                format!("{bits} bits{set}"),
-                series.len(),
-            ));
-        }
+            let label = format!("{bits} bits{set}");
+            point(f64::from(*bits), measured.unwrap_or(f64::NAN), label, series.len())
+        }));
         let predicted = curve.iter();
         let predicted = predicted.filter_map(|(bits, _, db)| Some((f64::from(*bits), (*db)?)));
-        lines.push(line(format!("{}, predicted", named.what), predicted));
-        series.push(named.what.clone());
+        lines.push(line(format!("{what}, predicted"), predicted));
+        series.push(what.clone());
     }
     let noise = Dimension { better: Better::More, ..axis("signal over noise", "dB") };
     scatter([axis("bits a weight", ""), noise], &series, points, lines)
@@ -179,7 +164,8 @@ fn chosen(shown: usize, layers: usize) -> Vec<usize> {
 fn sensitivity(session: &Session) -> Frame {
     let widths = Scan::widths(&session.knobs);
     // Accuracy in points, of which a test of a thousand images tells tenths.
-    let times = if session.judge.reads_tokens() { 1.0 } else { 100.0 };
+    let (times, lost) =
+        if session.judge.reads_tokens() { (1.0, "nats") } else { (100.0, "points of accuracy") };
     let mut cells = Vec::new();
     for layer in 0..session.layers.len() {
         for bits in &widths {
@@ -190,11 +176,7 @@ fn sensitivity(session: &Session) -> Frame {
     }
     let most = cells.iter().filter(|x| x.is_finite()).fold(0.0_f32, |most, x| most.max(*x));
     let scale = (0.0, most.max(0.01 * times as f32));
-    let legend = if session.judge.reads_tokens() {
-        "nats lost if this layer alone is rounded"
-    } else {
-        "points of accuracy lost if this layer alone is rounded"
-    };
+    let legend = format!("{lost} lost if this layer alone is rounded");
     let mut map = heat_map([session.layers.len(), widths.len()], cells, scale, legend);
     map.column_labels = widths.iter().map(|bits| format!("{bits} bits")).collect();
     map.row_labels = session.layers.iter().map(|layer| layer.what.clone()).collect();
@@ -204,11 +186,8 @@ fn sensitivity(session: &Session) -> Frame {
 // Weights and inputs of one layer: how they are spread, and what they look like.
 
 const BINS: usize = 61;
-/// Hidden units that are shown, each three times.
 const UNITS: usize = 6;
-/// What the marked values of a histogram are.
 const LEVELS: &str = "levels";
-/// Rows and columns of a matrix that are shown.
 const MOST: usize = 48;
 
 /// All weights of the layer, and those of one group alone, over the same range and with that group's levels.
@@ -241,11 +220,9 @@ fn histogram(session: &Session) -> Frame {
         pane(title, Frame::Histogram(histogram))
     };
     let all: Vec<f64> = weights.iter().map(|weight| f64::from(*weight)).collect();
-    let own = weights.iter().enumerate();
-    let own: Vec<f64> = own
-        .filter(|(index, _)| rounded.group(*index) == group && matrix.place(*index).1 == output)
-        .map(|(_, weight)| f64::from(*weight))
-        .collect();
+    let is_own = |index| rounded.group(index) == group && matrix.place(index).1 == output;
+    let own = all.iter().enumerate().filter(|(index, _)| is_own(*index));
+    let own: Vec<f64> = own.map(|(_, weight)| *weight).collect();
     let all_of_it = format!("{}, all weights", layer.what);
     let alone = match (levels, session.knobs.granularity) {
         (Levels::Even(_), Granularity::Tensor | Granularity::Channel) => {
@@ -259,13 +236,11 @@ fn histogram(session: &Session) -> Frame {
     Frame::Panes(vec![draw(all_of_it, all), draw(alone, own)])
 }
 
-/// The output channel with the median of all channels' largest weights.
 fn typical(weights: &[f32], matrix: Matrix) -> usize {
     let mut largest = vec![0.0_f32; matrix.outputs()];
     for (index, weight) in weights.iter().enumerate() {
-        if let Some(largest) = largest.get_mut(matrix.place(index).1) {
-            *largest = largest.max(weight.abs());
-        }
+        let largest = &mut largest[matrix.place(index).1];
+        *largest = largest.max(weight.abs());
     }
     let mut order: Vec<usize> = (0..largest.len()).collect();
     order.sort_by(|a, b| largest[*a].total_cmp(&largest[*b]));
@@ -296,9 +271,7 @@ fn weights(session: &Session) -> Frame {
 fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Frame {
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
     let column = |of: &[f32], unit: usize| -> Vec<f32> {
-        (0..layer.inputs)
-            .map(|input| of.get(matrix.index(input, unit)).copied().unwrap_or(0.0))
-            .collect()
+        (0..layer.inputs).map(|input| of[matrix.index(input, unit)]).collect()
     };
     let reach = |of: &[f32]| of.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     let mut images = Vec::new();
@@ -321,14 +294,11 @@ fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Fram
 
 fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
     let (rows, columns) = (layer.inputs.min(MOST), layer.outputs.min(MOST));
-    let place = Matrix::by_inputs(layer.inputs, layer.outputs);
-    let mut cells = Vec::with_capacity(rows * columns);
-    for row in 0..rows {
-        for column in 0..columns {
-            let weight = matrix.get(place.index(row, column)).copied();
-            cells.push(weight.filter(|x| x.is_finite()).unwrap_or(f32::NAN));
-        }
-    }
+    let index = Matrix::by_inputs(layer.inputs, layer.outputs);
+    let at = |place: usize| matrix[index.index(place / columns, place % columns)];
+    let cells: Vec<f32> = (0..rows * columns)
+        .map(|place| Some(at(place)).filter(|x| x.is_finite()).unwrap_or(f32::NAN))
+        .collect();
     let finite = cells.iter().filter(|x| x.is_finite());
     let reach = finite.fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
     Frame::HeatMap(heat_map([rows, columns], cells, (-reach, reach), legend))
@@ -355,11 +325,11 @@ fn activations(session: &Session) -> Frame {
     let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else {
         return empty();
     };
-    let ends = (histogram.edges.first().copied(), histogram.edges.last().copied());
+    let (Some(low), Some(high)) = (histogram.edges.first(), histogram.edges.last()) else {
+        return empty();
+    };
     let levels = Levels::Even(grid).all().into_iter().map(f64::from);
-    histogram.levels = marks(levels.filter(|at| {
-        ends.0.is_some_and(|low| *at >= low) && ends.1.is_some_and(|high| *at <= high)
-    }));
+    histogram.levels = marks(levels.filter(|at| (low..=high).contains(&at)));
     histogram.marked = LEVELS.to_owned();
     let title = format!("into {what}, {EXAMPLES} examples, {bits} bits");
     Frame::Panes(vec![pane(title, Frame::Histogram(histogram))])
@@ -373,8 +343,6 @@ fn pair(session: &Session) -> Option<(&Layer, &Quantized)> {
 fn empty() -> Frame {
     Frame::Text("There is nothing to show of this layer.".to_owned())
 }
-
-// Bytes and seconds.
 
 const FLOAT: usize = 4;
 
@@ -397,7 +365,6 @@ fn size(session: &Session) -> Frame {
     )
 }
 
-/// Seconds of a forward pass before and after, and what they mean.
 fn speed(session: &Session) -> Frame {
     let bar = |label: &str, seconds: Option<f64>| Bar {
         label: label.to_owned(),
@@ -409,36 +376,34 @@ fn speed(session: &Session) -> Frame {
     let words = match (session.knobs.execution, device::is_asynchronous(session.id)) {
         (Execution::Simulated, _) => {
             "The rounded weights lie in memory as 32-bit floats and are multiplied as such: the same arithmetic on other \
-             values. No time is saved. What is stored is counted by the scheme."
+             values. No time is saved."
                 .to_owned()
         }
         (Execution::Native, false) => format!(
             "{} On the processor burn keeps each of their weights in 8 bits, however few are asked for, and turns them back \
-             into floats before it multiplies: no time is saved, some is added. What is stored is counted by the scheme.",
+             into floats before it multiplies: no time is saved, some is added.",
             held(session)
         ),
-        (Execution::Native, true) => format!(
-            "{} This device reads them packed; the products are sums of floats. What is stored is counted by the scheme.",
-            held(session)
-        ),
+        (Execution::Native, true) => {
+            format!("{} This device reads them packed; the products are sums of floats.", held(session))
+        }
     };
+    let words = format!("{words} What is stored is counted by the scheme.");
     Frame::Panes(vec![
         pane("seconds for all fresh examples", bars("s", times)),
         pane("what computes", Frame::Text(words)),
     ])
 }
 
-/// Which matrices burn holds as quantized tensors, in a sentence.
 fn held(session: &Session) -> String {
     let (native, all) = (session.native, session.layers.len());
     if native == all {
         return format!("All {all} matrices are burn's quantized tensors.");
     }
-    let others = match session.trained.architecture {
-        Architecture::Transformer(_) => "the embedding, of which rows are looked up, holds",
-        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
-            "convolutions, which burn has for floats alone, hold"
-        }
+    let others = if matches!(session.trained.architecture, Architecture::Transformer(_)) {
+        "the embedding, of which rows are looked up, holds"
+    } else {
+        "convolutions, which burn has for floats alone, hold"
     };
     format!(
         "{native} of {all} matrices are burn's quantized tensors; {others} the rounded values as floats."

@@ -7,6 +7,8 @@ use mlsys_nn::data::Dataset;
 use mlsys_sim::quantizer::{Calibration, Granularity, Scheme};
 use serde::Deserialize;
 
+use crate::fine_tune;
+
 #[derive(Deserialize)]
 pub(super) struct Fields {
     dataset: Dataset,
@@ -55,7 +57,6 @@ enum GranularityName {
 
 pub(super) struct Setup {
     pub(super) recipe: Recipe,
-    /// Steps of training that know of the rounding.
     pub(super) finetune_steps: u64,
     pub(super) seed: u64,
 }
@@ -63,11 +64,9 @@ pub(super) struct Setup {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Knobs {
     pub(super) method: Method,
-    /// Of a weight.
     pub(super) bits: u32,
     pub(super) scheme: Scheme,
     pub(super) granularity: Granularity,
-    /// Of a layer's input, and how its range is chosen.
     pub(super) activations: Option<(u32, Calibration)>,
     pub(super) execution: Execution,
     pub(super) layer: usize,
@@ -85,33 +84,20 @@ pub(super) enum Method {
     Nf4,
 }
 
-/// What the rounded network is run with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Execution {
-    /// Rounded values as ordinary floats.
     Simulated,
     Native,
 }
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let fields: Fields = params.read()?;
-        let Fields { dataset, width, baseline_steps: steps, seed, .. } = fields;
-        let recipe = match (dataset, fields.model) {
-            (Dataset::Chain, Model::Transformer) => {
-                let sizes = Sizes { width, ..Sizes::default() };
-                Recipe::tokens(dataset, sizes, steps, seed)?
-            }
-            (Dataset::Chain, Model::Mlp | Model::Cnn) => {
-                return Err(LabError::contradiction(
-                    ["dataset", "model"],
-                    "a chain is a row of symbols, and a transformer reads it; set model to transformer, or dataset to digits",
-                ));
-            }
-            (_, model) => Recipe::images(model, width, steps, seed)?,
-        };
-        Ok(Self { recipe, finetune_steps: fields.finetune_steps, seed })
+        let Fields { dataset, model, width, baseline_steps, finetune_steps, seed, .. } =
+            params.read()?;
+        let sizes = Sizes { width, ..Sizes::default() };
+        let recipe = fine_tune::recipe(dataset, model, sizes, baseline_steps, seed)?;
+        Ok(Self { recipe, finetune_steps, seed })
     }
 }
 
@@ -137,42 +123,31 @@ impl Knobs {
 
     /// burn's quantized tensors hold integers of three widths, and no zero points.
     fn check(&self) -> Result<(), LabError> {
-        let refused = |param: &str, message: &str| {
-            let message = format!("execution is native, and {message}; set execution to simulated");
-            Err(LabError::contradiction(["execution", param], message))
-        };
-        match (self.execution, self.method, self.scheme, self.bits) {
-            (Execution::Simulated, ..) => Ok(()),
-            (Execution::Native, Method::Kmeans | Method::Nf4, ..) => refused(
+        let (param, message) = match (self.execution, self.method, self.scheme, self.bits) {
+            (Execution::Simulated, ..) => return Ok(()),
+            (Execution::Native, Method::Kmeans | Method::Nf4, ..) => (
                 "method",
                 "burn's quantized tensors hold integers, no shared values or NormalFloats",
             ),
             (Execution::Native, _, Scheme::Affine, _) => {
-                refused("scheme", "burn's quantized tensors have no zero point")
+                ("scheme", "burn's quantized tensors have no zero point")
             }
-            (Execution::Native, .., 2 | 4 | 8) => Ok(()),
-            (Execution::Native, ..) => {
-                refused("bits", "burn has quantized tensors of 2, 4 and 8 bits")
-            }
-        }
+            (Execution::Native, .., 2 | 4 | 8) => return Ok(()),
+            (Execution::Native, ..) => ("bits", "burn has quantized tensors of 2, 4 and 8 bits"),
+        };
+        let message = format!("execution is native, and {message}; set execution to simulated");
+        Err(LabError::contradiction(["execution", param], message))
     }
 
     pub(super) fn weight_bits(&self) -> u32 {
-        match self.method {
-            Method::Nf4 => 4,
-            Method::Round | Method::Aware | Method::Kmeans => self.bits,
-        }
+        if self.method == Method::Nf4 { 4 } else { self.bits }
     }
 
     pub(super) fn trains(&self) -> bool {
-        match self.method {
-            Method::Aware | Method::Kmeans => true,
-            Method::Round | Method::Nf4 => false,
-        }
+        matches!(self.method, Method::Aware | Method::Kmeans)
     }
 
     pub(super) fn same_rounding(&self, other: &Self) -> bool {
-        let shown = Self { layer: other.layer, ..*self };
-        shown == *other
+        Self { layer: other.layer, ..*self } == *other
     }
 }

@@ -4,15 +4,15 @@ use std::time::Instant;
 
 use burn::tensor::{Device, Tensor};
 use mlsys_device as device;
-use mlsys_lab::{DeviceId, LabError};
+use mlsys_lab::{DeviceId, LabError, median};
 use mlsys_nn::baseline::{Layer, Trained};
 use mlsys_nn::data::{Examples, Form, Vocabulary};
 use mlsys_nn::networks::{Activation, Inputs, Network};
 use mlsys_nn::train::{EvaluationSet, batch};
 use mlsys_sim::quantizer::{Bytes, Grid, Matrix, Noise, Quantized, Scheme};
 
+use super::forward::forward;
 use super::params::{Knobs, Method};
-use super::tune;
 
 /// Lloyd's iterations at most; they end where nothing moves.
 const ITERATIONS: usize = 50;
@@ -21,7 +21,6 @@ const FLOAT: usize = 4;
 
 #[derive(Clone)]
 pub(super) struct Rounded {
-    /// All weights, in the network's order.
     pub(super) row: Vec<f32>,
     /// Each layer, `[inputs, outputs]`.
     pub(super) layers: Vec<Quantized>,
@@ -32,7 +31,6 @@ pub(super) struct Size {
     pub(super) before: usize,
     /// Packed weights, and scales with whatever goes with them.
     pub(super) matrices: Bytes,
-    /// Biases, and whatever else is no matrix.
     pub(super) others: usize,
     pub(super) weights: usize,
 }
@@ -56,7 +54,6 @@ impl Rounded {
         Self::with(layers, row, rounded.collect())
     }
 
-    /// A network with these layers in place of its own.
     pub(super) fn with(layers: &[Layer], row: &[f32], rounded: Vec<Quantized>) -> Self {
         let mut row = row.to_vec();
         for (layer, own) in layers.iter().zip(&rounded) {
@@ -127,10 +124,8 @@ impl Observed {
             return Self(seen);
         }
         let (inputs, _) = batch(examples, &indices, device);
-        tune::forward(network, inputs, activation, &mut |layer, x| {
-            if let Some(own) = seen.get_mut(layer) {
-                *own = thinned(x.clone());
-            }
+        forward(network, inputs, activation, &mut |layer, x| {
+            seen[layer] = thinned(x.clone());
             x
         });
         Self(seen)
@@ -145,8 +140,7 @@ impl Observed {
             return InputGrids::default();
         };
         let grid = |seen: &Vec<f32>| {
-            let some = !seen.is_empty();
-            some.then(|| calibration.grid(seen, bits, Scheme::Affine))
+            (!seen.is_empty()).then(|| calibration.grid(seen, bits, Scheme::Affine))
         };
         InputGrids(self.0.iter().map(grid).collect())
     }
@@ -194,9 +188,7 @@ impl InputGrids {
     }
 }
 
-// Accuracy on held-out examples, and its time.
-
-/// Passes that are timed, the middle one of which counts.
+/// Passes that are timed, the median of which counts.
 const TIMED: usize = 3;
 
 pub(super) struct Judge {
@@ -214,16 +206,16 @@ pub(super) struct Answers {
     pub(super) loss: f64,
     /// Share right; minus the loss where answers are tokens.
     pub(super) score: f64,
-    /// The class thought likeliest for each label.
     pub(super) classes: Vec<usize>,
 }
 
 impl Judge {
     pub(super) fn new(trained: &Trained, id: DeviceId, device: &Device) -> Result<Self, LabError> {
         let examples = trained.fresh()?;
-        let language = match trained.data.dataset.form() {
-            Form::Tokens => trained.data()?.language,
-            Form::Images | Form::Points => None,
+        let language = if trained.data.dataset.form() == Form::Tokens {
+            trained.data()?.language
+        } else {
+            None
         };
         Ok(Self {
             id,
@@ -241,11 +233,10 @@ impl Judge {
 
     /// What a network without autodiff answers, if the inputs of its layers are rounded to these grids.
     pub(super) fn answers(&self, network: &Network, grids: &InputGrids) -> Answers {
-        let mut forward = |inputs: Inputs| {
-            let mut rounding = |layer, x| grids.round(layer, x);
-            tune::forward(network, inputs, self.activation, &mut rounding)
+        let mut through = |inputs: Inputs| {
+            forward(network, inputs, self.activation, &mut |layer, x| grids.round(layer, x))
         };
-        let (verdict, classes) = self.set.answers(&mut forward);
+        let (verdict, classes) = self.set.answers(&mut through);
         Answers {
             score: if self.reads_tokens() { -verdict.loss } else { verdict.accuracy },
             loss: verdict.loss,
@@ -265,13 +256,11 @@ impl Judge {
                 times.push(begun.elapsed().as_secs_f64());
             }
         }
-        times.sort_by(f64::total_cmp);
-        Ok(times.get(TIMED / 2).copied().unwrap_or(f64::NAN))
+        Ok(median(times.into_iter()).unwrap_or(f64::NAN))
     }
 }
 
 impl Answers {
-    /// Labels for which the likeliest class is another.
     pub(super) fn changed(&self, before: &Self) -> Vec<usize> {
         let pairs = self.classes.iter().zip(&before.classes);
         let changed = pairs.enumerate().filter(|(_, (now, then))| now != then);

@@ -3,25 +3,22 @@
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
-use mlsys_lab::{DeviceId, Frame, Lab, RunData, Value};
-use mlsys_nn::baseline;
-use mlsys_nn::baseline::{Recipe, Sizes, Trained};
+use mlsys_lab::{DeviceId, Frame, LabError, RunData};
+use mlsys_nn::baseline::{self, Recipe, Sizes, Trained};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use mlsys_nn::networks::{Inputs, Network};
 use mlsys_nn::train::batch;
 use mlsys_sim::quantizer::{Granularity, Grid, Matrix, Quantized, Scheme};
 
+use super::forward::forward;
 use super::params::{Execution, Knobs, Method};
 use super::rounding::{InputGrids, Rounded};
 use super::tune;
 use crate::stepped::LiveLab;
-use crate::trial;
-use crate::trial::{Then, frame, must_be_declared, must_refuse, number, run};
+use crate::trial::{self, Then, frame, must_be_declared, must_refuse, number, run, turn};
 
-/// A network that is trained in a moment and reads most digits.
 const SMALL: [&str; 2] = ["width=16", "baseline_steps=150"];
 
 fn lab() -> LiveLab {
@@ -33,8 +30,11 @@ fn quantized(set: &[&str]) -> RunData {
 }
 
 fn small() -> Arc<Trained> {
-    let recipe = Recipe::images(Model::Mlp, 16, 150, 1).unwrap();
-    baseline::trained(&recipe, DeviceId::CPU).unwrap()
+    trained(Recipe::images(Model::Mlp, 16, 150, 1))
+}
+
+fn trained(recipe: Result<Recipe, LabError>) -> Arc<Trained> {
+    baseline::trained(&recipe.unwrap(), DeviceId::CPU).unwrap()
 }
 
 #[test]
@@ -47,16 +47,14 @@ fn the_default_network_takes_what_its_scheme_says() {
     assert_eq!(number(&data, "compression_ratio"), 3.962_389_035_975_704_6);
     let four = run(&lab(), &["baseline_steps=0", "bits=4"]);
     assert_eq!(number(&four, "stored_bytes"), 51_920.0);
-    let storage = run(
-        &mlsys_analytic::lab("quantized-storage").unwrap(),
-        &["parameters=100352", "bits=8", "block_size=784", "scale_bits=32"],
-    );
-    let last = run(
-        &mlsys_analytic::lab("quantized-storage").unwrap(),
-        &["parameters=1280", "bits=8", "block_size=128", "scale_bits=32"],
-    );
+    let instant = mlsys_analytic::lab("quantized-storage").unwrap();
+    let stored = |sizes: [&str; 2]| {
+        number(&run(&instant, &[&sizes[..], &["bits=8", "scale_bits=32"]].concat()), "bytes")
+    };
     let biases = 4.0 * 138.0;
-    let stored = number(&storage, "bytes") + number(&last, "bytes") + biases;
+    let stored = stored(["parameters=100352", "block_size=784"])
+        + stored(["parameters=1280", "block_size=128"])
+        + biases;
     assert!((stored - number(&data, "stored_bytes")).abs() < 1e-6);
 }
 
@@ -149,8 +147,7 @@ fn knobs_do_not_retrain_the_network() {
             && !turned
         {
             turned = true;
-            let (name, value) = ("bits".to_owned(), Value::Int(3));
-            return Then::Order(Command::Set { name, value });
+            return Then::Order(turn("bits", 3_i64));
         }
         Then::On
     });
@@ -187,23 +184,12 @@ fn invalid_settings_are_refused_with_a_way_out() {
     );
 }
 
-// Agreement with the closed-form labs, with burn, and with the network's own forward pass.
-
-/// The numbers of an array, nested or not.
-fn flat(value: &Value) -> Vec<f64> {
-    if let Value::Array(items) = value {
-        items.iter().flat_map(flat).collect()
-    } else {
-        value.as_f64().into_iter().collect()
-    }
-}
-
 /// A metric of an instant lab on these values.
-fn instant(lab: &dyn Lab, name: &str, values: &[f32], set: &[&str], metric: &str) -> Vec<f64> {
+fn instant(lab: &str, name: &str, values: &[f32], set: &[&str], metric: &str) -> Vec<f64> {
     let list: Vec<String> = values.iter().map(|x| format!("{:?}", f64::from(*x))).collect();
     let values = format!("{name}=[{}]", list.join(", "));
-    let data = run(lab, &[&[values.as_str()], set].concat());
-    flat(&data.metric(metric).unwrap_or_else(|| panic!("no {metric}")))
+    let data = run(&mlsys_analytic::lab(lab).unwrap(), &[&[values.as_str()], set].concat());
+    trial::flat(&data.metric(metric).unwrap_or_else(|| panic!("no {metric}")))
 }
 
 #[test]
@@ -212,36 +198,28 @@ fn codes_and_scales_are_those_of_the_instant_labs() {
     let layer = &trained.layers()[1];
     let weights = layer.matrix(&trained.weights);
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
-    let column: Vec<f32> = (0..layer.inputs).map(|input| weights[matrix.index(input, 3)]).collect();
+    let places = || (0..layer.inputs).map(|input| matrix.index(input, 3));
+    let column: Vec<f32> = places().map(|place| weights[place]).collect();
+    let codes =
+        |own: &Quantized| places().map(|place| f64::from(own.codes[place])).collect::<Vec<f64>>();
     for (name, scheme) in [
         ("affine", Scheme::Affine),
         ("symmetric", Scheme::Symmetric),
         ("symmetric-restricted", Scheme::SymmetricRestricted),
     ] {
         let own = Quantized::linear(&weights, matrix, 4, scheme, Granularity::Channel);
-        let codes: Vec<f64> =
-            (0..layer.inputs).map(|input| f64::from(own.codes[matrix.index(input, 3)])).collect();
-        let set = [format!("scheme={name}"), "bits=4".to_owned()];
-        let set: Vec<&str> = set.iter().map(String::as_str).collect();
-        let theirs = |metric: &str| {
-            instant(&mlsys_analytic::lab("quantize").unwrap(), "values", &column, &set, metric)
-        };
-        assert_eq!(theirs("quantized"), codes, "{name}");
+        let scheme = format!("scheme={name}");
+        let theirs = |metric| instant("quantize", "values", &column, &[&scheme, "bits=4"], metric);
+        assert_eq!(theirs("quantized"), codes(&own), "{name}");
         assert_eq!(theirs("scale"), [f64::from(own.scales()[3])], "{name}");
     }
     let own = Quantized::nf4(&weights, matrix, Granularity::Channel);
-    let codes: Vec<f64> =
-        (0..layer.inputs).map(|input| f64::from(own.codes[matrix.index(input, 3)])).collect();
-    let theirs = |metric: &str| {
-        instant(&mlsys_analytic::lab("nf4").unwrap(), "values", &column, &[], metric)
-    };
-    assert_eq!(theirs("codes"), codes);
+    let theirs = |metric| instant("nf4", "values", &column, &[], metric);
+    assert_eq!(theirs("codes"), codes(&own));
     assert_eq!(theirs("scales"), [f64::from(own.scales()[3])]);
     let own = Quantized::kmeans(&weights, matrix, 8, 50);
     let set = ["clusters=8", "iterations=50"];
-    let theirs = |metric: &str| {
-        instant(&mlsys_analytic::lab("kmeans-quantize").unwrap(), "weights", &weights, &set, metric)
-    };
+    let theirs = |metric| instant("kmeans-quantize", "weights", &weights, &set, metric);
     let codes: Vec<f64> = own.codes.iter().map(|code| f64::from(*code)).collect();
     assert_eq!(theirs("indices"), codes);
     assert_eq!(theirs("centroids"), own.centroids());
@@ -253,8 +231,8 @@ fn burns_own_tensors_answer_what_rounded_floats_answer() {
     // Of a CNN the last matrix, of a transformer all but the embedding.
     let networks = [
         (small(), 2),
-        (learned(&Recipe::images(Model::Cnn, 4, 20, 1).unwrap()), 1),
-        (learned(&Recipe::tokens(Dataset::Chain, sizes, 20, 1).unwrap()), 2 * 7 + 1),
+        (trained(Recipe::images(Model::Cnn, 4, 20, 1)), 1),
+        (trained(Recipe::tokens(Dataset::Chain, sizes, 20, 1)), 2 * 7 + 1),
     ];
     for (trained, expected) in networks {
         for (scheme, bits, granularity) in [
@@ -282,7 +260,7 @@ fn burns_own_tensors_answer_what_rounded_floats_answer() {
             let indices: Vec<usize> = (0..8).collect();
             let answers = |network: &Network| -> Vec<f32> {
                 let (inputs, _) = batch(&examples, &indices, &device);
-                let answers = tune::forward(network, inputs, trained.activation, &mut |_, x| x);
+                let answers = forward(network, inputs, trained.activation, &mut |_, x| x);
                 answers.into_data().iter::<f32>().collect()
             };
             let simulated = answers(&trained.network_of(&rounded.row, &device));
@@ -305,36 +283,29 @@ fn burns_own_tensors_answer_what_rounded_floats_answer() {
 #[test]
 fn a_network_of_which_burn_holds_only_a_part_says_which() {
     let set = ["model=cnn", "width=2", "baseline_steps=2", "execution=native"];
-    let Some((_, Frame::Panes(panes))) = run(&lab(), &set).frames.remove("speed") else {
-        panic!("no panes")
-    };
-    let Some(Frame::Text(text)) = panes.into_iter().next_back().map(|pane| pane.frame) else {
-        panic!("no words")
-    };
+    let data = run(&lab(), &set);
+    let Frame::Panes(panes) = frame(&data, "speed") else { panic!("no panes") };
+    let Frame::Text(text) = &panes[1].frame else { panic!("no words") };
     assert!(text.starts_with("1 of 3 matrices are burn's"), "{text}");
     assert!(text.contains("convolutions"), "{text}");
-}
-
-fn learned(recipe: &Recipe) -> Arc<Trained> {
-    baseline::trained(recipe, DeviceId::CPU).unwrap()
 }
 
 #[test]
 fn a_pass_that_changes_nothing_on_the_way_is_the_networks_own() {
     let sizes = Sizes { width: 8, depth: 2, heads: 2, kv_heads: 1, context: 8 };
     let recipes = [
-        Recipe::images(Model::Mlp, 5, 0, 1).unwrap(),
-        Recipe::images(Model::Cnn, 2, 0, 1).unwrap(),
-        Recipe::tokens(Dataset::Chain, sizes, 3, 1).unwrap(),
+        Recipe::images(Model::Mlp, 5, 0, 1),
+        Recipe::images(Model::Cnn, 2, 0, 1),
+        Recipe::tokens(Dataset::Chain, sizes, 3, 1),
     ];
     let device = Device::flex();
     for recipe in recipes {
-        let trained = baseline::trained(&recipe, DeviceId::CPU).unwrap();
+        let trained = trained(recipe);
         let network = trained.network(&device);
         let examples = trained.fresh().unwrap();
         let inputs: Inputs = batch(&examples, &[0, 1, 2], &device).0;
         let mut asked = Vec::new();
-        let own = tune::forward(&network, inputs.clone(), trained.activation, &mut |layer, x| {
+        let own = forward(&network, inputs.clone(), trained.activation, &mut |layer, x| {
             asked.push(layer);
             x
         });

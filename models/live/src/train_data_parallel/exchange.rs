@@ -95,7 +95,6 @@ impl Replica {
         Ok(())
     }
 
-    /// A row becomes the mean of all workers' rows.
     fn average(
         &self,
         row: &mut [f32],
@@ -120,8 +119,6 @@ fn samples(plan: &Plan, row: &[f32]) -> Vec<f32> {
     let number = |chunk: &[f32], k: usize| chunk.get(k).copied().unwrap_or(f32::NAN);
     chunks.flat_map(|chunk| (0..SAMPLED).map(move |k| number(chunk, k))).collect()
 }
-
-// Assembling sharded rows.
 
 /// The gradient and the weights of all, from parts of some: where several tell of the same number, their mean.
 pub(super) struct Whole {

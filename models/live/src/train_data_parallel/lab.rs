@@ -43,15 +43,10 @@ use self::worker::Member;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 use crate::{parallel, stepped};
 
-/// Lab `train-data-parallel`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
-/// What went over the wires.
 struct Sent {
     traffic: Traffic,
     /// The steps in which it did.
@@ -146,12 +141,98 @@ impl Session {
         Ok(Whole::joined(&answers, self.setup.model.parameters() as usize))
     }
 
-    /// The share of held-out examples that a network with these weights gets right.
     fn accuracy(&self, weights: &[f32]) -> f64 {
         let network = self.setup.model.architecture.shapes(&self.device);
         let network = flat_params::with_weights(network, weights);
         let held_out = EvaluationSet::new(&self.setup.model.data.held_out, &self.device);
         held_out.judge(&network, Activation::Relu).accuracy
+    }
+
+    fn report_sizes(&self, run: &mut Run<'_>) {
+        let model = &self.setup.model;
+        parallel::report_sizes(run, model, self.knobs.batch);
+        let Modelled { compute, communication, step, speedup, .. } = self.modelled;
+        for (name, value) in [
+            ("compute_seconds", compute),
+            ("communication_seconds", communication),
+            ("step_seconds", step),
+            ("speedup", speedup),
+        ] {
+            run.scalar(name, value);
+        }
+        let bytes = self.knobs.compression.bytes(model.parameters() as usize);
+        let ratio = 4.0 * model.parameters() as f64 / bytes as f64;
+        run.scalar("compression_ratio", ratio);
+        if let Some(notice) = self.notice() {
+            run.notice(notice);
+        }
+    }
+
+    /// Where a knob does not do what its name says.
+    fn notice(&self) -> Option<String> {
+        let name = self.knobs.algorithm.name();
+        if self.knobs.algorithm == Algorithm::Ring {
+            None
+        } else if self.setup.zero > Zero::Nothing {
+            Some(format!(
+                "zero_stage {} leaves each worker the sum of its own shard, which a ring does: algorithm {name} plays no part",
+                self.setup.zero as u8
+            ))
+        } else {
+            (self.knobs.compression != Compression::None).then(|| {
+                format!(
+                    "compressed gradients are passed round a ring whole: algorithm {name} plays no part"
+                )
+            })
+        }
+    }
+
+    /// The most that a worker sent in a step, averaged over the steps from one sum to the next; and the messages of the
+    /// step that sent them.
+    fn sent(&self) -> Flow {
+        let Some(Sent { traffic, steps }) = &self.sent else {
+            return Flow::default();
+        };
+        let workers = (0..self.setup.workers).map(|rank| traffic.sent_by(rank));
+        workers.fold(Flow::default(), |most, flow| Flow {
+            messages: most.messages.max(flow.messages),
+            bytes: most.bytes.max(flow.bytes / (*steps).max(1)),
+        })
+    }
+
+    fn activation_bytes(&self) -> u64 {
+        let each = self.knobs.batch / self.setup.workers / self.knobs.pieces;
+        self.setup.model.activation_bytes(each as u64)
+    }
+
+    fn report_results(&self, run: &mut Run<'_>) {
+        if self.steps.done == 0 {
+            return;
+        }
+        let sent = self.sent();
+        let most = |held: fn(&HeldBytes) -> u64| {
+            let held = self.answers.iter().map(|answer| held(&answer.held));
+            held.max().unwrap_or(0)
+        };
+        let (_, activations) = self.alone();
+        for (name, count) in [
+            ("bytes_sent_per_worker", sent.bytes),
+            ("messages_per_worker", sent.messages),
+            ("weight_bytes_per_worker", most(|held| held.weights)),
+            ("gradient_bytes_per_worker", most(|held| held.gradient)),
+            ("optimizer_bytes_per_worker", most(|held| held.optimizer)),
+            ("activation_bytes_per_worker", self.activation_bytes()),
+            ("reference_activation_bytes", activations),
+        ] {
+            run.scalar(name, count as i64);
+        }
+        run.scalar("replicas_identical", self.replicas_identical);
+        if let (Some(many), Some(one)) = (self.measured.workers(), self.measured.one()) {
+            run.scalar("measured_speedup", one / many);
+        }
+        if let Some(one) = self.measured.one() {
+            run.scalar("reference_step_seconds", one);
+        }
     }
 }
 
@@ -264,7 +345,6 @@ impl SteppedLab for Session {
     }
 }
 
-/// Reports how far the workers' gradient and weights are from those of one worker.
 fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &Step) {
     point(run, "reference_loss", step, alone.loss);
     if let Some(whole) = Whole::joined(answers, alone.weights.len()) {
@@ -272,96 +352,5 @@ fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &St
         point(run, "max_gradient_difference", step, gradient);
         let weights = difference(&whole.weights, &alone.weights);
         point(run, "max_weight_difference", step, weights);
-    }
-}
-
-// Metrics of a run.
-
-impl Session {
-    fn report_sizes(&self, run: &mut Run<'_>) {
-        let model = &self.setup.model;
-        parallel::report_sizes(run, model, self.knobs.batch);
-        let Modelled { compute, communication, step, speedup, .. } = self.modelled;
-        for (name, value) in [
-            ("compute_seconds", compute),
-            ("communication_seconds", communication),
-            ("step_seconds", step),
-            ("speedup", speedup),
-        ] {
-            run.scalar(name, value);
-        }
-        let bytes = self.knobs.compression.bytes(model.parameters() as usize);
-        let ratio = 4.0 * model.parameters() as f64 / bytes as f64;
-        run.scalar("compression_ratio", ratio);
-        if let Some(notice) = self.notice() {
-            run.notice(notice);
-        }
-    }
-
-    /// Where a knob does not do what its name says.
-    fn notice(&self) -> Option<String> {
-        let name = self.knobs.algorithm.name();
-        if self.knobs.algorithm == Algorithm::Ring {
-            None
-        } else if self.setup.zero > Zero::Nothing {
-            Some(format!(
-                "zero_stage {} leaves each worker the sum of its own shard, which a ring does: algorithm {name} plays no part",
-                self.setup.zero as u8
-            ))
-        } else {
-            (self.knobs.compression != Compression::None).then(|| {
-                format!(
-                    "compressed gradients are passed round a ring whole: algorithm {name} plays no part"
-                )
-            })
-        }
-    }
-
-    /// The most that a worker sent in a step, averaged over the steps from one sum to the next; and the messages of the
-    /// step that sent them.
-    fn sent(&self) -> Flow {
-        let Some(Sent { traffic, steps }) = &self.sent else {
-            return Flow::default();
-        };
-        let workers = (0..self.setup.workers).map(|rank| traffic.sent_by(rank));
-        workers.fold(Flow::default(), |most, flow| Flow {
-            messages: most.messages.max(flow.messages),
-            bytes: most.bytes.max(flow.bytes / (*steps).max(1)),
-        })
-    }
-
-    fn activation_bytes(&self) -> u64 {
-        let each = self.knobs.batch / self.setup.workers / self.knobs.pieces;
-        self.setup.model.activation_bytes(each as u64)
-    }
-
-    fn report_results(&self, run: &mut Run<'_>) {
-        if self.steps.done == 0 {
-            return;
-        }
-        let sent = self.sent();
-        let most = |held: fn(&HeldBytes) -> u64| {
-            let held = self.answers.iter().map(|answer| held(&answer.held));
-            held.max().unwrap_or(0)
-        };
-        let (_, activations) = self.alone();
-        for (name, count) in [
-            ("bytes_sent_per_worker", sent.bytes),
-            ("messages_per_worker", sent.messages),
-            ("weight_bytes_per_worker", most(|held| held.weights)),
-            ("gradient_bytes_per_worker", most(|held| held.gradient)),
-            ("optimizer_bytes_per_worker", most(|held| held.optimizer)),
-            ("activation_bytes_per_worker", self.activation_bytes()),
-            ("reference_activation_bytes", activations),
-        ] {
-            run.scalar(name, count as i64);
-        }
-        run.scalar("replicas_identical", self.replicas_identical);
-        if let (Some(many), Some(one)) = (self.measured.workers(), self.measured.one()) {
-            run.scalar("measured_speedup", one / many);
-        }
-        if let Some(one) = self.measured.one() {
-            run.scalar("reference_step_seconds", one);
-        }
     }
 }

@@ -12,7 +12,6 @@ use crate::parallel;
 
 type Picture = fn(&Session) -> Frame;
 
-/// Every panel that is no curve.
 pub(super) const ALL: [(&str, Picture); 4] = [
     ("timeline", Session::timeline),
     ("ring", Session::ring),
@@ -97,7 +96,6 @@ impl Session {
         }
     }
 
-    /// Who sent how many bytes to whom in a step.
     fn matrix(&self) -> Frame {
         let Some(Sent { traffic, .. }) = &self.sent else {
             let words = "No step has sent anything yet.";
@@ -153,21 +151,7 @@ impl Session {
     pub(super) fn name(&self, rank: usize) -> String {
         if rank < self.setup.workers { format!("worker {rank}") } else { "server".to_owned() }
     }
-}
 
-// The step by the modelled clock: what each worker does when.
-
-const CLASSES: [&str; 4] = ["forward", "backward", "sending", "waiting"];
-const FORWARD: usize = 0;
-const BACKWARD: usize = 1;
-const SENDING: usize = 2;
-const WAITING: usize = 3;
-
-/// Rounds that are drawn one by one.
-const ROUNDS: usize = 64;
-
-impl Session {
-    /// Forward, backward, sending and waiting of every worker.
     pub(super) fn timeline(&self) -> Frame {
         let all = sends(&self.setup, &self.knobs, &self.scheme);
         let mut clock = Clock {
@@ -221,6 +205,17 @@ impl Session {
         })
     }
 }
+
+// The step by the modelled clock: what each worker does when.
+
+const CLASSES: [&str; 4] = ["forward", "backward", "sending", "waiting"];
+const FORWARD: usize = 0;
+const BACKWARD: usize = 1;
+const SENDING: usize = 2;
+const WAITING: usize = 3;
+
+/// Rounds that are drawn one by one.
+const ROUNDS: usize = 64;
 
 struct Clock<'a> {
     session: &'a Session,

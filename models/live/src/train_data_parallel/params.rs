@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use mlsys_distributed::model;
-use mlsys_distributed::model::Model;
+use mlsys_distributed::model::{self, Model};
 use mlsys_lab::{LabError, Params};
 use mlsys_nn::flat_params::Rule;
 use mlsys_nn::memory_budget::MemoryBudget;
@@ -27,7 +26,6 @@ pub(super) struct Fields {
     knobs: Knobs,
 }
 
-/// The names of [`Algorithm`].
 #[derive(Deserialize)]
 #[serde(remote = "Algorithm", rename_all = "kebab-case")]
 enum AlgorithmName {
@@ -45,16 +43,13 @@ pub(super) struct Setup {
     pub(super) task: Kind,
     pub(super) rule: Rule,
     pub(super) zero: Zero,
-    /// Whether a single worker runs the same steps.
     pub(super) compare: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum Kind {
-    /// What symbol comes next.
     #[serde(rename = "transformer")]
     Chain,
-    /// Which digit an image shows.
     #[serde(rename = "mlp")]
     Digits,
 }
@@ -64,7 +59,6 @@ pub(super) struct Knobs {
     /// Examples of a step over all workers.
     #[serde(rename = "global_batch")]
     pub(super) batch: usize,
-    /// Pieces in which each goes through its part.
     #[serde(rename = "accumulate")]
     pub(super) pieces: usize,
     pub(super) steps: u64,
@@ -75,7 +69,6 @@ pub(super) struct Knobs {
     /// Of two parameters, so the field has the name of neither.
     #[serde(rename = "compression_fields")]
     pub(super) compression: Compression,
-    /// Whether what compression leaves out is added to the next step's gradient.
     pub(super) error_feedback: bool,
     /// Steps from one average to the next.
     #[serde(rename = "synchronize_every")]
@@ -107,7 +100,6 @@ impl Setup {
         })
     }
 
-    /// The knobs as parameters give them.
     pub(super) fn knobs(&self, params: &Params, budget: MemoryBudget) -> Result<Knobs, LabError> {
         let knobs = Knobs::read(params)?;
         let who = format!("{} workers with this model", self.workers);
@@ -147,43 +139,39 @@ impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let Fields { workers, zero_stage, knobs, .. } = params.read()?;
         let knobs = Self { network: Network::read(params)?, ..knobs };
-        knobs.must_divide(workers)?;
-        knobs.must_agree(workers, zero_stage)?;
+        knobs.check(workers, zero_stage)?;
         Ok(knobs)
     }
 
-    fn must_divide(&self, workers: usize) -> Result<(), LabError> {
+    fn check(&self, workers: usize, zero: Zero) -> Result<(), LabError> {
+        let refuse = |params: [&str; 2], why: String| Err(LabError::contradiction(params, why));
         let Self { batch, pieces, .. } = *self;
+        let (each, batch_and_workers) = (batch / workers, ["global_batch", "workers"]);
         if batch < workers {
+            let examples = if batch == 1 { "example" } else { "examples" };
+            let idle = workers - batch;
             let message = format!(
-                "{workers} workers cannot share {batch} {}: {} of them would have nothing to do; set global_batch to \
-                 {workers} or more, or take fewer workers",
-                if batch == 1 { "example" } else { "examples" },
-                workers - batch
+                "{workers} workers cannot share {batch} {examples}: {idle} of them would have nothing to do; set \
+                 global_batch to {workers} or more, or take fewer workers"
             );
-            return Err(LabError::contradiction(["global_batch", "workers"], message));
+            return refuse(batch_and_workers, message);
         }
         if !batch.is_multiple_of(workers) {
             let message = format!(
                 "{batch} examples do not divide evenly over {workers} workers, and then the mean of their gradients \
                  would not be that of the batch; set global_batch to {} or {}",
-                batch / workers * workers,
+                each * workers,
                 batch.next_multiple_of(workers)
             );
-            return Err(LabError::contradiction(["global_batch", "workers"], message));
+            return refuse(batch_and_workers, message);
         }
-        let each = batch / workers;
         if !each.is_multiple_of(pieces) {
             let message = format!(
                 "each worker has {each} examples of a batch, which do not divide into {pieces} even pieces; set \
                  accumulate to a divisor of {each}"
             );
-            return Err(LabError::contradiction(["accumulate", "global_batch"], message));
+            return refuse(["accumulate", "global_batch"], message);
         }
-        Ok(())
-    }
-
-    fn must_agree(&self, workers: usize, zero: Zero) -> Result<(), LabError> {
         if !self.algorithm.takes(workers) {
             let message = format!(
                 "{} halves the workers in every round, so their number must be a power of two, and {workers} is none; \
@@ -191,17 +179,17 @@ impl Knobs {
                 self.algorithm.name(),
                 workers.next_power_of_two()
             );
-            return Err(LabError::contradiction(["algorithm", "workers"], message));
+            return refuse(["algorithm", "workers"], message);
         }
         if self.every > 1 && zero > Zero::Nothing {
             let message = "workers that step alone each need all of the optimizer's state, and with zero_stage above 0 \
                            no worker holds it; set synchronize_every to 1, or zero_stage to 0";
-            return Err(LabError::contradiction(["synchronize_every", "zero_stage"], message));
+            return refuse(["synchronize_every", "zero_stage"], message.to_owned());
         }
         if self.every > 1 && self.compression != Compression::None {
             let message = "with synchronize_every above 1 workers send weights and no gradients, and it is gradients \
                            that are compressed; set compression to none, or synchronize_every to 1";
-            return Err(LabError::contradiction(["synchronize_every", "compression"], message));
+            return refuse(["synchronize_every", "compression"], message.to_owned());
         }
         Ok(())
     }
@@ -218,17 +206,13 @@ impl From<u8> for Zero {
     }
 }
 
-// Orders to the workers and their answers.
-
 /// What is sharded over workers (Rajbhandari et al. 2020). Each stage shards what the one before does, and more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(from = "u8")]
 pub(super) enum Zero {
     Nothing,
     Optimizer,
-    /// And gradients.
     Gradients,
-    /// And weights.
     Weights,
 }
 
@@ -243,9 +227,7 @@ pub(super) struct Scheme {
     /// Every worker's compressed gradient to all; an element a worker.
     pub(super) share: Plan,
     pub(super) compression: Compression,
-    /// Whether what compression leaves out is added to the next step's gradient.
     pub(super) error_feedback: bool,
-    /// Steps that a gradient is late.
     pub(super) delay: usize,
 }
 

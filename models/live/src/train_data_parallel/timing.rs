@@ -69,7 +69,6 @@ pub(super) struct CollectiveSend<'a> {
 }
 
 impl CollectiveSend<'_> {
-    /// Seconds of all its rounds.
     pub(super) fn seconds(&self, network: &Network) -> f64 {
         Tally::of(self.plan).seconds(network, self.width)
     }
@@ -113,9 +112,6 @@ pub(super) fn sends<'a>(
     }
 }
 
-// How long steps take, of the workers and of one worker alone.
-
-/// Steps that count.
 const MOST: usize = 99;
 
 /// The wall seconds of the last steps with the knobs as they stand; of older ones until the first step with these.

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use burn::module::Module;
 use burn::tensor::Device;
 use mlsys_distributed::collective::carry_out;
-use mlsys_distributed::model;
-use mlsys_distributed::model::Model;
+use mlsys_distributed::model::{self, Model};
 use mlsys_distributed::transport::{CommError, Endpoint};
 use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::flat_params::{Optimizer, Rule};
@@ -34,12 +33,10 @@ pub(super) enum Member {
     },
 }
 
-/// A worker that trains, with what it holds.
 pub(super) struct Replica {
     rank: usize,
     pub(super) workers: usize,
     pub(super) zero: Zero,
-    /// Of the step.
     pub(super) scheme: Arc<Scheme>,
     model: Model,
     /// With autodiff.
@@ -249,7 +246,6 @@ impl Replica {
         Ok((flat_params::with_weights(shapes, &weights), weights))
     }
 
-    /// The examples of one piece of its part.
     fn examples<'a>(&self, task: &'a Task, piece: usize) -> &'a [usize] {
         let each = task.indices.len() / self.workers / task.pieces;
         let begin = (self.rank * task.pieces + piece) * each;

@@ -1,14 +1,9 @@
 //! What the stages' lists would take on a cluster: modelled, never timed.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
 use mlsys_lab::LabError;
-use mlsys_lab::report::{FrameTrigger, Report, Sink};
-use mlsys_sim::pipeline::{LinkTimes, PipelineRun, Plan, Slot, Times, simulate};
+use mlsys_sim::pipeline::{LinkTimes, PipelineRun, Plan, Times, simulate};
 
-use super::panels;
-use super::params::{Clock, Knobs, Saving, Setup};
+use super::params::{Knobs, Setup};
 
 #[derive(Clone, Debug)]
 pub(super) struct Modelled {
@@ -29,10 +24,7 @@ impl Modelled {
         // Forward, backward for inputs and backward for weights take a third each.
         let each = compute_seconds / (3 * setup.microbatches) as f64;
         // What runs forward again does so before it runs back.
-        let back = match setup.kept {
-            Saving::Everything => 1.0,
-            Saving::Inputs => 2.0,
-        };
+        let back = if setup.recompute { 2.0 } else { 1.0 };
         let times =
             |each: f64| Times { forward: each, backward_input: back * each, backward_weight: each };
         let bytes = 4 * setup.numbers();
@@ -81,40 +73,5 @@ fn step(setup: &Setup, played: &PipelineRun) -> f64 {
     match (ends.first(), ends.get(setup.microbatches)) {
         (Some(last), Some(before)) => last - before,
         _ => played.makespan(),
-    }
-}
-
-// The timeline of a step that goes on.
-
-/// While a step goes on, its timeline is drawn so often.
-const POLL_INTERVAL: Duration = Duration::from_millis(150);
-
-pub(super) struct Watch<'a> {
-    pub(super) sink: &'a mut dyn Sink,
-    pub(super) drawn: Instant,
-    pub(super) step: u64,
-}
-
-impl Watch<'_> {
-    /// Draws what has been done so far, if the panel is shown and the last picture is old enough.
-    pub(super) fn glance(&mut self, setup: &Setup, clock: Clock, diary: &Mutex<Vec<Vec<Slot>>>) {
-        if clock == Clock::Modelled
-            || self.drawn.elapsed() < POLL_INTERVAL
-            || !self.sink.wants_frame("timeline", FrameTrigger::Running)
-        {
-            return;
-        }
-        self.drawn = Instant::now();
-        let stages = diary.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if stages.iter().all(Vec::is_empty) {
-            return;
-        }
-        let played = PipelineRun { stages, transfers: Vec::new() };
-        self.sink.report(Report::Frame {
-            panel: "timeline".into(),
-            step: self.step,
-            frame: Box::new(panels::timeline(setup, clock, &played)),
-        });
-        self.sink.frames_done();
     }
 }

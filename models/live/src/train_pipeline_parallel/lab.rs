@@ -15,40 +15,36 @@ mod stage_model;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mlsys_device as device;
 use mlsys_distributed::model::Model;
-use mlsys_distributed::reference;
-use mlsys_distributed::reference::Reference;
+use mlsys_distributed::reference::{self, Reference};
 use mlsys_distributed::transport::Traffic;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, contexts, timeout};
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
-use mlsys_nn::divergence;
-use mlsys_nn::divergence::DivergenceCheck;
+use mlsys_nn::divergence::{self, DivergenceCheck};
 use mlsys_nn::networks::{Activation, Architecture, TransformerConfig};
 use mlsys_sim::pipeline::PipelineRun;
 
-use self::clock::{Modelled, Watch};
+use self::clock::Modelled;
 use self::panels::Memory;
-use self::params::{Clock, Knobs, Microbatches, Saving, Setup};
+use self::params::{Clock, Knobs, Microbatches, Setup};
 use self::stage::{Answer, Diary, Rows, Stage, StageOrder};
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 use crate::{parallel, stepped};
 
-/// Lab `train-pipeline-parallel`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<params::Fields>()?
         .reading::<Knobs>()
 }
+
+/// While a step goes on, its timeline is drawn so often.
+const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
 struct Session {
     setup: Arc<Setup>,
@@ -132,7 +128,6 @@ impl Session {
         joined
     }
 
-    /// The same step by one worker, and how far it is from that of the stages.
     fn compare(
         &mut self,
         run: &mut Run<'_>,
@@ -176,6 +171,118 @@ impl Session {
             Clock::Measured => (self.steps.done > 0).then_some(&self.measured),
         }
     }
+
+    fn report_model(&self, run: &mut Run<'_>) {
+        let modelled = &self.modelled;
+        run.scalar("bubble_fraction", modelled.bubble_fraction);
+        run.scalar("step_seconds", modelled.step_seconds);
+        run.scalar("compute_seconds", modelled.compute_seconds);
+        let alone = self.setup.stages as f64 * modelled.compute_seconds;
+        run.scalar("speedup", alone / modelled.step_seconds);
+    }
+
+    /// Whether the pipeline is in its steady state: from here on each microbatch has the same staleness on every stage.
+    fn is_steady(&self) -> bool {
+        let done = self.steps.done * self.setup.microbatches as u64;
+        !self.setup.is_asynchronous() || done >= self.setup.stages as u64
+    }
+
+    fn report_counts(&self, run: &mut Run<'_>) {
+        if self.is_steady() {
+            let staleness = self.answers.iter().map(|answer| Value::Int(answer.staleness as i64));
+            run.scalar("staleness", Value::Array(staleness.collect()));
+        }
+        let peaks = (0..self.answers.len()).map(|stage| Value::Float(self.peak(stage)));
+        run.scalar("peak_activations", Value::Array(peaks.collect()));
+        // A pipeline that never drains is filled within its first step, which no later one has to do.
+        let fills = self.setup.is_asynchronous() && self.steps.done == 1 && self.setup.stages > 1;
+        if let Some(traffic) = self.traffic.as_ref().filter(|_| !fills) {
+            let most = traffic.most_sent();
+            run.scalar("bytes_sent_per_worker", most.bytes as i64);
+            run.scalar("messages_per_worker", most.messages as i64);
+            let stages = traffic.workers();
+            let pairs = (0..stages).flat_map(|a| (a + 1..stages).map(move |b| (a, b)));
+            let bytes = pairs.map(|(a, b)| traffic.flow(a, b).bytes + traffic.flow(b, a).bytes);
+            run.scalar("bytes_per_boundary", bytes.max().unwrap_or(0) as i64);
+        }
+        let (stages, alone) = self.memory();
+        let most = |bytes: fn(&Memory) -> u64| stages.iter().map(bytes).max().unwrap_or(0) as i64;
+        run.scalar("reference_activation_bytes", alone.activations as i64);
+        run.scalar("weight_bytes_per_worker", most(|of| of.weights + of.stashed));
+        run.scalar("activation_bytes_per_worker", most(|of| of.activations));
+        if self.setup.schedule.splits_backward() {
+            run.scalar("waiting_weight_bytes", most(|of| of.waiting));
+        }
+    }
+
+    fn peak(&self, stage: usize) -> f64 {
+        let peak = self.answers.get(stage).map_or(0, |answer| answer.peak);
+        peak as f64 / self.setup.chunks as f64
+    }
+
+    fn memory(&self) -> (Vec<Memory>, Memory) {
+        let setup = &self.setup;
+        let depth = setup.config.depth / (setup.stages * setup.chunks);
+        let sequences = setup.sequences as u64;
+        let kept = |depth| BYTES * self.of_depth(depth).kept_numbers(Activation::Relu, sequences);
+        // What follows the blocks is kept on the last stage alone.
+        let end = kept(0);
+        let blocks = kept(depth) - end;
+        let of = |stage: usize| {
+            let answer = self.answers.get(stage);
+            let weights = BYTES * self.weights_of(stage);
+            let versions = answer.map_or(1, |answer| answer.versions).max(1) as u64;
+            let end = if stage + 1 == setup.stages { end } else { 0 };
+            let whole = setup.chunks as u64 * blocks + end;
+            let peak = self.peak(stage);
+            let activations = if setup.recompute {
+                let numbers = if stage == 0 {
+                    setup.sequences * setup.config.context
+                } else {
+                    setup.numbers()
+                };
+                let input = (BYTES * numbers as u64) as f64;
+                (peak * setup.chunks as f64 * input).round() as u64 + blocks + end
+            } else {
+                (peak * whole as f64).round() as u64
+            };
+            Memory {
+                weights,
+                stashed: weights * (versions - 1),
+                activations,
+                waiting: BYTES * answer.map_or(0, |answer| answer.waiting) as u64,
+                peak,
+            }
+        };
+        let stages = (0..setup.stages).map(of).collect();
+        let alone = Memory {
+            weights: BYTES * self.model.parameters(),
+            stashed: 0,
+            activations: self.model.activation_bytes(setup.batch() as u64),
+            waiting: 0,
+            peak: setup.microbatches as f64,
+        };
+        (stages, alone)
+    }
+
+    /// The model with so many blocks.
+    fn of_depth(&self, depth: usize) -> Architecture {
+        Architecture::Transformer(TransformerConfig { depth, ..self.setup.config.clone() })
+    }
+
+    fn weights_of(&self, stage: usize) -> u64 {
+        let config = &self.setup.config;
+        let (table, norm) = ((config.vocab * config.width) as u64, config.width as u64);
+        let blocks = self.model.parameters() - self.of_depth(0).parameters();
+        let mut own = blocks / self.setup.stages as u64;
+        if stage == 0 {
+            own += table;
+        }
+        if stage + 1 == self.setup.stages {
+            own += table + norm;
+        }
+        own
+    }
 }
 
 impl SteppedLab for Session {
@@ -216,14 +323,20 @@ impl SteppedLab for Session {
         *self.diary.lock().unwrap_or_else(PoisonError::into_inner) =
             vec![Vec::new(); self.setup.stages];
         let (setup, diary, clock) = (&self.setup, &self.diary, self.knobs.clock);
-        let watch =
-            RefCell::new(Watch { sink: &mut *run.sink, drawn: begun, step: self.steps.done + 1 });
-        let control = &run.control;
+        let (step, mut drawn) = (self.steps.done + 1, begun);
         let glance = || {
-            watch.borrow_mut().glance(setup, clock, diary);
-            control.interrupted()
+            if clock == Clock::Measured && drawn.elapsed() >= POLL_INTERVAL {
+                drawn = Instant::now();
+                let stages = diary.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let has_begun = stages.iter().any(|slots| !slots.is_empty());
+                let played = PipelineRun { stages, transfers: Vec::new() };
+                stepped::draw(run, (step, FrameTrigger::Running), &[("timeline", ())], |_, ()| {
+                    has_begun.then(|| panels::timeline(setup, clock, &played))
+                });
+            }
+            run.control.interrupted()
         };
-        let mut answers = self.pool.act(self.steps.done + 1, orders, glance)?;
+        let mut answers = self.pool.act(step, orders, glance)?;
         let seconds = begun.elapsed().as_secs_f64();
         self.traffic = Some(self.pool.traffic());
         self.steps.done += 1;
@@ -277,120 +390,3 @@ fn idle_share(played: &PipelineRun) -> f64 {
 
 /// Bytes of an f32 number, and of a token's number.
 const BYTES: u64 = 4;
-
-impl Session {
-    fn report_model(&self, run: &mut Run<'_>) {
-        let modelled = &self.modelled;
-        run.scalar("bubble_fraction", modelled.bubble_fraction);
-        run.scalar("step_seconds", modelled.step_seconds);
-        run.scalar("compute_seconds", modelled.compute_seconds);
-        let alone = self.setup.stages as f64 * modelled.compute_seconds;
-        run.scalar("speedup", alone / modelled.step_seconds);
-    }
-
-    /// Whether the pipeline is in its steady state: from here on each microbatch has the same staleness on every stage.
-    fn is_steady(&self) -> bool {
-        let done = self.steps.done * self.setup.microbatches as u64;
-        !self.setup.is_asynchronous() || done >= self.setup.stages as u64
-    }
-
-    /// What was counted in the last step.
-    fn report_counts(&self, run: &mut Run<'_>) {
-        if self.is_steady() {
-            let staleness = self.answers.iter().map(|answer| Value::Int(answer.staleness as i64));
-            run.scalar("staleness", Value::Array(staleness.collect()));
-        }
-        let peaks = (0..self.answers.len()).map(|stage| Value::Float(self.peak(stage)));
-        run.scalar("peak_activations", Value::Array(peaks.collect()));
-        // A pipeline that never drains is filled within its first step, which no later one has to do.
-        let fills = self.setup.is_asynchronous() && self.steps.done == 1 && self.setup.stages > 1;
-        if let Some(traffic) = self.traffic.as_ref().filter(|_| !fills) {
-            let most = traffic.most_sent();
-            run.scalar("bytes_sent_per_worker", most.bytes as i64);
-            run.scalar("messages_per_worker", most.messages as i64);
-            let stages = traffic.workers();
-            let pairs = (0..stages).flat_map(|a| (a + 1..stages).map(move |b| (a, b)));
-            let bytes = pairs.map(|(a, b)| traffic.flow(a, b).bytes + traffic.flow(b, a).bytes);
-            run.scalar("bytes_per_boundary", bytes.max().unwrap_or(0) as i64);
-        }
-        let (stages, alone) = self.memory();
-        let most = |bytes: fn(&Memory) -> u64| stages.iter().map(bytes).max().unwrap_or(0) as i64;
-        run.scalar("reference_activation_bytes", alone.activations as i64);
-        run.scalar("weight_bytes_per_worker", most(|of| of.weights + of.stashed));
-        run.scalar("activation_bytes_per_worker", most(|of| of.activations));
-        if self.setup.schedule.splits_backward() {
-            run.scalar("waiting_weight_bytes", most(|of| of.waiting));
-        }
-    }
-
-    /// Most microbatches that a stage had in flight.
-    fn peak(&self, stage: usize) -> f64 {
-        let peak = self.answers.get(stage).map_or(0, |answer| answer.peak);
-        peak as f64 / self.setup.chunks as f64
-    }
-
-    fn memory(&self) -> (Vec<Memory>, Memory) {
-        let setup = &self.setup;
-        let depth = setup.config.depth / (setup.stages * setup.chunks);
-        let sequences = setup.sequences as u64;
-        let kept = |depth| BYTES * self.of_depth(depth).kept_numbers(Activation::Relu, sequences);
-        // What follows the blocks is kept on the last stage alone.
-        let end = kept(0);
-        let blocks = kept(depth) - end;
-        let of = |stage: usize| {
-            let answer = self.answers.get(stage);
-            let weights = BYTES * self.weights_of(stage);
-            let versions = answer.map_or(1, |answer| answer.versions).max(1) as u64;
-            let end = if stage + 1 == setup.stages { end } else { 0 };
-            let whole = setup.chunks as u64 * blocks + end;
-            let peak = self.peak(stage);
-            let activations = match setup.kept {
-                Saving::Everything => (peak * whole as f64).round() as u64,
-                Saving::Inputs => {
-                    let input = if stage == 0 {
-                        BYTES * sequences * setup.config.context as u64
-                    } else {
-                        BYTES * setup.numbers() as u64
-                    };
-                    let chunks = setup.chunks as f64;
-                    (peak * chunks * input as f64).round() as u64 + blocks + end
-                }
-            };
-            Memory {
-                weights,
-                stashed: weights * (versions - 1),
-                activations,
-                waiting: BYTES * answer.map_or(0, |answer| answer.waiting) as u64,
-                peak,
-            }
-        };
-        let stages = (0..setup.stages).map(of).collect();
-        let alone = Memory {
-            weights: BYTES * self.model.parameters(),
-            stashed: 0,
-            activations: self.model.activation_bytes(setup.batch() as u64),
-            waiting: 0,
-            peak: setup.microbatches as f64,
-        };
-        (stages, alone)
-    }
-
-    /// The model with so many blocks.
-    fn of_depth(&self, depth: usize) -> Architecture {
-        Architecture::Transformer(TransformerConfig { depth, ..self.setup.config.clone() })
-    }
-
-    fn weights_of(&self, stage: usize) -> u64 {
-        let config = &self.setup.config;
-        let (table, norm) = ((config.vocab * config.width) as u64, config.width as u64);
-        let blocks = self.model.parameters() - self.of_depth(0).parameters();
-        let mut own = blocks / self.setup.stages as u64;
-        if stage == 0 {
-            own += table;
-        }
-        if stage + 1 == self.setup.stages {
-            own += table + norm;
-        }
-        own
-    }
-}

@@ -6,7 +6,7 @@ use mlsys_lab::{Frame, Value};
 use mlsys_sim::pipeline::{PipelineRun, label, lanes, places};
 
 use super::Session;
-use super::params::{Clock, Saving, Setup};
+use super::params::{Clock, Setup};
 use crate::parallel;
 
 /// Operations of a stage that the table of the order shows.
@@ -14,7 +14,6 @@ const SHOWN: usize = 400;
 
 type Picture = fn(&Session) -> Option<Frame>;
 
-/// The pictures of a session; some show nothing before the first step.
 pub(super) const ALL: [(&str, Picture); 5] = [
     ("timeline", |run| run.shown().map(|played| timeline(&run.setup, run.knobs.clock, played))),
     ("activations", |run| {
@@ -41,12 +40,10 @@ fn by(clock: Clock, mut timeline: Timeline) -> Frame {
     Frame::Timeline(timeline)
 }
 
-/// One row a stage, a box an operation.
 pub(super) fn timeline(setup: &Setup, clock: Clock, played: &PipelineRun) -> Frame {
     by(clock, lanes("seconds", setup.schedule, setup.chunks, played))
 }
 
-/// The places that each stage needs for what it keeps.
 fn activations(setup: &Setup, clock: Clock, played: &PipelineRun) -> Frame {
     by(clock, places("seconds", setup.chunks, played))
 }
@@ -57,7 +54,6 @@ fn traffic(traffic: &Traffic) -> Frame {
     parallel::traffic(traffic, names, 0.0, legend)
 }
 
-/// What each stage keeps in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Memory {
     pub(super) weights: u64,
@@ -66,7 +62,6 @@ pub(super) struct Memory {
     pub(super) activations: u64,
     /// What waits for the second half of a backward pass.
     pub(super) waiting: u64,
-    /// Microbatches in flight at most.
     pub(super) peak: f64,
 }
 
@@ -78,10 +73,7 @@ fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
     let mut stacks =
         vec![stack("one worker".to_owned(), alone, "the whole batch at once".to_owned())];
     stacks.extend(stages.iter().enumerate().map(|(stage, of)| {
-        let kept = match setup.kept {
-            Saving::Everything => "",
-            Saving::Inputs => ", inputs alone",
-        };
+        let kept = if setup.recompute { ", inputs alone" } else { "" };
         let remark = format!("{} in flight{kept}", mlsys_lab::value::number(of.peak));
         stack(format!("stage {stage}"), of, remark)
     }));
@@ -90,7 +82,6 @@ fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
     parallel::memory(["weights", "stashed weights", "activations", "waiting for W"], stacks, note)
 }
 
-/// What each stage did, in order.
 fn order(setup: &Setup, played: &PipelineRun) -> Frame {
     let name = |slot: &mlsys_sim::pipeline::Slot| {
         format!("{}{}", slot.operation.work.letter(), label(slot.operation, setup.chunks))

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mlsys_distributed::model;
-use mlsys_distributed::model::Model;
+use mlsys_distributed::model::{self, Model};
 use mlsys_lab::{DeviceId, LabError, Params};
 use mlsys_nn::data::Batches;
 use mlsys_nn::flat_params::Rule;
@@ -29,7 +28,6 @@ pub(super) struct Fields {
     seed: u64,
 }
 
-/// The names of [`Schedule`].
 #[derive(Deserialize)]
 #[serde(remote = "Schedule")]
 enum ScheduleName {
@@ -55,26 +53,17 @@ pub(super) struct Setup {
     pub(super) microbatches: usize,
     /// 1 unless the schedule interleaves.
     pub(super) chunks: usize,
-    /// Sequences of a microbatch.
     pub(super) sequences: usize,
-    pub(super) kept: Saving,
+    /// Whether only inputs are kept for the backward pass, which runs forward again.
+    pub(super) recompute: bool,
     /// Whether a backward pass of an asynchronous pipeline uses the weights of its forward pass, instead of those that
     /// are there.
     pub(super) stash_weights: bool,
     pub(super) rule: Rule,
-    /// Whether a single worker runs the same steps.
     pub(super) compare: bool,
     pub(super) seed: u64,
     /// The order of a step; of an asynchronous pipeline that of its first microbatches.
     pub(super) plan: Plan,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Saving {
-    /// All that the backward pass needs.
-    Everything,
-    /// Its input, and it runs forward again.
-    Inputs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -126,7 +115,7 @@ impl Setup {
             microbatches,
             chunks,
             sequences: batch / microbatches,
-            kept: if fields.recompute { Saving::Inputs } else { Saving::Everything },
+            recompute: fields.recompute,
             stash_weights: fields.stash_weights,
             rule: fields.optimizer,
             compare: fields.compare,
@@ -200,8 +189,6 @@ fn divisors(count: usize, near: usize) -> String {
     }
 }
 
-// Whether a machine has the memory for a run.
-
 /// Refuses what the memory that all workers share cannot hold, before the system ends the program for it.
 pub(super) fn must_fit(id: DeviceId, setup: &Setup, model: &Model) -> Result<(), LabError> {
     let who = format!("{} workers with this model", setup.stages);
@@ -217,21 +204,14 @@ fn bytes(setup: &Setup, model: &Model) -> u64 {
     // One worker has a model of its own, and keeps the activations of the whole batch, after the stages have used theirs.
     let (copies, alone) =
         if setup.compare { (2 * own + stashed, setup.batch()) } else { (own + stashed, 0) };
-    let split = match setup.kept {
-        // The stages together keep the whole model's activations of the microbatches that are in flight.
-        Saving::Everything => {
-            let chunks = (0..setup.stages).map(|stage| setup.plan.peak_chunks(stage));
-            let most = chunks.max().unwrap_or(0).div_ceil(setup.chunks);
-            setup.sequences * most
-        }
-        // Each computes one microbatch anew.
-        Saving::Inputs => setup.sequences,
-    };
+    // The stages together keep the whole model's activations of the microbatches that are in flight, or each computes one
+    // microbatch anew.
+    let chunks = (0..setup.stages).map(|stage| setup.plan.peak_chunks(stage));
+    let flying = chunks.max().unwrap_or(0).div_ceil(setup.chunks);
+    let split = setup.sequences * if setup.recompute { 1 } else { flying };
     let activations = model.activation_bytes(alone.max(split) as u64);
     4 * copies * model.parameters() + activations
 }
-
-// Which examples a microbatch holds.
 
 /// Microbatches in the order in which they are trained on.
 pub(super) struct Microbatches {

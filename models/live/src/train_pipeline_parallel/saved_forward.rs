@@ -7,7 +7,7 @@ use mlsys_distributed::transport::CommError;
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::Positions;
 
-use super::params::{Saving, Setup};
+use super::params::Setup;
 use super::stage_model::{Input, Labels, Output, Pending, SplitSaved, StageModel, no_gradient};
 
 /// What blocks need to know of positions, for passes that are recorded and for others.
@@ -16,17 +16,14 @@ pub(super) struct Tables {
     pub(super) plain: Positions,
 }
 
-/// What is kept.
 pub(super) struct SavedForward {
     kind: Kind,
     version: u64,
 }
 
-/// How a backward pass is made possible.
 enum Kind {
     /// burn's autodiff records the forward pass.
     Recorded(Recorded),
-    /// Our own formulas, in two halves.
     SplitSaved(Box<SplitSaved>),
     /// Only the input is kept, and the forward pass runs again.
     Again {
@@ -46,11 +43,9 @@ struct Recorded {
     output: Output,
 }
 
-/// What a backward pass found.
 pub(super) struct BackwardResult {
     /// By the input, `[sequences, time, width]`.
     pub(super) by_input: Option<Tensor<3>>,
-    /// By the weights, in their order.
     pub(super) gradients: Option<Vec<f32>>,
     /// What they can be computed of.
     pub(super) pending: Option<Pending>,
@@ -67,24 +62,20 @@ impl SavedForward {
         version: u64,
     ) -> (Output, Self) {
         let splits = setup.splits_backward();
-        let (output, kind) = match setup.kept {
-            Saving::Everything if splits => {
-                let (output, saved) = part.valid().forward_split(input, answers, &at.plain);
-                (output, Kind::SplitSaved(Box::new(saved)))
-            }
-            Saving::Everything => {
-                let recorded = Recorded::forward(part, input, answers, at);
-                let output = match recorded.output.clone() {
-                    Output::Loss(loss) => Output::Loss(loss.without_autodiff()),
-                    Output::Vectors(x) => Output::Vectors(x.without_autodiff()),
-                };
-                (output, Kind::Recorded(recorded))
-            }
-            Saving::Inputs => {
-                let output = part.valid().forward(input.clone(), answers.clone(), &at.plain);
-                let part = (!splits).then(|| part.clone());
-                (output, Kind::Again { part, input, answers })
-            }
+        let (output, kind) = if setup.recompute {
+            let output = part.valid().forward(input.clone(), answers.clone(), &at.plain);
+            let part = (!splits).then(|| part.clone());
+            (output, Kind::Again { part, input, answers })
+        } else if splits {
+            let (output, saved) = part.valid().forward_split(input, answers, &at.plain);
+            (output, Kind::SplitSaved(Box::new(saved)))
+        } else {
+            let recorded = Recorded::forward(part, input, answers, at);
+            let output = match recorded.output.clone() {
+                Output::Loss(loss) => Output::Loss(loss.without_autodiff()),
+                Output::Vectors(x) => Output::Vectors(x.without_autodiff()),
+            };
+            (output, Kind::Recorded(recorded))
         };
         (output, Self { kind, version })
     }

@@ -32,7 +32,6 @@ pub(super) struct StageOrder {
     pub(super) begun: Instant,
 }
 
-/// A row of each part of a stage.
 pub(super) type Rows = Vec<Vec<f32>>;
 
 #[derive(Clone, Debug, Default)]
@@ -82,7 +81,6 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Its parts of the model with the first weights.
     pub(super) fn new(
         setup: Arc<Setup>,
         model: &Model,
@@ -229,7 +227,6 @@ impl Stage {
         Ok(())
     }
 
-    /// The rule applied to all that was summed up.
     fn update(&mut self, order: &StageOrder, answer: &mut Answer) {
         for chunk in &mut self.chunks {
             let gradient = std::mem::replace(&mut chunk.gradient, vec![0.0; chunk.weights.len()]);
@@ -243,7 +240,6 @@ impl Stage {
         self.version += 1;
     }
 
-    /// Most microbatches and versions of weights that are held.
     fn count(&self, answer: &mut Answer) {
         answer.peak = answer.peak.max(self.held.len());
         let mut versions: Vec<u64> = self.held.values().filter_map(SavedForward::stashed).collect();
@@ -252,72 +248,12 @@ impl Stage {
         versions.dedup();
         answer.versions = answer.versions.max(versions.len());
     }
-}
 
-impl Worker for Stage {
-    type Order = StageOrder;
-    type Answer = Answer;
-
-    fn act(&mut self, order: StageOrder, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
-        let mut answer = Answer::default();
-        for &operation in &order.operations {
-            let begun = match operation.work {
-                Work::Forward => self.forward(operation, &order, endpoint, &mut answer)?,
-                Work::Backward | Work::BackwardInput => {
-                    self.backward(operation, endpoint, &mut answer)?
-                }
-                Work::BackwardWeight => {
-                    let begun = Instant::now();
-                    self.second_half(operation, endpoint)?;
-                    begun
-                }
-            };
-            self.count(&mut answer);
-            if self.setup.is_asynchronous() && operation.work == Work::Backward {
-                self.update(&order, &mut answer);
-            }
-            let slot = Slot {
-                operation,
-                start: begun.duration_since(order.begun).as_secs_f64(),
-                end: order.begun.elapsed().as_secs_f64(),
-            };
-            let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(own) = diary.get_mut(self.stage) {
-                own.push(slot);
-            }
-            drop(diary);
-            answer.slots.push(slot);
-        }
-        if !self.setup.is_asynchronous() {
-            self.update(&order, &mut answer);
-        }
-        let mut chunks = self.chunks.iter();
-        answer.broken = chunks.find_map(|chunk| divergence::check_weights(&chunk.weights));
-        if order.with_rows {
-            answer.weights = self.chunks.iter().map(|chunk| chunk.weights.clone()).collect();
-        }
-        Ok(answer)
-    }
-}
-
-fn add(sum: &mut [f32], row: &[f32]) {
-    for (sum, number) in sum.iter_mut().zip(row) {
-        *sum += number;
-    }
-}
-
-// What a stage sends, receives and reads.
-
-pub(super) const ACTIVATIONS: &str = "activations of microbatch";
-pub(super) const GRADIENTS: &str = "gradients of microbatch";
-
-impl Stage {
     /// A tag for messages: each microbatch of each part has one of its own.
     fn index(&self, microbatch: usize, chunk: usize) -> usize {
         microbatch * self.setup.chunks + chunk
     }
 
-    /// Sends a result to the stage that waits for it.
     pub(super) fn send_on(&mut self, operation: Operation, row: Vec<f32>, endpoint: &Endpoint) {
         let (stages, chunks) = (self.setup.stages, self.setup.chunks);
         let Some((to, chunk)) = waiting(stages, chunks, self.stage, operation) else {
@@ -378,3 +314,58 @@ impl Stage {
         Ok((inputs.tokens(), labels))
     }
 }
+
+impl Worker for Stage {
+    type Order = StageOrder;
+    type Answer = Answer;
+
+    fn act(&mut self, order: StageOrder, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
+        let mut answer = Answer::default();
+        for &operation in &order.operations {
+            let begun = match operation.work {
+                Work::Forward => self.forward(operation, &order, endpoint, &mut answer)?,
+                Work::Backward | Work::BackwardInput => {
+                    self.backward(operation, endpoint, &mut answer)?
+                }
+                Work::BackwardWeight => {
+                    let begun = Instant::now();
+                    self.second_half(operation, endpoint)?;
+                    begun
+                }
+            };
+            self.count(&mut answer);
+            if self.setup.is_asynchronous() && operation.work == Work::Backward {
+                self.update(&order, &mut answer);
+            }
+            let slot = Slot {
+                operation,
+                start: begun.duration_since(order.begun).as_secs_f64(),
+                end: order.begun.elapsed().as_secs_f64(),
+            };
+            let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(own) = diary.get_mut(self.stage) {
+                own.push(slot);
+            }
+            drop(diary);
+            answer.slots.push(slot);
+        }
+        if !self.setup.is_asynchronous() {
+            self.update(&order, &mut answer);
+        }
+        let mut chunks = self.chunks.iter();
+        answer.broken = chunks.find_map(|chunk| divergence::check_weights(&chunk.weights));
+        if order.with_rows {
+            answer.weights = self.chunks.iter().map(|chunk| chunk.weights.clone()).collect();
+        }
+        Ok(answer)
+    }
+}
+
+fn add(sum: &mut [f32], row: &[f32]) {
+    for (sum, number) in sum.iter_mut().zip(row) {
+        *sum += number;
+    }
+}
+
+pub(super) const ACTIVATIONS: &str = "activations of microbatch";
+pub(super) const GRADIENTS: &str = "gradients of microbatch";

@@ -130,7 +130,6 @@ impl StageModel {
     }
 }
 
-/// What a forward pass keeps for a backward pass in two halves.
 pub(super) struct SplitSaved {
     /// `[rows]`, on the first part.
     tokens: Option<Tensor<1, Int>>,
@@ -201,7 +200,6 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// A product with a matrix that was passed.
     fn product(&mut self, weight: &Param<Tensor<2>>, x: Tensor<2>, slope: Tensor<2>) {
         self.products.push((weight.id, x, slope));
     }
@@ -213,7 +211,6 @@ impl Pending {
         pairs.map(|(_, x, slope)| count(x) + count(slope)).chain(rows).sum()
     }
 
-    /// The second half: the gradients of the weights.
     pub(super) fn gradients(self) -> GradientsParams {
         let mut gradients = GradientsParams::new();
         for (weight, x, slope) in self.products {

@@ -9,7 +9,7 @@ use mlsys_sim::pipeline::{Plan, Schedule};
 
 use crate::stepped::LiveLab;
 use crate::trial::{
-    Then, answered, most, must_be_declared, number, refused, run, steered, turn, values,
+    Then, answered, frame, most, must_be_declared, number, refused, run, steered, turn, values,
 };
 
 fn lab() -> LiveLab {
@@ -51,7 +51,6 @@ fn the_default_run_is_what_the_contract_says() {
     assert!(losses[9] < losses[0], "{losses:?}");
 }
 
-/// The schedules with the gradients of a single worker.
 const SYNCHRONOUS: [&str; 4] = ["gpipe", "1f1b", "interleaved-1f1b", "zb-h1"];
 
 #[test]
@@ -81,62 +80,47 @@ fn gradients_of_random_pipelines_are_those_of_one_worker() {
         ];
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
         let data = run(&lab(), &set);
-        let far = most(&data, "max_gradient_difference");
-        assert!(far <= 1e-5, "{far} {set:?}");
-        let far = most(&data, "max_weight_difference");
-        assert!(far <= 1e-5, "{far} {set:?}");
+        for metric in ["max_gradient_difference", "max_weight_difference"] {
+            assert!(most(&data, metric) <= 1e-5, "{metric} {set:?}");
+        }
     }
 }
 
-/// What ran, read off the panel that shows it.
 fn ran(data: &RunData) -> Vec<Vec<String>> {
-    let Some((_, Frame::Table(table))) = data.frames.get("order") else {
-        panic!("the order is not shown");
-    };
-    let stages = table.columns.len() - 1;
+    let Frame::Table(table) = frame(data, "order") else { panic!("no table") };
     let column = |stage: usize| {
-        let cells = table.rows.iter().map(|row| row[stage + 1].to_string());
+        let cells = table.rows.iter().map(|row| row[stage].to_string());
         cells.filter(|cell| !cell.is_empty()).collect()
     };
-    (0..stages).map(column).collect()
+    (1..table.columns.len()).map(column).collect()
 }
 
-/// An operation of a stage, such as `F3`, and when it began.
-struct Done {
-    label: String,
-    start: f64,
-}
-
-/// What ran on each stage by the times at which it began, read off the panel that shows them.
-fn began(data: &RunData) -> Vec<Vec<Done>> {
-    let Some((_, Frame::Timeline(timeline))) = data.frames.get("timeline") else {
-        panic!("no timeline");
-    };
+/// What ran on each stage, such as `F3`, by the times at which it began, read off the panel that shows them.
+fn began(data: &RunData) -> Vec<Vec<(String, f64)>> {
+    let Frame::Timeline(timeline) = frame(data, "timeline") else { panic!("no timeline") };
     let lane = |lane: usize| {
         let spans = timeline.spans.iter().filter(|span| span.lane == lane);
-        let mut done: Vec<Done> = spans
-            .map(|span| {
-                let letter = match timeline.classes[span.class].as_str() {
-                    "forward" => 'F',
-                    "backward for weights" => 'W',
-                    _ => 'B',
-                };
-                Done { label: format!("{letter}{}", span.label), start: span.start }
-            })
-            .collect();
-        done.sort_by(|a, b| a.start.total_cmp(&b.start));
+        let done = spans.map(|span| {
+            let letter = match timeline.classes[span.class].as_str() {
+                "forward" => 'F',
+                "backward for weights" => 'W',
+                _ => 'B',
+            };
+            (format!("{letter}{}", span.label), span.start)
+        });
+        let mut done: Vec<(String, f64)> = done.collect();
+        done.sort_by(|a, b| a.1.total_cmp(&b.1));
         done
     };
     (0..timeline.lanes.len()).map(lane).collect()
 }
 
 /// Everything runs forward after the stage before it and backward after the stage behind it, by the clock.
-fn assert_waits_for_its_input(stages: &[Vec<Done>], name: &str) {
+fn assert_waits_for_its_input(stages: &[Vec<(String, f64)>], name: &str) {
     for (before, after) in stages.iter().zip(&stages[1..]) {
-        for done in before.iter().filter(|done| !done.label.starts_with('W')) {
-            let same = after.iter().find(|other| other.label == done.label).unwrap();
-            let forward = done.label.starts_with('F');
-            assert_eq!(done.start < same.start, forward, "{name} {}", done.label);
+        for (label, start) in before.iter().filter(|(label, _)| !label.starts_with('W')) {
+            let (_, other) = after.iter().find(|(other, _)| other == label).unwrap();
+            assert_eq!(start < other, label.starts_with('F'), "{name} {label}");
         }
     }
 }
@@ -173,7 +157,8 @@ fn order_bubble_and_peaks_match_the_simulation() {
         let planned = (0..4).map(order).collect::<Vec<_>>();
         assert_eq!(ran(&data), planned, "{name}");
         let began = began(&data);
-        let labels = |done: &Vec<Done>| done.iter().map(|done| done.label.clone()).collect();
+        let labels =
+            |done: &Vec<(String, f64)>| done.iter().map(|(label, _)| label.clone()).collect();
         let by_the_clock: Vec<Vec<String>> = began.iter().map(labels).collect();
         assert_eq!(by_the_clock, planned, "{name}");
         assert_waits_for_its_input(&began, name);
@@ -243,18 +228,16 @@ fn recomputing_and_splitting_change_memory_and_not_the_gradient() {
 
 #[test]
 fn what_does_not_fit_together_is_refused_with_a_way_out() {
+    let interleaved = "schedule=interleaved-1f1b";
     for (set, want) in [
-        (vec!["stages=3"], "take 2 or 4 stages"),
-        (vec!["microbatches=12"], "take 8 or 16 microbatches"),
-        (vec!["schedule=interleaved-1f1b"], "take 8 layers, or fewer chunks"),
-        (
-            vec!["schedule=interleaved-1f1b", "layers=8", "microbatches=2"],
-            "must be a multiple of 4",
-        ),
-        (vec!["hidden=24"], "multiple of 16"),
-        (vec!["bandwidth_bytes_per_second=0"], "bandwidth"),
+        (&["stages=3"][..], "take 2 or 4 stages"),
+        (&["microbatches=12"], "take 8 or 16 microbatches"),
+        (&[interleaved], "take 8 layers, or fewer chunks"),
+        (&[interleaved, "layers=8", "microbatches=2"], "must be a multiple of 4"),
+        (&["hidden=24"], "multiple of 16"),
+        (&["bandwidth_bytes_per_second=0"], "bandwidth"),
     ] {
-        assert!(refused(&lab(), &set, &[want]));
+        assert!(refused(&lab(), set, &[want]));
     }
 }
 
@@ -286,29 +269,17 @@ fn stop_during_a_step_keeps_the_counts() {
 fn models_beyond_memory_are_refused() {
     let huge = ["layers=16", "hidden=512", "context=512", "global_batch=4096"];
     for compare in ["compare=true", "compare=false"] {
-        assert!(!refused(
-            &lab(),
-            &[&huge[..], &[compare]].concat(),
-            &["GB are free", "global_batch"]
-        ));
+        let set = [&huge[..], &[compare]].concat();
+        assert!(!refused(&lab(), &set, &["GB are free", "global_batch"]));
     }
 }
-
-// How runs end, and what they do not say before they can.
 
 #[test]
 fn a_learning_rate_far_too_large_ends_the_run_with_a_reason() {
     for (schedule, word) in [("schedule=gpipe", "overshoots"), ("schedule=asynchronous", "late")] {
-        let set =
-            ["hidden=16", "context=8", "optimizer=adam", "learning_rate=10", "steps=30", schedule];
-        let mut reason = None;
-        let (data, _) = answered(&lab(), &set, |report| {
-            if let Report::Diverged { reason: found, .. } = report {
-                reason = Some(found.clone());
-            }
-            Then::On
-        });
-        let reason = reason.unwrap();
+        let set = ["hidden=16", "context=8", "learning_rate=10", "steps=30", schedule];
+        let data = run(&lab(), &set);
+        let (_, reason) = data.diverged.as_ref().unwrap();
         assert!(reason.contains("learning rate 10 ") && reason.contains(word), "{reason}");
         assert!(number(&data, "steps_done") < 30.0);
     }

@@ -5,7 +5,6 @@ use mlsys_sim::network::Network;
 
 use super::params::{Mode, Setup, Sums};
 
-/// Bytes of a number.
 const NUMBER: f64 = 4.0;
 
 const FORWARD: &str = "forward";
@@ -33,7 +32,6 @@ impl ModelledPhase {
         Self { class, label: format!("{} bytes", number(bytes)), flops: 0.0, messages, bytes }
     }
 
-    /// On a rank that does `rate` operations a second.
     pub(super) fn seconds(&self, ranks: usize, rate: f64, network: &Network) -> f64 {
         self.flops / (ranks as f64 * rate) + network.seconds(self.messages, self.bytes)
     }
@@ -105,13 +103,11 @@ pub(super) fn phases(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
     phases
 }
 
-/// Numbers of embedding, norms and head.
 fn weights_around(setup: &Setup) -> f64 {
     let config = &setup.config;
     (config.width * (2 * config.vocab + 2 * config.depth + 1)) as f64
 }
 
-/// Numbers of the matrices of a block.
 fn block_weights(setup: &Setup) -> f64 {
     let config = &setup.config;
     let (width, keys, ffn) = (config.width, config.keys(), config.ffn);
@@ -153,7 +149,6 @@ pub(super) fn state_bytes(setup: &Setup) -> f64 {
     (2.0 + setup.rule.moments() as f64) * weight_bytes(setup) + activation_bytes(setup)
 }
 
-/// Messages and bytes that a rank sends in a step, by formula.
 pub(super) fn sent(phases: &[ModelledPhase]) -> (f64, f64) {
     phases.iter().fold((0.0, 0.0), |(messages, bytes), phase| {
         (messages + phase.messages, bytes + phase.bytes)

@@ -26,7 +26,6 @@ use mlsys_nn::networks::{Positions, RmsNorm, Transformer};
 use super::collectives::Collectives;
 use super::params::{Mode, Sums};
 
-/// A half of a block that has run forward.
 pub(super) struct SavedHalf {
     /// A leaf: rows that came in, own rows.
     x: Tensor<2>,
@@ -37,7 +36,6 @@ pub(super) struct SavedHalf {
     term: Tensor<2>,
 }
 
-/// A rank's way through the blocks.
 pub(super) struct CutPass<'a, 'p> {
     pub(super) network: &'a Transformer,
     pub(super) collectives: &'a mut Collectives<'p>,
@@ -143,7 +141,6 @@ impl CutPass<'_, '_> {
 pub(super) struct WeightSlopes(GradientsParams);
 
 impl WeightSlopes {
-    /// None yet.
     pub(super) fn none() -> Self {
         Self(GradientsParams::new())
     }

@@ -26,8 +26,7 @@ use mlsys_device as device;
 use mlsys_distributed::model::Model;
 use mlsys_distributed::reference::{difference, relative_difference};
 use mlsys_distributed::transport::Traffic;
-use mlsys_distributed::worker_pool;
-use mlsys_distributed::worker_pool::{WorkerPool, timeout};
+use mlsys_distributed::worker_pool::{self, WorkerPool, timeout};
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run};
@@ -44,9 +43,6 @@ use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
 use crate::{parallel, stepped};
 
 /// The lab `train-tensor-parallel`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<params::Fields>()?
@@ -130,6 +126,92 @@ impl Session {
         session.report_sizes(run);
         session.draw(run, FrameTrigger::Final)?;
         Ok(session)
+    }
+
+    /// How far all ranks together are from one worker, as metrics; keeps their weights.
+    fn compare(
+        &mut self,
+        answers: &[Answer],
+        trained: Option<&Answer>,
+        checked: Option<&Answer>,
+        seconds: f64,
+    ) -> Option<[(&'static str, f64); 5]> {
+        let (trained, checked) = (trained?, checked?.details.as_ref()?);
+        let count = self.layout.len();
+        let (mut gradient, mut weights) = (vec![0.0; count], vec![0.0; count]);
+        // What all have comes from the first: the last to be put down.
+        for (rank, answer) in answers.iter().enumerate().rev() {
+            let details = answer.details.as_ref()?;
+            self.layout.put(&mut gradient, rank, &details.gradient);
+            self.layout.put(&mut weights, rank, &details.weights);
+        }
+        let logits = self.logits(answers)?;
+        let compared = [
+            ("reference_loss", trained.loss),
+            ("reference_step_seconds", seconds),
+            ("max_output_difference", relative_difference(&logits, &checked.logits)),
+            ("max_gradient_difference", relative_difference(&gradient, &checked.gradient)),
+            ("max_weight_difference", difference(&weights, &trained.details.as_ref()?.weights)),
+        ];
+        self.weights = weights.into();
+        Some(compared)
+    }
+
+    /// The scores of all tokens, `[batch, time, vocab]`.
+    fn logits(&self, answers: &[Answer]) -> Option<Vec<f32>> {
+        let (batch, ranks) = (self.setup.batch, self.setup.ranks);
+        let logits = |rank: usize| Some(&answers.get(rank)?.details.as_ref()?.logits);
+        if !self.setup.mode.cuts_tokens() {
+            return logits(0).cloned();
+        }
+        let own = self.setup.config.context / ranks * self.setup.config.vocab;
+        let mut all = Vec::with_capacity(batch * ranks * own);
+        for sequence in 0..batch {
+            for rank in 0..ranks {
+                all.extend_from_slice(logits(rank)?.get(sequence * own..(sequence + 1) * own)?);
+            }
+        }
+        Some(all)
+    }
+
+    fn report_sizes(&self, run: &mut Run<'_>) {
+        let alone = Setup { ranks: 1, ..self.setup.clone() };
+        parallel::report_sizes(run, &self.model, self.setup.batch);
+        for (name, bytes) in [
+            ("weight_bytes_per_worker", clock::weight_bytes(&self.setup)),
+            ("activation_bytes_per_worker", clock::activation_bytes(&self.setup)),
+            ("reference_activation_bytes", clock::activation_bytes(&alone)),
+        ] {
+            run.scalar(name, bytes as i64);
+        }
+        self.report_modelled(run);
+    }
+
+    /// Messages and bytes of a rank: counted, or by formula before the first step.
+    fn sent(&self) -> (f64, f64) {
+        match &self.last {
+            Some(last) => {
+                let sent = last.traffic.most_sent();
+                (sent.messages as f64, sent.bytes as f64)
+            }
+            None => clock::sent(&clock::phases(&self.setup, self.knobs.sums)),
+        }
+    }
+
+    fn report_modelled(&self, run: &mut Run<'_>) {
+        let (messages, bytes) = self.sent();
+        let (ranks, knobs) = (self.setup.ranks as f64, &self.knobs);
+        let compute = self.model.flops(self.setup.batch as u64) as f64 / (ranks * knobs.rate);
+        let communication = knobs.network.seconds(messages, bytes);
+        let step = compute + communication;
+        for (name, value) in [
+            ("compute_seconds", compute),
+            ("communication_seconds", communication),
+            ("step_seconds", step),
+            ("speedup", ranks * compute / step),
+        ] {
+            run.scalar(name, value);
+        }
     }
 }
 
@@ -224,98 +306,4 @@ fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
     let who = format!("{} workers with this model", setup.ranks);
     let smaller = "global_batch, context, hidden or layers";
     MemoryBudget::of(run.device).require(needed as u64, &who, smaller)
-}
-
-// How far all ranks together are from one worker.
-
-impl Session {
-    /// How far all ranks together are from one worker, as metrics; keeps their weights.
-    fn compare(
-        &mut self,
-        answers: &[Answer],
-        trained: Option<&Answer>,
-        checked: Option<&Answer>,
-        seconds: f64,
-    ) -> Option<[(&'static str, f64); 5]> {
-        let (trained, checked) = (trained?, checked?.details.as_ref()?);
-        let count = self.layout.len();
-        let (mut gradient, mut weights) = (vec![0.0; count], vec![0.0; count]);
-        // What all have comes from the first: the last to be put down.
-        for (rank, answer) in answers.iter().enumerate().rev() {
-            let details = answer.details.as_ref()?;
-            self.layout.put(&mut gradient, rank, &details.gradient);
-            self.layout.put(&mut weights, rank, &details.weights);
-        }
-        let logits = self.logits(answers)?;
-        let compared = [
-            ("reference_loss", trained.loss),
-            ("reference_step_seconds", seconds),
-            ("max_output_difference", relative_difference(&logits, &checked.logits)),
-            ("max_gradient_difference", relative_difference(&gradient, &checked.gradient)),
-            ("max_weight_difference", difference(&weights, &trained.details.as_ref()?.weights)),
-        ];
-        self.weights = weights.into();
-        Some(compared)
-    }
-
-    /// The scores of all tokens, `[batch, time, vocab]`.
-    fn logits(&self, answers: &[Answer]) -> Option<Vec<f32>> {
-        let (batch, ranks) = (self.setup.batch, self.setup.ranks);
-        let logits = |rank: usize| Some(&answers.get(rank)?.details.as_ref()?.logits);
-        if !self.setup.mode.cuts_tokens() {
-            return logits(0).cloned();
-        }
-        let own = self.setup.config.context / ranks * self.setup.config.vocab;
-        let mut all = Vec::with_capacity(batch * ranks * own);
-        for sequence in 0..batch {
-            for rank in 0..ranks {
-                all.extend_from_slice(logits(rank)?.get(sequence * own..(sequence + 1) * own)?);
-            }
-        }
-        Some(all)
-    }
-}
-
-// What a session says: sizes, modelled seconds, and what each step found.
-
-impl Session {
-    fn report_sizes(&self, run: &mut Run<'_>) {
-        let alone = Setup { ranks: 1, ..self.setup.clone() };
-        parallel::report_sizes(run, &self.model, self.setup.batch);
-        for (name, bytes) in [
-            ("weight_bytes_per_worker", clock::weight_bytes(&self.setup)),
-            ("activation_bytes_per_worker", clock::activation_bytes(&self.setup)),
-            ("reference_activation_bytes", clock::activation_bytes(&alone)),
-        ] {
-            run.scalar(name, bytes as i64);
-        }
-        self.report_modelled(run);
-    }
-
-    /// Messages and bytes of a rank: counted, or by formula before the first step.
-    fn sent(&self) -> (f64, f64) {
-        match &self.last {
-            Some(last) => {
-                let sent = last.traffic.most_sent();
-                (sent.messages as f64, sent.bytes as f64)
-            }
-            None => clock::sent(&clock::phases(&self.setup, self.knobs.sums)),
-        }
-    }
-
-    fn report_modelled(&self, run: &mut Run<'_>) {
-        let (messages, bytes) = self.sent();
-        let (ranks, knobs) = (self.setup.ranks as f64, &self.knobs);
-        let compute = self.model.flops(self.setup.batch as u64) as f64 / (ranks * knobs.rate);
-        let communication = knobs.network.seconds(messages, bytes);
-        let step = compute + communication;
-        for (name, value) in [
-            ("compute_seconds", compute),
-            ("communication_seconds", communication),
-            ("step_seconds", step),
-            ("speedup", ranks * compute / step),
-        ] {
-            run.scalar(name, value);
-        }
-    }
 }

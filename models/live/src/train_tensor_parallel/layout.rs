@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use burn::module::Param;
+use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_nn::networks::{Attention, Block, RmsNorm, SwiGlu, Transformer, TransformerConfig};
+use mlsys_nn::networks::{Initializer, Transformer, TransformerConfig};
 use mlsys_sim::slices::Cut;
 
 use super::params::Mode;
@@ -57,7 +57,6 @@ impl Layout {
         Self { config: config.clone(), mode, ranks, weights }
     }
 
-    /// The matrices of a block.
     pub(super) fn matrices(&self) -> impl Iterator<Item = &Weight> {
         let block = self.weights.iter().skip(1).take(9);
         block.filter(|weight| weight.shape[0] > 1)
@@ -67,14 +66,12 @@ impl Layout {
         self.weights.iter().map(Weight::len).sum()
     }
 
-    /// A rank's part of a row of all numbers.
     pub(super) fn part(&self, whole: &[f32], rank: usize) -> Vec<f32> {
         let mut part = Vec::new();
         self.walk(rank, |own| part.extend_from_slice(&whole[own]));
         part
     }
 
-    /// Puts a rank's part into a row of all numbers.
     pub(super) fn put(&self, whole: &mut [f32], rank: usize, part: &[f32]) {
         let mut rest = part;
         self.walk(rank, |own| {
@@ -106,29 +103,31 @@ impl Layout {
 
     /// A rank's part as a transformer on a device, from a row of its numbers.
     pub(super) fn build(&self, part: &[f32], device: &Device) -> Transformer {
-        let divided = if self.mode.cuts_matrices() { self.ranks } else { 1 };
-        let (heads, kv_heads) = (self.config.heads / divided, self.config.kv_heads / divided);
-        let mut maker = ModuleBuilder { layout: self, rest: part, place: 0, device };
-        Transformer {
-            embedding: maker.matrix(),
-            blocks: (0..self.config.depth)
-                .map(|_| Block {
-                    attention_norm: maker.norm(),
-                    attention: Attention {
-                        query: maker.matrix(),
-                        key: maker.matrix(),
-                        value: maker.matrix(),
-                        output: maker.matrix(),
-                        heads,
-                        kv_heads,
-                    },
-                    mlp_norm: maker.norm(),
-                    mlp: SwiGlu { gate: maker.matrix(), up: maker.matrix(), down: maker.matrix() },
-                })
-                .collect(),
-            norm: maker.norm(),
-            head: maker.matrix(),
+        struct Fill<'a> {
+            layout: &'a Layout,
+            rest: &'a [f32],
+            weights: std::slice::Iter<'a, Weight>,
+            device: &'a Device,
         }
+        impl ModuleMapper for Fill<'_> {
+            fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+                let Some(weight) = self.weights.next() else { return param };
+                let [rows, columns] = self.layout.own_shape(weight);
+                let (own, rest) = self.rest.split_at(rows * columns);
+                self.rest = rest;
+                let shape = if D == 1 { vec![columns] } else { vec![rows, columns] };
+                Param::from_data(TensorData::new(own.to_vec(), shape), self.device)
+            }
+        }
+        let whole = self.config.init(&mut Initializer::shapes(device));
+        let weights = self.weights.iter();
+        let mut network = whole.map(&mut Fill { layout: self, rest: part, weights, device });
+        let divided = if self.mode.cuts_matrices() { self.ranks } else { 1 };
+        for block in &mut network.blocks {
+            block.attention.heads /= divided;
+            block.attention.kv_heads /= divided;
+        }
+        network
     }
 
     fn own_shape(&self, weight: &Weight) -> [usize; 2] {
@@ -172,36 +171,6 @@ impl Layout {
 impl Weight {
     fn len(&self) -> usize {
         self.shape[0] * self.shape[1]
-    }
-}
-
-/// Makes parameters from a row of numbers, one weight of the layout after the other.
-struct ModuleBuilder<'a> {
-    layout: &'a Layout,
-    rest: &'a [f32],
-    place: usize,
-    device: &'a Device,
-}
-
-impl ModuleBuilder<'_> {
-    fn next(&mut self) -> (Vec<f32>, [usize; 2]) {
-        let weights = &self.layout.weights;
-        let shape = weights.get(self.place).map_or([0, 0], |weight| self.layout.own_shape(weight));
-        self.place += 1;
-        let count = (shape[0] * shape[1]).min(self.rest.len());
-        let (own, rest) = self.rest.split_at(count);
-        self.rest = rest;
-        (own.to_vec(), shape)
-    }
-
-    fn matrix(&mut self) -> Param<Tensor<2>> {
-        let (numbers, shape) = self.next();
-        Param::from_data(TensorData::new(numbers, shape), self.device)
-    }
-
-    fn norm(&mut self) -> RmsNorm {
-        let (numbers, [_, width]) = self.next();
-        RmsNorm { scale: Param::from_data(TensorData::new(numbers, [width]), self.device) }
     }
 }
 

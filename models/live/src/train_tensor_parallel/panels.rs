@@ -17,7 +17,6 @@ use crate::parallel;
 
 type Picture = fn(&Session) -> Option<Frame>;
 
-/// Every panel that is no curve.
 pub(super) const ALL: [(&str, Picture); 5] = [
     ("matrices", |of| Some(of.matrices())),
     ("timeline", |of| Some(of.timeline())),
@@ -91,7 +90,6 @@ impl Session {
         })
     }
 
-    /// Bytes of the last step by who sent them to whom.
     fn traffic(&self) -> Option<Frame> {
         let last = self.last.as_ref()?;
         let names = (0..self.setup.ranks).map(|rank| rank.to_string()).collect();
@@ -123,11 +121,7 @@ impl Session {
         };
         parallel::memory(["weights", "gradients", "optimizer state", "activations"], stacks, note)
     }
-}
 
-// What goes round the ring: the terms of a sum, or keys and values.
-
-impl Session {
     /// The first messages of a step, round by round: the sum of the first block's attention, or its keys on their way.
     pub(super) fn ring(&self) -> Option<Frame> {
         let ranks = self.setup.ranks;

@@ -32,17 +32,11 @@ pub(super) enum Mode {
 impl Mode {
     /// Whether each rank computes some of the tokens only, outside the cut matrices.
     pub(super) fn cuts_tokens(self) -> bool {
-        match self {
-            Self::Tensor => false,
-            Self::TensorSequence | Self::Context => true,
-        }
+        self != Self::Tensor
     }
 
     pub(super) fn cuts_matrices(self) -> bool {
-        match self {
-            Self::Tensor | Self::TensorSequence => true,
-            Self::Context => false,
-        }
+        self != Self::Context
     }
 }
 
@@ -51,10 +45,8 @@ pub(super) struct Setup {
     pub(super) ranks: usize,
     pub(super) mode: Mode,
     pub(super) config: TransformerConfig,
-    /// Sequences of a step.
     pub(super) batch: usize,
     pub(super) rule: Rule,
-    /// Whether a single worker runs the same steps.
     pub(super) compare: bool,
     pub(super) seed: u64,
 }
@@ -72,7 +64,6 @@ pub(super) struct Knobs {
     pub(super) rate: f64,
 }
 
-/// Whether partial results of the row-split matrices are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "bool")]
 pub(super) enum Sums {
@@ -87,7 +78,6 @@ impl From<bool> for Sums {
 }
 
 impl Setup {
-    /// From the parameters.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let config = model::transformer(params)?;
         let Fields { ranks, mode, global_batch, optimizer, compare, seed, .. } = params.read()?;
@@ -97,61 +87,44 @@ impl Setup {
 }
 
 fn check(config: &TransformerConfig, mode: Mode, ranks: usize) -> Result<(), LabError> {
-    let refuse = |params: [&str; 2], reason: String| Err(LabError::contradiction(params, reason));
-    let even = |count: usize| (1..=16).filter(|ranks| count.is_multiple_of(*ranks)).collect();
-    let choose = |counts: Vec<usize>| {
-        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-        format!("take one of {} ranks", counts.join(", "))
+    let TransformerConfig { heads, kv_heads, width, ffn, context, .. } = *config;
+    let choose = |count: usize| {
+        let even = (1..=16_usize).filter(|ranks| count.is_multiple_of(*ranks));
+        let even: Vec<String> = even.map(|ranks| ranks.to_string()).collect();
+        format!("take one of {} ranks", even.join(", "))
     };
-    if mode.cuts_matrices() {
-        let (heads, kv_heads) = (config.heads, config.kv_heads);
-        if !heads.is_multiple_of(ranks) {
-            let width = config.width;
-            return refuse(
-                ["ranks", "hidden"],
-                format!(
-                    "{ranks} ranks cannot share {heads} heads evenly (a width of {width} has {heads} heads of 16 \
-                     numbers); {}, or another width",
-                    choose(even(heads))
-                ),
-            );
+    let even_context = context.next_multiple_of(ranks);
+    let all_heads = format!(
+        "{heads} heads evenly (a width of {width} has {heads} heads of 16 numbers); {}, or another width",
+        choose(heads)
+    );
+    let key_heads = format!(
+        "{kv_heads} key/value heads evenly, and a head cannot be halved (large models copy heads then, which this lab \
+         does not); {}",
+        choose(kv_heads)
+    );
+    let columns =
+        format!("the {ffn} columns of the gated layer evenly; {}, or another width", choose(ffn));
+    let tokens = format!(
+        "a sequence of {context} tokens evenly; set context to a multiple of {ranks}, such as {even_context}"
+    );
+    let (cuts_matrices, cuts_tokens) = (mode.cuts_matrices(), mode.cuts_tokens());
+    let shared = [
+        (heads, cuts_matrices, ["ranks", "hidden"], all_heads),
+        (kv_heads, cuts_matrices, ["ranks", "kv_heads"], key_heads),
+        (ffn, cuts_matrices, ["ranks", "hidden"], columns),
+        (context, cuts_tokens, ["ranks", "context"], tokens),
+    ];
+    for (count, is_shared, params, what) in shared {
+        if is_shared && !count.is_multiple_of(ranks) {
+            let reason = format!("{ranks} ranks cannot share {what}");
+            return Err(LabError::contradiction(params, reason));
         }
-        if !kv_heads.is_multiple_of(ranks) {
-            return refuse(
-                ["ranks", "kv_heads"],
-                format!(
-                    "{ranks} ranks cannot share {kv_heads} key/value heads evenly, and a head cannot be halved (large \
-                     models copy heads then, which this lab does not); {}",
-                    choose(even(kv_heads))
-                ),
-            );
-        }
-        if !config.ffn.is_multiple_of(ranks) {
-            return refuse(
-                ["ranks", "hidden"],
-                format!(
-                    "{ranks} ranks cannot share the {} columns of the gated layer evenly; {}, or another width",
-                    config.ffn,
-                    choose(even(config.ffn))
-                ),
-            );
-        }
-    }
-    if mode.cuts_tokens() && !config.context.is_multiple_of(ranks) {
-        return refuse(
-            ["ranks", "context"],
-            format!(
-                "{ranks} ranks cannot share a sequence of {} tokens evenly; set context to a multiple of {ranks}, such as {}",
-                config.context,
-                config.context.next_multiple_of(ranks)
-            ),
-        );
     }
     Ok(())
 }
 
 impl Knobs {
-    /// From the parameters as they stand.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         Ok(Self { network: Network::read(params)?, ..params.read()? })
     }

@@ -30,11 +30,9 @@ pub(super) struct QueryKeyValue {
     pub(super) q: Tensor<4>,
     /// Of own tokens, `[batch, kv_heads, own, head]`.
     pub(super) k: Tensor<4>,
-    /// The same shape.
     pub(super) v: Tensor<4>,
 }
 
-/// What came of it.
 #[derive(Clone)]
 pub(super) struct AttentionOutput {
     /// What each head found, `[batch, heads, own, head]`.
@@ -137,6 +135,14 @@ impl QueryKeyValue {
         let all = ahead.expand(scores.dims());
         scores.mask_fill(all, MASKED_SCORE)
     }
+
+    fn without_autodiff(&self) -> Self {
+        Self {
+            q: self.q.clone().without_autodiff(),
+            k: self.k.clone().without_autodiff(),
+            v: self.v.clone().without_autodiff(),
+        }
+    }
 }
 
 /// The rank whose keys are held in a round: a rank's own first, then those of the previous rank, and so on.
@@ -149,7 +155,6 @@ fn token_order(rank: usize, round: usize, ranks: usize) -> Ordering {
     holder(rank, round, ranks).cmp(&rank)
 }
 
-/// Passes tensors of one shape on in one message and takes those that come.
 fn exchange<const N: usize>(
     collectives: &mut Collectives<'_>,
     what: &'static str,
@@ -203,7 +208,6 @@ impl Softmax {
 // Forward and backward where each rank has its part of every sequence and all weights: only attention looks at other
 // tokens, so only there anything is sent.
 
-/// A block that has run forward.
 pub(super) struct SavedBlock {
     /// A leaf: rows that came in, before attention.
     x: Tensor<2>,
@@ -212,7 +216,6 @@ pub(super) struct SavedBlock {
     /// Leaves again: the rows past attention, and what its heads found.
     past: Tensor<2>,
     mixed: Tensor<4>,
-    /// The rows that the block ends with.
     end: Tensor<2>,
 }
 
@@ -270,17 +273,6 @@ impl ContextPass<'_, '_> {
             slopes.take(block, &mut gradients);
         }
         Ok(slope)
-    }
-}
-
-impl QueryKeyValue {
-    /// The same numbers outside burn's graph.
-    fn without_autodiff(&self) -> Self {
-        Self {
-            q: self.q.clone().without_autodiff(),
-            k: self.k.clone().without_autodiff(),
-            v: self.v.clone().without_autodiff(),
-        }
     }
 }
 

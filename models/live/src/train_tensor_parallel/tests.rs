@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use mlsys_analytic::labs;
-use mlsys_distributed::model;
-use mlsys_distributed::model::Model;
+use mlsys_distributed::model::{self, Model};
 use mlsys_distributed::reference::relative_difference;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, timeout};
-use mlsys_lab::report::Report;
-use mlsys_lab::{DeviceId, Frame, RunData};
-use mlsys_nn::flat_params;
-use mlsys_nn::flat_params::Rule;
+use mlsys_lab::{DeviceId, Frame, RunData, Value};
+use mlsys_nn::flat_params::{self, Rule};
 use mlsys_nn::networks::TransformerConfig;
 use mlsys_nn::random::Stream;
 
@@ -21,14 +18,12 @@ use super::params::{Knobs, Mode, Setup, Sums};
 use super::worker::{Answer, Rank, StepOrder};
 use crate::stepped::LiveLab;
 use crate::trial::{
-    Then, answered, frame, must_be_declared, number, params, refused, run, steered, turn, values,
+    frame, must_be_declared, number, over, params, refused, run, steered, turn, turned, values,
 };
 
 fn lab() -> LiveLab {
     crate::train_tensor_parallel::lab().unwrap()
 }
-
-// Messages, bytes and modelled seconds: counted on the wires, by formula, and as the analytic labs have them.
 
 #[test]
 fn the_default_run_is_what_the_formulas_say() {
@@ -53,7 +48,7 @@ fn the_default_run_is_what_the_formulas_say() {
 
 #[test]
 fn traffic_matches_the_formulas_in_every_mode() {
-    for mode in ["tensor", "tensor-sequence", "context"] {
+    for mode in MODES {
         for set in [
             &["ranks=2"][..],
             &["ranks=4"],
@@ -62,9 +57,8 @@ fn traffic_matches_the_formulas_in_every_mode() {
             &["ranks=2", "skip_all_reduce=true"],
             &["ranks=1"],
         ] {
-            let mode = format!("mode={mode}");
             let all =
-                [&[&*mode, "layers=2", "global_batch=2", "steps=1", "compare=false"], set].concat();
+                [&[mode, "layers=2", "global_batch=2", "steps=1", "compare=false"], set].concat();
             let data = run(&lab(), &all);
             let params = params(&lab(), &all);
             let (setup, knobs) = (Setup::read(&params).unwrap(), Knobs::read(&params).unwrap());
@@ -106,7 +100,7 @@ fn analytic(sequence: bool) -> RunData {
 
 #[test]
 fn the_timeline_takes_as_long_as_a_step() {
-    for mode in ["mode=tensor", "mode=tensor-sequence", "mode=context"] {
+    for mode in MODES {
         let data = run(&lab(), &[mode, "steps=1", "global_batch=4", "compare=false"]);
         let Frame::Timeline(timeline) = frame(&data, "timeline") else { panic!("no timeline") };
         let (begin, end) = timeline.extent().unwrap();
@@ -148,22 +142,22 @@ fn models_beyond_memory_are_refused() {
     assert!(!refused(&lab(), &huge, &["GB are free", "global_batch"]));
 }
 
-// However a layer is split, outputs, gradients and weights are those of one worker.
-
+const MODES: [&str; 3] = ["mode=tensor", "mode=tensor-sequence", "mode=context"];
 const SMALL: [&str; 4] = ["layers=2", "global_batch=4", "steps=3", "context=16"];
 
 #[test]
 fn every_mode_gives_what_one_worker_gives() {
-    for mode in ["tensor", "tensor-sequence", "context"] {
+    for mode in MODES {
         for rule in ["optimizer=sgd", "optimizer=adam"] {
-            let mode = format!("mode={mode}");
-            let data = run(&lab(), &[&SMALL[..], &[&mode, rule]].concat());
+            let data = run(&lab(), &[&SMALL[..], &[mode, rule]].concat());
             must_be_declared(&lab(), &data);
             for metric in ["max_output_difference", "max_gradient_difference"] {
                 let found = values(&data, metric);
                 assert_eq!(found.len(), 3, "{mode} {metric}");
-                let most = found.iter().copied().fold(0.0, f64::max);
-                assert!(most <= 1e-5, "{mode} {rule} {metric} {most:e}");
+                assert!(
+                    found.iter().all(|found| *found <= 1e-5),
+                    "{mode} {rule} {metric} {found:?}"
+                );
             }
             let (loss, alone) = (values(&data, "loss"), values(&data, "reference_loss"));
             for (loss, alone) in loss.iter().zip(&alone) {
@@ -175,16 +169,8 @@ fn every_mode_gives_what_one_worker_gives() {
 
 #[test]
 fn weights_stay_together_where_updates_are_gradients() {
-    for mode in ["mode=tensor", "mode=tensor-sequence", "mode=context"] {
-        let set = [
-            mode,
-            "layers=2",
-            "global_batch=4",
-            "context=16",
-            "steps=20",
-            "optimizer=sgd",
-            "learning_rate=0.1",
-        ];
+    for mode in MODES {
+        let set = over(&SMALL, &[mode, "steps=20", "optimizer=sgd", "learning_rate=0.1"]);
         let apart = values(&run(&lab(), &set), "max_weight_difference");
         assert!(apart[19] <= 1e-5, "{mode}: {apart:?}");
     }
@@ -205,7 +191,7 @@ fn sums_left_out_are_seen_at_once() {
 
 #[test]
 fn one_rank_is_one_worker_bit_for_bit_and_sends_nothing() {
-    for mode in ["mode=tensor", "mode=tensor-sequence", "mode=context"] {
+    for mode in MODES {
         let data = run(&lab(), &[&SMALL[..], &[mode, "ranks=1"]].concat());
         for metric in ["max_output_difference", "max_gradient_difference", "max_weight_difference"]
         {
@@ -245,7 +231,6 @@ fn chosen<T: Copy>(stream: &mut Stream, of: &[T]) -> T {
     of[stream.below(of.len())]
 }
 
-/// A model with heads and tokens divisible by the ranks.
 fn random(stream: &mut Stream) -> Setup {
     let mode = chosen(stream, &[Mode::Tensor, Mode::TensorSequence, Mode::Context]);
     let (kv_heads, group) = (1 + stream.below(3), 1 + stream.below(2));
@@ -335,14 +320,10 @@ fn what_all_ranks_have_is_the_same_on_all_bit_for_bit() {
     }
 }
 
-// What is turned while a run goes on.
-
-const SHORT: [&str; 4] = ["layers=2", "global_batch=4", "steps=2", "context=16"];
-
 #[test]
 fn sums_can_be_left_out_of_a_run_that_has_begun() {
     let orders = [turn("skip_all_reduce", true)];
-    let data = steered(&lab(), &SHORT, "opening the device", &orders);
+    let data = steered(&lab(), &SMALL, "opening the device", &orders);
     assert!(values(&data, "max_output_difference")[0] > 1e-2);
     // Those of the backward pass are still done.
     assert_eq!(number(&data, "all_reduces"), 4.0);
@@ -350,9 +331,9 @@ fn sums_can_be_left_out_of_a_run_that_has_begun() {
 
 #[test]
 fn the_modelled_clock_follows_the_link_and_the_gradients_do_not() {
-    let whole = run(&lab(), &SHORT);
+    let whole = run(&lab(), &SMALL);
     let orders = [turn("link", "10gige")];
-    let slow = steered(&lab(), &SHORT, "opening the device", &orders);
+    let slow = steered(&lab(), &SMALL, "opening the device", &orders);
     let seconds = |data| number(data, "communication_seconds");
     assert!(seconds(&slow) > 5.0 * seconds(&whole));
     assert_eq!(values(&slow, "loss"), values(&whole, "loss"));
@@ -363,20 +344,12 @@ fn sums_done_again_bring_the_ranks_together_again() {
     for rule in ["optimizer=sgd", "optimizer=adam"] {
         for mode in ["mode=tensor", "mode=tensor-sequence"] {
             let wrong = [mode, rule, "skip_all_reduce=true", "learning_rate=0.05"];
-            let small = ["layers=2", "global_batch=4", "steps=6", "context=16"];
-            let (data, _) = answered(&lab(), &[&small[..], &wrong].concat(), |report| {
-                if matches!(report, Report::Point { name, step: 3, .. } if &**name == "loss") {
-                    return Then::Order(turn("skip_all_reduce", false));
-                }
-                Then::On
-            });
+            let set = over(&[&SMALL[..], &wrong].concat(), &["steps=6"]);
+            let data = turned(&lab(), &set, &[(3, "skip_all_reduce", Value::Bool(false))]);
             for metric in ["max_output_difference", "max_gradient_difference"] {
                 let found = values(&data, metric);
                 assert!(found[..3].iter().all(|far| *far > 1e-2), "{found:?}");
-                assert!(
-                    found[3..].iter().all(|far| *far <= 1e-4),
-                    "{mode} {rule} {metric}: {found:?}"
-                );
+                assert!(found[3..].iter().all(|far| *far <= 1e-4), "{mode} {rule}: {found:?}");
             }
         }
     }

@@ -18,7 +18,6 @@ use super::layout::Layout;
 use super::params::{Mode, Setup, Sums};
 use super::{cut_pass, ring};
 
-/// What a rank is told.
 #[derive(Clone)]
 pub(super) struct StepOrder {
     pub(super) indices: Arc<[usize]>,
@@ -41,13 +40,10 @@ pub(super) struct Answer {
     pub(super) details: Option<StepDetails>,
 }
 
-/// What two runs are compared by.
 pub(super) struct StepDetails {
     /// The scores of its tokens, `[batch, own, vocab]`.
     pub(super) logits: Vec<f32>,
-    /// The gradient of its part of the weights.
     pub(super) gradient: Vec<f32>,
-    /// Its part of the weights after the update.
     pub(super) weights: Vec<f32>,
 }
 
@@ -60,7 +56,6 @@ pub(super) struct Rank {
     layout: Layout,
     /// Its part.
     weights: Vec<f32>,
-    /// The same on the device.
     network: Transformer,
     optimizer: Optimizer,
     /// Whether each rank has trained the weights that it has whole, and what the optimizer keeps of them, on rows of its own.
@@ -81,7 +76,6 @@ struct OwnTokens {
     own: usize,
 }
 
-/// What both passes give.
 struct StepResult {
     loss: f64,
     logits: Tensor<2>,
@@ -132,7 +126,6 @@ impl Rank {
         })
     }
 
-    /// Both passes of the transformer as it is.
     fn alone(&self, own: OwnTokens) -> Result<StepResult, CommError> {
         let logits = self.network.forward(own.tokens).flatten(0, 1);
         let loss = cross_entropy(logits.clone(), own.labels);
@@ -144,7 +137,6 @@ impl Rank {
         })
     }
 
-    /// Both passes of a part of it.
     fn with_others(
         &self,
         own: OwnTokens,
