@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mlsys_harness::snapshot::{self, rows};
-use mlsys_lab::control::Command;
+use mlsys_lab::control::StopReason;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, DeviceState};
 use mlsys_lab::report::Report;
 use mlsys_lesson::{Lesson, Progress};
@@ -26,8 +26,10 @@ use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 use ratatui::backend::TestBackend;
 use ratatui::prelude::*;
 
+use unicode_width::UnicodeWidthStr;
+
 use super::key::Key;
-use super::message::{Effect, Message, Start};
+use super::message::{Effect, Gesture, Message, Start};
 use super::view;
 use crate::command::Place;
 use crate::state::{App, LabState, Page};
@@ -47,10 +49,6 @@ pub(crate) use asked;
 
 pub fn started(effects: &[Effect]) -> Option<&Start> {
     asked!(effects, Effect::Start(start) => start.as_ref()).next()
-}
-
-pub fn orders(effects: &[Effect]) -> Vec<&Command> {
-    asked!(effects, Effect::Order(order) => order).collect()
 }
 
 pub fn losses(steps: std::ops::RangeInclusive<u64>) -> Vec<Report> {
@@ -149,9 +147,11 @@ impl Bench {
     }
 
     /// Types; `<`, `>`, `^`, `_` are the arrows, other keys are the control characters that terminals send for them.
+    /// What else happens stands between `«` and `»`.
     pub fn keys(&mut self, text: &str) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for c in text.chars() {
+        let mut letters = text.chars();
+        while let Some(c) = letters.next() {
             let key = match c {
                 '\n' => Key::Enter,
                 '\t' => Key::Tab,
@@ -162,11 +162,59 @@ impl Bench {
                 '>' => Key::Right,
                 '^' => Key::Up,
                 '_' => Key::Down,
+                '«' => {
+                    let event: String = letters.by_ref().take_while(|c| *c != '»').collect();
+                    effects.extend(self.event(&event));
+                    continue;
+                }
                 c => Key::Char(c),
             };
-            effects.extend(self.app.update(Message::Key(key)));
+            effects.extend(self.press(key));
         }
         effects
+    }
+
+    /// Something that happens: the end of a run, news of it, time that passes, the mouse, or a key without a letter.
+    fn event(&mut self, event: &str) -> Vec<Effect> {
+        let (word, rest) = event.split_once(' ').unwrap_or((event, ""));
+        match word {
+            "end" => self.end(Outcome::Finished),
+            "stopped" => self.end(Outcome::Stopped(StopReason::Asked)),
+            "broken" => self.end(Outcome::Panicked(rest.to_owned())),
+            "trained" => self.train(1.0),
+            // Losses of the steps between two numbers.
+            "losses" => {
+                let (from, to) = rest.split_once(' ').unwrap();
+                let (from, to) = (from.parse().unwrap(), to.parse().unwrap());
+                self.report(losses(from..=to), 4 * to)
+            }
+            "status" => self.report(vec![Report::Status(rest.into())], 10),
+            "settled" => {
+                let run = self.app.session.active.unwrap().run;
+                self.send(Message::Settled { run })
+            }
+            "waited" => self.send(Message::Waited { seconds: rest.parse().unwrap() }),
+            "beat" => self.send(Message::Beat),
+            "probed" => self.probed(),
+            "click" => self.point(Gesture::Press, rest),
+            "wheel-down" => self.point(Gesture::WheelDown, rest),
+            "wheel-up" => self.point(Gesture::WheelUp, rest),
+            "key" => self.press(Key::Char(rest.chars().next().unwrap())),
+            "home" => self.press(Key::Home),
+            "end-key" => self.press(Key::End),
+            other => panic!("{other}"),
+        }
+    }
+
+    /// Does something with the mouse where a text stands, at its first letter.
+    #[track_caller]
+    pub fn point(&mut self, gesture: Gesture, text: &str) -> Vec<Effect> {
+        let screen = self.screen();
+        let found = screen.lines().zip(0..).find_map(|(line, row)| {
+            let column = line[..line.find(text)?].width() as u16;
+            Some(Message::Mouse { gesture, column, row })
+        });
+        self.send(found.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{screen}")))
     }
 
     pub fn report(&mut self, reports: Vec<Report>, millis: u64) -> Vec<Effect> {
@@ -208,15 +256,24 @@ impl Bench {
         rows(&self.buffer()).join("\n")
     }
 
-    /// Types the keys of each row; then the screen shows its texts, parted by ` | `, or lacks those after `no: `.
+    /// Types the keys of each row; then all that stands between ` | ` behind them holds: a text is on the screen or,
+    /// after `no: `, is not; after `does: ` and `does no: ` it is part of the effects that were asked for, `does nothing`
+    /// means none; keys go to the place after `at: `; a run goes on, or none, at `busy` and `idle`.
     #[track_caller]
     pub fn follow(&mut self, rows: &[(&str, &str)]) {
-        for (keys, texts) in rows {
-            self.keys(keys);
-            for text in texts.split(" | ") {
-                match text.strip_prefix("no: ") {
-                    Some(text) => self.hides(text),
-                    None => self.shows(text),
+        for (keys, expected) in rows {
+            let effects = format!("{:?}", self.keys(keys));
+            for text in expected.split(" | ") {
+                let (kind, rest) = text.split_once(": ").unwrap_or((text, ""));
+                match kind {
+                    "no" => self.hides(rest),
+                    "does" => assert!(effects.contains(rest), "{keys:?} does {effects}"),
+                    "does no" => assert!(!effects.contains(rest), "{keys:?} does {effects}"),
+                    "does nothing" => assert_eq!(effects, "[]", "{keys:?}"),
+                    "at" => assert_eq!(self.app.place().word(), rest, "{keys:?}"),
+                    "busy" => assert!(self.app.session.active.is_some(), "{keys:?}"),
+                    "idle" => assert!(self.app.session.active.is_none(), "{keys:?}"),
+                    _ => self.shows(text),
                 }
             }
         }

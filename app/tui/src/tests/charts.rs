@@ -3,17 +3,11 @@ use mlsys_run::outcome::Outcome;
 
 use super::{Bench, point};
 use crate::command::Place;
-use crate::key::Key;
-use crate::message::Message;
 use crate::state::Side;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 
 impl Bench {
-    fn key(&mut self, c: char) {
-        self.app.update(Message::Key(Key::Char(c)));
-    }
-
     /// A lesson after the run of its first lab, with a chart chosen and the keys on it.
     fn at_chart(size: (u16, u16)) -> Self {
         let mut bench = Self::in_lesson(size);
@@ -40,41 +34,33 @@ impl Bench {
 
 #[test]
 fn tab_goes_round_text_knobs_and_picture() {
-    let mut bench = Bench::in_lesson((80, 24));
-    for side in [Side::Lab, Side::Picture, Side::Text] {
-        bench.keys("\t");
-        assert_eq!(bench.page().side, side);
-    }
+    let places = [("\t", "at: lab"), ("\t", "at: picture"), ("\t", "at: text")];
+    Bench::in_lesson((80, 24)).follow(&places);
 }
 
 #[test]
 fn charts_share_one_cursor() {
-    let mut bench = Bench::at_chart((120, 40));
-    bench.follow(&[
+    Bench::at_chart((120, 40)).follow(&[
         ("<", "step 400:"),
         ("<<<", "step 382: | validation_loss 0.009084 nats (step 380)"),
         (",", "step 381:"),
         ("..", "step 383:"),
         ("g", "step 1: | validation_loss not yet"),
-        // It stays where it is in another chart, another side, and in words.
+        // It stays where it is in another chart, another side, and in words; esc takes it away first.
         ("w", "At the cursor, step 1: loss 0.6913"),
-        ("w\u{1b}", "no: step 1:"),
+        ("w\u{1b}", "no: step 1: | at: picture"),
+        ("\u{1b}", "at: course"),
     ]);
-    assert!(bench.app.page.is_some(), "esc takes the cursor away first");
-    bench.keys("\u{1b}");
-    assert!(bench.app.page.is_none());
 }
 
 #[test]
 fn zoom_goes_about_the_cursor_and_back_to_all() {
-    let mut bench = Bench::at_chart((120, 40));
-    bench.follow(&[("+", "newest 200 steps"), ("g", "steps 1 to 200"), ("+", "steps 1 to 100")]);
-    bench.key('>');
-    bench.shows("steps 25 to 124");
-    bench.key('<');
-    bench.key('<');
-    bench.follow(&[
-        ("", "steps 1 to 100"),
+    Bench::at_chart((120, 40)).follow(&[
+        ("+", "newest 200 steps"),
+        ("g", "steps 1 to 200"),
+        ("+", "steps 1 to 100"),
+        ("«key >»", "steps 25 to 124"),
+        ("«key <»«key <»", "steps 1 to 100"),
         ("w", "loss went from 0.6913 nats at step 1 to | Shown: steps 1 to 100."),
         ("w0", "no: to 100"),
         ("0", "newest 100 steps"),
@@ -85,23 +71,14 @@ fn zoom_goes_about_the_cursor_and_back_to_all() {
 #[test]
 fn a_chart_that_follows_goes_along_with_the_run() {
     let mut bench = Bench::at_chart((120, 40));
-    bench.follow(&[("0", "newest 100 steps")]);
-    bench.keys(" ");
-    let reports = |steps: std::ops::RangeInclusive<u64>| {
-        steps.map(|step| point("loss", step, 1.0 / step as f64))
-    };
-    bench.report(reports(1..=150).collect(), 100);
-    bench.follow(&[("", "newest 100 steps | loss 0.006667 nats")]);
-    bench.report(reports(151..=170).collect(), 200);
     bench.follow(&[
-        ("", "loss 0.005882 nats"),
+        ("0", "newest 100 steps"),
+        (" «losses 1 150»", "newest 100 steps | loss 0.004667 nats"),
+        ("«losses 151 170»", "loss 0.004118 nats"),
         // A step out of sight brings the window back to it; later steps lead to the newest again.
         ("g", "steps 1 to 100"),
+        (&"«key >»".repeat(20), "newest 100 steps"),
     ]);
-    for _ in 0..20 {
-        bench.key('>');
-    }
-    bench.shows("newest 100 steps");
 }
 
 #[test]
@@ -121,7 +98,8 @@ fn scale_and_smoothing_are_the_pictures_own() {
 #[test]
 fn earlier_runs_are_named_by_what_differs() {
     let mut bench = Bench::at_chart((120, 40));
-    bench.shows("validation_loss");
+    bench.follow(&[("", "validation_loss"), (" ", "a loss, earlier | 1 run 1")]);
+    let mut bench = Bench::at_chart((120, 40));
     bench.keys("\t\t> ");
     // The second run has another learning rate, the third another width too.
     bench.learn(0.6, 400);
@@ -135,12 +113,6 @@ fn earlier_runs_are_named_by_what_differs() {
         ("o", "no: run 2"),
         ("o", "1 run 2: width 32 | no: run 1:"),
     ]);
-}
-
-#[test]
-fn the_earlier_run_stays_until_new_values() {
-    let mut bench = Bench::at_chart((120, 40));
-    bench.follow(&[(" ", "a loss, earlier | 1 run 1")]);
 }
 
 #[test]
@@ -165,8 +137,8 @@ fn pictures_go_full_screen_from_any_side() {
 
 #[test]
 fn what_is_no_chart_says_so() {
-    let mut bench = Bench::at_chart((80, 24));
-    bench.follow(&[("vl", "the chosen picture is no chart"), ("vl", "no: no chart")]);
+    let rows = [("vl", "the chosen picture is no chart"), ("vl", "no: no chart")];
+    Bench::at_chart((80, 24)).follow(&rows);
 }
 
 #[test]

@@ -1,34 +1,13 @@
 //! The mouse, where the screen says things are.
 
-use mlsys_lab::control::Command;
-
-use super::{Bench, asked};
+use super::Bench;
 use crate::command::Place;
-use crate::message::{Effect, Gesture, Message, Mouse};
+use crate::message::{Gesture, Message};
 use crate::state::Overlay;
-
-/// Does something with the mouse where a text stands, at its first letter.
-#[track_caller]
-fn on(bench: &mut Bench, gesture: Gesture, text: &str) -> Vec<Effect> {
-    let screen = bench.screen();
-    let found = screen.lines().enumerate().find_map(|(row, line)| {
-        let at = line.find(text)?;
-        let column = unicode_width::UnicodeWidthStr::width(&line[..at]);
-        Some((column as u16, row as u16))
-    });
-    let (column, row) = found.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{screen}"));
-    bench.send(Message::Mouse { gesture, column, row })
-}
-
-#[track_caller]
-fn click(bench: &mut Bench, text: &str) -> Vec<Effect> {
-    on(bench, Gesture::Press, text)
-}
 
 fn with_mouse(size: (u16, u16)) -> Bench {
     let mut bench = Bench::in_lesson(size);
-    let effects = bench.keys("M");
-    assert!(matches!(effects.as_slice(), [Effect::Mouse(Mouse::On)]), "{effects:?}");
+    bench.follow(&[("M", "does: Mouse(On)")]);
     bench
 }
 
@@ -36,70 +15,54 @@ fn with_mouse(size: (u16, u16)) -> Bench {
 fn mouse_capture_is_off_by_default() {
     let mut bench = Bench::in_lesson((120, 40));
     let before = bench.screen();
-    click(&mut bench, "learning_rate");
+    bench.keys("«click learning_rate»");
     assert_eq!(bench.screen(), before);
-    bench.follow(&[("M", "the mouse chooses and scrolls")]);
-    let effects = bench.keys("M");
-    assert!(matches!(effects.as_slice(), [Effect::Mouse(Mouse::Off)]), "{effects:?}");
-    bench.shows("it selects text");
+    bench.follow(&[
+        ("M", "the mouse chooses and scrolls"),
+        ("M", "it selects text | does: Mouse(Off)"),
+    ]);
 }
 
 #[test]
-fn clicks_choose_knobs_labs_and_pictures() {
+fn clicks_choose_knobs_labs_pictures_and_tabs() {
     let mut bench = with_mouse((120, 40));
-    click(&mut bench, "width 32");
-    assert_eq!(bench.app.place(), Place::Lab);
-    bench.follow(&[(">", "width 64")]);
-    click(&mut bench, " blocks ");
-    bench.shows("threads_per_block");
-    click(&mut bench, " run ");
-    click(&mut bench, "gradient-flow");
-    assert_eq!(bench.app.place(), Place::Picture);
+    bench.follow(&[
+        ("«click width 32»", "at: lab"),
+        (">", "width 64"),
+        ("«click  blocks »", "threads_per_block"),
+        ("«click  run »«click gradient-flow»", "at: picture"),
+    ]);
     let lab = bench.lab();
-    let chosen = &lab.schema.panels[lab.chosen().unwrap()];
-    assert_eq!(chosen.name, "gradient-flow");
-}
-
-#[test]
-fn tabs_stand_where_they_can_be_clicked() {
-    let mut bench = with_mouse((80, 24));
-    for (tab, place) in
-        [(" lab: run ", Place::Lab), (" picture ", Place::Picture), (" text ", Place::Text)]
-    {
-        click(&mut bench, tab.trim());
-        assert_eq!(bench.app.place(), place, "{tab}");
-    }
+    assert_eq!(lab.schema.panels[lab.chosen().unwrap()].name, "gradient-flow");
+    with_mouse((80, 24)).follow(&[
+        ("«click lab: run»", "at: lab"),
+        ("«click picture»", "at: picture"),
+        ("«click text»", "at: text"),
+    ]);
 }
 
 #[test]
 fn a_click_marks_and_a_click_on_the_marked_opens() {
     let mut bench = with_mouse((120, 60));
-    click(&mut bench, "QUESTION q1");
+    bench.keys("«click QUESTION q1»");
     assert!(bench.page().entry.is_none());
-    click(&mut bench, "QUESTION q1");
+    bench.keys("«click QUESTION q1»");
     assert!(bench.page().entry.is_some());
-    bench.keys("12");
-    click(&mut bench, "width 32");
-    bench.follow(&[("", "enter keeps what you have typed | > 12")]);
-}
-
-#[test]
-fn an_option_is_answered_by_a_click_and_enter() {
-    let mut bench = with_mouse((120, 60));
-    click(&mut bench, "computes gradients");
-    bench.follow(&[("\n", "right: computes gradients")]);
+    bench.follow(&[("12«click width 32»", "enter keeps what you have typed | > 12")]);
+    // An option is answered by a click and enter.
+    let option = [("«click computes gradients»\n", "right: computes gradients")];
+    with_mouse((120, 60)).follow(&option);
 }
 
 #[test]
 fn the_wheel_scrolls_what_is_under_it() {
     let mut bench = with_mouse((120, 16));
     let top = bench.page().scroll;
-    on(&mut bench, Gesture::WheelDown, "│");
+    bench.keys("«wheel-down │»");
     assert_eq!(bench.page().scroll, top + 3);
-    on(&mut bench, Gesture::WheelUp, "│");
+    bench.keys("«wheel-up │»");
     assert_eq!(bench.page().scroll, top);
-    bench.keys("?");
-    on(&mut bench, Gesture::WheelDown, "Keys here");
+    bench.keys("?«wheel-down Keys here»");
     assert_eq!(bench.app.overlay, Some(Overlay::Help { scroll: 1 }));
 }
 
@@ -108,8 +71,8 @@ fn clicks_move_the_chart_cursor() {
     let mut bench = with_mouse((120, 40));
     bench.keys("  ");
     bench.train(1.0);
-    let row =
-        bench.screen().lines().position(|line| line.contains("loss-curve")).unwrap() as u16 + 4;
+    let row = bench.screen().lines().position(|line| line.contains("loss-curve"));
+    let row = row.unwrap() as u16 + 4;
     let mut press = |gesture, column| {
         bench.send(Message::Mouse { gesture, column, row });
         bench.lab().pictures.cursor
@@ -124,21 +87,17 @@ fn clicks_move_the_chart_cursor() {
 #[test]
 fn lists_take_clicks() {
     let mut bench = Bench::new((120, 40));
-    bench.keys("M");
-    click(&mut bench, "○ A small lesson");
-    assert!(bench.app.page.is_some());
-    bench.keys(":occ");
-    click(&mut bench, "Occupancy");
-    bench.shows("threads_per_block 256");
+    bench.follow(&[
+        ("M«click ○ A small lesson»", "at: text"),
+        (":occ«click Occupancy»", "threads_per_block 256"),
+    ]);
     bench.keys(":");
     bench.send(Message::Mouse { gesture: Gesture::Press, column: 0, row: 30 });
-    assert!(bench.app.overlay.is_none());
-    bench.keys("P");
-    click(&mut bench, "tiny-blocks");
-    let effects = click(&mut bench, "tiny-blocks");
-    assert!(!effects.is_empty());
-    assert!(!asked!(effects, Effect::Order(Command::Stop)));
-    bench.shows("threads_per_block 32");
+    bench.follow(&[
+        ("", "at: text"),
+        ("P«click tiny-blocks»", "at: presets"),
+        ("«click tiny-blocks»", "threads_per_block 32 | does: Start | does no: Order(Stop)"),
+    ]);
 }
 
 #[test]

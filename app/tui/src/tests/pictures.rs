@@ -5,8 +5,7 @@ use std::sync::Arc;
 use mlsys_harness::reading::{parsed, well_formed};
 use mlsys_harness::samples::{pipeline, ring};
 use mlsys_lab::Artifact;
-use mlsys_lab::control::StopReason;
-use mlsys_lab::frame::{Frame, FrameSequence, Pane};
+use mlsys_lab::frame::{Frame, FrameSequence, Pane, Table};
 use mlsys_lab::report::Report;
 use mlsys_nn::weights::WeightsError;
 use mlsys_run::outcome::Outcome;
@@ -16,7 +15,7 @@ use mlsys_view::theme::{Background, ColorDepth, Theme};
 
 use super::{Bench, asked, point};
 use crate::command::Place;
-use crate::message::{Effect, Message, SaveWeights};
+use crate::message::{Effect, Message};
 use crate::update::Animation;
 
 fn exported(effects: &[Effect]) -> Option<&Export> {
@@ -48,10 +47,9 @@ fn export_writes_the_view_as_svg_and_csv() {
 fn with_table() -> Bench {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
-    let row = |name: &str, x: f64| (format!("gradient_norm.{name}"), x);
-    let norms = [row("layer1", 0.5), row("layer2", 0.02), row("layer3", 3.0)];
-    let reports = norms.iter().map(|(name, x)| point(name, 1, *x));
-    bench.report(reports.collect(), 10);
+    let norms = [("layer1", 0.5), ("layer2", 0.02), ("layer3", 3.0)];
+    let norms = norms.map(|(name, x)| point(&format!("gradient_norm.{name}"), 1, x));
+    bench.report(norms.to_vec(), 10);
     bench.train(1.0);
     bench
 }
@@ -75,20 +73,16 @@ fn arrows_mark_bars() {
 
 /// The occupancy lab of the lesson, with a table in the panel that is chosen.
 fn in_table() -> Bench {
-    use mlsys_lab::frame::{Frame, Table};
-    use mlsys_lab::report::Report;
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("\t]");
-    let page = bench.app.page.as_mut().unwrap();
-    let lab = page.lab_mut().unwrap();
-    let chosen = lab.chosen().unwrap();
+    let (schema, chosen) = (bench.lab().schema, bench.lab().chosen().unwrap());
     let row = |name: &str, memory: i64| vec![name.into(), memory.into()];
     let table = Table {
         columns: ["device", "memory (GB)"].map(str::to_owned).to_vec(),
         rows: vec![row("A100", 80), row("H200", 141), row("T4", 16)],
         ..Table::default()
     };
-    let panel = lab.schema.panels[chosen].name.as_str().into();
+    let panel = schema.panels[chosen].name.as_str().into();
     bench.report(vec![Report::Frame { panel, step: 0, frame: Box::new(Frame::Table(table)) }], 1);
     bench.end(Outcome::Finished);
     bench.keys("\tz");
@@ -142,34 +136,30 @@ fn tables_filter_by_text_and_comparison() {
     bench.follow(&[("w", "1 of 3 rows: h2: device H200, memory (GB) 141")]);
 }
 
-fn network() -> Report {
-    Report::Artifact(Arc::new(Artifact {
+fn begun(reports: Vec<Report>) -> Bench {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    bench.report(reports, 10);
+    bench
+}
+
+fn with_network() -> Bench {
+    let network = Artifact {
         kind: "network".to_owned(),
         ending: "safetensors".to_owned(),
         about: "mlp".to_owned(),
         unfinished: None,
         bytes: vec![1, 2, 3],
-    }))
-}
-
-fn begun() -> Bench {
-    let mut bench = Bench::in_lesson((120, 60));
-    bench.keys("  ");
-    bench
-}
-
-fn saves(effects: &[Effect]) -> Option<&SaveWeights> {
-    asked!(effects, Effect::SaveWeights(save) => save).next()
+    };
+    begun(vec![point("loss", 1, 0.5), Report::Artifact(Arc::new(network))])
 }
 
 #[test]
 fn weights_are_saved_under_a_typed_name() {
-    let mut bench = begun();
-    bench.report(vec![point("loss", 1, 0.5), network()], 10);
-    bench.end(Outcome::Finished);
-    bench.follow(&[("\x13", "save as train.safetensors"), ("\x15\n", "the name of a file")]);
+    let mut bench = with_network();
+    bench.follow(&[("«end»\x13", "save as train.safetensors"), ("\x15\n", "the name of a file")]);
     let effects = bench.keys("mine.bpk\n");
-    let save = saves(&effects).unwrap();
+    let save = asked!(effects, Effect::SaveWeights(save) => save).next().unwrap();
     assert_eq!(save.path.to_str(), Some("mine.bpk"));
     assert_eq!(save.left.bytes, [1, 2, 3]);
     bench.shows("saving mine.bpk");
@@ -179,37 +169,24 @@ fn weights_are_saved_under_a_typed_name() {
         ("", "not saved: mine.bpk: there is such a file already"),
         // The name is there to be changed.
         ("\x13", "save as mine.bpk"),
+        ("\u{1b}", "no: save as | does no: SaveWeights"),
     ]);
-    let effects = bench.keys("\u{1b}");
-    assert!(saves(&effects).is_none());
-    bench.hides("save as");
+    // A stopped run has weights and a reset one none.
+    with_network().follow(&[
+        ("«stopped»\x13", "save as train.safetensors"),
+        ("\u{1b}R\x13", "no run has left weights yet"),
+    ]);
 }
 
 #[test]
 fn why_there_is_nothing_to_save_is_said() {
-    let mut bench = Bench::in_lesson((120, 60));
-    bench.follow(&[("\x13", "no run has left weights yet")]);
-    let mut bench = begun();
-    bench.report(vec![point("loss", 1, 0.5)], 10);
-    bench.follow(&[("\x13", "when the run has ended")]);
-    bench.end(Outcome::Stopped(StopReason::Asked));
-    bench.follow(&[("\x13", "no weights are kept of a run without steps")]);
-    let mut bench = begun();
-    let diverged = Report::Diverged { step: 1, reason: "the loss grew".to_owned() };
-    bench.report(vec![diverged], 10);
-    bench.end(Outcome::Finished);
-    bench.follow(&[("\x13", "the run diverged | no: save as")]);
-}
-
-#[test]
-fn a_stopped_run_has_weights_and_a_reset_one_none() {
-    let mut bench = begun();
-    bench.report(vec![point("loss", 1, 0.5), network()], 10);
-    bench.end(Outcome::Stopped(StopReason::Asked));
-    bench.follow(&[
-        ("\x13", "save as train.safetensors"),
-        ("\u{1b}R\x13", "no run has left weights yet"),
+    Bench::in_lesson((120, 60)).follow(&[("\x13", "no run has left weights yet")]);
+    begun(vec![point("loss", 1, 0.5)]).follow(&[
+        ("\x13", "when the run has ended"),
+        ("«stopped»\x13", "no weights are kept of a run without steps"),
     ]);
+    let diverged = Report::Diverged { step: 1, reason: "the loss grew".to_owned() };
+    begun(vec![diverged]).follow(&[("«end»\x13", "the run diverged | no: save as")]);
 }
 
 /// A lab with a picture sent by the test.
@@ -245,18 +222,16 @@ fn rounds_step_both_ways_and_play() {
     bench.follow(&[("..", "round 2 of 6: reduce-scatter 2 of 3 | 418.9 kB over each of 4 links")]);
     bench.keys(",,");
     assert_eq!(bench.screen(), before);
-    bench.keys(" ");
-    assert_eq!(bench.app.animation(), Some(Animation::Playing));
-    for _ in 0..6 {
-        bench.send(Message::Beat);
-    }
-    bench.shows("round 6 of 6: all-gather 3 of 3");
-    assert_eq!(bench.app.animation(), None);
-    // Once more from the beginning; a step by hand ends it.
-    bench.follow(&[(" ", "before the first of 6 rounds")]);
-    bench.keys(".");
-    assert_eq!(bench.app.animation(), None);
-    bench.shows("round 1 of 6");
+    bench.follow(&[
+        (" ", "space pause"),
+        (&"«beat»".repeat(6), "round 6 of 6: all-gather 3 of 3 | space play"),
+        // Once more from the beginning; a step by hand ends it.
+        (" ", "before the first of 6 rounds | space pause"),
+        (".", "round 1 of 6 | space play"),
+    ]);
+    // From the text a step is told in words.
+    let mut bench = showing((80, 24), Frame::MessageTrace(Box::new(ring(4))));
+    bench.follow(&[("\t.", "A sends chunk 0 to B, added, 209.5 kB")]);
 }
 
 #[test]
@@ -280,26 +255,14 @@ fn frame_sequences_step_and_play() {
         frame: Frame::Text(format!("the state {name}")),
     };
     let film = FrameSequence { stills: ["one", "two", "three"].map(still).to_vec(), cover: 1 };
-    let mut bench = showing((80, 24), Frame::FrameSequence(Box::new(film)));
-    bench.follow(&[
+    showing((80, 24), Frame::FrameSequence(Box::new(film))).follow(&[
         ("", "1 of 3: after one | the state one"),
         (".", "2 of 3: after two | the state two"),
         (",", "the state one"),
+        (" ", "space pause"),
+        ("«beat»«beat»", "the state three | space play"),
+        ("w", "3 of 3: after three: the state three"),
     ]);
-    bench.keys(" ");
-    assert_eq!(bench.app.animation(), Some(Animation::Playing));
-    for _ in 0..2 {
-        bench.send(Message::Beat);
-    }
-    bench.shows("the state three");
-    assert_eq!(bench.app.animation(), None);
-    bench.follow(&[("w", "3 of 3: after three: the state three")]);
-}
-
-#[test]
-fn from_the_text_a_step_is_told_in_words() {
-    let mut bench = showing((80, 24), Frame::MessageTrace(Box::new(ring(4))));
-    bench.follow(&[("\t.", "A sends chunk 0 to B, added, 209.5 kB")]);
 }
 
 #[test]

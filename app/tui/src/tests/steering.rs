@@ -1,20 +1,12 @@
-//! Freezing, stepping, undoing, and being asked before something is lost.
+//! Freezing, stepping, undoing, waiting, and being asked before something is lost.
 
-use mlsys_lab::control::Command;
-use mlsys_lab::report::Report;
-use mlsys_lab::value::Value;
-use mlsys_run::outcome::Outcome;
 use mlsys_run::session::Panels;
 
-use super::{Bench, asked, losses, orders, point, started};
+use super::{Bench, asked, losses};
 use crate::command::Place;
-use crate::message::{Effect, Message};
+use crate::message::Effect;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
-
-fn quits(effects: &[Effect]) -> bool {
-    asked!(effects, Effect::Quit)
-}
 
 /// A run that has done 120 steps, the knobs in front.
 fn running(size: (u16, u16)) -> Bench {
@@ -30,16 +22,14 @@ fn frozen_views_stand_still() {
     let mut bench = running((120, 40));
     bench.follow(&[("F", "frozen at step 120, run is at step 120")]);
     let before = bench.lab().shown().clone();
-    bench.report(losses(121..=300), 500);
-    bench.shows("frozen at step 120, run is at step 300");
-    let lab = bench.lab();
-    assert_eq!(*lab.shown(), before);
-    assert_eq!(lab.run.data.step, 300);
-    let effects = bench.train(1.0);
-    assert!(!effects.is_empty(), "checks are decided on what was not shown");
-    bench.follow(&[("", "frozen at step 120, run is at step 400"), ("F", "no: frozen")]);
-    let lab = bench.lab();
-    assert_eq!(lab.shown().step, 400);
+    bench.follow(&[("«losses 121 300»", "frozen at step 120, run is at step 300")]);
+    assert_eq!(*bench.lab().shown(), before);
+    bench.follow(&[
+        // Checks are decided on what was not shown.
+        ("«trained»", "frozen at step 120, run is at step 400 | does: Save"),
+        ("F", "no: frozen"),
+    ]);
+    assert_eq!(bench.lab().shown().step, 400);
     // A new run is a new view.
     bench.follow(&[("F ", "no: frozen")]);
 }
@@ -68,210 +58,120 @@ fn hidden_pictures_are_not_requested() {
 }
 
 #[test]
-fn typed_step_counts_are_remembered() {
-    let mut bench = running((80, 24));
-    bench.follow(&[("S", "steps 10"), ("\x08\x08x\n", "a whole number of steps, at least 1")]);
-    bench.keys("\x08");
-    let effects = bench.keys("25\n");
-    assert!(orders(&effects).contains(&&Command::Step(25)));
-    bench.follow(&[("", "paused"), ("S", "steps 25"), ("\u{1b}", "no: steps 25")]);
-}
-
-#[test]
-fn a_lab_is_started_by_its_first_steps() {
-    let mut bench = Bench::in_lesson((80, 24));
-    bench.keys("  ");
-    bench.end(Outcome::Finished);
-    let effects = bench.keys("S\n");
-    assert!(orders(&effects).contains(&&Command::Step(10)));
+fn steps_are_typed_and_remembered() {
+    running((80, 24)).follow(&[
+        ("S", "steps 10"),
+        ("\x08\x08x\n", "a whole number of steps, at least 1"),
+        ("\x0825\n", "paused | does: Step(25)"),
+        ("S", "steps 25"),
+        ("\u{1b}", "no: steps 25"),
+    ]);
+    // A lab is started by its first steps; a closed form has none.
+    Bench::in_lesson((80, 24)).follow(&[("  «end»S\n", "does: Step(10)")]);
+    Bench::in_lesson((120, 40)).follow(&[
+        ("nn«end»s", "this lab answers at once: it has no steps"),
+        ("S", "this lab answers at once: it has no steps"),
+        ("E", "this lab answers at once: it has no steps"),
+        ("F", "this lab answers at once: it has no steps"),
+    ]);
 }
 
 #[test]
 fn to_the_end_takes_the_pace_off_this_run_alone() {
-    let mut bench = running((120, 40));
-    bench.shows("paced");
-    let effects = bench.keys("E");
-    assert_eq!(orders(&effects), [&Command::Pace(std::time::Duration::ZERO), &Command::Resume]);
-    bench.shows("to the en");
-    bench.train(1.0);
-    let effects = bench.keys(" ");
-    let paced = orders(&effects)
-        .iter()
-        .any(|order| matches!(order, Command::Pace(pace) if !pace.is_zero()));
-    assert!(paced, "{effects:?}");
-}
-
-#[test]
-fn closed_form_labs_have_no_steps() {
-    let mut bench = Bench::in_lesson((120, 40));
-    bench.keys("nn");
-    bench.end(Outcome::Finished);
-    for key in ["s", "S", "E", "F"] {
-        bench.keys(key);
-        bench.shows("this lab answers at once: it has no steps");
-    }
+    running((120, 40)).follow(&[
+        ("", "paced"),
+        ("E", "to the en | does: Order(Pace(0ns)), Order(Resume)"),
+        ("«trained» ", "does: Pace | does no: Pace(0ns)"),
+    ]);
 }
 
 #[test]
 fn knob_undo_reaches_a_live_run() {
-    let mut bench = running((120, 40));
-    bench.follow(&[("u", "no knob of this lab was turned")]);
-    bench.keys(">>");
-    let effects = bench.keys("u");
-    let set =
-        |value: f64| Command::Set { name: "learning_rate".into(), value: Value::Float(value) };
-    assert_eq!(orders(&effects), [&set(0.02)]);
-    bench.shows("undone: learning_rate is 0.02 again");
-    assert_eq!(orders(&bench.keys("u")), [&set(0.01)]);
-    assert_eq!(orders(&bench.keys("U")), [&set(0.02)]);
-    bench.follow(&[
-        ("", "redone: learning_rate is 0.02 again"),
+    running((120, 40)).follow(&[
+        ("u", "no knob of this lab was turned"),
+        (">>", "busy"),
+        ("u", "undone: learning_rate is 0.02 again | does: value: Float(0.02)"),
+        ("u", "does: value: Float(0.01)"),
+        ("U", "redone: learning_rate is 0.02 again | does: value: Float(0.02)"),
         ("_>u", "undone: width is 32 again, with the next run"),
         ("U>U", "no turn of a knob was taken back"),
     ]);
 }
 
 #[test]
-fn an_instant_lab_answers_an_undo_like_a_turn() {
-    let mut bench = Bench::in_lesson((120, 40));
-    bench.keys("nn");
-    bench.end(Outcome::Finished);
-    bench.keys("\t>");
-    bench.end(Outcome::Finished);
-    let effects = bench.keys("u");
-    assert_eq!(started(&effects).unwrap().params.int("threads_per_block").unwrap(), 256);
-}
-
-#[test]
-fn reset_asks_before_losing_a_run() {
-    let mut bench = running((120, 40));
-    assert!(orders(&bench.keys("R")).is_empty());
-    bench.follow(&[
-        ("", "reset: y puts the knobs back and ends the run, any other key keeps"),
-        ("R", "nothing was changed"),
-    ]);
-    assert!(bench.app.session.active.is_some());
-    bench.keys("Ry");
-    assert!(bench.app.session.active.is_none());
-    bench.follow(&[
-        ("", "no: 120/400"),
+fn what_would_end_a_run_asks() {
+    running((120, 40)).follow(&[
+        ("R", "reset: y puts the knobs back and ends the run, any other key keeps | does nothing"),
+        ("R", "nothing was changed | busy"),
+        ("Ry", "no: 120/400 | idle"),
         // A turned knob is worth a question, too; without one there is nothing to lose.
         (">R", "y puts the knobs back"),
         ("y", "learning_rate 0.01"),
+        (" «trained»R", "no: any other key"),
     ]);
-    bench.keys(" ");
-    bench.train(1.0);
-    bench.follow(&[("R", "no: any other key")]);
-}
-
-#[test]
-fn leaving_a_run_asks() {
-    let mut bench = running((120, 40));
-    bench.follow(&[("\u{1b}", "y ends it and goes back to the course")]);
-    bench.keys("n");
-    assert!(bench.app.page.is_some() && bench.app.session.active.is_some());
-    bench.keys("\u{1b}y");
-    assert!(bench.app.page.is_none() && bench.app.session.active.is_none());
-    bench.shows("A small lesson");
-}
-
-#[test]
-fn going_elsewhere_by_the_palette_asks_too() {
-    let mut bench = running((120, 40));
-    let elsewhere = |bench: &Bench| {
-        let page = bench.page();
-        page.lesson.front.id.as_str() != "systems/small"
-    };
-    bench.follow(&[(":occupancy\n", "y ends it and leaves this lesson")]);
-    bench.keys("\u{1b}");
-    assert!(!elsewhere(&bench) && bench.app.session.active.is_some());
-    bench.keys(":occupancy\ny");
-    assert!(elsewhere(&bench));
+    running((120, 40)).follow(&[
+        ("\u{1b}", "y ends it and goes back to the course"),
+        ("n", "at: lab | busy"),
+        ("\u{1b}y", "at: course | idle | A small lesson"),
+    ]);
+    running((120, 40)).follow(&[
+        (":occupancy\n", "y ends it and leaves this lesson"),
+        ("\u{1b}", "busy | loss-curve"),
+        (":occupancy\ny", "threads_per_block | no: loss-curve"),
+    ]);
 }
 
 #[test]
 fn a_second_ctrl_c_quits_at_once() {
-    let ctrl_c = |bench: &mut Bench| bench.keys("\x03");
-    let mut bench = running((120, 40));
-    assert!(!quits(&ctrl_c(&mut bench)));
-    bench.shows("a run goes on");
-    assert!(quits(&ctrl_c(&mut bench)));
-    let mut bench = running((120, 40));
-    ctrl_c(&mut bench);
-    assert!(quits(&bench.keys("y")));
+    running((120, 40)).follow(&[("\x03", "a run goes on | does no: Quit"), ("\x03", "does: Quit")]);
+    running((120, 40)).follow(&[("\x03y", "does: Quit")]);
     // Whatever is open, twice is enough.
-    let mut bench = running((120, 40));
-    bench.keys("K");
-    ctrl_c(&mut bench);
-    assert!(quits(&ctrl_c(&mut bench)));
-    let mut bench = Bench::in_lesson((120, 40));
-    assert!(quits(&ctrl_c(&mut bench)));
+    running((120, 40)).follow(&[("K\x03\x03", "does: Quit")]);
+    Bench::in_lesson((120, 40)).follow(&[("\x03", "does: Quit")]);
 }
 
 #[test]
 fn waits_end_with_the_first_step() {
     let mut bench = Bench::new((120, 40));
-    bench.follow(&[("\n  ", "looking for devices")]);
-    bench.send(Message::Waited { seconds: 3 });
-    bench.shows("looking for devices, 3 s");
-    bench.probed();
-    bench.report(vec![Report::Status("compiling kernels".into())], 10);
-    bench.follow(&[("", "compiling kernels | no: compiling kernels,")]);
-    bench.send(Message::Waited { seconds: 12 });
-    bench.shows("compiling kernels, 12 s");
-    bench.report(vec![Report::Status(String::new()), point("loss", 1, 0.7)], 13_000);
-    bench.hides("compiling");
+    bench.follow(&[
+        ("\n  ", "looking for devices"),
+        ("«waited 3»", "looking for devices, 3 s"),
+        ("«probed»«status compiling kernels»", "compiling kernels | no: compiling kernels,"),
+        ("«waited 12»", "compiling kernels, 12 s"),
+        ("«status »«losses 1 1»", "no: compiling"),
+    ]);
     assert_eq!(bench.app.session.waiting, None);
+    Bench::new((120, 40)).follow(&[("\n  x", "idle")]);
 }
 
 #[test]
-fn a_pause_in_a_long_step_says_what_it_waits_for() {
+fn pauses_say_what_they_wait_for() {
     let mut bench = running((120, 40));
-    bench.follow(&[(" ", "paused | no: waiting for the step")]);
-    bench.send(Message::Waited { seconds: 2 });
-    bench.shows("waiting for the step to finish, 2 s");
-    let run = bench.app.session.active.unwrap().run;
-    bench.send(Message::Settled { run });
-    bench.hides("waiting for the step");
+    bench.follow(&[
+        (" ", "paused | no: waiting for the step"),
+        ("«waited 2»", "waiting for the step to finish, 2 s"),
+        ("«settled»", "no: waiting for the step"),
+    ]);
     assert_eq!(bench.app.session.waiting, None);
-}
-
-#[test]
-fn pauses_during_warm_up_count_no_seconds() {
+    // One during warm-up counts no seconds; a step goes on with it.
     let mut bench = running((120, 40));
-    bench.report(vec![Report::Status("training mlp first".into())], 10);
-    bench.send(Message::Waited { seconds: 12 });
-    bench.follow(&[("", "training mlp first, 12 s"), (" ", "training mlp first")]);
-    let run = bench.app.session.active.unwrap().run;
-    bench.send(Message::Settled { run });
-    bench.follow(&[("", "paused | no: training mlp first, ")]);
+    bench.follow(&[
+        ("«status training mlp first»«waited 12»", "training mlp first, 12 s"),
+        (" ", "training mlp first"),
+        ("«settled»", "paused | no: training mlp first, "),
+    ]);
     assert_eq!(bench.app.session.waiting, None);
-    // A step goes on with it.
-    bench.keys("s");
-    bench.send(Message::Waited { seconds: 3 });
-    bench.shows("training mlp first, 3 s");
+    bench.follow(&[("s«waited 3»", "training mlp first, 3 s")]);
 }
 
 #[test]
 fn a_run_that_does_not_answer_can_be_left_behind() {
-    let mut bench = running((120, 40));
-    assert_eq!(orders(&bench.keys("x")), [&Command::Stop]);
-    bench.send(Message::Waited { seconds: 2 });
-    bench.shows("ending: waiting for the step to finish, 2 s");
-    assert!(bench.app.session.active.is_some());
-    bench.send(Message::Waited { seconds: 6 });
-    bench.shows("x again leaves it behind");
-    let effects = bench.keys("x");
-    assert!(asked!(effects, Effect::Abandon));
-    assert!(bench.app.session.active.is_none());
-    bench.shows("was left behind");
-}
-
-#[test]
-fn a_run_that_waits_for_devices_ends_at_once() {
-    let mut bench = Bench::new((120, 40));
-    bench.keys("\n  x");
-    assert!(bench.app.session.active.is_none());
+    running((120, 40)).follow(&[
+        ("x", "does: Order(Stop)"),
+        ("«waited 2»", "ending: waiting for the step to finish, 2 s | busy"),
+        ("«waited 6»", "x again leaves it behind"),
+        ("x", "was left behind | idle | does: Abandon"),
+    ]);
 }
 
 #[test]
