@@ -258,7 +258,8 @@ impl Bench {
 
     /// Types the keys of each row; then all that stands between ` | ` behind them holds: a text is on the screen or,
     /// after `no: `, is not; after `does: ` and `does no: ` it is part of the effects that were asked for, `does nothing`
-    /// means none; keys go to the place after `at: `; a run goes on, or none, at `busy` and `idle`.
+    /// means none; keys go to the place after `at: `; a run goes on, or none, at `busy` and `idle`; `animation` and
+    /// `clock` are those of the shown picture and its debugger.
     #[track_caller]
     pub fn follow(&mut self, rows: &[(&str, &str)]) {
         for (keys, expected) in rows {
@@ -271,6 +272,13 @@ impl Bench {
                     "does no" => assert!(!effects.contains(rest), "{keys:?} does {effects}"),
                     "does nothing" => assert_eq!(effects, "[]", "{keys:?}"),
                     "at" => assert_eq!(self.app.place().word(), rest, "{keys:?}"),
+                    "animation" => {
+                        assert_eq!(format!("{:?}", self.app.animation()), rest, "{keys:?}")
+                    }
+                    "clock" => {
+                        let clock = self.lab().debugger.as_ref().unwrap().clock();
+                        assert_eq!(clock.to_string(), rest, "{keys:?}");
+                    }
                     "busy" => assert!(self.app.session.active.is_some(), "{keys:?}"),
                     "idle" => assert!(self.app.session.active.is_none(), "{keys:?}"),
                     _ => self.shows(text),

@@ -61,9 +61,7 @@ impl Bench {
 #[test]
 fn the_list_says_when_where_and_what_differs() {
     let mut bench = Bench::in_lesson((120, 40));
-    let effects = bench.keys("r");
-    assert!(matches!(effects[..], [Effect::ListRecords]), "{effects:?}");
-    bench.shows("reading the folder of runs");
+    bench.follow(&[("r", "reading the folder of runs | does: ListRecords")]);
     bench.listed();
     bench.follow(&[
         ("", "2026-11-21 09:06  cuda:0 (NVIDIA H100)  finished  learning_rate 0.5"),
@@ -71,8 +69,7 @@ fn the_list_says_when_where_and_what_differs() {
     ]);
     bench.keys("r");
     bench.send(Message::Records(Vec::new()));
-    bench.shows("none yet");
-    assert!(bench.keys("\n ").is_empty());
+    bench.follow(&[("", "none yet"), ("\n ", "does nothing")]);
 }
 
 #[test]
@@ -99,43 +96,28 @@ fn replays_do_not_count() {
     let wanted = wanted(&bench.keys(" "));
     assert_eq!(wanted.purpose, Purpose::Replay);
     let effects = bench.fetched(wanted);
-    let pace = |effects: &[Effect]| {
-        let mut paces = asked!(effects, Effect::Order(Command::Pace(interval)) => *interval);
-        paces.next().expect("it has a pace")
-    };
-    assert!(asked!(effects, Effect::Replay(_)), "{effects:?}");
-    assert_eq!(pace(&effects), Duration::from_millis(150));
-    for millis in [100, 50, 10, 0, 150] {
-        assert_eq!(pace(&bench.keys("f")), Duration::from_millis(millis));
-    }
-    bench.report((1..=20).map(|step| point("loss", step, 0.5)).collect(), 100);
-    for said in [
-        "recorded on cuda:0 (NVIDIA H100), 2026-11-21 09:06",
-        "a recorded run, paced (f: other speeds)",
-        "loss-curve recorded",
-    ] {
-        bench.shows(said);
-    }
-    bench.follow(&[(" ", "paused")]);
-    bench.keys(" ");
-    // A live knob is not heard, and the device key changes nothing about it.
-    let effects = bench.keys("\t>");
-    assert!(!asked!(effects, Effect::Order(Command::Set { .. })), "{effects:?}");
-    let effects = bench.end(Outcome::Finished);
-    assert!(effects.is_empty(), "{effects:?}");
+    assert!(matches!(effects[..], [Effect::Replay(_), Effect::Order(Command::Pace(pace))]
+        if pace == Duration::from_millis(150)));
+    bench.follow(&[
+        ("f", "does: Pace(100ms)"),
+        ("f", "does: Pace(50ms)"),
+        ("f", "does: Pace(10ms)"),
+        ("f", "does: Pace(0ns)"),
+        ("f", "does: Pace(150ms)"),
+        ("«losses 1 20»", "recorded on cuda:0 (NVIDIA H100), 2026-11-21 09:06"),
+        ("", "a recorded run, paced (f: other speeds) | loss-curve recorded"),
+        (" ", "paused"),
+        // A live knob is not heard, and the device key changes nothing about it.
+        (" \t>", "does no: Set"),
+        ("«end»", "recorded on cuda:0 | does nothing"),
+    ]);
     let lab = bench.lab();
     assert_eq!(lab.run.state, RunStatus::Finished);
     assert!(lab.others.reference.is_none());
-    bench.shows("recorded on cuda:0");
     bench.keys("  ");
     // The run after it is one of one's own again, and the replay stands behind it under its name.
-    let lab = bench.lab();
-    assert!(lab.run.replay.is_none());
-    assert!(
-        lab.others.earlier[0].name.starts_with("recorded on cuda:0"),
-        "{}",
-        lab.others.earlier[0].name
-    );
+    let (replay, earlier) = (&bench.lab().run.replay, &bench.lab().others.earlier[0].name);
+    assert!(replay.is_none() && earlier.starts_with("recorded on cuda:0"), "{earlier}");
 }
 
 #[test]

@@ -85,25 +85,21 @@ fn search(bench: &mut Bench) -> usize {
 
 #[test]
 fn forward_and_back_shows_the_same_picture() {
-    for (lab, keys) in [(0, "."), (1, ")"), (2, "}"), (2, ">"), (0, ">")] {
+    // `<` and `>` are arrow keys, as the bench types them.
+    for (lab, forward, back) in
+        [(0, ".", ","), (1, ")", "("), (2, "}", "{"), (2, ">", "<"), (0, ">", "<")]
+    {
         let mut bench = at_lab((100, 30), lab);
-        let back = match keys {
-            "." => ",",
-            ")" => "(",
-            "}" => "{",
-            // Arrow keys, as the bench types them.
-            _ => "<",
-        };
-        let mut screens = vec![bench.screen()];
+        let mut screens = Vec::new();
         for _ in 0..6 {
-            bench.keys(keys);
-            search(&mut bench);
             screens.push(bench.screen());
+            bench.keys(forward);
+            search(&mut bench);
         }
-        for screen in screens.iter().rev().skip(1) {
+        for screen in screens.iter().rev() {
             bench.keys(back);
             search(&mut bench);
-            assert_eq!(&bench.screen(), screen, "{keys} in lab {lab}");
+            assert_eq!(&bench.screen(), screen, "{forward} in lab {lab}");
         }
     }
 }
@@ -195,45 +191,26 @@ fn breakpoints_and_faults_stop_both_ways() {
 }
 
 #[test]
-fn steps_advance_only_while_playing() {
+fn steps_advance_only_while_playing_and_seen() {
+    at_lab((80, 24), 0).follow(&[
+        ("", "space play | animation: None"),
+        (" ", "animation: Some(Playing)"),
+        ("«beat»", "clock: 1"),
+        ("«beat»«beat»", "clock: 3"),
+        (" «beat»", "clock: 3 | animation: None"),
+        // At the end there is nothing to play.
+        (" ", "animation: Some(Playing)"),
+        (&"«beat»".repeat(40), "clock: 18 | animation: None"),
+    ]);
     let mut bench = at_lab((80, 24), 0);
-    assert_eq!(bench.app.animation(), None);
-    bench.shows("space play");
-    bench.keys(" ");
-    assert_eq!(bench.app.animation(), Some(Animation::Playing));
-    for clock in 1..=3 {
-        bench.send(Message::Beat);
-        assert_eq!(walk(&bench).clock(), clock);
-    }
-    bench.keys(" ");
-    assert_eq!(bench.app.animation(), None);
-    bench.send(Message::Beat);
-    assert_eq!(walk(&bench).clock(), 3);
-    // At the end there is nothing to play.
-    bench.keys(" ");
-    for _ in 0..40 {
-        bench.send(Message::Beat);
-    }
-    assert_eq!(bench.app.animation(), None);
-    assert_eq!(walk(&bench).clock(), 18);
-}
-
-#[test]
-fn hidden_steps_wait() {
-    let mut bench = at_lab((80, 24), 0);
-    bench.keys(" ");
-    bench.send(Message::Beat);
-    bench.keys("\t");
-    assert_eq!(bench.app.animation(), None);
+    bench.follow(&[(" «beat»\t", "animation: None")]);
     bench.app.screen.notice = Some("the picture is written".to_owned());
-    bench.send(Message::Beat);
-    assert_eq!(walk(&bench).clock(), 1);
-    bench.shows("the picture is written");
-    bench.keys("\t\t");
-    // It stays where it was left until space is pressed.
-    assert_eq!(bench.app.animation(), None);
-    bench.keys(" ");
-    assert_eq!(bench.app.animation(), Some(Animation::Playing));
+    bench.follow(&[
+        ("«beat»", "clock: 1 | the picture is written"),
+        // It stays where it was left until space is pressed.
+        ("\t\t", "animation: None"),
+        (" ", "animation: Some(Playing)"),
+    ]);
     // Playing stops while the text is edited.
     bench.send(Message::Do(Command::Edit));
     bench.send(Message::Do(Command::Back));
@@ -280,14 +257,11 @@ fn a_key_ends_a_long_search() {
     let mut bench = at_lab((80, 24), 3);
     let total = walk(&bench).total();
     assert!(total > 100_000, "{total}");
-    bench.press(Key::End);
-    bench.shows("Looking for the end: any key stops.");
+    bench.follow(&[("«end-key»", "Looking for the end: any key stops.")]);
     let there = walk(&bench).clock();
     assert!(there < total / 2, "one key does not run it all");
-    bench.keys(",");
-    assert_eq!(bench.app.animation(), None);
-    assert_eq!(walk(&bench).clock(), there - 1);
-    bench.press(Key::End);
+    bench.follow(&[(",", &format!("animation: None | clock: {}", there - 1))]);
+    bench.keys("«end-key»");
     assert!(search(&mut bench) > 2);
     assert_eq!(walk(&bench).clock(), total);
     bench.keys(",,");
@@ -300,25 +274,18 @@ fn a_key_ends_a_long_search() {
 #[test]
 fn knobs_keep_the_debugger_position() {
     let mut bench = at_lab((120, 40), 0);
-    bench.keys(".....V");
     // Back to the knobs, and one more element.
-    bench.keys("\t\t");
-    let effects = bench.keys(">");
+    let effects = bench.keys(".....V\t\t>");
     run(&mut bench, effects);
-    assert_eq!(walk(&bench).clock(), 5);
     assert!(walk(&bench).total() > 18);
-    bench.keys(".");
-    assert_eq!(walk(&bench).clock(), 6, "from the knobs, too");
-    bench.shows("Step 6 of");
+    bench.follow(&[("", "clock: 5"), (".", "clock: 6 | Step 6 of")]);
 }
 
 #[test]
 fn commands_say_where_there_is_no_kernel() {
     let mut bench = Bench::in_lesson((80, 24));
     bench.send(Message::Do(Command::Walk(Goal::Line, Direction::Forward)));
-    bench.shows("no kernel has run here");
-    let _ = bench.send(Message::Beat);
-    assert_eq!(bench.app.animation(), None);
+    bench.follow(&[("", "no kernel has run here"), ("«beat»", "animation: None")]);
 }
 
 #[test]
