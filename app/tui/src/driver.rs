@@ -171,7 +171,7 @@ fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
 fn ask(decider: Decider, app: &App, terminal: &mut Guard) -> io::Result<()> {
     let kind = std::env::var("TERM");
     let answers = kind.is_ok_and(|kind| !matches!(kind.as_str(), "" | "dumb" | "linux"));
-    let matters = decider == Decider::Terminal && app.screen.look.theme.depth != ColorDepth::None;
+    let matters = decider == Decider::Terminal && app.theme().depth != ColorDepth::None;
     if cfg!(unix) && answers && matters {
         inputs::asked();
         terminal.ask()?;

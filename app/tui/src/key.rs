@@ -37,7 +37,28 @@ pub enum Direction {
     End,
 }
 
+/// The keys without a letter, as terminals and as people call them.
+const NAMED: [(KeyCode, Key, &str); 15] = [
+    (KeyCode::Enter, Key::Enter, "enter"),
+    (KeyCode::Esc, Key::Esc, "esc"),
+    (KeyCode::Tab, Key::Tab, "tab"),
+    (KeyCode::BackTab, Key::BackTab, "shift-tab"),
+    (KeyCode::Backspace, Key::Backspace, "backspace"),
+    (KeyCode::Delete, Key::Delete, "delete"),
+    (KeyCode::Up, Key::Up, "up"),
+    (KeyCode::Down, Key::Down, "down"),
+    (KeyCode::Left, Key::Left, "left"),
+    (KeyCode::Right, Key::Right, "right"),
+    (KeyCode::PageUp, Key::PageUp, "pgup"),
+    (KeyCode::PageDown, Key::PageDown, "pgdn"),
+    (KeyCode::Home, Key::Home, "home"),
+    (KeyCode::End, Key::End, "end"),
+    (KeyCode::Char(' '), Key::Char(' '), "space"),
+];
+
 impl Direction {
+    const ALL: [Self; 6] = [Self::Up, Self::Down, Self::Left, Self::Right, Self::Home, Self::End];
+
     pub fn key(self) -> Key {
         match self {
             Self::Up => Key::Up,
@@ -52,74 +73,39 @@ impl Direction {
 
 impl Key {
     /// The key of a terminal event, unless it is one that means nothing here.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "terminals know many keys that mean nothing here"
-    )]
     pub fn from_event(event: KeyEvent) -> Option<Self> {
         // Keys with Alt are the terminal's or the window manager's, and no command of ours.
         if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::ALT) {
             return None;
         }
-        let shifted = event.modifiers.contains(KeyModifiers::SHIFT);
-        let way = match event.code {
-            KeyCode::Up => Some(Direction::Up),
-            KeyCode::Down => Some(Direction::Down),
-            KeyCode::Left => Some(Direction::Left),
-            KeyCode::Right => Some(Direction::Right),
-            KeyCode::Home => Some(Direction::Home),
-            KeyCode::End => Some(Direction::End),
-            _ => None,
-        };
-        if let (true, Some(way)) = (shifted, way) {
-            return Some(Self::Shift(way));
-        }
-        Some(match event.code {
-            KeyCode::Char(c) if event.modifiers.contains(KeyModifiers::CONTROL) => {
+        if let KeyCode::Char(c) = event.code {
+            let is_control = event.modifiers.contains(KeyModifiers::CONTROL);
+            return Some(if is_control {
                 Self::Ctrl(c.to_ascii_lowercase())
-            }
-            KeyCode::Char(c) => Self::Char(c),
-            KeyCode::Enter => Self::Enter,
-            KeyCode::Esc => Self::Esc,
-            KeyCode::Tab => Self::Tab,
-            KeyCode::BackTab => Self::BackTab,
-            KeyCode::Backspace => Self::Backspace,
-            KeyCode::Delete => Self::Delete,
-            KeyCode::Up => Self::Up,
-            KeyCode::Down => Self::Down,
-            KeyCode::Left => Self::Left,
-            KeyCode::Right => Self::Right,
-            KeyCode::PageUp => Self::PageUp,
-            KeyCode::PageDown => Self::PageDown,
-            KeyCode::Home => Self::Home,
-            KeyCode::End => Self::End,
-            _ => return None,
-        })
+            } else {
+                Self::Char(c)
+            });
+        }
+        let key = NAMED.iter().find(|(code, _, _)| *code == event.code).map(|(_, key, _)| *key)?;
+        let is_shifted = event.modifiers.contains(KeyModifiers::SHIFT);
+        let direction = Direction::ALL.into_iter().find(|way| is_shifted && way.key() == key);
+        Some(direction.map_or(key, Self::Shift))
     }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Char(' ') => f.write_str("space"),
-            Self::Char(c) => write!(f, "{c}"),
-            Self::Ctrl(' ') => f.write_str("ctrl-space"),
-            Self::Ctrl(c) => write!(f, "ctrl-{c}"),
-            Self::Enter => f.write_str("enter"),
-            Self::Esc => f.write_str("esc"),
-            Self::Tab => f.write_str("tab"),
-            Self::BackTab => f.write_str("shift-tab"),
-            Self::Backspace => f.write_str("backspace"),
-            Self::Delete => f.write_str("delete"),
-            Self::Up => f.write_str("up"),
-            Self::Down => f.write_str("down"),
-            Self::Left => f.write_str("left"),
-            Self::Right => f.write_str("right"),
-            Self::PageUp => f.write_str("pgup"),
-            Self::PageDown => f.write_str("pgdn"),
-            Self::Home => f.write_str("home"),
-            Self::End => f.write_str("end"),
-            Self::Shift(way) => write!(f, "shift-{}", way.key()),
+        if let Some((_, _, name)) = NAMED.iter().find(|(_, key, _)| key == self) {
+            return f.write_str(name);
+        }
+        if let Self::Ctrl(c) = self {
+            write!(f, "ctrl-{}", Self::Char(*c))
+        } else if let Self::Shift(way) = self {
+            write!(f, "shift-{}", way.key())
+        } else if let Self::Char(c) = self {
+            write!(f, "{c}")
+        } else {
+            Ok(())
         }
     }
 }

@@ -43,18 +43,16 @@ pub enum Message {
     Background(Background),
     Probed(Vec<DeviceInfo>),
     Measured(Peaks),
-    /// The run has something to say; `since` is how long it has run.
+    /// A run has something to say after a time; the run tells late news of an ended one apart.
     Reports {
-        /// Which run, so that late news of an ended one is not mixed in.
         run: u64,
         reports: Vec<Report>,
-        /// Time since it started.
         since: Duration,
     },
     Settled {
         run: u64,
     },
-    /// The clock of what goes on by itself, for as long as [`super::app::App::animation`] says that something does.
+    /// The clock of what goes on by itself, for as long as [`crate::state::App::animation`] says that something does.
     Beat,
     Waited {
         seconds: u64,
@@ -67,15 +65,15 @@ pub enum Message {
     NotSaved(String),
     Exported(String),
     WeightsSaved(Result<String, SaveError>),
-    /// The recorded runs are known, the newest first.
+    /// The recorded runs, the newest first.
     Records(Vec<RecordEntry>),
     LoadedRecord(Result<Box<LoadedRecord>, LoadError>),
     /// What earlier sessions recorded of a lesson, the oldest first.
     Recalled(Vec<FinishedRun>),
     Previewed(PreviewState),
+    /// The text of a draft; none if it was never kept.
     Draft {
         draft: Draft,
-        /// What it is; nothing if it was never kept.
         text: Option<String>,
         whence: DraftOrigin,
     },

@@ -61,7 +61,7 @@ pub fn picture(
     let backend = TestBackend::new(size.0, size.1);
     let Ok(mut terminal) = Terminal::new(backend);
     let Ok(_) = terminal.draw(|frame| view::draw(&app, frame));
-    Ok(to_svg(terminal.backend().buffer(), &app.screen.look.theme))
+    Ok(to_svg(terminal.backend().buffer(), app.theme()))
 }
 
 /// All reports, and of the pictures the last of each panel.

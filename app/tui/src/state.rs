@@ -14,7 +14,8 @@ use mlsys_lab::report::RunData;
 use mlsys_lesson::{Diagnostic, Lesson, LessonId, Module, Progress};
 use mlsys_run::devices::Peaks;
 use mlsys_view::attempts::FinishedRun;
-use mlsys_view::theme::Look;
+use mlsys_view::glyphs::Glyphs;
+use mlsys_view::theme::{Look, Theme};
 
 use crate::message::{Effect, Mouse};
 use crate::palette::{Item, Target};
@@ -258,6 +259,14 @@ impl App {
     pub fn data_of(&self, run: u64) -> Option<&RunData> {
         self.session.active.filter(|active| active.run == run)?;
         Some(&self.active_lab()?.run.data)
+    }
+
+    pub fn theme(&self) -> &Theme {
+        &self.screen.look.theme
+    }
+
+    pub fn glyphs(&self) -> &Glyphs {
+        &self.screen.look.glyphs
     }
 
     /// Says one sentence at the bottom, until the next key.

@@ -30,10 +30,9 @@ const WIDEST_TEXT: u16 = 84;
 
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
     let area = frame.area();
-    Block::new().style(app.screen.look.theme.screen).render(area, frame.buffer_mut());
+    Block::new().style(app.theme().screen).render(area, frame.buffer_mut());
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        Line::styled("too small: enlarge me", app.screen.look.theme.text)
-            .render(area, frame.buffer_mut());
+        Line::styled("too small: enlarge me", app.theme().text).render(area, frame.buffer_mut());
         return;
     }
     let [top, body, bottom] = rows(area);
@@ -149,7 +148,7 @@ pub fn text_size(size: (u16, u16)) -> (usize, usize) {
 
 /// The name of the program, where the learner is, and the device.
 fn title(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let device = workers(app).unwrap_or_else(|| device(app));
     let place = match &app.page {
         None => "the course".to_owned(),

@@ -16,7 +16,7 @@ use crate::key::Key;
 const READING: &[Place] = &[Text, Lab, Picture];
 const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets, Records];
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
-/// All places but the kernel, whose text takes all letters.
+/// All places but the kernel: its text takes all letters.
 const ALL: &[Place] = &[
     Course, Text, Lab, Picture, Help, Presets, Line, Palette, Confirm, Steps, Search, Filter, Rows,
     Weights, Glossary, Records,
@@ -113,7 +113,7 @@ pub const TABLE: &[Binding] = table! {
     Choose(NextVariable): [Char('V')] in READING, needs [Kernel], rank Rare =>
         "variable", "show the kernel's next variable in each lane";
     FilterRows: [Char('/')] in &[Picture], needs [Table] =>
-        "filter", "show the rows that have a text or whose column compares, such as memory > 20";
+        "filter", "show the rows with a text, or with a value that compares, such as memory > 20";
     Inspect(Inspect::Closer): [Char('+'), Char('=')] in &[Picture], needs [Space] =>
         "closer",
         "show half as many steps, about the cursor or the newest; in a graph larger boxes";
@@ -174,7 +174,7 @@ pub const TABLE: &[Binding] = table! {
         "search",
         "search the text; enter and down go to the next place, up to the previous one, esc stays there";
     Search: [Char('/')] in &[Course] =>
-        "search", "list the lessons whose title, id or subject has the words";
+        "search", "list the lessons with these words in title, id or subject";
     Glossary: [Char('K')] in PAGES =>
         "glossary", "say what the terms on the screen mean";
     Yes: [Char('y')] in &[Confirm], rank Kept =>

@@ -163,6 +163,7 @@ fn command(editor: &str, path: &Path) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mlsys_harness::sandbox::Sandbox;
     use mlsys_run::storage::MAX_DRAFT_BYTES;
     use std::fs;
     use std::sync::mpsc;
@@ -179,9 +180,9 @@ mod tests {
 
     #[test]
     fn unreadable_drafts_are_not_overwritten() {
-        let folder = std::env::temp_dir().join(format!("mlsys-desk-{}", std::process::id()));
-        let mut draft_store =
-            DraftStore::new(Drafts::in_folder(&folder, &"a-course".parse().unwrap()));
+        let folder = Sandbox::new("");
+        let drafts = Drafts::in_folder(&folder.path("drafts"), &"a-course".parse().unwrap());
+        let mut draft_store = DraftStore::new(drafts);
         let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
         let (outbox, _inbox) = mpsc::channel();
         assert!(texts(&draft_store.open(draft.clone(), &outbox)).is_empty());
@@ -210,7 +211,5 @@ mod tests {
         fs::remove_dir(&path).unwrap();
         let messages = draft_store.open(draft, &outbox);
         assert_eq!(texts(&messages), ["held"]);
-        drop(draft_store);
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,9 +1,10 @@
 //! The loop with a test screen: what is drawn when nothing happens, and a record at the end of its run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
-use std::{env, fs, io, process};
+use std::{fs, io};
 
+use mlsys_harness::sandbox::Sandbox;
 use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, DeviceState};
 use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::tables::Tables;
@@ -103,34 +104,19 @@ fn frames_are_drawn_only_after_messages() {
     assert!(idle.driver.pulse.next().is_none());
 }
 
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = env::temp_dir().join(format!("mlsys-closing-{name}-{}", process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        Self(folder)
-    }
-
-    fn run(&self) -> PathBuf {
-        let names = record::list(&self.0).unwrap();
-        assert_eq!(names.len(), 1);
-        self.0.join(&names[0])
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// The one run that is recorded in the data folder.
+fn recorded(folder: &Sandbox) -> PathBuf {
+    let runs = folder.records();
+    assert_eq!(runs.len(), 1);
+    runs[0].clone()
 }
 
 /// The loop with lab train, which has begun.
-fn training(runs: &Path) -> Loop {
+fn training(folder: &Sandbox) -> Loop {
     let lab = mlsys_registry::built_in().find("train").unwrap();
     let settings = Settings::from_pairs(["steps=2", "width=4"]).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
-    let mut it = Loop::new(Some(runs.to_owned()));
+    let mut it = Loop::new(Some(folder.path("data/runs")));
     it.driver.app.session.tempo = Tempo::Full;
     it.driver
         .app
@@ -155,36 +141,36 @@ fn to_its_end(it: &mut Loop) {
 
 #[test]
 fn who_leaves_as_a_run_ends_finds_all_of_it() {
-    let folder = Folder::new("whole");
-    let mut it = training(&folder.0);
+    let folder = Sandbox::new("");
+    let mut it = training(&folder);
     to_its_end(&mut it);
     it.driver.runner.leave();
-    let past = record::open(&folder.run()).unwrap();
+    let past = record::open(&recorded(&folder)).unwrap();
     assert_eq!(past.summary.status.word(), "finished");
     let lab = it.driver.app.page.as_ref().and_then(|page| page.lab()).unwrap();
     assert!(past.data.frames.keys().eq(lab.run.data.frames.keys()));
     assert!(!past.data.frames.is_empty());
     let left = lab.run.data.artifact.as_ref().unwrap();
-    let kept = fs::read(folder.run().join("network.safetensors")).unwrap();
+    let kept = fs::read(recorded(&folder).join("network.safetensors")).unwrap();
     assert_eq!(kept, left.bytes);
     assert!(unsaid(&it.driver.inbox).is_empty());
 }
 
 #[test]
 fn leaving_stops_the_run() {
-    let folder = Folder::new("stopped");
-    let mut it = training(&folder.0);
+    let folder = Sandbox::new("");
+    let mut it = training(&folder);
     it.driver.runner.leave();
-    let standing = record::summary(&folder.run()).unwrap().status;
+    let standing = record::summary(&recorded(&folder)).unwrap().status;
     assert_eq!(standing.word(), "stopped");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_network_that_cannot_be_written_is_said() {
-    let folder = Folder::new("gone");
-    let mut it = training(&folder.0);
-    fs::remove_dir_all(folder.run()).unwrap();
+    let folder = Sandbox::new("");
+    let mut it = training(&folder);
+    fs::remove_dir_all(recorded(&folder)).unwrap();
     to_its_end(&mut it);
     it.driver.runner.leave();
     let shown = it.driver.app.screen.notice.take();

@@ -160,60 +160,33 @@ pub fn start<T: 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mlsys_harness::sandbox::Sandbox;
     use std::path::Path;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    /// A folder that goes with the test.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new() -> Self {
-            static COUNT: AtomicUsize = AtomicUsize::new(0);
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("mlsys-watch-{}-{number}", std::process::id());
-            let folder = std::env::temp_dir().join(name);
-            fs::create_dir_all(&folder).unwrap();
-            Self(folder)
-        }
-
-        fn file(&self, name: &str) -> PathBuf {
-            self.0.join(name)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
 
     fn watch(file: &Path) -> Watch {
         let file = file.to_owned();
         Watch::new(Follow {
             files: vec![file.clone()],
             read: Box::new(move || {
-                PreviewState::Unreadable(
-                    fs::read_to_string(&file).unwrap_or_else(|_| "gone".to_owned()),
-                )
+                let text = fs::read_to_string(&file);
+                PreviewState::Unreadable(text.unwrap_or_else(|_| "gone".to_owned()))
             }),
         })
     }
 
     /// What is reported over a number of polls.
     fn told(watch: &mut Watch, looks: u32) -> Vec<String> {
-        let mut told = Vec::new();
-        for _ in 0..looks {
-            if let Some(PreviewState::Unreadable(text)) = watch.look() {
-                told.push(text);
-            }
-        }
-        told
+        let text = |seen| match seen {
+            PreviewState::Unreadable(text) => text,
+            PreviewState::Read(_) => "a lesson".to_owned(),
+        };
+        (0..looks).filter_map(|_| watch.look().map(text)).collect()
     }
 
     #[test]
     fn each_file_replacement_is_seen_once() {
-        let folder = Folder::new();
-        let file = folder.file("lesson.md");
+        let folder = Sandbox::new("");
+        let file = folder.path("lesson.md");
         fs::write(&file, "one").unwrap();
         let mut watch = watch(&file);
         assert_eq!(told(&mut watch, 10), [""; 0], "nothing happened");
@@ -226,12 +199,12 @@ mod tests {
         assert_eq!(told(&mut watch, 10), ["IN PLACE"]);
 
         // A new file over the old one, as atomic saves do.
-        fs::write(folder.file("lesson.md.tmp"), "renamed").unwrap();
-        fs::rename(folder.file("lesson.md.tmp"), &file).unwrap();
+        fs::write(folder.path("lesson.md.tmp"), "renamed").unwrap();
+        fs::rename(folder.path("lesson.md.tmp"), &file).unwrap();
         assert_eq!(told(&mut watch, 10), ["renamed"]);
 
         // The old file moved away first, and the new one some looks later.
-        fs::rename(&file, folder.file("lesson.md~")).unwrap();
+        fs::rename(&file, folder.path("lesson.md~")).unwrap();
         assert_eq!(told(&mut watch, 3), [""; 0]);
         fs::write(&file, "moved").unwrap();
         assert_eq!(told(&mut watch, 10), ["moved"]);
@@ -249,8 +222,8 @@ mod tests {
 
     #[test]
     fn removed_and_restored_files_are_reported() {
-        let folder = Folder::new();
-        let file = folder.file("lesson.md");
+        let folder = Sandbox::new("");
+        let file = folder.path("lesson.md");
         fs::write(&file, "one").unwrap();
         let mut watch = watch(&file);
         fs::remove_file(&file).unwrap();
@@ -263,8 +236,8 @@ mod tests {
 
     #[test]
     fn partial_writes_are_awaited() {
-        let folder = Folder::new();
-        let file = folder.file("lesson.md");
+        let folder = Sandbox::new("");
+        let file = folder.path("lesson.md");
         fs::write(&file, "one").unwrap();
         let mut watch = watch(&file);
         let mut text = String::new();

@@ -22,42 +22,14 @@ pub enum Inside {
     Comment,
 }
 
-const KEYWORDS: [&str; 29] = [
-    "__global__",
-    "__device__",
-    "__shared__",
-    "__restrict__",
-    "__host__",
-    "__constant__",
-    "__forceinline__",
-    "void",
-    "int",
-    "unsigned",
-    "long",
-    "short",
-    "char",
-    "float",
-    "double",
-    "bool",
-    "size_t",
-    "const",
-    "extern",
-    "if",
-    "else",
-    "for",
-    "while",
-    "do",
-    "break",
-    "continue",
-    "return",
-    "true",
-    "false",
-];
+const KEYWORDS: &str = "__global__ __device__ __shared__ __restrict__ __host__ __constant__ __forceinline__ \
+     void int unsigned long short char float double bool size_t const extern \
+     if else for while do break continue return true false";
 
 const GIVEN: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
 fn class_of(word: &str) -> Class {
-    if KEYWORDS.contains(&word) {
+    if KEYWORDS.split(' ').any(|keyword| keyword == word) {
         Class::Keyword
     } else if GIVEN.contains(&word) || word.starts_with("__") || word.starts_with("atomic") {
         Class::Given
@@ -78,42 +50,28 @@ pub fn parts(line: &str, inside: Inside) -> (Vec<(Range<usize>, Class)>, Inside)
     };
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let directive = inside == Inside::Code && line.trim_start().starts_with('#');
-    let or_directive = |class: Class| match directive {
-        true => Class::Directive,
-        false => class,
-    };
     let mut inside = inside;
     let mut at = 0;
     while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
-        let end = if inside == Inside::Comment {
-            match rest.find("*/") {
-                Some(end) => {
-                    inside = Inside::Code;
-                    at + end + 2
-                }
-                None => line.len(),
-            }
+        let (length, class) = if inside == Inside::Comment {
+            let end = rest.find("*/").map(|end| end + 2);
+            inside = end.map_or(Inside::Comment, |_| Inside::Code);
+            (end.unwrap_or(rest.len()), Class::Comment)
         } else if rest.starts_with("//") {
-            line.len()
+            (rest.len(), Class::Comment)
         } else if rest.starts_with("/*") {
             inside = Inside::Comment;
-            add(at..at + 2, Class::Comment);
-            at += 2;
-            continue;
+            (2, Class::Comment)
         } else {
             // A word, a number with its point and exponent, or one character that is neither.
             let is_number = rest.starts_with(|c: char| c.is_ascii_digit());
             let part = |c: char| is_word(c) || is_number && c == '.';
             let length = rest.find(|c: char| !part(c)).unwrap_or(rest.len());
-            let first = rest.chars().next().map_or(1, char::len_utf8);
-            let end = at + length.max(first);
-            let word = &line[at..end];
-            add(at..end, or_directive(class_of(word)));
-            at = end;
-            continue;
+            let length = length.max(rest.chars().next().map_or(1, char::len_utf8));
+            (length, if directive { Class::Directive } else { class_of(&rest[..length]) })
         };
-        add(at..end, Class::Comment);
-        at = end;
+        add(at..at + length, class);
+        at += length;
     }
     (parts, inside)
 }

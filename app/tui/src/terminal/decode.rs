@@ -103,10 +103,7 @@ fn pasted(bytes: &[u8]) -> Step {
 
 fn first(bytes: &[u8]) -> Step {
     let took = |code| Step::Took(1, Some(key(code, KeyModifiers::NONE)));
-    let control = |c: u8| {
-        let code = KeyCode::Char(char::from(c));
-        Step::Took(1, Some(key(code, KeyModifiers::CONTROL)))
-    };
+    let control = |c| Step::Took(1, Some(key(KeyCode::Char(char::from(c)), KeyModifiers::CONTROL)));
     match *bytes {
         [] => Step::More,
         [0x1b, ..] => escape(bytes),
@@ -140,13 +137,11 @@ fn letter(bytes: &[u8]) -> Letter {
         Some(_) | None => return Letter::No,
     };
     let have = &bytes[..count.min(bytes.len())];
-    match std::str::from_utf8(have) {
-        Ok(text) => text.chars().next().map_or(Letter::No, |c| {
-            if c.is_control() { Letter::No } else { Letter::Whole(c, count) }
-        }),
+    match std::str::from_utf8(have).map(|text| text.chars().next()) {
+        Ok(Some(c)) if !c.is_control() => Letter::Whole(c, count),
         // Whole so far, but cut off.
         Err(error) if error.error_len().is_none() => Letter::Part,
-        Err(_) => Letter::No,
+        Ok(_) | Err(_) => Letter::No,
     }
 }
 
@@ -297,16 +292,8 @@ fn mouse(text: &str, letter: u8) -> Option<MouseEvent> {
         (b'm', _, _) => MouseEventKind::Up(which),
         _ => return None,
     };
-    let mut modifiers = KeyModifiers::NONE;
-    modifiers.set(KeyModifiers::SHIFT, button & 4 != 0);
-    modifiers.set(KeyModifiers::ALT, button & 8 != 0);
-    modifiers.set(KeyModifiers::CONTROL, button & 16 != 0);
-    Some(MouseEvent {
-        kind,
-        column: column.saturating_sub(1),
-        row: row.saturating_sub(1),
-        modifiers,
-    })
+    let (column, row) = (column.saturating_sub(1), row.saturating_sub(1));
+    Some(MouseEvent { kind, column, row, modifiers: modifiers(1 + u32::from(button >> 2 & 7)) })
 }
 
 /// A text of the terminal's own, up to a bell or `ESC \`.
@@ -338,11 +325,8 @@ fn color(text: &str) -> Option<Rgb> {
         (1..=4).contains(&digits.len()).then(|| (value * 255 / most) as u8)
     };
     if let Some(digits) = text.strip_prefix('#').filter(|digits| digits.len() == 6) {
-        return Some(Rgb(
-            channel(digits.get(0..2)?)?,
-            channel(digits.get(2..4)?)?,
-            channel(digits.get(4..6)?)?,
-        ));
+        let part = |from: usize| channel(digits.get(from..from + 2)?);
+        return Some(Rgb(part(0)?, part(2)?, part(4)?));
     }
     let numbers = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?;
     let mut numbers = numbers.split('/').map(channel);

@@ -192,7 +192,7 @@ impl App {
             let lines = document::build(page, width, &self.screen.look).lines;
             let from = page.scroll.min(lines.len());
             let shown = &lines[from..(from + height).min(lines.len())];
-            text = running_text(shown, &[self.screen.look.glyphs.vertical]);
+            text = running_text(shown, &[self.glyphs().vertical]);
         }
         if both || page.side != Side::Text {
             text.push('\n');

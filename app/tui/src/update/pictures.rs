@@ -73,7 +73,7 @@ impl App {
 
     fn is_chosen(&self, test: impl Fn(&Frame) -> bool) -> bool {
         let scene = self.lab().and_then(|lab| lab.scene(lab.chosen()?));
-        let frame = scene.and_then(|scene| scene.frame(&self.screen.look.glyphs));
+        let frame = scene.and_then(|scene| scene.frame(self.glyphs()));
         frame.is_some_and(|frame| test(frame.as_ref()))
     }
 
@@ -139,7 +139,7 @@ impl App {
         {
             return false;
         }
-        let glyphs = Glyphs::new(self.screen.look.glyphs.set);
+        let glyphs = Glyphs::new(self.glyphs().set);
         let Some(lab) = self.lab_mut() else { return false };
         let Some(index) = walked(lab) else { return false };
         // The picture that is walked is shown large, else its steps were done in the dark.

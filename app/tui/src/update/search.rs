@@ -25,7 +25,7 @@ impl App {
         let Some(page) = &self.page else { return Vec::new() };
         let (width, _) = view::text_size(self.screen.size);
         let document = document::build(page, width, &self.screen.look);
-        hits(&document.lines, search.entry.text(), &[self.screen.look.glyphs.vertical])
+        hits(&document.lines, search.entry.text(), &[self.glyphs().vertical])
     }
 
     /// The lessons that the course page lists, by index: all, or those that fit the filter.

@@ -70,7 +70,7 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
 }
 
 fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'static> {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let lessons = app.course.lessons_in(&range);
     let is_done =
         |lesson: &&Arc<Lesson>| app.course.progress.summary(lesson).state == State::Completed;
@@ -92,19 +92,19 @@ fn shortened(text: &str, room: usize, app: &App) -> String {
         return text.to_owned();
     }
     let mut short = String::new();
-    let room = room.saturating_sub(app.screen.look.glyphs.ellipsis.width());
+    let room = room.saturating_sub(app.glyphs().ellipsis.width());
     for c in text.chars() {
         if short.width() + c.width().unwrap_or(0) > room {
             break;
         }
         short.push(c);
     }
-    short + app.screen.look.glyphs.ellipsis
+    short + app.glyphs().ellipsis
 }
 
 fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> {
-    let theme = &app.screen.look.theme;
-    let glyphs = &app.screen.look.glyphs;
+    let theme = app.theme();
+    let glyphs = app.glyphs();
     let marked = index == app.course.chosen;
     let (sign, sign_style) = sign(app, lesson);
     let minutes = format!("{:>3} min ", lesson.front.minutes);
@@ -121,16 +121,16 @@ fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> 
 }
 
 fn sign(app: &App, lesson: &Lesson) -> (&'static str, Style) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     match app.course.progress.summary(lesson).state {
-        State::New => (app.screen.look.glyphs.open, theme.dim),
-        State::Started => (app.screen.look.glyphs.running, theme.warn),
-        State::Completed => (app.screen.look.glyphs.right, theme.good),
+        State::New => (app.glyphs().open, theme.dim),
+        State::Started => (app.glyphs().running, theme.warn),
+        State::Completed => (app.glyphs().right, theme.good),
     }
 }
 
 fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let Some(lesson) = app.course.lessons.get(app.course.chosen) else {
         Line::styled(" there are no lessons here", theme.dim).render(area, buffer);
         return;

@@ -72,7 +72,7 @@ pub fn draw(
     buffer: &mut Buffer,
 ) -> Option<Position> {
     Clear.render(area, buffer);
-    buffer.set_style(area, app.screen.look.theme.screen);
+    buffer.set_style(area, app.theme().screen);
     let lines = strip_lines(app, page, editor, usize::from(area.width));
     let Areas { head, text, strip } = areas(area, lines.len());
     draw_head(app, page, editor, head, buffer);
@@ -84,13 +84,13 @@ pub fn draw(
     }
     if let (Some(last), true) = (strip.rows().next_back(), hidden > 0) {
         let more = format!(" {} more lines", hidden + 1);
-        Line::styled(more, app.screen.look.theme.dim).render(last, buffer);
+        Line::styled(more, app.theme().dim).render(last, buffer);
     }
     cursor
 }
 
 fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let (line, column) = editor.text.cursor();
     let name = match &editor.subject {
         Subject::Question(_) => editor.draft.name.clone(),
@@ -113,8 +113,8 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
 }
 
 fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
-    let theme = &app.screen.look.theme;
-    let glyphs = &app.screen.look.glyphs;
+    let theme = app.theme();
+    let glyphs = app.glyphs();
     match editor.complaints.len() {
         0 => {}
         1 => return (format!("{} 1 error", glyphs.wrong), theme.bad),
@@ -166,8 +166,8 @@ fn strip_lines(app: &App, page: &Page, editor: &Editor, width: usize) -> Vec<Lin
     }
     let mut lines = strip.lines;
     if !lines.is_empty() {
-        let rule = app.screen.look.glyphs.horizontal.repeat(width);
-        lines.insert(0, Line::styled(rule, app.screen.look.theme.border));
+        let rule = app.glyphs().horizontal.repeat(width);
+        lines.insert(0, Line::styled(rule, app.theme().border));
     }
     lines
 }
@@ -194,7 +194,7 @@ impl Strip<'_> {
     /// Everything that is wrong, what stands nearest below the cursor first.
     fn complaints(&mut self, editor: &Editor) {
         let app = self.app;
-        let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
+        let (theme, glyphs) = (app.theme(), app.glyphs());
         let line = editor.text.cursor().0 + 1;
         let (behind, ahead): (Vec<_>, Vec<_>) =
             editor.complaints.iter().partition(|complaint| (complaint.place.line as usize) < line);
@@ -210,7 +210,7 @@ impl Strip<'_> {
 
     fn question(&mut self, page: &Page, editor: &Editor, block: usize) {
         let app = self.app;
-        let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
+        let (theme, glyphs) = (app.theme(), app.glyphs());
         let Some(Block::Question(question)) = page.lesson.blocks.get(block) else { return };
         if let Some(trial) = page.trials.get(&editor.draft.name) {
             match &trial.state {
@@ -259,7 +259,7 @@ impl Strip<'_> {
 
     fn lab(&mut self, page: &Page, place: usize) {
         let app = self.app;
-        let (theme, glyphs) = (&app.screen.look.theme, &app.screen.look.glyphs);
+        let (theme, glyphs) = (app.theme(), app.glyphs());
         let state = page.labs.get(place).map(|lab| &lab.run.state);
         if let Some(RunStatus::Failed(reason)) = state {
             self.say(glyphs.wrong, reason, theme.bad);

@@ -44,7 +44,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
 
 /// A notice is said whole: it grows upward over the page until the next key.
 fn draw_notice(app: &App, notice: &str, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let text = [(notice.to_owned(), theme.warn)];
     let width = usize::from(area.width);
     let mut lines = wrap_spans(&text, width, Span::raw(" "), Span::raw(" "));
@@ -87,7 +87,7 @@ fn hints(app: &App, width: usize) -> (Line<'static>, Line<'static>) {
 }
 
 fn hint(app: &App, key: &str, label: &str) -> [Span<'static>; 3] {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     [
         Span::styled(format!(" {key}"), theme.key),
         Span::styled(format!(" {label}"), theme.dim),
@@ -149,7 +149,7 @@ struct Prompt<'a> {
 
 impl<'a> Prompt<'a> {
     fn open(app: &'a App) -> Option<Self> {
-        let theme = &app.screen.look.theme;
+        let theme = app.theme();
         let hint = |entry: &TextField, hint: &str| match &entry.complaint {
             Some(complaint) => (complaint.clone(), theme.bad),
             None => (hint.to_owned(), theme.dim),
@@ -184,7 +184,7 @@ impl<'a> Prompt<'a> {
     }
 
     fn draw(self, app: &App, area: Rect, buffer: &mut Buffer) -> Position {
-        let theme = &app.screen.look.theme;
+        let theme = app.theme();
         let (remark, style) = self.remark;
         let remark = Line::from(Span::styled(format!("{remark} "), style));
         let label = Span::styled(format!(" {} ", self.label), theme.key);

@@ -52,7 +52,7 @@ fn within(area: Rect) -> Rect {
 
 pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let Some(lab) = page.lab() else {
-        Line::styled(" this lesson has no lab", app.screen.look.theme.dim).render(area, buffer);
+        Line::styled(" this lesson has no lab", app.theme().dim).render(area, buffer);
         return None;
     };
     let message = status::message(app, lab, usize::from(within(area).width));
@@ -75,7 +75,7 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
 
 pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let Some(lab) = page.lab() else {
-        Line::styled(" this lesson has no lab", app.screen.look.theme.dim).render(area, buffer);
+        Line::styled(" this lesson has no lab", app.theme().dim).render(area, buffer);
         return;
     };
     let [picture, state] = chosen_areas(area);
@@ -87,8 +87,7 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         }
         (Some(index), Telling::InWords) => say_panels(app, lab, &[index], picture, buffer),
         (None, _) => {
-            Line::styled("this lab has no picture", app.screen.look.theme.dim)
-                .render(picture, buffer);
+            Line::styled("this lab has no picture", app.theme().dim).render(picture, buffer);
         }
     }
     status::draw(app, page, lab, state, buffer);
@@ -100,11 +99,11 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     let names = page.labs.iter().map(|lab| {
         let sign = match &lab.run.state {
             RunStatus::Ready => return format!(" {} ", lab.id),
-            RunStatus::Running => app.screen.look.glyphs.running,
-            RunStatus::Paused => app.screen.look.glyphs.paused,
-            RunStatus::Finished => app.screen.look.glyphs.right,
+            RunStatus::Running => app.glyphs().running,
+            RunStatus::Paused => app.glyphs().paused,
+            RunStatus::Finished => app.glyphs().right,
             RunStatus::Diverged(_) | RunStatus::Stopped | RunStatus::Failed(_) => {
-                app.screen.look.glyphs.wrong
+                app.glyphs().wrong
             }
         };
         format!(" {} {sign} ", lab.id)
@@ -119,7 +118,7 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
 }
 
 fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let mut line = Line::default();
     for (index, name) in head_names(app, page, area.width) {
         let style = match (index == page.current, page.side) {
@@ -144,7 +143,7 @@ fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &
         if let Some(scene) = lab.scene(index) {
             let (name, said) = (format!("{}: ", scene.panel.name), words(&scene));
             let said = said.strip_prefix(&name).unwrap_or(&said).to_owned();
-            let spans = [(name, app.screen.look.theme.title), (said, app.screen.look.theme.text)];
+            let spans = [(name, app.theme().title), (said, app.theme().text)];
             lines.extend(wrap_spans(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
             lines.push(Line::default());
         }
@@ -300,13 +299,13 @@ fn draw_knob(
     cell: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let marked = index == lab.controls.marked;
     let focused = marked && page.side == Side::Lab;
     let name_style = if focused { theme.selection } else { theme.text };
     let changed = knob.value != knob.initial;
     let mut line = Line::from(vec![
-        Span::styled(if marked { app.screen.look.glyphs.arrow } else { " " }, theme.accent),
+        Span::styled(if marked { app.glyphs().arrow } else { " " }, theme.accent),
         Span::styled(format!("{} ", knob.name), name_style),
     ]);
     if let (true, Some(entry)) =

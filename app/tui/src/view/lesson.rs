@@ -56,8 +56,8 @@ fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Bu
         // The row stands for this range of lines.
         let (from, to) = (row * lines / height.max(1), (row + 1) * lines / height.max(1));
         let shown = lines > height && to > scroll && from < scroll + height;
-        let style = if shown { app.screen.look.theme.focus } else { app.screen.look.theme.border };
-        Line::styled(app.screen.look.glyphs.vertical, style).render(cell, buffer);
+        let style = if shown { app.theme().focus } else { app.theme().border };
+        Line::styled(app.glyphs().vertical, style).render(cell, buffer);
     }
 }
 
@@ -71,7 +71,7 @@ pub fn tabs(page: &Page) -> [(Side, String); 3] {
 }
 
 fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let tab = |side: Side, name: &str| {
         let style = if page.side == side { theme.selection } else { theme.dim };
         Span::styled(name.to_owned(), style)
@@ -104,11 +104,11 @@ fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<
 
 fn mark_hits(app: &App, lines: &mut [Line<'static>]) {
     let Some(Overlay::Search(search)) = &app.overlay else { return };
-    let edges = [app.screen.look.glyphs.vertical];
+    let edges = [app.glyphs().vertical];
     let found = hits(lines, search.entry.text(), &edges);
     for (index, hit) in found.iter().enumerate() {
         let style = if index == search.at {
-            app.screen.look.theme.selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+            app.theme().selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
         } else {
             Style::new().add_modifier(Modifier::REVERSED)
         };

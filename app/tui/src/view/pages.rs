@@ -32,7 +32,7 @@ pub fn longest_help(app: &App) -> usize {
 }
 
 fn help(app: &App, width: usize) -> Vec<Line<'static>> {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let ground = app.ground();
     let (here, rest): (Vec<_>, Vec<_>) = TABLE.iter().partition(|row| row.places.contains(&ground));
     let mut lines = vec![Line::styled(format!(" Keys here ({})", ground.word()), theme.title)];
@@ -56,7 +56,7 @@ fn help(app: &App, width: usize) -> Vec<Line<'static>> {
 }
 
 fn entry(app: &App, row: &Binding, refused: Option<Refusal>, width: usize) -> Vec<Line<'static>> {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let keys = row.keys_text();
     let (key, text) = match &refused {
         None => (theme.key, theme.text),
@@ -83,7 +83,7 @@ pub fn draw_presets(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
 
 /// The lines from the first that is shown on, each with the place of its preset.
 pub fn presets(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let lab = app.lab();
     let title = lab.map_or("", |open| open.title.as_str());
     let title = Line::styled(format!(" Presets: {title}"), theme.title);
@@ -91,7 +91,7 @@ pub fn presets(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Opti
     let mut end = 0;
     let width = usize::from(area.width).saturating_sub(1);
     for (index, (preset, refused)) in app.presets().into_iter().enumerate() {
-        let mark = if index == chosen { app.screen.look.glyphs.arrow } else { " " };
+        let mark = if index == chosen { app.glyphs().arrow } else { " " };
         let name = match (&refused, index == chosen) {
             (Some(_), _) => theme.dim,
             (None, true) => theme.selection,
@@ -141,13 +141,13 @@ pub fn draw_strip(app: &App, body: Rect, buffer: &mut Buffer) {
     let height = u16::try_from(lines.len()).map_or(room, |lines| lines.min(room));
     let area = Rect::new(body.x, body.bottom() - height, body.width, height);
     Clear.render(area, buffer);
-    Block::new().style(app.screen.look.theme.screen).render(area, buffer);
+    Block::new().style(app.theme().screen).render(area, buffer);
     let hidden = lines.len().saturating_sub(usize::from(height));
     let shown = usize::from(height) - usize::from(hidden > 0);
     draw_lines(lines.into_iter().take(shown), area, buffer);
     if let (Some(last), true) = (area.rows().next_back(), hidden > 0) {
         let more = format!(" {} more lines: ! shows them all", hidden + 1);
-        Line::styled(more, app.screen.look.theme.dim).render(last, buffer);
+        Line::styled(more, app.theme().dim).render(last, buffer);
     }
 }
 
@@ -238,7 +238,7 @@ fn count(number: usize, what: &str) -> String {
 /// Draws the line that opens this state, so that it can be copied by hand too: from the first column on, broken as a
 /// shell puts it together again.
 pub fn draw_line(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let width = usize::from(area.width);
     let say = |text: &str, style| {
         wrap_spans(&[(text.to_owned(), style)], width, Span::raw(" "), Span::raw(" "))

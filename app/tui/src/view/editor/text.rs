@@ -42,7 +42,7 @@ pub(super) fn draw(
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let letters = letters(editor, area);
     let (top, left) = editor.followed(usize::from(letters.height), usize::from(letters.width));
     let (cursor_line, cursor_column) = editor.text.cursor();
@@ -69,7 +69,7 @@ pub(super) fn draw(
         let (sign, number) = match own.is_empty() {
             true if index == cursor_line => (" ", theme.text),
             true => (" ", theme.dim),
-            false => (app.screen.look.glyphs.wrong, theme.bad),
+            false => (app.glyphs().wrong, theme.bad),
         };
         let gutter = Line::styled(format!("{:>digits$}{sign}", index + 1), number);
         gutter.render(Rect::new(area.x, y, area.width, 1), buffer);
@@ -94,7 +94,7 @@ pub(super) fn draw(
             pen.put(' ', theme.text.add_modifier(Modifier::REVERSED));
         }
         if let Some(first) = own.first() {
-            pen.remark(&first.message, app.screen.look.glyphs.ellipsis, theme.bad);
+            pen.remark(&first.message, app.glyphs().ellipsis, theme.bad);
         }
         let row = Rect::new(letters.x, y, letters.width, 1);
         Line::from(pen.spans).render(row, buffer);

@@ -10,20 +10,19 @@ use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
 
 pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob);
     if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
-        Line::styled(format!("{} {complaint}", app.screen.look.glyphs.wrong), theme.bad)
-            .render(area, buffer);
+        Line::styled(format!("{} {complaint}", app.glyphs().wrong), theme.bad).render(area, buffer);
         return;
     }
     let (sign, style) = match &lab.run.state {
-        RunStatus::Ready => (app.screen.look.glyphs.open, theme.dim),
-        RunStatus::Running => (app.screen.look.glyphs.running, theme.good),
-        RunStatus::Paused => (app.screen.look.glyphs.paused, theme.warn),
-        RunStatus::Finished => (app.screen.look.glyphs.right, theme.good),
+        RunStatus::Ready => (app.glyphs().open, theme.dim),
+        RunStatus::Running => (app.glyphs().running, theme.good),
+        RunStatus::Paused => (app.glyphs().paused, theme.warn),
+        RunStatus::Finished => (app.glyphs().right, theme.good),
         RunStatus::Diverged(_) | RunStatus::Stopped | RunStatus::Failed(_) => {
-            (app.screen.look.glyphs.wrong, theme.bad)
+            (app.glyphs().wrong, theme.bad)
         }
     };
     let mut parts = Vec::new();
@@ -36,7 +35,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         parts.push(Span::raw(" "));
     }
     parts.push(Span::styled(format!("{sign} {}", lab.run.state.word()), style));
-    let separator = app.screen.look.glyphs.separator;
+    let separator = app.glyphs().separator;
     let mut add = |text: String| {
         parts.push(Span::styled(separator, theme.dim));
         parts.push(Span::styled(text, theme.text));
@@ -104,7 +103,7 @@ fn headline(lab: &LabState, app: &App) -> Option<String> {
     let value = match lab.shown().metric(&headline.metric)? {
         Value::Float(value) => {
             let unit = metrics::unit(lab.schema, &headline.metric);
-            quantity(significant(value, 2), unit, &app.screen.look.glyphs)
+            quantity(significant(value, 2), unit, app.glyphs())
         }
         value @ (Value::Int(_) | Value::Bool(_) | Value::Text(_)) => value.to_string(),
         // No list fits into a line.
@@ -119,7 +118,7 @@ fn mean_rate(lab: &LabState) -> Option<f64> {
 }
 
 pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
-    let theme = &app.screen.look.theme;
+    let theme = app.theme();
     let mut sentences: Vec<(String, Style)> = Vec::new();
     match &lab.run.state {
         RunStatus::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
