@@ -39,7 +39,6 @@ pub fn options(lesson: &Lesson, question: &Question) -> Vec<String> {
     choices.map(|text| question.label(text).to_owned()).collect()
 }
 
-/// The choices of a prediction as they read.
 pub fn choices(predict: &Predict, choices: &[String]) -> Vec<String> {
     let labels = choices.iter().map(|choice| predict.label(choice));
     labels.map(str::to_owned).collect()

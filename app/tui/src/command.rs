@@ -72,7 +72,6 @@ pub enum Command {
 
 macro_rules! places {
     ($($place:ident $word:literal,)*) => {
-        /// Where the keys go.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Place { $($place),* }
 
@@ -198,7 +197,6 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Its keys as a person reads them.
     pub fn keys_text(&self) -> String {
         let keys: Vec<_> = self.keys.iter().map(ToString::to_string).collect();
         keys.join(" ")

@@ -117,9 +117,7 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
     }
     let (sender, inbox) = mpsc::channel();
     let told = sender.clone();
-    let terminal = Guard::take(move |sentence| {
-        let _ = told.send(Input::Message(Message::NotSaved(sentence)));
-    })?;
+    let terminal = Guard::take(move |sentence| post(&told, Message::NotSaved(sentence)))?;
     let keyboard = inputs::listen(&sender)?;
     let tell = |sight| Input::Message(Message::Previewed(sight));
     let _following = watch.map(|watch| watch::start(&sender, watch, tell)).transpose()?;
@@ -206,3 +204,8 @@ pub fn serve_run(
 }
 
 type Outbox = Sender<Input>;
+
+/// Sends a message to the loop; a loop that has ended needs none.
+fn post(outbox: &Outbox, message: Message) {
+    let _ = outbox.send(Input::Message(message));
+}

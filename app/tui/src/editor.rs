@@ -33,7 +33,6 @@ pub struct Editor {
     pub draft: Draft,
     pub text: Text,
     pub starter: String,
-    /// What is wrong with the text, in its order.
     pub complaints: Vec<Diagnostic>,
     pub scroll: (usize, usize),
     /// Whether the complaints are about the text as it is now.
@@ -239,7 +238,6 @@ pub struct TestsReport {
 pub struct Known(BTreeMap<String, Result<Value, LookupError>>);
 
 impl Known {
-    /// Those of a question, as they are now.
     pub fn of(question: &Question, env: &dyn Env) -> Self {
         let QuestionKind::Kernel(task) = &question.kind else { return Self::default() };
         let names = task.limits.iter().flat_map(|limit| limit.assert.expr.names());

@@ -68,7 +68,6 @@ impl Haystack {
         &self.letters
     }
 
-    /// The places of a letter of a word, in order.
     fn places(&self, letter: char, exact: bool) -> impl Iterator<Item = usize> {
         let wanted = folded(letter);
         let chain =

@@ -113,7 +113,6 @@ pub fn draw_box(look: &Look, area: Rect, buffer: &mut Buffer) -> Option<(Rect, R
     Some((Rect::new(rows.x, rows.y - 1, rows.width, 1), rows))
 }
 
-/// What a field is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldPurpose {
     Block(usize),

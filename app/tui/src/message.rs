@@ -110,7 +110,6 @@ pub enum SaveError {
     Thread(#[from] io::Error),
 }
 
-/// Something to be done outside.
 #[derive(Debug)]
 pub enum Effect {
     Start(Box<Start>),

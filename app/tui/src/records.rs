@@ -122,7 +122,6 @@ impl Records {
         Rect { height: body.height.min(ROWS), ..body }
     }
 
-    /// Draws the runs of a kind of lab, with what differs from the parameters as they stand.
     pub fn draw(
         &self,
         look: &Look,
@@ -195,7 +194,6 @@ pub struct Replay {
     pub steps: usize,
 }
 
-/// How fast a replay goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speed {
     Watch,
@@ -224,7 +222,6 @@ impl Speed {
 }
 
 impl Replay {
-    /// The time from step to step.
     pub fn interval(&self, watched: Duration) -> Duration {
         let steps = u32::try_from(self.steps).unwrap_or(u32::MAX).max(1);
         let whole = self.seconds.filter(|seconds| (0.0..1e9).contains(seconds));

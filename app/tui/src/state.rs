@@ -247,7 +247,6 @@ impl App {
         self.page.as_mut()?.lab_mut()
     }
 
-    /// The lab that the active run is of.
     pub(crate) fn active_lab(&self) -> Option<&LabState> {
         self.page.as_ref()?.labs.get(self.session.active?.lab)
     }
@@ -269,7 +268,6 @@ impl App {
         &self.screen.look.glyphs
     }
 
-    /// Says one sentence at the bottom, until the next key.
     pub(crate) fn notify(&mut self, sentence: impl Into<String>) {
         self.screen.notice = Some(sentence.into());
     }

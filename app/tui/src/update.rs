@@ -119,7 +119,6 @@ impl App {
         }
     }
 
-    /// Where keys go now.
     pub fn place(&self) -> Place {
         self.overlay.as_ref().map_or_else(|| self.ground(), Overlay::place)
     }
@@ -267,7 +266,6 @@ impl App {
         self.keep_marked_in_view();
     }
 
-    /// Leaves what lies over the page, or the page.
     fn back(&mut self) {
         if self.overlay.is_some() {
             self.leave_overlay();

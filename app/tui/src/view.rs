@@ -95,7 +95,6 @@ pub(crate) fn cleared(look: &Look, area: Rect, buffer: &mut Buffer) -> Rect {
     area
 }
 
-/// Draws lines from the top of an area, as many as fit.
 pub(crate) fn draw_lines(
     lines: impl IntoIterator<Item = Line<'static>>,
     area: Rect,
@@ -103,6 +102,17 @@ pub(crate) fn draw_lines(
 ) {
     for (line, row) in lines.into_iter().zip(area.rows()) {
         line.render(row, buffer);
+    }
+}
+
+/// Draws lines as far as they fit; the last row says how many are left out, and how they can be seen.
+fn draw_cut(app: &App, lines: Vec<Line<'static>>, how: &str, area: Rect, buffer: &mut Buffer) {
+    let hidden = lines.len().saturating_sub(usize::from(area.height));
+    let shown = usize::from(area.height).saturating_sub(usize::from(hidden > 0));
+    draw_lines(lines.into_iter().take(shown), area, buffer);
+    if let (Some(last), true) = (area.rows().next_back(), hidden > 0) {
+        let more = format!(" {} more lines{how}", hidden + 1);
+        Line::styled(more, app.theme().dim).render(last, buffer);
     }
 }
 
@@ -131,7 +141,6 @@ pub fn sides(size: (u16, u16)) -> Sides {
     }
 }
 
-/// The areas of the lesson page.
 pub struct Sides {
     pub text: Rect,
     /// The lab; the same place as the text where they take turns.
@@ -146,7 +155,6 @@ pub fn text_size(size: (u16, u16)) -> (usize, usize) {
     (usize::from(text.width.saturating_sub(3)).max(8), usize::from(text.height).max(1))
 }
 
-/// The name of the program, where the learner is, and the device.
 fn title(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
     let device = workers(app).unwrap_or_else(|| device(app));
@@ -178,7 +186,6 @@ fn workers(app: &App) -> Option<String> {
     settings::takes_workers(lab.schema).then(|| format!("workers at {urls}"))
 }
 
-/// The device that new runs take, in words.
 fn device(app: &App) -> String {
     let Some(devices) = &app.hardware.devices else { return "looking for devices".to_owned() };
     let named = |info: &DeviceInfo| format!("{} {}", info.id, info.name);

@@ -89,12 +89,8 @@ impl Card<'_> {
         if let Asked::Kernel { starter: Some(text) } = question.kind.asked() {
             self.code(&text);
         }
-        let shown = self.page.hints.get(&question.id).copied().unwrap_or(0);
-        for (index, hint) in question.hints.iter().take(shown).enumerate() {
-            self.line(
-                format!("hint {} of {}: {hint}", index + 1, question.hints.len()),
-                theme.warn,
-            );
+        for hint in self.page.shown_hints(question) {
+            self.line(hint, theme.warn);
         }
         self.field(answer::how(&question.kind));
         if let Some(answered) = answered {

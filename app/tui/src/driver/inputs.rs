@@ -10,11 +10,10 @@ use std::{io, thread};
 use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use mlsys_run::devices::{self, PROBE_LIMIT, probe};
 
-use super::Outbox;
+use super::{Outbox, post};
 use crate::key::Key;
 use crate::message::{Gesture, Message};
 
-/// What arrives at the loop.
 pub enum Input {
     Message(Message),
     RunSpoke,
@@ -55,7 +54,6 @@ impl Drop for Lending {
     }
 }
 
-/// Whether the signals that keys send are meant for the learner's own editor.
 #[cfg(unix)]
 pub fn is_lent() -> bool {
     LENT.load(Ordering::SeqCst)
@@ -66,7 +64,7 @@ struct LastWord(Outbox);
 
 impl Drop for LastWord {
     fn drop(&mut self) {
-        let _ = self.0.send(Input::Message(Message::Terminate));
+        post(&self.0, Message::Terminate);
     }
 }
 
@@ -90,7 +88,7 @@ pub fn listen(outbox: &Outbox) -> io::Result<Keyboard> {
         move || {
             while let Ok(event) = crossterm::event::read() {
                 if let Some(message) = message_of(event) {
-                    let _ = last_word.0.send(Input::Message(message));
+                    post(&last_word.0, message);
                 }
             }
         }
@@ -108,14 +106,13 @@ pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
     let spawned = named("devices", move || {
         let probed = probe(PROBE_LIMIT);
         let devices = probed.devices.clone();
-        let _ = outbox.send(Input::Message(Message::Probed(probed.devices)));
+        post(&outbox, Message::Probed(probed.devices));
         // There may be many records: runs that wait for a device do not wait for this.
         if let Some(runs) = runs {
-            let peaks = devices::recorded_peaks(&runs, &devices);
-            let _ = outbox.send(Input::Message(Message::Measured(peaks)));
+            post(&outbox, Message::Measured(devices::recorded_peaks(&runs, &devices)));
         }
         if let Some(trouble) = probed.trouble {
-            let _ = outbox.send(Input::Message(Message::NotSaved(trouble)));
+            post(&outbox, Message::NotSaved(trouble));
         }
     });
     // Without a thread the course can still be read; runs will say that devices are being looked for.
@@ -123,7 +120,6 @@ pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
 }
 
 fn message_of(event: Event) -> Option<Message> {
-    use Event;
     match event {
         Event::Key(key) => Key::from_event(key).map(Message::Key),
         Event::Paste(text) => Some(Message::Paste(text)),

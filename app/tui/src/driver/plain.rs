@@ -48,7 +48,6 @@ pub fn run_plain(
     Ok(left)
 }
 
-/// Frames go nowhere.
 struct NoScreen;
 
 impl Screen for NoScreen {
@@ -126,7 +125,6 @@ impl Talk<'_> {
         Ok(self.driver.lines.pop_front().flatten())
     }
 
-    /// Serves the app for as long as something holds, or until it ends.
     fn wait_while(&mut self, holds: impl Fn(&Self) -> bool) -> io::Result<()> {
         while self.driver.done.is_none() && holds(self) {
             self.driver.turn()?;

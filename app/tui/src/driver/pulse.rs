@@ -53,7 +53,6 @@ impl Pulse {
         }
     }
 
-    /// Beats as long as something goes on by itself.
     pub(super) fn beat_for(&mut self, animation: Option<Animation>, now: Instant) {
         if self.beat.map(|(what, _)| what) != animation {
             self.beat = animation.map(|what| (what, now + period(what)));

@@ -16,7 +16,7 @@ use mlsys_run::replay::Replayed;
 use mlsys_run::session::{Panels, Session};
 use mlsys_run::sources::{Sources, Store, WithArtifacts};
 
-use super::{Input, Outbox};
+use super::{Input, Outbox, post};
 use crate::editor::TestsJob;
 use crate::message::{Message, ReplayStart, SaveWeights, Start};
 use crate::records::{
@@ -43,14 +43,8 @@ struct Running {
 
 impl Runner {
     pub fn new(registry: &'static Registry, folder: Option<PathBuf>, outbox: Outbox) -> Self {
-        Self {
-            registry,
-            folder,
-            outbox,
-            store: Store::default(),
-            running: None,
-            background: BackgroundTasks::default(),
-        }
+        let (store, background) = (Store::default(), BackgroundTasks::default());
+        Self { registry, folder, outbox, store, running: None, background }
     }
 
     /// Starts a run; a message comes back at once if something is wrong with it.
@@ -73,10 +67,6 @@ impl Runner {
             Some(folder) => recording.start(folder, &about),
             None => Ok(()),
         };
-        let outbox = self.outbox.clone();
-        let wake = move || {
-            let _ = outbox.send(Input::RunSpoke);
-        };
         let sources = Sources {
             runs: self.folder.clone(),
             store: self.store.clone(),
@@ -84,29 +74,36 @@ impl Runner {
             ..app.sources_of(&start.lab)
         };
         let lab = WithArtifacts::new(lab, sources);
-        match Session::start(lab, start.params, start.device, start.limits, wake) {
-            Err(error) => Some(failed(start.run, format!("no thread could be started: {error}"))),
-            Ok(session) => {
-                self.running =
-                    Some(Running { run: start.run, session, recording, started: Instant::now() });
-                let error = recorded.err()?;
-                Some(Message::NotSaved(format!("this run is not recorded: {error}")))
-            }
-        }
+        let session = Session::start(lab, start.params, start.device, start.limits, self.wake());
+        self.run(start.run, session, recording).or_else(|| {
+            let error = recorded.err()?;
+            Some(Message::NotSaved(format!("this run is not recorded: {error}")))
+        })
     }
 
     pub fn replay(&mut self, start: ReplayStart) -> Option<Message> {
         self.abandon();
         let ReplayStart { run, schema, params, data } = start;
+        let (lab, limits) = (Replayed { schema, data }, Limits::default());
+        let session = Session::start(lab, params, DeviceId::CPU, limits, self.wake());
+        self.run(run, session, Recording::default())
+    }
+
+    /// Tells the loop that a run has something to say.
+    fn wake(&self) -> impl Fn() + Send + Sync + 'static {
         let outbox = self.outbox.clone();
-        let wake = move || {
-            let _ = outbox.send(Input::RunSpoke);
-        };
-        let lab = Replayed { schema, data };
-        match Session::start(lab, params, DeviceId::CPU, Limits::default(), wake) {
+        move || drop(outbox.send(Input::RunSpoke))
+    }
+
+    fn run(
+        &mut self,
+        run: u64,
+        session: io::Result<Session>,
+        recording: Recording,
+    ) -> Option<Message> {
+        match session {
             Err(error) => Some(failed(run, format!("no thread could be started: {error}"))),
             Ok(session) => {
-                let recording = Recording::default();
                 self.running = Some(Running { run, session, recording, started: Instant::now() });
                 None
             }
@@ -117,31 +114,47 @@ impl Runner {
         &self.outbox
     }
 
-    pub fn run_tests(&self, tried: TestsJob) {
-        let (outbox, registry) = (self.outbox.clone(), self.registry);
-        let spawned = thread::Builder::new().name("tests".to_owned()).spawn(move || {
-            if let Some(tried) = tried.run(registry) {
-                let _ = outbox.send(Input::Message(Message::TestsReport(Box::new(tried))));
-            }
-        });
-        if let Err(error) = spawned {
+    pub fn run_tests(&self, job: TestsJob) {
+        let registry = self.registry;
+        let report = move || Some(Message::TestsReport(Box::new(job.run(registry)?)));
+        if let Err(error) = self.in_background("tests", report) {
             let why = format!("the tests cannot be run: {error}");
-            let _ = self.outbox.send(Input::Message(Message::NotSaved(why)));
+            post(&self.outbox, Message::NotSaved(why));
         }
     }
 
+    /// Lists the recorded runs; without a thread there is no answer, and what asked for it goes on waiting.
     pub fn list_records(&self) {
-        list_records(self.folder.clone(), self.background.clone(), &self.outbox);
+        let (folder, background) = (self.folder.clone(), self.background.clone());
+        let _ = self.in_background("records", move || {
+            // A record that is being closed is one of a run that has ended.
+            background.wait();
+            Some(Message::Records(record_entries(folder)))
+        });
     }
 
     pub fn read_record(&self, wanted: LoadRequest) {
-        read_record(wanted, &self.outbox);
+        let _ = self.in_background("record", move || Some(Message::LoadedRecord(loaded(wanted))));
     }
 
     pub fn recall(&self, wanted: RecallRequest) {
-        if let Some(folder) = &self.folder {
-            recall_runs(folder.clone(), wanted, self.registry, &self.outbox);
+        if let Some(folder) = self.folder.clone() {
+            let registry = self.registry;
+            let _ = self.in_background("recall", move || {
+                Some(Message::Recalled(records::recall(&folder, &wanted, registry)))
+            });
         }
+    }
+
+    /// Does work on a thread and sends the message that comes of it.
+    fn in_background(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> Option<Message> + Send + 'static,
+    ) -> io::Result<()> {
+        let outbox = self.outbox.clone();
+        let send = move || work().into_iter().for_each(|message| post(&outbox, message));
+        thread::Builder::new().name(name.to_owned()).spawn(send).map(drop)
     }
 
     pub fn order(&self, order: Command) {
@@ -168,10 +181,8 @@ impl Runner {
     }
 
     pub fn save_weights(&self, save: SaveWeights) {
-        let told = self.outbox.clone();
-        let say = move |result| {
-            let _ = told.send(Input::Message(Message::WeightsSaved(result)));
-        };
+        let outbox = self.outbox.clone();
+        let say = move |result| post(&outbox, Message::WeightsSaved(result));
         let saved = say.clone();
         let begun = self.background.start("save", move || {
             let SaveWeights { left, path } = save;
@@ -190,7 +201,6 @@ impl Runner {
         }
     }
 
-    /// Ends the run, and waits until everything is written.
     pub fn leave(&mut self) {
         self.abandon();
         self.background.wait();
@@ -198,10 +208,10 @@ impl Runner {
 
     /// Closes a record in the background: an artifact may be as large as a network, and the disk slow.
     fn close(&self, record: Record, pictures: Pictures, outcome: RecordedOutcome, after: Duration) {
-        let told = self.outbox.clone();
+        let outbox = self.outbox.clone();
         let not_closed = move |error: io::Error| {
             let why = format!("this run's record is not closed: {error}");
-            let _ = told.send(Input::Message(Message::NotSaved(why)));
+            post(&outbox, Message::NotSaved(why));
         };
         let failed = not_closed.clone();
         let begun = self.background.start("close", move || {
@@ -223,8 +233,7 @@ impl Runner {
         if let Err(error) = running.recording.append(&reports) {
             messages.push(Message::NotSaved(format!("this run is no longer recorded: {error}")));
         }
-        let since = running.started.elapsed();
-        let run = running.run;
+        let (run, since) = (running.run, running.started.elapsed());
         if let Some((outcome, after)) = ended
             && let Some(mut running) = self.running.take()
         {
@@ -254,39 +263,6 @@ fn failed(run: u64, reason: String) -> Message {
     Message::Ended { run, outcome: Outcome::Panicked(reason), after: Duration::ZERO }
 }
 
-/// Lists the runs of a folder, the newest first, and those that ship with the program.
-fn list_records(folder: Option<PathBuf>, background: BackgroundTasks, outbox: &Outbox) {
-    in_background("records", outbox, move || {
-        // A record that is being closed is one of a run that has ended.
-        background.wait();
-        Message::Records(record_entries(folder))
-    });
-}
-
-fn read_record(wanted: LoadRequest, outbox: &Outbox) {
-    in_background("record", outbox, move || Message::LoadedRecord(loaded(wanted)));
-}
-
-fn recall_runs(
-    folder: PathBuf,
-    wanted: RecallRequest,
-    registry: &'static Registry,
-    outbox: &Outbox,
-) {
-    in_background("recall", outbox, move || {
-        Message::Recalled(records::recall(&folder, &wanted, registry))
-    });
-}
-
-/// Does work on a thread; without one there is no answer, and what asked for it goes on waiting.
-fn in_background(name: &str, outbox: &Outbox, work: impl FnOnce() -> Message + Send + 'static) {
-    let outbox = outbox.clone();
-    let spawned = thread::Builder::new().name(name.to_owned()).spawn(move || {
-        let _ = outbox.send(Input::Message(work()));
-    });
-    drop(spawned);
-}
-
 fn record_entries(folder: Option<PathBuf>) -> Vec<RecordEntry> {
     let names = folder.as_deref().and_then(|runs| record::list(runs).ok());
     let folders =
@@ -305,10 +281,9 @@ fn record_entries(folder: Option<PathBuf>) -> Vec<RecordEntry> {
 fn loaded(wanted: LoadRequest) -> Result<Box<LoadedRecord>, LoadError> {
     let past = match &wanted.entry.source {
         Source::Folder(folder) => record::open(folder),
-        Source::Shipped(place) => match record::shipped().nth(*place) {
-            Some(recording) => recording.open(),
-            None => return Err(LoadError::NotShipped),
-        },
+        Source::Shipped(place) => {
+            record::shipped().nth(*place).ok_or(LoadError::NotShipped)?.open()
+        }
     };
     let RecordedRun { data, warnings, .. } = past?;
     Ok(Box::new(LoadedRecord { wanted, data, warnings }))

@@ -24,7 +24,6 @@ const TIMEOUT: u32 = 4;
 /// A file younger than this may change again without a new date, where dates are coarse.
 const COARSEST_DATE: Duration = Duration::from_secs(3);
 
-/// The files to follow and how to read them.
 pub struct Follow<T = PreviewState> {
     pub files: Vec<PathBuf>,
     pub read: Box<dyn Fn() -> T + Send>,
@@ -174,7 +173,6 @@ mod tests {
         })
     }
 
-    /// What is reported over a number of polls.
     fn told(watch: &mut Watch, looks: u32) -> Vec<String> {
         let text = |seen| match seen {
             PreviewState::Unreadable(text) => text,

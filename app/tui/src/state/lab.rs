@@ -85,7 +85,6 @@ impl Pictures {
         self.panels.get((self.chosen + places) % self.panels.len().max(1)).copied()
     }
 
-    /// Draws the panel this many places after the present one large.
     pub fn advance(&mut self, places: usize) {
         self.chosen = (self.chosen + places) % self.panels.len().max(1);
     }
@@ -139,7 +138,6 @@ impl LabState {
         Params::resolve(self.schema, settings, Tables::builtin(), Some(self.seed))
     }
 
-    /// The parameters as the lesson sets them.
     pub fn lesson_params(&self) -> Result<Params, Vec<ParamError>> {
         self.resolved(&self.settings)
     }

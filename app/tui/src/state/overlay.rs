@@ -21,7 +21,6 @@ pub enum Overlay {
     Problems { scroll: usize },
 }
 
-/// What a field in the last line of the screen is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldOf {
     Steps,
@@ -48,7 +47,6 @@ impl Overlay {
         }
     }
 
-    /// What is typed into it, if anything is.
     pub fn field(&mut self) -> Option<&mut TextField> {
         match self {
             Self::Field(_, field) => Some(field),

@@ -203,7 +203,6 @@ impl Page {
         }
     }
 
-    /// The predictions that a lab's run will be held against.
     pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
         self.lesson.predictions().filter(move |predict| match &predict.target {
             Target::Metric(formula) | Target::Answer(formula) => {
@@ -249,6 +248,12 @@ impl Page {
 
     pub fn hints_shown(&self, question: &str) -> usize {
         self.hints.get(question).copied().unwrap_or(0)
+    }
+
+    pub fn shown_hints(&self, question: &Question) -> Vec<String> {
+        let (all, shown) = (question.hints.len(), self.hints_shown(&question.id));
+        let hints = question.hints.iter().take(shown).zip(1..);
+        hints.map(|(hint, number)| format!("hint {number} of {all}: {hint}")).collect()
     }
 
     /// Whether every question has been answered rightly and no check has failed.

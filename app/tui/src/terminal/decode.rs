@@ -25,7 +25,6 @@ pub struct Decoder {
     pasting: bool,
 }
 
-/// Where a pasted text ends.
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// So much pasted text is passed on without waiting for its end.
 const PASTE_PIECE: usize = 64 * 1024;
@@ -40,7 +39,6 @@ enum Step {
 }
 
 impl Decoder {
-    /// Takes bytes in and tells what has become complete.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Said> {
         self.pending.extend_from_slice(bytes);
         let mut said = Vec::new();

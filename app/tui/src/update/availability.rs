@@ -46,7 +46,6 @@ pub enum Refusal {
     NotHere,
 }
 
-/// What is missing where a need is not met.
 fn sentence(need: &Need) -> &'static str {
     match need {
         Need::Activity => "there is nothing to answer here",
@@ -83,7 +82,6 @@ fn sentence(need: &Need) -> &'static str {
     }
 }
 
-/// The row of a command at a place.
 fn row(command: Command, place: Place) -> Option<&'static Binding> {
     TABLE.iter().find(|row| row.command == command && row.places.contains(&place))
 }
@@ -99,7 +97,6 @@ impl App {
         }
     }
 
-    /// Whether a row of the table can be done now.
     pub fn satisfied(&self, row: &Binding) -> Result<(), Refusal> {
         row.needs.iter().try_for_each(|&need| {
             if self.meets(need)? { Ok(()) } else { Err(Refusal::Unmet(need)) }

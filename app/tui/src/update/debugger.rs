@@ -9,7 +9,6 @@ use crate::command::{Choice, Motion, Place};
 use crate::state::{App, LabState};
 use crate::update::pictures;
 
-/// What goes on by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Animation {
     /// A place is looked for, as fast as can be.
@@ -133,7 +132,6 @@ impl App {
         true
     }
 
-    /// Moves through the chosen picture of a kernel; false if it is none.
     pub(super) fn move_in_kernel(&mut self, motion: Motion) -> bool {
         let half = self.half_screen();
         let lab = self.lab();
@@ -208,7 +206,6 @@ impl App {
     }
 }
 
-/// The view of the kernel that the chosen picture is.
 fn view(lab: &LabState) -> Option<View> {
     view_of(lab, lab.chosen()?)
 }

@@ -16,7 +16,6 @@ use crate::view;
 const FULL: &str = "a kernel has at most 64 KiB of text: that did not fit";
 
 impl App {
-    /// Writes the kernel that answers the question of a block.
     pub(super) fn edit_answer(&mut self, block: usize) {
         let Some(page) = self.page.as_mut() else { return };
         let Some(Block::Question(question)) = page.lesson.blocks.get(block) else { return };
@@ -30,7 +29,6 @@ impl App {
         self.open_editor(editor);
     }
 
-    /// Writes the kernel of the shown lab.
     pub(super) fn edit_kernel(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
         let Some(lab) = page.lab() else { return };
@@ -69,7 +67,6 @@ impl App {
         self.page.as_mut()?.editor.as_deref_mut()
     }
 
-    /// A key that is no command there.
     pub(super) fn editor_key(&mut self, key: Key) {
         let page = self.half_screen();
         self.with_editor(|editor| editor.key(key, page));
@@ -93,7 +90,6 @@ impl App {
         self.follow_cursor();
     }
 
-    /// Scrolls the text so that its cursor is seen.
     pub(super) fn follow_cursor(&mut self) {
         let Some(area) = view::editor::text_area(self) else { return };
         if let Some(editor) = self.editor_mut() {
@@ -126,7 +122,6 @@ impl App {
         });
     }
 
-    /// Puts the cursor at a click.
     pub(super) fn put_text_cursor(&mut self, line: usize, column: usize) {
         if let Some(editor) = self.editor_mut() {
             editor.text.jump(line, column);
@@ -190,7 +185,6 @@ impl App {
         self.follow_cursor();
     }
 
-    /// Opens the text in the learner's own editor.
     pub(super) fn edit_outside(&mut self) {
         if let Some(editor) = self.editor() {
             let text = editor.text.as_str().to_owned();

@@ -34,7 +34,6 @@ pub enum NoWeights {
     NotKept,
 }
 
-/// The weights that the run on the screen has left.
 pub(super) fn weights(lab: &LabState) -> Result<&Arc<Artifact>, NoWeights> {
     if lab.schema.yields.is_none() {
         return Err(NoWeights::Untrained(&lab.schema.kind));
@@ -54,7 +53,6 @@ pub(super) fn weights(lab: &LabState) -> Result<&Arc<Artifact>, NoWeights> {
 }
 
 impl App {
-    /// Draws the chosen picture as it is looked at, for files.
     pub(super) fn export(&mut self) {
         let Some(page) = self.page.as_ref() else { return };
         let scene = page.lab().and_then(|lab| Some((lab, lab.scene(lab.chosen()?)?)));
@@ -69,7 +67,6 @@ impl App {
         }
     }
 
-    /// Where the run on the screen comes from.
     fn source(&self, page: &Page, lab: &LabState) -> Source {
         let mut devices = self.hardware.devices.iter().flatten();
         let device = devices.find(|info| Some(info.id) == lab.run.device);
@@ -92,7 +89,6 @@ impl App {
         self.overlay = Some(Overlay::Field(FieldOf::Weights, TextField::over_the_page(file)));
     }
 
-    /// Saves what the run on the screen has left in the file that the field names.
     pub(super) fn save_weights(&mut self) {
         let Some(Overlay::Field(FieldOf::Weights, entry)) = &mut self.overlay else { return };
         let file = entry.text().trim().to_owned();

@@ -59,7 +59,6 @@ impl App {
         };
     }
 
-    /// Takes the last turn of a knob back, or does again the one that was taken back last.
     pub(super) fn retrace(&mut self, retrace: Retrace) {
         let Some(lab) = self.lab_mut() else { return };
         let history = &mut lab.controls.history;
@@ -99,7 +98,6 @@ impl App {
         }
     }
 
-    /// Takes a preset by its place in the list.
     pub(super) fn take_preset(&mut self, chosen: usize) {
         let Some((preset, None)) = self.presets().into_iter().nth(chosen) else { return };
         self.overlay = None;

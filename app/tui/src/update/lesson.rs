@@ -31,7 +31,6 @@ impl App {
         self.start_instant();
     }
 
-    /// Goes to another side of the page, as seen from this one.
     pub(super) fn switch_side(&mut self, to: impl Fn(Side) -> Side) {
         if let Some(page) = self.page.as_mut() {
             page.turn_to(to(page.side));
@@ -130,7 +129,6 @@ impl App {
         });
     }
 
-    /// Shows one more hint for the marked question.
     pub(super) fn hint(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
         let Some(question) = page.marked_question().map(|question| question.id.clone()) else {
@@ -143,7 +141,6 @@ impl App {
         self.save(Event::HintShown { lesson, question, hint });
     }
 
-    /// A key while a field is open on the page.
     pub(super) fn typed(&mut self, key: Key) {
         let Some(page) = self.page.as_mut() else { return };
         let Some(entry) = page.entry.as_mut() else { return };
@@ -231,7 +228,6 @@ impl App {
         }
     }
 
-    /// Scrolls so that the marked block is seen.
     pub(super) fn keep_marked_in_view(&mut self) {
         let (size, look) = (self.screen.size, &self.screen.look);
         if let Some(page) = self.page.as_mut() {

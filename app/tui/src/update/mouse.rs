@@ -148,7 +148,6 @@ impl App {
         self.start_instant();
     }
 
-    /// Goes to the picture this many places after the chosen one.
     fn go_to_picture(&mut self, places: usize) {
         self.go_to(Side::Picture);
         if let Some(lab) = self.lab_mut() {

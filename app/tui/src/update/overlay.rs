@@ -24,7 +24,6 @@ impl App {
         }
     }
 
-    /// Takes a key that is no command there.
     pub(super) fn overlay_key(&mut self, key: Key) {
         if let Some(Overlay::Confirm(_)) = self.overlay {
             self.overlay = None;
@@ -54,7 +53,6 @@ impl App {
         }
     }
 
-    /// Does or opens what is marked or typed.
     pub(super) fn enter_overlay(&mut self) {
         match &mut self.overlay {
             Some(Overlay::Palette(_)) => self.choose_from_palette(),
@@ -70,7 +68,6 @@ impl App {
         }
     }
 
-    /// Goes back in what lies over the page, or takes it away.
     pub(super) fn leave_overlay(&mut self) {
         if let Some(Overlay::Glossary(terms)) = &mut self.overlay
             && terms.back()
@@ -80,7 +77,6 @@ impl App {
         self.overlay = None;
     }
 
-    /// Moves through what lies over the page.
     pub(super) fn move_overlay(&mut self, motion: Motion) {
         let half = self.half_screen();
         let last = self.last_of_overlay();
@@ -130,12 +126,10 @@ impl App {
         self.effects.extend([Effect::Abandon, Effect::Quit]);
     }
 
-    /// Leaves the lesson; asks if that ends a run that has something to show.
     pub(super) fn ask_to_leave(&mut self) {
         if self.is_at_stake() { self.ask(Confirm::Leave) } else { self.leave() }
     }
 
-    /// Goes to a lesson or a lab; asks if that ends a run that has something to show.
     pub(super) fn ask_to_go(&mut self, target: Target) {
         if self.is_at_stake() { self.ask(Confirm::Go(target)) } else { self.go(target) }
     }
@@ -148,7 +142,6 @@ impl App {
         if turned || here && self.is_at_stake() { self.ask(Confirm::Reset) } else { self.reset() }
     }
 
-    /// The answer to the question on the screen is yes.
     pub(super) fn confirmed(&mut self) {
         let Some(Overlay::Confirm(confirm)) = self.overlay.take() else { return };
         match confirm {
@@ -202,7 +195,6 @@ impl App {
     }
 }
 
-/// What a lab calls itself, its knobs and its pictures.
 fn names(lab: &LabState) -> String {
     let mut names = vec![lab.title.as_str()];
     names.extend(lab.controls.knobs.iter().map(|knob| knob.name.as_str()));

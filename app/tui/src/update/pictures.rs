@@ -186,7 +186,6 @@ impl App {
         left || lab.pictures.cursor.take().is_some()
     }
 
-    /// Puts the newest earlier run, all, or none behind the curves.
     pub(super) fn next_earlier_runs(&mut self) {
         let Some(lab) = self.lab_mut() else { return };
         lab.others.overlay = lab.others.overlay.next();
@@ -332,7 +331,6 @@ pub(super) fn put_cursor(lab: &mut LabState, at: impl Fn(Extent) -> u64) {
     }
 }
 
-/// Looks at the chosen chart in another way; returns what is to be said of it.
 pub(super) fn inspect_chart(lab: &mut LabState, inspect: Inspect) -> Option<String> {
     let there = chosen_extent(lab)?;
     let scene = lab.scene(lab.chosen()?)?;

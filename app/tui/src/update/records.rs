@@ -41,7 +41,6 @@ impl App {
         }
     }
 
-    /// Puts the marked run behind the curves, or replays it.
     pub(super) fn load_marked(&mut self, purpose: Purpose) {
         let Some(Overlay::Records(records)) = &self.overlay else { return };
         let Some(entry) = records.entry().cloned() else { return };
@@ -72,7 +71,6 @@ impl App {
         }
     }
 
-    /// A recorded run has been read, or could not be.
     pub(super) fn loaded(&mut self, loaded: Result<Box<LoadedRecord>, LoadError>) {
         let loaded = match loaded {
             Ok(loaded) => *loaded,

@@ -101,7 +101,6 @@ impl App {
         self.start_instant();
     }
 
-    /// Ends the run that is going on, whatever comes of it.
     pub(super) fn abandon(&mut self) {
         let Some(active) = self.session.active.take() else { return };
         if let Some(lab) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab)) {

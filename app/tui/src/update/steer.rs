@@ -25,7 +25,6 @@ const MOST_STEPS: u64 = 1_000_000_000;
 const PICTURE_PERIOD: Duration = Duration::from_millis(125);
 
 impl App {
-    /// Goes on to the next usable device after the current choice.
     pub(super) fn next_device(&mut self) {
         let Some(devices) = &self.hardware.devices else { return };
         let mut choices = vec![DeviceChoice::Auto];
@@ -77,7 +76,6 @@ impl App {
         }
     }
 
-    /// Keeps the pictures as they are while the run goes on, or lets them catch up.
     pub(super) fn freeze(&mut self) {
         let Some(lab) = self.lab_mut() else { return };
         match lab.pictures.frozen.take() {

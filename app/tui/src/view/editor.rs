@@ -5,9 +5,8 @@ mod text;
 use mlsys_lesson::{Block, CaseResult};
 use mlsys_view::text::wrap_spans;
 use ratatui::prelude::*;
-use ratatui::widgets::Clear;
 
-use super::{TWO_SIDES, body};
+use super::{TWO_SIDES, body, cleared, draw_cut};
 use crate::editor::{Editor, Subject, TestsState};
 use crate::state::{App, Page, RunStatus};
 
@@ -23,14 +22,11 @@ pub fn sides(app: &App, editor: &Editor, body: Rect) -> Sides {
         return Sides { editor: body, page_area: None };
     }
     let super::Sides { text, lab, .. } = super::sides(app.screen.size);
-    match editor.subject {
-        Subject::Question(_) => {
-            Sides { editor: lab.intersection(body), page_area: Some(text.intersection(body)) }
-        }
-        Subject::Lab(..) => {
-            Sides { editor: text.intersection(body), page_area: Some(lab.intersection(body)) }
-        }
-    }
+    let (editor, page) = match editor.subject {
+        Subject::Question(_) => (lab, text),
+        Subject::Lab(..) => (text, lab),
+    };
+    Sides { editor: editor.intersection(body), page_area: Some(page.intersection(body)) }
 }
 
 struct Areas {
@@ -71,21 +67,12 @@ pub fn draw(
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
-    Clear.render(area, buffer);
-    buffer.set_style(area, app.theme().screen);
+    cleared(&app.screen.look, area, buffer);
     let lines = strip_lines(app, page, editor, usize::from(area.width));
     let Areas { head, text, strip } = areas(area, lines.len());
     draw_head(app, page, editor, head, buffer);
     let cursor = text::draw(app, editor, text, buffer);
-    let hidden = lines.len().saturating_sub(usize::from(strip.height));
-    let shown = usize::from(strip.height).saturating_sub(usize::from(hidden > 0));
-    for (line, row) in lines.iter().take(shown).zip(strip.rows()) {
-        line.render(row, buffer);
-    }
-    if let (Some(last), true) = (strip.rows().next_back(), hidden > 0) {
-        let more = format!(" {} more lines", hidden + 1);
-        Line::styled(more, app.theme().dim).render(last, buffer);
-    }
+    draw_cut(app, lines, "", strip, buffer);
     cursor
 }
 
@@ -97,10 +84,8 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
         Subject::Lab(_, example) => example.clone(),
     };
     let (state, style) = state(app, page, editor);
-    let selected = editor.text.selection().map_or(0, |range| {
-        let chosen = &editor.text.as_str()[range];
-        chosen.chars().count()
-    });
+    let selection = editor.text.selection();
+    let selected = selection.map_or(0, |range| editor.text.as_str()[range].chars().count());
     let mut parts = vec![
         Span::styled(format!(" KERNEL {name} "), theme.accent.add_modifier(Modifier::BOLD)),
         Span::styled(format!(" {state} "), style),
@@ -113,8 +98,7 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
 }
 
 fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
-    let theme = app.theme();
-    let glyphs = app.glyphs();
+    let (theme, glyphs) = (app.theme(), app.glyphs());
     match editor.complaints.len() {
         0 => {}
         1 => return (format!("{} 1 error", glyphs.wrong), theme.bad),
@@ -164,12 +148,11 @@ fn strip_lines(app: &App, page: &Page, editor: &Editor, width: usize) -> Vec<Lin
     } else {
         strip.complaints(editor);
     }
-    let mut lines = strip.lines;
-    if !lines.is_empty() {
+    if !strip.lines.is_empty() {
         let rule = app.glyphs().horizontal.repeat(width);
-        lines.insert(0, Line::styled(rule, app.theme().border));
+        strip.lines.insert(0, Line::styled(rule, app.theme().border));
     }
-    lines
+    strip.lines
 }
 
 struct Strip<'a> {
@@ -182,10 +165,7 @@ impl Strip<'_> {
     fn say(&mut self, sign: &str, sentence: &str, style: Style) {
         let lead = Span::styled(format!(" {sign} "), style);
         for (index, paragraph) in sentence.lines().enumerate() {
-            let lead = match index {
-                0 => lead.clone(),
-                _ => Span::raw("   "),
-            };
+            let lead = if index == 0 { lead.clone() } else { Span::raw("   ") };
             let spans = [(paragraph.to_owned(), style)];
             self.lines.extend(wrap_spans(&spans, self.width, lead, Span::raw("   ")));
         }
@@ -237,8 +217,8 @@ impl Strip<'_> {
                                 self.say(glyphs.right, &said, theme.good);
                             }
                             CaseResult::NotRun => {
-                                let said =
-                                    format!("{}: not run, as one before did not end", case.name);
+                                let why = "not run, as one before did not end";
+                                let said = format!("{}: {why}", case.name);
                                 self.say(glyphs.open, &said, theme.dim);
                             }
                             CaseResult::Failed(_) => {}
@@ -250,10 +230,8 @@ impl Strip<'_> {
                 }
             }
         }
-        let shown = page.hints.get(&question.id).copied().unwrap_or(0);
-        for (index, hint) in question.hints.iter().take(shown).enumerate() {
-            let said = format!("hint {} of {}: {hint}", index + 1, question.hints.len());
-            self.say(glyphs.bullet, &said, theme.warn);
+        for hint in page.shown_hints(question) {
+            self.say(glyphs.bullet, &hint, theme.warn);
         }
     }
 

@@ -205,7 +205,6 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     }
 }
 
-/// Whether the chosen picture is a graph, a timeline, a kernel, an exchange or a film.
 fn has_parts(lab: &LabState) -> bool {
     let frame = lab.chosen().and_then(|index| lab.frame(index));
     matches!(

@@ -4,9 +4,8 @@ use mlsys_lesson::{Diagnostic, Severity};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
 use ratatui::prelude::*;
-use ratatui::widgets::{Block, Clear};
 
-use super::{body, draw_lines};
+use super::{body, cleared, draw_cut, draw_lines};
 use crate::command::{Binding, Place, TABLE};
 use crate::state::{App, Preview};
 use crate::update::availability::Refusal;
@@ -19,7 +18,6 @@ const BESIDE_KEYS: usize = 50;
 const BESIDE_NAME: usize = 60;
 const LEAST: u16 = 2;
 
-/// Draws every command with its keys and its sentence, and why it cannot be done if it cannot.
 pub fn draw_help(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
     let lines = help(app, usize::from(area.width));
     let last = lines.len().saturating_sub(usize::from(area.height));
@@ -34,12 +32,12 @@ pub fn longest_help(app: &App) -> usize {
 fn help(app: &App, width: usize) -> Vec<Line<'static>> {
     let theme = app.theme();
     let ground = app.ground();
-    let (here, rest): (Vec<_>, Vec<_>) = TABLE.iter().partition(|row| row.places.contains(&ground));
+    let (here, mut rest): (Vec<_>, Vec<_>) =
+        TABLE.iter().partition(|row| row.places.contains(&ground));
     let mut lines = vec![Line::styled(format!(" Keys here ({})", ground.word()), theme.title)];
     for row in here {
         lines.extend(entry(app, row, app.satisfied(row).err(), width));
     }
-    let mut rest = rest;
     let home = |row: &Binding| row.places.first().copied();
     rest.sort_by_key(|row| Place::ALL.iter().position(|place| Some(*place) == home(row)));
     let mut before = None;
@@ -47,8 +45,8 @@ fn help(app: &App, width: usize) -> Vec<Line<'static>> {
         if home(row) != before {
             before = home(row);
             let name = before.map_or("", Place::word);
-            lines.push(Line::default());
-            lines.push(Line::styled(format!(" Keys elsewhere ({name})"), theme.title));
+            let head = Line::styled(format!(" Keys elsewhere ({name})"), theme.title);
+            lines.extend([Line::default(), head]);
         }
         lines.extend(entry(app, row, None, width));
     }
@@ -130,7 +128,6 @@ pub fn presets(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Opti
     lines
 }
 
-/// Draws the strip of problems over the lowest part of the page, if there is something to tell.
 pub fn draw_strip(app: &App, body: Rect, buffer: &mut Buffer) {
     let Some(preview) = &app.preview else { return };
     let room = room(app, preview, body);
@@ -140,15 +137,7 @@ pub fn draw_strip(app: &App, body: Rect, buffer: &mut Buffer) {
     }
     let height = u16::try_from(lines.len()).map_or(room, |lines| lines.min(room));
     let area = Rect::new(body.x, body.bottom() - height, body.width, height);
-    Clear.render(area, buffer);
-    Block::new().style(app.theme().screen).render(area, buffer);
-    let hidden = lines.len().saturating_sub(usize::from(height));
-    let shown = usize::from(height) - usize::from(hidden > 0);
-    draw_lines(lines.into_iter().take(shown), area, buffer);
-    if let (Some(last), true) = (area.rows().next_back(), hidden > 0) {
-        let more = format!(" {} more lines: ! shows them all", hidden + 1);
-        Line::styled(more, app.theme().dim).render(last, buffer);
-    }
+    draw_cut(app, lines, ": ! shows them all", cleared(&app.screen.look, area, buffer), buffer);
 }
 
 pub fn draw_problems(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
@@ -174,25 +163,18 @@ fn problems(preview: &Preview, has_page: bool, look: &Look) -> Vec<Line<'static>
         return Vec::new();
     }
     let errors = preview.problems.iter().filter(|p| p.is_error()).count();
-    let stays = if has_page {
-        "the last good version stays on the screen"
-    } else {
-        "it opens as soon as it is right"
+    let stays = match has_page {
+        true => "the last good version stays on the screen",
+        false => "it opens as soon as it is right",
     };
+    let (file, warnings) = (&preview.file, preview.problems.len());
     let (summary, style) = match (&preview.unreadable, errors) {
         (Some(reason), _) => (format!("{reason}; {stays}"), theme.bad),
-        (None, 0) => {
-            (format!("{}: {}", preview.file, count(preview.problems.len(), "warning")), theme.warn)
-        }
-        (None, errors) => {
-            (format!("{}: {}; {stays}", preview.file, count(errors, "error")), theme.bad)
-        }
+        (None, 0) => (format!("{file}: {}", count(warnings, "warning")), theme.warn),
+        (None, errors) => (format!("{file}: {}; {stays}", count(errors, "error")), theme.bad),
     };
     let rule = look.glyphs.horizontal.repeat(2);
-    let mut lines = vec![Line::from(vec![
-        Span::styled(format!("{rule} "), style),
-        Span::styled(summary, style),
-    ])];
+    let mut lines = vec![Line::from(Span::styled(format!("{rule} {summary}"), style))];
     if preview.unreadable.is_none() {
         // Errors come first: they are what keeps the lesson from the screen.
         let (errors, warnings): (Vec<_>, Vec<_>) =
@@ -212,20 +194,17 @@ fn problem_lines(problem: &Diagnostic, look: &Look) -> Vec<Line<'static>> {
         Severity::Warning => theme.warn,
     };
     let printed = problem.to_string();
-    let mut lines: Vec<Line<'static>> = Vec::new();
-    for (index, line) in printed.lines().enumerate() {
+    // The empty line above the source tells nothing.
+    let lines = printed.lines().enumerate().filter(|(index, _)| *index != 2);
+    let styled = lines.map(|(index, line)| {
         let style = match index {
-            0 => loud,
+            0 | 4 => loud,
             3 => theme.code,
-            4 => loud,
             _ => theme.text,
         };
-        // The empty line above the source tells nothing.
-        if index != 2 {
-            lines.push(Line::styled(format!(" {line}"), style));
-        }
-    }
-    lines
+        Line::styled(format!(" {line}"), style)
+    });
+    styled.collect()
 }
 
 fn count(number: usize, what: &str) -> String {
@@ -245,20 +224,13 @@ pub fn draw_line(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
     };
     let mut lines = say("This line opens what is on the screen", theme.title);
     lines.push(Line::default());
-    let broken = wrap_spans(
-        &[(line.to_owned(), theme.code)],
-        width.saturating_sub(2),
-        Span::raw(""),
-        Span::raw(""),
-    );
+    let line = [(line.to_owned(), theme.code)];
+    let mut broken = wrap_spans(&line, width.saturating_sub(2), Span::raw(""), Span::raw(""));
     let last = broken.len().saturating_sub(1);
-    lines.extend(broken.into_iter().enumerate().map(|(index, mut line)| {
-        if index < last {
-            line.spans.push(Span::styled(" \\", theme.code));
-        }
-        line
-    }));
-    lines.push(Line::default());
+    for line in broken.iter_mut().take(last) {
+        line.spans.push(Span::styled(" \\", theme.code));
+    }
+    lines.extend(broken.into_iter().chain([Line::default()]));
     lines.extend(say(
         "It was sent to the clipboard. Terminals may refuse that (tmux: set -g set-clipboard on): then mark it and copy it.",
         theme.dim,

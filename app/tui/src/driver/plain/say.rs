@@ -92,7 +92,6 @@ pub fn block(page: &Page, index: usize) -> Vec<String> {
     }
 }
 
-/// The lesson's predictions, labs and questions with their numbers and where they stand.
 pub fn activities(page: &Page) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, &block) in page.activities().iter().enumerate() {
@@ -174,7 +173,6 @@ pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
     lines
 }
 
-/// The lab that a prediction is about.
 pub fn lab_of(predict: &Predict) -> Option<String> {
     let Target::Metric(formula) = &predict.target else { return None };
     let (name, _) = *formula.expr.names().first()?;

@@ -15,7 +15,6 @@ pub enum Line {
     Hint,
     Run,
     Stop,
-    /// Turn a knob: its name and its value.
     Set(String, String),
     Reset,
     Save(String),

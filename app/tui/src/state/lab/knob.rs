@@ -68,7 +68,6 @@ impl Knob {
         self.range.1.map_or(x, |high| x.min(high))
     }
 
-    /// Checks a value against the lab and against the lesson.
     pub fn accepts(&self, schema: &Schema, given: Given) -> Result<Value, KnobError> {
         let value = Params::check(schema, &self.name, given)?;
         let name = self.name.clone();
