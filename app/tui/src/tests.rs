@@ -258,7 +258,7 @@ impl Bench {
 
     /// Types the keys of each row; then all that stands between ` | ` behind them holds: a text is on the screen or,
     /// after `no: `, is not; after `does: ` and `does no: ` it is part of the effects that were asked for, `does nothing`
-    /// means none; keys go to the place after `at: `; a run goes on, or none, at `busy` and `idle`; `animation` and
+    /// means none; keys go to the place after `at: `; a run goes on, or none, at `busy` and `idle`; the screen is that of a file at `looks`; `animation` and
     /// `clock` are those of the shown picture and its debugger.
     #[track_caller]
     pub fn follow(&mut self, rows: &[(&str, &str)]) {
@@ -271,6 +271,7 @@ impl Bench {
                     "does" => assert!(effects.contains(rest), "{keys:?} does {effects}"),
                     "does no" => assert!(!effects.contains(rest), "{keys:?} does {effects}"),
                     "does nothing" => assert_eq!(effects, "[]", "{keys:?}"),
+                    "looks" => self.compare(rest),
                     "at" => assert_eq!(self.app.place().word(), rest, "{keys:?}"),
                     "animation" => {
                         assert_eq!(format!("{:?}", self.app.animation()), rest, "{keys:?}")

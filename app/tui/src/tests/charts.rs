@@ -147,10 +147,8 @@ fn charts_look_as_they_did() {
         let mut bench = Bench::at_chart(size);
         bench.keys(" ");
         bench.learn(0.5, 300);
-        bench.compare("picture");
-        bench.keys("z<<<<<");
-        bench.compare("cursor");
-        bench.keys("+l");
-        bench.compare("zoomed");
+        bench.follow(&[("", "looks: picture")]);
+        bench.follow(&[("z<<<<<", "looks: cursor")]);
+        bench.follow(&[("+l", "looks: zoomed")]);
     }
 }

@@ -76,17 +76,13 @@ fn a_kernel_is_written_mended_tested_and_right() {
 
     // The mistake that is known gets what is said to it.
     press(&mut bench, &[Key::Down, Key::Home]);
-    for _ in 0.."if (i < n) B[".len() {
-        press(&mut bench, &[Key::Right]);
-    }
+    bench.keys(&">".repeat("if (i < n) B[".len()));
     bench.follow(&[("n - 1 - ", "changed since the tests")]);
     test(&mut bench);
     bench.shows("Every block computes the same elements");
 
     press(&mut bench, &[Key::Up, Key::Home]);
-    for _ in 0.."int i = ".len() {
-        press(&mut bench, &[Key::Right]);
-    }
+    bench.keys(&">".repeat("int i = ".len()));
     bench.send(Message::Paste("blockDim.x * blockIdx.x + ".to_owned()));
     let effects = test(&mut bench);
     assert!(effects.iter().any(|effect| matches!(
@@ -108,14 +104,9 @@ fn editor_undo_and_redo_reach_both_ends() {
     press(&mut bench, &[Key::Ctrl('x'), Key::Ctrl('v'), Key::Backspace]);
     let last = text(&bench);
     assert_ne!(last, starter);
-    for _ in 0..40 {
-        bench.keys("\x15");
-    }
+    bench.follow(&[(&"\x15".repeat(40), "nothing to take back")]);
     assert_eq!(text(&bench), starter);
-    bench.shows("nothing to take back");
-    for _ in 0..40 {
-        bench.keys("\x12");
-    }
+    bench.keys(&"\x12".repeat(40));
     assert_eq!(text(&bench), last);
     // Beginning again is one change like any other.
     let effects = bench.keys("\x02");
@@ -235,12 +226,11 @@ fn odd_texts_are_shown_and_never_break_anything() {
 fn a_kernel_looks_as_it_did() {
     for size in [(40, 12), (80, 24), (120, 40), (200, 60)] {
         let mut bench = bench(size);
-        bench.keys("\n");
-        bench.compare("kernel-written");
+        bench.follow(&[("\n", "looks: kernel-written")]);
         press(&mut bench, &[Key::Down, Key::End, Key::Char('x')]);
-        bench.compare("kernel-error");
+        bench.follow(&[("", "looks: kernel-error")]);
         bench.keys("\x15");
         test(&mut bench);
-        bench.compare("kernel-tested");
+        bench.follow(&[("", "looks: kernel-tested")]);
     }
 }

@@ -236,11 +236,10 @@ fn the_glossary_starts_with_terms_on_screen() {
 fn reading_looks_as_it_did() {
     for size in SIZES {
         let mut bench = Bench::in_lesson(size);
-        bench.keys("/par");
-        bench.compare("search");
-        bench.keys("\u{1b}K");
-        bench.compare("glossary");
-        bench.keys("kv c\n");
-        bench.compare("term");
+        bench.follow(&[
+            ("/par", "looks: search"),
+            ("\u{1b}K", "looks: glossary"),
+            ("kv c\n", "looks: term"),
+        ]);
     }
 }

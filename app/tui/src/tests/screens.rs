@@ -6,7 +6,7 @@ use ratatui::backend::TestBackend;
 use ratatui::prelude::*;
 use std::thread;
 
-use super::{Bench, point};
+use super::{Bench, losses};
 use crate::message::Message;
 use crate::view;
 
@@ -16,47 +16,28 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 fn the_pages_look_as_they_did() {
     for size in SIZES {
         let mut bench = Bench::new(size);
-        bench.probed();
-        bench.compare("course");
-        bench.keys("\n");
-        bench.compare("lesson");
+        bench.follow(&[("«probed»", "looks: course"), ("\n", "looks: lesson")]);
         bench.keys("\n0.9\n ");
-        let reports = (1..=120).map(|step| point("loss", step, 0.7 / step as f64)).collect();
-        bench.report(reports, 400);
-        bench.compare("running");
-        bench.train(1.0);
-        bench.keys("n");
-        bench.compare("finished");
-        bench.keys("?");
-        bench.compare("help");
-        bench.keys(":la");
-        bench.compare("palette");
+        bench.report(losses(1..=120), 400);
+        bench.follow(&[
+            ("", "looks: running"),
+            ("«trained»n", "looks: finished"),
+            ("?", "looks: help"),
+            (":la", "looks: palette"),
+        ]);
     }
-}
-
-#[test]
-fn small_screens_have_help_and_palette() {
-    let size = (40, 12);
-    let mut bench = Bench::in_lesson(size);
-    bench.compare("lesson");
-    bench.keys("?");
-    bench.compare("help");
-    bench.keys(":s");
-    bench.compare("palette");
-    bench.keys("\u{1b}x");
-    bench.compare("reason");
-}
-
-#[test]
-fn presets_and_line_screens() {
+    Bench::in_lesson((40, 12)).follow(&[
+        ("", "looks: lesson"),
+        ("?", "looks: help"),
+        (":s", "looks: palette"),
+        ("\u{1b}x", "looks: reason"),
+    ]);
     for size in [(40, 12), (80, 24), (120, 40)] {
-        let mut bench = Bench::in_lesson(size);
-        bench.keys("P_");
-        bench.compare("presets");
-        bench.keys("\u{1b}\t>y");
-        bench.compare("line");
-        bench.keys("\u{1b}:stop");
-        bench.compare("refused");
+        Bench::in_lesson(size).follow(&[
+            ("P_", "looks: presets"),
+            ("\u{1b}\t>y", "looks: line"),
+            ("\u{1b}:stop", "looks: refused"),
+        ]);
     }
 }
 
@@ -117,16 +98,17 @@ const PAGES: &[&str] = &[
 ];
 
 fn looks() -> Vec<Look> {
-    let mut looks = Vec::new();
-    for (background, depth, set) in [
+    let look = |(background, depth, set)| Look {
+        theme: Theme::new(background, depth),
+        glyphs: Glyphs::new(set),
+    };
+    let looks = [
         (Background::Dark, ColorDepth::TrueColor, GlyphSet::Unicode),
         (Background::Light, ColorDepth::Ansi256, GlyphSet::Unicode),
         (Background::Dark, ColorDepth::Ansi16, GlyphSet::Ascii),
         (Background::Light, ColorDepth::None, GlyphSet::Ascii),
-    ] {
-        looks.push(Look { theme: Theme::new(background, depth), glyphs: Glyphs::new(set) });
-    }
-    looks
+    ];
+    looks.map(look).into()
 }
 
 /// Without optimization a page is drawn at every twelfth size, another twelfth for each page; else at all of them.
@@ -134,18 +116,14 @@ const EVERY: usize = if cfg!(debug_assertions) { 12 } else { 1 };
 
 /// Lessons as they stand before, while and after a lab runs, on the page that keys lead to.
 fn benches(keys: &str) -> Vec<Bench> {
-    let ready = Bench::in_lesson((120, 40));
-    let mut running = Bench::in_lesson((120, 40));
-    running.keys("  ");
-    running.report((1..=40).map(|s| point("loss", s, 0.7 / s as f64)).collect(), 400);
-    let mut done = Bench::in_lesson((120, 40));
-    done.keys("\n0.9\n ");
-    done.train(1.0);
-    let mut benches = vec![ready, running, done];
-    for bench in &mut benches {
+    let states = ["", "  «losses 1 40»", "\n0.9\n «trained»"];
+    let benches = states.map(|state| {
+        let mut bench = Bench::in_lesson((120, 40));
+        bench.keys(state);
         bench.keys(keys);
-    }
-    benches
+        bench
+    });
+    benches.into()
 }
 
 fn draw(bench: &mut Bench, look: &Look, (width, height): (u16, u16)) {
@@ -155,12 +133,8 @@ fn draw(bench: &mut Bench, look: &Look, (width, height): (u16, u16)) {
     terminal.draw(|frame| view::draw(&bench.app, frame)).unwrap();
     let buffer = terminal.backend().buffer();
     for cell in buffer.content() {
-        match look.theme.depth {
-            ColorDepth::None => {
-                assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
-            }
-            ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => {}
-        }
+        let is_plain = (cell.fg, cell.bg) == (Color::Reset, Color::Reset);
+        assert!(is_plain || look.theme.depth != ColorDepth::None);
     }
 }
 
@@ -206,10 +180,9 @@ fn pages_draw_at_every_size_and_look() {
 fn shrunken_screens_are_drawn() {
     for keys in PAGES {
         for mut bench in benches(keys) {
-            for (laid_out, drawn) in
+            for ((width, height), drawn) in
                 [((120, 40), (30, 8)), ((30, 8), (120, 40)), ((200, 9), (25, 60))]
             {
-                let (width, height) = laid_out;
                 bench.send(Message::Resize { width, height });
                 let (width, height) = drawn;
                 let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();

@@ -180,10 +180,8 @@ fn steering_looks_as_it_did() {
         let mut bench = running(size);
         bench.keys("F");
         bench.report(losses(121..=260), 800);
-        bench.compare("frozen");
-        bench.keys("FS");
-        bench.compare("steps");
-        bench.keys("\u{1b}R");
-        bench.compare("reset");
+        bench.follow(&[("", "looks: frozen")]);
+        bench.follow(&[("FS", "looks: steps")]);
+        bench.follow(&[("\u{1b}R", "looks: reset")]);
     }
 }

@@ -7,150 +7,139 @@ use crate::tests::{Bench, asked, point};
 
 const LESSON: &str = include_str!("../../tests/lesson.md");
 
-struct Author {
-    bench: Bench,
+/// The workbench while an author writes a lesson file, which begins with a text.
+fn previewing(size: (u16, u16), text: &str) -> Bench {
+    let mut bench = Bench::new(size);
+    bench.app.course.lessons.clear();
+    bench.probed();
+    bench.app.preview = Some(Preview::new("lesson.md".to_owned()));
+    bench.saves(text);
+    bench
 }
 
-impl Author {
-    fn new(size: (u16, u16)) -> Self {
-        Self::opening(size, LESSON)
-    }
-
-    fn opening(size: (u16, u16), text: &str) -> Self {
-        let mut bench = Bench::new(size);
-        bench.app.course.lessons.clear();
-        bench.probed();
-        bench.app.preview = Some(Preview::new("lesson.md".to_owned()));
-        let mut author = Self { bench };
-        author.saves(text);
-        author
-    }
-
+impl Bench {
     fn saves(&mut self, text: &str) -> Vec<Effect> {
         let parsed = mlsys_lesson::read("lesson.md", text.as_bytes(), mlsys_registry::built_in());
-        self.sees(PreviewState::Read(Box::new(parsed)))
+        self.send(Message::Previewed(PreviewState::Read(Box::new(parsed))))
     }
 
     fn replaces(&mut self, part: &str, by: &str) -> Vec<Effect> {
         assert!(LESSON.contains(part), "{part:?} is in the lesson");
         self.saves(&LESSON.replace(part, by))
     }
+}
 
-    fn sees(&mut self, sight: PreviewState) -> Vec<Effect> {
-        self.bench.send(Message::Previewed(sight))
-    }
-
-    fn is_abandoned(effects: &[Effect]) -> bool {
-        asked!(effects, Effect::Abandon)
-    }
+fn is_abandoned(effects: &[Effect]) -> bool {
+    asked!(effects, Effect::Abandon)
 }
 
 #[test]
 fn new_prose_is_shown_and_stops_no_run() {
-    let mut author = Author::new((120, 40));
-    author.bench.keys("  ");
-    author.bench.report(vec![point("loss", 1, 0.7)], 50);
-    let effects = author.replaces("Some text to read", "Some other words");
-    assert!(!Author::is_abandoned(&effects), "{effects:?}");
-    author.bench.follow(&[("", "Some other words | running")]);
-    author.bench.train(1.0);
-    author.bench.shows("finished");
+    let mut bench = previewing((120, 40), LESSON);
+    bench.keys("  ");
+    bench.report(vec![point("loss", 1, 0.7)], 50);
+    let effects = bench.replaces("Some text to read", "Some other words");
+    assert!(!is_abandoned(&effects), "{effects:?}");
+    bench.follow(&[("", "Some other words | running")]);
+    bench.train(1.0);
+    bench.shows("finished");
 }
 
 #[test]
 fn a_changed_lab_ends_its_own_run_and_no_other() {
-    let mut author = Author::new((120, 40));
-    author.bench.keys("  ");
-    author.bench.report(vec![point("loss", 1, 0.7)], 50);
+    let mut bench = previewing((120, 40), LESSON);
+    bench.keys("  ");
+    bench.report(vec![point("loss", 1, 0.7)], 50);
     let run = "```{lab} run\n";
-    let effects =
-        author.replaces(run, &format!("```{{lab}} other\nkind = \"train\"\n```\n\n{run}"));
-    assert!(!Author::is_abandoned(&effects), "a lab was added before it");
-    let active = author.bench.app.session.active.unwrap();
+    let effects = bench.replaces(run, &format!("```{{lab}} other\nkind = \"train\"\n```\n\n{run}"));
+    assert!(!is_abandoned(&effects), "a lab was added before it");
+    let active = bench.app.session.active.unwrap();
     assert_eq!(active.lab, 1);
-    author.bench.report(vec![point("loss", 2, 0.6)], 60);
-    let page = author.bench.page();
+    bench.report(vec![point("loss", 2, 0.6)], 60);
+    let page = bench.page();
     assert_eq!(page.labs[1].run.data.series["loss"].points().len(), 2);
 
-    let effects = author.replaces("default = 32", "default = 16");
-    assert!(Author::is_abandoned(&effects));
-    author.bench.shows("lab 'run' was changed: its run was ended");
-    assert!(author.bench.app.session.active.is_none());
+    let effects = bench.replaces("default = 32", "default = 16");
+    assert!(is_abandoned(&effects));
+    bench.shows("lab 'run' was changed: its run was ended");
+    assert!(bench.app.session.active.is_none());
 
-    author.bench.keys("  ");
-    let effects = author.replaces(run, "```{lab} renamed\n");
-    assert!(!Author::is_abandoned(&effects), "not a valid lesson: checks name the lab");
+    bench.keys("  ");
+    let effects = bench.replaces(run, "```{lab} renamed\n");
+    assert!(!is_abandoned(&effects), "not a valid lesson: checks name the lab");
     let without = LESSON.replace("run.", "renamed.").replace(run, "```{lab} renamed\n");
-    let effects = author.saves(&without);
-    assert!(Author::is_abandoned(&effects));
-    author.bench.shows("lab 'run' was taken out: its run was ended");
+    let effects = bench.saves(&without);
+    assert!(is_abandoned(&effects));
+    bench.shows("lab 'run' was taken out: its run was ended");
 }
 
 #[test]
 fn preview_errors_show_until_fixed() {
-    let mut author = Author::new((120, 40));
-    let good = author.bench.screen();
-    author.replaces("minutes = ", "minuets = ");
-    author.bench.follow(&[
+    let mut bench = previewing((120, 40), LESSON);
+    let good = bench.screen();
+    bench.replaces("minutes = ", "minuets = ");
+    bench.follow(&[
         ("", "the last good version stays on the screen | --> lesson.md: | did you mean"),
         ("", "minuets =  | Some text to read"),
     ]);
-    author.saves(LESSON);
-    assert_eq!(author.bench.screen(), good);
+    bench.saves(LESSON);
+    assert_eq!(bench.screen(), good);
 }
 
 #[test]
 fn a_file_that_goes_away_leaves_its_last_version() {
-    let mut author = Author::new((120, 40));
-    let good = author.bench.screen();
-    author.sees(PreviewState::Unreadable("lesson.md is not there any more".to_owned()));
-    author.bench.follow(&[("", "lesson.md is not there any more | Some text to read")]);
-    author.saves(LESSON);
-    assert_eq!(author.bench.screen(), good);
+    let mut bench = previewing((120, 40), LESSON);
+    let good = bench.screen();
+    bench.send(Message::Previewed(PreviewState::Unreadable(
+        "lesson.md is not there any more".to_owned(),
+    )));
+    bench.follow(&[("", "lesson.md is not there any more | Some text to read")]);
+    bench.saves(LESSON);
+    assert_eq!(bench.screen(), good);
 }
 
 #[test]
 fn a_broken_lesson_opens_once_fixed() {
-    let mut author = Author::opening((80, 24), &LESSON.replace("minutes = ", "minuets = "));
-    author.bench.shows("it opens as soon as it is right");
-    assert!(author.bench.app.page.is_none());
-    author.saves(LESSON);
-    author.bench.shows("Some text to read");
+    let mut bench = previewing((80, 24), &LESSON.replace("minutes = ", "minuets = "));
+    bench.shows("it opens as soon as it is right");
+    assert!(bench.app.page.is_none());
+    bench.saves(LESSON);
+    bench.shows("Some text to read");
 }
 
 #[test]
 fn answers_are_regraded_on_reload() {
-    let mut author = Author::new((120, 60));
-    author.bench.follow(&[("nnn\n1152\n", "Biases are parameters too.")]);
-    let answered = |author: &Author| {
-        let page = author.bench.page();
+    let mut bench = previewing((120, 60), LESSON);
+    bench.follow(&[("nnn\n1152\n", "Biases are parameters too.")]);
+    let answered = |bench: &Bench| {
+        let page = bench.page();
         page.answers.values().next().map(|answered| answered.right)
     };
-    assert_eq!(answered(&author), Some(false));
-    author.replaces("answer = \"1218\"", "answer = 1152");
+    assert_eq!(answered(&bench), Some(false));
+    bench.replaces("answer = \"1218\"", "answer = 1152");
     // The stated wrong answer is now the right one: that is for `lesson check` to tell.
-    assert_eq!(answered(&author), Some(true));
+    assert_eq!(answered(&bench), Some(true));
 }
 
 #[test]
 fn the_reader_stays_at_the_same_lines() {
-    let mut author = Author::new((80, 12));
-    author.bench.keys("nnn");
-    let top = |author: &Author| author.bench.screen().lines().nth(3).map(str::to_owned);
-    let before = top(&author);
-    author.replaces(
+    let mut bench = previewing((80, 12), LESSON);
+    bench.keys("nnn");
+    let top = |bench: &Bench| bench.screen().lines().nth(3).map(str::to_owned);
+    let before = top(&bench);
+    bench.replaces(
         "Some text to read",
         "Five\n\nnew\n\nparagraphs\n\nbefore\n\nall. Some text to read",
     );
-    assert_eq!(top(&author), before);
+    assert_eq!(top(&bench), before);
 }
 
 #[test]
 fn a_page_left_behind_is_renewed_too() {
-    let mut author = Author::new((120, 40));
-    author.bench.keys("\u{1b}");
-    author.replaces("Some text to read", "Some other words");
-    author.bench.follow(&[("\n", "Some other words")]);
+    let mut bench = previewing((120, 40), LESSON);
+    bench.keys("\u{1b}");
+    bench.replaces("Some text to read", "Some other words");
+    bench.follow(&[("\n", "Some other words")]);
 }
 
 #[test]
@@ -158,18 +147,18 @@ fn any_size_bears_any_number_of_errors() {
     let text = LESSON.replace(" = ", " == ");
     for width in (0..60).step_by(7) {
         for height in 0..20 {
-            Author::opening((width, height), &text).bench.screen();
+            previewing((width, height), &text).screen();
         }
     }
 }
 
 #[test]
 fn instructors_see_what_students_do_not() {
-    let mut author = Author::new((200, 120));
+    let mut bench = previewing((200, 120), LESSON);
     let notes = "```{notes}\nAsk who sees *why*.\n```\n\n```{question} q1\n";
-    author.replaces("```{question} q1\n", notes);
-    author.bench.follow(&[("", "no: Ask who sees | no: students do not see")]);
-    author.bench.keys("i");
+    bench.replaces("```{question} q1\n", notes);
+    bench.follow(&[("", "no: Ask who sees | no: students do not see")]);
+    bench.keys("i");
     for text in [
         "instructor view",
         "Ask who sees why.",
@@ -185,11 +174,11 @@ fn instructors_see_what_students_do_not() {
         "class: seeded",
         "part: run.parameters == 1218 = no value yet",
     ] {
-        author.bench.shows(text);
+        bench.shows(text);
     }
-    author.bench.keys("  ");
-    author.bench.train(0.5);
-    author.bench.follow(&[
+    bench.keys("  ");
+    bench.train(0.5);
+    bench.follow(&[
         ("", "part: run.parameters = 1218 | part: run.accuracy >= 0.95 = false"),
         ("i", "no: students do not see | no: instructor view"),
     ]);
@@ -205,10 +194,10 @@ fn learners_are_told_why_they_do_not() {
 
 #[test]
 fn all_problems_can_be_read_one_by_one() {
-    let mut author = Author::new((80, 16));
-    author.bench.follow(&[("!", "nothing is wrong with the file")]);
-    author.saves(&LESSON.replace("answer = ", "anser = ").replace("minutes", "minuets"));
-    author.bench.follow(&[
+    let mut bench = previewing((80, 16), LESSON);
+    bench.follow(&[("!", "nothing is wrong with the file")]);
+    bench.saves(&LESSON.replace("answer = ", "anser = ").replace("minutes", "minuets"));
+    bench.follow(&[
         ("", "! shows them all"),
         ("!", "minuets | no: anser"),
         ("G^^", "anser"),
