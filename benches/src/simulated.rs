@@ -82,11 +82,9 @@ fn launch(lab: &dyn Lab, kernel: &str, elements: u32) -> Result<f64, Failure> {
         sink: &mut sink,
         control: Control::free(Limits::default(), Arc::default()),
     };
-    match guarded(lab, &mut run) {
-        Outcome::Finished => {}
-        outcome @ (Outcome::Stopped(_) | Outcome::Failed(_) | Outcome::Panicked(_)) => {
-            return Err(Failure::Run(format!("{outcome:?}")));
-        }
+    let outcome = guarded(lab, &mut run);
+    if !matches!(outcome, Outcome::Finished) {
+        return Err(Failure::Run(format!("{outcome:?}")));
     }
     let metrics = sink.0.metrics();
     // A fast wrong result is worthless.
@@ -152,19 +150,11 @@ pub fn collective(
 /// Refuses a wrong count: a ring's messages are known, and every rank but the root of a tree sends once up.
 fn verify(algorithm: Algorithm, ranks: usize, tally: &Tally, modelled: f64) -> Result<(), Failure> {
     let ranks = ranks as u64;
-    let (is_right, known) = match algorithm {
-        Algorithm::Ring => {
-            let all = 2 * (ranks - 1) * ranks;
-            (tally.messages == all, format!("{all}"))
-        }
-        Algorithm::RecursiveHalvingDoubling
-        | Algorithm::Tree
-        | Algorithm::DoubleTree
-        | Algorithm::ParameterServer
-        | Algorithm::ShardedParameterServer => {
-            let least = 2 * (ranks - 1);
-            (tally.messages >= least, format!("at least {least}"))
-        }
+    let least = 2 * (ranks - 1);
+    let (is_right, known) = if matches!(algorithm, Algorithm::Ring) {
+        (tally.messages == least * ranks, format!("{}", least * ranks))
+    } else {
+        (tally.messages >= least, format!("at least {least}"))
     };
     if is_right && modelled > 0.0 {
         return Ok(());

@@ -137,12 +137,10 @@ impl Bench {
             sources: Sources::new(self.registry),
         };
         let run = execute(request, &Interrupt::default(), &mut Console::silent());
-        match run.outcome {
-            Outcome::Finished => self.measured(),
-            outcome @ (Outcome::Stopped(_) | Outcome::Failed(_) | Outcome::Panicked(_)) => {
-                Err(Failure::Run(format!("{outcome:?}")))
-            }
+        if !matches!(run.outcome, Outcome::Finished) {
+            return Err(Failure::Run(format!("{:?}", run.outcome)));
         }
+        self.measured()
     }
 
     /// The lab on a lesson page of its own, at full speed; panels are all of the lab's, or those named.
@@ -209,20 +207,8 @@ struct Span<'a> {
 
 impl Sink for Span<'_> {
     fn report(&mut self, report: Report) {
-        let timed = match (&report, self.ends) {
-            (Report::Point { name, .. }, None) => name.as_ref() == "loss",
-            (Report::Point { .. }, Some(_)) => true,
-            (
-                Report::Status(_)
-                | Report::Scalar { .. }
-                | Report::Frame { .. }
-                | Report::Change(_)
-                | Report::Diverged { .. }
-                | Report::Notice(_)
-                | Report::Artifact(_),
-                _,
-            ) => false,
-        };
+        let begun = self.ends.is_some();
+        let timed = matches!(&report, Report::Point { name, .. } if begun || &**name == "loss");
         self.sink.report(report);
         if timed {
             let now = Instant::now();

@@ -75,18 +75,6 @@ fn may_split(command: Option<&Command>) -> bool {
         None | Some(Command::Open(_) | Command::Run(_)) => true,
         Some(Command::Lab(options)) => options.about.is_none(),
         Some(Command::Lesson(asked)) => matches!(asked, Lesson::Preview { .. }),
-        Some(
-            Command::List(_)
-            | Command::Glossary(_)
-            | Command::Course(_)
-            | Command::Theme(_)
-            | Command::Keys(_)
-            | Command::Worker(_)
-            | Command::Doctor(_)
-            | Command::Runs(_)
-            | Command::Report(_)
-            | Command::Progress(_)
-            | Command::Bench(_),
-        ) => false,
+        Some(_) => false,
     }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
+use mlsys_lab::named_enum;
 use mlsys_lab::nearest::nearest;
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::process::Failure;
@@ -20,24 +21,13 @@ pub struct Target {
     pub file: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Junit,
-    Json,
-    Gradescope,
-    Markdown,
-}
-
-impl Format {
-    pub const ALL: [Self; 4] = [Self::Junit, Self::Json, Self::Gradescope, Self::Markdown];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Junit => "junit",
-            Self::Json => "json",
-            Self::Gradescope => "gradescope",
-            Self::Markdown => "markdown",
-        }
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format {
+        Junit = "junit",
+        Json = "json",
+        Gradescope = "gradescope",
+        Markdown = "markdown",
     }
 }
 
@@ -58,8 +48,7 @@ impl Target {
         let Some((name, file)) = text.split_once('=').filter(|(_, file)| !file.is_empty()) else {
             return Err(TargetError::Shape);
         };
-        let format = Format::ALL.into_iter().find(|format| format.name() == name);
-        let format = format.ok_or_else(|| {
+        let format = name.parse().map_err(|_| {
             let (name, names) = (name.to_owned(), Format::ALL.map(Format::name));
             match nearest(&name, names) {
                 Some(near) => TargetError::Misspelt { name, near },

@@ -218,13 +218,9 @@ fn failure_of_run(
         sources: plan.sources.clone(),
     };
     let finished = execute(request, &context.interrupt, context.console);
-    match finished.outcome {
-        // Three steps may take longer than the second they get.
-        Outcome::Stopped(StopReason::TimeLimit) => None,
-        Outcome::Finished | Outcome::Stopped(_) | Outcome::Failed(_) | Outcome::Panicked(_) => {
-            finished.trouble()
-        }
-    }
+    // Three steps may take longer than the second they get.
+    let is_slow = matches!(finished.outcome, Outcome::Stopped(StopReason::TimeLimit));
+    finished.trouble().filter(|_| !is_slow)
 }
 
 /// The ends of a knob: smallest and largest, or each of its names, which have no order.

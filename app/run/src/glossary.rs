@@ -374,8 +374,8 @@ mod tests {
     #[test]
     fn every_reference_leads_somewhere_else() {
         let glossary = Glossary::builtin();
-        let course =
-            crate::library::Library::built_in(mlsys_registry::built_in()).parsed().course.unwrap();
+        let library = crate::library::Library::built_in(mlsys_registry::built_in());
+        let course = library.parsed().into_course().unwrap();
         for term in glossary.terms() {
             assert!(!term.see.is_empty(), "{} stands alone", term.name);
             for other in &term.see {

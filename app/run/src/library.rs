@@ -3,7 +3,8 @@
 pub mod labs;
 pub mod languages;
 
-use std::fs;
+use std::fs::{self, FileType};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use mlsys_lab::Registry;
@@ -79,7 +80,7 @@ impl Library {
 
     /// The id of the course, if its `course.toml` is valid.
     pub fn id(&self) -> Option<CourseId> {
-        self.parsed().course.map(|course| course.id)
+        self.parsed().id().cloned()
     }
 
     /// The course as it reads, with all that is wrong with it.
@@ -131,13 +132,11 @@ impl Library {
     }
 
     fn sound(&self, parsed: ParsedCourse, console: &mut Console) -> Result<Course, Failure> {
-        if let Some(course) = parsed.course {
-            return Ok(course);
+        if parsed.id().is_none() {
+            print_diagnostics(&parsed.diagnostics, console);
         }
-        for diagnostic in &parsed.diagnostics {
-            console.note(format_args!("{diagnostic}\n"));
-        }
-        Err(Failure::Usage(format!("{} is not valid", self.name())))
+        let course = parsed.into_course();
+        course.ok_or_else(|| Failure::Usage(format!("{} is not valid", self.name())))
     }
 
     /// Reads a lesson that is named by its id or by the path of its file.
@@ -187,18 +186,11 @@ impl Library {
         let mut parsed = self.parsed();
         let lessons = std::mem::take(&mut parsed.lessons);
         let is_whole = !parsed.diagnostics.iter().any(Diagnostic::is_error);
-        let course = self.sound(parsed, console)?;
+        self.sound(parsed, console)?;
         let lessons = valid(lessons, console)?;
-        if is_whole {
-            Ok(lessons)
-        } else {
-            Err(Failure::Usage(format!(
-                "{} is not valid; {}; nothing was run",
-                self.name(),
-                self.how_to_check()
-            )))
-        }
-        .inspect(|lessons| debug_assert_eq!(lessons.len(), course.lessons().len()))
+        let (name, how) = (self.name(), self.how_to_check());
+        let refused = || Failure::Usage(format!("{name} is not valid; {how}; nothing was run"));
+        is_whole.then_some(lessons).ok_or_else(refused)
     }
 }
 
@@ -223,21 +215,18 @@ fn valid(read: Vec<(String, Parsed)>, console: &mut Console) -> Result<Vec<Lesso
     let mut lessons = Vec::new();
     let mut invalid = Vec::new();
     for (name, parsed) in read {
-        print_diagnostics(&parsed, console);
+        print_diagnostics(&parsed.diagnostics, console);
         match parsed.lesson {
             Some(lesson) => lessons.push(lesson),
             None => invalid.push(name),
         }
     }
     if invalid.is_empty() {
-        Ok(lessons)
-    } else {
-        let names = invalid.join(", ");
-        Err(Failure::Usage(format!(
-            "not a valid lesson: {}; nothing was run",
-            names.escape_debug()
-        )))
+        return Ok(lessons);
     }
+    let names = invalid.join(", ");
+    let names = names.escape_debug();
+    Err(Failure::Usage(format!("not a valid lesson: {names}; nothing was run")))
 }
 
 pub fn read_file(path: &Path, registry: &Registry) -> Result<Parsed, Failure> {
@@ -245,9 +234,12 @@ pub fn read_file(path: &Path, registry: &Registry) -> Result<Parsed, Failure> {
     Ok(mlsys_lesson::read(&path.display().to_string(), &bytes, registry))
 }
 
-/// Prints the mistakes of a lesson, as a compiler does.
-pub fn print_diagnostics(parsed: &Parsed, console: &mut Console) {
-    for diagnostic in &parsed.diagnostics {
+/// Prints mistakes, as a compiler does.
+pub fn print_diagnostics<'d>(
+    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+    console: &mut Console,
+) {
+    for diagnostic in diagnostics {
         console.note(format_args!("{diagnostic}\n"));
     }
 }
@@ -275,22 +267,31 @@ fn folder_files(folder: &Path) -> Result<CourseFiles, Failure> {
     Ok(files)
 }
 
-fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::Usage(format!("'{}' cannot be read: {error}", folder.display()))
+/// The contents of a folder in the order of their names.
+pub fn entries(folder: &Path) -> Result<Vec<(PathBuf, FileType)>, Failure> {
+    let read = || {
+        let entries = fs::read_dir(folder)?.map(|entry| {
+            let entry = entry?;
+            Ok((entry.path(), entry.file_type()?))
+        });
+        entries.collect::<io::Result<Vec<_>>>()
     };
-    let mut entries =
-        fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let name = entry.file_name();
-        let kind = entry.file_type().map_err(failed)?;
-        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
+    let mut entries = read().map_err(|error| {
+        Failure::Usage(format!("'{}' cannot be read: {error}", folder.display()))
+    })?;
+    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(entries)
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), Failure> {
+    for (entry, kind) in entries(folder)? {
+        let name = entry.file_name().and_then(|name| name.to_str());
+        let Some(name) = name.filter(|name| !name.starts_with('.')) else {
             continue;
         };
         let path = format!("{prefix}{name}");
         if kind.is_dir() {
-            collect(&entry.path(), &format!("{path}/"), files)?;
+            collect(&entry, &format!("{path}/"), files)?;
         } else if kind.is_file() && belongs(&path) {
             if files.len() == MOST_FILES {
                 return Err(Failure::Usage(format!(
@@ -298,8 +299,8 @@ fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), F
                     folder.display()
                 )));
             }
-            let bytes = read_bounded(&entry.path(), "file of a course", MAX_FILE_BYTES as u64)?;
-            let name = entry.path().display().to_string();
+            let bytes = read_bounded(&entry, "file of a course", MAX_FILE_BYTES as u64)?;
+            let name = entry.display().to_string();
             files.insert(path, CourseFile { name, bytes });
         }
     }
@@ -324,9 +325,10 @@ mod tests {
         let parsed = library.parsed();
         let diagnostics: Vec<String> = parsed.all_diagnostics().map(ToString::to_string).collect();
         assert_eq!(diagnostics, [""; 0]);
-        let course = parsed.course.unwrap();
+        let count = parsed.lessons.len();
+        let course = parsed.into_course().unwrap();
         assert_eq!(course.id, mlsys_lesson::CourseId::built_in());
-        assert_eq!(course.lessons().len(), parsed.lessons.len());
+        assert_eq!(course.lessons().len(), count);
         for lesson in course.lessons() {
             let module =
                 course.modules().iter().find(|module| module.id == lesson.front.id.module());
@@ -337,7 +339,7 @@ mod tests {
     fn every_built_in_translation_can_be_used() {
         let library = Library::built_in(mlsys_registry::built_in());
         let mut read = 0;
-        for lesson in library.parsed().course.unwrap().lessons() {
+        for lesson in library.parsed().into_course().unwrap().lessons() {
             for (file, parsed) in languages::all(lesson, library.files()).unwrap() {
                 let diagnostics: Vec<_> =
                     parsed.diagnostics.iter().map(ToString::to_string).collect();

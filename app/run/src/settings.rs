@@ -192,16 +192,13 @@ fn not_text(error: &FromUtf8Error) -> String {
 
 /// Names the files that the parameters in an error were read from, as a suffix of its message.
 pub fn read_from(pairs: &[String], error: &LabError) -> String {
-    let params = match error {
-        LabError::Contradiction { params, .. } => params.as_slice(),
-        LabError::Expression { param, .. } => std::slice::from_ref(param),
-        // An error of one parameter names its file itself.
-        LabError::Param(_)
-        | LabError::NotFinite { .. }
-        | LabError::Data(_)
-        | LabError::Device { .. }
-        | LabError::Worker(_)
-        | LabError::Failed { .. } => return String::new(),
+    // Another error of one parameter names its file itself.
+    let params: &[String] = if let LabError::Contradiction { params, .. } = error {
+        params
+    } else if let LabError::Expression { param, .. } = error {
+        std::slice::from_ref(param)
+    } else {
+        &[]
     };
     let files = pairs.iter().filter_map(|pair| {
         let (name, value) = pair.split_once('=')?;

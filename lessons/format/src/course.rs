@@ -90,28 +90,26 @@ impl Course {
 /// Errors between these lessons, each reported once: of two lessons with one id the second is, and then
 /// passed over.
 pub fn between(lessons: &[Lesson]) -> Vec<Diagnostic> {
-    between_also(lessons, &[])
+    between_also(&lessons.iter().collect::<Vec<_>>(), &[])
 }
 
 /// The same with lessons that could not be read: requiring one of them is no further error.
-fn between_also(lessons: &[Lesson], unread: &[&str]) -> Vec<Diagnostic> {
+fn between_also(lessons: &[&Lesson], unread: &[&str]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut distinct: Vec<&Lesson> = Vec::new();
-    for lesson in lessons {
-        match distinct.iter().find(|other| other.front.id == lesson.front.id) {
-            None => distinct.push(lesson),
-            Some(first) => problems.push(duplicate(lesson, first)),
-        }
+    for &lesson in lessons {
+        let id = &lesson.front.id;
+        let Some(first) = distinct.iter().find(|other| other.front.id == *id) else {
+            distinct.push(lesson);
+            continue;
+        };
+        let message = format!("the lesson `{id}` is already in {}", first.source.file);
+        let error = lesson.source.error(Code::DuplicateId, lesson.front.place, message);
+        problems.push(error.help("give one of the two another id"));
     }
     problems.extend(unknown(&distinct, unread));
     problems.extend(cycles(&distinct));
     problems
-}
-
-fn duplicate(lesson: &Lesson, first: &Lesson) -> Diagnostic {
-    let message = format!("the lesson `{}` is already in {}", lesson.front.id, first.source.file);
-    let error = lesson.source.error(Code::DuplicateId, lesson.front.place, message);
-    error.help("give one of the two another id")
 }
 
 /// Requirements that do not exist.
@@ -186,8 +184,8 @@ pub type CourseFiles = BTreeMap<String, CourseFile>;
 /// What came of the files of a course.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedCourse {
-    /// The course with the lessons that read, unless `course.toml` has an error.
-    pub course: Option<Course>,
+    /// The course without its lessons, unless `course.toml` has an error.
+    draft: Option<Course>,
     /// The lessons that are listed and there, by their paths, in order.
     pub lessons: Vec<(String, Parsed)>,
     /// Errors in `course.toml` and between the lessons.
@@ -195,6 +193,17 @@ pub struct ParsedCourse {
 }
 
 impl ParsedCourse {
+    /// The course with the lessons that read, unless `course.toml` has an error.
+    pub fn into_course(self) -> Option<Course> {
+        let lessons = self.lessons.into_iter().filter_map(|(_, parsed)| parsed.lesson).collect();
+        Some(Course { lessons, ..self.draft? })
+    }
+
+    /// The id of the course, unless `course.toml` has an error.
+    pub fn id(&self) -> Option<&CourseId> {
+        self.draft.as_ref().map(|course| &course.id)
+    }
+
     /// Everything that is wrong: with the course, then with each lesson.
     pub fn all_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         let lessons = self.lessons.iter();
@@ -206,19 +215,14 @@ impl ParsedCourse {
 pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     let Some(file) = files.get(COURSE_FILE) else {
         let source = Source { file: COURSE_FILE.to_owned(), text: String::new() };
-        let error =
-            source.error(Code::MissingKey, Place::default(), format!("there is no {COURSE_FILE}"));
-        return ParsedCourse {
-            course: None,
-            lessons: Vec::new(),
-            diagnostics: vec![
-                error.help("`mlsys course new FOLDER` writes a course to start from"),
-            ],
-        };
+        let message = format!("there is no {COURSE_FILE}");
+        let error = source.error(Code::MissingKey, Place::default(), message);
+        let error = error.help("`mlsys course new FOLDER` writes a course to start from");
+        return ParsedCourse { draft: None, lessons: Vec::new(), diagnostics: vec![error] };
     };
     let (manifest, mut diagnostics) = manifest_draft(&file.name, &file.bytes);
     let Some(manifest) = manifest else {
-        return ParsedCourse { course: None, lessons: Vec::new(), diagnostics };
+        return ParsedCourse { draft: None, lessons: Vec::new(), diagnostics };
     };
     let mut reading = Reading {
         files,
@@ -231,8 +235,8 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     let modules = reading.modules();
     reading.unlisted();
     let Reading { read, problems, .. } = reading;
-    let lessons: Vec<Lesson> =
-        read.iter().filter_map(|(_, parsed)| parsed.lesson.clone()).collect();
+    let lessons: Vec<&Lesson> =
+        read.iter().filter_map(|(_, parsed)| parsed.lesson.as_ref()).collect();
     let is_sound = !diagnostics.iter().any(Diagnostic::is_error);
     diagnostics.extend(problems);
     let unread: Vec<&str> = read
@@ -246,16 +250,9 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
         diagnostics.extend(disorder(&lessons));
     }
     diagnostics.extend(between);
-    let course = is_sound.then(|| Course {
-        id: manifest.id.clone(),
-        title: manifest.title.clone(),
-        about: manifest.about.clone(),
-        license: manifest.license.clone(),
-        authors: manifest.authors.clone(),
-        modules,
-        lessons,
-    });
-    ParsedCourse { course, lessons: read, diagnostics }
+    let Manifest { id, title, about, license, authors, .. } = manifest;
+    let course = Course { id, title, about, license, authors, modules, lessons: Vec::new() };
+    ParsedCourse { draft: is_sound.then_some(course), lessons: read, diagnostics }
 }
 
 /// Reads the listed lessons that have a file, on all processors: the first frame waits for them.
@@ -412,7 +409,7 @@ fn id_place(lesson: &Lesson) -> Place {
 }
 
 /// Lessons that stand before one they require.
-fn disorder(lessons: &[Lesson]) -> Vec<Diagnostic> {
+fn disorder(lessons: &[&Lesson]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, lesson) in lessons.iter().enumerate() {
         let later = &lessons[index + 1..];

@@ -1,7 +1,6 @@
 //! `mlsys lesson check`, `course check` and `lab check`: everything that is wrong with lessons, courses and labs, in one go.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use mlsys_analytic::closed_form::MAX_BYTES;
@@ -141,15 +140,8 @@ fn files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Parsed>, Failure>
 
 /// Markdown files in a folder and its folders, in the order of their names; links are not followed.
 fn lesson_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::Usage(format!("'{}' cannot be read: {error}", folder.display()))
-    };
-    let mut entries =
-        fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        if entry.file_type().map_err(failed)?.is_dir() {
+    for (path, kind) in library::entries(folder)? {
+        if kind.is_dir() {
             lesson_files(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "md") {
             files.push(path);
@@ -276,9 +268,7 @@ pub fn labs(paths: &[PathBuf], context: &mut Context<'_>) -> Result<Exit, Failur
         if let Some(lab) = &lab {
             problems.extend(labs::failures(&name, &bytes, lab));
         }
-        for problem in &problems {
-            context.console.note(format_args!("{problem}\n"));
-        }
+        library::print_diagnostics(&problems, context.console);
         if problems.iter().any(Diagnostic::is_error) {
             exit = exit.and(Exit::Usage);
         } else if let Some(lab) = lab {

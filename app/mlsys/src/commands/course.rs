@@ -9,7 +9,7 @@ use mlsys_lesson::{
 };
 use mlsys_run::archive::{Manifest, Withheld};
 use mlsys_run::console::Console;
-use mlsys_run::library::{Library, labs};
+use mlsys_run::library::{Library, labs, print_diagnostics};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::write_new;
 
@@ -115,22 +115,20 @@ fn pack(options: &PackCourse, context: &mut Context<'_>) -> Result<Exit, Failure
     let library = context.open_course(&options.path)?;
     let console = &mut *context.console;
     let parsed = library.parsed();
-    for diagnostic in parsed.all_diagnostics() {
-        console.note(format_args!("{diagnostic}\n"));
-    }
+    print_diagnostics(parsed.all_diagnostics(), console);
     let sound = !parsed.all_diagnostics().any(Diagnostic::is_error);
-    let Some(course) = parsed.course.as_ref().filter(|_| sound) else {
+    let Some(id) = parsed.id().filter(|_| sound).cloned() else {
         return Err(Failure::Usage(format!("{} is not valid; nothing was packed", library.name())));
     };
     let answers = if options.without_answers { Withheld::Withheld } else { Withheld::Included };
     let files = packed_files(&library, &parsed, answers, console);
-    let manifest = Manifest::new(course.id.clone(), answers, &files);
+    let manifest = Manifest::new(id, answers, &files);
     let packed = manifest.pack(&files).map_err(|refused| {
         Failure::Usage(format!("{} cannot be packed: {refused}", library.name()))
     })?;
     write_file(&options.output, &packed.bytes)?;
-    if let Some(file) = &options.key {
-        write_key(file, course)?;
+    if let (Some(file), Some(course)) = (&options.key, parsed.into_course()) {
+        write_key(file, &course)?;
     }
     console.line(format_args!(
         "{}: {} files, {} bytes, content sha256:{}",

@@ -128,7 +128,7 @@ fn preview_state(file: &Path, translation: Option<&Path>, registry: &Registry) -
 /// Writes the file into the folder of the lesson; an existing file is left alone.
 pub fn translate(path: &Path, lang: &str, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let parsed = library::read_file(path, context.registry)?;
-    library::print_diagnostics(&parsed, context.console);
+    library::print_diagnostics(&parsed.diagnostics, context.console);
     let Some(lesson) = parsed.lesson else {
         return Err(Failure::Usage(
             "a lesson is translated once it is valid; nothing was written".to_owned(),

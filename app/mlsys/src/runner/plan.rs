@@ -245,10 +245,8 @@ impl Runs {
             Err(verdict) => return Ran::Not(verdict),
         };
         if context.interrupt.is_asked() {
-            return Ran::Not(Verdict::Broken(
-                "interrupted before it ran".to_owned(),
-                Exit::Interrupted,
-            ));
+            let reason = "interrupted before it ran".to_owned();
+            return Ran::Not(Verdict::Broken(reason, Exit::Interrupted));
         }
         let limits = Limits { steps: None, time: Some(time_limit(plan.schema(), &device)) };
         let order = RunRequest {
@@ -289,10 +287,7 @@ pub fn env<'a>(
     ran: &'a BTreeMap<&str, Ran>,
     facts: &'a Option<DeviceFacts>,
 ) -> LessonEnv<'a> {
-    let mut env = LessonEnv::new();
-    if let Some(facts) = facts {
-        env = env.on(facts);
-    }
+    let mut env = facts.iter().fold(LessonEnv::new(), LessonEnv::on);
     for plan in plans {
         env = match ran.get(plan.id) {
             Some(Ran::Finished(finished, _)) => {

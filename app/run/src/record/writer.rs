@@ -71,26 +71,15 @@ impl Writer {
 
     /// Takes a report; an error is one of an earlier report that could not be written.
     pub fn append(&mut self, report: &Report) -> io::Result<()> {
-        match report {
-            Report::Point { name, step, value } => {
-                let (metric, is_new) = self.metric(name);
-                let new = is_new.then(|| Arc::clone(name));
-                let (step, value) = (*step, *value);
-                self.hand_over(Entry::Point { metric, step, value }, new)
-            }
-            Report::Artifact(artifact) => {
-                self.hand_over(Entry::Artifact(Arc::clone(artifact)), None)
-            }
-            Report::Status(_)
-            | Report::Scalar { .. }
-            | Report::Frame { .. }
-            | Report::Change(_)
-            | Report::Diverged { .. }
-            | Report::Notice(_) => match format::report_line(report) {
-                Some(line) => self.line(line),
-                None => Ok(()),
-            },
+        if let Report::Point { name, step, value } = report {
+            let (metric, is_new) = self.metric(name);
+            let new = is_new.then(|| Arc::clone(name));
+            return self.hand_over(Entry::Point { metric, step: *step, value: *value }, new);
         }
+        if let Report::Artifact(artifact) = report {
+            return self.hand_over(Entry::Artifact(Arc::clone(artifact)), None);
+        }
+        format::report_line(report).map_or(Ok(()), |line| self.line(line))
     }
 
     pub fn line(&mut self, line: String) -> io::Result<()> {

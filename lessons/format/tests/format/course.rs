@@ -67,7 +67,7 @@ fn a_course_has_its_lessons_in_the_order_it_lists_them() {
         ("README.md", "# Mine"),
     ]);
     assert_eq!(told(&parsed.diagnostics), [""; 0]);
-    let course = parsed.course.unwrap();
+    let course = parsed.into_course().unwrap();
     assert_eq!(
         (course.id.as_str(), course.title.as_str(), course.authors.len()),
         ("mine-2027", "Mine", 2)
@@ -110,7 +110,7 @@ lessons = ["x.md"]
         ("x.md", &x),
         ("gpu/extra.md", &extra),
     ]);
-    assert!(parsed.course.is_none());
+    assert!(parsed.id().is_none());
     let problems: Vec<Diagnostic> = parsed.all_diagnostics().cloned().collect();
     assert_eq!(
         told(&problems),
@@ -142,7 +142,7 @@ fn a_lesson_before_one_it_requires_is_worth_a_warning() {
         ("gpu/b.md", &b),
         ("01-start.md", &start),
     ]);
-    assert!(parsed.course.is_some());
+    assert!(parsed.id().is_some());
     assert_eq!(
         told(&parsed.diagnostics),
         ["c/gpu/b.md:6:13: the course lists `gpu/b` before `gpu/a`, which it requires"]
@@ -162,7 +162,7 @@ fn an_invalid_course_toml_is_reported() {
         ("module = 3", "c/course.toml:1:10: `module` is a whole number"),
     ] {
         let parsed = course(&[("course.toml", toml)]);
-        assert!(parsed.course.is_none(), "{toml}");
+        assert!(parsed.id().is_none(), "{toml}");
         let problems = told(&parsed.diagnostics);
         assert!(problems.iter().any(|told| told == said), "{toml}: {problems:?}");
     }
