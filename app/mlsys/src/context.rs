@@ -1,7 +1,6 @@
 //! The context of a command: console, devices, folders, and the global options.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use mlsys_lab::Registry;
 use mlsys_lesson::{CourseId, Progress};
@@ -13,7 +12,7 @@ use mlsys_run::library::languages::Languages;
 use mlsys_run::process::Interrupt;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::sources::Store;
-use mlsys_run::storage::{NoDataFolder, Paths};
+use mlsys_run::storage::{self, NoDataFolder, Paths};
 
 use crate::cli::{Display, Reader};
 
@@ -66,23 +65,12 @@ impl Context<'_> {
 
     /// What the learner has done in a course; the log need not be writable to be read.
     pub fn progress(&mut self, course: &CourseId) -> Result<Progress, Failure> {
-        let paths = self.paths.as_ref();
-        let path = paths.map_err(|error| Failure::usage(error.to_string()))?.progress();
-        match fs::read(&path) {
-            Ok(log) => {
-                let replay = Progress::replay_course(&log, course);
-                if let Some(trouble) = replay.warning() {
-                    self.console.warn(format_args!("progress in {}: {trouble}", path.display()));
-                }
-                Ok(replay.progress)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Progress::of_course(course.clone()))
-            }
-            Err(error) => {
-                Err(Failure::Usage(format!("{} cannot be read: {error}", path.display())))
-            }
-        }
+        let path = self.paths.as_ref()?.progress();
+        let (replay, trouble) = storage::read_progress(&path, course).map_err(|error| {
+            Failure::Usage(format!("{} cannot be read: {error}", path.display()))
+        })?;
+        trouble.iter().for_each(|trouble| self.console.warn(trouble));
+        Ok(replay.progress)
     }
 
     /// The folder for records of runs; without one, a warning.

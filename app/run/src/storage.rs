@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, process};
 
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
-use mlsys_lesson::{CourseId, Event, LessonId, Progress, Record};
+use mlsys_lesson::{CourseId, Event, LessonId, Progress, Record, Replay};
 
 use crate::process::Failure;
 
@@ -24,6 +24,12 @@ pub struct Paths {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no home directory to keep runs and progress in; set {DATA_VARIABLE} to a folder")]
 pub struct NoDataFolder;
+
+impl From<&NoDataFolder> for Failure {
+    fn from(error: &NoDataFolder) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
 
 impl Paths {
     /// `MLSYS_DATA_DIR`, else the platform's folder for the data of programs.
@@ -65,6 +71,18 @@ impl Paths {
     }
 }
 
+/// What the log says of a course, nothing if there is none, and a sentence about lines that were passed over.
+pub fn read_progress(path: &Path, course: &CourseId) -> io::Result<(Replay, Option<String>)> {
+    let log = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        log => log?,
+    };
+    let replay = Progress::replay_course(&log, course);
+    let trouble = replay.warning();
+    let trouble = trouble.map(|trouble| format!("progress in {}: {trouble}", path.display()));
+    Ok((replay, trouble))
+}
+
 /// The log of answers and progress: one event a line, only ever appended.
 pub struct ProgressLog {
     file: File,
@@ -75,26 +93,18 @@ impl ProgressLog {
     /// Reads what the log says of a course and opens it for more; what cannot be read or written becomes a sentence, never a failure.
     pub fn open(path: &Path, course: &CourseId) -> (Option<Self>, Progress, Option<String>) {
         let shown = path.display();
-        let (progress, torn, trouble) = match fs::read(path) {
-            Ok(bytes) => {
-                let replay = Progress::replay_course(&bytes, course);
-                let trouble = replay.warning();
-                let trouble = trouble.map(|trouble| format!("progress in {shown}: {trouble}"));
-                (replay.progress, replay.needs_newline, trouble)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                (Progress::of_course(course.clone()), false, None)
-            }
+        let (replay, trouble) = match read_progress(path, course) {
+            Ok(read) => read,
             Err(error) => {
                 let sentence = format!("progress cannot be read from {shown}: {error}");
                 return (None, Progress::of_course(course.clone()), Some(sentence));
             }
         };
-        match Self::append_to(path, course, torn) {
-            Ok(log) => (Some(log), progress, trouble),
+        match Self::append_to(path, course, replay.needs_newline) {
+            Ok(log) => (Some(log), replay.progress, trouble),
             Err(error) => {
                 let sentence = format!("progress is not kept: {shown} cannot be written ({error})");
-                (None, progress, Some(sentence))
+                (None, replay.progress, Some(sentence))
             }
         }
     }

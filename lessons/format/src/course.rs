@@ -43,17 +43,6 @@ pub struct Module {
 }
 
 impl Course {
-    /// A course of lessons that belong to none: one module, in the order given.
-    pub fn of_lessons(lessons: Vec<Lesson>) -> Self {
-        let module = Module {
-            id: "lessons".to_owned(),
-            title: "Lessons".to_owned(),
-            about: String::new(),
-            lessons: 0..lessons.len(),
-        };
-        Self { modules: vec![module], lessons, ..Self::default() }
-    }
-
     /// The same course with each lesson put in the place of another, such as of its original.
     pub fn map_lessons(self, map: impl FnMut(Lesson) -> Lesson) -> Self {
         Self { lessons: self.lessons.into_iter().map(map).collect(), ..self }

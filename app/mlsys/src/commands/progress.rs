@@ -90,8 +90,7 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
     let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
-    let path =
-        context.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.progress();
+    let path = context.paths.as_ref()?.progress();
     let course = context.library()?.course(context.console)?;
     answers.refuse_other_course(Some(&course.id)).map_err(|error| failed(error.to_string()))?;
     let (log, known, trouble) = ProgressLog::open(&path, &course.id);

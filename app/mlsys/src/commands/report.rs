@@ -22,7 +22,7 @@ use crate::commands::runs::{facts, metrics as metric_rows};
 use crate::context::Context;
 
 pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let runs = context.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.runs();
+    let runs = context.paths.as_ref()?.runs();
     let course = context.library()?.course(context.console)?;
     let lesson = course.lessons().iter().find(|lesson| lesson.front.id.as_str() == options.subject);
     let text = match lesson {

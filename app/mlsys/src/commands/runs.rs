@@ -21,8 +21,7 @@ use crate::cli::{self, ListRuns, Listing};
 use crate::context::Context;
 
 pub fn run(asked: &cli::Runs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let paths = context.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?;
-    let runs = paths.runs();
+    let runs = context.paths.as_ref()?.runs();
     let console = &mut *context.console;
     match asked {
         cli::Runs::List(options) => list(&runs, options, context.registry, console),

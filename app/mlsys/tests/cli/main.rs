@@ -52,6 +52,11 @@ fn tools_as_typed() {
 }
 
 #[test]
+fn weights_as_typed() {
+    script("weights.txt");
+}
+
+#[test]
 fn workers_as_typed() {
     script("workers.txt");
 }

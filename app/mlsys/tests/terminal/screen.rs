@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,10 +74,6 @@ impl Screen {
     /// All output as it came.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.seen).into_owned()
-    }
-
-    pub(crate) fn data(&self) -> PathBuf {
-        self.folder.path("data")
     }
 
     /// Kills the program.

@@ -28,12 +28,13 @@ pub(crate) fn script(name: &str) {
             continue;
         }
         let (step, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let rest = unescaped(&rest.replace("%/", &folder.arg("")));
+        let typed = rest.replace("%/", &folder.arg(""));
+        let rest = unescaped(&typed);
         file = None;
         match step {
             "" => {}
             "##" => (folder, screen) = (sandbox(), None),
-            "open" => screen = Some(open(&rest)),
+            "open" => screen = Some(open(&typed)),
             "file" => file = Some((rest, String::new())),
             "program" => {
                 let mode = fs::Permissions::from_mode(0o755);
@@ -59,9 +60,10 @@ fn open(rest: &str) -> Screen {
     while line.starts_with(char::is_uppercase) {
         let (word, more) = line.split_once(' ').unwrap_or((line, ""));
         let (name, value) = word.split_once('=').unwrap();
-        environment.push((name, value));
+        environment.push((name.to_owned(), unescaped(value)));
         line = more;
     }
+    let environment: Vec<_> = environment.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     Screen::open_in(size(dimensions), line, &environment)
 }
 
@@ -119,7 +121,8 @@ fn act(screen: &mut Screen, step: &str, rest: &str, place: &str) {
 }
 
 fn signal(name: &str) -> Signal {
-    let signals = [Signal::TERM, Signal::TSTP, Signal::STOP, Signal::CONT, Signal::HUP, Signal::INT];
+    let signals =
+        [Signal::TERM, Signal::TSTP, Signal::STOP, Signal::CONT, Signal::HUP, Signal::INT];
     let names = ["TERM", "TSTP", "STOP", "CONT", "HUP", "INT"];
     signals[names.iter().position(|known| *known == name).unwrap()]
 }

@@ -20,27 +20,17 @@ pub fn in_course(files: &CourseFiles, built_in: &Registry) -> (Vec<Box<dyn Lab>>
             continue;
         };
         let kind = &lab.schema().kind;
+        let (name, bytes) = (&file.name, &file.bytes);
         if labs.len() == MAX_LABS {
             let message = format!("a course has at most {MAX_LABS} labs");
-            diagnostics.push(file_diagnostic(
-                path,
-                &file.bytes,
-                Code::TooLarge,
-                message,
-                "remove some",
-            ));
+            let error = file_diagnostic(path, bytes, Code::TooLarge, message, "remove some");
+            diagnostics.push(error);
             break;
         }
         if labs.iter().any(|other| other.schema().kind == *kind) {
             let message = format!("another lab of this course is called `{kind}`");
             let help = "give it a kind of its own";
-            diagnostics.push(file_diagnostic(
-                &file.name,
-                &file.bytes,
-                Code::DuplicateId,
-                message,
-                help,
-            ));
+            diagnostics.push(file_diagnostic(name, bytes, Code::DuplicateId, message, help));
             continue;
         }
         labs.push(Box::new(lab));
@@ -54,12 +44,12 @@ pub fn read(
     bytes: &[u8],
     built_in: &Registry,
 ) -> (Option<ClosedForm>, Vec<Diagnostic>) {
+    let refuse = |bytes: &[u8], code: Code, message: String, help: &str| {
+        (None, vec![file_diagnostic(name, bytes, code, message, help)])
+    };
     let Ok(text) = std::str::from_utf8(bytes) else {
         let message = "the file is not UTF-8 text".to_owned();
-        return (
-            None,
-            vec![file_diagnostic(name, &[], Code::NotText, message, "save it as UTF-8")],
-        );
+        return refuse(&[], Code::NotText, message, "save it as UTF-8");
     };
     match ClosedForm::read(text) {
         Ok(lab) => {
@@ -67,10 +57,7 @@ pub fn read(
             if built_in.find(kind).is_ok() {
                 let message = format!("mlsys has a lab `{kind}` of its own");
                 let help = "choose another kind; lessons could not tell the two apart";
-                return (
-                    None,
-                    vec![file_diagnostic(name, bytes, Code::DuplicateId, message, help)],
-                );
+                return refuse(bytes, Code::DuplicateId, message, help);
             }
             (Some(lab), Vec::new())
         }
@@ -104,15 +91,11 @@ fn file_diagnostic(
     help: &str,
 ) -> Diagnostic {
     let text = String::from_utf8_lossy(bytes).into_owned();
-    let start = text
-        .lines()
-        .scan(0, |at, line| {
-            let start = *at;
-            *at += line.len() + 1;
-            Some((start, line))
-        })
-        .find(|(_, line)| line.starts_with("kind"));
-    let (start, length) = start.map_or((0, 1), |(start, line)| (start, line.len()));
+    let after_newlines = text.match_indices('\n').map(|(at, _)| at + 1);
+    let mut starts = [0].into_iter().chain(after_newlines);
+    let start = starts.find(|&start| text[start..].starts_with("kind"));
+    let line = start.and_then(|start| text[start..].lines().next());
+    let (start, length) = (start.unwrap_or(0), line.map_or(1, str::len));
     let source = Source { file: name.to_owned(), text };
     source.error(code, Place::new(start, start + length), message).help(help)
 }

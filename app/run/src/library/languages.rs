@@ -73,13 +73,10 @@ impl Languages {
 
     fn read(&self, lesson: &Lesson, files: &CourseFiles) -> Option<Result<Parsed, Failure>> {
         if let Some(path) = path_in(lesson, files) {
-            let translations = translations_of(path, files);
-            let file = self.best(translations)?;
+            let file = self.best(translations_of(path, files))?;
             return Some(Ok(read_translation(&file.name, &file.bytes, lesson)));
         }
-        let own = on_disk(Path::new(&lesson.source.file));
-        let own = own.iter().map(|(lang, path)| (lang.as_str(), path)).collect();
-        self.best(own).map(|path| read_file(path, lesson))
+        self.file_for(lesson).map(|path| read_file(&path, lesson))
     }
 }
 
